@@ -10,13 +10,18 @@ import { faultTable } from "./tests/contracts/faults/fault-table.ts";
 /** `x.test.ts` is pure and runs in Node; the other names say what a file needs. */
 const UNIT = "{tests,proof,scripts}/**/*.test.ts";
 /** Files that leave timers, servers or spies behind, so each has a process of its own. */
-const APART = ["{proof/{simulation,planted-bugs},tests/{durable-objects,d1,tools,contracts}}/**/*.test.ts"];
+const APART = [
+  "{proof/{simulation,planted-bugs},tests/{durable-objects,d1,tools,contracts}}/**/*.test.ts",
+];
 const WORKERS = "{tests,proof}/**/*.workers.test.ts";
 const PROCESS = "{tests,proof}/**/*.process.test.ts";
 /** The one run of a real service that `npm test` holds. */
 const DEMO = "tests/e2e/demo.process.test.ts";
 /** Files that hold the service to times: beside others they would measure those. */
-const TIMED = ["tests/e2e/{abort,costly-calls,recovery,revocation}.process.test.ts", "tests/tools/shell/endless.process.test.ts"];
+const TIMED = [
+  "tests/e2e/{abort,costly-calls,recovery,revocation}.process.test.ts",
+  "tests/tools/shell/endless.process.test.ts",
+];
 /** Tests wait half of their time, those of a real service most of it, so more of them run side by side than there are cores. */
 const WORKERS_AT_ONCE = 4;
 /** Campaigns: `npm run proof` runs them, in a size that proof/counts.ts sets. */
@@ -43,7 +48,8 @@ const WITH_SHELL = [
 const unmapped: NonNullable<TestProjectInlineConfiguration["plugins"]>[number] = {
   name: "dependencies-without-maps",
   enforce: "post",
-  transform: (code: string, id: string) => (id.includes("/node_modules/") ? { code, map: { mappings: "" } } : null),
+  transform: (code: string, id: string) =>
+    id.includes("/node_modules/") ? { code, map: { mappings: "" } } : null,
 };
 
 // As in the service, whose build does the same (`[build]` and `[alias]` in wrangler.toml).
@@ -72,12 +78,21 @@ const unit = (
 
 /** What the set-up of tests in workerd provides: addresses that tools may have. */
 const TOOL_SERVERS = [
-  ...["toolServerUrl", "askingServerUrl", "holdingServerUrl", "unsayableServerUrl", "mediaServerUrl"],
+  ...[
+    "toolServerUrl",
+    "askingServerUrl",
+    "holdingServerUrl",
+    "unsayableServerUrl",
+    "mediaServerUrl",
+  ],
   ...["rotatingServerUrl", "rotatingIssuer", "providersUrl", "rudeProvidersUrl"],
 ];
 
 /** Tests that run in workerd, with the bindings of the service. */
-const inWorkerd = (name: string, files: { include: string[]; exclude: string[] }): TestProjectInlineConfiguration => ({
+const inWorkerd = (
+  name: string,
+  files: { include: string[]; exclude: string[] },
+): TestProjectInlineConfiguration => ({
   resolve,
   plugins: [
     unmapped,
@@ -117,7 +132,11 @@ const inWorkerd = (name: string, files: { include: string[]; exclude: string[] }
 /** Tests that start a real runtime, so many files at once; each project after those of a smaller `order`. */
 const realService = (
   name: string,
-  { order, lanes = 1, ...files }: { include: string[]; exclude: string[]; order: number; lanes?: number },
+  {
+    order,
+    lanes = 1,
+    ...files
+  }: { include: string[]; exclude: string[]; order: number; lanes?: number },
 ): TestProjectInlineConfiguration => ({
   resolve,
   test: {
@@ -152,11 +171,22 @@ export default defineConfig({
     ],
     projects: [
       realService("demo", { include: [DEMO], exclude: [], order: 0, lanes: WORKERS_AT_ONCE }),
-      unit("unit", { include: [UNIT], exclude: [WORKERS, PROCESS, PROOF, ...APART], isolate: false }),
+      unit("unit", {
+        include: [UNIT],
+        exclude: [WORKERS, PROCESS, PROOF, ...APART],
+        isolate: false,
+      }),
       unit("unit-apart", { include: APART, exclude: [WORKERS, PROCESS, PROOF], isolate: true }),
       inWorkerd("workers", { include: [WORKERS], exclude: WITH_SHELL }),
-      ...WITH_SHELL.map((file, nth) => inWorkerd(`workers-shell-${nth + 1}`, { include: [file], exclude: [] })),
-      realService("process", { include: [PROCESS], exclude: [DEMO, ...TIMED], order: 2, lanes: WORKERS_AT_ONCE }),
+      ...WITH_SHELL.map((file, nth) =>
+        inWorkerd(`workers-shell-${nth + 1}`, { include: [file], exclude: [] }),
+      ),
+      realService("process", {
+        include: [PROCESS],
+        exclude: [DEMO, ...TIMED],
+        order: 2,
+        lanes: WORKERS_AT_ONCE,
+      }),
       realService("process-timed", { include: TIMED, exclude: [], order: 3 }),
       realService("proof", { include: [PROOF], exclude: [], order: 4 }),
     ],

@@ -15,12 +15,24 @@ export const answers: Invariant = {
       const label = `agent${agent.index + 1}.${agent.answers + 1}`;
       return [
         ...unless(board.settled === null, "an answer after the attempt was settled"),
-        ...unless(event.revision === board.answers.length + 1, `revision ${event.revision} follows ${board.answers.length}`),
+        ...unless(
+          event.revision === board.answers.length + 1,
+          `revision ${event.revision} follows ${board.answers.length}`,
+        ),
         ...unless(event.label === label, `label ${event.label} where ${label} is due`),
         ...unless(event.content.trim() !== "", "an empty answer was accepted"),
-        ...unless(new TextEncoder().encode(event.content).byteLength <= MOST_BYTES, "an answer of over 128 KB was accepted"),
-        ...unless(event.origin === "tool" || agent.answers === 0, "a partial text became an answer although its author had one"),
-        ...unless(event.origin === "partial" || agent.out === null, "an agent that is out answered"),
+        ...unless(
+          new TextEncoder().encode(event.content).byteLength <= MOST_BYTES,
+          "an answer of over 128 KB was accepted",
+        ),
+        ...unless(
+          event.origin === "tool" || agent.answers === 0,
+          "a partial text became an answer although its author had one",
+        ),
+        ...unless(
+          event.origin === "partial" || agent.out === null,
+          "an agent that is out answered",
+        ),
         ...unless(
           event.origin === "partial" || agent.round?.purpose === "coordination",
           "an answer outside a coordination round",
@@ -46,21 +58,35 @@ export const voided: Invariant = {
         const wrong = isPartial || event.type === "attempt.settled" ? [] : left;
         if (!isPartial) left = [];
         if (isPartial) left = [...left, ...clearedNext(event, board, next)];
-        else if (event.type === "answer.submitted") return [...wrong, ...clearedNext(event, board, next)];
+        else if (event.type === "answer.submitted")
+          return [...wrong, ...clearedNext(event, board, next)];
         if (event.type !== "votes.cleared") return wrong;
         return [
           ...wrong,
-          ...unless(event.by === board.answers.at(-1)?.label, "votes were voided by something else than the newest answer"),
+          ...unless(
+            event.by === board.answers.at(-1)?.label,
+            "votes were voided by something else than the newest answer",
+          ),
           ...unless(event.votes.length > 0, "votes.cleared without a vote"),
-          ...unless(list(event.votes) === list(validVotes(board)), "votes.cleared does not list exactly the valid votes"),
+          ...unless(
+            list(event.votes) === list(validVotes(board)),
+            "votes.cleared does not list exactly the valid votes",
+          ),
         ];
       },
     };
   },
 };
 
-function clearedNext(event: EventOf<"answer.submitted">, board: Board, next: { type: string } | undefined): string[] {
-  return unless(validVotes(board).length === 0 || next?.type === "votes.cleared", `answer ${event.label} left votes valid`);
+function clearedNext(
+  event: EventOf<"answer.submitted">,
+  board: Board,
+  next: { type: string } | undefined,
+): string[] {
+  return unless(
+    validVotes(board).length === 0 || next?.type === "votes.cleared",
+    `answer ${event.label} left votes valid`,
+  );
 }
 
 type Vote = { agent: string; label: string };
@@ -72,7 +98,9 @@ const list = (votes: readonly Vote[]): string =>
 
 const validVotes = (board: Board): Vote[] =>
   board.agents.flatMap(({ id, vote }) =>
-    board.answers.filter(({ revision }) => revision === vote).map(({ label }) => ({ agent: id, label })),
+    board.answers
+      .filter(({ revision }) => revision === vote)
+      .map(({ label }) => ({ agent: id, label })),
   );
 
 /** Limits on answers: per agent, per team, and the lead over those who still work. */
@@ -84,7 +112,8 @@ export const limits: Invariant = {
       const agent = agentOf(board, event.agent);
       if (!agent) return [];
       const limit = limitOn(board, agent);
-      if (event.type === "answer.submitted") return unless(limit === null, `an answer was accepted beyond the ${limit} limit`);
+      if (event.type === "answer.submitted")
+        return unless(limit === null, `an answer was accepted beyond the ${limit} limit`);
       const claimed = CLAIMS.get(event.code);
       return unless(
         claimed === undefined || claimed === limit,
@@ -114,8 +143,14 @@ export const novelty: Invariant = {
       const shown = board.answers.filter(({ revision }) => agent.shown.has(revision));
       const most = OVERLAP[board.rules.answer_novelty_requirement];
       return shown.flatMap(({ label, content }) => [
-        ...unless(plain(content) !== plain(event.content), `${event.label} repeats ${label}, which its author was shown`),
-        ...unless(overlap(content, event.content) <= most, `${event.label} is too close to ${label}`),
+        ...unless(
+          plain(content) !== plain(event.content),
+          `${event.label} repeats ${label}, which its author was shown`,
+        ),
+        ...unless(
+          overlap(content, event.content) <= most,
+          `${event.label} is too close to ${label}`,
+        ),
       ]);
     },
   }),

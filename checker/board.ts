@@ -63,7 +63,13 @@ export type BoardAgent = {
   failedInARow: number;
 };
 
-export type OpenTool = { agent: string; round: number; toolCall: string; name: string; status: "asked" | "started" };
+export type OpenTool = {
+  agent: string;
+  round: number;
+  toolCall: string;
+  name: string;
+  status: "asked" | "started";
+};
 
 export type Board = {
   rules: TeamRules | null;
@@ -140,8 +146,10 @@ export const toolOf = (board: Board, agent: string, name: string): ToolRule | un
     ...board.listings.filter((listing) => listing.agent === agent).flatMap(({ tools }) => tools),
   ].findLast((tool) => tool.name === name);
 
-export const agentOf = (board: Board, id: string): BoardAgent | undefined => board.agents.find((agent) => agent.id === id);
-export const liveOf = (board: Board): BoardAgent[] => board.agents.filter((agent) => agent.out === null);
+export const agentOf = (board: Board, id: string): BoardAgent | undefined =>
+  board.agents.find((agent) => agent.id === id);
+export const liveOf = (board: Board): BoardAgent[] =>
+  board.agents.filter((agent) => agent.out === null);
 export const answerOf = (board: Board, label: string): BoardAnswer | undefined =>
   board.answers.find((answer) => answer.label === label);
 
@@ -172,8 +180,13 @@ export function limitOn(board: Board, agent: BoardAgent): "own" | "team" | "size
   const { rules } = board;
   if (!rules || agent.answers === 0) return null;
   if (agent.answers >= rules.max_new_answers_per_agent) return "own";
-  if (rules.max_new_answers_global !== null && board.answers.length >= rules.max_new_answers_global) return "team";
-  if (board.answers.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0) >= 8 * 1024 * 1024) return "size";
+  if (rules.max_new_answers_global !== null && board.answers.length >= rules.max_new_answers_global)
+    return "team";
+  if (
+    board.answers.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0) >=
+    8 * 1024 * 1024
+  )
+    return "size";
   const rivals = liveOf(board).filter((other) => other.id !== agent.id && other.vote === null);
   if (rules.fairness_lead_cap_answers === null || rivals.length === 0) return null;
   const lowest = Math.min(...rivals.map(({ answers }) => answers));

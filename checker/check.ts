@@ -24,7 +24,11 @@ export function check(log: readonly NumberedEvent[], outside: Outside = {}): Vio
   }
   for (const { id, watcher } of watchers) {
     for (const sentence of watcher.finish?.(board) ?? []) {
-      violations.push({ invariant: id, sequence_number: log.at(-1)?.sequence_number ?? 0, sentence });
+      violations.push({
+        invariant: id,
+        sequence_number: log.at(-1)?.sequence_number ?? 0,
+        sentence,
+      });
     }
   }
   return violations;

@@ -18,17 +18,26 @@ export const compaction: Invariant = {
             latest.delete(event.agent);
             return [
               ...unless(!again, "summed up twice for one call"),
-              ...unless(!event.compacts || lengths.isDue(event.agent, board), "summed up with room left in the window"),
+              ...unless(
+                !event.compacts || lengths.isDue(event.agent, board),
+                "summed up with room left in the window",
+              ),
               ...started(event, board),
             ];
           }
           case "call.completed":
             if (!compacts(board, event.call)) return [];
             latest.set(event.agent, event.call);
-            return unless(event.tools.length === 0 && event.decisions.length === 0, "a summary decided or used tools");
+            return unless(
+              event.tools.length === 0 && event.decisions.length === 0,
+              "a summary decided or used tools",
+            );
           case "conversation.compacted":
             return [
-              ...unless(latest.get(event.agent) === event.call, "compacted by a call that did not sum up"),
+              ...unless(
+                latest.get(event.agent) === event.call,
+                "compacted by a call that did not sum up",
+              ),
               ...unless(event.replies > 0 && event.tokens > 0, "compacted, and nothing went"),
             ];
           default:
@@ -39,7 +48,8 @@ export const compaction: Invariant = {
   },
 };
 
-const compacts = (board: Board, call: string): boolean => board.openCalls.get(call)?.compacts === true;
+const compacts = (board: Board, call: string): boolean =>
+  board.openCalls.get(call)?.compacts === true;
 
 /** Share of its model's window that a conversation may fill. */
 const FULL = 0.85;
@@ -51,15 +61,21 @@ function knownLengths() {
   return {
     isDue: (agent: string, board: Board): boolean =>
       refused.has(agent) ||
-      (lengths.get(agent) ?? 0) > FULL * (agentOf(board, agent)?.rules.context_window ?? Number.POSITIVE_INFINITY),
+      (lengths.get(agent) ?? 0) >
+        FULL * (agentOf(board, agent)?.rules.context_window ?? Number.POSITIVE_INFINITY),
     see(event: SessionEvent, board: Board): void {
       if (event.type === "round.started") {
         lengths.delete(event.agent);
         refused.delete(event.agent);
       }
-      if (event.type === "call.failed" && event.class === "context_too_long" && !compacts(board, event.call))
+      if (
+        event.type === "call.failed" &&
+        event.class === "context_too_long" &&
+        !compacts(board, event.call)
+      )
         refused.add(event.agent);
-      if (event.type === "conversation.compacted") lengths.set(event.agent, (lengths.get(event.agent) ?? 0) - event.tokens);
+      if (event.type === "conversation.compacted")
+        lengths.set(event.agent, (lengths.get(event.agent) ?? 0) - event.tokens);
       if (event.type !== "call.completed" || compacts(board, event.call)) return;
       refused.delete(event.agent);
       const { input_tokens, output_tokens, hosted_uses, requests = 1 } = event.usage;
@@ -74,6 +90,9 @@ function started(event: EventOf<"call.started">, board: Board): string[] {
   const round = agentOf(board, event.agent)?.round;
   return [
     ...unless((round?.completed ?? 0) > 0, "summed up before anything was said"),
-    ...unless(event.offers.length === 0 && !event.forced && !event.hosted_tools, "summed up with tools at hand"),
+    ...unless(
+      event.offers.length === 0 && !event.forced && !event.hosted_tools,
+      "summed up with tools at hand",
+    ),
   ];
 }

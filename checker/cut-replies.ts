@@ -27,7 +27,9 @@ export const cutReplies: Invariant = {
         case "attempt.restarted":
           return counts("a verdict", roundOf(board, event.agent));
         case "personas.assigned":
-          return Object.keys(event.personas).length > 0 ? counts("personas", board.agents[0]?.round ?? null) : [];
+          return Object.keys(event.personas).length > 0
+            ? counts("personas", board.agents[0]?.round ?? null)
+            : [];
         case "call.completed":
           return withheld(event, moment);
         default:
@@ -37,14 +39,17 @@ export const cutReplies: Invariant = {
   }),
 };
 
-const roundOf = (board: Board, agent: string): BoardRound | null => agentOf(board, agent)?.round ?? null;
+const roundOf = (board: Board, agent: string): BoardRound | null =>
+  agentOf(board, agent)?.round ?? null;
 
 /** Where the calls of a reply count: without a known ending only in coordination and for personas. */
 const WHOLE: readonly string[] = ["stop", "tool_calls"];
 const WHOLE_BY_ITS_CALLS: readonly string[] = [...WHOLE, "unknown"];
 
 const isWhole = (reason: string, { purpose }: BoardRound): boolean =>
-  (purpose === "coordination" || purpose === "personas" ? WHOLE_BY_ITS_CALLS : WHOLE).includes(reason);
+  (purpose === "coordination" || purpose === "personas" ? WHOLE_BY_ITS_CALLS : WHOLE).includes(
+    reason,
+  );
 
 /** What speaks against it that the round's last reply counted; a round that is over is for others to report. */
 function counts(what: string, round: BoardRound | null): string[] {
@@ -52,22 +57,34 @@ function counts(what: string, round: BoardRound | null): string[] {
   if (round.last === null) return [`${what} counted before any reply`];
   if (round.last.type === "call.failed") return [`${what} counted although the call failed`];
   const { stop_reason } = round.last;
-  return unless(isWhole(stop_reason, round), `${what} counted although the reply ended with ${stop_reason}`);
+  return unless(
+    isWhole(stop_reason, round),
+    `${what} counted although the reply ended with ${stop_reason}`,
+  );
 }
 
 /** A decision is refused as cut if it was, and then for nothing else: its model must learn to be shorter. */
-function refused({ code }: EventOf<"answer.refused" | "vote.refused">, round: BoardRound | null): string[] {
+function refused(
+  { code }: EventOf<"answer.refused" | "vote.refused">,
+  round: BoardRound | null,
+): string[] {
   if (round?.last?.type !== "call.completed") return [];
   const { stop_reason } = round.last;
   const isRight = code === "reply_cut" ? stop_reason === "length" : isWhole(stop_reason, round);
   return unless(isRight, `refused with ${code} although the reply ended with ${stop_reason}`);
 }
 
-function ran(event: EventOf<"tool.started" | "tool.completed">, round: BoardRound | null): string[] {
+function ran(
+  event: EventOf<"tool.started" | "tool.completed">,
+  round: BoardRound | null,
+): string[] {
   if (round?.last?.type !== "call.completed" || isWhole(round.last.stop_reason, round)) return [];
   const although = `although the reply ended with ${round.last.stop_reason}`;
   if (event.type === "tool.started") return [`${event.name} was started ${although}`];
-  return unless(event.outcome === "refused", `${event.name} was ${event.outcome}, and not refused, ${although}`);
+  return unless(
+    event.outcome === "refused",
+    `${event.name} was ${event.outcome}, and not refused, ${although}`,
+  );
 }
 
 /** A reply that was held back costs the round; one that sums up a conversation is no more than a note. */

@@ -23,10 +23,16 @@ export const deferrals: Invariant = {
   watch: () => ({
     see: ({ event, board }) => {
       if (event.type === "call.started")
-        return unless(leavesEnough(event, board), `${event.call} leaves nothing for a presentation`);
+        return unless(
+          leavesEnough(event, board),
+          `${event.call} leaves nothing for a presentation`,
+        );
       if (event.type !== "call.deferred") return [];
       const agent = agentOf(board, event.agent);
-      return unless(agent === undefined || !canPay(board, agent, event.input_tokens), whyNot(event.call, board));
+      return unless(
+        agent === undefined || !canPay(board, agent, event.input_tokens),
+        whyNot(event.call, board),
+      );
     },
   }),
 };
@@ -35,7 +41,8 @@ export const deferrals: Invariant = {
 function leavesEnough({ purpose, reserved }: EventOf<"call.started">, board: Board): boolean {
   const answers = standing(board);
   if (purpose !== "coordination" || answers.length === 0 || !isCapped(board)) return true;
-  const { max_tokens = Number.POSITIVE_INFINITY, max_cost_usd = Number.POSITIVE_INFINITY } = board.turn?.budget ?? {};
+  const { max_tokens = Number.POSITIVE_INFINITY, max_cost_usd = Number.POSITIVE_INFINITY } =
+    board.turn?.budget ?? {};
   const taken = plus(takenSoFar(board), { tokens: reserved.tokens, usd: usdOf(reserved) });
   const input = bytesToPresent(board);
   return answers.every(({ agent }) => {
@@ -49,7 +56,8 @@ function leavesEnough({ purpose, reserved }: EventOf<"call.started">, board: Boa
 /** What the turn's calls were charged, and what those in flight have reserved. */
 function takenSoFar({ spent, openCalls }: Board): Amount {
   let taken = spent;
-  for (const { reserved } of openCalls.values()) taken = plus(taken, { tokens: reserved.tokens, usd: usdOf(reserved) });
+  for (const { reserved } of openCalls.values())
+    taken = plus(taken, { tokens: reserved.tokens, usd: usdOf(reserved) });
   return taken;
 }
 
@@ -75,8 +83,12 @@ export function canPay(board: Board, { rules, round }: BoardAgent, inputTokens: 
   const { max_tokens = Number.POSITIVE_INFINITY, max_cost_usd } = board.turn?.budget ?? {};
   if (max_cost_usd !== undefined && rules.price === null) return false;
   const output = Math.min(WORTH_WRITING, rules.max_output_tokens);
-  let taken = plus(takenSoFar(board), { tokens: inputTokens + output, usd: mostFor(rules, inputTokens, output) });
-  if (round?.purpose === "coordination" || round?.purpose === "personas") taken = plus(taken, mostKept(board));
+  let taken = plus(takenSoFar(board), {
+    tokens: inputTokens + output,
+    usd: mostFor(rules, inputTokens, output),
+  });
+  if (round?.purpose === "coordination" || round?.purpose === "personas")
+    taken = plus(taken, mostKept(board));
   return taken.tokens <= max_tokens && taken.usd <= (max_cost_usd ?? Number.POSITIVE_INFINITY);
 }
 
@@ -84,8 +96,12 @@ export function canPay(board: Board, { rules, round }: BoardAgent, inputTokens: 
 function mostKept(board: Board): Amount {
   const answers = standing(board);
   if (answers.length === 0) return { tokens: 0, usd: 0 };
-  const reasons = board.agents.reduce((sum, { vote, reasonBytes }) => sum + (vote === null ? 0 : 3 * reasonBytes), 0);
-  const input = FRAME_TOKENS + bytesToPresent(board) + reasons + (board.turn?.attachment_tokens ?? 0);
+  const reasons = board.agents.reduce(
+    (sum, { vote, reasonBytes }) => sum + (vote === null ? 0 : 3 * reasonBytes),
+    0,
+  );
+  const input =
+    FRAME_TOKENS + bytesToPresent(board) + reasons + (board.turn?.attachment_tokens ?? 0);
   const costs = answers.map((answer) => dearest(board, answer.agent, input));
   return { tokens: input + FINAL_TOKENS, usd: Math.max(...costs) };
 }

@@ -40,19 +40,30 @@ const isInternal = (event: EventOf<"turn.completed" | "turn.failed" | "turn.canc
   event.type === "turn.failed" && event.code === "internal";
 
 const leftOpen = (board: Board): string[] => [
-  ...unless(board.openCalls.size === 0, `the turn ended with ${[...board.openCalls.keys()].join(" ")} open`),
-  ...unless(!board.openTools.some(({ status }) => status === "started"), "the turn ended with a tool running"),
+  ...unless(
+    board.openCalls.size === 0,
+    `the turn ended with ${[...board.openCalls.keys()].join(" ")} open`,
+  ),
+  ...unless(
+    !board.openTools.some(({ status }) => status === "started"),
+    "the turn ended with a tool running",
+  ),
 ];
 
 function startable(event: EventOf<"call.started">, board: Board): string[] {
   const agent = agentOf(board, event.agent);
   const alone = ![...board.openCalls.values()].some((call) => call.agent === event.agent);
-  const idle = !board.openTools.some((tool) => tool.agent === event.agent && tool.round === event.round);
+  const idle = !board.openTools.some(
+    (tool) => tool.agent === event.agent && tool.round === event.round,
+  );
   const presenting = event.purpose === "presentation" || event.purpose === "judgement";
   return [
     ...unless(alone, "an agent has two calls at once"),
     ...unless(idle, "a call began before all tool results were there"),
-    ...unless(agent?.round?.purpose === event.purpose, `a ${event.purpose} call outside such a round`),
+    ...unless(
+      agent?.round?.purpose === event.purpose,
+      `a ${event.purpose} call outside such a round`,
+    ),
     ...unless(agent?.round?.voted !== true, "an agent was called after it had voted"),
     ...unless(
       event.purpose === "judgement" || event.purpose === "personas" || isListed(event, board),
@@ -64,13 +75,22 @@ function startable(event: EventOf<"call.started">, board: Board): string[] {
       "a presentation call of a failed agent, or before the end",
     ),
     ...unless(
-      (agent?.round?.completed ?? 0) < callsOf(board) || event.limit?.calls_left === 0 || event.compacts === true,
+      (agent?.round?.completed ?? 0) < callsOf(board) ||
+        event.limit?.calls_left === 0 ||
+        event.compacts === true,
       `more than ${callsOf(board)} calls in a round`,
     ),
-    ...unless(presenting || board.effects < effectsOf(board), `more than ${inWords(effectsOf(board))} effects in the turn`),
-    ...unless(event.reserved.tokens >= event.max_output_tokens, "a call reserved less than it may write"),
     ...unless(
-      event.max_output_tokens > 0 && event.max_output_tokens <= (agent?.rules.max_output_tokens ?? 0),
+      presenting || board.effects < effectsOf(board),
+      `more than ${inWords(effectsOf(board))} effects in the turn`,
+    ),
+    ...unless(
+      event.reserved.tokens >= event.max_output_tokens,
+      "a call reserved less than it may write",
+    ),
+    ...unless(
+      event.max_output_tokens > 0 &&
+        event.max_output_tokens <= (agent?.rules.max_output_tokens ?? 0),
       "a call may write more than its model",
     ),
   ];
@@ -93,7 +113,10 @@ export const tools: Invariant = {
           return toolStarted(event, board);
         case "tool.completed":
           return [
-            ...unless(statusOf(board, event) !== null, `${event.tool_call} got a result nobody waits for`),
+            ...unless(
+              statusOf(board, event) !== null,
+              `${event.tool_call} got a result nobody waits for`,
+            ),
             ...unless(
               event.outcome !== "ok" || statusOf(board, event) === "started",
               `${event.tool_call} succeeded without having run`,
@@ -105,11 +128,20 @@ export const tools: Invariant = {
           ];
         case "tool.interrupted":
           return [
-            ...unless(statusOf(board, event) === "started", `${event.tool_call} was interrupted without having run`),
-            ...unless(ruleOf(board, event)?.idempotent === true, `${event.tool_call} is repeated although that is not safe`),
+            ...unless(
+              statusOf(board, event) === "started",
+              `${event.tool_call} was interrupted without having run`,
+            ),
+            ...unless(
+              ruleOf(board, event)?.idempotent === true,
+              `${event.tool_call} is repeated although that is not safe`,
+            ),
           ];
         case "tool.unknown":
-          return unless(statusOf(board, event) === "started", `${event.tool_call} is unknown without having run`);
+          return unless(
+            statusOf(board, event) === "started",
+            `${event.tool_call} is unknown without having run`,
+          );
         default:
           return [];
       }
@@ -128,7 +160,10 @@ export const news: Invariant = {
     const inputs = new Map<string, number>();
     const progress = new Map<string, number[]>();
     const running = (event: ToolEvent, board: Board) =>
-      unless(statusOf(board, event) === "started", `${event.tool_call} tells of its work without having any`);
+      unless(
+        statusOf(board, event) === "started",
+        `${event.tool_call} tells of its work without having any`,
+      );
     return {
       see: ({ event, board }) => {
         if (event.type === "tool.input_required") {
@@ -136,8 +171,14 @@ export const news: Invariant = {
           inputs.set(callOf(event), times);
           return [
             ...running(event, board),
-            ...unless(times <= MOST_INPUTS, `${event.tool_call} wants something of a person ${times} times`),
-            ...unless(event.requests.length <= 5, `${event.tool_call} wants more of a person than anybody reads`),
+            ...unless(
+              times <= MOST_INPUTS,
+              `${event.tool_call} wants something of a person ${times} times`,
+            ),
+            ...unless(
+              event.requests.length <= 5,
+              `${event.tool_call} wants more of a person than anybody reads`,
+            ),
           ];
         }
         if (event.type !== "tool.progressed") return [];
@@ -146,8 +187,14 @@ export const news: Invariant = {
         const pause = event.at - (before.at(-1) ?? Number.NEGATIVE_INFINITY);
         return [
           ...running(event, board),
-          ...unless(before.length < MOST_PROGRESS, `${event.tool_call} tells its progress ${before.length + 1} times`),
-          ...unless(pause >= LEAST_PAUSE_MS, `${event.tool_call} tells its progress again after ${pause} ms`),
+          ...unless(
+            before.length < MOST_PROGRESS,
+            `${event.tool_call} tells its progress ${before.length + 1} times`,
+          ),
+          ...unless(
+            pause >= LEAST_PAUSE_MS,
+            `${event.tool_call} tells its progress again after ${pause} ms`,
+          ),
         ];
       },
     };
@@ -155,7 +202,12 @@ export const news: Invariant = {
 };
 
 type ToolEvent = EventOf<
-  "tool.started" | "tool.progressed" | "tool.input_required" | "tool.completed" | "tool.interrupted" | "tool.unknown"
+  | "tool.started"
+  | "tool.progressed"
+  | "tool.input_required"
+  | "tool.completed"
+  | "tool.interrupted"
+  | "tool.unknown"
 >;
 
 const callOf = ({ turn, attempt, agent, round, tool_call }: ToolEvent): string =>
@@ -169,17 +221,35 @@ const ruleOf = (board: Board, event: ToolEvent) => toolOf(board, event.agent, ev
 function mustPlan(board: Board, event: ToolEvent): boolean {
   const coordinating = agentOf(board, event.agent)?.round?.purpose === "coordination";
   const rule = ruleOf(board, event);
-  return board.rules?.planning_mode === true && coordinating && rule?.acts_outside === true && rule.runs_in_planning !== true;
+  return (
+    board.rules?.planning_mode === true &&
+    coordinating &&
+    rule?.acts_outside === true &&
+    rule.runs_in_planning !== true
+  );
 }
 
 function toolStarted(event: EventOf<"tool.started">, board: Board): string[] {
-  const running = board.openTools.filter((tool) => tool.agent === event.agent && tool.status === "started").length;
-  const asked = board.openTools.filter((tool) => tool.agent === event.agent && tool.round === event.round).length;
+  const running = board.openTools.filter(
+    (tool) => tool.agent === event.agent && tool.status === "started",
+  ).length;
+  const asked = board.openTools.filter(
+    (tool) => tool.agent === event.agent && tool.round === event.round,
+  ).length;
   return [
-    ...unless(statusOf(board, event) === "asked", `${event.tool_call} was started although nobody asked for it`),
+    ...unless(
+      statusOf(board, event) === "asked",
+      `${event.tool_call} was started although nobody asked for it`,
+    ),
     ...unless(ruleOf(board, event) !== undefined, `${event.name} is not a tool of ${event.agent}`),
-    ...unless(!mustPlan(board, event), `${event.name} acts outside and ran while the team only plans`),
-    ...unless(running < 8 && asked <= 64, "more than 8 tools at once, or more than 64 of one reply"),
+    ...unless(
+      !mustPlan(board, event),
+      `${event.name} acts outside and ran while the team only plans`,
+    ),
+    ...unless(
+      running < 8 && asked <= 64,
+      "more than 8 tools at once, or more than 64 of one reply",
+    ),
     ...unless(
       board.effects < effectsOf(board) || board.settled !== null,
       `more than ${inWords(effectsOf(board))} effects in the turn`,

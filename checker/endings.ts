@@ -10,8 +10,11 @@ export const oneEnd: Invariant = {
   id: "I4",
   watch: ({ finished }) => ({
     see: ({ event, board }) =>
-      board.over !== null && event.turn === board.over ? [`${event.type} after the turn's terminal event`] : [],
-    finish: (board) => unless(!finished || board.turn === null || board.over !== null, "the turn never ended"),
+      board.over !== null && event.turn === board.over
+        ? [`${event.type} after the turn's terminal event`]
+        : [],
+    finish: (board) =>
+      unless(!finished || board.turn === null || board.over !== null, "the turn never ended"),
   }),
 };
 
@@ -26,7 +29,9 @@ export const oneFinal: Invariant = {
         case "turn.completed":
           return finalOf(event, board);
         case "turn.failed":
-          return event.code === "internal" ? [] : unless(board.finals.length === 0, "a turn with a final text has failed");
+          return event.code === "internal"
+            ? []
+            : unless(board.finals.length === 0, "a turn with a final text has failed");
         default:
           return [];
       }
@@ -39,7 +44,10 @@ function finalOf(event: EventOf<"turn.completed">, board: Board): string[] {
   if (!last) return ["the turn completed without a final text"];
   return [
     ...unless(last.content === event.answer, "the turn's answer is not the final text"),
-    ...unless(last.label === event.label && last.agent === event.winner, "the turn names another final than was presented"),
+    ...unless(
+      last.label === event.label && last.agent === event.winner,
+      "the turn names another final than was presented",
+    ),
     ...unless(last.attempt === event.attempt, "the turn names another attempt than its final text"),
     ...unless(
       board.endings.get(event.attempt)?.ended_by === event.finish_reason,
@@ -61,7 +69,9 @@ export const failed: Invariant = {
       see: ({ event, board }) => {
         if (event.type === "stream.delta") hasText ||= isText(event, board);
         if (event.type === "attempt.started") hasText = false;
-        return event.type === "turn.failed" && event.code !== "internal" ? unfounded(event, board, hasText) : [];
+        return event.type === "turn.failed" && event.code !== "internal"
+          ? unfounded(event, board, hasText)
+          : [];
       },
     };
   },
@@ -71,20 +81,33 @@ export const failed: Invariant = {
 export const isText = ({ items }: EventOf<"stream.delta">, board: Board): boolean =>
   items.some(({ kind, agent, text }) => {
     const purpose = agentOf(board, agent)?.round?.purpose;
-    const isWork = (purpose === "coordination" && kind === "text") || (purpose === "presentation" && kind === "final");
+    const isWork =
+      (purpose === "coordination" && kind === "text") ||
+      (purpose === "presentation" && kind === "final");
     return isWork && text.trim() !== "";
   });
 
-function unfounded({ code, agents }: EventOf<"turn.failed">, board: Board, hasText: boolean): string[] {
+function unfounded(
+  { code, agents }: EventOf<"turn.failed">,
+  board: Board,
+  hasText: boolean,
+): string[] {
   const { settled } = board;
-  const silent = settled?.ended_by === "skipped" ? [settled.winner] : board.agents.map(({ id }) => id);
+  const silent =
+    settled?.ended_by === "skipped" ? [settled.winner] : board.agents.map(({ id }) => id);
   return [
     ...unless(code === "no_answer", `the turn failed with ${code}`),
     ...unless(settled !== null, "the turn failed before its coordination was over"),
     ...unless(board.answers.length === 0, "the turn failed although there is an answer"),
-    ...unless(settled === null || settled.label === null, "the turn failed although an answer has won"),
+    ...unless(
+      settled === null || settled.label === null,
+      "the turn failed although an answer has won",
+    ),
     ...unless(!hasText, "the turn failed although an agent has written something"),
-    ...unless(agents.map(({ agent }) => agent).join() === silent.join(), "the turn failed without each agent's reason"),
+    ...unless(
+      agents.map(({ agent }) => agent).join() === silent.join(),
+      "the turn failed without each agent's reason",
+    ),
   ];
 }
 
@@ -111,7 +134,8 @@ export const totals: Invariant = {
 };
 
 type End = EventOf<"turn.completed" | "turn.failed" | "turn.cancelled">;
-const isEnd = (event: NumberedEvent): event is End & { sequence_number: number } => TERMINAL.includes(event.type);
+const isEnd = (event: NumberedEvent): event is End & { sequence_number: number } =>
+  TERMINAL.includes(event.type);
 
 type Sum = { usage: Usage; cost: number; isKnown: boolean };
 
@@ -119,8 +143,14 @@ function sums(event: End, { usage, cost, isKnown }: Sum): string[] {
   const same = JSON.stringify(plus(NOTHING, event.usage)) === JSON.stringify(usage);
   return [
     ...unless(same, "the turn's usage is not the sum of its calls"),
-    ...unless(Math.abs(usdOf(event) - cost) < 1e-9, `the turn's cost is ${usdOf(event)}, its calls cost ${cost}`),
-    ...unless((event.cost_usd !== null) === isKnown, "the turn's cost is known, though a call's is not, or the other way round"),
+    ...unless(
+      Math.abs(usdOf(event) - cost) < 1e-9,
+      `the turn's cost is ${usdOf(event)}, its calls cost ${cost}`,
+    ),
+    ...unless(
+      (event.cost_usd !== null) === isKnown,
+      "the turn's cost is known, though a call's is not, or the other way round",
+    ),
   ];
 }
 
@@ -156,14 +186,23 @@ export const cancelled: Invariant = {
         if (event.sequence_number > cancelAskedAfter && board.over === null) {
           heardAt ??= event.at;
           if (WORK.includes(event.type)) wrong.push(`${event.type} after the user cancelled`);
-          if (event.at !== heardAt) wrong.push(`the turn goes on ${event.at - heardAt} ms after the user cancelled`);
+          if (event.at !== heardAt)
+            wrong.push(`the turn goes on ${event.at - heardAt} ms after the user cancelled`);
         }
-        if (event.type === "attempt.settled" && event.ended_by === "cancelled" && next?.type !== "turn.cancelled") {
+        if (
+          event.type === "attempt.settled" &&
+          event.ended_by === "cancelled" &&
+          next?.type !== "turn.cancelled"
+        ) {
           wrong.push("an attempt ended as cancelled, but not its turn");
         }
         if (event.type === "turn.cancelled") {
-          const wasAsked = cancelsAsked?.some((after) => after >= begun && after < event.sequence_number) ?? true;
-          wrong.push(...best(event, board), ...unless(wasAsked, "the turn was cancelled although nobody asked for it"));
+          const wasAsked =
+            cancelsAsked?.some((after) => after >= begun && after < event.sequence_number) ?? true;
+          wrong.push(
+            ...best(event, board),
+            ...unless(wasAsked, "the turn was cancelled although nobody asked for it"),
+          );
         }
         return wrong;
       },
@@ -171,7 +210,12 @@ export const cancelled: Invariant = {
   },
 };
 
-const WORK: readonly string[] = ["call.started", "tool.started", "call.completed", "tool.completed"];
+const WORK: readonly string[] = [
+  "call.started",
+  "tool.started",
+  "call.completed",
+  "tool.completed",
+];
 
 /** A cancelled turn keeps the best there is: the settled winner with its answer, else the last rejected final. */
 function best({ partial }: EventOf<"turn.cancelled">, board: Board): string[] {
@@ -179,6 +223,9 @@ function best({ partial }: EventOf<"turn.cancelled">, board: Board): string[] {
   const answer = board.answers.find(({ label }) => label === board.settled?.label)?.content ?? null;
   return [
     ...unless(partial.winner === winner, "the cancelled turn names another winner than the count"),
-    ...unless(answer === null || partial.answer === answer, "the cancelled turn keeps another answer than the winner's"),
+    ...unless(
+      answer === null || partial.answer === answer,
+      "the cancelled turn keeps another answer than the winner's",
+    ),
   ];
 }

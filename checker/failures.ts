@@ -13,7 +13,8 @@ export const tries: Invariant = {
     see: ({ event, board, next }) => {
       if (event.type === "call.started") return started(event, board);
       if (event.type !== "call.failed") return [];
-      const isHeeded = event.class === "transient" && event.code !== UNREACHABLE && waitsAsked !== undefined;
+      const isHeeded =
+        event.class === "transient" && event.code !== UNREACHABLE && waitsAsked !== undefined;
       return [
         ...again(event, board),
         ...lost(event, { board, next }),
@@ -26,14 +27,20 @@ export const tries: Invariant = {
 function started(event: EventOf<"call.started">, board: Board): string[] {
   const round = agentOf(board, event.agent)?.round;
   const last = round?.last;
-  if (last?.type !== "call.failed") return unless(event.try === 1, `a fresh call begins with try ${event.try}`);
+  if (last?.type !== "call.failed")
+    return unless(event.try === 1, `a fresh call begins with try ${event.try}`);
   const due = last.retry_at ?? Number.POSITIVE_INFINITY;
   return [
     ...unless(
       event.at >= due,
-      last.retry_at === null ? "a lost call was tried again" : `tried again ${due - event.at} ms too early`,
+      last.retry_at === null
+        ? "a lost call was tried again"
+        : `tried again ${due - event.at} ms too early`,
     ),
-    ...unless(event.try === (round?.counted ?? 0) + 1, `try ${event.try} after ${round?.counted ?? 0} counted failures`),
+    ...unless(
+      event.try === (round?.counted ?? 0) + 1,
+      `try ${event.try} after ${round?.counted ?? 0} counted failures`,
+    ),
   ];
 }
 
@@ -45,8 +52,14 @@ function again(event: EventOf<"call.failed">, board: Board): string[] {
   switch (event.class) {
     case "transient":
       return [
-        ...unless(wait === null || failures < MOST_TRIES, `more than ${MOST_TRIES} tries of a call`),
-        ...unless(wait === null || (wait > 0 && wait <= LONGEST_WAIT_MS), `a new try after ${wait} ms`),
+        ...unless(
+          wait === null || failures < MOST_TRIES,
+          `more than ${MOST_TRIES} tries of a call`,
+        ),
+        ...unless(
+          wait === null || (wait > 0 && wait <= LONGEST_WAIT_MS),
+          `a new try after ${wait} ms`,
+        ),
       ];
     case "interrupted":
       return unless(
@@ -54,7 +67,10 @@ function again(event: EventOf<"call.failed">, board: Board): string[] {
         `after ${cuts} interruptions the call is ${wait === null ? "lost" : "tried again"}`,
       );
     case "context_too_long":
-      return unless(wait === null || wait === 0, `a call that was too long is made again after ${wait} ms`);
+      return unless(
+        wait === null || wait === 0,
+        `a call that was too long is made again after ${wait} ms`,
+      );
     default:
       if (board.openCalls.get(event.call)?.compacts)
         return unless(wait === null || wait === 0, `after ${wait} ms without a summary`);
@@ -71,7 +87,10 @@ function heeded(event: EventOf<"call.failed">, board: Board, askedMs: number): s
     return unless(!isDueAgain || mayBeGivenUp, "a call was given up with tries left");
   }
   return [
-    ...unless(askedMs <= LONGEST_WAIT_MS, `tried again although its provider asked for ${askedMs} ms`),
+    ...unless(
+      askedMs <= LONGEST_WAIT_MS,
+      `tried again although its provider asked for ${askedMs} ms`,
+    ),
     ...unless(
       event.retry_at - event.at >= askedMs || !isDueAgain,
       `tried again sooner than the ${askedMs} ms its provider asked for`,
@@ -84,7 +103,10 @@ function lost(event: EventOf<"call.failed">, { board, next }: Around): string[] 
   const purpose = agentOf(board, event.agent)?.round?.purpose;
   if (event.retry_at !== null || event.class === "cancelled" || purpose === undefined) return [];
   const then = leftBy(event, next) === null ? (next?.type ?? "nothing") : "agent.failed";
-  return unless(CONSEQUENCES[purpose].includes(then), `a lost call of ${purpose} is followed by ${then}`);
+  return unless(
+    CONSEQUENCES[purpose].includes(then),
+    `a lost call of ${purpose} is followed by ${then}`,
+  );
 }
 
 const CONSEQUENCES: Readonly<Record<Purpose, readonly string[]>> = {
@@ -103,10 +125,23 @@ export const failures: Invariant = {
     return {
       see: (moment) => {
         const { event, next } = moment;
-        const isBetween = event.type === "answer.submitted" || event.type === "votes.cleared" || event.type === "stream.delta";
-        const isKept = isBetween || failing === null || (event.type === "agent.failed" && event.agent === failing);
-        const wrong = unless(isKept, `${failing} did not fail although its files were taken for its answer as it did`);
-        if (!isBetween) failing = event.type === "call.failed" || event.type === "round.failed" ? leftBy(event, next) : null;
+        const isBetween =
+          event.type === "answer.submitted" ||
+          event.type === "votes.cleared" ||
+          event.type === "stream.delta";
+        const isKept =
+          isBetween ||
+          failing === null ||
+          (event.type === "agent.failed" && event.agent === failing);
+        const wrong = unless(
+          isKept,
+          `${failing} did not fail although its files were taken for its answer as it did`,
+        );
+        if (!isBetween)
+          failing =
+            event.type === "call.failed" || event.type === "round.failed"
+              ? leftBy(event, next)
+              : null;
         return [...wrong, ...lostOf(moment)];
       },
     };
@@ -114,8 +149,14 @@ export const failures: Invariant = {
 };
 
 /** Whose unfinished work becomes its answer right after this, because of it. */
-const leftBy = (event: EventOf<"call.failed" | "round.failed">, next: NumberedEvent | undefined): string | null =>
-  next?.type === "answer.submitted" && next.origin === "partial" && next.agent === event.agent && isLoss(event)
+const leftBy = (
+  event: EventOf<"call.failed" | "round.failed">,
+  next: NumberedEvent | undefined,
+): string | null =>
+  next?.type === "answer.submitted" &&
+  next.origin === "partial" &&
+  next.agent === event.agent &&
+  isLoss(event)
     ? event.agent
     : null;
 
@@ -124,7 +165,10 @@ const isLoss = (event: EventOf<"call.failed" | "round.failed">): boolean =>
   event.type === "round.failed" || (event.class !== "cancelled" && event.retry_at === null);
 
 /** Whether the agent fails right after this, be it that its files become its answer before. */
-const failsNext = (event: EventOf<"call.failed" | "round.failed">, next: NumberedEvent | undefined): boolean =>
+const failsNext = (
+  event: EventOf<"call.failed" | "round.failed">,
+  next: NumberedEvent | undefined,
+): boolean =>
   (next?.type === "agent.failed" && next.agent === event.agent) || leftBy(event, next) !== null;
 
 function lostOf({ event, board, next }: Moment): string[] {
@@ -150,7 +194,11 @@ function lostOf({ event, board, next }: Moment): string[] {
 const PROBES = 3;
 const PROBED_FOR_MS = 10_000;
 /** Probes are counted within a call and its tries: a presentation is a round, too. */
-const BEGINS_ANEW: ReadonlySet<string> = new Set(["call.completed", "round.started", "presentation.started"]);
+const BEGINS_ANEW: ReadonlySet<string> = new Set([
+  "call.completed",
+  "round.started",
+  "presentation.started",
+]);
 
 /** Failed probes in a row cost nothing. The third, 10 s after the first, ends the agent's part; none before does. */
 export const probes: Invariant = {
@@ -169,9 +217,18 @@ export const probes: Invariant = {
         const isCoordinating = agentOf(board, event.agent)?.round?.purpose === "coordination";
         const fails = event.retry_at === null && failsNext(event, next);
         return [
-          ...unless(event.tokens === 0 && event.cost_usd === 0, `${event.call} was charged, although nothing was sent`),
-          ...unless(!ends || event.retry_at === null, `${count + 1} probes failed, and another is made`),
-          ...unless(!ends || !isCoordinating || fails, `${count + 1} probes failed, and the agent goes on`),
+          ...unless(
+            event.tokens === 0 && event.cost_usd === 0,
+            `${event.call} was charged, although nothing was sent`,
+          ),
+          ...unless(
+            !ends || event.retry_at === null,
+            `${count + 1} probes failed, and another is made`,
+          ),
+          ...unless(
+            !ends || !isCoordinating || fails,
+            `${count + 1} probes failed, and the agent goes on`,
+          ),
           ...unless(ends || !fails, `the agent was given up after ${count + 1} failed probes`),
         ];
       },
@@ -197,7 +254,8 @@ function thirdRound(event: EventOf<"round.failed">, { board, next }: Around): st
 /** What a failed call costs: the agent for what another round cannot mend, else no more than the round. */
 function fatal(event: EventOf<"call.failed">, { board, next }: Around): string[] {
   const agent = agentOf(board, event.agent);
-  if (agent?.round?.purpose !== "coordination" || board.openCalls.get(event.call)?.compacts) return [];
+  if (agent?.round?.purpose !== "coordination" || board.openCalls.get(event.call)?.compacts)
+    return [];
   const fails = failsNext(event, next);
   const isBadRequest = event.class === "bad_request";
   const must = FATAL.includes(event.class) || (isBadRequest && isFirstCall(agent));
@@ -209,12 +267,19 @@ function fatal(event: EventOf<"call.failed">, { board, next }: Around): string[]
     event.retry_at !== null;
   return [
     ...unless(!must || fails, `after ${event.class} the agent goes on`),
-    ...unless(may || !fails, `the agent failed for ${event.class}, which costs no more than a round`),
+    ...unless(
+      may || !fails,
+      `the agent failed for ${event.class}, which costs no more than a round`,
+    ),
   ];
 }
 
 /** Whether no other call of the agent was ever made in this attempt, be it for personas; a call's earlier tries are no others. */
 function isFirstCall({ repliesSoFar, round }: BoardAgent): boolean {
   const before = round?.last?.type === "call.failed" ? round.last.class : null;
-  return round?.number === 1 && repliesSoFar === 0 && (before === null || before === "transient" || before === "interrupted");
+  return (
+    round?.number === 1 &&
+    repliesSoFar === 0 &&
+    (before === null || before === "transient" || before === "interrupted")
+  );
 }

@@ -18,7 +18,9 @@ export const fallbacks: Invariant = {
               if (kind === "final") told.set(call, (told.get(call) ?? 0) + text.trim().length);
             return [];
           case "presentation.completed":
-            return event.source === "presentation" || isReused(board) ? [] : unfounded(event.at, board, told);
+            return event.source === "presentation" || isReused(board)
+              ? []
+              : unfounded(event.at, board, told);
           case "turn.completed":
             return unfounded(event.at, board, told);
           case "turn.failed":
@@ -32,19 +34,30 @@ export const fallbacks: Invariant = {
 };
 
 /** Where the team's rules make the winning answer the final text, nobody presents. */
-const isReused = (board: Board): boolean => board.rules?.reuse_winning_answer === true && (board.settled?.label ?? null) !== null;
+const isReused = (board: Board): boolean =>
+  board.rules?.reuse_winning_answer === true && (board.settled?.label ?? null) !== null;
 
 function unfounded(at: number, board: Board, told: ReadonlyMap<string, number>): string[] {
   const presenter = agentOf(board, board.presenting?.agent ?? "");
-  const isTimeUp = at >= (board.turn?.deadline_at ?? 0) || (presenter !== undefined && at >= roundClock(board, presenter).over);
-  const mayPresent = presenter !== undefined && presenter.out !== "failed" && !isTimeUp && !isShort(board, presenter);
-  return unless(!mayPresent || isLost(presenter, told), "the winner did not present although nothing kept it from it");
+  const isTimeUp =
+    at >= (board.turn?.deadline_at ?? 0) ||
+    (presenter !== undefined && at >= roundClock(board, presenter).over);
+  const mayPresent =
+    presenter !== undefined &&
+    presenter.out !== "failed" &&
+    !isTimeUp &&
+    !isShort(board, presenter);
+  return unless(
+    !mayPresent || isLost(presenter, told),
+    "the winner did not present although nothing kept it from it",
+  );
 }
 
 /** Whether the presenter's last call came to nothing, or was the last that it may make. */
 function isLost({ round }: BoardAgent, told: ReadonlyMap<string, number>): boolean {
   if (!round?.last) return false;
-  if (round.last.type === "call.failed") return round.last.retry_at === null && round.last.class !== "cancelled";
+  if (round.last.type === "call.failed")
+    return round.last.retry_at === null && round.last.class !== "cancelled";
   const { stop_reason, tools, call } = round.last;
   const isWhole = stop_reason === "stop" || stop_reason === "tool_calls";
   const length = told.get(call) ?? 0;

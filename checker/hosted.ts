@@ -16,12 +16,18 @@ export const hosted: Invariant = {
         case "call.started":
           return event.hosted_tools ? granted(event, event.hosted_tools, board) : [];
         case "hosted_tool.completed":
-          return [...ofOpenCall(event, board), ...unless(isTelling(event, next) || isEnd(event, next), NOT_WITH_ITS_CALL)];
+          return [
+            ...ofOpenCall(event, board),
+            ...unless(isTelling(event, next) || isEnd(event, next), NOT_WITH_ITS_CALL),
+          ];
         case "citations.added":
           return [
             ...ofOpenCall(event, board),
             ...unless(isEnd(event, next), NOT_WITH_ITS_CALL),
-            ...unless(event.citations.length > 0 && event.citations.length <= 100, `${event.citations.length} sources`),
+            ...unless(
+              event.citations.length > 0 && event.citations.length <= 100,
+              `${event.citations.length} sources`,
+            ),
           ];
         default:
           return [];
@@ -37,22 +43,40 @@ type Told = EventOf<"hosted_tool.completed" | "citations.added">;
 
 function granted(event: EventOf<"call.started">, grants: Grants, board: Board): string[] {
   const rules = agentOf(board, event.agent)?.rules;
-  const ruleOf = (name: string): HostedToolRule | undefined => rules?.hosted_tools?.find((tool) => tool.name === name);
-  const within = grants.every(({ name, max_uses }) => max_uses >= 1 && max_uses <= (ruleOf(name)?.max_uses ?? 0));
+  const ruleOf = (name: string): HostedToolRule | undefined =>
+    rules?.hosted_tools?.find((tool) => tool.name === name);
+  const within = grants.every(
+    ({ name, max_uses }) => max_uses >= 1 && max_uses <= (ruleOf(name)?.max_uses ?? 0),
+  );
   const capped = board.turn?.budget.max_cost_usd !== undefined;
   const useful = Math.min(USEFUL_OUTPUT_TOKENS, rules?.max_output_tokens ?? 0);
-  const results = grants.reduce((sum, { name, max_uses }) => sum + max_uses * (ruleOf(name)?.tokens_per_use ?? 0), 0);
-  const price = grants.reduce((sum, { name, max_uses }) => sum + max_uses * (ruleOf(name)?.usd_per_use ?? 0), 0);
+  const results = grants.reduce(
+    (sum, { name, max_uses }) => sum + max_uses * (ruleOf(name)?.tokens_per_use ?? 0),
+    0,
+  );
+  const price = grants.reduce(
+    (sum, { name, max_uses }) => sum + max_uses * (ruleOf(name)?.usd_per_use ?? 0),
+    0,
+  );
   return [
     ...unless(grants.length > 0, "granted an empty list of hosted tools"),
-    ...unless(within && new Set(grants.map(({ name }) => name)).size === grants.length, "granted more than the agent may use"),
+    ...unless(
+      within && new Set(grants.map(({ name }) => name)).size === grants.length,
+      "granted more than the agent may use",
+    ),
     ...unless(WORK.includes(event.purpose), `granted hosted tools for ${event.purpose}`),
     ...unless(
       !capped || grants.every(({ name }) => ruleOf(name)?.usd_per_use !== null),
       "granted what nobody knows the price of",
     ),
-    ...unless(event.max_output_tokens >= useful, "cut the reply short before giving up uses of hosted tools"),
-    ...unless(event.reserved.tokens >= event.max_output_tokens + results, "reserved no room for what hosted tools find"),
+    ...unless(
+      event.max_output_tokens >= useful,
+      "cut the reply short before giving up uses of hosted tools",
+    ),
+    ...unless(
+      event.reserved.tokens >= event.max_output_tokens + results,
+      "reserved no room for what hosted tools find",
+    ),
     ...unless(usdOf(event.reserved) >= price, "reserved less than its hosted tools cost"),
   ];
 }
@@ -60,10 +84,14 @@ function granted(event: EventOf<"call.started">, grants: Grants, board: Board): 
 const WORK: readonly string[] = ["coordination", "presentation"];
 
 const ofOpenCall = (event: Told, board: Board): string[] =>
-  unless(board.openCalls.get(event.call)?.agent === event.agent, `${event.type} of a call that is not in flight`);
+  unless(
+    board.openCalls.get(event.call)?.agent === event.agent,
+    `${event.type} of a call that is not in flight`,
+  );
 
 const isTelling = (event: Told, next: NumberedEvent | undefined): boolean =>
-  (next?.type === "hosted_tool.completed" || next?.type === "citations.added") && next.call === event.call;
+  (next?.type === "hosted_tool.completed" || next?.type === "citations.added") &&
+  next.call === event.call;
 
 const isEnd = (event: Told, next: NumberedEvent | undefined): boolean =>
   next?.type === "call.completed" && next.call === event.call;

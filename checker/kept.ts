@@ -15,10 +15,16 @@ export const kept: Invariant = {
       see: ({ event, board }) => {
         if (event.type === "attempt.started") wrote.clear();
         if (event.type === "stream.delta")
-          for (const item of event.items) if (isText({ ...event, items: [item] }, board)) wrote.add(item.agent);
+          for (const item of event.items)
+            if (isText({ ...event, items: [item] }, board)) wrote.add(item.agent);
         if (event.type === "agent.failed" && HELD_BACK.has(event.code)) wrote.delete(event.agent);
         if (event.type === "agent.failed" && !isOld(board)) return lost(board, wrote, event.agent);
-        if (event.type !== "attempt.settled" || event.ended_by === "skipped" || event.ended_by === "cancelled") return [];
+        if (
+          event.type !== "attempt.settled" ||
+          event.ended_by === "skipped" ||
+          event.ended_by === "cancelled"
+        )
+          return [];
         if (isOld(board) || (board.finals.length > 0 && board.answers.length === 0)) return [];
         return lost(board, wrote);
       },
@@ -32,4 +38,6 @@ const HELD_BACK: ReadonlySet<string> = new Set(["content_filter", "refusal"]);
 const lost = (board: Board, wrote: ReadonlySet<string>, only?: string): string[] =>
   board.agents
     .filter(({ id }) => only === undefined || id === only)
-    .flatMap(({ id, answers }) => unless(answers > 0 || !wrote.has(id), `what ${id} wrote is lost`));
+    .flatMap(({ id, answers }) =>
+      unless(answers > 0 || !wrote.has(id), `what ${id} wrote is lost`),
+    );

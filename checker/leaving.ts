@@ -27,7 +27,8 @@ export const leaving: Invariant = {
         if (event.type === "call.started" && event.compacts) summaries.add(event.call);
         const agent = "agent" in event ? agentOf(board, event.agent) : undefined;
         const wrong = agent ? left(moment, agent, { before, capped, asked, summaries }) : [];
-        if (event.type === "answer.submitted" && agent && isAtCap(board, agent)) capped.add(agent.id);
+        if (event.type === "answer.submitted" && agent && isAtCap(board, agent))
+          capped.add(agent.id);
         // What an agent leaves as it fails becomes its answer before it does.
         if (event.type !== "answer.submitted" && event.type !== "votes.cleared") before = event;
         return wrong;
@@ -46,7 +47,11 @@ type Known = {
   summaries: ReadonlySet<string>;
 };
 
-function left({ event, board, next }: Moment, agent: BoardAgent, { before, capped, asked, summaries }: Known): string[] {
+function left(
+  { event, board, next }: Moment,
+  agent: BoardAgent,
+  { before, capped, asked, summaries }: Known,
+): string[] {
   switch (event.type) {
     case "call.started":
     case "tool.started":
@@ -57,7 +62,10 @@ function left({ event, board, next }: Moment, agent: BoardAgent, { before, cappe
       const isDue = isFirstRoundOver(event, board) || isUndecided(agent) || isAtCap(board, agent);
       const isLastResort = isEnding(event, next) || isLoss(before, agent.id);
       return [
-        ...unless(event.origin === "tool" || isDue || isLastResort, "a partial text was taken although its author may go on"),
+        ...unless(
+          event.origin === "tool" || isDue || isLastResort,
+          "a partial text was taken although its author may go on",
+        ),
         ...unless(
           event.origin === "tool" || asked.has(agent.id),
           "a partial text was taken of an agent that wrote nothing in this attempt",
@@ -67,11 +75,17 @@ function left({ event, board, next }: Moment, agent: BoardAgent, { before, cappe
     case "agent.failed": {
       const isOver = isFirstRoundOver(event, board) || isUndecided(agent) || isAtCap(board, agent);
       const isSpent = agent.answers === 0 && isOver;
-      return unless(isSpent || isLoss(before, agent.id), "an agent failed, and nothing of it was lost");
+      return unless(
+        isSpent || isLoss(before, agent.id),
+        "an agent failed, and nothing of it was lost",
+      );
     }
     case "agent.abstained":
       return unless(
-        capped.has(agent.id) || isAtCap(board, agent) || isUndecided(agent) || event.at >= roundClock(board, agent).over,
+        capped.has(agent.id) ||
+          isAtCap(board, agent) ||
+          isUndecided(agent) ||
+          event.at >= roundClock(board, agent).over,
         "an agent abstained although it is at no cap",
       );
     default:
@@ -81,17 +95,23 @@ function left({ event, board, next }: Moment, agent: BoardAgent, { before, cappe
 
 /** As coordination ends, what all agents without an answer left becomes theirs. */
 const isEnding = ({ at }: NumberedEvent, next: NumberedEvent | undefined): boolean =>
-  next?.type === "attempt.settled" || (next?.type === "answer.submitted" && next.origin === "partial" && next.at === at);
+  next?.type === "attempt.settled" ||
+  (next?.type === "answer.submitted" && next.origin === "partial" && next.at === at);
 
-const isTooLate = (event: EventOf<"call.started" | "tool.started">, board: Board, agent: BoardAgent): boolean =>
-  event.at >= roundClock(board, agent).over;
+const isTooLate = (
+  event: EventOf<"call.started" | "tool.started">,
+  board: Board,
+  agent: BoardAgent,
+): boolean => event.at >= roundClock(board, agent).over;
 
 /** Whether agents without an answer have had the time for it. */
-const isFirstRoundOver = ({ at }: NumberedEvent, board: Board): boolean => at >= firstAnswerClock(board).over;
+const isFirstRoundOver = ({ at }: NumberedEvent, board: Board): boolean =>
+  at >= firstAnswerClock(board).over;
 
 /** Whether it was asked for a decision often enough: by reminders, or by a call that offered nothing else. */
 const isUndecided = ({ round }: BoardAgent): boolean =>
-  round?.nudges === MOST_NUDGES || (round?.last?.type === "call.completed" && round.lastCalls.includes(round.last.call));
+  round?.nudges === MOST_NUDGES ||
+  (round?.last?.type === "call.completed" && round.lastCalls.includes(round.last.call));
 
 function isAtCap(board: Board, { round, roundsSoFar }: BoardAgent): boolean {
   if (isOld(board) && (round?.completed ?? 0) >= callsOf(board)) return true;
@@ -101,12 +121,19 @@ function isAtCap(board: Board, { round, roundsSoFar }: BoardAgent): boolean {
 
 function hasLostRound({ round }: BoardAgent, summaries: ReadonlySet<string>): boolean {
   if (!round?.last) return false;
-  if (round.last.type === "call.failed") return round.last.retry_at === null && round.last.class !== "cancelled";
+  if (round.last.type === "call.failed")
+    return round.last.retry_at === null && round.last.class !== "cancelled";
   const { stop_reason, call } = round.last;
-  return stop_reason === "content_filter" || stop_reason === "refusal" || summaries.has(call) || round.nudges === MOST_NUDGES;
+  return (
+    stop_reason === "content_filter" ||
+    stop_reason === "refusal" ||
+    summaries.has(call) ||
+    round.nudges === MOST_NUDGES
+  );
 }
 
 const isLoss = (before: NumberedEvent | null, agent: string): boolean =>
   before !== null &&
-  (before.type === "round.failed" || (before.type === "call.failed" && before.class !== "cancelled")) &&
+  (before.type === "round.failed" ||
+    (before.type === "call.failed" && before.class !== "cancelled")) &&
   before.agent === agent;

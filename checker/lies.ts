@@ -5,8 +5,10 @@ import type { NumberedEvent } from "./types";
 /** Small untruths about a log, to see whether the checker notices. Each answers a new log, numbered as a log should be. */
 export type Lie = (log: readonly NumberedEvent[]) => NumberedEvent[];
 
-const isType = <T extends EventType>(event: NumberedEvent, type: T): event is EventOf<T> & { sequence_number: number } =>
-  event.type === type;
+const isType = <T extends EventType>(
+  event: NumberedEvent,
+  type: T,
+): event is EventOf<T> & { sequence_number: number } => event.type === type;
 
 function placeOf(log: readonly NumberedEvent[], type: EventType, nth: number): number {
   const places = log.flatMap((event, place) => (event.type === type ? [place] : []));
@@ -25,7 +27,9 @@ export const changes =
   <T extends EventType>(type: T, change: Partial<EventOf<T>>, nth = 1): Lie =>
   (log) => {
     const place = placeOf(log, type, nth);
-    return log.map((event, other) => (other === place && isType(event, type) ? { ...event, ...change } : event));
+    return log.map((event, other) =>
+      other === place && isType(event, type) ? { ...event, ...change } : event,
+    );
   };
 
 /** Leaves the nth event of a type out. */
@@ -44,11 +48,21 @@ export const repeats =
 
 /** Tells right after the nth event of a type what never was, at its time. */
 export const adds =
-  <T extends EventType>(type: T, made: (event: EventOf<T>) => readonly SessionEvent[], nth = 1): Lie =>
+  <T extends EventType>(
+    type: T,
+    made: (event: EventOf<T>) => readonly SessionEvent[],
+    nth = 1,
+  ): Lie =>
   (log) => {
     const place = placeOf(log, type, nth);
     const event = log[place];
-    return renumbered(log.toSpliced(place + 1, 0, ...(event && isType(event, type) ? made(event) : []).map(unnumbered)));
+    return renumbered(
+      log.toSpliced(
+        place + 1,
+        0,
+        ...(event && isType(event, type) ? made(event) : []).map(unnumbered),
+      ),
+    );
   };
 
 type Move = { nth?: number; before: EventType; beforeNth?: number };
@@ -59,7 +73,9 @@ export const moves =
   (log) => {
     const from = placeOf(log, type, nth);
     const to = placeOf(log, before, beforeNth);
-    const moved = log.slice(from, from + 1).map((event) => ({ ...event, at: log[to]?.at ?? event.at }));
+    const moved = log
+      .slice(from, from + 1)
+      .map((event) => ({ ...event, at: log[to]?.at ?? event.at }));
     return renumbered(log.toSpliced(from, 1).toSpliced(to < from ? to : to - 1, 0, ...moved));
   };
 
@@ -76,7 +92,9 @@ export const echoesAtEnd =
 export const rewrites =
   <T extends EventType>(type: T, made: (event: EventOf<T>) => EventOf<T>): Lie =>
   (log) =>
-    log.map((event) => (isType(event, type) ? { ...made(event), sequence_number: event.sequence_number } : event));
+    log.map((event) =>
+      isType(event, type) ? { ...made(event), sequence_number: event.sequence_number } : event,
+    );
 
 /** As if the team had other rules. */
 export const ruled = (change: Partial<TeamRules>): Lie =>
@@ -85,7 +103,9 @@ export const ruled = (change: Partial<TeamRules>): Lie =>
 /** As if an agent had other rules; without a name every agent. */
 export const membered = (change: Partial<AgentRules>, id?: string): Lie =>
   rewrites("session.created", ({ rules, ...event }) => {
-    const agents = rules.agents.map((agent) => (id === undefined || agent.id === id ? { ...agent, ...change } : agent));
+    const agents = rules.agents.map((agent) =>
+      id === undefined || agent.id === id ? { ...agent, ...change } : agent,
+    );
     return { ...event, rules: { ...rules, agents } };
   });
 

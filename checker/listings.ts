@@ -11,12 +11,23 @@ export const listings: Invariant = {
   watch: () => ({
     see: ({ event, board }) => {
       if (event.type !== "tools.listed") return [];
-      const before = board.listings.filter(({ agent, server }) => agent === event.agent && server === event.server);
+      const before = board.listings.filter(
+        ({ agent, server }) => agent === event.agent && server === event.server,
+      );
       const servers = agentOf(board, event.agent)?.rules.tool_servers ?? [];
       return [
-        ...unless(servers.includes(event.server), `${event.server} is no tool server of ${event.agent}`),
-        ...unless(isNews(event, before.at(-1)), `${event.agent} was told again what ${event.server} has`),
-        ...unless(before.length < MOST_LISTINGS, `${event.agent} was told ${before.length + 1} times what ${event.server} has`),
+        ...unless(
+          servers.includes(event.server),
+          `${event.server} is no tool server of ${event.agent}`,
+        ),
+        ...unless(
+          isNews(event, before.at(-1)),
+          `${event.agent} was told again what ${event.server} has`,
+        ),
+        ...unless(
+          before.length < MOST_LISTINGS,
+          `${event.agent} was told ${before.length + 1} times what ${event.server} has`,
+        ),
       ];
     },
   }),

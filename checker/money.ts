@@ -27,11 +27,19 @@ export const caps: Invariant = {
 
 function within(board: Board, soFar: Amount): string[] {
   let total = soFar;
-  for (const { reserved } of board.openCalls.values()) total = plus(total, { tokens: reserved.tokens, usd: usdOf(reserved) });
-  const { max_tokens = Number.POSITIVE_INFINITY, max_cost_usd = Number.POSITIVE_INFINITY } = board.turn?.budget ?? {};
+  for (const { reserved } of board.openCalls.values())
+    total = plus(total, { tokens: reserved.tokens, usd: usdOf(reserved) });
+  const { max_tokens = Number.POSITIVE_INFINITY, max_cost_usd = Number.POSITIVE_INFINITY } =
+    board.turn?.budget ?? {};
   return [
-    ...unless(total.tokens <= max_tokens, `${total.tokens} tokens are spent or reserved, the cap is ${max_tokens}`),
-    ...unless(total.usd <= max_cost_usd + EPSILON, `$${total.usd} is spent or reserved, the cap is $${max_cost_usd}`),
+    ...unless(
+      total.tokens <= max_tokens,
+      `${total.tokens} tokens are spent or reserved, the cap is ${max_tokens}`,
+    ),
+    ...unless(
+      total.usd <= max_cost_usd + EPSILON,
+      `$${total.usd} is spent or reserved, the cap is $${max_cost_usd}`,
+    ),
   ];
 }
 
@@ -41,7 +49,10 @@ const rulesOf = (board: Board, agent: string) => board.rules?.agents.find(({ id 
 function priced({ agent, call }: EventOf<"call.started">, board: Board): string[] {
   const price = rulesOf(board, agent)?.price ?? null;
   const capped = board.turn?.budget.max_cost_usd !== undefined;
-  return unless(price !== null || !capped, `${call} has no known price, and the turn a cap in money`);
+  return unless(
+    price !== null || !capped,
+    `${call} has no known price, and the turn a cap in money`,
+  );
 }
 
 /** A charge is what the usage costs, and never more than was reserved. */
@@ -51,7 +62,9 @@ function charged(event: EventOf<"call.completed" | "call.failed">, board: Board)
   const charge = chargeOf(event);
   const cost = event.usage ? priceOf(rulesOf(board, event.agent), event.usage) : null;
   const whole =
-    event.type === "call.completed" && charge.usd === usdOf(started.reserved) && charge.tokens === started.reserved.tokens;
+    event.type === "call.completed" &&
+    charge.usd === usdOf(started.reserved) &&
+    charge.tokens === started.reserved.tokens;
   return [
     ...unless(
       (event.cost_usd === null) === isUnknown(event, board, charge.tokens),
@@ -61,7 +74,10 @@ function charged(event: EventOf<"call.completed" | "call.failed">, board: Board)
       charge.tokens <= started.reserved.tokens,
       `${event.call} is charged ${charge.tokens} tokens, more than it reserved`,
     ),
-    ...unless(charge.usd <= usdOf(started.reserved) + EPSILON, `${event.call} is charged $${charge.usd}, more than it reserved`),
+    ...unless(
+      charge.usd <= usdOf(started.reserved) + EPSILON,
+      `${event.call} is charged $${charge.usd}, more than it reserved`,
+    ),
     ...unless(
       cost === null || whole || Math.abs(cost - charge.usd) < EPSILON,
       `${event.call} is charged $${charge.usd}, its usage costs $${cost}`,
@@ -70,10 +86,16 @@ function charged(event: EventOf<"call.completed" | "call.failed">, board: Board)
 }
 
 /** Without a report it may have been all that was granted. */
-function isUnknown(event: EventOf<"call.completed" | "call.failed">, board: Board, tokens: number): boolean {
+function isUnknown(
+  event: EventOf<"call.completed" | "call.failed">,
+  board: Board,
+  tokens: number,
+): boolean {
   const granted = board.openCalls.get(event.call)?.hosted_tools ?? [];
   const isReported = event.usage !== null && !("unreported" in event && event.unreported);
-  const uses = isReported ? event.usage?.hosted_uses : Object.fromEntries(granted.map(({ name, max_uses }) => [name, max_uses]));
+  const uses = isReported
+    ? event.usage?.hosted_uses
+    : Object.fromEntries(granted.map(({ name, max_uses }) => [name, max_uses]));
   return hasUnknownPart(rulesOf(board, event.agent), tokens, uses);
 }
 
@@ -88,8 +110,14 @@ export const ledger: Invariant = {
     const audited = new Set<number>();
     return {
       see: ({ event, board }) => {
-        if (event.type === "call.completed" || event.type === "call.failed") logged.set(event.call, chargeOf(event));
-        if (event.type !== "turn.completed" && event.type !== "turn.failed" && event.type !== "turn.cancelled") return [];
+        if (event.type === "call.completed" || event.type === "call.failed")
+          logged.set(event.call, chargeOf(event));
+        if (
+          event.type !== "turn.completed" &&
+          event.type !== "turn.failed" &&
+          event.type !== "turn.cancelled"
+        )
+          return [];
         audited.add(event.turn);
         const ofTurn = entries.filter(({ turn }) => turn === event.turn);
         return [...withinCap(ofTurn, board), ...byCall(ofTurn, logged)];
@@ -105,7 +133,8 @@ export const ledger: Invariant = {
 
 function withinCap(entries: readonly LedgerEntry[], { turn }: Board): string[] {
   const total = entries.reduce<Amount>(plus, NOTHING);
-  const { max_tokens = Number.POSITIVE_INFINITY, max_cost_usd = Number.POSITIVE_INFINITY } = turn?.budget ?? {};
+  const { max_tokens = Number.POSITIVE_INFINITY, max_cost_usd = Number.POSITIVE_INFINITY } =
+    turn?.budget ?? {};
   return unless(
     total.tokens <= max_tokens && total.usd <= max_cost_usd + EPSILON,
     `providers charged ${total.tokens} tokens and $${total.usd}, more than the cap`,

@@ -11,8 +11,14 @@ export const numbering: Invariant = {
       see: (moment) => {
         const { event } = moment;
         const wrong = [
-          ...unless(event.sequence_number === last + 1, `number ${event.sequence_number} follows ${last}`),
-          ...unless(event.at >= lastAt || event.type === "stream.delta", `time runs backwards from ${lastAt} to ${event.at}`),
+          ...unless(
+            event.sequence_number === last + 1,
+            `number ${event.sequence_number} follows ${last}`,
+          ),
+          ...unless(
+            event.at >= lastAt || event.type === "stream.delta",
+            `time runs backwards from ${lastAt} to ${event.at}`,
+          ),
           ...place(moment, turns),
         ];
         last = event.sequence_number;
@@ -41,14 +47,22 @@ function place({ event, board }: Moment, turns: number): string[] {
       ];
     case "attempt.started":
       return [
-        ...unless(event.attempt === board.attempt + 1, `attempt ${event.attempt} begins after attempt ${board.attempt}`),
-        ...unless((event.feedback === null) === (event.attempt === 1), "feedback belongs to every attempt but the first"),
+        ...unless(
+          event.attempt === board.attempt + 1,
+          `attempt ${event.attempt} begins after attempt ${board.attempt}`,
+        ),
+        ...unless(
+          (event.feedback === null) === (event.attempt === 1),
+          "feedback belongs to every attempt but the first",
+        ),
       ];
     default:
       return [
         ...unless(event.turn === turns, `${event.type} of turn ${event.turn} inside turn ${turns}`),
         ...unless(
-          !("attempt" in event) || event.type === "turn.completed" || event.attempt === board.attempt,
+          !("attempt" in event) ||
+            event.type === "turn.completed" ||
+            event.attempt === board.attempt,
           `${event.type} of another attempt`,
         ),
       ];

@@ -13,12 +13,27 @@ export const offers: Invariant = {
       if (!agent) return [];
       const due = isResearch(event) || event.compacts ? [] : dueOffers(event, board, agent);
       const isLast = event.limit?.calls_left === 0 || event.limit?.seconds_left === 0;
-      const nudged = event.purpose === "coordination" && !event.compacts && ((agent.round?.nudges ?? 0) > 0 || isLast);
+      const nudged =
+        event.purpose === "coordination" &&
+        !event.compacts &&
+        ((agent.round?.nudges ?? 0) > 0 || isLast);
       return [
-        ...unless(event.offers.join() === due.join(), `offered ${event.offers.join()} where ${due.join()} is due`),
-        ...unless(!event.forced || agent.rules.forces_tools, "forced a tool where the provider cannot"),
-        ...unless(!nudged || event.forced === agent.rules.forces_tools, "a nudged agent was not made to decide"),
-        ...unless(!event.forced || event.purpose !== "coordination" || nudged, "forced a decision before any nudge"),
+        ...unless(
+          event.offers.join() === due.join(),
+          `offered ${event.offers.join()} where ${due.join()} is due`,
+        ),
+        ...unless(
+          !event.forced || agent.rules.forces_tools,
+          "forced a tool where the provider cannot",
+        ),
+        ...unless(
+          !nudged || event.forced === agent.rules.forces_tools,
+          "a nudged agent was not made to decide",
+        ),
+        ...unless(
+          !event.forced || event.purpose !== "coordination" || nudged,
+          "forced a decision before any nudge",
+        ),
       ];
     },
   }),

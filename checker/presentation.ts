@@ -32,10 +32,19 @@ export const presentation: Invariant = {
 function begun(event: EventOf<"presentation.started">, board: Board): string[] {
   const snapshot = answerOf(board, event.label ?? "")?.snapshot ?? null;
   return [
-    ...unless(board.settled !== null && board.settled.winner === event.agent, "somebody else than the winner presents"),
-    ...unless(board.settled?.label === event.label, "the presentation is of another answer than won"),
+    ...unless(
+      board.settled !== null && board.settled.winner === event.agent,
+      "somebody else than the winner presents",
+    ),
+    ...unless(
+      board.settled?.label === event.label,
+      "the presentation is of another answer than won",
+    ),
     ...unless(board.presenting === null, "a presentation was begun anew"),
-    ...unless(event.label === null || event.workspace === snapshot, "the presenter does not start from its winning snapshot"),
+    ...unless(
+      event.label === null || event.workspace === snapshot,
+      "the presenter does not start from its winning snapshot",
+    ),
   ];
 }
 
@@ -43,9 +52,18 @@ function completed(event: EventOf<"presentation.completed">, board: Board): stri
   const presenter = agentOf(board, event.agent);
   const winning = answerOf(board, board.settled?.label ?? "");
   return [
-    ...unless(board.presenting?.agent === event.agent, "a final text of somebody who did not present"),
-    ...unless(event.label === `agent${(presenter?.index ?? -1) + 1}.final`, `a final text labelled ${event.label}`),
-    ...unless(event.source !== "answer" || winning?.content === event.content, "the winning answer was changed when it stood in"),
+    ...unless(
+      board.presenting?.agent === event.agent,
+      "a final text of somebody who did not present",
+    ),
+    ...unless(
+      event.label === `agent${(presenter?.index ?? -1) + 1}.final`,
+      `a final text labelled ${event.label}`,
+    ),
+    ...unless(
+      event.source !== "answer" || winning?.content === event.content,
+      "the winning answer was changed when it stood in",
+    ),
     ...unless(
       isReused(event, board) || (event.source === "presentation") === (event.fallback === null),
       "a fallback without a reason, or a reason without one",
@@ -54,15 +72,27 @@ function completed(event: EventOf<"presentation.completed">, board: Board): stri
       board.rules?.reuse_winning_answer !== true || winning === undefined || isReused(event, board),
       "the winning answer was not presented as it is",
     ),
-    ...unless(event.source !== "partial" || winning === undefined, "a partial text was presented although there is an answer"),
+    ...unless(
+      event.source !== "partial" || winning === undefined,
+      "a partial text was presented although there is an answer",
+    ),
     ...unless(event.content.trim() !== "", "an empty final text"),
-    ...unless(Buffer.byteLength(event.content) <= MOST_BYTES, "a final text that is too long to be shown"),
-    ...unless(event.text_file === undefined || namesFile(event), "a final text that does not name its file"),
+    ...unless(
+      Buffer.byteLength(event.content) <= MOST_BYTES,
+      "a final text that is too long to be shown",
+    ),
+    ...unless(
+      event.text_file === undefined || namesFile(event),
+      "a final text that does not name its file",
+    ),
     ...unless(
       event.source !== "presentation" || presenter?.round?.last?.type === "call.completed",
       "a presentation without a reply",
     ),
-    ...unless(event.source !== "presentation" || endedWell(presenter), "a final text of a reply that was cut or withheld"),
+    ...unless(
+      event.source !== "presentation" || endedWell(presenter),
+      "a final text of a reply that was cut or withheld",
+    ),
     ...unless(
       event.tools.join() === (presenter?.round?.executed ?? []).join(),
       "the final text does not list the tools that ran",
@@ -74,19 +104,36 @@ function completed(event: EventOf<"presentation.completed">, board: Board): stri
 const MOST_BYTES = 256 * 1024;
 
 /** Whether the last line of a presenter's text, as long as one may be, says which file holds the whole. */
-function namesFile({ content, source, text_file: file }: EventOf<"presentation.completed">): boolean {
+function namesFile({
+  content,
+  source,
+  text_file: file,
+}: EventOf<"presentation.completed">): boolean {
   const last = content.split("\n").at(-1) ?? "";
-  return source === "presentation" && Buffer.byteLength(content) > MOST_BYTES - 4 && last.endsWith(` is in the file ${file}.]`);
+  return (
+    source === "presentation" &&
+    Buffer.byteLength(content) > MOST_BYTES - 4 &&
+    last.endsWith(` is in the file ${file}.]`)
+  );
 }
 
 /** Where the team's rules make the winning answer the final text. */
 const isReused = (event: EventOf<"presentation.completed">, board: Board): boolean =>
-  board.rules?.reuse_winning_answer === true && event.source === "answer" && event.fallback === null;
+  board.rules?.reuse_winning_answer === true &&
+  event.source === "answer" &&
+  event.fallback === null;
 
 /** Its presenter judges a final text, unless no other attempt is allowed or no time is left for one. */
-function judged(event: EventOf<"presentation.completed">, board: Board, next: NumberedEvent | undefined): string[] {
-  const isLast = event.attempt > (board.rules?.max_orchestration_restarts ?? 0) || event.at >= coordinationEnd(board);
-  const isJudged = next?.type === "round.started" && next.purpose === "judgement" && next.agent === event.agent;
+function judged(
+  event: EventOf<"presentation.completed">,
+  board: Board,
+  next: NumberedEvent | undefined,
+): string[] {
+  const isLast =
+    event.attempt > (board.rules?.max_orchestration_restarts ?? 0) ||
+    event.at >= coordinationEnd(board);
+  const isJudged =
+    next?.type === "round.started" && next.purpose === "judgement" && next.agent === event.agent;
   return unless(
     isLast || isJudged || event.source !== "presentation",
     "a final text was not judged although another attempt may follow",
@@ -95,12 +142,18 @@ function judged(event: EventOf<"presentation.completed">, board: Board, next: Nu
 
 function endedWell(presenter: BoardAgent | undefined): boolean {
   const last = presenter?.round?.last;
-  return last?.type === "call.completed" && (last.stop_reason === "stop" || last.stop_reason === "tool_calls");
+  return (
+    last?.type === "call.completed" &&
+    (last.stop_reason === "stop" || last.stop_reason === "tool_calls")
+  );
 }
 
 function restarted(event: EventOf<"attempt.restarted">, board: Board): string[] {
   return [
-    ...unless(event.attempt <= (board.rules?.max_orchestration_restarts ?? 0), "more restarts than allowed"),
+    ...unless(
+      event.attempt <= (board.rules?.max_orchestration_restarts ?? 0),
+      "more restarts than allowed",
+    ),
     ...unless(
       board.final?.source === "presentation" && board.final.agent === event.agent,
       "restarted by somebody who presented nothing",

@@ -5,12 +5,16 @@ export type Amount = { tokens: number; usd: number };
 
 export const NOTHING: Amount = { tokens: 0, usd: 0 };
 
-export const plus = (a: Amount, b: Amount): Amount => ({ tokens: a.tokens + b.tokens, usd: a.usd + b.usd });
+export const plus = (a: Amount, b: Amount): Amount => ({
+  tokens: a.tokens + b.tokens,
+  usd: a.usd + b.usd,
+});
 
 type Costly = { cost_usd: number | null; cost_usd_known?: number | undefined };
 
 /** Dollars with a known price. */
-export const usdOf = ({ cost_usd, cost_usd_known }: Costly): number => cost_usd ?? cost_usd_known ?? 0;
+export const usdOf = ({ cost_usd, cost_usd_known }: Costly): number =>
+  cost_usd ?? cost_usd_known ?? 0;
 
 /** What a call was charged, by the log. */
 export const chargeOf = (event: EventOf<"call.completed" | "call.failed">): Amount =>
@@ -19,24 +23,44 @@ export const chargeOf = (event: EventOf<"call.completed" | "call.failed">): Amou
     : { tokens: event.usage.input_tokens + event.usage.output_tokens, usd: usdOf(event) };
 
 /** Whether a usage, or a reservation where there is none, has a part without a known price. */
-export function hasUnknownPart(agent: AgentRules | undefined, tokens: number, uses: Usage["hosted_uses"]): boolean {
+export function hasUnknownPart(
+  agent: AgentRules | undefined,
+  tokens: number,
+  uses: Usage["hosted_uses"],
+): boolean {
   if (!agent || tokens === 0) return false;
   return (
-    agent.price === null || (agent.hosted_tools ?? []).some((tool) => tool.usd_per_use === null && (uses?.[tool.name] ?? 0) > 0)
+    agent.price === null ||
+    (agent.hosted_tools ?? []).some(
+      (tool) => tool.usd_per_use === null && (uses?.[tool.name] ?? 0) > 0,
+    )
   );
 }
 
 /** What a usage costs at an agent's prices, worked out apart from the rules' own arithmetic. Unknown prices count as 0. */
 export function priceOf(agent: AgentRules | undefined, usage: Usage): number {
   const { price = null, hosted_tools: tools = [] } = agent ?? {};
-  const { input_tokens, cached_tokens, cache_write_tokens: written = 0, output_tokens, hosted_uses = {} } = usage;
+  const {
+    input_tokens,
+    cached_tokens,
+    cache_write_tokens: written = 0,
+    output_tokens,
+    hosted_uses = {},
+  } = usage;
   let usd = 0;
   for (const { name, usd_per_use } of tools) usd += (hosted_uses[name] ?? 0) * (usd_per_use ?? 0);
   if (!price) return usd;
   const { long_prompt: long } = price;
-  const { input, cached_input, cache_write = input, output } = long && input_tokens > long.above ? long : price;
+  const {
+    input,
+    cached_input,
+    cache_write = input,
+    output,
+  } = long && input_tokens > long.above ? long : price;
   const millions = (tokens: number): number => tokens / 1_000_000;
-  usd += millions(input_tokens - cached_tokens - written) * input + millions(cached_tokens) * cached_input;
+  usd +=
+    millions(input_tokens - cached_tokens - written) * input +
+    millions(cached_tokens) * cached_input;
   return usd + millions(written) * cache_write + millions(output_tokens) * output;
 }
 
@@ -44,6 +68,13 @@ export function priceOf(agent: AgentRules | undefined, usage: Usage): number {
 export function mostFor({ price }: AgentRules, inputTokens: number, outputTokens: number): number {
   if (!price) return 0;
   const { long_prompt: long } = price;
-  const { input, cached_input, cache_write = 0, output } = long && inputTokens > long.above ? long : price;
-  return (inputTokens * Math.max(input, cached_input, cache_write) + outputTokens * output) / 1_000_000;
+  const {
+    input,
+    cached_input,
+    cache_write = 0,
+    output,
+  } = long && inputTokens > long.above ? long : price;
+  return (
+    (inputTokens * Math.max(input, cached_input, cache_write) + outputTokens * output) / 1_000_000
+  );
 }

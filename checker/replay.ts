@@ -69,7 +69,15 @@ function beginAttempt(board: Board, event: EventOf<"attempt.started">): void {
 /** Event types that name an agent and change what is known of it. */
 type OfAgent = Exclude<
   EventOf<Exclude<EventType, "stream.delta" | "attempt.restarted">>,
-  | { type: "session.created" | "turn.started" | "attempt.started" | "attempt.settled" | "personas.assigned" | "votes.cleared" }
+  | {
+      type:
+        | "session.created"
+        | "turn.started"
+        | "attempt.started"
+        | "attempt.settled"
+        | "personas.assigned"
+        | "votes.cleared";
+    }
   | {
       type: "turn.completed" | "turn.failed" | "turn.cancelled";
     }
@@ -92,7 +100,8 @@ function noteOfAgent(board: Board, agent: BoardAgent, event: OfAgent): void {
     case "answers.injected":
       if (round) round.voted = false;
       if (round && event.via === "tool_result") round.midstream += 1;
-      if (round && event.via === "reopened") Object.assign(round, { since: event.at, lastCalls: [] });
+      if (round && event.via === "reopened")
+        Object.assign(round, { since: event.at, lastCalls: [] });
       return show(board, agent, event.labels);
     case "answer.submitted":
       return addAnswer(board, agent, event);
@@ -157,9 +166,21 @@ function noteEffect(board: Board, agent: BoardAgent, event: EffectEvent): void {
       board.openCalls.delete(event.call);
       board.spent = plus(board.spent, chargeOf(event));
       if (round?.purpose === "coordination") agent.repliesSoFar += 1;
-      const asked = event.tools.map(({ tool_call, name }) => ({ toolCall: tool_call, name, status: "asked" as const }));
-      board.openTools.push(...asked.map((tool) => ({ ...tool, agent: agent.id, round: event.round })));
-      if (round) Object.assign(round, { completed: round.completed + 1, last: event, counted: 0, interrupted: 0 });
+      const asked = event.tools.map(({ tool_call, name }) => ({
+        toolCall: tool_call,
+        name,
+        status: "asked" as const,
+      }));
+      board.openTools.push(
+        ...asked.map((tool) => ({ ...tool, agent: agent.id, round: event.round })),
+      );
+      if (round)
+        Object.assign(round, {
+          completed: round.completed + 1,
+          last: event,
+          counted: 0,
+          interrupted: 0,
+        });
       return;
     }
     case "call.failed":
@@ -186,7 +207,10 @@ function noteEffect(board: Board, agent: BoardAgent, event: EffectEvent): void {
 
 type ToolEvent = { agent: string; round: number; tool_call: string };
 
-export const isTool = (tool: { agent: string; round: number; toolCall: string }, event: ToolEvent): boolean =>
+export const isTool = (
+  tool: { agent: string; round: number; toolCall: string },
+  event: ToolEvent,
+): boolean =>
   tool.agent === event.agent && tool.round === event.round && tool.toolCall === event.tool_call;
 
 function setTool(board: Board, event: ToolEvent, status: "asked" | "started"): void {
@@ -195,7 +219,11 @@ function setTool(board: Board, event: ToolEvent, status: "asked" | "started"): v
 
 type RoundStart = { round: number; at: number };
 
-function newRound(agent: BoardAgent, { round: number, at }: RoundStart, purpose: BoardRound["purpose"]): BoardRound {
+function newRound(
+  agent: BoardAgent,
+  { round: number, at }: RoundStart,
+  purpose: BoardRound["purpose"],
+): BoardRound {
   agent.roundsSoFar = number;
   agent.released = agent.answers > 0;
   return {

@@ -11,7 +11,8 @@ export const research: Invariant = {
   watch: () => ({
     see: ({ event, board, next }) => {
       if (event.type === "call.started") return started(event, board);
-      if (event.type === "call.completed" && isResearch(board.openCalls.get(event.call))) return completed(event, next);
+      if (event.type === "call.completed" && isResearch(board.openCalls.get(event.call)))
+        return completed(event, next);
       return [];
     },
   }),
@@ -27,7 +28,10 @@ function started(event: EventOf<"call.started">, board: Board): string[] {
   const hosted = (event.hosted_tools ?? []).length > 0;
   if (isResearch(event)) {
     return [
-      ...unless(agent.rules.hosted_alone === true, "research by an agent whose hosted tools run beside functions"),
+      ...unless(
+        agent.rules.hosted_alone === true,
+        "research by an agent whose hosted tools run beside functions",
+      ),
       ...unless(agent.round?.completed === 0, "research after the first reply of a round"),
       ...unless(hosted, "research without a hosted tool"),
       ...unless(!event.forced, "research that is forced to a decision"),
@@ -40,18 +44,29 @@ function started(event: EventOf<"call.started">, board: Board): string[] {
 }
 
 const hasFunctions = ({ purpose }: EventOf<"call.started">, agent: BoardAgent): boolean =>
-  purpose !== "presentation" || agent.rules.tools.length + (agent.rules.tool_servers ?? []).length > 0;
+  purpose !== "presentation" ||
+  agent.rules.tools.length + (agent.rules.tool_servers ?? []).length > 0;
 
 function completed(event: EventOf<"call.completed">, next: NumberedEvent | undefined): string[] {
   const own = next && "agent" in next && next.agent === event.agent ? next.type : null;
   return [
-    ...unless(event.tools.length === 0 && event.decisions.length === 0, "research asked for functions nobody offered"),
+    ...unless(
+      event.tools.length === 0 && event.decisions.length === 0,
+      "research asked for functions nobody offered",
+    ),
     ...unless(own === null || AFTER.includes(own), `research is followed by ${own}`),
   ];
 }
 
 /** Newer answers, the next call, a withheld reply's lost round; or whatever ended the round from outside. */
 const AFTER: readonly string[] = [
-  ...["answers.injected", "round.started", "call.started", "call.deferred", "call.waiting", "round.failed"],
+  ...[
+    "answers.injected",
+    "round.started",
+    "call.started",
+    "call.deferred",
+    "call.waiting",
+    "round.failed",
+  ],
   ...["agent.failed", "agent.abstained", "attempt.settled", "answer.submitted"],
 ];

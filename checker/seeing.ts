@@ -1,4 +1,13 @@
-import { agentOf, answerOf, type Board, type BoardAgent, graceEnd, liveOf, standing, unseenBy } from "./board";
+import {
+  agentOf,
+  answerOf,
+  type Board,
+  type BoardAgent,
+  graceEnd,
+  liveOf,
+  standing,
+  unseenBy,
+} from "./board";
 import { type Invariant, type Moment, type NumberedEvent, unless } from "./types";
 
 /** I22: an agent without an answer in this attempt is shown none of it. */
@@ -9,7 +18,10 @@ export const firstAnswer: Invariant = {
       if (event.type !== "round.started" && event.type !== "answers.injected") return [];
       const agent = agentOf(board, event.agent);
       if (!agent || agent.answers > 0) return [];
-      return unless(event.type === "round.started" && event.labels.length === 0, "an agent without an answer was shown one");
+      return unless(
+        event.type === "round.started" && event.labels.length === 0,
+        "an agent without an answer was shown one",
+      );
     },
   }),
 };
@@ -27,7 +39,11 @@ export const undisturbed: Invariant = {
         const wrong = [...goesOn(cut, event), ...disturbed({ event, board }, before)];
         if (ENDS_ALL.has(event.type)) cut.clear();
         if ("agent" in event && ENDS_WORK.has(event.type)) cut.delete(event.agent);
-        if (event.type === "call.failed" && event.class === "cancelled" && isFirst(board, event.agent))
+        if (
+          event.type === "call.failed" &&
+          event.class === "cancelled" &&
+          isFirst(board, event.agent)
+        )
           cut.set(event.agent, event.at);
         before = event;
         return wrong;
@@ -36,8 +52,18 @@ export const undisturbed: Invariant = {
   },
 };
 
-const ENDS_ALL: ReadonlySet<string> = new Set(["attempt.settled", "turn.completed", "turn.failed", "turn.cancelled"]);
-const ENDS_WORK: ReadonlySet<string> = new Set(["answer.submitted", "round.failed", "agent.failed", "agent.abstained"]);
+const ENDS_ALL: ReadonlySet<string> = new Set([
+  "attempt.settled",
+  "turn.completed",
+  "turn.failed",
+  "turn.cancelled",
+]);
+const ENDS_WORK: ReadonlySet<string> = new Set([
+  "answer.submitted",
+  "round.failed",
+  "agent.failed",
+  "agent.abstained",
+]);
 
 function isFirst(board: Board, id: string): boolean {
   const agent = agentOf(board, id);
@@ -52,7 +78,10 @@ function goesOn(cut: Map<string, number>, event: NumberedEvent): string[] {
   });
 }
 
-function disturbed({ event, board }: Pick<Moment, "event" | "board">, before: NumberedEvent | null): string[] {
+function disturbed(
+  { event, board }: Pick<Moment, "event" | "board">,
+  before: NumberedEvent | null,
+): string[] {
   if (event.type !== "round.failed" && event.type !== "round.started") return [];
   const agent = agentOf(board, event.agent);
   if (!agent || agent.answers > 0) return [];
@@ -62,7 +91,10 @@ function disturbed({ event, board }: Pick<Moment, "event" | "board">, before: Nu
   }
   return [
     ...unless(agent.round === null, "a first-answer round was begun anew while it ran"),
-    ...unless(event.cause === "first" || event.cause === "failed", `a first-answer round has the cause ${event.cause}`),
+    ...unless(
+      event.cause === "first" || event.cause === "failed",
+      `a first-answer round has the cause ${event.cause}`,
+    ),
   ];
 }
 
@@ -75,7 +107,10 @@ export const shown: Invariant = {
       const agent = agentOf(board, event.agent);
       if (!agent) return [];
       const news = event.type === "answers.injected" ? unseenBy(board, agent) : standing(board);
-      const expected = event.type === "round.started" && (event.purpose !== "coordination" || agent.answers === 0) ? [] : news;
+      const expected =
+        event.type === "round.started" && (event.purpose !== "coordination" || agent.answers === 0)
+          ? []
+          : news;
       return [
         ...known(board, event.labels),
         ...unless(
@@ -95,7 +130,10 @@ function known(board: Board, labels: readonly string[]): string[] {
   return labels.flatMap((label) => {
     const answer = answerOf(board, label);
     if (!answer) return [`${label} was shown but does not exist`];
-    return unless(standing(board).includes(answer), `${label} was shown but is not its author's newest`);
+    return unless(
+      standing(board).includes(answer),
+      `${label} was shown but is not its author's newest`,
+    );
   });
 }
 
@@ -125,9 +163,15 @@ function injected({ event, board }: Moment, previous: string | null): string[] {
     board.openTools.some((tool) => tool.agent === agent.id && tool.round === event.round);
   return [
     ...unless(event.labels.length > 0, "an update without news"),
-    ...unless(round.number === event.round && round.purpose === "coordination", "an update in another round than the open one"),
+    ...unless(
+      round.number === event.round && round.purpose === "coordination",
+      "an update in another round than the open one",
+    ),
     ...unless(!busy, "an update while a call or a tool was running"),
-    ...unless(event.via !== "tool_result" || round.midstream < most, `more than ${most} updates came with tool results`),
+    ...unless(
+      event.via !== "tool_result" || round.midstream < most,
+      `more than ${most} updates came with tool results`,
+    ),
     ...unless(
       event.via !== "tool_result" || round.last?.type === "call.completed",
       "an update with a tool result without a reply before it",
@@ -138,7 +182,10 @@ function injected({ event, board }: Moment, previous: string | null): string[] {
         (event.via === "message" && previous === "vote.stale"),
       "an update while the agent worked, although the team's agents work undisturbed",
     ),
-    ...unless((event.via === "reopened") === (round.voted && agent.vote === null), "only a voided vote reopens a round"),
+    ...unless(
+      (event.via === "reopened") === (round.voted && agent.vote === null),
+      "only a voided vote reopens a round",
+    ),
   ];
 }
 
@@ -150,7 +197,10 @@ export const waiting: Invariant = {
       if (event.type !== "round.started" || event.purpose !== "coordination") return [];
       const agent = agentOf(board, event.agent);
       if (!agent || agent.answers === 0 || agent.released) return [];
-      return unless(mayGoOn(board, event.at), "an agent with an answer did not wait for those without one");
+      return unless(
+        mayGoOn(board, event.at),
+        "an agent with an answer did not wait for those without one",
+      );
     },
   }),
 };
@@ -169,15 +219,33 @@ export const rounds: Invariant = {
       const agent = "agent" in event ? agentOf(board, event.agent) : undefined;
       if (!agent) return [];
       if (event.type === "presentation.started")
-        return unless(event.round === agent.roundsSoFar + 1, "the presentation's round is out of order");
+        return unless(
+          event.round === agent.roundsSoFar + 1,
+          "the presentation's round is out of order",
+        );
       if (event.type === "round.nudged") return nudged(event.nudge, agent);
       if (event.type !== "round.started")
-        return unless(!("round" in event) || agent.round?.number === event.round, `${event.type} outside the open round`);
+        return unless(
+          !("round" in event) || agent.round?.number === event.round,
+          `${event.type} outside the open round`,
+        );
       return [
-        ...unless(event.round === agent.roundsSoFar + 1, `round ${event.round} follows ${agent.roundsSoFar}`),
-        ...unless(agent.round === null || event.cause === "context_full", "a round began while another was open"),
-        ...unless(event.purpose !== "coordination" || agent.out === null, "an agent that is out began a round"),
-        ...unless(event.purpose !== "coordination" || agent.coordinationRounds < 20, "more than 20 rounds"),
+        ...unless(
+          event.round === agent.roundsSoFar + 1,
+          `round ${event.round} follows ${agent.roundsSoFar}`,
+        ),
+        ...unless(
+          agent.round === null || event.cause === "context_full",
+          "a round began while another was open",
+        ),
+        ...unless(
+          event.purpose !== "coordination" || agent.out === null,
+          "an agent that is out began a round",
+        ),
+        ...unless(
+          event.purpose !== "coordination" || agent.coordinationRounds < 20,
+          "more than 20 rounds",
+        ),
       ];
     },
   }),
@@ -185,7 +253,10 @@ export const rounds: Invariant = {
 
 function nudged(nudge: number, agent: BoardAgent): string[] {
   return [
-    ...unless(nudge === (agent.round?.nudges ?? 0) + 1, `nudge ${nudge} follows ${agent.round?.nudges ?? 0}`),
+    ...unless(
+      nudge === (agent.round?.nudges ?? 0) + 1,
+      `nudge ${nudge} follows ${agent.round?.nudges ?? 0}`,
+    ),
     ...unless(nudge <= 3, "more than 3 nudges in a round"),
   ];
 }

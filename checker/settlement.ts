@@ -16,10 +16,14 @@ export const settlement: Invariant = {
         if (event.type === "stream.delta") return [];
         if (event.type === "attempt.settled") {
           const inVain = event.ended_by === "budget" && wasCut;
-          return [...settled(event, board, before), ...unless(!inVain, "ended for want of budget with calls in flight")];
+          return [
+            ...settled(event, board, before),
+            ...unless(!inVain, "ended for want of budget with calls in flight"),
+          ];
         }
         const isKept = event.type === "answer.submitted" && event.origin === "partial";
-        wasCut = (event.type === "call.failed" && event.class === "cancelled") || (isKept && wasCut);
+        wasCut =
+          (event.type === "call.failed" && event.class === "cancelled") || (isKept && wasCut);
         before = isKept ? (before ?? unfoundedWant(board)) : null;
         return overdue(moment);
       },
@@ -42,7 +46,11 @@ function unfoundedWant(board: Board): string[] {
   ];
 }
 
-function settled(event: EventOf<"attempt.settled">, board: Board, before: string[] | null): string[] {
+function settled(
+  event: EventOf<"attempt.settled">,
+  board: Board,
+  before: string[] | null,
+): string[] {
   const once = unless(board.settled === null, "an attempt was settled twice");
   const quiet = unless(
     board.openCalls.size === 0 && !board.openTools.some(({ status }) => status === "started"),
@@ -51,11 +59,18 @@ function settled(event: EventOf<"attempt.settled">, board: Board, before: string
   return [...once, ...quiet, ...reason(event, board, before)];
 }
 
-function reason({ ended_by, at }: EventOf<"attempt.settled">, board: Board, before: string[] | null): string[] {
+function reason(
+  { ended_by, at }: EventOf<"attempt.settled">,
+  board: Board,
+  before: string[] | null,
+): string[] {
   const live = liveOf(board).length;
   switch (ended_by) {
     case "consensus":
-      return unless(live > 0 && haveAllVoted(board), "consensus although not every live agent holds a valid vote");
+      return unless(
+        live > 0 && haveAllVoted(board),
+        "consensus although not every live agent holds a valid vote",
+      );
     case "deadline":
       return unless(at >= coordinationEnd(board), "ended by a deadline that has not come");
     case "no_agents":
@@ -63,7 +78,10 @@ function reason({ ended_by, at }: EventOf<"attempt.settled">, board: Board, befo
     case "budget":
       return before?.length === 0 ? [] : unfoundedWant(board);
     case "skipped":
-      return unless(board.rules?.skip_coordination === true, "coordination was skipped although the team coordinates");
+      return unless(
+        board.rules?.skip_coordination === true,
+        "coordination was skipped although the team coordinates",
+      );
     case "cancelled":
       return []; // whether somebody asked for it is looked at with the turn's end (I15)
   }
@@ -73,12 +91,18 @@ const haveAllVoted = (board: Board): boolean => liveOf(board).every(({ vote }) =
 
 /** Nothing begins once coordination has a reason to be over. */
 function overdue({ event, board }: Moment): string[] {
-  const begins = event.type === "call.started" || event.type === "tool.started" || event.type === "round.started";
+  const begins =
+    event.type === "call.started" ||
+    event.type === "tool.started" ||
+    event.type === "round.started";
   if (!begins || board.settled !== null || board.agents.length === 0) return [];
   const live = liveOf(board);
   return [
     ...unless(live.length > 0, `${event.type} although no agent is live`),
-    ...unless(live.length === 0 || !haveAllVoted(board), `${event.type} although every live agent has voted`),
+    ...unless(
+      live.length === 0 || !haveAllVoted(board),
+      `${event.type} although every live agent has voted`,
+    ),
     ...unless(event.at < coordinationEnd(board), `${event.type} after coordination's time`),
   ];
 }

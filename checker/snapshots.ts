@@ -17,12 +17,16 @@ export const snapshots: Invariant = {
     return {
       see: ({ event, board }) => {
         if (event.type === "attempt.started") before = new Map();
-        if (event.type === "presentation.started") before.set(event.agent, event.workspace ?? "base");
+        if (event.type === "presentation.started")
+          before.set(event.agent, event.workspace ?? "base");
         if (event.type !== "answer.submitted" && event.type !== "presentation.completed") return [];
         const earlier = before.get(event.agent) ?? "base";
         if (event.snapshot) before.set(event.agent, event.snapshot);
         if (agentOf(board, event.agent)?.rules.workspace !== true)
-          return unless(!event.snapshot && !hasText(event), "a snapshot of an agent without a workspace");
+          return unless(
+            !event.snapshot && !hasText(event),
+            "a snapshot of an agent without a workspace",
+          );
         return judged(event, earlier, files?.get(event.sequence_number));
       },
     };
@@ -30,19 +34,32 @@ export const snapshots: Invariant = {
 };
 
 /** Whether a file of the text itself goes with it: then the files are never those of before, and never none. */
-const hasText = (event: Text): boolean => event.type === "presentation.completed" && event.text_file !== undefined;
+const hasText = (event: Text): boolean =>
+  event.type === "presentation.completed" && event.text_file !== undefined;
 
 /** `known`: undefined where no record of the workspace is there. */
 function judged(event: Text, earlier: string, known: Workspace | null | undefined): string[] {
-  const isReused = event.type === "presentation.completed" && event.source === "answer" && event.fallback === null;
-  if (known === undefined && !isReused) return unless(event.snapshot !== null, `${event.label} lost its snapshot`);
+  const isReused =
+    event.type === "presentation.completed" && event.source === "answer" && event.fallback === null;
+  if (known === undefined && !isReused)
+    return unless(event.snapshot !== null, `${event.label} lost its snapshot`);
   const isKept = isReused || (known?.changed === false && !hasText(event));
   const due = isKept ? earlier : event.label;
-  const said = isKept ? "kept" : known?.files === 0 && !hasText(event) ? "workspace_cleared" : "workspace";
+  const said = isKept
+    ? "kept"
+    : known?.files === 0 && !hasText(event)
+      ? "workspace_cleared"
+      : "workspace";
   const leftOut = event.type === "answer.submitted" ? event.left_out : undefined;
   return [
-    ...unless(event.snapshot === due, `${event.label} points to the snapshot ${event.snapshot} where ${due} is due`),
-    ...unless(event.files === said, `${event.label} is said to go with ${event.files} where ${said} is due`),
+    ...unless(
+      event.snapshot === due,
+      `${event.label} points to the snapshot ${event.snapshot} where ${due} is due`,
+    ),
+    ...unless(
+      event.files === said,
+      `${event.label} is said to go with ${event.files} where ${said} is due`,
+    ),
     ...unless(
       event.type !== "answer.submitted" || event.kept_files === known?.kept,
       `${event.label} is said to keep ${event.type === "answer.submitted" && event.kept_files} files`,

@@ -6,7 +6,8 @@ import { type Invariant, type ReachedTool, unless } from "./types";
 
 type Place = Pick<ReachedTool, "turn" | "attempt" | "agent" | "round" | "tool_call">;
 
-const callOf = ({ turn, attempt, agent, round, tool_call }: Place): string => `${turn} ${attempt} ${agent} ${round} ${tool_call}`;
+const callOf = ({ turn, attempt, agent, round, tool_call }: Place): string =>
+  `${turn} ${attempt} ${agent} ${round} ${tool_call}`;
 
 /** I8: a call that may not be repeated reaches its server at most once, and every reached call was journalled. */
 export const atMostOnce: Invariant = {
@@ -18,7 +19,8 @@ export const atMostOnce: Invariant = {
     return {
       see: ({ event, board }) => {
         if (event.type === "session.created") idempotent = namesOf(event);
-        if (event.type === "tools.listed") for (const tool of event.tools) if (tool.idempotent) idempotent.add(tool.name);
+        if (event.type === "tools.listed")
+          for (const tool of event.tools) if (tool.idempotent) idempotent.add(tool.name);
         if (event.type === "tool.started") count(started, callOf(event));
         if (event.type === "tool.interrupted") count(interrupted, callOf(event));
         if (event.type !== "tool.started" || tools === undefined) return [];
@@ -32,8 +34,14 @@ export const atMostOnce: Invariant = {
         const reached = new Map<string, number>();
         for (const call of tools ?? []) count(reached, callOf(call));
         return (tools ?? []).flatMap((call) => [
-          ...unless(started.has(callOf(call)), `${call.tool_call} reached its server and is not in the journal`),
-          ...unless(idempotent.has(call.name) || reached.get(callOf(call)) === 1, `${call.tool_call} reached its server twice`),
+          ...unless(
+            started.has(callOf(call)),
+            `${call.tool_call} reached its server and is not in the journal`,
+          ),
+          ...unless(
+            idempotent.has(call.name) || reached.get(callOf(call)) === 1,
+            `${call.tool_call} reached its server twice`,
+          ),
           ...unless(
             (reached.get(callOf(call)) ?? 0) <= (interrupted.get(callOf(call)) ?? 0) + 1,
             `${call.tool_call} reached its server more often than it was cut off`,
@@ -56,19 +64,31 @@ export const unknownOnlyIfCut: Invariant = {
     const wasAnswered = (event: EventOf<"tool.unknown">, at: number): boolean => {
       const reached = tools?.findLast((call) => callOf(call) === callOf(event));
       const from = startedAt.get(callOf(event)) ?? 0;
-      return (!reached || reached.answered === true) && !(diedAfter ?? []).some((head) => head >= from && head < at);
+      return (
+        (!reached || reached.answered === true) &&
+        !(diedAfter ?? []).some((head) => head >= from && head < at)
+      );
     };
     const told = (): string[] => {
-      const sentences = open.map(({ tool_call }) => `${tool_call} is unknown although nothing cut it off`);
+      const sentences = open.map(
+        ({ tool_call }) => `${tool_call} is unknown although nothing cut it off`,
+      );
       open = [];
       return sentences;
     };
     return {
       see: ({ event }) => {
         const late = open.some(({ at }) => at !== event.at) ? told() : [];
-        if (CUTS.has(event.type)) open = open.filter(({ agent }) => "agent" in event && agent !== event.agent);
+        if (CUTS.has(event.type))
+          open = open.filter(({ agent }) => "agent" in event && agent !== event.agent);
         if (event.type === "tool.started") startedAt.set(callOf(event), event.sequence_number);
-        if (event.type === "tool.unknown" && tools && diedAfter && wasAnswered(event, event.sequence_number)) open.push(event);
+        if (
+          event.type === "tool.unknown" &&
+          tools &&
+          diedAfter &&
+          wasAnswered(event, event.sequence_number)
+        )
+          open.push(event);
         return late;
       },
       finish: told,
@@ -105,7 +125,11 @@ export const oneKey: Invariant = {
 };
 
 const namesOf = ({ rules }: EventOf<"session.created">): Set<string> =>
-  new Set(rules.agents.flatMap(({ tools }) => tools.filter(({ idempotent }) => idempotent).map(({ name }) => name)));
+  new Set(
+    rules.agents.flatMap(({ tools }) =>
+      tools.filter(({ idempotent }) => idempotent).map(({ name }) => name),
+    ),
+  );
 
 function mayRepeat(board: Board, event: EventOf<"tool.started">): boolean {
   return toolOf(board, event.agent, event.name)?.idempotent === true;

@@ -24,7 +24,12 @@ export type ReachedTool = {
  * `changed`: a tool of the round wrote, moved or deleted a file. `kept`: files that stay where none did. `leftOut`: of the author's
  * answer before, and not deleted.
  */
-export type Workspace = { files: number; changed: boolean; kept?: number; leftOut?: { count: number; paths: readonly string[] } };
+export type Workspace = {
+  files: number;
+  changed: boolean;
+  kept?: number;
+  leftOut?: { count: number; paths: readonly string[] };
+};
 
 /** Records the log's writer has no hand in. */
 export type Outside = {

@@ -1,4 +1,12 @@
-import { agentOf, answerOf, type Board, type BoardAgent, type BoardAnswer, standing, unseenBy } from "./board";
+import {
+  agentOf,
+  answerOf,
+  type Board,
+  type BoardAgent,
+  type BoardAnswer,
+  standing,
+  unseenBy,
+} from "./board";
 import { type Invariant, type Moment, unless } from "./types";
 
 /** I5: a vote names its author's newest answer, the voter was shown every newest answer, and holds one vote at most. */
@@ -7,7 +15,12 @@ export const votes: Invariant = {
   watch: () => ({
     see: (moment) => {
       const { event, board } = moment;
-      if (event.type !== "vote.cast" && event.type !== "vote.stale" && event.type !== "vote.refused") return [];
+      if (
+        event.type !== "vote.cast" &&
+        event.type !== "vote.stale" &&
+        event.type !== "vote.refused"
+      )
+        return [];
       const voter = agentOf(board, event.agent);
       if (!voter) return [`a vote of ${event.agent}, who is not in the team`];
       return [...entitled(board, voter), ...judged(moment, voter)];
@@ -19,7 +32,10 @@ function entitled(board: Board, voter: BoardAgent): string[] {
   return [
     ...unless(board.settled === null, "a vote after the attempt was settled"),
     ...unless(voter.out === null, "an agent that is out voted"),
-    ...unless(voter.round?.purpose === "coordination" && !voter.round.voted, "a vote outside an open round"),
+    ...unless(
+      voter.round?.purpose === "coordination" && !voter.round.voted,
+      "a vote outside an open round",
+    ),
     ...unless(voter.vote === null, "an agent with a valid vote voted again"),
   ];
 }
@@ -34,12 +50,18 @@ function judged({ event, board }: Moment, voter: BoardAgent): string[] {
           target !== undefined && standing(board).includes(target),
           `a vote for ${event.label}, which is nobody's newest answer`,
         ),
-        ...unless(target?.revision === event.revision, "a vote whose label and revision are of different answers"),
+        ...unless(
+          target?.revision === event.revision,
+          "a vote whose label and revision are of different answers",
+        ),
         ...unless(
           target === undefined || voter.shown.has(target.revision),
           `a vote for ${event.label}, which the voter was never shown`,
         ),
-        ...unless(unseen.length === 0, "a vote counted although its voter had not been shown every newest answer"),
+        ...unless(
+          unseen.length === 0,
+          "a vote counted although its voter had not been shown every newest answer",
+        ),
         ...unless(voter.answers > 0, "an agent without an answer voted"),
         ...unless(new TextEncoder().encode(event.reason).byteLength <= 4_096, "a reason over 4 KB"),
       ];
@@ -48,9 +70,18 @@ function judged({ event, board }: Moment, voter: BoardAgent): string[] {
       const missing = unseen.map(({ label }) => label);
       const target = answerOf(board, event.label);
       return [
-        ...unless(missing.length > 0, "a vote counts as stale although its voter had seen everything"),
-        ...unless([...event.missing].sort().join() === missing.sort().join(), "a stale vote does not name what was missing"),
-        ...unless(target !== undefined && standing(board).includes(target), "a stale vote for an answer that is nobody's newest"),
+        ...unless(
+          missing.length > 0,
+          "a vote counts as stale although its voter had seen everything",
+        ),
+        ...unless(
+          [...event.missing].sort().join() === missing.sort().join(),
+          "a stale vote does not name what was missing",
+        ),
+        ...unless(
+          target !== undefined && standing(board).includes(target),
+          "a stale vote for an answer that is nobody's newest",
+        ),
       ];
     }
     default:
@@ -65,16 +96,25 @@ export const recount: Invariant = {
     see: ({ event, board }) => {
       if (event.type !== "attempt.settled") return [];
       if (event.ended_by === "skipped")
-        return unless(event.winner === board.agents[0]?.id && event.label === null, "skipped, but not the first agent presents");
+        return unless(
+          event.winner === board.agents[0]?.id && event.label === null,
+          "skipped, but not the first agent presents",
+        );
       const { label, tally, tie } = recountOf(board);
       const winner = label === null ? null : (answerOf(board, label)?.agent ?? null);
       return [
-        ...unless(event.label === label && event.winner === winner, `the winner is ${event.label}, a recount finds ${label}`),
+        ...unless(
+          event.label === label && event.winner === winner,
+          `the winner is ${event.label}, a recount finds ${label}`,
+        ),
         ...unless(
           same(event.tally, tally),
           `the tally is ${JSON.stringify(event.tally)}, a recount finds ${JSON.stringify(tally)}`,
         ),
-        ...unless(event.tie === tie, tie ? "a tie was not reported" : "a tie was reported where there is none"),
+        ...unless(
+          event.tie === tie,
+          tie ? "a tie was not reported" : "a tie was reported where there is none",
+        ),
       ];
     },
   }),
@@ -95,7 +135,8 @@ function recountOf(board: Board): Recount {
       .filter(({ label }) => tally[label])
       .sort((a, b) => (tally[b.label] ?? 0) - (tally[a.label] ?? 0) || a.revision - b.revision);
     const [first, second] = ranked;
-    if (first) return { label: first.label, tally, tie: tally[first.label] === tally[second?.label ?? ""] };
+    if (first)
+      return { label: first.label, tally, tie: tally[first.label] === tally[second?.label ?? ""] };
   }
   return { label: unvoted(stands)?.label ?? null, tally: {}, tie: false };
 }
@@ -111,4 +152,5 @@ function unvoted(stands: readonly BoardAnswer[]): BoardAnswer | undefined {
 }
 
 const same = (a: Record<string, number>, b: Record<string, number>): boolean =>
-  Object.keys(a).length === Object.keys(b).length && Object.entries(a).every(([label, got]) => b[label] === got);
+  Object.keys(a).length === Object.keys(b).length &&
+  Object.entries(a).every(([label, got]) => b[label] === got);

@@ -10,7 +10,10 @@ export async function readText({ body }: Response, server: string): Promise<stri
   for await (const chunk of body ?? []) {
     size += chunk.length;
     if (size > MAX_ANSWER_BYTES) {
-      throw new CliError(EXIT.execution, `${server} answered more than this service ever does. Is the address right?`);
+      throw new CliError(
+        EXIT.execution,
+        `${server} answered more than this service ever does. Is the address right?`,
+      );
     }
     chunks.push(chunk);
   }

@@ -14,35 +14,42 @@ export function toServer(text: string): string {
 
 export function toSessionId(text: string): string {
   const id = text.trim();
-  if (!IdSchema.safeParse(id).success) throw new InvalidArgumentError("Session ids look like session_01jd….");
+  if (!IdSchema.safeParse(id).success)
+    throw new InvalidArgumentError("Session ids look like session_01jd….");
   return id;
 }
 
 export function toContextName(text: string): string {
   if (!CONTEXT_NAME.test(text))
-    throw new InvalidArgumentError("Names of contexts are lower-case letters, digits, dashes and underscores.");
+    throw new InvalidArgumentError(
+      "Names of contexts are lower-case letters, digits, dashes and underscores.",
+    );
   return text;
 }
 
 export function toLabel(text: string): string {
-  if (!LabelSchema.safeParse(text).success) throw new InvalidArgumentError("Labels look like agent2.1 or agent2.final.");
+  if (!LabelSchema.safeParse(text).success)
+    throw new InvalidArgumentError("Labels look like agent2.1 or agent2.final.");
   return text;
 }
 
 export function toUsd(text: string): number {
   const usd = Number(text);
-  if (text.trim() === "" || !Number.isFinite(usd) || usd < 0) throw new InvalidArgumentError("Give US dollars, like 0.50.");
+  if (text.trim() === "" || !Number.isFinite(usd) || usd < 0)
+    throw new InvalidArgumentError("Give US dollars, like 0.50.");
   return usd;
 }
 
 export function toSeconds(text: string): number {
   const seconds = Number(text);
-  if (!(seconds >= 1 && seconds <= 86_400)) throw new InvalidArgumentError("Give seconds, from 1 to 86400.");
+  if (!(seconds >= 1 && seconds <= 86_400))
+    throw new InvalidArgumentError("Give seconds, from 1 to 86400.");
   return seconds;
 }
 
 export function toTokens(text: string): number {
-  if (!/^\d{1,12}$/.test(text)) throw new InvalidArgumentError("Give a number of tokens, like 50000.");
+  if (!/^\d{1,12}$/.test(text))
+    throw new InvalidArgumentError("Give a number of tokens, like 50000.");
   return Number(text);
 }
 
@@ -53,7 +60,8 @@ export function toTurn(text: string): number {
 
 export function toLimit(text: string): number {
   const limit = Number(text);
-  if (!(Number.isInteger(limit) && limit >= 1 && limit <= 100)) throw new InvalidArgumentError("Give a number from 1 to 100.");
+  if (!(Number.isInteger(limit) && limit >= 1 && limit <= 100))
+    throw new InvalidArgumentError("Give a number from 1 to 100.");
   return limit;
 }
 

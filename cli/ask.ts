@@ -1,4 +1,10 @@
-import { type RunRequest, type RunResponse, runLinks, sessionPath, textOfQuestion } from "../src/protocol/api";
+import {
+  type RunRequest,
+  type RunResponse,
+  runLinks,
+  sessionPath,
+  textOfQuestion,
+} from "../src/protocol/api";
 import type { TurnView } from "../src/protocol/view";
 import { beginningLines, endLines, IN_PROGRESS } from "./automation";
 import { displayUnder, showsProgress } from "./choose-display";
@@ -16,7 +22,10 @@ import { finalText } from "./summary";
 import { type TurnOutcome, watchTurn } from "./watch";
 
 /** A new session, the next turn of one, or a turn that is there already (absent: the latest). */
-export type Asked = { run: RunRequest } | { next: { sessionId: string; body: TurnRequest } } | { attach: string; turn?: number };
+export type Asked =
+  | { run: RunRequest }
+  | { next: { sessionId: string; body: TurnRequest } }
+  | { attach: string; turn?: number };
 
 export type AskOptions = { what: Asked; context: RequestContext; output: OutputOptions };
 
@@ -41,11 +50,15 @@ export async function ask(options: AskOptions, io: Surroundings): Promise<Asking
 export async function askAndLeave(options: AskOptions, io: Surroundings): Promise<ExitCode> {
   const started = await start(options, io);
   const { context, output } = options;
-  if (output.form === "json" || output.form === "json-stream") io.stdout.write(`${escapeJson(JSON.stringify(started))}\n`);
-  else if (output.form === "automation") announce({ sessionId: started.session_id, turn: started.turn }, options, io);
+  if (output.form === "json" || output.form === "json-stream")
+    io.stdout.write(`${escapeJson(JSON.stringify(started))}\n`);
+  else if (output.form === "automation")
+    announce({ sessionId: started.session_id, turn: started.turn }, options, io);
   else io.stdout.write(`${started.session_id}\n`);
   if (showsProgress(output, io))
-    io.stderr.write(`The run goes on. To watch it:\n  ${attachCommand(started.session_id, context.server)}\n`);
+    io.stderr.write(
+      `The run goes on. To watch it:\n  ${attachCommand(started.session_id, context.server)}\n`,
+    );
   return EXIT.ok;
 }
 
@@ -56,11 +69,15 @@ async function begin(options: AskOptions, io: Surroundings): Promise<Place> {
     return { sessionId: started.session_id, turn: started.turn };
   }
   const { attach: sessionId, turn } = what;
-  return { sessionId, turn: turn ?? (await interruptibly(io, (signal) => latestTurn(sessionId, context, signal))) };
+  return {
+    sessionId,
+    turn: turn ?? (await interruptibly(io, (signal) => latestTurn(sessionId, context, signal))),
+  };
 }
 
 async function start({ what, context }: AskOptions, io: Surroundings): Promise<RunResponse> {
-  if ("attach" in what) throw new CliError(EXIT.config, "A session that is there already is not started.");
+  if ("attach" in what)
+    throw new CliError(EXIT.config, "A session that is there already is not started.");
   const started = await interruptibly(io, (signal) =>
     "run" in what ? startRun(what.run, context, signal) : startTurn(what.next, context, signal),
   );
@@ -68,9 +85,15 @@ async function start({ what, context }: AskOptions, io: Surroundings): Promise<R
   return started;
 }
 
-async function interruptibly<T>(io: Pick<Io, "onInterrupt">, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+async function interruptibly<T>(
+  io: Pick<Io, "onInterrupt">,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const starting = new AbortController();
-  const interrupted = new CliError(EXIT.interrupted, "Interrupted before the service answered; a run may have begun.");
+  const interrupted = new CliError(
+    EXIT.interrupted,
+    "Interrupted before the service answered; a run may have begun.",
+  );
   const release = io.onInterrupt(() => starting.abort(interrupted));
   try {
     return await work(starting.signal);
@@ -79,7 +102,11 @@ async function interruptibly<T>(io: Pick<Io, "onInterrupt">, work: (signal: Abor
   }
 }
 
-async function follow({ sessionId, turn }: Place, { context, output }: AskOptions, io: Surroundings): Promise<TurnOutcome> {
+async function follow(
+  { sessionId, turn }: Place,
+  { context, output }: AskOptions,
+  io: Surroundings,
+): Promise<TurnOutcome> {
   const display = displayUnder(output, io);
   const watching = new AbortController();
   const leave = new Leave({
@@ -98,17 +125,33 @@ async function follow({ sessionId, turn }: Place, { context, output }: AskOption
   }
 }
 
-const urlOf = (sessionId: string, { server }: RequestContext): string => new URL(sessionPath(sessionId), server).href;
+const urlOf = (sessionId: string, { server }: RequestContext): string =>
+  new URL(sessionPath(sessionId), server).href;
 
-function announce({ sessionId }: Place, { what, context }: AskOptions, io: Pick<Io, "stdout">): void {
+function announce(
+  { sessionId }: Place,
+  { what, context }: AskOptions,
+  io: Pick<Io, "stdout">,
+): void {
   const question =
-    "run" in what ? textOfQuestion(what.run.question) : "next" in what ? textOfQuestion(what.next.body.question) : null;
-  const lines = [...beginningLines({ sessionId, statusUrl: urlOf(sessionId, context), question }), IN_PROGRESS];
+    "run" in what
+      ? textOfQuestion(what.run.question)
+      : "next" in what
+        ? textOfQuestion(what.next.body.question)
+        : null;
+  const lines = [
+    ...beginningLines({ sessionId, statusUrl: urlOf(sessionId, context), question }),
+    IN_PROGRESS,
+  ];
   io.stdout.write(`${lines.join("\n")}\n`);
 }
 
 /** What came of it, in the form asked for. */
-async function finish(turn: TurnView, place: Place, { options, io }: { options: AskOptions; io: Surroundings }): Promise<void> {
+async function finish(
+  turn: TurnView,
+  place: Place,
+  { options, io }: { options: AskOptions; io: Surroundings },
+): Promise<void> {
   const { output, context } = options;
   if (turn.final && output.file !== null) await writeAnswer(output.file, finalText(turn));
   const shown = showsProgress(output, io);
@@ -131,11 +174,15 @@ async function printResult(
       if (turn.final && output.file === null) io.stdout.write(`${finalText(turn)}\n`);
       return;
     case "json":
-      io.stdout.write(`${escapeJson((await turnFacts(place.sessionId, place.turn, context)).raw.trim())}\n`);
+      io.stdout.write(
+        `${escapeJson((await turnFacts(place.sessionId, place.turn, context)).raw.trim())}\n`,
+      );
       return;
     case "automation": {
       const url = new URL(runLinks(place.sessionId, place.turn).turn, context.server).href;
-      io.stdout.write(`${endLines(turn, output.file === null ? { url } : { file: output.file }).join("\n")}\n`);
+      io.stdout.write(
+        `${endLines(turn, output.file === null ? { url } : { file: output.file }).join("\n")}\n`,
+      );
       return;
     }
     case "json-stream":

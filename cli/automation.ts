@@ -35,7 +35,8 @@ export function endLines(turn: TurnView, answerAt: { file: string } | { url: str
   const duration = `${(((turn.endedAt ?? turn.startedAt) - turn.startedAt) / 1000).toFixed(1)}s`;
   const answer = finalText(turn);
   const preview = toLine(answer);
-  const where = "file" in answerAt ? `ANSWER_FILE: ${answerAt.file}` : `ANSWER_URL: ${answerAt.url}`;
+  const where =
+    "file" in answerAt ? `ANSWER_FILE: ${answerAt.file}` : `ANSWER_URL: ${answerAt.url}`;
   return [
     "",
     ...winnerLines(turn),
@@ -45,7 +46,9 @@ export function endLines(turn: TurnView, answerAt: { file: string } | { url: str
     `COST: ${costWords(turn)}`,
     ...(answer === ""
       ? []
-      : [`ANSWER_PREVIEW: ${preview.length > PREVIEW_CHARS ? `${preview.slice(0, PREVIEW_CHARS).toWellFormed()}...` : preview}`]),
+      : [
+          `ANSWER_PREVIEW: ${preview.length > PREVIEW_CHARS ? `${preview.slice(0, PREVIEW_CHARS).toWellFormed()}...` : preview}`,
+        ]),
     ...errorLines(turn),
     "",
     `${turn.status === "completed" ? "COMPLETED" : turn.status.toUpperCase()}: ${agentWords(turn)}, ${duration} total`,
@@ -73,14 +76,17 @@ function agentWords(turn: TurnView): string {
   const participants = participantsOfTurn(turn);
   const missing = participants.filter(({ tookPart, error }) => !tookPart && error !== null).length;
   const all = plural(participants.length, "agent");
-  return turn.status !== "cancelled" && missing > 0 ? `${participants.length - missing} of ${all} took part` : all;
+  return turn.status !== "cancelled" && missing > 0
+    ? `${participants.length - missing} of ${all} took part`
+    : all;
 }
 
 /** A line for each new attempt, as MassGen prints it; the rest is what `below` shows. */
 export const automationDisplay = (output: Output, below: TurnDisplay): TurnDisplay => ({
   update(message, view) {
     const { event } = message;
-    if (event?.type === "attempt.started" && event.attempt > 1) output.write(`RESTART: Attempt ${event.attempt}\n`);
+    if (event?.type === "attempt.started" && event.attempt > 1)
+      output.write(`RESTART: Attempt ${event.attempt}\n`);
     below.update(message, view);
   },
   notice: (text) => below.notice(text),

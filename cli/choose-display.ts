@@ -16,8 +16,10 @@ export function displayFor(jsonStream: boolean, { stdout, stderr, env }: Sinks):
 }
 
 /** Whether somebody watches, or asked to be told all the same. */
-export const showsProgress = ({ form, verbose }: OutputOptions, { stderr }: Pick<Io, "stderr">): boolean =>
-  verbose || (stderr.isTTY === true && form !== "automation");
+export const showsProgress = (
+  { form, verbose }: OutputOptions,
+  { stderr }: Pick<Io, "stderr">,
+): boolean => verbose || (stderr.isTTY === true && form !== "automation");
 
 /** The way to show a turn under these options: a program that calls us gets the answer, not the way there. */
 export function displayUnder(output: OutputOptions, io: Sinks): TurnDisplay {
@@ -26,4 +28,8 @@ export function displayUnder(output: OutputOptions, io: Sinks): TurnDisplay {
   return output.form === "automation" ? automationDisplay(io.stdout, below) : below;
 }
 
-const SILENT: TurnDisplay = { update: () => undefined, notice: () => undefined, close: () => undefined };
+const SILENT: TurnDisplay = {
+  update: () => undefined,
+  notice: () => undefined,
+  close: () => undefined,
+};

@@ -26,7 +26,11 @@ export async function connect(
     [stored.server ?? undefined, "login"],
   ) ?? { value: DEFAULT_SERVER, from: "default" };
   const own = Object.hasOwn(stored.keys, server.value) ? stored.keys[server.value] : undefined;
-  const key = first([flags.key, "--key"], [io.env["MASSGEN_EDGE_KEY"], "MASSGEN_EDGE_KEY"], [own, "login"]);
+  const key = first(
+    [flags.key, "--key"],
+    [io.env["MASSGEN_EDGE_KEY"], "MASSGEN_EDGE_KEY"],
+    [own, "login"],
+  );
   const origins = { server: server.from, key: key?.from ?? null };
   if (!key) return { server: server.value, origins };
   requireSendable(key.value, server.value, key.from);
@@ -50,7 +54,10 @@ function serverFrom(text: string | undefined): string | undefined {
   if (text === undefined || text.trim() === "") return undefined;
   const origin = toOrigin(text.trim());
   if (origin) return origin;
-  throw new CliError(EXIT.config, `MASSGEN_EDGE_SERVER is no address. Give one like ${DEFAULT_SERVER}.`);
+  throw new CliError(
+    EXIT.config,
+    `MASSGEN_EDGE_SERVER is no address. Give one like ${DEFAULT_SERVER}.`,
+  );
 }
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
@@ -61,9 +68,15 @@ export const isLoopback = (server: string): boolean => LOOPBACK.test(new URL(ser
 /** Throws CliError for what cannot be a key, and for a way on which others could read it. */
 export function requireSendable(key: string, server: string, from: string): void {
   if (!/^[\x21-\x7e]{1,1000}$/.test(key)) {
-    throw new CliError(EXIT.config, `What ${from} gives is no key: keys are letters, digits and punctuation, without spaces.`);
+    throw new CliError(
+      EXIT.config,
+      `What ${from} gives is no key: keys are letters, digits and punctuation, without spaces.`,
+    );
   }
   if (new URL(server).protocol === "http:" && !isLoopback(server)) {
-    throw new CliError(EXIT.config, `${server} is not encrypted: a key sent there could be read on the way. Use https://.`);
+    throw new CliError(
+      EXIT.config,
+      `${server} is not encrypted: a key sent there could be read on the way. Use https://.`,
+    );
   }
 }

@@ -19,7 +19,8 @@ import { uploadsIn } from "./uploads";
 export type FoundConfig = { file: string; text: string };
 
 /** `answer`: how the user is asked; by default at the terminal. */
-export type Asking = Pick<Io, "cwd" | "home"> & Partial<Pick<Io, "stdin" | "stderr" | "screen" | "env">> & { answer?: Answer };
+export type Asking = Pick<Io, "cwd" | "home"> &
+  Partial<Pick<Io, "stdin" | "stderr" | "screen" | "env">> & { answer?: Answer };
 type Answer = (message: string) => Promise<boolean>;
 
 /** Folders whose consent is remembered; the oldest are forgotten, and asked about again. */
@@ -50,14 +51,20 @@ export async function requireConsent(found: FoundConfig, io: Asking): Promise<vo
 }
 
 /** Whether its user has allowed just this content in this folder. */
-export async function hasConsent({ file, text }: FoundConfig, io: Pick<Io, "cwd" | "home">): Promise<boolean> {
+export async function hasConsent(
+  { file, text }: FoundConfig,
+  io: Pick<Io, "cwd" | "home">,
+): Promise<boolean> {
   const { folders } = await readConsents(io);
   const folder = await folderOf(file);
   return Object.hasOwn(folders, folder) && folders[folder] === hashOf(text);
 }
 
 /** Remembers the consent. Throws CliError if it cannot be written. */
-export async function storeConsent({ file, text }: FoundConfig, io: Pick<Io, "cwd" | "home">): Promise<void> {
+export async function storeConsent(
+  { file, text }: FoundConfig,
+  io: Pick<Io, "cwd" | "home">,
+): Promise<void> {
   const { folders } = await readConsents(io);
   const folder = await folderOf(file);
   const others = Object.entries(folders).filter(([name]) => name !== folder);
@@ -66,17 +73,26 @@ export async function storeConsent({ file, text }: FoundConfig, io: Pick<Io, "cw
   const draft = `${target}.${process.pid}`;
   try {
     await mkdir(path.dirname(target), { recursive: true, mode: FOLDER_MODE });
-    await writeFile(draft, `${JSON.stringify({ folders: Object.fromEntries(kept) }, null, 2)}\n`, { mode: FILE_MODE });
+    await writeFile(draft, `${JSON.stringify({ folders: Object.fromEntries(kept) }, null, 2)}\n`, {
+      mode: FILE_MODE,
+    });
     await chmod(draft, FILE_MODE);
     await rename(draft, target);
   } catch (cause) {
-    throw new CliError(EXIT.config, `Cannot write ${shownPath(target, io)}: ${reasonOf(cause)}.`, { cause });
+    throw new CliError(EXIT.config, `Cannot write ${shownPath(target, io)}: ${reasonOf(cause)}.`, {
+      cause,
+    });
   }
 }
 
 /** A file that does not hold what is written here holds no consent. */
-async function readConsents(io: Pick<Io, "cwd" | "home">): Promise<{ folders: Record<string, string> }> {
-  const text = await readTextFile(consentsFile(io), { what: "file of consents", shown: shownPath(consentsFile(io), io) });
+async function readConsents(
+  io: Pick<Io, "cwd" | "home">,
+): Promise<{ folders: Record<string, string> }> {
+  const text = await readTextFile(consentsFile(io), {
+    what: "file of consents",
+    shown: shownPath(consentsFile(io), io),
+  });
   return ConsentsSchema.safeParse(parseJson(text ?? "")).data ?? { folders: {} };
 }
 
@@ -91,7 +107,9 @@ function terminalOf({ stdin, stderr, screen, env }: Asking): Answer | null {
 }
 
 function questionAbout(text: string, shown: string): string {
-  const addresses = [...new Set(text.match(/\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'<>,)}\]]+/gi) ?? [])];
+  const addresses = [
+    ...new Set(text.match(/\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'<>,)}\]]+/gi) ?? []),
+  ];
   return [
     `This folder brings its own config, ${shown}. It decides which models and tools are asked, and what they are sent.`,
     namedIn("addresses", addresses),

@@ -20,12 +20,22 @@ export type Conversation = {
   attached: readonly QuestionPart[];
 };
 
-export type Latest = { question: string; parent: number | null; turn: number | null; attached: readonly QuestionPart[] };
+export type Latest = {
+  question: string;
+  parent: number | null;
+  turn: number | null;
+  attached: readonly QuestionPart[];
+};
 
 /** How to ask `question` next: in the session there is, or in a new one. */
-export function nextTurn({ session, team, limits, attached }: Conversation, question: string): Asked {
+export function nextTurn(
+  { session, team, limits, attached }: Conversation,
+  question: string,
+): Asked {
   if (session === null) return first({ team, limits }, { question, attached });
-  return { next: { sessionId: session, body: { question: withUploads(question, attached), ...limits } } };
+  return {
+    next: { sessionId: session, body: { question: withUploads(question, attached), ...limits } },
+  };
 }
 
 /**
@@ -36,10 +46,22 @@ export function again({ session, team, limits, latest }: Conversation): Asked | 
   if (latest === null) return null;
   const { question, parent, attached } = latest;
   if (session === null || parent === null) return first({ team, limits }, { question, attached });
-  return { next: { sessionId: session, body: { question: withUploads(question, attached), parent_turn: parent, ...limits } } };
+  return {
+    next: {
+      sessionId: session,
+      body: { question: withUploads(question, attached), parent_turn: parent, ...limits },
+    },
+  };
 }
 
-const first = ({ team, limits }: Pick<Conversation, "team" | "limits">, { question, attached }: Said): Asked => ({
-  run: { question: withUploads(question, [...(team.attached ?? []), ...attached]), ...team.request, ...limits },
+const first = (
+  { team, limits }: Pick<Conversation, "team" | "limits">,
+  { question, attached }: Said,
+): Asked => ({
+  run: {
+    question: withUploads(question, [...(team.attached ?? []), ...attached]),
+    ...team.request,
+    ...limits,
+  },
 });
 type Said = Pick<Latest, "question" | "attached">;

@@ -21,7 +21,10 @@ export async function readCredentials(io: Home): Promise<Credentials> {
   if (text === null) return NONE;
   const parsed = CredentialsSchema.safeParse(parseJson(text));
   if (parsed.success) return parsed.data;
-  throw new CliError(EXIT.config, `${shown} does not hold what \`login\` writes. Remove it and log in again.`);
+  throw new CliError(
+    EXIT.config,
+    `${shown} does not hold what \`login\` writes. Remove it and log in again.`,
+  );
 }
 
 /** Stores a key for this server alone, and makes it the server that is asked. */
@@ -58,7 +61,9 @@ async function write(credentials: Credentials, io: Home): Promise<string> {
     await rename(draft, file);
   } catch (cause) {
     await rm(draft, { force: true }).catch(() => undefined);
-    throw new CliError(EXIT.config, `Cannot write ${shownPath(file, io)}: ${reasonOf(cause)}.`, { cause });
+    throw new CliError(EXIT.config, `Cannot write ${shownPath(file, io)}: ${reasonOf(cause)}.`, {
+      cause,
+    });
   }
   return shownPath(file, io);
 }

@@ -53,7 +53,10 @@ function tell(event: WireEvent, turn: TurnView): Told {
   }
 }
 
-function tellTurn(event: EventOf<"turn.started" | "turn.completed" | "turn.failed" | "turn.cancelled">, turn: TurnView): Told {
+function tellTurn(
+  event: EventOf<"turn.started" | "turn.completed" | "turn.failed" | "turn.cancelled">,
+  turn: TurnView,
+): Told {
   switch (event.type) {
     case "turn.started":
       return { text: `turn ${event.turn} begins: ${plural(turn.agents.length, "agent")}` };
@@ -67,15 +70,23 @@ function tellTurn(event: EventOf<"turn.started" | "turn.completed" | "turn.faile
 }
 
 type AttemptEvent = EventOf<
-  "attempt.started" | "attempt.settled" | "attempt.restarted" | "presentation.started" | "presentation.completed"
+  | "attempt.started"
+  | "attempt.settled"
+  | "attempt.restarted"
+  | "presentation.started"
+  | "presentation.completed"
 >;
 
 function tellAttempt(event: AttemptEvent, turn: TurnView): Told {
   switch (event.type) {
     case "attempt.started":
-      return event.attempt === 1 ? null : { text: `attempt ${event.attempt} begins: ${event.feedback?.reason ?? ""}` };
+      return event.attempt === 1
+        ? null
+        : { text: `attempt ${event.attempt} begins: ${event.feedback?.reason ?? ""}` };
     case "attempt.settled":
-      return event.ended_by === "skipped" ? null : { text: `settled: ${settlement(event, turn)}`, tone: "good" };
+      return event.ended_by === "skipped"
+        ? null
+        : { text: `settled: ${settlement(event, turn)}`, tone: "good" };
     case "attempt.restarted":
       return { text: `rejects its final answer: ${event.reason}`, tone: "bad" };
     case "presentation.started":
@@ -85,7 +96,10 @@ function tellAttempt(event: AttemptEvent, turn: TurnView): Told {
   }
 }
 
-function settlement({ attempt, label, winner, tie, ended_by: endedBy }: EventOf<"attempt.settled">, turn: TurnView): string {
+function settlement(
+  { attempt, label, winner, tie, ended_by: endedBy }: EventOf<"attempt.settled">,
+  turn: TurnView,
+): string {
   const settled = turn.attempts.findLast(({ number }) => number === attempt);
   const result = settled ? voteResult(settled, turn.agents.length) : null;
   if (label === null || !result) return "no agent has an answer";
@@ -93,7 +107,13 @@ function settlement({ attempt, label, winner, tie, ended_by: endedBy }: EventOf<
 }
 
 type DecisionEvent = EventOf<
-  "answer.submitted" | "answer.refused" | "vote.cast" | "vote.stale" | "vote.refused" | "votes.cleared" | "answers.injected"
+  | "answer.submitted"
+  | "answer.refused"
+  | "vote.cast"
+  | "vote.stale"
+  | "vote.refused"
+  | "votes.cleared"
+  | "answers.injected"
 >;
 
 function tellDecision(event: DecisionEvent): Told {
@@ -102,14 +122,19 @@ function tellDecision(event: DecisionEvent): Told {
       const cut = event.origin === "partial" ? ", cut off" : "";
       const note = filesNote(event);
       const files = note === null ? "" : `, ${note}`;
-      return { text: `answers: ${event.label} (${plural(event.content.length, "character")}${cut}${files})`, tone: "good" };
+      return {
+        text: `answers: ${event.label} (${plural(event.content.length, "character")}${cut}${files})`,
+        tone: "good",
+      };
     }
     case "answer.refused":
       return { text: `has an answer refused: ${event.message}` };
     case "vote.cast":
       return { text: `votes for ${event.label}: ${event.reason}`, tone: "good" };
     case "vote.stale":
-      return { text: `votes for ${event.label} before it has seen ${event.missing.join(", ")}: not counted` };
+      return {
+        text: `votes for ${event.label} before it has seen ${event.missing.join(", ")}: not counted`,
+      };
     case "vote.refused":
       return { text: `has a vote refused: ${event.message}` };
     case "votes.cleared": {
@@ -119,7 +144,9 @@ function tellDecision(event: DecisionEvent): Told {
       };
     }
     case "answers.injected":
-      return { text: `is shown ${event.labels.join(", ")} ${event.via === "reopened" ? "and decides again" : "while it works"}` };
+      return {
+        text: `is shown ${event.labels.join(", ")} ${event.via === "reopened" ? "and decides again" : "while it works"}`,
+      };
   }
 }
 
@@ -138,8 +165,14 @@ function tellRefused({ accesses }: EventOf<"files.accessed">): Told {
 function tellListed({ server, problem, tools, refused }: EventOf<"tools.listed">): Told {
   if (problem !== null) return { text: `has no tools of ${server}: ${problem}`, tone: "bad" };
   const changed = refused.filter((one) => one.changed).map(({ tool }) => tool);
-  const off = changed.length > 0 ? `; switched off, as the server has changed them: ${changed.join(", ")}` : "";
-  return { text: `has ${plural(tools.length, "tool")} of ${server}${off}`, ...(off !== "" && { tone: "bad" as const }) };
+  const off =
+    changed.length > 0
+      ? `; switched off, as the server has changed them: ${changed.join(", ")}`
+      : "";
+  return {
+    text: `has ${plural(tools.length, "tool")} of ${server}${off}`,
+    ...(off !== "" && { tone: "bad" as const }),
+  };
 }
 
 /** In the server's words, as text: nobody is asked, and no address is a link. */
@@ -177,20 +210,27 @@ type WorkEvent = EventOf<
 function tellWork(event: WorkEvent): Told {
   switch (event.type) {
     case "round.started":
-      return { text: `begins round ${event.round}${event.labels.length > 0 ? ` with ${event.labels.join(", ")}` : ""}` };
+      return {
+        text: `begins round ${event.round}${event.labels.length > 0 ? ` with ${event.labels.join(", ")}` : ""}`,
+      };
     case "round.failed":
       return { text: `fails its round: ${event.message}`, tone: "bad" };
     case "call.deferred":
       return { text: "waits for room in the budget" };
     case "call.waiting":
-      return { text: `waits for room within the limits of ${event.model}, about ${formatDuration(event.until - event.at)}` };
+      return {
+        text: `waits for room within the limits of ${event.model}, about ${formatDuration(event.until - event.at)}`,
+      };
     case "conversation.compacted":
       return {
         text: `sums up its last ${plural(event.replies, "step")} to go on: about ${event.tokens} tokens are free again`,
       };
     case "call.failed": {
       if (event.class === "cancelled") return null; // no failure: what ended the work says why
-      const next = event.retry_at === null ? "" : `, next try in ${Math.max(0, (event.retry_at - event.at) / 1000).toFixed(1)} s`;
+      const next =
+        event.retry_at === null
+          ? ""
+          : `, next try in ${Math.max(0, (event.retry_at - event.at) / 1000).toFixed(1)} s`;
       return { text: `has a call fail${next}: ${event.message}`, tone: "bad" };
     }
     case "tool.started":

@@ -1,7 +1,14 @@
 import type { WireEvent } from "../src/protocol/events";
 import type { AgentView, AttemptView, SessionView, TurnView } from "../src/protocol/view";
 import { totalTokens } from "../src/protocol/usage";
-import { formatCost, formatDuration, formatProgress, formatTokens, formatUsed, plural } from "./format";
+import {
+  formatCost,
+  formatDuration,
+  formatProgress,
+  formatTokens,
+  formatUsed,
+  plural,
+} from "./format";
 import { doesUse } from "./hosted-words";
 import { type Line, segment, type Tone } from "./paint";
 import { toLine } from "./sanitize";
@@ -42,7 +49,9 @@ export function turnLines(turn: TurnView, frame: Frame): Line[] {
   const hidden = turn.agents.length > room ? turn.agents.length - (room - 1) : 0;
   const shown = turn.agents.slice(0, turn.agents.length - hidden);
   const { rows, widths } = columnsOf(shown, frame.width);
-  const lines = shown.map((agent, index) => agentLine(agent, pad(rows[index] ?? [], widths), frame));
+  const lines = shown.map((agent, index) =>
+    agentLine(agent, pad(rows[index] ?? [], widths), frame),
+  );
   const more: Line[] = hidden > 0 ? [[segment(`and ${hidden} more agents`, "dim")]] : [];
   return [teamLine(turn, frame), ...lines, ...more];
 }
@@ -59,22 +68,40 @@ function teamLine(turn: TurnView, { now, width }: Frame): Line {
     formatUsed({ reported: totalTokens(turn.usage), reserved: turn.reservedTokens }, "tokens"),
     costWords(turn),
   ];
-  const from = parts.findIndex((_, given) => widthOf(`${state}  ${parts.slice(given).join(" · ")}`) <= width);
+  const from = parts.findIndex(
+    (_, given) => widthOf(`${state}  ${parts.slice(given).join(" · ")}`) <= width,
+  );
   return [segment(state, "bold"), segment(`  ${parts.slice(from).join(" · ")}`, "dim")];
 }
 
-const countValid = (attempt: AttemptView | undefined): number => attempt?.votes.filter(({ valid }) => valid).length ?? 0;
+const countValid = (attempt: AttemptView | undefined): number =>
+  attempt?.votes.filter(({ valid }) => valid).length ?? 0;
 
 /** What the agents' lines give up where they do not fit, in this order: the cost stands last and must not be cut off. */
-const SHORTER = ["files left out", "label", "name", "answers", "round", "rest of cost", "vote", "tokens", "figures"] as const;
+const SHORTER = [
+  "files left out",
+  "label",
+  "name",
+  "answers",
+  "round",
+  "rest of cost",
+  "vote",
+  "tokens",
+  "figures",
+] as const;
 type Shorter = (typeof SHORTER)[number];
 
 /** The longest cells that fit into `width`, with their columns' widths. */
-function columnsOf(agents: readonly AgentView[], width: number): { rows: string[][]; widths: number[] } {
+function columnsOf(
+  agents: readonly AgentView[],
+  width: number,
+): { rows: string[][]; widths: number[] } {
   for (let given = 0; ; given += 1) {
     const without = new Set(SHORTER.slice(0, given));
     const rows = agents.map((agent) => cells(agent, without));
-    const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => widthOf(row[column] ?? ""))));
+    const widths = (rows[0] ?? []).map((_, column) =>
+      Math.max(...rows.map((row) => widthOf(row[column] ?? ""))),
+    );
     const total = widths.reduce((sum, each) => sum + each, GAP * (widths.length - 1));
     if (total <= width || given === SHORTER.length) return { rows, widths };
   }
@@ -83,7 +110,10 @@ function columnsOf(agents: readonly AgentView[], width: number): { rows: string[
 /** Name, status, round, answers, vote, tokens, cost; on a very narrow terminal name, status, vote, cost. */
 function cells(agent: AgentView, without: ReadonlySet<Shorter>): string[] {
   const answers = without.has("answers") ? `${agent.answers}` : plural(agent.answers, "answer");
-  const figures = [without.has("round") ? `${agent.round}` : `round ${agent.round}`, `${answers}${answerWords(agent, without)}`];
+  const figures = [
+    without.has("round") ? `${agent.round}` : `round ${agent.round}`,
+    `${answers}${answerWords(agent, without)}`,
+  ];
   return [
     fitStart(toLine(agent.id), without.has("name") ? SHORT_NAME : MAX_NAME),
     agent.status,
@@ -101,12 +131,18 @@ function voteWords(vote: AgentView["vote"], without: ReadonlySet<Shorter>): stri
 }
 
 /** `120 tok + 40 reserved`, or `120+40` in few columns. */
-const tokensOf = ({ reportedTokens: reported, reservedTokens: reserved }: AgentView, without: ReadonlySet<Shorter>): string =>
+const tokensOf = (
+  { reportedTokens: reported, reservedTokens: reserved }: AgentView,
+  without: ReadonlySet<Shorter>,
+): string =>
   without.has("tokens")
     ? `${formatTokens(reported)}${reserved > 0 ? `+${formatTokens(reserved)}` : ""}`
     : formatUsed({ reported, reserved }, "tok");
 
-function answerWords({ latestLabel, leftOut = 0 }: AgentView, without: ReadonlySet<Shorter>): string {
+function answerWords(
+  { latestLabel, leftOut = 0 }: AgentView,
+  without: ReadonlySet<Shorter>,
+): string {
   if (latestLabel === null || without.has("label")) return "";
   return leftOut > 0 && !without.has("files left out")
     ? ` (${latestLabel}, ${plural(leftOut, "file")} left out)`
@@ -114,13 +150,25 @@ function answerWords({ latestLabel, leftOut = 0 }: AgentView, without: ReadonlyS
 }
 
 /** What a turn or an agent has cost. */
-export const costWords = ({ costUsd, isCostWhole }: Pick<TurnView, "costUsd" | "isCostWhole">): string =>
+export const costWords = ({
+  costUsd,
+  isCostWhole,
+}: Pick<TurnView, "costUsd" | "isCostWhole">): string =>
   formatCost(isCostWhole ? costUsd : null, costUsd);
 
-const pad = (row: string[], widths: number[]): string[] => row.map((cell, column) => padTo(cell, widths[column] ?? 0));
+const pad = (row: string[], widths: number[]): string[] =>
+  row.map((cell, column) => padTo(cell, widths[column] ?? 0));
 
-function agentLine(agent: AgentView, [name = "", status = "", ...rest]: string[], { width, now }: Frame): Line {
-  const head = [segment(`${name}  `, "bold"), segment(status, TONES[agent.status]), segment(`  ${rest.join("  ")}`)];
+function agentLine(
+  agent: AgentView,
+  [name = "", status = "", ...rest]: string[],
+  { width, now }: Frame,
+): Line {
+  const head = [
+    segment(`${name}  `, "bold"),
+    segment(status, TONES[agent.status]),
+    segment(`  ${rest.join("  ")}`),
+  ];
   const used = head.reduce((sum, { text }) => sum + widthOf(text), 0) + 2;
   const doing = activity(agent, width - used, now);
   return doing === "" ? head : [...head, segment(`  ${doing}`, "dim")];
@@ -129,12 +177,14 @@ function agentLine(agent: AgentView, [name = "", status = "", ...rest]: string[]
 /** What it is doing now, as far as there is room to say it. */
 function activity(agent: AgentView, width: number, now: number): string {
   if (width < 8) return "";
-  if (agent.tools.length > 0) return fitStart(`uses ${agent.tools.map(toolAtWork).join(", ")}`, width);
+  if (agent.tools.length > 0)
+    return fitStart(`uses ${agent.tools.map(toolAtWork).join(", ")}`, width);
   if (agent.retryAt !== null && agent.lastError) {
     const wait = Math.max(0, Math.ceil((agent.retryAt - now) / 1000));
     return fitStart(`tries again in ${wait} s: ${toLine(agent.lastError.message)}`, width);
   }
-  if (agent.out !== null && agent.lastError) return fitStart(toLine(agent.lastError.message), width);
+  if (agent.out !== null && agent.lastError)
+    return fitStart(toLine(agent.lastError.message), width);
   return agent.status === "streaming" ? fitEnd(glimpse(agent), width) : "";
 }
 
@@ -146,5 +196,9 @@ function glimpse({ stream }: AgentView): string {
   if (!stream?.latest) return "thinks";
   const text = stream[stream.latest].text.slice(-GLIMPSE);
   if (stream.latest === "hosted_tool") return doesUse(stream.tool, text);
-  return toLine(stream.latest === "tool_arguments" ? text.replace(/\\[nrt]/g, " ").replace(/\\(["\\/])/g, "$1") : text);
+  return toLine(
+    stream.latest === "tool_arguments"
+      ? text.replace(/\\[nrt]/g, " ").replace(/\\(["\\/])/g, "$1")
+      : text,
+  );
 }

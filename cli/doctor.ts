@@ -12,9 +12,19 @@ import { DocumentSchema, HealthSchema, parseJson } from "./schema";
 import { foundTeam } from "./team-choice";
 import { VERSION } from "./version";
 
-export type Finding = { subject: string; state: "good" | "note" | "bad"; text: string; exitCode: ExitCode };
+export type Finding = {
+  subject: string;
+  state: "good" | "note" | "bad";
+  text: string;
+  exitCode: ExitCode;
+};
 
-const finding = (subject: string, state: Finding["state"], text: string, exitCode: ExitCode = EXIT.ok): Finding => ({
+const finding = (
+  subject: string,
+  state: Finding["state"],
+  text: string,
+  exitCode: ExitCode = EXIT.ok,
+): Finding => ({
   subject,
   state,
   text,
@@ -57,16 +67,26 @@ async function examineService(connection: Known): Promise<Finding[]> {
     const health = HealthSchema.safeParse(parseJson(await response.text()));
     if (!response.ok || !health.success) {
       return [
-        finding("service", "bad", `${where} answers, but not as this service does. Is the address right?`, EXIT.unreachable),
+        finding(
+          "service",
+          "bad",
+          `${where} answers, but not as this service does. Is the address right?`,
+          EXIT.unreachable,
+        ),
       ];
     }
     const version = health.data.version ?? (await documentVersion(connection));
     return [
-      finding("service", "good", `${where} answers in ${Date.now() - startedAt} ms${version ? `, version ${version}` : ""}`),
+      finding(
+        "service",
+        "good",
+        `${where} answers in ${Date.now() - startedAt} ms${version ? `, version ${version}` : ""}`,
+      ),
       ...examineClock(response.headers.get("date"), (startedAt + Date.now()) / 2),
     ];
   } catch (error) {
-    if (error instanceof CliError) return [finding("service", "bad", error.message, error.exitCode)];
+    if (error instanceof CliError)
+      return [finding("service", "bad", error.message, error.exitCode)];
     throw error;
   }
 }
@@ -81,9 +101,12 @@ export function examineClock(date: string | null, now: number): Finding[] {
   const there = date === null ? Number.NaN : Date.parse(date);
   if (Number.isNaN(there)) return [];
   const skewMs = Math.round(now - there);
-  if (Math.abs(skewMs) <= MAX_SKEW_MS) return [finding("clock", "good", "agrees with the service's")];
+  if (Math.abs(skewMs) <= MAX_SKEW_MS)
+    return [finding("clock", "good", "agrees with the service's")];
   const how = `${Math.round(Math.abs(skewMs) / 1000)} s ${skewMs > 0 ? "ahead of" : "behind"}`;
-  return [finding("clock", "bad", `this machine's is ${how} the service's: set it right`, EXIT.config)];
+  return [
+    finding("clock", "bad", `this machine's is ${how} the service's: set it right`, EXIT.config),
+  ];
 }
 
 async function examineKey(connection: Known): Promise<Finding> {
@@ -96,12 +119,18 @@ async function examineKey(connection: Known): Promise<Finding> {
     case "open":
       return finding("key", "good", `the service lets everybody in, also without one${from}`);
     case "limited":
-      return finding("key", "note", `the service knows it${from}, but it may not read: attach and show will not work`);
+      return finding(
+        "key",
+        "note",
+        `the service knows it${from}, but it may not read: attach and show will not work`,
+      );
     case "refused":
       return finding(
         "key",
         "bad",
-        key === undefined ? `there is none: ${commandLineOf("login")}` : `the service does not take it${from}`,
+        key === undefined
+          ? `there is none: ${commandLineOf("login")}`
+          : `the service does not take it${from}`,
         EXIT.refused,
       );
   }
@@ -110,21 +139,37 @@ async function examineKey(connection: Known): Promise<Finding> {
 async function examineFile(io: Place): Promise<Finding[]> {
   if (!(await isExposed(io))) return [];
   const shown = shownPath(credentialsFile(io), io);
-  return [finding("file", "bad", `others on this machine can read ${shown}: chmod 600 ${shown}`, EXIT.config)];
+  return [
+    finding(
+      "file",
+      "bad",
+      `others on this machine can read ${shown}: chmod 600 ${shown}`,
+      EXIT.config,
+    ),
+  ];
 }
 
 async function examineConfig(connection: Connection | null, io: Place): Promise<Finding> {
   const found = await foundTeam(io);
   if (found === null) return examineUsualTeam(connection);
   const { team, text } = found;
-  if (connection === null) return finding("config", "note", `${team.described}, not checked: the service does not answer`);
+  if (connection === null)
+    return finding("config", "note", `${team.described}, not checked: the service does not answer`);
   const { data } = await validateConfig(text, connection);
   if (data.runnable && found.needsConsent && !(await hasConsent(found, io)))
-    return finding("config", "note", `${team.described} can run; you are asked whether to use it at the first question here`);
+    return finding(
+      "config",
+      "note",
+      `${team.described} can run; you are asked whether to use it at the first question here`,
+    );
   if (data.runnable) return finding("config", "good", `${team.described} can run`);
   const missing = [...data.errors, ...data.refusals];
   if (lacksOnlyKeys(missing)) {
-    return finding("config", "note", `${team.described} is right and cannot run yet. ${missing[0]?.detail ?? ""}`);
+    return finding(
+      "config",
+      "note",
+      `${team.described} is right and cannot run yet. ${missing[0]?.detail ?? ""}`,
+    );
   }
   const advice = commandLineOf("config", "validate");
   return finding("config", "bad", `${team.described} cannot run, ${advice} tells why`, EXIT.config);
@@ -139,14 +184,24 @@ async function examineUsualTeam(connection: Connection | null): Promise<Finding>
   const teams = connection ? (await listTeams(connection)).data.data : [];
   const usual = teams.find((team) => team.default);
   if (!usual) return finding("config", "good", "none here: the service's usual team is asked");
-  if (usual.runnable) return finding("config", "good", `none here: the service's usual team is asked, ${usual.name}`);
+  if (usual.runnable)
+    return finding("config", "good", `none here: the service's usual team is asked, ${usual.name}`);
   const lacks = usual.missing[0]?.detail ?? "it is not ready";
   if (!lacksOnlyKeys(usual.missing))
-    return finding("config", "bad", `none here, and the service's usual team, ${usual.name}, cannot run: ${lacks}`, EXIT.config);
+    return finding(
+      "config",
+      "bad",
+      `none here, and the service's usual team, ${usual.name}, cannot run: ${lacks}`,
+      EXIT.config,
+    );
   const ready = teams.filter(({ runnable }) => runnable).map(({ name }) => name);
   const others =
     ready.length > 0
       ? `Ready now: ${ready.map((name) => `--config ${name}`).join(", ")}.`
       : "The service is healthy, and can answer once a provider's key is set.";
-  return finding("config", "note", `none here; the service's usual team, ${usual.name}, cannot run yet. ${lacks} ${others}`);
+  return finding(
+    "config",
+    "note",
+    `none here; the service's usual team, ${usual.name}, cannot run yet. ${lacks} ${others}`,
+  );
 }

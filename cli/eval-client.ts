@@ -46,7 +46,12 @@ export const listSuites = (context: RequestContext): Promise<Answer<Suites>> =>
   request({ method: "GET", path: EVALS_PATH }, SuiteListSchema, context);
 
 /** Starts a run; gives its id. `once` keeps a repeated request from starting another. */
-export async function startSuite(suite: string, once: string, context: RequestContext, signal: AbortSignal): Promise<string> {
+export async function startSuite(
+  suite: string,
+  once: string,
+  context: RequestContext,
+  signal: AbortSignal,
+): Promise<string> {
   const call = { method: "POST", path: evalRunsPath(suite), body: {}, once, signal } as const;
   return (await request(call, z.object({ id: z.string() }), context)).data.id;
 }
@@ -63,5 +68,8 @@ export async function readRun(
   const raw = await response.text();
   const parsed = RunSchema.safeParse(parseJson(raw));
   if (parsed.success) return { data: parsed.data, raw };
-  throw new CliError(EXIT.execution, `${context.server} answered something else than this service does. Is the address right?`);
+  throw new CliError(
+    EXIT.execution,
+    `${context.server} answered something else than this service does. Is the address right?`,
+  );
 }

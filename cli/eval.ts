@@ -32,7 +32,10 @@ export async function runSuite(
 }
 
 const left = (suite: string, id: string | null): CliError =>
-  new CliError(EXIT.interrupted, id ? `Left ${suite} running as ${id}.` : `Interrupted; a run of ${suite} may have begun.`);
+  new CliError(
+    EXIT.interrupted,
+    id ? `Left ${suite} running as ${id}.` : `Interrupted; a run of ${suite} may have begun.`,
+  );
 
 type Waiting = { stderr: Io["stderr"]; signal: AbortSignal };
 
@@ -47,7 +50,10 @@ async function theEnd(
     const seen = await readRun(run, context, signal);
     if (seen?.data.status === "completed") return seen;
     if (!seen && Date.now() - begun > UNKNOWN_MS) {
-      throw new CliError(EXIT.execution, `The service took the run ${run.id} and does not show it.`);
+      throw new CliError(
+        EXIT.execution,
+        `The service took the run ${run.id} and does not show it.`,
+      );
     }
     const words = seen ? progress(seen.data) : "";
     if (words !== told && stderr.isTTY === true) stderr.write(`${words}\n`);
@@ -56,10 +62,15 @@ async function theEnd(
   }
 }
 
-const progress = ({ cases, passed, failed, errored }: Counts): string => `${passed + failed + errored} of ${cases} done`;
+const progress = ({ cases, passed, failed, errored }: Counts): string =>
+  `${passed + failed + errored} of ${cases} done`;
 
 /** A line for each case on stdout, the sum on stderr. */
-export function printRun(suite: string, run: Run, { stdout, stderr }: Pick<Io, "stdout" | "stderr">): void {
+export function printRun(
+  suite: string,
+  run: Run,
+  { stdout, stderr }: Pick<Io, "stdout" | "stderr">,
+): void {
   const rows = run.results.map((one) => [
     one.case,
     one.outcome,
@@ -73,7 +84,16 @@ export function printRun(suite: string, run: Run, { stdout, stderr }: Pick<Io, "
 }
 
 /** `2 of 3 passed, 1 failed, $0.0213, 00:59`. */
-export function sumOf({ cases, passed, failed, errored, cost_usd, cost_usd_known, started_at, ended_at }: Counts): string {
+export function sumOf({
+  cases,
+  passed,
+  failed,
+  errored,
+  cost_usd,
+  cost_usd_known,
+  started_at,
+  ended_at,
+}: Counts): string {
   const parts = [
     `${passed} of ${cases} passed`,
     ...(failed > 0 ? [`${failed} failed`] : []),
@@ -84,7 +104,10 @@ export function sumOf({ cases, passed, failed, errored, cost_usd, cost_usd_known
   return parts.join(", ");
 }
 
-export function printSuites({ data }: Suites, { stdout, stderr }: Pick<Io, "stdout" | "stderr">): void {
+export function printSuites(
+  { data }: Suites,
+  { stdout, stderr }: Pick<Io, "stdout" | "stderr">,
+): void {
   if (data.length === 0) stderr.write("This service has no evaluation suites.\n");
   const rows = data.map(({ name, cases, cron, last_run, description }) => [
     name,
@@ -93,7 +116,8 @@ export function printSuites({ data }: Suites, { stdout, stderr }: Pick<Io, "stdo
     last_run ? `${formatTime(last_run.started_at * 1000)}: ${sumOf(last_run)}` : "never",
     description,
   ]);
-  if (rows.length > 0) printTable(["suite", "cases", "runs (UTC)", "last run", "what"], rows, stdout);
+  if (rows.length > 0)
+    printTable(["suite", "cases", "runs (UTC)", "last run", "what"], rows, stdout);
 }
 
 /**

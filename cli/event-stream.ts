@@ -14,7 +14,10 @@ class Silence {
   /** Something came. */
   broken(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#controller.abort(new Error("the connection fell silent")), this.idleMs);
+    this.#timer = setTimeout(
+      () => this.#controller.abort(new Error("the connection fell silent")),
+      this.idleMs,
+    );
   }
   [Symbol.dispose](): void {
     clearTimeout(this.#timer);
@@ -43,7 +46,9 @@ export const isEventStream = ({ status, headers }: Response): boolean =>
   status === 200 && headers.get("content-type")?.startsWith("text/event-stream") === true;
 
 /** One connection to an event stream, until it ends or breaks. Any other answer is returned as its response, not thrown. */
-export async function* readStream(request: StreamRequest): AsyncGenerator<EventSourceMessage, Response> {
+export async function* readStream(
+  request: StreamRequest,
+): AsyncGenerator<EventSourceMessage, Response> {
   using silence = new Silence(request.idleMs);
   const resume = request.lastId > 0 ? { "Last-Event-ID": String(request.lastId) } : {};
   const headers = { Accept: "text/event-stream", ...request.headers, ...resume };

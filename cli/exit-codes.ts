@@ -1,5 +1,14 @@
 /** MassGen's exit codes up to 4, so that scripts that ran `massgen` keep working; from 5 on our own. */
-export const EXIT = { ok: 0, config: 1, execution: 2, timeout: 3, interrupted: 4, refused: 5, unreachable: 6, busy: 7 } as const;
+export const EXIT = {
+  ok: 0,
+  config: 1,
+  execution: 2,
+  timeout: 3,
+  interrupted: 4,
+  refused: 5,
+  unreachable: 6,
+  busy: 7,
+} as const;
 type Ending = keyof typeof EXIT;
 export type ExitCode = (typeof EXIT)[Ending];
 
@@ -19,7 +28,8 @@ export const EXIT_MEANINGS: Record<Ending, string> = {
 export const exitCodeLines = (): string[] =>
   Object.entries(EXIT_MEANINGS).map(([ending, meaning]) => `  ${codeOf(ending)}  ${meaning}`);
 
-const codeOf = (ending: string): number => Object.entries(EXIT).find(([name]) => name === ending)?.[1] ?? EXIT.execution;
+const codeOf = (ending: string): number =>
+  Object.entries(EXIT).find(([name]) => name === ending)?.[1] ?? EXIT.execution;
 
 /** A failure we expected: its message is for people, complete, and says what to do. */
 export class CliError extends Error {

@@ -23,8 +23,17 @@ export type Get = (address: URL, signal: AbortSignal) => Promise<Answer>;
 export const getBy =
   (fetch: typeof globalThis.fetch): Get =>
   async (address, signal) => {
-    const { status, headers, body } = await fetch(address, { redirect: "manual", signal, headers: { accept: "*/*" } });
-    return { status, location: headers.get("location"), body: body ?? nothing(), close: () => body?.cancel() };
+    const { status, headers, body } = await fetch(address, {
+      redirect: "manual",
+      signal,
+      headers: { accept: "*/*" },
+    });
+    return {
+      status,
+      location: headers.get("location"),
+      body: body ?? nothing(),
+      close: () => body?.cancel(),
+    };
   };
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
@@ -64,7 +73,8 @@ async function readAtMost({ body }: Answer, mostBytes: number): Promise<Buffer> 
   let size = 0;
   for await (const chunk of body) {
     size += chunk.byteLength;
-    if (size > mostBytes) throw new Error(`it has over ${mostBytes} bytes, more than may still go along`);
+    if (size > mostBytes)
+      throw new Error(`it has over ${mostBytes} bytes, more than may still go along`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

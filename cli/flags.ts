@@ -10,10 +10,25 @@ import type { TeamFlags } from "./team-choice";
 
 export const withConnection = (command: Command): Command =>
   command
-    .option("--server <url>", "the service (default: MASSGEN_EDGE_SERVER, then `login`, then this machine)", toServer)
-    .addOption(new Option("--key <key>", "the key; others can see it here, so better `login` or MASSGEN_EDGE_KEY"));
+    .option(
+      "--server <url>",
+      "the service (default: MASSGEN_EDGE_SERVER, then `login`, then this machine)",
+      toServer,
+    )
+    .addOption(
+      new Option(
+        "--key <key>",
+        "the key; others can see it here, so better `login` or MASSGEN_EDGE_KEY",
+      ),
+    );
 
-export type OutputFlags = { json?: true; jsonStream?: true; automation?: true; outputFile?: string; verbose?: true };
+export type OutputFlags = {
+  json?: true;
+  jsonStream?: true;
+  automation?: true;
+  outputFile?: string;
+  verbose?: true;
+};
 
 export const withOutput = (command: Command): Command =>
   command
@@ -34,7 +49,11 @@ export type LimitFlags = {
 export const withTeam = (command: Command): Command =>
   command
     .option("--config <file|name>", "the team: a YAML file, or the name of one on offer")
-    .option("--model <model>", "ask this model without a config; more than once for a team of them", collect)
+    .option(
+      "--model <model>",
+      "ask this model without a config; more than once for a team of them",
+      collect,
+    )
     .option("--backend <type>", "the backend type of --model, where its name does not tell")
     .option("--system-message <text>", "what the agents of --model are told about themselves")
     .option(
@@ -48,13 +67,29 @@ export const withTeam = (command: Command): Command =>
     .addOption(new Option("--budget <usd>").argParser(toUsd).hideHelp())
     .addOption(new Option("--timeout <s>").argParser(toSeconds).hideHelp());
 
-export type AskFlags = ConnectionFlags & OutputFlags & LimitFlags & TeamFlags & { attach?: string; detach?: true };
+export type AskFlags = ConnectionFlags &
+  OutputFlags &
+  LimitFlags &
+  TeamFlags & { attach?: string; detach?: true };
 
 /** What goes to stdout. Throws CliError for two forms at once. */
-export function toOutput({ json, jsonStream, automation, outputFile, verbose }: OutputFlags): OutputOptions {
-  const forms: OutputForm[] = [...(json ? (["json"] as const) : []), ...(jsonStream ? (["json-stream"] as const) : [])];
+export function toOutput({
+  json,
+  jsonStream,
+  automation,
+  outputFile,
+  verbose,
+}: OutputFlags): OutputOptions {
+  const forms: OutputForm[] = [
+    ...(json ? (["json"] as const) : []),
+    ...(jsonStream ? (["json-stream"] as const) : []),
+  ];
   if (automation) forms.push("automation");
-  if (forms.length > 1) throw new CliError(EXIT.config, "Of --json, --json-stream and --automation only one can have stdout.");
+  if (forms.length > 1)
+    throw new CliError(
+      EXIT.config,
+      "Of --json, --json-stream and --automation only one can have stdout.",
+    );
   return { form: forms[0] ?? "answer", file: outputFile ?? null, verbose: verbose ?? false };
 }
 

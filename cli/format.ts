@@ -17,13 +17,20 @@ export function formatCost(usd: number | null, known: number): string {
 }
 
 /** Tokens that providers reported, and those that calls without a report had reserved. */
-export const formatUsed = ({ reported, reserved }: { reported: number; reserved: number }, unit: string): string =>
+export const formatUsed = (
+  { reported, reserved }: { reported: number; reserved: number },
+  unit: string,
+): string =>
   `${formatTokens(reported)} ${unit}${reserved > 0 ? ` + ${formatTokens(reserved)} reserved` : ""}`;
 
 /** What a turn has used, with its input and output. */
-export function tokenWords(usage: { input_tokens: number; output_tokens: number }, reserved: number): string {
+export function tokenWords(
+  usage: { input_tokens: number; output_tokens: number },
+  reserved: number,
+): string {
   const { input_tokens: input, output_tokens: output } = usage;
-  const rest = reserved > 0 ? `, and ${formatTokens(reserved)} reserved by calls that reported nothing` : "";
+  const rest =
+    reserved > 0 ? `, and ${formatTokens(reserved)} reserved by calls that reported nothing` : "";
   return `${formatTokens(input + output)} (in ${formatTokens(input)}, out ${formatTokens(output)})${rest}`;
 }
 
@@ -43,4 +50,5 @@ export function formatProgress({ origin, progress, total, message }: ToolProgres
 }
 
 /** `1 answer`, `2 answers`. */
-export const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? "" : "s"}`;
+export const plural = (count: number, word: string): string =>
+  `${count} ${word}${count === 1 ? "" : "s"}`;

@@ -5,7 +5,11 @@ import { fitStart } from "./text-width";
 
 /** How people are told of tools that a provider runs itself. */
 const WORDS: Record<HostedToolName, { does: string; did: string; failed: string }> = {
-  web_search: { does: "searches the web", did: "searched the web", failed: "could not search the web" },
+  web_search: {
+    does: "searches the web",
+    did: "searched the web",
+    failed: "could not search the web",
+  },
   x_search: { does: "searches posts", did: "searched posts", failed: "could not search posts" },
   code_execution: { does: "runs code", did: "ran code", failed: "had code fail" },
 };
@@ -24,4 +28,5 @@ export function doesUse(name: string | null, input: string): string {
   return withInput(known ? WORDS[known].does : "uses a tool of its provider", toLine(input));
 }
 
-const withInput = (what: string, input: string): string => (input === "" ? what : `${what}: ${input}`);
+const withInput = (what: string, input: string): string =>
+  input === "" ? what : `${what}: ${input}`;

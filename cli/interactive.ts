@@ -15,12 +15,30 @@ import type { TeamChoice } from "./team-choice";
 import { canRedraw } from "./terminal";
 import { tellUploads } from "./uploads";
 
-export type ConverseOptions = { team: TeamChoice; connection: Connection; limits: Limits; output: OutputOptions };
+export type ConverseOptions = {
+  team: TeamChoice;
+  connection: Connection;
+  limits: Limits;
+  output: OutputOptions;
+};
 
 /** A conversation at a terminal: each entry is the next turn of one session, until somebody leaves. */
-export async function converse({ team, connection, limits, output }: ConverseOptions, io: Io): Promise<ExitCode> {
-  const conversation: Conversation = { team, connection, limits, output, session: null, latest: null, attached: [] };
-  io.stderr.write(`massgen-edge at ${connection.server}, asking ${team.described}. /help tells more, /quit leaves.\n`);
+export async function converse(
+  { team, connection, limits, output }: ConverseOptions,
+  io: Io,
+): Promise<ExitCode> {
+  const conversation: Conversation = {
+    team,
+    connection,
+    limits,
+    output,
+    session: null,
+    latest: null,
+    attached: [],
+  };
+  io.stderr.write(
+    `massgen-edge at ${connection.server}, asking ${team.described}. /help tells more, /quit leaves.\n`,
+  );
   tellUploads(team.attached, io);
   const canMark = canRedraw(io.stderr, io.env);
   if (canMark) io.screen.write(PASTE_MODE.on); // during a turn too: what is pasted meanwhile is read at the next prompt
@@ -37,7 +55,13 @@ async function untilLeft(conversation: Conversation, io: Io): Promise<void> {
   let interrupts = 0;
   for (;;) {
     io.stderr.write("\n");
-    const typed = await readEntry({ input: io.stdin, output: io.screen, prompt: "> ", history, complete });
+    const typed = await readEntry({
+      input: io.stdin,
+      output: io.screen,
+      prompt: "> ",
+      history,
+      complete,
+    });
     interrupts = typed.kind === "interrupt" ? interrupts + 1 : 0;
     if (typed.kind === "interrupt" && interrupts < 2) {
       io.stderr.write("\nPress Ctrl+C again to leave, or go on asking.\n");
@@ -49,12 +73,18 @@ async function untilLeft(conversation: Conversation, io: Io): Promise<void> {
 
 function leave({ session, latest }: Conversation, io: Io): ExitCode {
   if (session !== null)
-    io.stderr.write(`\nThe session stays: ${commandLineOf("show", session, ...(latest?.turn ? [String(latest.turn)] : []))}\n`);
+    io.stderr.write(
+      `\nThe session stays: ${commandLineOf("show", session, ...(latest?.turn ? [String(latest.turn)] : []))}\n`,
+    );
   return EXIT.ok;
 }
 
 /** A mistake, a refusal or a lost service ends what was asked, not the conversation. */
-async function handled(typed: Extract<Typed, { kind: "text" }>, conversation: Conversation, io: Io): Promise<"quit" | "go on"> {
+async function handled(
+  typed: Extract<Typed, { kind: "text" }>,
+  conversation: Conversation,
+  io: Io,
+): Promise<"quit" | "go on"> {
   try {
     const outcome = await dispatch(typed.text, conversation, io);
     if (outcome === "quit") return "quit";
@@ -71,7 +101,11 @@ async function dispatch(text: string, conversation: Conversation, io: Io): Promi
   const command = asCommand(text);
   if (command !== null) return perform(command, conversation, io);
   const bare = bareCommand(text);
-  if (bare !== null) throw new CliError(EXIT.config, `Did you mean ${bare}? To ask it as a question, put it in quotes.`);
+  if (bare !== null)
+    throw new CliError(
+      EXIT.config,
+      `Did you mean ${bare}? To ask it as a question, put it in quotes.`,
+    );
   if (conversation.session === null) refuseFirstSlip(text);
   const question = toQuestion(text.startsWith("//") ? text.slice(1) : text);
   const asked = nextTurn(conversation, question);
@@ -84,7 +118,8 @@ async function dispatch(text: string, conversation: Conversation, io: Io): Promi
 
 async function askAgain(conversation: Conversation, io: Io): Promise<void> {
   const asked = again(conversation);
-  if (asked === null || conversation.latest === null) throw new CliError(EXIT.config, "Nothing was asked yet.");
+  if (asked === null || conversation.latest === null)
+    throw new CliError(EXIT.config, "Nothing was asked yet.");
   const { question, parent, attached } = conversation.latest;
   await take(asked, { question, parent, attached }, { conversation, io });
 }
@@ -98,7 +133,10 @@ async function take(
 ): Promise<void> {
   const { connection, team, output } = conversation;
   conversation.latest = { ...question, turn: null };
-  const { place } = await ask({ what, context: { ...connection, config: team.source }, output }, io);
+  const { place } = await ask(
+    { what, context: { ...connection, config: team.source }, output },
+    io,
+  );
   conversation.session = place.sessionId;
   conversation.latest = { ...question, turn: place.turn };
 }

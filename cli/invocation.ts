@@ -2,7 +2,8 @@
 const BUILT = /[\\/]massgen-edge(\.js)?$/.test(process.argv[1] ?? "");
 
 /** A command line that calls this program, as somebody may copy it. */
-export const commandLineOf = (...words: string[]): string => [BUILT ? "massgen-edge" : "npm run ask --", ...words].join(" ");
+export const commandLineOf = (...words: string[]): string =>
+  [BUILT ? "massgen-edge" : "npm run ask --", ...words].join(" ");
 
 /** What a team without a file is called where something is wrong with it. */
 export const MODEL_FLAG = "--model";
@@ -14,4 +15,5 @@ export const commandAt = (server: string, ...words: string[]): string =>
   commandLineOf(...words, ...(server === DEFAULT_SERVER ? [] : ["--server", server]));
 
 /** The command that watches a session again. */
-export const attachCommand = (sessionId: string, server: string): string => commandAt(server, "attach", sessionId);
+export const attachCommand = (sessionId: string, server: string): string =>
+  commandAt(server, "attach", sessionId);

@@ -1,7 +1,10 @@
 import type { Readable } from "node:stream";
 import type { Output } from "./terminal";
 
-export type Input = Readable & { readonly isTTY?: boolean; setRawMode?: (mode: boolean) => unknown };
+export type Input = Readable & {
+  readonly isTTY?: boolean;
+  setRawMode?: (mode: boolean) => unknown;
+};
 
 /** What commands touch besides the network and files. */
 export type Io = {

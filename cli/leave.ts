@@ -58,7 +58,9 @@ export class Leave {
       detach();
     }, confirmMs);
     cancel().catch((error: unknown) => {
-      notices.write(`It could not be cancelled: ${error instanceof Error ? error.message : String(error)}\n`);
+      notices.write(
+        `It could not be cancelled: ${error instanceof Error ? error.message : String(error)}\n`,
+      );
       detach();
     });
   }

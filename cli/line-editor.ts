@@ -58,7 +58,9 @@ class Entry {
     this.#editor.on("line", (line) => this.#entered(line));
     this.#editor.on("SIGINT", () => this.#interrupted());
     // Lines without Enter are not sent: the terminal may be gone, and a question costs money.
-    this.#editor.on("close", () => this.#finish(this.#burst === 1 ? { kind: "text", text: this.#text() } : { kind: "end" }));
+    this.#editor.on("close", () =>
+      this.#finish(this.#burst === 1 ? { kind: "text", text: this.#text() } : { kind: "end" }),
+    );
     this.#editor.prompt();
   }
 
@@ -96,7 +98,8 @@ class Entry {
   }
 
   #interrupted(): void {
-    if (this.#editor.line === "" && this.#lines.length === 0) return this.#finish({ kind: "interrupt" });
+    if (this.#editor.line === "" && this.#lines.length === 0)
+      return this.#finish({ kind: "interrupt" });
     clearTimeout(this.#timer);
     this.#lines.length = 0;
     this.#burst = 0;
@@ -119,7 +122,8 @@ class Entry {
     this.#editor.close();
     this.#keys.release();
     const { history } = this.options;
-    if (typed.kind === "text" && typed.text.trim() !== "") history.unshift(typed.text.replaceAll("\n", " "));
+    if (typed.kind === "text" && typed.text.trim() !== "")
+      history.unshift(typed.text.replaceAll("\n", " "));
     history.length = Math.min(history.length, MAX_HISTORY);
     this.resolve(typed);
   }

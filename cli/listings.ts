@@ -28,7 +28,10 @@ export const listSessions = (page: Page, context: RequestContext): Promise<Answe
   request({ method: "GET", path: `${SESSIONS}?${queryOf(page)}` }, SessionListSchema, context);
 
 const queryOf = ({ limit, after }: Page): string =>
-  new URLSearchParams({ limit: String(limit), ...(after === undefined ? {} : { after }) }).toString();
+  new URLSearchParams({
+    limit: String(limit),
+    ...(after === undefined ? {} : { after }),
+  }).toString();
 
 /** Teams on offer. */
 export const listTeams = (context: RequestContext): Promise<Answer<TeamList>> =>
@@ -36,7 +39,9 @@ export const listTeams = (context: RequestContext): Promise<Answer<TeamList>> =>
 
 /** A team on offer as YAML. */
 export async function teamText(name: string, context: RequestContext): Promise<string> {
-  return (await send({ method: "GET", path: `${CONFIGS}/${encodeURIComponent(name)}` }, context)).text();
+  return (
+    await send({ method: "GET", path: `${CONFIGS}/${encodeURIComponent(name)}` }, context)
+  ).text();
 }
 
 /** What the service thinks of a config, without running it. */

@@ -24,7 +24,9 @@ export function liveDisplay(output: Output, { env, now = Date.now }: LiveOptions
   const draw = () => {
     clearTimeout(scheduled);
     scheduled = undefined;
-    screen.draw(turn ? turnLines(turn, { width: screen.width, height: screen.height, now: now() }) : []);
+    screen.draw(
+      turn ? turnLines(turn, { width: screen.width, height: screen.height, now: now() }) : [],
+    );
   };
   const schedule = () => {
     if (!closed) scheduled ??= setTimeout(draw, REDRAW_MS);
@@ -91,7 +93,10 @@ class Screen {
 
   /** Back to the first row of the block. A terminal made narrower has wrapped its lines. */
   #erase(): string {
-    const rows = this.#block.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / this.#columns)), 0);
+    const rows = this.#block.reduce(
+      (sum, width) => sum + Math.max(1, Math.ceil(width / this.#columns)),
+      0,
+    );
     return rows > 0 ? `\x1b[${rows}A\r\x1b[J` : "";
   }
 }

@@ -21,15 +21,21 @@ export async function requireWritable(file: string): Promise<void> {
     if (found?.isDirectory()) throw new Error("it is a folder");
     await access(found ? file : path.dirname(file), constants.W_OK);
   } catch (cause) {
-    throw new CliError(EXIT.config, `Cannot write the answer to ${file}: ${reasonOf(cause)}.`, { cause });
+    throw new CliError(EXIT.config, `Cannot write the answer to ${file}: ${reasonOf(cause)}.`, {
+      cause,
+    });
   }
 }
 
 /** Writes the final answer. Throws CliError. */
 export async function writeAnswer(file: string, text: string): Promise<void> {
   await writeFile(file, `${text}\n`).catch((cause: unknown) => {
-    throw new CliError(EXIT.execution, `Cannot write the answer to ${file}: ${reasonOf(cause)}. It is not lost: see the run.`, {
-      cause,
-    });
+    throw new CliError(
+      EXIT.execution,
+      `Cannot write the answer to ${file}: ${reasonOf(cause)}. It is not lost: see the run.`,
+      {
+        cause,
+      },
+    );
   });
 }

@@ -7,7 +7,14 @@ export type Line = Segment[];
 
 export const segment = (text: string, tone: Tone = "plain"): Segment => ({ text, tone });
 
-const CODES: Record<Tone, string> = { plain: "", bold: "1", dim: "2", good: "32", bad: "31", busy: "36" };
+const CODES: Record<Tone, string> = {
+  plain: "",
+  bold: "1",
+  dim: "2",
+  good: "32",
+  bad: "31",
+  busy: "36",
+};
 
 /** A line as a string of at most `width` columns. */
 export function paint(line: Line, { width, color }: { width: number; color: boolean }): string {
@@ -16,7 +23,8 @@ export function paint(line: Line, { width, color }: { width: number; color: bool
   for (const { text, tone } of line) {
     const fitted = fitStart(text, left);
     left -= widthOf(fitted);
-    out += color && tone !== "plain" && fitted !== "" ? `\x1b[${CODES[tone]}m${fitted}\x1b[0m` : fitted;
+    out +=
+      color && tone !== "plain" && fitted !== "" ? `\x1b[${CODES[tone]}m${fitted}\x1b[0m` : fitted;
     if (fitted !== text) break;
   }
   return out.trimEnd();

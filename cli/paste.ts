@@ -34,7 +34,8 @@ export class PasteSplitter {
     // A terminal that lost the end of a paste would take every key for pasted text: Ctrl+C alone gets out.
     if (this.#isPasting && rest === INTERRUPT) this.#isPasting = false;
     while (rest !== "") rest = this.#take(rest);
-    if (this.#held !== "" && !this.#isPasting) this.#timer = setTimeout(() => this.flush(), ESCAPE_MS);
+    if (this.#held !== "" && !this.#isPasting)
+      this.#timer = setTimeout(() => this.flush(), ESCAPE_MS);
   }
 
   /** Passes on what may have been the beginning of a mark. */
@@ -72,12 +73,14 @@ export class PasteSplitter {
 
 /** How many characters at the end of `text` may be the beginning of `mark`. */
 function beginningOf(mark: string, text: string): number {
-  for (let length = mark.length - 1; length > 0; length--) if (text.endsWith(mark.slice(0, length))) return length;
+  for (let length = mark.length - 1; length > 0; length--)
+    if (text.endsWith(mark.slice(0, length))) return length;
   return 0;
 }
 
 /** Terminals send line feeds as returns. Other control characters would be keys. */
-const toText = (pasted: string): string => pasted.replace(/\r\n?/g, "\n").replace(/[^\P{Cc}\n\t]/gu, "");
+const toText = (pasted: string): string =>
+  pasted.replace(/\r\n?/g, "\n").replace(/[^\P{Cc}\n\t]/gu, "");
 
 /** The keys of `source` as a stream of their own for `readline`; pasted text goes to `onPaste` instead. */
 export class KeyStream extends Readable {

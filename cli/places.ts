@@ -4,10 +4,12 @@ import type { Io } from "./io";
 /** Where this program looks for files of its user. */
 
 /** The team of a project. */
-export const projectConfig = ({ cwd }: Pick<Io, "cwd">): string => path.join(cwd, ".massgen", "config.yaml");
+export const projectConfig = ({ cwd }: Pick<Io, "cwd">): string =>
+  path.join(cwd, ".massgen", "config.yaml");
 
 /** The team of a user, where MassGen keeps it. */
-export const userConfig = ({ home }: Pick<Io, "home">): string => path.join(home, ".config", "massgen", "config.yaml");
+export const userConfig = ({ home }: Pick<Io, "home">): string =>
+  path.join(home, ".config", "massgen", "config.yaml");
 
 /** The service and the key that `login` stored. */
 export const credentialsFile = ({ home }: Pick<Io, "home">): string =>

@@ -15,11 +15,16 @@ export type RequestContext = Connection & { config?: ConfigSource };
 export async function errorFrom(response: Response, context: RequestContext): Promise<CliError> {
   const text = await readText(response, context.server).catch(() => "");
   const parsed = ProblemSchema.safeParse(parseJson(text));
-  if (parsed.success) return new CliError(exitCodeOf(parsed.data), describeProblem(parsed.data, context));
+  if (parsed.success)
+    return new CliError(exitCodeOf(parsed.data), describeProblem(parsed.data, context));
   const { server } = context;
   const moved = response.status >= 300 && response.status < 400 ? movedTo(response, server) : null;
   const code = moved ? EXIT.config : EXIT.execution;
-  return new CliError(code, moved ?? `${server} answered ${response.status}, not as this service does. Is the address right?`);
+  return new CliError(
+    code,
+    moved ??
+      `${server} answered ${response.status}, not as this service does. Is the address right?`,
+  );
 }
 
 /** Redirects are not followed: a key belongs to one server. */
@@ -32,10 +37,16 @@ function movedTo(response: Response, server: string): string | null {
 /** The error for a request that got no answer, or only the beginning of one. */
 export function unreachable({ server }: Connection, cause: unknown, began = false): CliError {
   const timedOut = cause instanceof Error && cause.name === "TimeoutError";
-  const silence = timedOut ? `${server} took the request and did not answer.` : `No service answers at ${server}.`;
+  const silence = timedOut
+    ? `${server} took the request and did not answer.`
+    : `No service answers at ${server}.`;
   const what = began ? `The answer of ${server} broke off.` : silence;
-  const remedy = isLoopback(server) ? "Start it with `npm start`" : "Check the address and your connection";
-  return new CliError(EXIT.unreachable, `${what} ${remedy}, or name another with --server.`, { cause });
+  const remedy = isLoopback(server)
+    ? "Start it with `npm start`"
+    : "Check the address and your connection";
+  return new CliError(EXIT.unreachable, `${what} ${remedy}, or name another with --server.`, {
+    cause,
+  });
 }
 
 /** What is said about a config that runs all the same, one line for each warning. */
@@ -46,7 +57,10 @@ export const warningLines = (warnings: readonly Fault[]): string[] =>
   });
 
 /** A place in a config and what is wrong there; below it the line itself, with a caret, where its text is known. */
-export function faultLines({ pointer, line, column, detail }: Fault, config: ConfigSource | undefined): string[] {
+export function faultLines(
+  { pointer, line, column, detail }: Fault,
+  config: ConfigSource | undefined,
+): string[] {
   const place = line ? `${config?.name ?? "config"}:${line}${column ? `:${column}` : ""}  ` : "";
   const said = `  ${place}${pointer ? `${toLine(pointer)}  ` : ""}${toLine(detail)}`;
   return [said, ...(line && config?.text ? excerpt(config.text, { line, column }) : [])];
@@ -60,7 +74,8 @@ function describeProblem(problem: Problem, { config }: RequestContext): string {
   for (const error of errors) lines.push(...faultLines(error, config));
   const id = problem.request_id ? ` Request id: ${toLine(problem.request_id)}` : "";
   const isWhose =
-    config?.name === MODEL_FLAG && errors.some(({ code, pointer }) => code === "missing" && pointer.endsWith("/backend"));
+    config?.name === MODEL_FLAG &&
+    errors.some(({ code, pointer }) => code === "missing" && pointer.endsWith("/backend"));
   lines.push(`${isWhose ? WHOSE_MODEL : advice(problem)}${id}`);
   return lines.join("\n");
 }
@@ -68,18 +83,23 @@ function describeProblem(problem: Problem, { config }: RequestContext): string {
 const WHOSE_MODEL = "Say whose model it is with --backend, such as --backend openrouter.";
 
 function advice({ status, code }: Problem): string {
-  if (status === 401) return `Store a key with \`${commandLineOf("login")}\`, or set MASSGEN_EDGE_KEY.`;
-  if (status === 403) return "The key does not allow this: ask whoever gave it to you for one that does.";
-  if (code === "spend_exceeded") return "The limit of spending is reached: ask the service's operator, or wait for the next day.";
+  if (status === 401)
+    return `Store a key with \`${commandLineOf("login")}\`, or set MASSGEN_EDGE_KEY.`;
+  if (status === 403)
+    return "The key does not allow this: ask whoever gave it to you for one that does.";
+  if (code === "spend_exceeded")
+    return "The limit of spending is reached: ask the service's operator, or wait for the next day.";
   if (status === 404) return "Check the id and the server.";
   if (code === "turn_running") return "Wait for the running turn, attach to it, or cancel it.";
   if (status === 429 || status === 503) return "Wait a little and ask again.";
-  if (status >= 500) return "The fault is the service's. Ask again; if it stays, tell its operator.";
+  if (status >= 500)
+    return "The fault is the service's. Ask again; if it stays, tell its operator.";
   return "Correct that and ask again.";
 }
 
 function exitCodeOf({ status, code }: Problem): ExitCode {
-  if (status === 401 || status === 402 || status === 403 || code === "spend_exceeded") return EXIT.refused;
+  if (status === 401 || status === 402 || status === 403 || code === "spend_exceeded")
+    return EXIT.refused;
   if (status === 429 || status === 503 || code === "turn_running") return EXIT.busy;
   return status >= 400 && status < 500 ? EXIT.config : EXIT.execution;
 }

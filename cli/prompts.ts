@@ -25,7 +25,13 @@ export async function askYes(message: string, io: Env): Promise<boolean> {
 
 export async function askText(message: string, placeholder: string, io: Env): Promise<string> {
   const { isCancel, text } = await import("@clack/prompts");
-  const given = await text({ message, placeholder, defaultValue: placeholder, input: io.stdin, output: sink(io) });
+  const given = await text({
+    message,
+    placeholder,
+    defaultValue: placeholder,
+    input: io.stdin,
+    output: sink(io),
+  });
   if (isCancel(given)) throw left;
   return given.trim();
 }

@@ -15,7 +15,11 @@ import { VERSION } from "./version";
 /** The address is one that nobody else may name. The message is part of a sentence. */
 export class NotPublic extends Error {}
 
-type Request = (address: string, options: https.RequestOptions, done: (message: IncomingMessage) => void) => ClientRequest;
+type Request = (
+  address: string,
+  options: https.RequestOptions,
+  done: (message: IncomingMessage) => void,
+) => ClientRequest;
 type Found = (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => void;
 export type Resolve = (name: string, options: LookupAllOptions, done: Found) => void;
 /** Each of them is the real one, but in tests. */
@@ -27,7 +31,11 @@ export const publicGet =
   (address, signal) => {
     const problem = notPublic(address);
     if (problem !== null) return Promise.reject(new NotPublic(problem));
-    const headers = { accept: "*/*", "accept-encoding": "identity", "user-agent": `massgen-edge/${VERSION}` };
+    const headers = {
+      accept: "*/*",
+      "accept-encoding": "identity",
+      "user-agent": `massgen-edge/${VERSION}`,
+    };
     return new Promise((done, fail) => {
       const options = { agent: false, headers, lookup: publicLookup(resolve), signal } as const;
       request(address.href, options, (message) => done(toAnswer(message)))
@@ -54,7 +62,11 @@ export const publicLookup =
     resolve(name, { ...options, all: true }, (error, found) => {
       if (error) return done(error, []);
       const inside = found.find(({ address }) => isPrivateAddress(address));
-      if (inside) return done(new NotPublic(`${name} leads to ${inside.address}, which is in no public network`), []);
+      if (inside)
+        return done(
+          new NotPublic(`${name} leads to ${inside.address}, which is in no public network`),
+          [],
+        );
       const [first] = found;
       if (!first) return done(new Error(`${name} has no address`), []);
       return options.all === true ? done(null, found) : done(null, first.address, first.family);

@@ -10,7 +10,10 @@ const MAX_BYTES = 3 * MAX_QUESTION_CHARS + 1;
  * The question: the words of the command line; `-` stands for what is piped in, alone or after the words. Without words, what is
  * piped in. Throws CliError for what is no question.
  */
-export async function readQuestion(words: readonly string[], { stdin }: Pick<Io, "stdin">): Promise<string> {
+export async function readQuestion(
+  words: readonly string[],
+  { stdin }: Pick<Io, "stdin">,
+): Promise<string> {
   const fromPipe = words.length === 0 ? stdin.isTTY !== true : words.at(-1) === "-";
   const spoken = (fromPipe ? words.slice(0, -1) : words).join(" ");
   if (!fromPipe) return toQuestion(spoken);
@@ -23,7 +26,10 @@ export function toQuestion(text: string): string {
   const parsed = QuestionSchema.safeParse(text);
   if (parsed.success) return parsed.data;
   const problem = parsed.error.issues[0]?.message ?? "is not a question";
-  throw new CliError(EXIT.config, `The question ${problem}. Write it in quotes: ${commandLineOf('"your question"')}`);
+  throw new CliError(
+    EXIT.config,
+    `The question ${problem}. Write it in quotes: ${commandLineOf('"your question"')}`,
+  );
 }
 
 /** All that comes in, as far as a question may be long, without the line feed at its end. */

@@ -4,14 +4,25 @@ import { EXIT, type ExitCode } from "./exit-codes";
 import type { Io } from "./io";
 import { type Line, paint } from "./paint";
 import type { RequestContext } from "./problem";
-import { failureLines, finalText, partialText, sourceLines, summaryLines, warningLines } from "./summary";
+import {
+  failureLines,
+  finalText,
+  partialText,
+  sourceLines,
+  summaryLines,
+  warningLines,
+} from "./summary";
 import { wantsColor } from "./terminal";
 
 type Sinks = Pick<Io, "stdout" | "stderr" | "env">;
 export type ReportTo = { options: { context: RequestContext; jsonStream: boolean }; io: Sinks };
 
 /** The final answer on stdout, everything else about the turn, its sources first, on stderr. */
-export function report(turn: TurnView, place: { sessionId: string }, { options, io }: ReportTo): void {
+export function report(
+  turn: TurnView,
+  place: { sessionId: string },
+  { options, io }: ReportTo,
+): void {
   if (io.stderr.isTTY) io.stderr.write("\n");
   if (turn.final && !options.jsonStream) {
     io.stdout.write(`${finalText(turn)}\n`);

@@ -24,7 +24,11 @@ const ANSWER_MS = 60_000;
 export type Answer<T> = { data: T; raw: string };
 
 /** Asks and reads the answer. Throws CliError, or the signal's reason after an abort. */
-export async function request<T>(call: Call, schema: z.ZodType<T>, context: RequestContext): Promise<Answer<T>> {
+export async function request<T>(
+  call: Call,
+  schema: z.ZodType<T>,
+  context: RequestContext,
+): Promise<Answer<T>> {
   const response = await send(call, context);
   const raw = await response.text();
   const parsed = schema.safeParse(parseJson(raw));
@@ -36,7 +40,8 @@ export async function request<T>(call: Call, schema: z.ZodType<T>, context: Requ
 /** Asks; an answer that is no success is thrown as CliError. What has an idempotency key is asked again after a break. */
 export async function send(call: Call, context: RequestContext): Promise<Response> {
   for (let tries = 1; ; tries++) {
-    const wait = call.once !== undefined && tries < MOST_TRIES ? FIRST_WAIT_MS * 2 ** (tries - 1) : null;
+    const wait =
+      call.once !== undefined && tries < MOST_TRIES ? FIRST_WAIT_MS * 2 ** (tries - 1) : null;
     const answer = await reach(call, context).catch((error: unknown) => {
       if (wait === null || !brokeOff(error, tries)) throw error;
       return null;
@@ -45,7 +50,11 @@ export async function send(call: Call, context: RequestContext): Promise<Respons
     const later = answer ? retryAfterMs(answer) : 0;
     if (answer && (wait === null || later === null)) throw await errorFrom(answer, context);
     await answer?.body?.cancel();
-    await sleep(Math.max(wait ?? 0, later ?? 0), undefined, call.signal ? { signal: call.signal } : {}).catch(() => {
+    await sleep(
+      Math.max(wait ?? 0, later ?? 0),
+      undefined,
+      call.signal ? { signal: call.signal } : {},
+    ).catch(() => {
       throw call.signal?.reason;
     });
   }
@@ -76,7 +85,10 @@ function causeCode(error: unknown): string {
 }
 
 /** Asks and reads; any answer is one, if it is whole. Throws CliError if there is none, or the signal's reason after an abort. */
-export async function reach({ method, path, body, signal, once }: Call, context: RequestContext): Promise<Response> {
+export async function reach(
+  { method, path, body, signal, once }: Call,
+  context: RequestContext,
+): Promise<Response> {
   const late = AbortSignal.timeout(ANSWER_MS);
   const headers = {
     Accept: "application/json",
@@ -84,7 +96,12 @@ export async function reach({ method, path, body, signal, once }: Call, context:
     ...(body === undefined ? {} : { "Content-Type": "application/json" }),
     ...(once === undefined ? {} : { "Idempotency-Key": once }),
   };
-  const init: RequestInit = { method, headers, redirect: "manual", signal: signal ? AbortSignal.any([signal, late]) : late };
+  const init: RequestInit = {
+    method,
+    headers,
+    redirect: "manual",
+    signal: signal ? AbortSignal.any([signal, late]) : late,
+  };
   if (body !== undefined) init.body = JSON.stringify(body);
   let began: Response | null = null;
   try {
@@ -92,7 +109,9 @@ export async function reach({ method, path, body, signal, once }: Call, context:
     return await readWhole(began, context);
   } catch (cause) {
     if (signal?.aborted) throw signal.reason;
-    throw cause instanceof CliError ? cause : unreachable(context, late.aborted ? late.reason : cause, began !== null);
+    throw cause instanceof CliError
+      ? cause
+      : unreachable(context, late.aborted ? late.reason : cause, began !== null);
   }
 }
 

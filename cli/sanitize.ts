@@ -23,13 +23,17 @@ export const sanitize = (text: string): string => text.replace(UNSAFE, "");
  * sentence they are no disguise; in names of files the service refuses them.
  */
 const JOINING = String.raw`[\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gujarati}\p{Script=Gurmukhi}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Oriya}\p{Script=Sinhala}\p{Script=Tamil}\p{Script=Telugu}]`;
-const UNSEEN = new RegExp(String.raw`(?!(?<=${JOINING})[\u200c\u200d](?=${JOINING}))(?:${UNSEEN_MARK})`, "gu");
+const UNSEEN = new RegExp(
+  String.raw`(?!(?<=${JOINING})[\u200c\u200d](?=${JOINING}))(?:${UNSEEN_MARK})`,
+  "gu",
+);
 
 /**
  * `text` on one line, for names, reasons and glimpses of what is being written. Marks that a reader does not see are written out, as
  * `\u{200b}`, so that two names which differ in them do not look the same.
  */
-export const toLine = (text: string): string => sanitize(text).replace(UNSEEN, spelled).replace(/\s+/gu, " ").trim();
+export const toLine = (text: string): string =>
+  sanitize(text).replace(UNSEEN, spelled).replace(/\s+/gu, " ").trim();
 
 /** JSON text that a terminal shows as it is: JSON escapes C0 itself, the rest is escaped here. Its value stays the same. */
 export const escapeJson = (json: string): string =>

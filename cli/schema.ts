@@ -1,5 +1,10 @@
 import { z } from "zod";
-import { FaultSchema, ProblemSchema, RunResponseSchema, type TurnRequestSchema } from "../src/protocol/api";
+import {
+  FaultSchema,
+  ProblemSchema,
+  RunResponseSchema,
+  type TurnRequestSchema,
+} from "../src/protocol/api";
 import { WireEventSchema } from "../src/protocol/events";
 
 /** What the command line reads of the service's answers: few fields, so that an older program speaks to a newer service. */
@@ -8,7 +13,10 @@ export { ProblemSchema, RunResponseSchema, WireEventSchema };
 export type TurnRequest = z.infer<typeof TurnRequestSchema>;
 
 /** What `login` writes. `keys`: server's origin → key. */
-export const CredentialsSchema = z.object({ server: z.string().nullable(), keys: z.record(z.string(), z.string()) });
+export const CredentialsSchema = z.object({
+  server: z.string().nullable(),
+  keys: z.record(z.string(), z.string()),
+});
 export type Credentials = z.infer<typeof CredentialsSchema>;
 
 /** `folders`: a folder's absolute path → the SHA-256 of the config in it that its user has allowed, in hex. */
@@ -19,7 +27,10 @@ export const HealthSchema = z.object({ status: z.string(), version: z.string().o
 export const DocumentSchema = z.object({ info: z.object({ version: z.string() }) });
 
 /** `cost_usd`: `null` if any part has no known price; `cost_usd_known`: the sum of the rest. */
-export const costFacts = { cost_usd: z.number().nullable().default(0), cost_usd_known: z.number().default(0) };
+export const costFacts = {
+  cost_usd: z.number().nullable().default(0),
+  cost_usd_known: z.number().default(0),
+};
 
 const AgentFactsSchema = z.object({
   status: z.string(),
@@ -47,7 +58,12 @@ export const SessionFactsSchema = z.object({
 });
 export type SessionFacts = z.infer<typeof SessionFactsSchema>;
 
-const VoteFactsSchema = z.object({ agent: z.string(), label: z.string(), reason: z.string(), valid: z.boolean() });
+const VoteFactsSchema = z.object({
+  agent: z.string(),
+  label: z.string(),
+  reason: z.string(),
+  valid: z.boolean(),
+});
 const UsageFactsSchema = z.object({ input_tokens: z.number(), output_tokens: z.number() });
 
 /** Defaults: what an older service does not send. */
@@ -70,7 +86,12 @@ const AttemptFactsSchema = z.object({
   tie: z.boolean().default(false),
   vote_result: VoteResultFactsSchema.nullish(),
   presentation: z
-    .object({ agent: z.string(), source: z.string(), fallback: z.string().nullish(), changed_files: z.number().optional() })
+    .object({
+      agent: z.string(),
+      source: z.string(),
+      fallback: z.string().nullish(),
+      changed_files: z.number().optional(),
+    })
     .nullish(),
   finish_reason: z.string().nullish(),
   answers: z
@@ -78,7 +99,9 @@ const AttemptFactsSchema = z.object({
       z.object({
         agent: z.string(),
         label: z.string(),
-        left_out: z.object({ count: z.number(), paths: z.array(z.string()).default([]) }).optional(),
+        left_out: z
+          .object({ count: z.number(), paths: z.array(z.string()).default([]) })
+          .optional(),
       }),
     )
     .default([]),
@@ -103,20 +126,31 @@ export const TurnFactsSchema = z.object({
   reserved_tokens: z.number().default(0),
   ...costFacts,
   error: z
-    .object({ message: z.string(), agents: z.array(z.object({ agent: z.string(), message: z.string() })).default([]) })
+    .object({
+      message: z.string(),
+      agents: z.array(z.object({ agent: z.string(), message: z.string() })).default([]),
+    })
     .nullish(),
   partial: z.object({ answer: z.string().nullish(), text: z.string().nullish() }).nullish(),
 });
 export type TurnFacts = z.infer<typeof TurnFactsSchema>;
 
 /** One answer. */
-export const AnswerTextSchema = z.object({ label: z.string(), agent: z.string().optional(), content: z.string() });
+export const AnswerTextSchema = z.object({
+  label: z.string(),
+  agent: z.string().optional(),
+  content: z.string(),
+});
 export type AnswerText = z.infer<typeof AnswerTextSchema>;
 
-export const CancelResultSchema = z.object({ turn: z.int().optional(), status: z.string().optional() });
+export const CancelResultSchema = z.object({
+  turn: z.int().optional(),
+  status: z.string().optional(),
+});
 export type CancelResult = z.infer<typeof CancelResultSchema>;
 
-const listOf = <T>(item: z.ZodType<T>) => z.object({ data: z.array(item), has_more: z.boolean().default(false) });
+const listOf = <T>(item: z.ZodType<T>) =>
+  z.object({ data: z.array(item), has_more: z.boolean().default(false) });
 
 /** Sessions, newest first. */
 export const SessionListSchema = listOf(

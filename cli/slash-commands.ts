@@ -26,15 +26,38 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   show: { usage: "/show [turn]", says: "a turn: question, answer, votes, cost", perform: show },
   retry: { usage: "/retry", says: "ask the last question again", perform: async () => "retry" },
   cancel: { usage: "/cancel", says: "cancel the running turn", perform: cancel },
-  attach: { usage: "/attach [session]", says: "watch the running turn again, or go on with another session", perform: attach },
-  file: { usage: "/file <path>", says: "send a file along with the next question; without a path, none", perform: file },
+  attach: {
+    usage: "/attach [session]",
+    says: "watch the running turn again, or go on with another session",
+    perform: attach,
+  },
+  file: {
+    usage: "/file <path>",
+    says: "send a file along with the next question; without a path, none",
+    perform: file,
+  },
   sessions: { usage: "/sessions", says: "the newest sessions", perform: sessions },
   new: { usage: "/new", says: "begin a new session with the next question", perform: begin },
-  config: { usage: "/config [file|name]", says: "which team is asked; another one begins a new session", perform: config },
+  config: {
+    usage: "/config [file|name]",
+    says: "which team is asked; another one begins a new session",
+    perform: config,
+  },
   model: { usage: "/model <model>", says: "ask one model alone, in a new session", perform: model },
-  quit: { usage: "/quit", says: "leave; also Ctrl+D, or Ctrl+C twice", perform: async () => "quit" },
+  quit: {
+    usage: "/quit",
+    says: "leave; also Ctrl+D, or Ctrl+C twice",
+    perform: async () => "quit",
+  },
 };
-const ALIASES: Readonly<Record<string, string>> = { exit: "quit", q: "quit", h: "help", "?": "help", clear: "new", reset: "new" };
+const ALIASES: Readonly<Record<string, string>> = {
+  exit: "quit",
+  q: "quit",
+  h: "help",
+  "?": "help",
+  clear: "new",
+  reset: "new",
+};
 
 /** The command in `text`; null for a question. A question may begin with a slash too: as a path, or with two slashes. */
 export function asCommand(text: string): SlashCommand | null {
@@ -56,7 +79,11 @@ export const isConversationCommand = (word: string): boolean => {
 };
 
 /** Does what it says. Throws CliError. */
-export async function perform({ name, argument }: SlashCommand, conversation: Conversation, io: Io): Promise<Outcome> {
+export async function perform(
+  { name, argument }: SlashCommand,
+  conversation: Conversation,
+  io: Io,
+): Promise<Outcome> {
   const known = Object.hasOwn(ALIASES, name) ? ALIASES[name] : name;
   const entry = known !== undefined && Object.hasOwn(COMMANDS, known) ? COMMANDS[known] : undefined;
   if (entry) return entry.perform(conversation, io, argument);
@@ -73,13 +100,17 @@ export function complete(line: string): [string[], string] {
 }
 
 async function help(_: Conversation, io: Io): Promise<Outcome> {
-  for (const { usage, says } of Object.values(COMMANDS)) io.stderr.write(`  ${usage.padEnd(22)}${says}\n`);
-  io.stderr.write("  Ctrl+C while a turn runs leaves it running; a second one cancels it. A line that ends in \\ goes on.\n");
+  for (const { usage, says } of Object.values(COMMANDS))
+    io.stderr.write(`  ${usage.padEnd(22)}${says}\n`);
+  io.stderr.write(
+    "  Ctrl+C while a turn runs leaves it running; a second one cancels it. A line that ends in \\ goes on.\n",
+  );
   return "done";
 }
 
 function sessionOf({ session }: Conversation): string {
-  if (session === null) throw new CliError(EXIT.config, "There is no session yet: ask something, or /attach one.");
+  if (session === null)
+    throw new CliError(EXIT.config, "There is no session yet: ask something, or /attach one.");
   return session;
 }
 
@@ -93,8 +124,10 @@ async function status(conversation: Conversation, io: Io): Promise<Outcome> {
 
 async function show(conversation: Conversation, io: Io, argument: string): Promise<Outcome> {
   const session = sessionOf(conversation);
-  if (argument !== "" && !/^[1-9]\d{0,8}$/.test(argument)) throw new CliError(EXIT.config, "Turns are numbers from 1: /show 2");
-  const turn = argument === "" ? await latestTurn(session, conversation.connection) : Number(argument);
+  if (argument !== "" && !/^[1-9]\d{0,8}$/.test(argument))
+    throw new CliError(EXIT.config, "Turns are numbers from 1: /show 2");
+  const turn =
+    argument === "" ? await latestTurn(session, conversation.connection) : Number(argument);
   const { data } = await turnFacts(session, turn, conversation.connection);
   printLines(turnLinesOf(data), io);
   return "done";
@@ -109,9 +142,14 @@ async function cancel(conversation: Conversation, io: Io): Promise<Outcome> {
 async function attach(conversation: Conversation, io: Io, argument: string): Promise<Outcome> {
   const session = argument === "" ? sessionOf(conversation) : argument;
   const { connection, output, team } = conversation;
-  const { place, turn } = await ask({ what: { attach: session }, context: { ...connection, config: team.source }, output }, io);
+  const { place, turn } = await ask(
+    { what: { attach: session }, context: { ...connection, config: team.source }, output },
+    io,
+  );
   conversation.session = place.sessionId;
-  conversation.latest = turn ? { question: turn.question, parent: turn.parentTurn, turn: place.turn, attached: [] } : null;
+  conversation.latest = turn
+    ? { question: turn.question, parent: turn.parentTurn, turn: place.turn, attached: [] }
+    : null;
   return "done";
 }
 
@@ -121,8 +159,13 @@ async function file(conversation: Conversation, io: Io, argument: string): Promi
     io.stderr.write("No file goes along with the next question.\n");
     return "done";
   }
-  const others = conversation.attached.filter((part) => part.type === "text" || part.name !== argument);
-  conversation.attached = [...others, ...(await readUploads([{ name: argument, isMeant: true }], io))];
+  const others = conversation.attached.filter(
+    (part) => part.type === "text" || part.name !== argument,
+  );
+  conversation.attached = [
+    ...others,
+    ...(await readUploads([{ name: argument, isMeant: true }], io)),
+  ];
   tellUploads(conversation.attached, io);
   return "done";
 }
@@ -142,7 +185,9 @@ async function begin(conversation: Conversation, io: Io): Promise<Outcome> {
 
 async function config(conversation: Conversation, io: Io, argument: string): Promise<Outcome> {
   if (argument === "") {
-    io.stderr.write(`team     ${conversation.team.described}\nservice  ${conversation.connection.server}\n`);
+    io.stderr.write(
+      `team     ${conversation.team.described}\nservice  ${conversation.connection.server}\n`,
+    );
     return "done";
   }
   conversation.team = await chooseTeam({ config: argument }, io);

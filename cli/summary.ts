@@ -36,14 +36,22 @@ export function sourceLines(turn: TurnView): Line[] {
   if (sources.length === 0) return [];
   const lines = sources.slice(0, MOST_SOURCES).map(({ url, title }, index) => {
     const name = toLine(title);
-    return [segment(`${index + 1}.`.padStart(4), "dim"), segment(` ${name === "" ? "" : `${name}  `}${toLine(url)}`)];
+    return [
+      segment(`${index + 1}.`.padStart(4), "dim"),
+      segment(` ${name === "" ? "" : `${name}  `}${toLine(url)}`),
+    ];
   });
   const more = sources.length - lines.length;
-  return [[segment("Sources", "bold")], ...lines, ...(more > 0 ? [[segment(`    and ${more} more`, "dim")]] : [])];
+  return [
+    [segment("Sources", "bold")],
+    ...lines,
+    ...(more > 0 ? [[segment(`    and ${more} more`, "dim")]] : []),
+  ];
 }
 
 /** What a cancelled turn leaves, or "". */
-export const partialText = ({ partial }: TurnView): string => sanitize(partial?.text ?? partial?.answer ?? "").trimEnd();
+export const partialText = ({ partial }: TurnView): string =>
+  sanitize(partial?.text ?? partial?.answer ?? "").trimEnd();
 
 const fact = (name: string, text: string): Line => [segment(name.padEnd(8), "dim"), segment(text)];
 
@@ -112,7 +120,10 @@ export function failureReasons({ failure, agents }: TurnView): { agent: string; 
   const views = new Map(agents.map((view) => [view.id, view]));
   return (failure?.agents ?? []).map(({ agent, code, message }) => {
     const callError = views.get(agent)?.callError ?? null;
-    const before = callError === null || callError.code === code ? "" : ` Its last call failed: ${toLine(callError.message)}`;
+    const before =
+      callError === null || callError.code === code
+        ? ""
+        : ` Its last call failed: ${toLine(callError.message)}`;
     return { agent: toLine(agent), reason: `${toLine(message)}${before}` };
   });
 }

@@ -6,17 +6,25 @@ import type { Output } from "./terminal";
  * Rows in columns. On a terminal they are aligned under their names and the last column ends at the edge; in a pipe they are
  * separated by tabs, whole and without names, for programs.
  */
-export function printTable(names: readonly string[], rows: readonly (readonly string[])[], output: Output): void {
+export function printTable(
+  names: readonly string[],
+  rows: readonly (readonly string[])[],
+  output: Output,
+): void {
   const cells = rows.map((row) => row.map(toLine));
   if (output.isTTY !== true) {
     for (const row of cells) output.write(`${row.join("\t")}\n`);
     return;
   }
   const table = [names, ...cells];
-  const widths = names.map((_, column) => Math.max(...table.map((row) => widthOf(row[column] ?? ""))));
+  const widths = names.map((_, column) =>
+    Math.max(...table.map((row) => widthOf(row[column] ?? ""))),
+  );
   const columns = Math.max(20, (output.columns || 80) - 1);
   for (const row of table) {
-    const line = row.map((cell, column) => (column === row.length - 1 ? cell : padTo(cell, widths[column] ?? 0))).join("  ");
+    const line = row
+      .map((cell, column) => (column === row.length - 1 ? cell : padTo(cell, widths[column] ?? 0)))
+      .join("  ");
     output.write(`${fitStart(line, columns).trimEnd()}\n`);
   }
 }

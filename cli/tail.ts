@@ -63,11 +63,20 @@ class Tail {
     const onLife = () => {
       this.#lastLife = Date.now();
     };
-    const stream = readStream({ url, headers: identity(this.options), lastId: this.#lastId, idleMs, signal, onRetry, onLife });
+    const stream = readStream({
+      url,
+      headers: identity(this.options),
+      lastId: this.#lastId,
+      idleMs,
+      signal,
+      onRetry,
+      onLife,
+    });
     this.#fruitless += 1;
     try {
       let step = await stream.next();
-      for (; !step.done; step = await stream.next()) yield* this.#accept(step.value.data, step.value.id);
+      for (; !step.done; step = await stream.next())
+        yield* this.#accept(step.value.data, step.value.id);
       await this.#settle(step.value);
     } catch (error) {
       if (signal.aborted) throw signal.reason;

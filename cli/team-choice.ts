@@ -53,11 +53,16 @@ async function teamOf(flags: TeamFlags, io: Choosing): Promise<TeamChoice> {
     );
   }
   if (single) return teamOfModels(flags);
-  if (flags.systemMessage !== undefined) throw new CliError(EXIT.config, "--system-message goes with --model.");
+  if (flags.systemMessage !== undefined)
+    throw new CliError(EXIT.config, "--system-message goes with --model.");
   if (flags.config !== undefined) return namedTeam(flags.config, io);
   const found = await foundTeam(io);
   if (found === null)
-    return { request: {}, source: { name: "the usual team", text: null }, described: "the service's usual team" };
+    return {
+      request: {},
+      source: { name: "the usual team", text: null },
+      described: "the service's usual team",
+    };
   if (found.needsConsent) await requireConsent(found, io);
   return found.team;
 }
@@ -70,7 +75,12 @@ export async function foundTeam(io: Surroundings): Promise<FoundTeam | null> {
   for (const file of [projectConfig(io), userConfig(io)]) {
     const text = await readTextFile(file, { what: "config", shown: shownPath(file, io) });
     if (text === null) continue;
-    return { file, text, team: teamOfText(text, shownPath(file, io)), needsConsent: file === projectConfig(io) };
+    return {
+      file,
+      text,
+      team: teamOfText(text, shownPath(file, io)),
+      needsConsent: file === projectConfig(io),
+    };
   }
   return null;
 }
@@ -80,8 +90,13 @@ async function namedTeam(named: string, io: Surroundings): Promise<TeamChoice> {
   const text = await readTextFile(path.resolve(io.cwd, named), { what: "config", shown: named });
   if (text !== null) return teamOfText(text, named);
   const isName = /^[a-z0-9][\w-]*$/i.test(named) && named.length <= 200;
-  if (!isName) throw new CliError(EXIT.config, `Cannot read the config ${named}: there is no such file.`);
-  return { request: { config: named }, source: { name: named, text: null }, described: `team ${named} of the service` };
+  if (!isName)
+    throw new CliError(EXIT.config, `Cannot read the config ${named}: there is no such file.`);
+  return {
+    request: { config: named },
+    source: { name: named, text: null },
+    described: `team ${named} of the service`,
+  };
 }
 
 function teamOfText(text: string, name: string): TeamChoice {
@@ -94,7 +109,10 @@ function teamOfModels({ model = [], backend, systemMessage }: TeamFlags): TeamCh
   const models = model.length > 0 ? model : [undefined];
   const agents = models.map((name, index) => ({
     id: models.length === 1 ? "agent" : `agent_${index + 1}`,
-    backend: { ...(backend === undefined ? {} : { type: backend }), ...(name === undefined ? {} : { model: name }) },
+    backend: {
+      ...(backend === undefined ? {} : { type: backend }),
+      ...(name === undefined ? {} : { model: name }),
+    },
     ...(systemMessage === undefined ? {} : { system_message: systemMessage }),
   }));
   const described = models.map((name) => name ?? backend).join(", ");

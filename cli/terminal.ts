@@ -7,9 +7,13 @@ export type Output = {
 };
 
 /** Whether colours are wanted there; see no-color.org. */
-export const wantsColor = (output: Output, env: Readonly<Record<string, string | undefined>>): boolean =>
-  output.isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb";
+export const wantsColor = (
+  output: Output,
+  env: Readonly<Record<string, string | undefined>>,
+): boolean => output.isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb";
 
 /** Whether lines can be drawn over. */
-export const canRedraw = (output: Output, env: Readonly<Record<string, string | undefined>>): boolean =>
-  output.isTTY === true && env["TERM"] !== "dumb";
+export const canRedraw = (
+  output: Output,
+  env: Readonly<Record<string, string | undefined>>,
+): boolean => output.isTTY === true && env["TERM"] !== "dumb";

@@ -11,12 +11,15 @@ export async function readTextFile(
 ): Promise<string | null> {
   try {
     const { size } = await stat(file);
-    if (size > MAX_FILE_BYTES) throw new Error(`it has ${size} bytes, and ${what}s have ${MAX_FILE_BYTES} at most`);
+    if (size > MAX_FILE_BYTES)
+      throw new Error(`it has ${size} bytes, and ${what}s have ${MAX_FILE_BYTES} at most`);
     return decode(await readFile(file));
   } catch (cause) {
     const code = codeOf(cause);
     if (code === "ENOENT" || code === "ENOTDIR") return null;
-    throw new CliError(EXIT.config, `Cannot read the ${what} ${shown}: ${reasonOf(cause)}.`, { cause });
+    throw new CliError(EXIT.config, `Cannot read the ${what} ${shown}: ${reasonOf(cause)}.`, {
+      cause,
+    });
   }
 }
 

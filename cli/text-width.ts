@@ -33,9 +33,11 @@ export function fitEnd(text: string, columns: number): string {
 }
 
 /** `text` followed by as many spaces as it lacks. */
-export const padTo = (text: string, columns: number): string => text + " ".repeat(Math.max(0, columns - widthOf(text)));
+export const padTo = (text: string, columns: number): string =>
+  text + " ".repeat(Math.max(0, columns - widthOf(text)));
 
-const segments = (text: string): string[] => Array.from(graphemes.segment(text), ({ segment }) => segment);
+const segments = (text: string): string[] =>
+  Array.from(graphemes.segment(text), ({ segment }) => segment);
 
 function taken(parts: string[], columns: number): string[] {
   let width = 0;

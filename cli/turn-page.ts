@@ -25,14 +25,22 @@ export function turnLinesOf(turn: TurnFacts): Line[] {
     [],
     ...(text === null
       ? []
-      : [[segment(turn.answer === null ? "What there is so far" : "Answer", "bold")], ...paragraphs(text), []]),
+      : [
+          [segment(turn.answer === null ? "What there is so far" : "Answer", "bold")],
+          ...paragraphs(text),
+          [],
+        ]),
     ...failureLines(turn),
     ...sourceLines(turn),
     ...turn.votes
       .filter(({ valid }) => valid)
-      .map(({ agent, label, reason }) => fact("vote", `${toLine(agent)} → ${toLine(label)}: ${toLine(reason)}`)),
+      .map(({ agent, label, reason }) =>
+        fact("vote", `${toLine(agent)} → ${toLine(label)}: ${toLine(reason)}`),
+      ),
     ...warningsOf(turn).map((text) => [segment("warning  ", "bad"), segment(toLine(text))]),
-    ...(turn.winner === null || turn.error ? [] : [fact(turn.status === "cancelled" ? "ahead" : "winner", winnerWords(turn))]),
+    ...(turn.winner === null || turn.error
+      ? []
+      : [fact(turn.status === "cancelled" ? "ahead" : "winner", winnerWords(turn))]),
     ...answerLines(turn),
     fact("tokens", tokenWords(turn.usage, turn.reserved_tokens)),
     fact("cost", formatCost(turn.cost_usd, turn.cost_usd_known)),
@@ -45,12 +53,18 @@ function winnerWords({ winner, label, status, attempts }: TurnFacts): string {
   const answer = attempt?.label ?? label;
   const result = attempt?.vote_result;
   const endedBy = status === "cancelled" ? null : (attempt?.finish_reason ?? null);
-  const votes = result ? `, ${toLine(voteWords(result, { winner, endedBy, tie: attempt?.tie ?? false }))}` : "";
+  const votes = result
+    ? `, ${toLine(voteWords(result, { winner, endedBy, tie: attempt?.tie ?? false }))}`
+    : "";
   return `${toLine(winner ?? "")}${answer ? ` with ${toLine(answer)}` : ""}${votes}`;
 }
 
 function warningsOf({ agents, attempts, status }: TurnFacts): string[] {
-  const participants = agents.map(({ agent, took_part, error }) => ({ agent, tookPart: took_part, error: error ?? null }));
+  const participants = agents.map(({ agent, took_part, error }) => ({
+    agent,
+    tookPart: took_part,
+    error: error ?? null,
+  }));
   const attempt = attempts.at(-1);
   return [
     ...participationWarnings(participants, status),
@@ -61,17 +75,23 @@ function warningsOf({ agents, attempts, status }: TurnFacts): string[] {
 
 function failureLines({ error }: TurnFacts): Line[] {
   if (!error) return [];
-  const reasons = error.agents.map(({ agent, message }) => fact("", `${toLine(agent)}: ${toLine(message)}`));
+  const reasons = error.agents.map(({ agent, message }) =>
+    fact("", `${toLine(agent)}: ${toLine(message)}`),
+  );
   return [[segment("failed".padEnd(9), "bad"), segment(toLine(error.message))], ...reasons];
 }
 
 function sourceLines({ citations }: TurnFacts): Line[] {
-  return citations.map(({ url, title }) => fact("source", `${toLine(title) === "" ? "" : `${toLine(title)}  `}${toLine(url)}`));
+  return citations.map(({ url, title }) =>
+    fact("source", `${toLine(title) === "" ? "" : `${toLine(title)}  `}${toLine(url)}`),
+  );
 }
 
 function answerLines({ attempts }: TurnFacts): Line[] {
   const labels = attempts.at(-1)?.answers.map(({ label }) => toLine(label)) ?? [];
-  return labels.length === 0 ? [] : [fact("answers", `${labels.join(", ")} (--answer <label> shows one)`)];
+  return labels.length === 0
+    ? []
+    : [fact("answers", `${labels.join(", ")} (--answer <label> shows one)`)];
 }
 
 /** A session as it is now. */
@@ -84,12 +104,20 @@ export function sessionLinesOf(session: SessionFacts): Line[] {
       : "";
   return [
     fact("turn", latest ? `${latest.turn}: ${toLine(latest.status)}${phase}` : "none yet"),
-    ...Object.entries(agents).map(([id, agent]) => fact("agent", `${toLine(id)} ${agentWords(agent)}`)),
+    ...Object.entries(agents).map(([id, agent]) =>
+      fact("agent", `${toLine(id)} ${agentWords(agent)}`),
+    ),
     fact("cost", formatCost(cost_usd, cost_usd_known)),
   ];
 }
 
-function agentWords({ status, latest_answer_label, left_out, vote_cast, error }: SessionFacts["agents"][string]): string {
+function agentWords({
+  status,
+  latest_answer_label,
+  left_out,
+  vote_cast,
+  error,
+}: SessionFacts["agents"][string]): string {
   const parts = [
     toLine(status),
     latest_answer_label ? toLine(latest_answer_label) : "no answer",

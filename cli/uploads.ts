@@ -41,9 +41,20 @@ function namedUploads(yaml: string): NamedUpload[] {
         for (const one of keys) {
           const node = isMap(entry) ? meant(entry.get(one, true)) : entry;
           const name = scalarOf(node);
-          if (!isScalar(node) || typeof name !== "string" || name === "" || OTHER_ADDRESS.test(name)) continue;
+          if (
+            !isScalar(node) ||
+            typeof name !== "string" ||
+            name === "" ||
+            OTHER_ADDRESS.test(name)
+          )
+            continue;
           const { line, col } = lines.linePos(node.range?.[0] ?? 0);
-          named.push({ name, pointer: `${pointer}/${index}${one === null ? "" : `/${one}`}`, line, column: col });
+          named.push({
+            name,
+            pointer: `${pointer}/${index}${one === null ? "" : `/${one}`}`,
+            line,
+            column: col,
+          });
         }
       });
     },
@@ -63,7 +74,9 @@ function pointerTo(nodes: readonly unknown[]): string {
 }
 
 /** The paths and addresses that a config names, each once. */
-export const uploadsIn = (yaml: string): string[] => [...new Set(namedUploads(yaml).map(({ name }) => name))];
+export const uploadsIn = (yaml: string): string[] => [
+  ...new Set(namedUploads(yaml).map(({ name }) => name)),
+];
 
 /** A file that is to go along. `isMeant`: its user named it; otherwise a config did, which somebody else may have written. */
 export type Upload = { name: string; isMeant: boolean };
@@ -82,12 +95,21 @@ const GETS: Gets = { meant: getBy(fetch), others: publicGet() };
 type Place = Pick<Io, "cwd" | "stderr">;
 
 /** These files as parts of a question, called by what they were named by. Throws CliError for what cannot be sent. */
-export async function readUploads(uploads: readonly Upload[], place: Place, gets = GETS): Promise<QuestionPart[]> {
-  if (uploads.length > ATTACHMENT_LIMITS.count) throw new CliError(EXIT.config, tooMany(uploads.length));
+export async function readUploads(
+  uploads: readonly Upload[],
+  place: Place,
+  gets = GETS,
+): Promise<QuestionPart[]> {
+  if (uploads.length > ATTACHMENT_LIMITS.count)
+    throw new CliError(EXIT.config, tooMany(uploads.length));
   const parts: QuestionPart[] = [];
   let left: number = ATTACHMENT_LIMITS.bytes;
   for (const upload of uploads) {
-    const bytes = await readUpload(upload, left, isAddress(upload.name) ? fromAddress(place, gets) : fromFile(place));
+    const bytes = await readUpload(
+      upload,
+      left,
+      isAddress(upload.name) ? fromAddress(place, gets) : fromFile(place),
+    );
     left -= bytes.byteLength;
     parts.push({ type: "file", name: upload.name, data: bytes.toString("base64") });
   }
@@ -132,7 +154,11 @@ async function readUpload(upload: Upload, mostBytes: number, read: Read): Promis
     return bytes;
   } catch (cause) {
     const why = toLine(reasonOf(cause));
-    throw new CliError(EXIT.config, `Cannot send ${toLine(upload.name)} along with the question: ${why}.`, { cause });
+    throw new CliError(
+      EXIT.config,
+      `Cannot send ${toLine(upload.name)} along with the question: ${why}.`,
+      { cause },
+    );
   }
 }
 
@@ -141,12 +167,17 @@ const fromAddress =
   ({ stderr }: Place, { meant, others }: Gets): Read =>
   async ({ name, isMeant }, mostBytes) => {
     if (isMeant) return fetchFile(name, mostBytes, meant);
-    stderr.write(`fetch   ${toLine(name)} from this machine, as the config names it in upload_files\n`);
+    stderr.write(
+      `fetch   ${toLine(name)} from this machine, as the config names it in upload_files\n`,
+    );
     try {
       return await fetchFile(name, mostBytes, others);
     } catch (cause) {
       if (!(cause instanceof NotPublic)) throw cause;
-      throw new Error(`${cause.message}; for an address of your own, --file ${name} says that you mean it`, { cause });
+      throw new Error(
+        `${cause.message}; for an address of your own, --file ${name} says that you mean it`,
+        { cause },
+      );
     }
   };
 
@@ -157,7 +188,10 @@ const fromFile =
     const reason = isMeant ? null : await whyKept(file, { name, cwd });
     if (reason !== null) throw new Error(keptAs(reason, name));
     const { size } = await stat(file);
-    if (size > mostBytes) throw new Error(`${ATTACHMENT_LIMITS.bytes} bytes may go along with a question, and it makes more`);
+    if (size > mostBytes)
+      throw new Error(
+        `${ATTACHMENT_LIMITS.bytes} bytes may go along with a question, and it makes more`,
+      );
     const bytes = await readFile(file);
     if (!isMeant && holdsToken(file, bytes)) throw new Error(keptAs("it holds a key", name));
     return bytes;
@@ -167,21 +201,35 @@ const keptAs = (reason: string, name: string): string =>
   `only a config names it, and ${reason}; send it with --file ${name} if you mean it`;
 
 /** Why a file that only a config names stays here: configs come along with folders of others, and may name where they send it. */
-async function whyKept(file: string, { name, cwd }: { name: string; cwd: string }): Promise<string | null> {
+async function whyKept(
+  file: string,
+  { name, cwd }: { name: string; cwd: string },
+): Promise<string | null> {
   const folder = await realpath(cwd);
   const inside = path.relative(folder, file);
-  if (inside === ".." || inside.startsWith(`..${path.sep}`) || path.isAbsolute(inside)) return "it lies outside this folder";
+  if (inside === ".." || inside.startsWith(`..${path.sep}`) || path.isAbsolute(inside))
+    return "it lies outside this folder";
   const said = path.relative(cwd, path.resolve(cwd, name));
-  const isSecret = [inside, said].some((one) => !one.startsWith("..") && mayHoldSecrets(one.split(path.sep).join("/")));
+  const isSecret = [inside, said].some(
+    (one) => !one.startsWith("..") && mayHoldSecrets(one.split(path.sep).join("/")),
+  );
   return isSecret ? "it may hold secrets" : null;
 }
 
 /** Says which files go along, before they do. */
-export function tellUploads(attached: readonly QuestionPart[] | undefined, { stderr }: Pick<Io, "stderr">): void {
-  const names = (attached ?? []).flatMap((part) => (part.type === "text" ? [] : [toLine(part.name ?? "")]));
+export function tellUploads(
+  attached: readonly QuestionPart[] | undefined,
+  { stderr }: Pick<Io, "stderr">,
+): void {
+  const names = (attached ?? []).flatMap((part) =>
+    part.type === "text" ? [] : [toLine(part.name ?? "")],
+  );
   if (names.length > 0) stderr.write(`along   ${names.join(", ")}\n`);
 }
 
 /** The question with what goes along. */
-export const withUploads = (question: string, attached: readonly QuestionPart[] = []): AskedQuestion =>
+export const withUploads = (
+  question: string,
+  attached: readonly QuestionPart[] = [],
+): AskedQuestion =>
   attached.length === 0 ? question : [{ type: "text", text: question }, ...attached];

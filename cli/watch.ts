@@ -14,9 +14,15 @@ export type TurnOutcome = { end: "over" | "detached"; view: SessionView; turn: T
  */
 export async function watchTurn({ display, ...options }: WatchOptions): Promise<TurnOutcome> {
   const view = emptyView();
-  const outcome = (end: TurnOutcome["end"]): TurnOutcome => ({ end, view, turn: turnOf(view, options.turn) ?? null });
+  const outcome = (end: TurnOutcome["end"]): TurnOutcome => ({
+    end,
+    view,
+    turn: turnOf(view, options.turn) ?? null,
+  });
   const onConnection = (state: "lost" | "back") =>
-    display.notice(state === "lost" ? "connection lost, the run goes on; reconnecting …" : "connected again");
+    display.notice(
+      state === "lost" ? "connection lost, the run goes on; reconnecting …" : "connected again",
+    );
   try {
     for await (const message of tailTurn({ ...options, onConnection })) {
       if (message.event) apply(view, message.event);
@@ -30,5 +36,8 @@ export async function watchTurn({ display, ...options }: WatchOptions): Promise<
   }
   const over = outcome("over");
   if (over.turn && over.turn.status !== "running") return over;
-  throw new CliError(EXIT.execution, `The service sent no end of turn ${options.turn}. Is it older than this program?`);
+  throw new CliError(
+    EXIT.execution,
+    `The service sent no end of turn ${options.turn}. Is it older than this program?`,
+  );
 }

@@ -1,10 +1,20 @@
-import type { Begun, Commit, ContextIndex, StorageFull, Unfinished, VersionRow } from "../src/uploads/context-index";
+import type {
+  Begun,
+  Commit,
+  ContextIndex,
+  StorageFull,
+  Unfinished,
+  VersionRow,
+} from "../src/uploads/context-index";
 
 const FIELDS = "id, name, tree_hash AS treeHash, files, bytes, created_at AS createdAt";
 const COMMITTED = "tenant = ? AND name = ? AND state = 'committed'";
 
 /** The index of contexts in D1. `defaultLimit`: bytes that a tenant without a limit of its own may store; null: no limit. */
-export const createContextIndex = (db: D1Database, defaultLimit: number | null = null): ContextIndex => ({
+export const createContextIndex = (
+  db: D1Database,
+  defaultLimit: number | null = null,
+): ContextIndex => ({
   async begin({ tenant, name, id, treeHash, createdAt }) {
     const newest =
       "SELECT id FROM context_versions WHERE tenant = ?1 AND name = ?2 AND state = 'committed' ORDER BY nth DESC LIMIT 1";
@@ -22,12 +32,15 @@ export const createContextIndex = (db: D1Database, defaultLimit: number | null =
   full: (tenant) => fullStorage(db, tenant, defaultLimit),
   commit: (commit) => commitVersion(db, commit),
   async isOpen(tenant, name, id) {
-    const sql = "SELECT 1 FROM context_versions WHERE tenant = ? AND name = ? AND id = ? AND state = 'uploading'";
+    const sql =
+      "SELECT 1 FROM context_versions WHERE tenant = ? AND name = ? AND id = ? AND state = 'uploading'";
     return (await db.prepare(sql).bind(tenant, name, id).first()) !== null;
   },
   newest: (tenant, name) =>
     db
-      .prepare(`SELECT ${FIELDS} FROM context_versions WHERE ${COMMITTED} ORDER BY nth DESC LIMIT 1`)
+      .prepare(
+        `SELECT ${FIELDS} FROM context_versions WHERE ${COMMITTED} ORDER BY nth DESC LIMIT 1`,
+      )
       .bind(tenant, name)
       .first<VersionRow>(),
   async newestOf(tenant, names) {
@@ -37,7 +50,10 @@ export const createContextIndex = (db: D1Database, defaultLimit: number | null =
     return results;
   },
   version: (tenant, name, id) =>
-    db.prepare(`SELECT ${FIELDS} FROM context_versions WHERE ${COMMITTED} AND id = ?`).bind(tenant, name, id).first<VersionRow>(),
+    db
+      .prepare(`SELECT ${FIELDS} FROM context_versions WHERE ${COMMITTED} AND id = ?`)
+      .bind(tenant, name, id)
+      .first<VersionRow>(),
   async page(tenant, after, limit) {
     // Of the row with the greatest number SQLite takes the other columns too.
     const sql = `SELECT ${FIELDS}, MAX(nth) FROM context_versions WHERE tenant = ? AND name > ? AND state = 'committed' GROUP BY name ORDER BY name LIMIT ?`;
@@ -48,25 +64,35 @@ export const createContextIndex = (db: D1Database, defaultLimit: number | null =
     return results;
   },
   async giveUp(tenant, name, id) {
-    const sql = "UPDATE context_versions SET state = 'erasing' WHERE tenant = ? AND name = ? AND id = ? AND state = 'uploading'";
+    const sql =
+      "UPDATE context_versions SET state = 'erasing' WHERE tenant = ? AND name = ? AND id = ? AND state = 'uploading'";
     return (await db.prepare(sql).bind(tenant, name, id).run()).meta.changes > 0;
   },
   async markErasing(tenant, name) {
-    const sql = "UPDATE context_versions SET state = 'erasing' WHERE tenant = ? AND name = ? RETURNING id";
+    const sql =
+      "UPDATE context_versions SET state = 'erasing' WHERE tenant = ? AND name = ? RETURNING id";
     const { results } = await db.prepare(sql).bind(tenant, name).all<{ id: string }>();
     return results.map(({ id }) => id);
   },
   async unfinished(before, limit) {
-    const mark = "UPDATE context_versions SET state = 'erasing' WHERE state = 'uploading' AND created_at < ?";
-    const marked = "SELECT tenant, name, id FROM context_versions WHERE state = 'erasing' ORDER BY created_at LIMIT ?";
-    const [, rows] = await db.batch<Unfinished>([db.prepare(mark).bind(before), db.prepare(marked).bind(limit)]);
+    const mark =
+      "UPDATE context_versions SET state = 'erasing' WHERE state = 'uploading' AND created_at < ?";
+    const marked =
+      "SELECT tenant, name, id FROM context_versions WHERE state = 'erasing' ORDER BY created_at LIMIT ?";
+    const [, rows] = await db.batch<Unfinished>([
+      db.prepare(mark).bind(before),
+      db.prepare(marked).bind(limit),
+    ]);
     return rows?.results ?? [];
   },
   forget: (version) => forgetVersion(db, version),
 });
 
 /** One statement, so that of two commits one is the later, and none follows a mark of erasing. */
-async function commitVersion(db: D1Database, { tenant, name, id, treeHash, files, bytes, base }: Commit): Promise<boolean> {
+async function commitVersion(
+  db: D1Database,
+  { tenant, name, id, treeHash, files, bytes, base }: Commit,
+): Promise<boolean> {
   const others = "FROM context_versions WHERE tenant = ?1 AND name = ?2 AND state = 'committed'";
   const newest = `(SELECT id ${others} ORDER BY nth DESC LIMIT 1)`;
   const sql = `UPDATE context_versions SET state = 'committed', tree_hash = ?4, files = ?5, bytes = ?6, nth = (SELECT COALESCE(MAX(nth), 0) + 1 ${others}) WHERE tenant = ?1 AND name = ?2 AND id = ?3 AND state = 'uploading' AND (?7 = 0 OR ${newest} IS ?8)`;
@@ -79,16 +105,22 @@ async function commitVersion(db: D1Database, { tenant, name, id, treeHash, files
 }
 
 /** Forgets a version whose files are gone. What was built on it counts as built on what it was built on. */
-export async function forgetVersion(db: D1Database, { tenant, name, id }: Unfinished): Promise<void> {
-  const parent = "(SELECT built_on FROM context_versions WHERE tenant = ?1 AND name = ?2 AND id = ?3)";
+export async function forgetVersion(
+  db: D1Database,
+  { tenant, name, id }: Unfinished,
+): Promise<void> {
+  const parent =
+    "(SELECT built_on FROM context_versions WHERE tenant = ?1 AND name = ?2 AND id = ?3)";
   const sql = `UPDATE context_versions SET built_on = ${parent} WHERE tenant = ?1 AND name = ?2 AND built_on = ?3`;
-  const gone = "DELETE FROM context_versions WHERE tenant = ? AND name = ? AND id = ? AND state IN ('erasing', 'retired')";
+  const gone =
+    "DELETE FROM context_versions WHERE tenant = ? AND name = ? AND id = ? AND state IN ('erasing', 'retired')";
   await db.batch([db.prepare(sql).bind(tenant, name, id), db.prepare(gone).bind(tenant, name, id)]);
 }
 
 const STORED = "coalesce((SELECT bytes FROM stored_bytes WHERE tenant = ?1), 0)";
 /** 0: no limit. */
-const limitAs = (parameter: string) => `coalesce((SELECT stored_bytes FROM tenants WHERE id = ?1), ${parameter}, 0)`;
+const limitAs = (parameter: string) =>
+  `coalesce((SELECT stored_bytes FROM tenants WHERE id = ?1), ${parameter}, 0)`;
 
 /** One statement looks and charges, so that of two uploads for the last bytes one is refused. */
 async function chargeUpload(
@@ -101,19 +133,33 @@ async function chargeUpload(
   const { meta } = await db.prepare(sql).bind(tenant, name, id, bytes, defaultLimit).run();
   if (meta.changes > 0) return { ok: true };
   // An upload that is open no more is found out by whatever comes next.
-  const open = "SELECT 1 FROM context_versions WHERE tenant = ? AND name = ? AND id = ? AND state = 'uploading'";
+  const open =
+    "SELECT 1 FROM context_versions WHERE tenant = ? AND name = ? AND id = ? AND state = 'uploading'";
   if ((await db.prepare(open).bind(tenant, name, id).first()) === null) return { ok: true };
   const { stored, most } = await storageIn(db, tenant, defaultLimit);
   return { ok: false, storedBytes: stored, limitBytes: most };
 }
 
-async function fullStorage(db: D1Database, tenant: string, defaultLimit: number | null): Promise<StorageFull | null> {
+async function fullStorage(
+  db: D1Database,
+  tenant: string,
+  defaultLimit: number | null,
+): Promise<StorageFull | null> {
   const { stored, most } = await storageIn(db, tenant, defaultLimit);
   return most === 0 || stored < most ? null : { ok: false, storedBytes: stored, limitBytes: most };
 }
 
 /** `most` 0: no limit. */
-async function storageIn(db: D1Database, tenant: string, defaultLimit: number | null): Promise<{ stored: number; most: number }> {
+async function storageIn(
+  db: D1Database,
+  tenant: string,
+  defaultLimit: number | null,
+): Promise<{ stored: number; most: number }> {
   const sql = `SELECT ${STORED} AS stored, ${limitAs("?2")} AS most`;
-  return (await db.prepare(sql).bind(tenant, defaultLimit).first<{ stored: number; most: number }>()) ?? { stored: 0, most: 0 };
+  return (
+    (await db
+      .prepare(sql)
+      .bind(tenant, defaultLimit)
+      .first<{ stored: number; most: number }>()) ?? { stored: 0, most: 0 }
+  );
 }

@@ -36,7 +36,10 @@ export const createPruneIndex = (db: D1Database): PruneIndex => ({
   async history(tenant, name) {
     const sql =
       "SELECT id, built_on AS builtOn, state = 'committed' AS stands FROM context_versions WHERE tenant = ? AND name = ? AND state IN ('committed', 'retired', 'rest')";
-    const { results } = await db.prepare(sql).bind(tenant, name).all<Omit<Past, "stands"> & { stands: number }>();
+    const { results } = await db
+      .prepare(sql)
+      .bind(tenant, name)
+      .all<Omit<Past, "stands"> & { stands: number }>();
     return results.map(({ stands, ...past }) => ({ ...past, stands: stands === 1 }));
   },
   async leaveRest({ tenant, name, id, retiredAt }, bytes) {
@@ -45,7 +48,8 @@ export const createPruneIndex = (db: D1Database): PruneIndex => ({
     await db.prepare(sql).bind(bytes, tenant, name, id, retiredAt).run();
   },
   async putOff({ tenant, name, id }, now) {
-    const sql = "UPDATE context_versions SET retired_at = ? WHERE tenant = ? AND name = ? AND id = ? AND state = 'retired'";
+    const sql =
+      "UPDATE context_versions SET retired_at = ? WHERE tenant = ? AND name = ? AND id = ? AND state = 'retired'";
     await db.prepare(sql).bind(now, tenant, name, id).run();
   },
   forget: (version) => forgetVersion(db, version),

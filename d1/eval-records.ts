@@ -4,7 +4,8 @@ import type { StoredRun } from "../durable-objects/eval-run/eval-run-store";
 import { evalSessionId } from "./eval-session-id";
 import { confirmSession, forgetUnlessLive, toPreview } from "./session-index";
 
-const RUN_FIELDS = "origin, scheduled_at, started_at, ended_at, cases, passed, failed, errored, cost_usd, unpriced";
+const RUN_FIELDS =
+  "origin, scheduled_at, started_at, ended_at, cases, passed, failed, errored, cost_usd, unpriced";
 const RESULT_FIELDS =
   "case_id, question, session_id, outcome, detail, answer, answer_is_cut, cost_usd, duration_ms, ended_at, unpriced";
 const SHOWN_FIELDS = `${RESULT_FIELDS}, erased`;
@@ -14,7 +15,10 @@ const KEPT_RUNS = 500;
 /** `cost_usd`: the part with a known price; `unpriced`: 1 if there is another. */
 type CostRow = { cost_usd: number; unpriced: number };
 type RunRow = Omit<EvalRun, "status" | "cost_usd" | "cost_usd_known"> & CostRow;
-type ResultRow = Omit<EvalCaseResult, "case" | "pass" | "answer_is_cut" | "erased" | "cost_usd" | "cost_usd_known"> &
+type ResultRow = Omit<
+  EvalCaseResult,
+  "case" | "pass" | "answer_is_cut" | "erased" | "cost_usd" | "cost_usd_known"
+> &
   CostRow & {
     case_id: string;
     answer_is_cut: number;
@@ -43,12 +47,18 @@ export class EvalRecords {
 
   /** The latest run of each suite. */
   async latest(tenant: string, suites: readonly string[]): Promise<Map<string, EvalRun>> {
-    const found = await Promise.all(suites.map((suite) => this.runs(tenant, suite, { before: null, limit: 1 })));
+    const found = await Promise.all(
+      suites.map((suite) => this.runs(tenant, suite, { before: null, limit: 1 })),
+    );
     return new Map(found.flat().map((run) => [run.suite, run]));
   }
 
   /** Newest first. `before`: an id. */
-  async runs(tenant: string, suite: string, { before, limit }: { before: string | null; limit: number }): Promise<EvalRun[]> {
+  async runs(
+    tenant: string,
+    suite: string,
+    { before, limit }: { before: string | null; limit: number },
+  ): Promise<EvalRun[]> {
     const sql = `SELECT id, suite, ${RUN_FIELDS} FROM eval_runs WHERE tenant = ? AND suite = ? AND id < ? ORDER BY id DESC LIMIT ?`;
     // Behind every id: ids are lower-case letters, digits and underscores.
     const { results } = await this.#db
@@ -67,7 +77,10 @@ export class EvalRecords {
     return { ...toRun(row), results: results.map(toResult) };
   }
 
-  #runStatement({ tenant, suite, id, origin, scheduledAt, startedAt }: StoredRun, state: RunState): D1PreparedStatement {
+  #runStatement(
+    { tenant, suite, id, origin, scheduledAt, startedAt }: StoredRun,
+    state: RunState,
+  ): D1PreparedStatement {
     const { cases, passed, failed, errored, costUsd, unpriced, endedAt } = summarize(state);
     const sql = `INSERT OR REPLACE INTO eval_runs (tenant, suite, id, ${RUN_FIELDS}) VALUES (${marks(13)})`;
     const counts = [cases, passed, failed, errored, costUsd, unpriced ? 1 : 0];
@@ -83,14 +96,29 @@ export class EvalRecords {
     const sql = `INSERT INTO eval_results (tenant, suite, run, nth, ${RESULT_FIELDS}) VALUES (${marks(15)}) ON CONFLICT DO NOTHING`;
     const session = sessionOf(run, nth);
     const place = [run.tenant, run.suite.name, run.id, nth, one.id, previewOf(run, nth), session];
-    const values = [...place, outcome, detail, answer, isCut ? 1 : 0, costUsd, durationMs, done.endedAt, unpriced ? 1 : 0];
+    const values = [
+      ...place,
+      outcome,
+      detail,
+      answer,
+      isCut ? 1 : 0,
+      costUsd,
+      durationMs,
+      done.endedAt,
+      unpriced ? 1 : 0,
+    ];
     const written = this.#db.prepare(sql).bind(...values);
     if (!hasRun) return [written];
-    return [written, confirmSession(this.#db, run.tenant, session), forgetUnlessLive(this.#db, run.tenant, session)];
+    return [
+      written,
+      confirmSession(this.#db, run.tenant, session),
+      forgetUnlessLive(this.#db, run.tenant, session),
+    ];
   }
 
   #forgetStatements({ tenant, suite }: StoredRun): D1PreparedStatement[] {
-    const oldest = "SELECT id FROM eval_runs WHERE tenant = ?1 AND suite = ?2 ORDER BY id DESC LIMIT 1 OFFSET ?3";
+    const oldest =
+      "SELECT id FROM eval_runs WHERE tenant = ?1 AND suite = ?2 ORDER BY id DESC LIMIT 1 OFFSET ?3";
     return [
       `DELETE FROM eval_results WHERE tenant = ?1 AND suite = ?2 AND run <= (${oldest})`,
       `DELETE FROM eval_runs WHERE tenant = ?1 AND suite = ?2 AND id <= (${oldest})`,
@@ -102,15 +130,26 @@ export class EvalRecords {
 export const sessionOf = ({ suite, id, scheduledAt }: StoredRun, nth: number): string =>
   evalSessionId({ suite: suite.name, run: id, caseId: suite.cases[nth]?.id ?? "", scheduledAt });
 
-const previewOf = ({ suite }: StoredRun, nth: number): string => toPreview(suite.cases[nth]?.question ?? "");
+const previewOf = ({ suite }: StoredRun, nth: number): string =>
+  toPreview(suite.cases[nth]?.question ?? "");
 
 const marks = (count: number): string => Array.from({ length: count }, () => "?").join(", ");
 
-const toCost = ({ cost_usd, unpriced }: CostRow) => ({ cost_usd: unpriced === 1 ? null : cost_usd, cost_usd_known: cost_usd });
+const toCost = ({ cost_usd, unpriced }: CostRow) => ({
+  cost_usd: unpriced === 1 ? null : cost_usd,
+  cost_usd_known: cost_usd,
+});
 
 const toSeconds = (ms: number): number => ms / 1000;
 
-const toRun = ({ scheduled_at, started_at, ended_at, cost_usd, unpriced, ...row }: RunRow): EvalRun => ({
+const toRun = ({
+  scheduled_at,
+  started_at,
+  ended_at,
+  cost_usd,
+  unpriced,
+  ...row
+}: RunRow): EvalRun => ({
   ...row,
   ...toCost({ cost_usd, unpriced }),
   status: ended_at === null ? "running" : "completed",
@@ -119,7 +158,15 @@ const toRun = ({ scheduled_at, started_at, ended_at, cost_usd, unpriced, ...row 
   ended_at: ended_at === null ? null : toSeconds(ended_at),
 });
 
-const toResult = ({ case_id, answer_is_cut, erased, ended_at, cost_usd, unpriced, ...row }: ResultRow): EvalCaseResult => ({
+const toResult = ({
+  case_id,
+  answer_is_cut,
+  erased,
+  ended_at,
+  cost_usd,
+  unpriced,
+  ...row
+}: ResultRow): EvalCaseResult => ({
   ...row,
   ...toCost({ cost_usd, unpriced }),
   case: case_id,

@@ -17,13 +17,22 @@ export function literal(value: string | number | null): string {
     if (!Number.isFinite(value)) throw new Error("only finite numbers can be stored");
     return String(value);
   }
-  if (value.includes("\0") || !value.isWellFormed()) throw new Error("the text holds characters that no database takes");
+  if (value.includes("\0") || !value.isWellFormed())
+    throw new Error("the text holds characters that no database takes");
   return `'${value.replaceAll("'", "''")}'`;
 }
 
 const list = (...values: (string | number | null)[]): string => values.map(literal).join(", ");
 
-export const insertKey = ({ id, tenant, name, secretHash, scopes, now, expiresAt }: NewKey): string =>
+export const insertKey = ({
+  id,
+  tenant,
+  name,
+  secretHash,
+  scopes,
+  now,
+  expiresAt,
+}: NewKey): string =>
   `INSERT INTO api_keys (id, tenant, name, secret_hash, scopes, created_at, expires_at) VALUES (${list(id, tenant, name, secretHash, scopes, now, expiresAt)})`;
 
 /** `tenant` null: of all. */

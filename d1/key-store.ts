@@ -1,7 +1,13 @@
-import { type KeyRow, MOST_DEAD_KEYS, MOST_LIVE_KEYS, USE_NOTED_EVERY_MS } from "../src/tenancy/keys";
+import {
+  type KeyRow,
+  MOST_DEAD_KEYS,
+  MOST_LIVE_KEYS,
+  USE_NOTED_EVERY_MS,
+} from "../src/tenancy/keys";
 import { noneWithoutTable } from "./no-table";
 
-const COLUMNS = "id, tenant, name, secret_hash, scopes, created_at, expires_at, revoked_at, last_used_at";
+const COLUMNS =
+  "id, tenant, name, secret_hash, scopes, created_at, expires_at, revoked_at, last_used_at";
 /** D1 binds at most 100 parameters (edge, autumn 2026), one of which is the time. */
 const MOST_IDS = 90;
 /** Databases that are known to hold keys. The newest row of a tenant is never deleted, so a filled database stays filled. */
@@ -19,13 +25,18 @@ export class KeyStore {
 
   /** The key of this id, good or not; null if there is none, or no table of keys yet. */
   async find(id: string): Promise<KeyRow | null> {
-    return noneWithoutTable(this.#db.prepare(`SELECT ${COLUMNS} FROM api_keys WHERE id = ?`).bind(id).first<KeyRow>());
+    return noneWithoutTable(
+      this.#db.prepare(`SELECT ${COLUMNS} FROM api_keys WHERE id = ?`).bind(id).first<KeyRow>(),
+    );
   }
 
   /** Whether there is any key at all. */
   async isEmpty(): Promise<boolean> {
     if (FILLED.has(this.#db)) return false;
-    const isEmpty = (await noneWithoutTable(this.#db.prepare("SELECT 1 AS any FROM api_keys LIMIT 1").first())) === null;
+    const isEmpty =
+      (await noneWithoutTable(
+        this.#db.prepare("SELECT 1 AS any FROM api_keys LIMIT 1").first(),
+      )) === null;
     if (!isEmpty) FILLED.add(this.#db);
     return isEmpty;
   }
@@ -35,7 +46,17 @@ export class KeyStore {
    * requests for the last place one is refused. Of the tenant's revoked and expired keys the newest `MOST_DEAD_KEYS` stay.
    */
   async insert(row: KeyRow): Promise<boolean> {
-    const { id, tenant, name, secret_hash, scopes, created_at, expires_at, revoked_at, last_used_at } = row;
+    const {
+      id,
+      tenant,
+      name,
+      secret_hash,
+      scopes,
+      created_at,
+      expires_at,
+      revoked_at,
+      last_used_at,
+    } = row;
     const count = `(SELECT count(*) FROM api_keys WHERE tenant = ?3 AND ${IS_LIVE})`;
     const insert = `INSERT INTO api_keys (${COLUMNS}) SELECT ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10 WHERE ${count} < ?11`;
     const dead = `SELECT id FROM api_keys WHERE tenant = ?2 AND NOT ${IS_LIVE} ORDER BY id DESC LIMIT -1 OFFSET ?3`;
@@ -43,16 +64,35 @@ export class KeyStore {
     const [inserted] = await this.#db.batch([
       this.#db
         .prepare(insert)
-        .bind(now, id, tenant, name, secret_hash, scopes, created_at, expires_at, revoked_at, last_used_at, MOST_LIVE_KEYS),
-      this.#db.prepare(`DELETE FROM api_keys WHERE id IN (${dead})`).bind(now, tenant, MOST_DEAD_KEYS),
+        .bind(
+          now,
+          id,
+          tenant,
+          name,
+          secret_hash,
+          scopes,
+          created_at,
+          expires_at,
+          revoked_at,
+          last_used_at,
+          MOST_LIVE_KEYS,
+        ),
+      this.#db
+        .prepare(`DELETE FROM api_keys WHERE id IN (${dead})`)
+        .bind(now, tenant, MOST_DEAD_KEYS),
     ]);
     return (inserted?.meta.changes ?? 0) > 0;
   }
 
   /** A tenant's keys, newest first, from behind the id `after`; one more than a page if there are more. */
-  async list(tenant: string, { limit, after }: { limit: number; after: string | null }): Promise<KeyRow[]> {
+  async list(
+    tenant: string,
+    { limit, after }: { limit: number; after: string | null },
+  ): Promise<KeyRow[]> {
     const { results } = await this.#db
-      .prepare(`SELECT ${COLUMNS} FROM api_keys WHERE tenant = ?1 AND (?2 IS NULL OR id < ?2) ORDER BY id DESC LIMIT ?3`)
+      .prepare(
+        `SELECT ${COLUMNS} FROM api_keys WHERE tenant = ?1 AND (?2 IS NULL OR id < ?2) ORDER BY id DESC LIMIT ?3`,
+      )
       .bind(tenant, after, limit)
       .all<KeyRow>();
     return results;
@@ -61,7 +101,9 @@ export class KeyStore {
   /** Ends a tenant's key now; one that was ended before keeps its time. Gives whether the tenant has it. */
   async revoke(tenant: string, id: string, now: number): Promise<boolean> {
     const { meta } = await this.#db
-      .prepare("UPDATE api_keys SET revoked_at = coalesce(revoked_at, ?) WHERE tenant = ? AND id = ?")
+      .prepare(
+        "UPDATE api_keys SET revoked_at = coalesce(revoked_at, ?) WHERE tenant = ? AND id = ?",
+      )
       .bind(now, tenant, id)
       .run();
     return meta.changes > 0;
@@ -70,7 +112,9 @@ export class KeyStore {
   /** Of requests that come at once one writes; the others find it written. */
   async noteUse(id: string, now: number): Promise<void> {
     await this.#db
-      .prepare("UPDATE api_keys SET last_used_at = ?1 WHERE id = ?2 AND (last_used_at IS NULL OR last_used_at <= ?1 - ?3)")
+      .prepare(
+        "UPDATE api_keys SET last_used_at = ?1 WHERE id = ?2 AND (last_used_at IS NULL OR last_used_at <= ?1 - ?3)",
+      )
       .bind(now, id, USE_NOTED_EVERY_MS)
       .run();
   }

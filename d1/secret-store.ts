@@ -1,17 +1,36 @@
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { SECRET_LIMITS, type SecretBinding, SecretBindingSchema } from "../src/protocol/secrets";
-import { NONCE_BYTES, open, parseSealingKeys, seal, type SealingKeys, versionOf } from "../src/tenancy/sealing";
+import {
+  NONCE_BYTES,
+  open,
+  parseSealingKeys,
+  seal,
+  type SealingKeys,
+  versionOf,
+} from "../src/tenancy/sealing";
 import { type Env, readSecret } from "../src/env";
 import { noneWithoutTable } from "./no-table";
 
 /** A tenant's secret without its value. Times in unix ms. */
-export type SecretFacts = { name: string; bindings: readonly SecretBinding[]; createdAt: number; updatedAt: number };
+export type SecretFacts = {
+  name: string;
+  bindings: readonly SecretBinding[];
+  createdAt: number;
+  updatedAt: number;
+};
 
 /** A secret with its value, or that it does not open: `version` of the sealing keys is gone, or the row was changed. */
-export type FoundSecret = { ok: true; value: string; bindings: readonly SecretBinding[] } | { ok: false; version: number };
+export type FoundSecret =
+  | { ok: true; value: string; bindings: readonly SecretBinding[] }
+  | { ok: false; version: number };
 
-export type SecretWish = { tenant: string; name: string; value: string; bindings: readonly SecretBinding[] };
+export type SecretWish = {
+  tenant: string;
+  name: string;
+  value: string;
+  bindings: readonly SecretBinding[];
+};
 
 /** `full`: the tenant has as many secrets as it may have. `not_sealed`: `problem`, a clause, says why nothing can be sealed. */
 export type SecretPut =
@@ -19,7 +38,13 @@ export type SecretPut =
   | { ok: false; code: "full" }
   | { ok: false; code: "not_sealed"; problem: string };
 
-type Row = { name: string; sealed: string; bindings: string; created_at: number; updated_at: number };
+type Row = {
+  name: string;
+  sealed: string;
+  bindings: string;
+  created_at: number;
+  updated_at: number;
+};
 
 const Bindings = z.array(SecretBindingSchema);
 const FIELDS = "name, sealed, bindings, created_at, updated_at";
@@ -36,7 +61,9 @@ export class SecretStore {
 
   /** null: the tenant has none of this name. What an older version of the sealing keys sealed is sealed anew. */
   async find(tenant: string, name: string): Promise<FoundSecret | null> {
-    const select = this.#db.prepare(`SELECT ${FIELDS} FROM tenant_secrets WHERE tenant = ? AND name = ?`);
+    const select = this.#db.prepare(
+      `SELECT ${FIELDS} FROM tenant_secrets WHERE tenant = ? AND name = ?`,
+    );
     const row = await noneWithoutTable(select.bind(tenant, name).first<Row>());
     if (!row) return null;
     const version = versionOf(row.sealed);
@@ -47,7 +74,9 @@ export class SecretStore {
     if (!opened.ok) return { ok: false, version };
     if (version !== keys.first.version) {
       await this.#db
-        .prepare("UPDATE tenant_secrets SET sealed = ? WHERE tenant = ? AND name = ? AND sealed = ?")
+        .prepare(
+          "UPDATE tenant_secrets SET sealed = ? WHERE tenant = ? AND name = ? AND sealed = ?",
+        )
         .bind(sealedFor(keys, opened.secret, binding), tenant, name, row.sealed)
         .run();
     }
@@ -56,7 +85,9 @@ export class SecretStore {
 
   /** All of a tenant, by name: they are no more than `SECRET_LIMITS.secrets`. */
   async list(tenant: string): Promise<SecretFacts[]> {
-    const select = this.#db.prepare(`SELECT ${FIELDS} FROM tenant_secrets WHERE tenant = ? ORDER BY name`);
+    const select = this.#db.prepare(
+      `SELECT ${FIELDS} FROM tenant_secrets WHERE tenant = ? ORDER BY name`,
+    );
     const found = await noneWithoutTable(select.bind(tenant).all<Row>());
     return (found?.results ?? []).map(toFacts);
   }
@@ -65,7 +96,11 @@ export class SecretStore {
   async put({ tenant, name, value, bindings }: SecretWish, now: number): Promise<SecretPut> {
     if (!this.#sealing.ok) return { ok: false, code: "not_sealed", problem: this.#sealing.problem };
     const text = JSON.stringify(bindings);
-    const sealed = sealedFor(this.#sealing.keys, value, bindingOf(tenant, { name, bindings: text }));
+    const sealed = sealedFor(
+      this.#sealing.keys,
+      value,
+      bindingOf(tenant, { name, bindings: text }),
+    );
     const exists = "EXISTS (SELECT 1 FROM tenant_secrets WHERE tenant = ?1 AND name = ?2)";
     const count = "(SELECT count(*) FROM tenant_secrets WHERE tenant = ?1)";
     const row = await this.#db
@@ -80,12 +115,16 @@ export class SecretStore {
 
   /** Whether the tenant had it. */
   async remove(tenant: string, name: string): Promise<boolean> {
-    const { meta } = await this.#db.prepare("DELETE FROM tenant_secrets WHERE tenant = ? AND name = ?").bind(tenant, name).run();
+    const { meta } = await this.#db
+      .prepare("DELETE FROM tenant_secrets WHERE tenant = ? AND name = ?")
+      .bind(tenant, name)
+      .run();
     return meta.changes > 0;
   }
 }
 
-const bindingsOf = ({ bindings }: Pick<Row, "bindings">): SecretBinding[] => Bindings.parse(JSON.parse(bindings));
+const bindingsOf = ({ bindings }: Pick<Row, "bindings">): SecretBinding[] =>
+  Bindings.parse(JSON.parse(bindings));
 
 const toFacts = (row: Row): SecretFacts => ({
   name: row.name,
@@ -99,5 +138,8 @@ const bindingOf = (tenant: string, { name, bindings }: Pick<Row, "name" | "bindi
   ...{ tenant, session: "", agent: name, origin: bindings },
 });
 
-const sealedFor = (keys: SealingKeys, value: string, binding: ReturnType<typeof bindingOf>): string =>
-  seal(keys, value, binding, randomBytes(NONCE_BYTES));
+const sealedFor = (
+  keys: SealingKeys,
+  value: string,
+  binding: ReturnType<typeof bindingOf>,
+): string => seal(keys, value, binding, randomBytes(NONCE_BYTES));

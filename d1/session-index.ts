@@ -8,7 +8,12 @@
  * - Erasing: `erasing` comes first and hides the row, then the object and the files go, the row last. Whatever breaks off in
  *   between, the row is there for the next attempt to find.
  */
-export type SessionRow = { id: string; created_at: number; question_preview: string; state: "starting" | "started" };
+export type SessionRow = {
+  id: string;
+  created_at: number;
+  question_preview: string;
+  state: "starting" | "started";
+};
 
 export type NewSession = { tenant: string; id: string; createdAt: number; question: string };
 
@@ -56,15 +61,23 @@ export const createSessionIndex = (db: D1Database): SessionIndex => ({
     return results;
   },
   async drop(tenant, id) {
-    const isStarting = "EXISTS (SELECT 1 FROM sessions WHERE tenant = ?1 AND id = ?2 AND state = 'starting')";
+    const isStarting =
+      "EXISTS (SELECT 1 FROM sessions WHERE tenant = ?1 AND id = ?2 AND state = 'starting')";
     await db.batch([
-      db.prepare(`DELETE FROM start_claims WHERE tenant = ?1 AND session_id = ?2 AND ${isStarting}`).bind(tenant, id),
-      db.prepare("DELETE FROM sessions WHERE tenant = ?1 AND id = ?2 AND state = 'starting'").bind(tenant, id),
+      db
+        .prepare(`DELETE FROM start_claims WHERE tenant = ?1 AND session_id = ?2 AND ${isStarting}`)
+        .bind(tenant, id),
+      db
+        .prepare("DELETE FROM sessions WHERE tenant = ?1 AND id = ?2 AND state = 'starting'")
+        .bind(tenant, id),
     ]);
   },
   async markErasing(tenant, id) {
     const sql = "UPDATE sessions SET state = 'erasing' WHERE tenant = ? AND id = ?";
-    const [marked] = await db.batch([db.prepare(sql).bind(tenant, id), forgetIf(db, tenant, id, IS_ERASING)]);
+    const [marked] = await db.batch([
+      db.prepare(sql).bind(tenant, id),
+      forgetIf(db, tenant, id, IS_ERASING),
+    ]);
     return marked !== undefined && changed(marked);
   },
   async remove(tenant, id) {
@@ -89,16 +102,27 @@ export const addSessionIf = (
 
 /** The statement that says that the session's object is there; for a transaction with others. */
 export const confirmSession = (db: D1Database, tenant: string, id: string): D1PreparedStatement =>
-  db.prepare("UPDATE sessions SET state = 'started' WHERE tenant = ? AND id = ? AND state <> 'erasing'").bind(tenant, id);
+  db
+    .prepare(
+      "UPDATE sessions SET state = 'started' WHERE tenant = ? AND id = ? AND state <> 'erasing'",
+    )
+    .bind(tenant, id);
 
-const IS_LIVE = "EXISTS (SELECT 1 FROM sessions WHERE tenant = ?1 AND id = ?2 AND state <> 'erasing')";
-const IS_ERASING = "EXISTS (SELECT 1 FROM sessions WHERE tenant = ?1 AND id = ?2 AND state = 'erasing')";
+const IS_LIVE =
+  "EXISTS (SELECT 1 FROM sessions WHERE tenant = ?1 AND id = ?2 AND state <> 'erasing')";
+const IS_ERASING =
+  "EXISTS (SELECT 1 FROM sessions WHERE tenant = ?1 AND id = ?2 AND state = 'erasing')";
 
 /**
  * The statement that takes from the result of an evaluation what its session said, where `condition` holds of the session. What came
  * of the case stays: whether it passed, what it cost, how long it took.
  */
-const forgetIf = (db: D1Database, tenant: string, id: string, condition: string): D1PreparedStatement =>
+const forgetIf = (
+  db: D1Database,
+  tenant: string,
+  id: string,
+  condition: string,
+): D1PreparedStatement =>
   db
     .prepare(
       `UPDATE eval_results SET answer = NULL, answer_is_cut = 0, detail = 'its session was erased', erased = 1 WHERE tenant = ?1 AND session_id = ?2 AND ${condition}`,

@@ -18,7 +18,9 @@ export type StartClaim = {
 export type NewClaim = StartClaim & { tenant: string; key: string; createdAt: number };
 
 /** `session_state`: as the index of sessions has it; null if there is none (any more). */
-export type StandingClaim = StartClaim & { session_state: "starting" | "started" | "erasing" | null };
+export type StandingClaim = StartClaim & {
+  session_state: "starting" | "started" | "erasing" | null;
+};
 
 export type StartClaims = {
   /** What the key has started; null if nothing, or longer ago than keys are kept. */
@@ -55,9 +57,12 @@ export const createStartClaims = (db: D1Database): StartClaims => ({
   async claim({ tenant, createdAt, ...claim }, session) {
     const key = hashOf(tenant, claim.key);
     const keptSince = createdAt - CLAIM_KEPT_MS;
-    const isOurs = "EXISTS (SELECT 1 FROM start_claims WHERE tenant = ? AND key = ? AND start_id = ?)";
+    const isOurs =
+      "EXISTS (SELECT 1 FROM start_claims WHERE tenant = ? AND key = ? AND start_id = ?)";
     const results = await db.batch<StandingClaim>([
-      db.prepare("DELETE FROM start_claims WHERE tenant = ? AND key = ? AND created_at <= ?").bind(tenant, key, keptSince),
+      db
+        .prepare("DELETE FROM start_claims WHERE tenant = ? AND key = ? AND created_at <= ?")
+        .bind(tenant, key, keptSince),
       db
         .prepare(
           "DELETE FROM start_claims WHERE rowid IN (SELECT rowid FROM start_claims WHERE created_at <= ? ORDER BY created_at LIMIT ?)",
@@ -67,7 +72,15 @@ export const createStartClaims = (db: D1Database): StartClaims => ({
         .prepare(
           "INSERT INTO start_claims (tenant, key, body_hash, session_id, start_id, warnings, created_at) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant, key) DO UPDATE SET drivers = drivers + 1 WHERE body_hash = excluded.body_hash",
         )
-        .bind(tenant, key, claim.body_hash, claim.session_id, claim.start_id, claim.warnings, createdAt),
+        .bind(
+          tenant,
+          key,
+          claim.body_hash,
+          claim.session_id,
+          claim.start_id,
+          claim.warnings,
+          createdAt,
+        ),
       ...(session ? [addSessionIf(db, session, isOurs, [tenant, key, claim.start_id])] : []),
       db.prepare(SELECT).bind(tenant, key, keptSince),
     ]);
@@ -79,7 +92,8 @@ export const createStartClaims = (db: D1Database): StartClaims => ({
   async withdraw(tenant, idempotencyKey, sessionId) {
     const key = hashOf(tenant, idempotencyKey);
     const claim = "start_claims WHERE tenant = ?1 AND key = ?2 AND session_id = ?3";
-    const isStarting = "EXISTS (SELECT 1 FROM sessions WHERE tenant = ?1 AND id = ?3 AND state = 'starting')";
+    const isStarting =
+      "EXISTS (SELECT 1 FROM sessions WHERE tenant = ?1 AND id = ?3 AND state = 'starting')";
     const statements = [
       "UPDATE start_claims SET drivers = drivers - 1 WHERE tenant = ?1 AND key = ?2 AND session_id = ?3",
       `DELETE FROM ${claim} AND drivers <= 0 AND ${isStarting}`,

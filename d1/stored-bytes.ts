@@ -7,7 +7,9 @@ import { noneWithoutTable } from "./no-table";
 type StorageEnv = Pick<Env, "DB" | "TENANT_STORED_BYTES">;
 
 /** The limit of tenants that have none of their own; null: none. A variable that is no limit is refused before anything is asked. */
-export function defaultStoredBytes({ TENANT_STORED_BYTES }: Pick<Env, "TENANT_STORED_BYTES">): number | null {
+export function defaultStoredBytes({
+  TENANT_STORED_BYTES,
+}: Pick<Env, "TENANT_STORED_BYTES">): number | null {
   try {
     return parseLimit(TENANT_STORED_BYTES?.trim() ? TENANT_STORED_BYTES : DEFAULT_STORED_BYTES);
   } catch {
@@ -19,7 +21,9 @@ export function defaultStoredBytes({ TENANT_STORED_BYTES }: Pick<Env, "TENANT_ST
 export async function storageOf(env: StorageEnv, tenant: string): Promise<StorageUse> {
   const sql =
     "SELECT (SELECT bytes FROM stored_bytes WHERE tenant = ?1) AS stored, (SELECT stored_bytes FROM tenants WHERE id = ?1) AS own";
-  const row = await noneWithoutTable(env.DB.prepare(sql).bind(tenant).first<{ stored: number | null; own: number | null }>());
+  const row = await noneWithoutTable(
+    env.DB.prepare(sql).bind(tenant).first<{ stored: number | null; own: number | null }>(),
+  );
   const limitBytes = row?.own == null ? defaultStoredBytes(env) : parseLimit(String(row.own));
   return { storedBytes: row?.stored ?? 0, limitBytes };
 }
@@ -36,9 +40,13 @@ export async function reportStored(
 
 /** What a session stores: its own database, its objects in R2 and what came with its questions. From its own tables alone. */
 export function storedBySession(sql: SqlStorage): number {
-  const [{ bytes } = { bytes: 0 }] = sql.exec<{ bytes: number }>("SELECT coalesce(sum(bytes), 0) AS bytes FROM stored_objects");
+  const [{ bytes } = { bytes: 0 }] = sql.exec<{ bytes: number }>(
+    "SELECT coalesce(sum(bytes), 0) AS bytes FROM stored_objects",
+  );
   const attached = new Map<string, number>();
-  for (const { body } of sql.exec<{ body: string }>("SELECT body FROM events WHERE type = 'turn.started'")) {
+  for (const { body } of sql.exec<{ body: string }>(
+    "SELECT body FROM events WHERE type = 'turn.started'",
+  )) {
     const { attachments = [] }: { attachments?: readonly Attachment[] } = JSON.parse(body);
     for (const { sha256, size } of attachments) attached.set(sha256, size);
   }

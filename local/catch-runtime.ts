@@ -22,7 +22,12 @@ export type CaughtRuntime = { args: string[]; config: Buffer; miniflare: Minifla
  * Has miniflare plan a runtime and catches the plan: a script takes workerd's place, stores its
  * arguments and its configuration, and reports that it listens. workerd itself is never started.
  */
-export async function catchRuntime({ dir, port, moreSockets = [], options }: CatchOptions): Promise<CaughtRuntime> {
+export async function catchRuntime({
+  dir,
+  port,
+  moreSockets = [],
+  options,
+}: CatchOptions): Promise<CaughtRuntime> {
   await mkdir(dir, { recursive: true });
   const script = path.join(dir, "workerd");
   await writeFile(script, catcher(dir, port, ["entry", ...moreSockets]));
@@ -32,7 +37,9 @@ export async function catchRuntime({ dir, port, moreSockets = [], options }: Cat
   try {
     const miniflare = new Miniflare(convertV4MiniflareOptions(options));
     await miniflare.ready;
-    const args = (await readFile(path.join(dir, "args"), "utf8")).split("\n").filter((arg) => arg !== "");
+    const args = (await readFile(path.join(dir, "args"), "utf8"))
+      .split("\n")
+      .filter((arg) => arg !== "");
     return { args, config: await readFile(path.join(dir, "config")), miniflare };
   } finally {
     if (before === undefined) delete process.env["MINIFLARE_WORKERD_PATH"];
@@ -50,7 +57,9 @@ while kill -0 $PPID; do sleep 1; done
 
 /** The workerd that miniflare would start. Throws if its package does not name a program. */
 export function workerdPath(): string {
-  const file: unknown = createRequire(createRequire(import.meta.url).resolve("miniflare"))("workerd").default;
+  const file: unknown = createRequire(createRequire(import.meta.url).resolve("miniflare"))(
+    "workerd",
+  ).default;
   if (typeof file !== "string") throw new Error("The package workerd does not name its program.");
   return file;
 }

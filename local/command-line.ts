@@ -12,11 +12,17 @@ export class UsageError extends Error {
 export function wholeNumber(option: string, text: string | undefined, least = 0): number | null {
   if (text === undefined) return null;
   if (/^\d{1,9}$/.test(text) && Number(text) >= least) return Number(text);
-  throw new UsageError(`--${option} is a whole number${least > 0 ? ` from ${least}` : ""}, not "${text}".`);
+  throw new UsageError(
+    `--${option} is a whole number${least > 0 ? ` from ${least}` : ""}, not "${text}".`,
+  );
 }
 
 /** The one of just this name, else all whose names hold the text. Throws `UsageError`, which names those there are, where none does. */
-export function matching<One>(all: readonly One[], text: string, nameOf: (one: One) => string): One[] {
+export function matching<One>(
+  all: readonly One[],
+  text: string,
+  nameOf: (one: One) => string,
+): One[] {
   const exact = all.filter((one) => nameOf(one) === text);
   const found = exact.length > 0 ? exact : all.filter((one) => nameOf(one).includes(text));
   if (found.length === 0) throw nothingMatches(text, all.map(nameOf));
@@ -25,7 +31,9 @@ export function matching<One>(all: readonly One[], text: string, nameOf: (one: O
 
 /** For a choice that chose nothing of what has these names. */
 export const nothingMatches = (text: string, names: readonly string[]): UsageError =>
-  new UsageError(`Nothing matches "${text}", there are:${[...new Set(names)].map((name) => `\n  ${name}`).join("")}`);
+  new UsageError(
+    `Nothing matches "${text}", there are:${[...new Set(names)].map((name) => `\n  ${name}`).join("")}`,
+  );
 
 /** Runs a command, which gives its exit code. What cannot be meant is told in a sentence and ends it with 2. */
 export async function runCommand(main: () => Promise<number>): Promise<void> {
@@ -39,7 +47,11 @@ export async function runCommand(main: () => Promise<number>): Promise<void> {
 }
 
 /** Runs a command that takes nothing but `--help`, which tells what it does. All else that was typed would be left out silently. */
-export function runPlain(usage: string, main: () => Promise<number>, args = process.argv.slice(2)): Promise<void> {
+export function runPlain(
+  usage: string,
+  main: () => Promise<number>,
+  args = process.argv.slice(2),
+): Promise<void> {
   return runCommand(async () => {
     const { values } = parseArgs({ args, options: { help: { type: "boolean" } } });
     if (!values.help) return main();

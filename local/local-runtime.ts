@@ -46,7 +46,8 @@ export class LocalRuntime {
     this.#spawn();
     const deadline = performance.now() + READY_WITHIN_MS;
     while (!(await answers(this.#plan.socketPath))) {
-      if (performance.now() > deadline) throw new Error(`The service did not answer within ${READY_WITHIN_MS / 1000} s.`);
+      if (performance.now() > deadline)
+        throw new Error(`The service did not answer within ${READY_WITHIN_MS / 1000} s.`);
       await Promise.race([sleep(READY_EVERY_MS), this.failure]);
     }
   }
@@ -71,7 +72,11 @@ export class LocalRuntime {
     const { file, args, config, sockets } = this.#plan;
     for (const socket of sockets) rmSync(socket, { force: true });
     // A group of its own: a terminal's Ctrl+C reaches only this process, which then ends the runtime.
-    const child = spawn(file, args, { detached: true, stdio: ["pipe", "pipe", "pipe"], env: { TZ: "UTC" } });
+    const child = spawn(file, args, {
+      detached: true,
+      stdio: ["pipe", "pipe", "pipe"],
+      env: { TZ: "UTC" },
+    });
     this.#child = child;
     this.#hooks.onPid(child.pid ?? null);
     readRuntimeLog(child.stdout, this.#hooks.onLine);
@@ -87,11 +92,16 @@ export class LocalRuntime {
     this.#hooks.onPid(null);
     const now = performance.now();
     this.#restarts.push(now);
-    if (this.#restarts.filter((at) => now - at < MOST_RESTARTS.withinMs).length > MOST_RESTARTS.count) {
+    if (
+      this.#restarts.filter((at) => now - at < MOST_RESTARTS.withinMs).length > MOST_RESTARTS.count
+    ) {
       const message = `The runtime ended ${MOST_RESTARTS.count + 1} times within a minute (${how}); it is not started again.`;
       return this.#failure.reject(new Error(message));
     }
-    this.#hooks.onLine({ isProblem: true, text: `The runtime ended (${how}). It is started again; turns that ran continue.` });
+    this.#hooks.onLine({
+      isProblem: true,
+      text: `The runtime ended (${how}). It is started again; turns that ran continue.`,
+    });
     this.#spawn();
   }
 }
@@ -99,9 +109,12 @@ export class LocalRuntime {
 /** Whether the service answers on its socket that it is well. Never throws. */
 function answers(socketPath: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const asking = request({ socketPath, path: "/healthz", agent: false, headers: { host: "127.0.0.1" } }, (response) => {
-      response.resume().on("end", () => resolve(response.statusCode === 200));
-    });
+    const asking = request(
+      { socketPath, path: "/healthz", agent: false, headers: { host: "127.0.0.1" } },
+      (response) => {
+        response.resume().on("end", () => resolve(response.statusCode === 200));
+      },
+    );
     asking.setTimeout(READY_WITHIN_MS, () => asking.destroy());
     asking.on("error", () => resolve(false)).end();
   });

@@ -63,7 +63,12 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
   }
 }
 
-type Opened = { dir: string; servers: Server[]; lock: StateLock | null; runtime: LocalRuntime | null };
+type Opened = {
+  dir: string;
+  servers: Server[];
+  lock: StateLock | null;
+  runtime: LocalRuntime | null;
+};
 
 async function close({ dir, servers, lock, runtime }: Opened): Promise<void> {
   for (const server of servers) {
@@ -85,11 +90,14 @@ async function listen(server: Server, { ip, port }: LocalServiceOptions): Promis
   server.listen(port, ip);
   await once(server, "listening").catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "EADDRINUSE") throw error;
-    throw new Error(`Port ${port} of ${ip} is in use, perhaps by a service that already runs. Another port: --port ${port + 1}`);
+    throw new Error(
+      `Port ${port} of ${ip} is in use, perhaps by a service that already runs. Another port: --port ${port + 1}`,
+    );
   });
 }
 
-const urlOf = ({ ip, port }: LocalServiceOptions): string => `http://${ip.includes(":") ? `[${ip}]` : ip}:${port}`;
+const urlOf = ({ ip, port }: LocalServiceOptions): string =>
+  `http://${ip.includes(":") ? `[${ip}]` : ip}:${port}`;
 
 /** Takes the place of miniflare's own server, which would listen on a port: storage sends it lines to print. */
 function printingServer(onLine: (line: LogLine) => void): Server {
@@ -99,15 +107,19 @@ function printingServer(onLine: (line: LogLine) => void): Server {
       text = (text + chunk).slice(0, LONGEST_LOG_CHARS);
     });
     incoming.on("end", () => {
-      if (incoming.url === "/core/log" && text.trim() !== "") onLine({ isProblem: true, text: redactShapes(text) });
+      if (incoming.url === "/core/log" && text.trim() !== "")
+        onLine({ isProblem: true, text: redactShapes(text) });
       outgoing.writeHead(204).end();
     });
   });
 }
 
-const shortTmpdir = (): string => (Buffer.byteLength(tmpdir()) + 20 > LONGEST_DIR ? "/tmp" : tmpdir());
+const shortTmpdir = (): string =>
+  Buffer.byteLength(tmpdir()) + 20 > LONGEST_DIR ? "/tmp" : tmpdir();
 
 function requireUnixSockets(): void {
   if (process.platform !== "win32") return;
-  throw new Error("On Windows the service runs inside WSL: it needs Unix sockets, which workerd does not have on Windows.");
+  throw new Error(
+    "On Windows the service runs inside WSL: it needs Unix sockets, which workerd does not have on Windows.",
+  );
 }

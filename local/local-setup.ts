@@ -1,5 +1,13 @@
 import { createHash } from "node:crypto";
-import { appendFile, constants, copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import {
+  appendFile,
+  constants,
+  copyFile,
+  mkdir,
+  readdir,
+  readFile,
+  writeFile,
+} from "node:fs/promises";
 import path from "node:path";
 import { missingSealingKeys } from "./sealing-keys";
 import { DEFAULT_STATE } from "./start-arguments";
@@ -21,8 +29,10 @@ export async function ensureSetup(
   { persistTo = DEFAULT_STATE, withDevVars = true }: SetupOptions = {},
 ): Promise<void> {
   if (withDevVars) {
-    if (await copiedDevVars()) say("Made .dev.vars from .dev.vars.example: provider keys for local development go there.");
-    if (await addedSealingKeys()) say("Put SEALING_KEYS into .dev.vars: they seal the keys that configs bring along.");
+    if (await copiedDevVars())
+      say("Made .dev.vars from .dev.vars.example: provider keys for local development go there.");
+    if (await addedSealingKeys())
+      say("Put SEALING_KEYS into .dev.vars: they seal the keys that configs bring along.");
   }
   if (await migrated(persistTo)) say("Brought the local database up to date.");
 }
@@ -55,6 +65,7 @@ async function migrated(persistTo: string): Promise<boolean> {
 
 async function migrationsHash(): Promise<string> {
   const hash = createHash("sha256");
-  for (const name of (await readdir("migrations")).sort()) hash.update(name).update(await readFile(`migrations/${name}`));
+  for (const name of (await readdir("migrations")).sort())
+    hash.update(name).update(await readFile(`migrations/${name}`));
   return hash.digest("hex");
 }

@@ -11,7 +11,9 @@ export function keysIn(text: string): string[] {
 /** Which keys are set, and how to add one; in sentences for the terminal. */
 export function describeKeys(report: readonly KeyReport[], place = ".dev.vars"): string[] {
   const wanted = report.filter((entry) => entry.set || wantsKey(entry));
-  const set = wanted.filter((entry) => entry.set).map(({ name, type }) => `${name} (type: ${type})`);
+  const set = wanted
+    .filter((entry) => entry.set)
+    .map(({ name, type }) => `${name} (type: ${type})`);
   const [missing] = wanted.filter((entry) => !entry.set);
   const first = missing?.keyNames[0];
   return [
@@ -20,7 +22,9 @@ export function describeKeys(report: readonly KeyReport[], place = ".dev.vars"):
       : `No provider key is set in ${place}: only models on this machine can be asked.`,
     ...(first === undefined
       ? []
-      : [`To add one: write a line such as ${first}="…" into ${place}, and start again. All names: docs/providers.md`]),
+      : [
+          `To add one: write a line such as ${first}="…" into ${place}, and start again. All names: docs/providers.md`,
+        ]),
   ];
 }
 

@@ -9,7 +9,8 @@ export type Refusal = { status: number; code: string; detail: string };
 
 const MAX_LOGGED_SEGMENTS = 12;
 /** Parts of a path that hold no key by their form: words of routes, ids of sessions, numbers, labels of answers. */
-const LOGGED_SEGMENT = /^([a-z][a-z.-]{0,23}|session_[0-9a-z]{26}|[a-z]+\d?\.(\d{1,4}|final)|\d{1,9})?$/;
+const LOGGED_SEGMENT =
+  /^([a-z][a-z.-]{0,23}|session_[0-9a-z]{26}|[a-z]+\d?\.(\d{1,4}|final)|\d{1,9})?$/;
 /** An escape of an escape of a slash is as far as any server in this process tree decodes. */
 const DECODINGS = 3;
 
@@ -33,8 +34,13 @@ export function refusalOf({ method, target, rawHeaders }: RequestHead): Refusal 
 }
 
 /** The headers that go on to the service. `from`: the client's address as the connection shows it. */
-export function forwardedHeaders(rawHeaders: readonly string[], from: string | undefined): string[] {
-  const named = valuesOf("connection", rawHeaders).flatMap((value) => value.toLowerCase().split(/\s*,\s*/));
+export function forwardedHeaders(
+  rawHeaders: readonly string[],
+  from: string | undefined,
+): string[] {
+  const named = valuesOf("connection", rawHeaders).flatMap((value) =>
+    value.toLowerCase().split(/\s*,\s*/),
+  );
   const ofConnection = new Set(named.filter((name) => !JUDGED_BY.test(name)));
   const kept: string[] = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
@@ -48,12 +54,18 @@ export function forwardedHeaders(rawHeaders: readonly string[], from: string | u
 
 /** Headers of an answer that go on to the client. */
 export function answeredHeaders(rawHeaders: readonly string[]): string[] {
-  const pairs = Array.from({ length: rawHeaders.length / 2 }, (_, nth) => rawHeaders.slice(2 * nth, 2 * nth + 2));
+  const pairs = Array.from({ length: rawHeaders.length / 2 }, (_, nth) =>
+    rawHeaders.slice(2 * nth, 2 * nth + 2),
+  );
   return pairs.filter(([name = ""]) => !HOP_BY_HOP.test(name.toLowerCase())).flat();
 }
 
 /** A request's line in the log: no query, and of the path only what cannot be a key or a ticket. */
-export function requestLine({ method, target }: Pick<RequestHead, "method" | "target">, status: number, ms: number): string {
+export function requestLine(
+  { method, target }: Pick<RequestHead, "method" | "target">,
+  status: number,
+  ms: number,
+): string {
   const segments = pathOf(target).split("/", MAX_LOGGED_SEGMENTS);
   const path = segments.map((segment) => (LOGGED_SEGMENT.test(segment) ? segment : "…")).join("/");
   return `${method} ${path} ${status} (${Math.round(ms)} ms)`;
@@ -73,14 +85,20 @@ function isPlatformPath(target: string): boolean {
   for (let nth = 0; nth < DECODINGS; nth += 1) path = decodedOnce(path);
   const [first] = path
     .split(/[/\\]+/)
-    .reduce<string[]>((parts, part) => (part === ".." ? parts.slice(0, -1) : withPart(parts, part)), []);
+    .reduce<string[]>(
+      (parts, part) => (part === ".." ? parts.slice(0, -1) : withPart(parts, part)),
+      [],
+    );
   return first?.toLowerCase() === "cdn-cgi";
 }
 
-const withPart = (parts: string[], part: string): string[] => (part === "" || part === "." ? parts : [...parts, part]);
+const withPart = (parts: string[], part: string): string[] =>
+  part === "" || part === "." ? parts : [...parts, part];
 
 function valuesOf(wanted: string, rawHeaders: readonly string[]): string[] {
-  return rawHeaders.flatMap((name, at) => (at % 2 === 0 && name.toLowerCase() === wanted ? [rawHeaders[at + 1] ?? ""] : []));
+  return rawHeaders.flatMap((name, at) =>
+    at % 2 === 0 && name.toLowerCase() === wanted ? [rawHeaders[at + 1] ?? ""] : [],
+  );
 }
 
 const NOT_A_PATH: Refusal = {
@@ -91,6 +109,11 @@ const NOT_A_PATH: Refusal = {
 const FOREIGN_HOST: Refusal = {
   status: 421,
   code: "host_refused",
-  detail: "This service answers on this machine only: ask http://127.0.0.1 or http://localhost with its port.",
+  detail:
+    "This service answers on this machine only: ask http://127.0.0.1 or http://localhost with its port.",
 };
-const NO_SUCH_ROUTE: Refusal = { status: 404, code: "not_found", detail: "There is nothing at this address." };
+const NO_SUCH_ROUTE: Refusal = {
+  status: 404,
+  code: "not_found",
+  detail: "There is nothing at this address.",
+};

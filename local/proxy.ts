@@ -9,7 +9,13 @@ import {
 } from "node:http";
 import type { Socket } from "node:net";
 import { type Duplex, Transform } from "node:stream";
-import { answeredHeaders, forwardedHeaders, type Refusal, refusalOf, requestLine } from "./proxy-rules";
+import {
+  answeredHeaders,
+  forwardedHeaders,
+  type Refusal,
+  refusalOf,
+  requestLine,
+} from "./proxy-rules";
 
 export type ProxyOptions = {
   /** The Unix socket on which the service listens. */
@@ -40,8 +46,12 @@ const CLIENT_LEFT = 499;
  * service's Unix socket, unbuffered both ways, and ends a request there when its client leaves.
  */
 export function createProxy(options: ProxyOptions): Server {
-  const server = createServer({ shouldUpgradeCallback: isWebSocket }, (incoming, outgoing) => serve(incoming, outgoing, options));
-  server.on("upgrade", (incoming: IncomingMessage, socket: Duplex, head: Buffer) => upgrade({ incoming, socket, head }, options));
+  const server = createServer({ shouldUpgradeCallback: isWebSocket }, (incoming, outgoing) =>
+    serve(incoming, outgoing, options),
+  );
+  server.on("upgrade", (incoming: IncomingMessage, socket: Duplex, head: Buffer) =>
+    upgrade({ incoming, socket, head }, options),
+  );
   server.headersTimeout = HEAD_WITHIN_MS;
   server.requestTimeout = 0;
   server.keepAliveTimeout = IDLE_MS;
@@ -49,9 +59,14 @@ export function createProxy(options: ProxyOptions): Server {
 }
 
 /** Other protocols a client offers, such as `h2c`, are ignored: the request is answered as it is. */
-const isWebSocket = ({ headers }: IncomingMessage): boolean => headers.upgrade?.toLowerCase() === "websocket";
+const isWebSocket = ({ headers }: IncomingMessage): boolean =>
+  headers.upgrade?.toLowerCase() === "websocket";
 
-function serve(incoming: IncomingMessage, outgoing: ServerResponse, { socketPath, onAnswer }: ProxyOptions): void {
+function serve(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  { socketPath, onAnswer }: ProxyOptions,
+): void {
   const head = headOf(incoming);
   const startedAt = performance.now();
   outgoing.on("close", () => {
@@ -61,9 +76,16 @@ function serve(incoming: IncomingMessage, outgoing: ServerResponse, { socketPath
   const refusal = refusalOf(head);
   if (refusal !== null) return refuse(outgoing, refusal);
   const waits = hasBody(incoming) ? ["Expect", "100-continue"] : [];
-  const upstream = request({ ...target(incoming, socketPath), headers: [...toService(incoming), ...waits] });
+  const upstream = request({
+    ...target(incoming, socketPath),
+    headers: [...toService(incoming), ...waits],
+  });
   upstream.on("response", (answer) => {
-    outgoing.writeHead(answer.statusCode ?? 502, answer.statusMessage, answeredHeaders(answer.rawHeaders));
+    outgoing.writeHead(
+      answer.statusCode ?? 502,
+      answer.statusMessage,
+      answeredHeaders(answer.rawHeaders),
+    );
     outgoing.flushHeaders(); // a stream's head must not wait for its first event
     answer.pipe(outgoing);
     answer.on("close", () => {
@@ -82,7 +104,10 @@ function serve(incoming: IncomingMessage, outgoing: ServerResponse, { socketPath
 }
 
 /** The body follows once the service reads it: a request that is refused by its head alone is not interrupted. */
-function sendBody(incoming: IncomingMessage, { upstream, body }: { upstream: ClientRequest; body: Transform }): void {
+function sendBody(
+  incoming: IncomingMessage,
+  { upstream, body }: { upstream: ClientRequest; body: Transform },
+): void {
   if (!hasBody(incoming)) return void upstream.end();
   upstream.on("continue", () => incoming.pipe(body).pipe(upstream));
   upstream.flushHeaders();
@@ -96,23 +121,35 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
  * answers and closes; a write to the closed socket would discard an answer that is not read yet.
  */
 const afterReading = (): Transform =>
-  new Transform({ transform: (piece: Buffer, _, done) => void setImmediate(() => done(null, piece)) });
+  new Transform({
+    transform: (piece: Buffer, _, done) => void setImmediate(() => done(null, piece)),
+  });
 
 const refusalFor = (error: NodeJS.ErrnoException): Refusal =>
   error.code === "ENOENT" || error.code === "ECONNREFUSED" ? STARTING : LOST;
 
 type Upgrade = { incoming: IncomingMessage; socket: Duplex; head: Buffer };
 
-function upgrade({ incoming, socket, head }: Upgrade, { socketPath, onAnswer }: ProxyOptions): void {
+function upgrade(
+  { incoming, socket, head }: Upgrade,
+  { socketPath, onAnswer }: ProxyOptions,
+): void {
   const startedAt = performance.now();
-  const say = (status: number) => onAnswer(requestLine(headOf(incoming), status, performance.now() - startedAt));
+  const say = (status: number) =>
+    onAnswer(requestLine(headOf(incoming), status, performance.now() - startedAt));
   socket.on("error", () => socket.destroy());
   const refusal = refusalOf(headOf(incoming));
   if (refusal !== null) {
     say(refusal.status);
     return void socket.end(rawAnswer(refusal));
   }
-  const headers = [...toService(incoming), "Connection", "Upgrade", "Upgrade", incoming.headers.upgrade ?? ""];
+  const headers = [
+    ...toService(incoming),
+    "Connection",
+    "Upgrade",
+    "Upgrade",
+    incoming.headers.upgrade ?? "",
+  ];
   const upstream = request({ ...target(incoming, socketPath), headers });
   upstream.on("upgrade", (answer: IncomingMessage, service: Socket, first: Buffer) => {
     say(answer.statusCode ?? 101);
@@ -133,7 +170,11 @@ function upgrade({ incoming, socket, head }: Upgrade, { socketPath, onAnswer }: 
   upstream.end();
 }
 
-const headOf = ({ method = "", url = "", rawHeaders }: IncomingMessage) => ({ method, target: url, rawHeaders });
+const headOf = ({ method = "", url = "", rawHeaders }: IncomingMessage) => ({
+  method,
+  target: url,
+  rawHeaders,
+});
 
 /** One connection for each request: the service closes idle ones at a time that a client cannot know. */
 const target = ({ method, url }: IncomingMessage, socketPath: string) => ({
@@ -143,7 +184,8 @@ const target = ({ method, url }: IncomingMessage, socketPath: string) => ({
   agent: false as const,
 });
 
-const toService = ({ rawHeaders, socket }: IncomingMessage): string[] => forwardedHeaders(rawHeaders, socket.remoteAddress);
+const toService = ({ rawHeaders, socket }: IncomingMessage): string[] =>
+  forwardedHeaders(rawHeaders, socket.remoteAddress);
 
 function refuse(outgoing: ServerResponse, refusal: Refusal): void {
   outgoing.writeHead(refusal.status, headersOf(refusal)).end(bodyOf(refusal));
@@ -167,9 +209,15 @@ function rawAnswer(refusal: Refusal): string {
 }
 
 /** An answer's head. `closes`: its body follows as plain bytes until the connection ends. */
-function rawHead({ statusCode, statusMessage, rawHeaders }: IncomingMessage, { closes = false } = {}): string {
+function rawHead(
+  { statusCode, statusMessage, rawHeaders }: IncomingMessage,
+  { closes = false } = {},
+): string {
   const headers = closes ? [...answeredHeaders(rawHeaders), "Connection", "close"] : rawHeaders;
-  const lines = Array.from({ length: headers.length / 2 }, (_, nth) => `${headers[2 * nth]}: ${headers[2 * nth + 1]}\r\n`);
+  const lines = Array.from(
+    { length: headers.length / 2 },
+    (_, nth) => `${headers[2 * nth]}: ${headers[2 * nth + 1]}\r\n`,
+  );
   const kept = closes ? lines.filter((line) => !/^transfer-encoding:/i.test(line)) : lines;
   return `HTTP/1.1 ${statusCode} ${statusMessage}\r\n${kept.join("")}\r\n`;
 }

@@ -27,8 +27,15 @@ export function readyMessage({ url, port, files }: Ready): string {
 }
 
 function nextCommands(keys: readonly string[], ask: (rest: string) => string): string[] {
-  if (keys.includes("OPENAI_API_KEY")) return [ask(`--config one-provider --max-cost 0.50 ${QUESTION}`)];
+  if (keys.includes("OPENAI_API_KEY"))
+    return [ask(`--config one-provider --max-cost 0.50 ${QUESTION}`)];
   if (keys.length > 0)
-    return [`${ask("config list")}        teams, and the keys that each needs`, ask(`--config TEAM ${QUESTION}`)];
-  return ["  npm run demo        a team of simulated models, without keys", ask(`--config team.yaml ${QUESTION}`)];
+    return [
+      `${ask("config list")}        teams, and the keys that each needs`,
+      ask(`--config TEAM ${QUESTION}`),
+    ];
+  return [
+    "  npm run demo        a team of simulated models, without keys",
+    ask(`--config team.yaml ${QUESTION}`),
+  ];
 }

@@ -12,7 +12,8 @@ const PROBLEM = /^(warn|error)$/;
 export function readRuntimeLog(stream: Readable, onLine: (line: LogLine) => void): void {
   createInterface({ input: stream }).on("line", (written) => {
     const line = parseLine(written);
-    if (line.text.trim() !== "" && !INTERNAL.test(line.text)) onLine({ ...line, text: redactShapes(line.text) });
+    if (line.text.trim() !== "" && !INTERNAL.test(line.text))
+      onLine({ ...line, text: redactShapes(line.text) });
   });
 }
 
@@ -21,7 +22,8 @@ function parseLine(written: string): LogLine {
   if (!written.startsWith("{")) return { isProblem: true, text: written };
   try {
     const entry: unknown = JSON.parse(written);
-    if (typeof entry !== "object" || entry === null || !("message" in entry)) return { isProblem: true, text: written };
+    if (typeof entry !== "object" || entry === null || !("message" in entry))
+      return { isProblem: true, text: written };
     const level = "level" in entry ? String(entry.level) : "";
     return { isProblem: PROBLEM.test(level), text: String(entry.message) };
   } catch {

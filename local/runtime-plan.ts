@@ -1,7 +1,11 @@
 import { mkdir, readdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { Log, LogLevel } from "miniflare";
-import { unstable_getMiniflareWorkerOptions, unstable_getVarsForDev, unstable_readConfig } from "wrangler";
+import {
+  unstable_getMiniflareWorkerOptions,
+  unstable_getVarsForDev,
+  unstable_readConfig,
+} from "wrangler";
 import { bundleOf, CONFIG } from "./bundle/worker-bundle";
 import { catchRuntime, workerdPath } from "./catch-runtime";
 import { modulesIn } from "./service-plan";
@@ -67,11 +71,15 @@ async function miniflareOptions({ bundle, persistTo, envFiles, variables, ownOri
   process.env["WRANGLER_LOG"] ??= "warn"; // otherwise it prints which file of variables it reads
   const config = unstable_readConfig({ config: CONFIG });
   refuseOtherWorkers(config);
-  const { workerOptions } = unstable_getMiniflareWorkerOptions(config, undefined, { overrides: { enableContainers: false } });
+  const { workerOptions } = unstable_getMiniflareWorkerOptions(config, undefined, {
+    overrides: { enableContainers: false },
+  });
   const { modulesRules: _, bindings: __, ...worker } = workerOptions;
   const files = envFiles.map((file) => path.resolve(file));
   const found = unstable_getVarsForDev(path.resolve(CONFIG), files, config.vars, undefined, true);
-  const bindings = Object.fromEntries(Object.entries(found).map(([name, { value }]) => [name, value]));
+  const bindings = Object.fromEntries(
+    Object.entries(found).map(([name, { value }]) => [name, value]),
+  );
   const main = {
     ...worker,
     name: config.name ?? "massgen-edge",
@@ -91,7 +99,9 @@ async function miniflareOptions({ bundle, persistTo, envFiles, variables, ownOri
   };
 }
 
-type Bound = { durable_objects: { bindings: { name: string; script_name?: string | undefined }[] } };
+type Bound = {
+  durable_objects: { bindings: { name: string; script_name?: string | undefined }[] };
+};
 
 /** Throws if the Worker needs another one beside it, which only a deployment has. */
 function refuseOtherWorkers({ durable_objects }: Bound): void {
@@ -117,7 +127,9 @@ async function withTemporaryFolder<T>(dir: string, work: () => Promise<T>): Prom
 /** miniflare removes its temporary folders when it ends, but the configuration names them and the runtime demands them. */
 async function disposeButKeepFolders(dir: string, dispose: () => Promise<void>): Promise<void> {
   const entries = await readdir(dir, { recursive: true, withFileTypes: true });
-  const folders = entries.filter((entry) => entry.isDirectory()).map(({ parentPath, name }) => path.join(parentPath, name));
+  const folders = entries
+    .filter((entry) => entry.isDirectory())
+    .map(({ parentPath, name }) => path.join(parentPath, name));
   await dispose();
   for (const folder of folders) await mkdir(folder, { recursive: true });
 }

@@ -12,7 +12,9 @@ export const WranglerConfigSchema = z.object({
   compatibility_date: z.string(),
   compatibility_flags: z.array(z.string()),
   vars: z.record(z.string(), z.string()),
-  durable_objects: z.object({ bindings: z.array(z.object({ name: z.string(), class_name: z.string() })) }),
+  durable_objects: z.object({
+    bindings: z.array(z.object({ name: z.string(), class_name: z.string() })),
+  }),
   ratelimits: z.array(RateLimitSchema),
   version_metadata: z.object({ binding: z.string() }),
   r2_buckets: z.array(z.object({ binding: z.string() })),

@@ -5,7 +5,8 @@ import { SEALING_KEY_BYTES, toSealingKey } from "../src/tenancy/sealing";
 const NAME = "SEALING_KEYS";
 
 /** A line of variables that sets a first sealing key, of this machine's own making. */
-export const newSealingKeys = (): string => `${NAME}="${toSealingKey(1, randomBytes(SEALING_KEY_BYTES))}"\n`;
+export const newSealingKeys = (): string =>
+  `${NAME}="${toSealingKey(1, randomBytes(SEALING_KEY_BYTES))}"\n`;
 
 /** What to put behind a file of variables so that it has sealing keys; null if it has. */
 export function missingSealingKeys(variables: string): string | null {

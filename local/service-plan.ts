@@ -24,7 +24,12 @@ export type PlanOptions = {
 };
 
 /** How to run workerd: `file` with `args`, and `config` on its standard input. Good until `dispose`, any number of times. */
-export type RuntimePlan = { file: string; args: string[]; config: Buffer; dispose(): Promise<void> };
+export type RuntimePlan = {
+  file: string;
+  args: string[];
+  config: Buffer;
+  dispose(): Promise<void>;
+};
 
 /**
  * Plans a workerd that serves the bundle as it would be deployed, with storage on disk. The plan is miniflare's own, caught on
@@ -43,7 +48,11 @@ export async function planRuntime({
   const bundle = await bundleOf(entry);
   const options = { bundle, state: path.join(dir, "state"), port, variables, loaders };
   await migrate(options, statements);
-  const caught = await catchRuntime({ dir: path.join(dir, "caught"), port, options: await miniflareOptions(options) });
+  const caught = await catchRuntime({
+    dir: path.join(dir, "caught"),
+    port,
+    options: await miniflareOptions(options),
+  });
   return {
     file: workerdPath(),
     args: caught.args.filter((arg) => !arg.startsWith("--control-fd")),
@@ -122,10 +131,17 @@ async function migratedState(layout: Layout): Promise<string> {
 
 type Database = { db: Awaited<ReturnType<Miniflare["getD1Database"]>>; folder: string };
 
-async function withDatabases(layout: Layout, use: (databases: Database[]) => Promise<void>): Promise<void> {
-  const miniflare = new Miniflare(convertV4MiniflareOptions(await miniflareOptions({ ...layout, port: 0 })));
+async function withDatabases(
+  layout: Layout,
+  use: (databases: Database[]) => Promise<void>,
+): Promise<void> {
+  const miniflare = new Miniflare(
+    convertV4MiniflareOptions(await miniflareOptions({ ...layout, port: 0 })),
+  );
   try {
-    const { d1_databases: bound } = WranglerConfigSchema.parse(unstable_readConfig({ config: CONFIG }));
+    const { d1_databases: bound } = WranglerConfigSchema.parse(
+      unstable_readConfig({ config: CONFIG }),
+    );
     const databases = bound.map(async ({ binding, migrations_dir: folder }) => ({
       db: await miniflare.getD1Database(binding),
       folder,
@@ -139,8 +155,11 @@ async function withDatabases(layout: Layout, use: (databases: Database[]) => Pro
 /** Of the migrations, and of the tools that store the database: their versions stand in the lockfile. */
 async function migrationsHash(): Promise<string> {
   const hash = createHash("sha256");
-  for (const { migrations_dir: folder } of WranglerConfigSchema.parse(unstable_readConfig({ config: CONFIG })).d1_databases) {
-    for (const name of (await readdir(folder)).sort()) hash.update(name).update(await readFile(path.join(folder, name)));
+  for (const { migrations_dir: folder } of WranglerConfigSchema.parse(
+    unstable_readConfig({ config: CONFIG }),
+  ).d1_databases) {
+    for (const name of (await readdir(folder)).sort())
+      hash.update(name).update(await readFile(path.join(folder, name)));
   }
   for (const name of [CONFIG, "package-lock.json"]) hash.update(await readFile(name));
   return hash.digest("hex").slice(0, 32);

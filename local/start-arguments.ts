@@ -10,7 +10,13 @@ Runs the service on this machine, for this machine only, until Ctrl+C.
   --env-file FILE      variables and keys are read from this file instead of .dev.vars; may be repeated
   --persist-to FOLDER  where sessions, contexts and keys are stored; .wrangler/state if omitted`;
 
-export type StartOptions = { help: boolean; ip: string; port: number; envFiles: string[]; persistTo: string };
+export type StartOptions = {
+  help: boolean;
+  ip: string;
+  port: number;
+  envFiles: string[];
+  persistTo: string;
+};
 
 const OPTIONS = {
   help: { type: "boolean" },
@@ -31,7 +37,12 @@ const LAST_PORT = 65_535;
  */
 export function startOptions(args: readonly string[]): StartOptions {
   const { tokens } = parseArgs({ args: [...args], options: OPTIONS, strict: false, tokens: true });
-  const values = { help: false, port: String(DEFAULT_PORT), ip: "127.0.0.1", "persist-to": DEFAULT_STATE };
+  const values = {
+    help: false,
+    port: String(DEFAULT_PORT),
+    ip: "127.0.0.1",
+    "persist-to": DEFAULT_STATE,
+  };
   const envFiles: string[] = [];
   for (const token of tokens) {
     if (token.kind === "option-terminator") continue;
@@ -42,7 +53,13 @@ export function startOptions(args: readonly string[]): StartOptions {
     else if (token.name === "env-file") envFiles.push(token.value);
     else values[token.name] = token.name === "ip" ? loopbackOf(token.value) : token.value;
   }
-  return { help: values.help, ip: values.ip, port: portOf(values.port), envFiles, persistTo: values["persist-to"] };
+  return {
+    help: values.help,
+    ip: values.ip,
+    port: portOf(values.port),
+    envFiles,
+    persistTo: values["persist-to"],
+  };
 }
 
 const isKnown = (name: string): name is keyof typeof OPTIONS => Object.hasOwn(OPTIONS, name);
@@ -60,4 +77,5 @@ function loopbackOf(address: string): string {
   );
 }
 
-const unknown = (argument: string): Error => new Error(`npm start has no argument ${argument}.\n\n${START_USAGE}`);
+const unknown = (argument: string): Error =>
+  new Error(`npm start has no argument ${argument}.\n\n${START_USAGE}`);

@@ -45,7 +45,10 @@ export class StateLock {
 
   /** Records the runtime's process id, so that the next service can end it if this one is killed. */
   note(runtime: number | null): void {
-    writeFileSync(this.#file, JSON.stringify({ pid: process.pid, runtime, dir: this.#dir } satisfies Owner));
+    writeFileSync(
+      this.#file,
+      JSON.stringify({ pid: process.pid, runtime, dir: this.#dir } satisfies Owner),
+    );
   }
 
   release(): void {
@@ -62,7 +65,8 @@ function readOwner(file: string): Owner | null {
 }
 
 /** Whether this very process still runs; its number alone may be another program's by now. */
-const isOwner = ({ pid, dir }: Owner): boolean => existsSync(dir) && /\b(start|demo)\.(ts|mjs)\b/.test(commandOf(pid));
+const isOwner = ({ pid, dir }: Owner): boolean =>
+  existsSync(dir) && /\b(start|demo)\.(ts|mjs)\b/.test(commandOf(pid));
 
 /** What a service leaves that was killed: its runtime, which would go on, and its folder. */
 function removeRemains({ runtime, dir }: Owner): void {
@@ -73,7 +77,10 @@ function removeRemains({ runtime, dir }: Owner): void {
 /** A running process's command line; empty if there is no such process. */
 function commandOf(pid: number): string {
   try {
-    return execFileSync("ps", ["-o", "args=", "-p", String(pid)], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+    return execFileSync("ps", ["-o", "args=", "-p", String(pid)], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    });
   } catch {
     return "";
   }

@@ -32,7 +32,9 @@ const WHOLE: Readonly<Record<CountName, number>> = {
 const testFiles = async (): Promise<string[]> => {
   const inFolder = async (folder: string) => {
     const names = await readdir(folder, { recursive: true });
-    return names.filter((name) => name.endsWith(".ts")).map((name) => path.posix.join(folder, name.replaceAll(path.sep, "/")));
+    return names
+      .filter((name) => name.endsWith(".ts"))
+      .map((name) => path.posix.join(folder, name.replaceAll(path.sep, "/")));
   };
   return [...(await inFolder("tests")), ...(await inFolder("proof"))];
 };
@@ -45,18 +47,26 @@ describe("the list of campaigns", () => {
   it("has every file that only campaigns run, and no other name", async () => {
     const files = await testFiles();
     const listed = CAMPAIGNS.map(({ file }) => file);
-    expect(files.filter((file) => file.endsWith(".proof.test.ts")).filter((file) => !listed.includes(file))).toEqual([]);
+    expect(
+      files
+        .filter((file) => file.endsWith(".proof.test.ts"))
+        .filter((file) => !listed.includes(file)),
+    ).toEqual([]);
     expect(listed.filter((file) => !files.includes(file))).toEqual([]);
     expect(new Set(CAMPAIGNS.map(nameOf)).size).toBe(CAMPAIGNS.length);
   });
 
   it("has every count that a test file reads", async () => {
-    const shared: Readonly<Record<string, string>> = { "tests/contracts/faults/mutated-streams.ts": "tests/contracts/faults/" };
+    const shared: Readonly<Record<string, string>> = {
+      "tests/contracts/faults/mutated-streams.ts": "tests/contracts/faults/",
+    };
     for (const file of await testFiles()) {
       if (/^proof\/[^/]+$/.test(file)) continue;
       const wanted = [...new Set(await countsIn(file))].sort();
       if (wanted.length === 0) continue;
-      const campaigns = CAMPAIGNS.filter((campaign) => campaign.file.startsWith(shared[file] ?? file));
+      const campaigns = CAMPAIGNS.filter((campaign) =>
+        campaign.file.startsWith(shared[file] ?? file),
+      );
       expect(campaigns.length, `${file} reads a count and is no campaign`).toBeGreaterThan(0);
       for (const { counts } of campaigns) expect([...counts].sort(), file).toEqual(wanted);
     }
@@ -89,7 +99,9 @@ describe("the sizes", () => {
 
   it("are refused by name if there is no such size", () => {
     vi.stubEnv("PROOF_SIZE", "tiny");
-    expect(() => sizeInForce()).toThrow('PROOF_SIZE is "tiny". Set one of: change, nightly, release.');
+    expect(() => sizeInForce()).toThrow(
+      'PROOF_SIZE is "tiny". Set one of: change, nightly, release.',
+    );
   });
 });
 
@@ -98,17 +110,22 @@ describe("a slice", () => {
 
   it("of successive rotations has every item, each time as many as were asked for", () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 1, max: 60 }), fc.nat(1_000), (length, count, from) => {
-        const items = Array.from({ length }, (_, nth) => nth);
-        const seen = new Set<number>();
-        for (let nth = 0; nth < Math.ceil(length / Math.min(count, length)); nth += 1) {
-          vi.stubEnv("PROOF_ROTATION", String(from + nth));
-          const slice = rotated(items, count);
-          expect(slice).toHaveLength(Math.min(count, length));
-          for (const item of slice) seen.add(item);
-        }
-        expect(seen.size).toBe(length);
-      }),
+      fc.property(
+        fc.integer({ min: 1, max: 60 }),
+        fc.integer({ min: 1, max: 60 }),
+        fc.nat(1_000),
+        (length, count, from) => {
+          const items = Array.from({ length }, (_, nth) => nth);
+          const seen = new Set<number>();
+          for (let nth = 0; nth < Math.ceil(length / Math.min(count, length)); nth += 1) {
+            vi.stubEnv("PROOF_ROTATION", String(from + nth));
+            const slice = rotated(items, count);
+            expect(slice).toHaveLength(Math.min(count, length));
+            for (const item of slice) seen.add(item);
+          }
+          expect(seen.size).toBe(length);
+        },
+      ),
     );
   });
 });

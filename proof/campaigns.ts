@@ -12,16 +12,20 @@ export type Campaign = {
 };
 
 /** The name by which a campaign is chosen and reported: `proof/faults/kill.proof.test.ts` is `process/kill`. */
-export const nameOf = ({ file }: Campaign): string => file.replace(/^(tests|proof)\//, "").replace(/(\.proof)?\.test\.ts$/, "");
+export const nameOf = ({ file }: Campaign): string =>
+  file.replace(/^(tests|proof)\//, "").replace(/(\.proof)?\.test\.ts$/, "");
 
 /** `npm test` plays the slice `change` of this campaign. */
 export const isInTests = ({ file }: Campaign): boolean => !file.endsWith(".proof.test.ts");
 
 /** The vitest projects that may know the file. */
-export const projectOf = (campaign: Campaign): "unit*" | "proof" => (isInTests(campaign) ? "unit*" : "proof");
+export const projectOf = (campaign: Campaign): "unit*" | "proof" =>
+  isInTests(campaign) ? "unit*" : "proof";
 
-const MUTATED = "replies of a provider that are cut, mutated and mixed: no part counts as the whole, and nothing hangs";
-const DECODED = "random replies of a provider: only a cut is thrown, and what is kept can be sent back";
+const MUTATED =
+  "replies of a provider that are cut, mutated and mixed: no part counts as the whole, and nothing hangs";
+const DECODED =
+  "random replies of a provider: only a cut is thrown, and what is kept can be sent back";
 
 /** All campaigns in the order in which they run. A test compares this list with the files on disk. */
 export const CAMPAIGNS: readonly Campaign[] = [
@@ -40,12 +44,24 @@ export const CAMPAIGNS: readonly Campaign[] = [
     about: "the same seed gives the same log, also after a restore",
     counts: ["engine_seeds"],
   },
-  { file: "tests/contracts/faults/openai-chat.test.ts", about: MUTATED, counts: ["mutated_replies"] },
-  { file: "tests/contracts/faults/openai-responses.test.ts", about: MUTATED, counts: ["mutated_replies"] },
+  {
+    file: "tests/contracts/faults/openai-chat.test.ts",
+    about: MUTATED,
+    counts: ["mutated_replies"],
+  },
+  {
+    file: "tests/contracts/faults/openai-responses.test.ts",
+    about: MUTATED,
+    counts: ["mutated_replies"],
+  },
   { file: "tests/contracts/faults/anthropic.test.ts", about: MUTATED, counts: ["mutated_replies"] },
   { file: "tests/contracts/faults/gemini.test.ts", about: MUTATED, counts: ["mutated_replies"] },
   { file: "tests/providers/openai-chat/fuzz.test.ts", about: DECODED, counts: ["decoder_inputs"] },
-  { file: "tests/providers/openai-responses/fuzz.test.ts", about: DECODED, counts: ["decoder_inputs"] },
+  {
+    file: "tests/providers/openai-responses/fuzz.test.ts",
+    about: DECODED,
+    counts: ["decoder_inputs"],
+  },
   { file: "tests/providers/anthropic/fuzz.test.ts", about: DECODED, counts: ["decoder_inputs"] },
   { file: "tests/providers/gemini/fuzz.test.ts", about: DECODED, counts: ["decoder_inputs"] },
   {
@@ -65,7 +81,8 @@ export const CAMPAIGNS: readonly Campaign[] = [
   },
   {
     file: "proof/faults/clients.proof.test.ts",
-    about: "clients that vanish, read slowly or send garbage, and histories of 20 clients on one session",
+    about:
+      "clients that vanish, read slowly or send garbage, and histories of 20 clients on one session",
     counts: ["client_histories"],
   },
   {
@@ -78,13 +95,21 @@ export const CAMPAIGNS: readonly Campaign[] = [
     about: "each provider fault in a whole run of a mixed team, in each wire format",
     counts: ["wire_faults"],
   },
-  { file: "proof/wire-faults/silence.proof.test.ts", about: "providers that fall silent, in whole runs", counts: [] },
+  {
+    file: "proof/wire-faults/silence.proof.test.ts",
+    about: "providers that fall silent, in whole runs",
+    counts: [],
+  },
   {
     file: "proof/faults/faults-command.proof.test.ts",
     about: "the commands that reports print play a failure again",
     counts: [],
   },
-  { file: "proof/samples/samples.proof.test.ts", about: "each MassGen sample config that runs, up to its answer", counts: [] },
+  {
+    file: "proof/samples/samples.proof.test.ts",
+    about: "each MassGen sample config that runs, up to its answer",
+    counts: [],
+  },
   {
     file: "proof/timing/guessing.proof.test.ts",
     about: "wrong keys get the same answer in the same time",
@@ -92,12 +117,25 @@ export const CAMPAIGNS: readonly Campaign[] = [
   },
   {
     file: "proof/timing/foreign-session.proof.test.ts",
-    about: "a session of another tenant and an unknown session get the same answer in the same time",
+    about:
+      "a session of another tenant and an unknown session get the same answer in the same time",
     counts: ["foreign_lookups"],
   },
-  { file: "proof/bench/bench.proof.test.ts", about: "the benchmark in its smallest size", counts: ["bench_trials"] },
-  { file: "proof/mutation/mutation-crew.proof.test.ts", about: "the processes that try mutants", counts: [] },
-  { file: "proof/mutation/mutation-score.proof.test.ts", about: "mutants of the rules and of the checker", counts: [] },
+  {
+    file: "proof/bench/bench.proof.test.ts",
+    about: "the benchmark in its smallest size",
+    counts: ["bench_trials"],
+  },
+  {
+    file: "proof/mutation/mutation-crew.proof.test.ts",
+    about: "the processes that try mutants",
+    counts: [],
+  },
+  {
+    file: "proof/mutation/mutation-score.proof.test.ts",
+    about: "mutants of the rules and of the checker",
+    counts: [],
+  },
   {
     file: "proof/conformance/conformance.proof.test.ts",
     about: "the official MCP conformance suite, both protocol revisions",

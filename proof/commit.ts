@@ -18,7 +18,12 @@ export function commitOf(): Commit {
   try {
     const id = git("log", "-1", "--format=%h", "--abbrev=12", ...CODE);
     const changed = git("status", "--porcelain", ...CODE) !== "";
-    return { id, changed, words: changed ? `${id}, with changes` : id, rotation: Number.parseInt(id.slice(0, 6), 16) };
+    return {
+      id,
+      changed,
+      words: changed ? `${id}, with changes` : id,
+      rotation: Number.parseInt(id.slice(0, 6), 16),
+    };
   } catch {
     return { id: "unknown", changed: true, words: "unknown: this is no git checkout", rotation: 0 };
   }

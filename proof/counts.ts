@@ -58,7 +58,8 @@ export type CountName = keyof typeof COUNTS;
 export function sizeInForce(): Size {
   const wanted = process.env["PROOF_SIZE"] ?? "change";
   const size = SIZES.find((name) => name === wanted);
-  if (!size) throw new Error(`PROOF_SIZE is ${JSON.stringify(wanted)}. Set one of: ${SIZES.join(", ")}.`);
+  if (!size)
+    throw new Error(`PROOF_SIZE is ${JSON.stringify(wanted)}. Set one of: ${SIZES.join(", ")}.`);
   return size;
 }
 

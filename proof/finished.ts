@@ -36,12 +36,26 @@ const HEAD = `# Runs of the campaigns
 `;
 
 /** Appends a line to `docs/proof/runs.md`. */
-export async function appendResult(result: Finished, size: Size, commit: Commit, folder = "docs/proof"): Promise<void> {
+export async function appendResult(
+  result: Finished,
+  size: Size,
+  commit: Commit,
+  folder = "docs/proof",
+): Promise<void> {
   const file = path.join(folder, "runs.md");
   await mkdir(folder, { recursive: true });
   await writeFile(file, HEAD, { flag: "wx" }).catch(ignoreExisting);
   const { at, campaign, counts, passed, failed, seconds } = result;
-  const cells = [at.slice(0, 16).replace("T", " "), size, commit.words, campaign, counts, passed, failed, seconds];
+  const cells = [
+    at.slice(0, 16).replace("T", " "),
+    size,
+    commit.words,
+    campaign,
+    counts,
+    passed,
+    failed,
+    seconds,
+  ];
   await appendFile(file, `| ${cells.join(" | ")} |\n`);
 }
 

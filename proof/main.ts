@@ -35,14 +35,18 @@ const CACHE = path.resolve("node_modules/.cache/massgen-edge/proof");
 
 function sizeNamed(text: string | undefined): Size {
   const size = SIZES.find((name) => name === text);
-  if (!size) throw new UsageError(`--size is one of ${SIZES.join(", ")}, not "${text ?? ""}".\n\n${USAGE}`);
+  if (!size)
+    throw new UsageError(`--size is one of ${SIZES.join(", ")}, not "${text ?? ""}".\n\n${USAGE}`);
   return size;
 }
 
 /** "kills 40, kill_pairs 1"; "all" for a count that has no end. */
 const countsInWords = ({ counts }: Campaign, size: Size): string =>
-  counts.map((count) => `${count} ${Number.isFinite(COUNTS[count][size]) ? COUNTS[count][size] : "all"}`).join(", ") ||
-  "everything";
+  counts
+    .map(
+      (count) => `${count} ${Number.isFinite(COUNTS[count][size]) ? COUNTS[count][size] : "all"}`,
+    )
+    .join(", ") || "everything";
 
 /** Runs one campaign with its output on this terminal. */
 function vitestOn(campaign: Campaign, env: Record<string, string>): Promise<number> {
@@ -60,7 +64,11 @@ function vitestOn(campaign: Campaign, env: Record<string, string>): Promise<numb
 async function played(campaign: Campaign, size: Size, commit: Commit): Promise<Finished> {
   const startedAt = performance.now();
   const report = reportOf(campaign, size);
-  const code = await vitestOn(campaign, { PROOF_SIZE: size, PROOF_ROTATION: String(commit.rotation), TEST_REPORT: report });
+  const code = await vitestOn(campaign, {
+    PROOF_SIZE: size,
+    PROOF_ROTATION: String(commit.rotation),
+    TEST_REPORT: report,
+  });
   const { passed, failed } = await readCounts(report);
   return {
     campaign: nameOf(campaign),
@@ -88,10 +96,13 @@ async function main(): Promise<number> {
   const size = sizeNamed(values.size ?? (values.list ? "change" : undefined));
   const all = matching(CAMPAIGNS, values.only ?? "", nameOf);
   // The slice of the others is part of `npm test`.
-  const wanted = size === "change" && values.only === undefined ? all.filter((one) => !isInTests(one)) : all;
+  const wanted =
+    size === "change" && values.only === undefined ? all.filter((one) => !isInTests(one)) : all;
   if (values.list) {
     for (const campaign of wanted)
-      console.log(`${nameOf(campaign).padEnd(22)} ${countsInWords(campaign, size)}\n  ${campaign.about}`);
+      console.log(
+        `${nameOf(campaign).padEnd(22)} ${countsInWords(campaign, size)}\n  ${campaign.about}`,
+      );
     return 0;
   }
   const commit = commitOf();
@@ -101,7 +112,8 @@ async function main(): Promise<number> {
   const results = await playAll(wanted, before, {
     play: (campaign) => played(campaign, size, commit),
     keep: async (done) => (commit.changed ? undefined : writeFinished(ledger, done)),
-    onPlayed: async (result) => (size === "change" ? undefined : appendResult(result, size, commit)),
+    onPlayed: async (result) =>
+      size === "change" ? undefined : appendResult(result, size, commit),
     print: (line) => console.log(line),
   });
   return printTotal(results, { size, commit });
@@ -112,10 +124,14 @@ type Playing = { size: Size; commit: Commit };
 /** The counts last, as a line that stands alone. */
 function printTotal(results: readonly Finished[], { size, commit }: Playing): number {
   const sum = (of: (one: Finished) => number) => results.reduce((total, one) => total + of(one), 0);
-  console.log(`\nproof, size ${size}, commit ${commit.words}: ${results.length} campaigns in ${sum(({ seconds }) => seconds)} s`);
+  console.log(
+    `\nproof, size ${size}, commit ${commit.words}: ${results.length} campaigns in ${sum(({ seconds }) => seconds)} s`,
+  );
   const failed = results.filter((one) => one.failed > 0);
   for (const { campaign } of failed)
-    console.log(`failed: ${campaign}. Play it again: npm run proof -- --size ${size} --only ${campaign}`);
+    console.log(
+      `failed: ${campaign}. Play it again: npm run proof -- --size ${size} --only ${campaign}`,
+    );
   console.log(`${sum(({ passed }) => passed)} passed, ${sum((one) => one.failed)} failed`);
   return failed.length > 0 ? 1 : 0;
 }

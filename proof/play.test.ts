@@ -7,7 +7,11 @@ import { appendResult, type Finished, readFinished, writeFinished } from "./fini
 import { playAll } from "./play";
 import { readCounts } from "./report";
 
-const campaign = (name: string): Campaign => ({ file: `tests/${name}.proof.test.ts`, about: name, counts: [] });
+const campaign = (name: string): Campaign => ({
+  file: `tests/${name}.proof.test.ts`,
+  about: name,
+  counts: [],
+});
 const WANTED = ["one", "two", "three"].map(campaign);
 const COMMIT = { id: "abc", changed: false, words: "abc", rotation: 7 };
 const finished = (name: string, failed = 0): Finished => ({
@@ -61,7 +65,9 @@ describe("campaigns in order", () => {
   it("leave a line each in the document, once for each time that they were played", async () => {
     await run({ interruptedAt: "two" });
     await run();
-    const lines = (await readFile(path.join(folder, "runs.md"), "utf8")).split("\n").filter((line) => line.startsWith("| 2026"));
+    const lines = (await readFile(path.join(folder, "runs.md"), "utf8"))
+      .split("\n")
+      .filter((line) => line.startsWith("| 2026"));
     expect(lines).toEqual([
       "| 2026-11-24 10:00 | nightly | abc | one | everything | 3 | 0 | 2 |",
       "| 2026-11-24 10:00 | nightly | abc | two | everything | 3 | 0 | 2 |",

@@ -17,7 +17,8 @@ export async function playAll(
   before: readonly Finished[],
   { play, keep, onPlayed, print }: Playing,
 ): Promise<Finished[]> {
-  const passed = (name: string) => before.find(({ campaign, failed }) => campaign === name && failed === 0);
+  const passed = (name: string) =>
+    before.find(({ campaign, failed }) => campaign === name && failed === 0);
   const done = before.filter(({ failed }) => failed === 0);
   const results: Finished[] = [];
   for (const campaign of wanted) {
@@ -33,7 +34,9 @@ export async function playAll(
     await keep(done);
     await onPlayed(result);
     const { campaign: name, passed: good, failed, seconds, counts } = result;
-    print(`${failed === 0 ? "✓" : "✗"} ${name}: ${good} passed, ${failed} failed (${seconds} s; ${counts})`);
+    print(
+      `${failed === 0 ? "✓" : "✗"} ${name}: ${good} passed, ${failed} failed (${seconds} s; ${counts})`,
+    );
   }
   return results;
 }

@@ -6,7 +6,9 @@ export async function readCounts(file: string): Promise<{ passed: number; failed
   const text = await readFile(file, "utf8").catch(() => null);
   if (text === null) return { passed: 0, failed: 0 };
   const report = TestReportSchema.parse(JSON.parse(text));
-  const statuses = report.testResults.flatMap(({ assertionResults }) => assertionResults.map(({ status }) => status));
+  const statuses = report.testResults.flatMap(({ assertionResults }) =>
+    assertionResults.map(({ status }) => status),
+  );
   const brokenFiles = report.testResults.filter(
     ({ status, assertionResults }) => status === "failed" && assertionResults.length === 0,
   );

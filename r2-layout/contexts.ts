@@ -6,12 +6,14 @@ const MOST_AT_ONCE = 1_000;
 /** One version of a context, or what will be one. Ids of versions are a tenant's own and never used again. */
 export type VersionPlace = { tenant: string; version: string };
 
-const versionPrefix = ({ tenant, version }: VersionPlace): string => `tenants/${tenant}/contexts/${version}/`;
+const versionPrefix = ({ tenant, version }: VersionPlace): string =>
+  `tenants/${tenant}/contexts/${version}/`;
 const blobsPrefix = (place: VersionPlace): string => `${versionPrefix(place)}blobs/`;
 const packsPrefix = (place: VersionPlace): string => `${versionPrefix(place)}packs/`;
 const placesKey = (place: VersionPlace): string => `${versionPrefix(place)}packs.json`;
 const manifestKey = (place: VersionPlace): string => `${versionPrefix(place)}manifest.json`;
-const pieceKey = (place: VersionPlace, nth: number): string => `${versionPrefix(place)}upload/${String(nth).padStart(6, "0")}`;
+const pieceKey = (place: VersionPlace, nth: number): string =>
+  `${versionPrefix(place)}upload/${String(nth).padStart(6, "0")}`;
 
 /** Only where there is nothing yet. R2 answers null where there is something: the same, since names say what lies behind them. */
 const IF_NEW = { onlyIf: { etagDoesNotMatch: "*" } } as const;
@@ -41,12 +43,18 @@ export class ContextFiles {
   /** The hashes of those that lie on their own. */
   async blobs(place: VersionPlace): Promise<Set<string>> {
     const found = new Set<string>();
-    for await (const names of this.#names(blobsPrefix(place))) for (const name of names) found.add(name);
+    for await (const names of this.#names(blobsPrefix(place)))
+      for (const name of names) found.add(name);
     return found;
   }
 
   /** Several contents, one after the other; `hash`: of all of them together. The index says that the pack is there, so it comes last. */
-  async putPack(place: VersionPlace, hash: string, bytes: Uint8Array, index: string): Promise<void> {
+  async putPack(
+    place: VersionPlace,
+    hash: string,
+    bytes: Uint8Array,
+    index: string,
+  ): Promise<void> {
     const key = packsPrefix(place) + hash;
     await this.#bucket.put(key, bytes, IF_NEW);
     await this.#bucket.put(key + INDEX, index, IF_NEW);
@@ -142,13 +150,18 @@ export class ContextFiles {
 
   /** What lies below a prefix, without it, page by page. */
   async *#names(prefix: string): AsyncGenerator<string[]> {
-    for await (const objects of this.#objects(prefix)) yield objects.map(({ key }) => key.slice(prefix.length));
+    for await (const objects of this.#objects(prefix))
+      yield objects.map(({ key }) => key.slice(prefix.length));
   }
 
   async *#objects(prefix: string): AsyncGenerator<{ key: string; size: number }[]> {
     let cursor: string | undefined;
     do {
-      const page = await this.#bucket.list({ prefix, limit: MOST_AT_ONCE, ...(cursor ? { cursor } : {}) });
+      const page = await this.#bucket.list({
+        prefix,
+        limit: MOST_AT_ONCE,
+        ...(cursor ? { cursor } : {}),
+      });
       yield page.objects;
       cursor = page.truncated ? page.cursor : undefined;
     } while (cursor !== undefined);

@@ -7,7 +7,8 @@ export const MOST_AT_ONCE = 1_000;
 export type SessionPlace = { tenant: string; session: string };
 
 /** Everything of a session lies below this. */
-export const sessionPrefix = (tenant: string, session: string): string => `tenants/${tenant}/sessions/${session}/`;
+export const sessionPrefix = (tenant: string, session: string): string =>
+  `tenants/${tenant}/sessions/${session}/`;
 
 /** Only where there is nothing yet. R2 answers null where there is something: the same, since names say what lies behind them. */
 const IF_NEW = { onlyIf: { etagDoesNotMatch: "*" } } as const;
@@ -47,7 +48,8 @@ export class SessionFiles {
     await this.#bucket.put(`${this.#prefix}tool-results/${name}`, bytes, IF_NEW);
   }
 
-  hasBlob = async (hash: string): Promise<boolean> => (await this.#bucket.head(this.#blob(hash))) !== null;
+  hasBlob = async (hash: string): Promise<boolean> =>
+    (await this.#bucket.head(this.#blob(hash))) !== null;
 
   /** null if it is not there. */
   blob = (hash: string): Promise<Uint8Array<ArrayBuffer> | null> => this.#read(this.#blob(hash));
@@ -56,8 +58,11 @@ export class SessionFiles {
   pack = (hash: string): Promise<Uint8Array<ArrayBuffer> | null> => this.#read(this.#pack(hash));
 
   /** So many bytes of a pack from an offset on; null if it is not there. */
-  packed = (hash: string, offset: number, length: number): Promise<Uint8Array<ArrayBuffer> | null> =>
-    this.#read(this.#pack(hash), { offset, length });
+  packed = (
+    hash: string,
+    offset: number,
+    length: number,
+  ): Promise<Uint8Array<ArrayBuffer> | null> => this.#read(this.#pack(hash), { offset, length });
 
   /** Erases contents that lie alone, at most `MOST_AT_ONCE`. Those that are not there are as good as erased. */
   async eraseBlobs(hashes: readonly string[]): Promise<void> {
@@ -67,7 +72,10 @@ export class SessionFiles {
   #blob = (hash: string): string => `${this.#prefix}blobs/${hash}`;
   #pack = (hash: string): string => `${this.#prefix}packs/${hash}`;
 
-  async #read(key: string, range?: { offset: number; length: number }): Promise<Uint8Array<ArrayBuffer> | null> {
+  async #read(
+    key: string,
+    range?: { offset: number; length: number },
+  ): Promise<Uint8Array<ArrayBuffer> | null> {
     const found = await this.#bucket.get(key, range && { range });
     return found && new Uint8Array(await found.arrayBuffer());
   }
@@ -78,7 +86,12 @@ export const attachmentKey = (tenant: string, session: string, sha256: string): 
   `${sessionPrefix(tenant, session)}attachments/${sha256}`;
 
 /** Erases every file of a session. Broken off in the middle, it is finished by doing it again. */
-export async function eraseSessionFiles(bucket: Bucket, tenant: string, session: string, atOnce = MOST_AT_ONCE): Promise<void> {
+export async function eraseSessionFiles(
+  bucket: Bucket,
+  tenant: string,
+  session: string,
+  atOnce = MOST_AT_ONCE,
+): Promise<void> {
   const prefix = sessionPrefix(tenant, session);
   for (;;) {
     const { objects, truncated } = await bucket.list({ prefix, limit: atOnce });

@@ -13,7 +13,10 @@ import { type Bridged, originAt, planBridge, TOKEN_SECRET } from "../local/bridg
  * loopback too: any page in a browser can reach it there.
  */
 
-const PROXY = path.join(path.dirname(fileURLToPath(import.meta.resolve("mcp-proxy"))), "bin/mcp-proxy.mjs");
+const PROXY = path.join(
+  path.dirname(fileURLToPath(import.meta.resolve("mcp-proxy"))),
+  "bin/mcp-proxy.mjs",
+);
 
 /**
  * Runs in the proxy's process before the proxy, which gives the program all its variables: the token becomes an argument that only the
@@ -36,7 +39,8 @@ function fail(text: string, code = 1): never {
   process.exit(code);
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
 
 /** What cannot be meant ends it with 2. */
 function typed(): BridgeArguments {
@@ -60,10 +64,18 @@ function read(file: string): string {
 
 const { file, host, port, token: given, urls } = typed();
 const source = read(file);
-const plan = planBridge(source, { host, port, urls, variables: process.env, directory: process.cwd() });
+const plan = planBridge(source, {
+  host,
+  port,
+  urls,
+  variables: process.env,
+  directory: process.cwd(),
+});
 if (plan.problems.length > 0) fail(plan.problems.join("\n"));
 if (plan.programs.length === 0)
-  fail(`${file} names no MCP server that is a program, or is on your machine or network: there is nothing to bridge.`);
+  fail(
+    `${file} names no MCP server that is a program, or is on your machine or network: there is nothing to bridge.`,
+  );
 const token = given ?? randomBytes(24).toString("base64url");
 
 let stopping = false;
@@ -74,33 +86,57 @@ process.on("SIGTERM", () => stop(0));
 await Promise.all(plan.programs.map(ready));
 process.stdout.write(plan.config);
 const origins = plan.programs.map(({ url }) => `${TOKEN_SECRET}=${new URL(url).origin}`);
-tell("\nThe servers run until you end this with Ctrl-C. So that the service may call them and send them the token:");
+tell(
+  "\nThe servers run until you end this with Ctrl-C. So that the service may call them and send them the token:",
+);
 if (given === null) tell(`  ${TOKEN_SECRET}=${token}`);
 tell(`  TOOL_SECRETS=${[...new Set(origins)].join(",")}`);
-tell(`  ALLOWED_TOOL_ORIGINS=${[...new Set(plan.programs.map(({ url }) => new URL(url).origin))].join(",")}`);
+tell(
+  `  ALLOWED_TOOL_ORIGINS=${[...new Set(plan.programs.map(({ url }) => new URL(url).origin))].join(",")}`,
+);
 tell(
   "in .dev.vars beside a service on this machine, or as secrets of a deployment, which reaches you through a tunnel only (--url).",
 );
 
 /** How it is started. */
-function programOf(bridged: Bridged): Omit<Extract<Bridged, { type: "program" }>, "type" | "name" | "port" | "url"> {
+function programOf(
+  bridged: Bridged,
+): Omit<Extract<Bridged, { type: "program" }>, "type" | "name" | "port" | "url"> {
   if (bridged.type === "program") return bridged;
   const { target, speaks, headers } = bridged;
   const env = { BRIDGED_SERVER: JSON.stringify({ url: target, speaks, headers }) };
-  return { command: process.execPath, args: ["--input-type=module", "--eval", HANDING_ON], env, cwd: null };
+  return {
+    command: process.execPath,
+    args: ["--input-type=module", "--eval", HANDING_ON],
+    env,
+    cwd: null,
+  };
 }
 
 function start(bridged: Bridged) {
   const { name, port: own } = bridged;
   const { command, args, env, cwd } = programOf(bridged);
-  const listen = ["--host", host, "--port", String(own), "--server", "stream", "--upstreamProtocol", "legacy"];
+  const listen = [
+    "--host",
+    host,
+    "--port",
+    String(own),
+    "--server",
+    "stream",
+    "--upstreamProtocol",
+    "legacy",
+  ];
   // The token goes by the environment: arguments can be read by everybody on the machine. Of the user's own variables a program gets
   // those few that programs need to run; what else it is to have, the config says.
-  const child = spawn(process.execPath, ["--import", PRELOAD, PROXY, ...listen, "--", command, ...args], {
-    cwd: cwd ?? process.cwd(),
-    env: { ...getDefaultEnvironment(), ...env, MCP_PROXY_API_KEY: token },
-    stdio: ["ignore", "ignore", "inherit"],
-  });
+  const child = spawn(
+    process.execPath,
+    ["--import", PRELOAD, PROXY, ...listen, "--", command, ...args],
+    {
+      cwd: cwd ?? process.cwd(),
+      env: { ...getDefaultEnvironment(), ...env, MCP_PROXY_API_KEY: token },
+      stdio: ["ignore", "ignore", "inherit"],
+    },
+  );
   child.on("exit", (code) => {
     if (stopping) return;
     tell(`The server ${name} ended with ${code}.`);

@@ -6,4 +6,7 @@ import { readSources } from "./checks/source";
 
 /** `npm run check:budgets`: files and functions stay small, and types are not asserted. */
 const sources = await readSources(".");
-report("budgets", sources.length, [...budgetProblems(sources, ALLOWANCES), ...castProblems(sources)]);
+report("budgets", sources.length, [
+  ...budgetProblems(sources, ALLOWANCES),
+  ...castProblems(sources),
+]);

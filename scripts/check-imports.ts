@@ -9,4 +9,8 @@ import { readSources } from "./checks/source";
  * where they belong.
  */
 const sources = await readSources(".");
-report("imports", sources.length, [...importProblems(sources), ...circleProblems(sources), ...globalFetchProblems(sources)]);
+report("imports", sources.length, [
+  ...importProblems(sources),
+  ...circleProblems(sources),
+  ...globalFetchProblems(sources),
+]);

@@ -8,13 +8,21 @@ import { countTests, failuresOf, mergeReports, TestReportSchema } from "./checks
  * folder TEST_REPORTS.
  */
 const folder = process.env["TEST_REPORTS"];
-if (!folder) throw new Error("Set TEST_REPORTS to the folder of vitest's JSON reports, for the test runs and for this.");
+if (!folder)
+  throw new Error(
+    "Set TEST_REPORTS to the folder of vitest's JSON reports, for the test runs and for this.",
+  );
 
-const reports = (await readdir(folder)).filter((name) => name.endsWith(".json")).map((name) => path.join(folder, name));
-const read = async (file: string) => TestReportSchema.parse(JSON.parse(await readFile(file, "utf8")));
+const reports = (await readdir(folder))
+  .filter((name) => name.endsWith(".json"))
+  .map((name) => path.join(folder, name));
+const read = async (file: string) =>
+  TestReportSchema.parse(JSON.parse(await readFile(file, "utf8")));
 const report = mergeReports(await Promise.all(reports.map(read)));
 const entries = await readdir("tests", { recursive: true });
-const files = entries.filter((name) => name.endsWith(".test.ts")).map((name) => path.resolve("tests", name));
+const files = entries
+  .filter((name) => name.endsWith(".test.ts"))
+  .map((name) => path.resolve("tests", name));
 const { passed, failed, skipped, problems: gaps } = countTests(report, files);
 const held = report.testResults.flatMap(({ name, assertionResults }) => {
   const file = path.relative(".", name).replaceAll(path.sep, "/");
@@ -25,6 +33,8 @@ const problems = [...gaps, ...acceptanceProblems(held)];
 
 for (const failure of failuresOf(report)) console.error(`${failure}\n`);
 for (const problem of problems) console.error(problem);
-console.log(`${new Set(report.testResults.map(({ name }) => name)).size} of ${files.length} test files ran`);
+console.log(
+  `${new Set(report.testResults.map(({ name }) => name)).size} of ${files.length} test files ran`,
+);
 console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
 if (failed > 0 || problems.length > 0 || passed < files.length) process.exitCode = 1;

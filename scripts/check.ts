@@ -10,14 +10,19 @@ Everything that CI demands of a change, the tests last. Stops at the first that 
 const STATIC = ["check:format", "lint", "types", "check:imports", "check:budgets"];
 
 await runCommand(async () => {
-  const { values } = parseArgs({ options: { static: { type: "boolean" }, help: { type: "boolean" } } });
+  const { values } = parseArgs({
+    options: { static: { type: "boolean" }, help: { type: "boolean" } },
+  });
   if (values.help) {
     console.log(USAGE);
     return 0;
   }
   for (const step of values.static ? STATIC : [...STATIC, "test"]) {
     const startedAt = performance.now();
-    const { status } = spawnSync("npm", ["run", "--silent", step], { stdio: "inherit", shell: process.platform === "win32" });
+    const { status } = spawnSync("npm", ["run", "--silent", step], {
+      stdio: "inherit",
+      shell: process.platform === "win32",
+    });
     if (status !== 0) {
       console.error(`✗ ${step} failed`);
       return status ?? 1;

@@ -24,7 +24,11 @@ async function main(): Promise<ExitCode> {
     process.stderr.write("Starting the service and three simulated models …\n");
     const service = await startService({ allowedOrigin: providers.url, port, signal });
     try {
-      return await perform(service, { providers, stay: !once && process.stdout.isTTY === true, signal });
+      return await perform(service, {
+        providers,
+        stay: !once && process.stdout.isTTY === true,
+        signal,
+      });
     } finally {
       await service.stop();
     }
@@ -35,7 +39,10 @@ async function main(): Promise<ExitCode> {
 
 type Options = { providers: SimulatedProviders; stay: boolean; signal: AbortSignal };
 
-async function perform(service: DemoService, { providers, stay, signal }: Options): Promise<ExitCode> {
+async function perform(
+  service: DemoService,
+  { providers, stay, signal }: Options,
+): Promise<ExitCode> {
   const { stdout, stderr, env } = process;
   const watching = new AbortController();
   const stage = { stdout, stderr, env, signal: AbortSignal.any([signal, watching.signal]) };
@@ -46,10 +53,14 @@ async function perform(service: DemoService, { providers, stay, signal }: Option
     watching.abort();
   }
   if (signal.aborted) return EXIT.interrupted;
-  if (shown.exitCode !== EXIT.ok) stderr.write(`\nThe run did not succeed. The service's last words:\n${service.logTail()}\n`);
+  if (shown.exitCode !== EXIT.ok)
+    stderr.write(`\nThe run did not succeed. The service's last words:\n${service.logTail()}\n`);
   if (!stay || shown.exitCode !== EXIT.ok) return shown.exitCode;
   stderr.write(whatNext(service.server, shown));
-  await Promise.race([new Promise((leave) => signal.addEventListener("abort", leave)), service.failure]);
+  await Promise.race([
+    new Promise((leave) => signal.addEventListener("abort", leave)),
+    service.failure,
+  ]);
   return EXIT.ok;
 }
 
@@ -58,7 +69,8 @@ function readOptions(): { once: boolean; port: number | undefined; help: boolean
     const flag = { type: "boolean", default: false } as const;
     const { values } = parseArgs({ options: { once: flag, port: { type: "string" }, help: flag } });
     const port = values.port === undefined ? undefined : Number(values.port);
-    if (port !== undefined && !(Number.isInteger(port) && port > 0 && port < 65_536)) throw new Error("--port takes 1 to 65535.");
+    if (port !== undefined && !(Number.isInteger(port) && port > 0 && port < 65_536))
+      throw new Error("--port takes 1 to 65535.");
     return { once: values.once, port, help: values.help };
   } catch (error) {
     throw new CliError(EXIT.config, `${error instanceof Error ? error.message : error}\n${USAGE}`);

@@ -7,7 +7,11 @@ describe("npm run deploy", () => {
   it.each([
     { name: "uploads, then brings the database up to date", args: [], plan: [["deploy"], MIGRATE] },
     { name: "does nothing in a dry run", args: ["--dry-run"], plan: [] },
-    { name: "does nothing in a dry run to another environment", args: ["--env", "test", "--dry-run"], plan: [] },
+    {
+      name: "does nothing in a dry run to another environment",
+      args: ["--env", "test", "--dry-run"],
+      plan: [],
+    },
     { name: "does nothing in a dry run said with =", args: ["--dry-run=true"], plan: [] },
     { name: "does nothing in a dry run in camel case", args: ["--dryRun"], plan: [] },
     {
@@ -31,12 +35,19 @@ describe("npm run deploy", () => {
         [...MIGRATE, "-c=other.toml"],
       ],
     },
-    { name: "changes no database to show the help", args: ["--help"], plan: [["deploy", "--help"]] },
+    {
+      name: "changes no database to show the help",
+      args: ["--help"],
+      plan: [["deploy", "--help"]],
+    },
   ])("$name", ({ args, plan }) => {
     expect(deployPlan(args)).toEqual(plan);
   });
 
-  it.each([["--name", "other"], ["--name=other"]])("refuses another name, whose database nobody would find: %s", (...args) => {
-    expect(() => deployPlan(args)).toThrow("wrangler.toml");
-  });
+  it.each([["--name", "other"], ["--name=other"]])(
+    "refuses another name, whose database nobody would find: %s",
+    (...args) => {
+      expect(() => deployPlan(args)).toThrow("wrangler.toml");
+    },
+  );
 });

@@ -11,7 +11,9 @@ const NAME = /^--name(=|$)/;
 export function deployPlan(args: readonly string[]): string[][] {
   if (args.some((arg) => DRY_RUN.test(arg))) return [];
   if (args.some((arg) => NAME.test(arg))) {
-    throw new Error("Change `name` in wrangler.toml instead of giving --name: the database and its keys are found by that name.");
+    throw new Error(
+      "Change `name` in wrangler.toml instead of giving --name: the database and its keys are found by that name.",
+    );
   }
   const upload = ["deploy", ...args];
   if (args.some((arg) => HELP.test(arg))) return [upload];

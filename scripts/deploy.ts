@@ -12,7 +12,9 @@ try {
   for (const args of plan) {
     process.exitCode = await wrangler(args);
     if (process.exitCode === 0) continue;
-    console.error(`\`npx wrangler ${args.join(" ")}\` did not succeed. Once that is mended, \`npm run deploy\` goes on.`);
+    console.error(
+      `\`npx wrangler ${args.join(" ")}\` did not succeed. Once that is mended, \`npm run deploy\` goes on.`,
+    );
     break;
   }
 } catch (error) {

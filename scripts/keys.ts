@@ -13,11 +13,14 @@ const program = new Command("keys")
   .description("The service's own keys.")
   .showHelpAfterError()
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2)); // it has said what cannot be meant
-const remote = () => new Option("--remote", "of the deployed service, not of this machine").default(false);
+const remote = () =>
+  new Option("--remote", "of the deployed service, not of this machine").default(false);
 
 function tenantOf(text: string): string {
   if (isTenant(text) && text !== LOCAL_TENANT) return text;
-  throw new InvalidArgumentError(`3 to 40 lower-case letters, digits and underscores, and not \`${LOCAL_TENANT}\`.`);
+  throw new InvalidArgumentError(
+    `3 to 40 lower-case letters, digits and underscores, and not \`${LOCAL_TENANT}\`.`,
+  );
 }
 
 function durationOf(text: string): number {
@@ -33,7 +36,8 @@ function keyIdOf(text: string): string {
 
 function nameOf(text: string): string {
   const name = text.trim();
-  if (redactShapes(name) !== name) throw new InvalidArgumentError("A name in words: lists show it, and this looks like a key.");
+  if (redactShapes(name) !== name)
+    throw new InvalidArgumentError("A name in words: lists show it, and this looks like a key.");
   if (name.length > 0 && name.length <= 100 && !/\p{Cc}/u.test(name)) return name;
   throw new InvalidArgumentError("1 to 100 characters on one line.");
 }
@@ -59,7 +63,9 @@ program
   .description("makes a key and shows it, once")
   .requiredOption("--tenant <name>", "whose it is", tenantOf)
   .addOption(
-    new Option("--scopes <scope>", "what it may do; each includes those before it").choices(SCOPES).makeOptionMandatory(),
+    new Option("--scopes <scope>", "what it may do; each includes those before it")
+      .choices(SCOPES)
+      .makeOptionMandatory(),
   )
   .requiredOption("--name <text>", "for people: where it is used", nameOf)
   .option("--expires <duration>", "when it ends, such as 90d; else never", durationOf)
@@ -69,7 +75,10 @@ program
     const { id, key, secret } = toKey(ulid(now).toLowerCase(), randomBytes(SECRET_BYTES));
     const expiresAt = expires === undefined ? null : now + expires;
     await ready(remote);
-    await runStatement(insertKey({ id, tenant, name, secretHash: hashSecret(secret), scopes, now, expiresAt }), remote);
+    await runStatement(
+      insertKey({ id, tenant, name, secretHash: hashSecret(secret), scopes, now, expiresAt }),
+      remote,
+    );
     console.error(
       `A key of ${tenant} to ${scopes}, ${expiresAt === null ? "without an end" : `until ${dateOf(expiresAt)}`}. It is not shown again:`,
     );
@@ -121,15 +130,26 @@ program
   .action(async ({ tenant, turns, usdPerDay, storedGb, remote }: LimitFlags) => {
     await ready(remote);
     const storedBytes = storedGb === undefined ? null : Math.round(storedGb * 1_000_000_000);
-    await runStatement(setLimits(tenant, { turns: turns ?? null, usdPerDay: usdPerDay ?? null, storedBytes }), remote);
+    await runStatement(
+      setLimits(tenant, { turns: turns ?? null, usdPerDay: usdPerDay ?? null, storedBytes }),
+      remote,
+    );
     console.error(`The limits of ${tenant} are set; they hold within a minute.`);
   });
 
-type LimitFlags = { tenant: string; turns?: number; usdPerDay?: number; storedGb?: number; remote: boolean };
+type LimitFlags = {
+  tenant: string;
+  turns?: number;
+  usdPerDay?: number;
+  storedGb?: number;
+  remote: boolean;
+};
 
-const ready = (remote: boolean): Promise<void> => (remote ? Promise.resolve() : ensureSetup((line) => console.error(line)));
+const ready = (remote: boolean): Promise<void> =>
+  remote ? Promise.resolve() : ensureSetup((line) => console.error(line));
 
-const dateOf = (at: unknown): string => (typeof at === "number" ? new Date(at).toISOString().slice(0, 16).replace("T", " ") : "");
+const dateOf = (at: unknown): string =>
+  typeof at === "number" ? new Date(at).toISOString().slice(0, 16).replace("T", " ") : "";
 
 try {
   await program.parseAsync();

@@ -7,17 +7,23 @@ import { MODEL_GROUPS } from "../src/providers/model-rows";
 import { BACKEND_TYPES } from "../src/providers/registry";
 
 const document = readFileSync("docs/providers.md", "utf8");
-const rowsWith = (start: string): string[] => document.split("\n").filter((line) => line.startsWith(`| ${start} |`));
+const rowsWith = (start: string): string[] =>
+  document.split("\n").filter((line) => line.startsWith(`| ${start} |`));
 
 describe("the tables of docs/providers.md", () => {
   it("say what the data says", () => {
-    expect(withTables(document) === document, "docs/providers.md is out of date: npm run providers:table").toBe(true);
+    expect(
+      withTables(document) === document,
+      "docs/providers.md is out of date: npm run providers:table",
+    ).toBe(true);
   });
 
   it("have every backend type, key and known model", () => {
-    for (const type of Object.keys(BACKEND_TYPES)) expect(rowsWith(`\`${type}\``), type).not.toEqual([]);
+    for (const type of Object.keys(BACKEND_TYPES))
+      expect(rowsWith(`\`${type}\``), type).not.toEqual([]);
     for (const name of KEY_NAMES) expect(document).toContain(`\`${name}\``);
-    for (const { rows } of MODEL_GROUPS) for (const model of Object.keys(rows)) expect(document).toContain(`| \`${model}\` |`);
+    for (const { rows } of MODEL_GROUPS)
+      for (const model of Object.keys(rows)) expect(document).toContain(`| \`${model}\` |`);
   });
 
   it.each([
@@ -55,7 +61,9 @@ describe("making the tables", () => {
     const [text = ""] = document.split("<!-- From here on");
     const stale = document.replace("$0.014", "$9");
     expect(withTables(stale)).toBe(document);
-    expect(withTables(document.replace(text, "# Another text\n\n"))).toMatch(/^# Another text\n\n<!-- From here on/);
+    expect(withTables(document.replace(text, "# Another text\n\n"))).toMatch(
+      /^# Another text\n\n<!-- From here on/,
+    );
   });
 
   it("refuses a document without a place for them, and says how to make one", () => {

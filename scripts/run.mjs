@@ -15,7 +15,11 @@ if (!entry) {
 }
 const root = path.resolve(import.meta.dirname ?? ".", "..");
 const source = path.resolve(root, entry);
-const target = path.join(root, "node_modules/.cache/massgen-edge", `${path.relative(root, source)}.mjs`);
+const target = path.join(
+  root,
+  "node_modules/.cache/massgen-edge",
+  `${path.relative(root, source)}.mjs`,
+);
 
 const result = await build({
   entryPoints: [source],

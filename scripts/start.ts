@@ -16,8 +16,17 @@ async function serve({ envFiles, persistTo, ip, port }: StartOptions): Promise<n
   for (const file of envFiles) await requireFile(file);
   say("Starting the service …");
   await ensureSetup(say, { persistTo, withDevVars: envFiles.length === 0 });
-  const service = await startLocalService({ ip, port, envFiles, persistTo, variables: {}, onLine: print });
-  say(readyMessage({ url: service.url, port, files: envFiles.length > 0 ? envFiles : [".dev.vars"] }));
+  const service = await startLocalService({
+    ip,
+    port,
+    envFiles,
+    persistTo,
+    variables: {},
+    onLine: print,
+  });
+  say(
+    readyMessage({ url: service.url, port, files: envFiles.length > 0 ? envFiles : [".dev.vars"] }),
+  );
   return service.failure;
 }
 

@@ -48,7 +48,11 @@ export class Disk {
   #isAlive = true;
   /** Which life of the object a commit under way belongs to. */
   #life = 0;
-  #alarm: { now: number | null; durable: number | null; touched: boolean } = { now: null, durable: null, touched: false };
+  #alarm: { now: number | null; durable: number | null; touched: boolean } = {
+    now: null,
+    durable: null,
+    touched: false,
+  };
   /** How often an alarm was set. */
   alarmsSet = 0;
   onAlarmSet: () => void = () => {};
@@ -73,7 +77,8 @@ export class Disk {
 
   /** An alarm whose handler was cut off rings again. */
   giveBackAlarm(at: number): void {
-    if (this.#alarm.durable === null || this.#alarm.durable > at) this.#alarm = { now: at, durable: at, touched: false };
+    if (this.#alarm.durable === null || this.#alarm.durable > at)
+      this.#alarm = { now: at, durable: at, touched: false };
   }
 
   /** The process is gone. Whatever still runs of it can write nothing more. */
@@ -103,7 +108,10 @@ export class Disk {
   }
 
   /** The part of `DurableObjectState` that an engine uses. */
-  state(waitUntil: (work: Promise<unknown>) => void, abort: (reason?: string) => void): DurableObjectState {
+  state(
+    waitUntil: (work: Promise<unknown>) => void,
+    abort: (reason?: string) => void,
+  ): DurableObjectState {
     const life = this.#life;
     const lives = (): boolean => this.#isAlive && life === this.#life;
     const assertLives = (): void => {

@@ -35,7 +35,13 @@ export async function startRawServer(ports: readonly number[] = [0]): Promise<Ra
     const text = Buffer.concat(chunks).toString();
     const { method = "", url = "", headers } = request;
     const isForm = headers["content-type"]?.startsWith("application/x-www-form-urlencoded");
-    const one = { method, path: url, headers, body: isForm ? text : text === "" ? null : JSON.parse(text), closed };
+    const one = {
+      method,
+      path: url,
+      headers,
+      body: isForm ? text : text === "" ? null : JSON.parse(text),
+      closed,
+    };
     received.push(one);
     server.emit("received");
     await script(response, one);

@@ -30,25 +30,35 @@ type Written = Extract<Manifest["changes"][number], { sha256: string }>;
 /** The trees of all snapshots by their names, each as text by path: `{sha256} {size}`; and everything that is wrong. */
 export type StoredSnapshots = { trees: Record<string, Record<string, string>>; problems: string[] };
 
-export async function readStoredSnapshots(bucket: Bucket, prefix: string): Promise<StoredSnapshots> {
+export async function readStoredSnapshots(
+  bucket: Bucket,
+  prefix: string,
+): Promise<StoredSnapshots> {
   const below = `${prefix}snapshots/`;
   const { objects } = await bucket.list({ prefix: below });
   const manifests = new Map<string, Manifest>();
   for (const { key } of objects) {
     const text = await (await bucket.get(key))?.text();
-    manifests.set(key.slice(below.length, -".json".length), ManifestSchema.parse(JSON.parse(text ?? "null")));
+    manifests.set(
+      key.slice(below.length, -".json".length),
+      ManifestSchema.parse(JSON.parse(text ?? "null")),
+    );
   }
   const problems: string[] = [];
   const trees: StoredSnapshots["trees"] = {};
   const objectAt = reader(bucket, prefix);
   for (const [name, manifest] of manifests) {
     const tree = treeOf(manifest, manifests, problems);
-    trees[name] = Object.fromEntries([...tree].map(([path, { sha256, size }]) => [path, `${sha256} ${size}`]));
+    trees[name] = Object.fromEntries(
+      [...tree].map(([path, { sha256, size }]) => [path, `${sha256} ${size}`]),
+    );
     const bytes = [...tree.values()].reduce((sum, { size }) => sum + size, 0);
-    if (tree.size !== manifest.files || bytes !== manifest.bytes) problems.push(`${name} has other files than it says`);
+    if (tree.size !== manifest.files || bytes !== manifest.bytes)
+      problems.push(`${name} has other files than it says`);
     for (const [path, entry] of tree) {
       if (entry.lost) problems.push(`${name} ${path} is lost`);
-      else if (!(await isThere(entry, objectAt))) problems.push(`${name} ${path} is not there as its manifest says`);
+      else if (!(await isThere(entry, objectAt)))
+        problems.push(`${name} ${path} is not there as its manifest says`);
     }
   }
   return { trees, problems };
@@ -85,7 +95,10 @@ function reader(bucket: Bucket, prefix: string): ObjectAt {
   };
 }
 
-async function isThere({ sha256, size, pack, at = 0 }: Written, objectAt: ObjectAt): Promise<boolean> {
+async function isThere(
+  { sha256, size, pack, at = 0 }: Written,
+  objectAt: ObjectAt,
+): Promise<boolean> {
   if (size === 0) return true;
   const object = await objectAt(pack === undefined ? `blobs/${sha256}` : `packs/${pack}`);
   if (pack === undefined && object?.byteLength !== size) return false;

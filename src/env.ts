@@ -65,7 +65,10 @@ export type Env = {
 };
 
 /** What the operator has set of these variables, by name. */
-export const readVariables = (env: object, names: readonly string[]): Readonly<Record<string, string>> =>
+export const readVariables = (
+  env: object,
+  names: readonly string[],
+): Readonly<Record<string, string>> =>
   Object.fromEntries(
     names.flatMap((name) => {
       const value = readSecret(env, name);

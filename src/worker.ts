@@ -67,13 +67,20 @@ export default {
 function toServices(env: Env, ctx: Pick<ExecutionContext, "waitUntil">, origin?: string): Services {
   return {
     session: (caller, id) =>
-      sessionStub({ namespace: env.SESSIONS, masterKey: readSecret(env, "MASTER_KEY") ?? null }, caller, id),
+      sessionStub(
+        { namespace: env.SESSIONS, masterKey: readSecret(env, "MASTER_KEY") ?? null },
+        caller,
+        id,
+      ),
     tenancy: tenancyServices(env, (work) => ctx.waitUntil(work)),
     config: {
       storedKeys: KEY_NAMES.filter((name) => readSecret(env, name) !== undefined),
       allowedOrigins: parseAllowedOrigins(env.ALLOWED_ORIGINS),
       allowedToolOrigins: parseToolOrigins(env.ALLOWED_TOOL_ORIGINS),
-      ownOrigins: [...parseAllowedOrigins(env.SERVICE_ORIGINS), ...(origin === undefined ? [] : [origin])],
+      ownOrigins: [
+        ...parseAllowedOrigins(env.SERVICE_ORIGINS),
+        ...(origin === undefined ? [] : [origin]),
+      ],
       variables: readVariables(env, OPERATOR_VARIABLES),
       ...literalKeyProblem(env),
       ...toolFacts(env),
@@ -83,7 +90,10 @@ function toServices(env: Env, ctx: Pick<ExecutionContext, "waitUntil">, origin?:
       suites: { smoke: smokeEvals, simulated: simulatedEvals },
       cronTenant: readSecret(env, "EVAL_TENANT") ?? null,
       start: (run, others) =>
-        env.EVALS.get(env.EVALS.idFromName(evalRunName(run.tenant, run.suite.name, run.id))).start(run, others),
+        env.EVALS.get(env.EVALS.idFromName(evalRunName(run.tenant, run.suite.name, run.id))).start(
+          run,
+          others,
+        ),
       records: new EvalRecords(env.DB),
     },
     contexts: { ...contextServices(env), room },

@@ -25,7 +25,10 @@ export const CODING_MODELS: Readonly<Record<string, Script>> = {
   hoarder: worksOnFiles({
     first: Array.from({ length: 2 }, (): [string, Record<string, unknown>] => [
       "run_command",
-      { command: "seq 1 9000 > a && cat a a a a > b && for i in 1 2 3 4 5 6 7; do cat b >> heap; done; rm a b" },
+      {
+        command:
+          "seq 1 9000 > a && cat a a a a > b && for i in 1 2 3 4 5 6 7; do cat b >> heap; done; rm a b",
+      },
     ]),
     answer: "It is 42, and all that is in the heap besides, which is more than anybody needs.",
   }),
@@ -38,16 +41,21 @@ export const CODING_MODELS: Readonly<Record<string, Script>> = {
     ],
     answer: "It is 42: I looked it up in a long book, and read it to its end.",
   }),
-  reader: worksOnFiles({ first: [["look_up", {}]], answer: "It is 42: I looked it up in a long book." }),
+  reader: worksOnFiles({
+    first: [["look_up", {}]],
+    answer: "It is 42: I looked it up in a long book.",
+  }),
   refiner: worksOnFiles({
     first: [["write_file", { path: "src/sum.sh", content: "echo $((6 * 7))\n" }]],
     answer: "It is 42.",
-    improved: "It is 42: run src/sum.sh to see it for yourself, six rows of seven make it so, and no other number does.",
+    improved:
+      "It is 42: run src/sum.sh to see it for yourself, six rows of seven make it so, and no other number does.",
   }),
   diarist: worksOnFiles({
     first: [["run_command", { command: "echo 42 > note-$(ls | wc -l).txt" }]],
     answer: "It is 42: see the new note.",
-    improved: "It is 42: see the new note, which says so in as many words as that takes, namely one, and no other number does.",
+    improved:
+      "It is 42: see the new note, which says so in as many words as that takes, namely one, and no other number does.",
   }),
   novelist: worksOnFiles({
     first: [["write_file", { path: "final.txt", content: "A plan.\n" }]],
@@ -55,7 +63,12 @@ export const CODING_MODELS: Readonly<Record<string, Script>> = {
     final: { text: `It is 42. ${"A word of the story. ".repeat(13_500)}The end.` },
   }),
   waster: worksOnFiles({
-    first: [["run_command", { command: "if [ -f a.txt ]; then cat a.txt && rm a.txt; else echo 42 > a.txt; fi" }]],
+    first: [
+      [
+        "run_command",
+        { command: "if [ -f a.txt ]; then cat a.txt && rm a.txt; else echo 42 > a.txt; fi" },
+      ],
+    ],
     answer: "It is 42, as a.txt says, or said until it was thrown away with all that it said.",
   }),
   keeper: worksOnFiles({

@@ -2,7 +2,10 @@ import { worksOnFiles } from "../simulated/providers/coding";
 import type { Script } from "../simulated/providers/reply";
 
 export const PACE = { ttftMs: 60, tokensPerSecond: 200 };
-export const LONG = "A long answer that takes its time to be written down, word by word and line by line. ".repeat(12);
+export const LONG =
+  "A long answer that takes its time to be written down, word by word and line by line. ".repeat(
+    12,
+  );
 
 /** Models that work on contexts, for the tests in workerd. What they do is in their names. */
 export const CONTEXT_MODELS: Readonly<Record<string, Script>> = {
@@ -15,12 +18,18 @@ export const CONTEXT_MODELS: Readonly<Record<string, Script>> = {
     ],
     answer: "The page needs the number 42.",
     last: [
-      ["edit_file", { path: "/contexts/site/index.html", old_string: "page", new_string: "page 42" }],
+      [
+        "edit_file",
+        { path: "/contexts/site/index.html", old_string: "page", new_string: "page 42" },
+      ],
       ["write_file", { path: "/contexts/site/LICENSE", content: "mine" }],
       ["run_command", { command: "echo x > /contexts/site/keys/a.pem" }],
       ["run_command", { command: "cd /contexts/site && mkdir new && echo 42 > new/n" }],
       ["write_file", { path: "/contexts/site/draft", content: "not for long" }],
-      ["run_command", { command: "cd /contexts/site && rm draft && cat old.txt && mv old.txt new/old.txt" }],
+      [
+        "run_command",
+        { command: "cd /contexts/site && rm draft && cat old.txt && mv old.txt new/old.txt" },
+      ],
       ["write_file", { path: "/contexts/docs/a.md", content: "given to read" }],
     ],
   }),

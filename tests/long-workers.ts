@@ -1,15 +1,32 @@
-import { outgrowsMidway, refusesOver, seemsFull, worksAtLength } from "../simulated/providers/long-work";
+import {
+  outgrowsMidway,
+  refusesOver,
+  seemsFull,
+  worksAtLength,
+} from "../simulated/providers/long-work";
 import type { Script } from "../simulated/providers/reply";
 
 /** Models whose conversations outgrow their window, for the tests in workerd. */
 export const LONG_WORKERS: Readonly<Record<string, Script>> = {
-  lengthy: refusesOver(12_000, worksAtLength({ steps: 8, size: 8_000, answer: "It is 42: all the steps say so." })),
+  lengthy: refusesOver(
+    12_000,
+    worksAtLength({ steps: 8, size: 8_000, answer: "It is 42: all the steps say so." }),
+  ),
   pensive: refusesOver(
     12_000,
-    worksAtLength({ steps: 6, size: 8_000, answer: "It is 42, on reflection.", summaryPace: { ttftMs: 1_500 } }),
+    worksAtLength({
+      steps: 6,
+      size: 8_000,
+      answer: "It is 42, on reflection.",
+      summaryPace: { ttftMs: 1_500 },
+    }),
   ),
   // Of a model that nobody listed 128,000 tokens are thought to fit.
-  brimming: seemsFull(115_000, "step-3", worksAtLength({ steps: 6, size: 16_000, answer: "It is 42, in short." })),
+  brimming: seemsFull(
+    115_000,
+    "step-3",
+    worksAtLength({ steps: 6, size: 16_000, answer: "It is 42, in short." }),
+  ),
   gushing: outgrowsMidway("It is 42.", "Six rows of seven, counted one by one"),
   overlong: refusesOver(2_000, worksAtLength({ steps: 3, size: 8_000, answer: "Never said." })),
 };

@@ -16,19 +16,43 @@ const PADDING_CHARS = 4_000;
  * path says how many headers of 4,000 characters: `/20/v1/…`. Whoever sends a cookie is refused with a 400. `/pages/N` is a page of N
  * letters.
  */
-export async function startRudeProviders(behind: string): Promise<{ url: string; close(): Promise<void> }> {
+export async function startRudeProviders(
+  behind: string,
+): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer(async (request, response) => {
     const [, letters] = /^\/pages\/(\d+)$/.exec(request.url ?? "") ?? [];
     if (letters !== undefined)
-      return void response.writeHead(200, { "content-type": "text/plain" }).end("p".repeat(Number(letters)));
+      return void response
+        .writeHead(200, { "content-type": "text/plain" })
+        .end("p".repeat(Number(letters)));
     const [, times = "0", path = ""] = /^\/(\d+)(\/.*)$/.exec(request.url ?? "") ?? [];
-    if (request.headers.cookie !== undefined) return void response.writeHead(400).end("a cookie came back");
-    const { host: _, connection: __, "transfer-encoding": ___, "content-length": ____, ...headers } = request.headers;
-    const sent = Object.entries(headers).flatMap(([name, value]) => (typeof value === "string" ? [[name, value] as const] : []));
-    const answer = await fetch(behind + path, { method: "POST", headers: sent, body: Uint8Array.from(await buffer(request)) });
-    const padding = Array.from({ length: Number(times) }, (_, nth) => [`x-padding-${nth}`, "x".repeat(PADDING_CHARS)] as const);
+    if (request.headers.cookie !== undefined)
+      return void response.writeHead(400).end("a cookie came back");
+    const {
+      host: _,
+      connection: __,
+      "transfer-encoding": ___,
+      "content-length": ____,
+      ...headers
+    } = request.headers;
+    const sent = Object.entries(headers).flatMap(([name, value]) =>
+      typeof value === "string" ? [[name, value] as const] : [],
+    );
+    const answer = await fetch(behind + path, {
+      method: "POST",
+      headers: sent,
+      body: Uint8Array.from(await buffer(request)),
+    });
+    const padding = Array.from(
+      { length: Number(times) },
+      (_, nth) => [`x-padding-${nth}`, "x".repeat(PADDING_CHARS)] as const,
+    );
     const type = answer.headers.get("content-type") ?? "text/plain";
-    response.writeHead(answer.status, { ...RUDE_HEADERS, ...Object.fromEntries(padding), "content-type": type });
+    response.writeHead(answer.status, {
+      ...RUDE_HEADERS,
+      ...Object.fromEntries(padding),
+      "content-type": type,
+    });
     for await (const chunk of answer.body ?? []) response.write(chunk);
     response.end();
   });

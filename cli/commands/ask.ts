@@ -18,7 +18,11 @@ export const registerAsk: Register = (program, { io, end }) => {
     .description("ask a team and print its answer; without a question, talk with it")
     .argument("[question...]", "what to ask; - is what is piped in")
     .option("--detach", "start the run, print its session id and leave it alone")
-    .addOption(new Option("--attach <session>", "the same as the command attach").argParser(toSessionId).hideHelp())
+    .addOption(
+      new Option("--attach <session>", "the same as the command attach")
+        .argParser(toSessionId)
+        .hideHelp(),
+    )
     .action(async (words: string[], flags: AskFlags) => {
       if (program.args[0] !== "ask") refuseSlips(words);
       end(await runAsk(words, flags, io));
@@ -29,15 +33,25 @@ export const registerAsk: Register = (program, { io, end }) => {
 async function runAsk(words: string[], flags: AskFlags, io: Io): Promise<ExitCode> {
   const output = toOutput(flags);
   if (flags.attach !== undefined) return attachInstead(words, flags, io);
-  const talks = words.length === 0 && isInteractive(io) && output.form === "answer" && flags.detach === undefined;
+  const talks =
+    words.length === 0 &&
+    isInteractive(io) &&
+    output.form === "answer" &&
+    flags.detach === undefined;
   const question = talks ? null : await readQuestion(words, io);
   const team = await chooseTeam(flags, io);
   const connection = await connect(flags, io);
   if (question === null) return converse({ team, connection, limits: toLimits(flags), output }, io);
-  if (flags.config === undefined && team.source.text !== null && (output.verbose || io.stderr.isTTY))
+  if (
+    flags.config === undefined &&
+    team.source.text !== null &&
+    (output.verbose || io.stderr.isTTY)
+  )
     io.stderr.write(`team    ${team.described}\n`);
   tellUploads(team.attached, io);
-  const what = { run: { question: withUploads(question, team.attached), ...team.request, ...toLimits(flags) } };
+  const what = {
+    run: { question: withUploads(question, team.attached), ...team.request, ...toLimits(flags) },
+  };
   const options: AskOptions = { what, context: contextOf(connection, team), output };
   return flags.detach ? askAndLeave(options, io) : (await ask(options, io)).exitCode;
 }
@@ -50,11 +64,23 @@ const contextOf = ({ server, key }: Connection, { source }: TeamChoice): AskOpti
 
 async function attachInstead(words: string[], flags: AskFlags, io: Io): Promise<ExitCode> {
   const limits = Object.keys(toLimits(flags)).length > 0;
-  const team = flags.config ?? flags.model ?? flags.backend ?? flags.systemMessage ?? flags.file ?? flags.detach;
+  const team =
+    flags.config ??
+    flags.model ??
+    flags.backend ??
+    flags.systemMessage ??
+    flags.file ??
+    flags.detach;
   if (words.length > 0 || limits || team !== undefined) {
-    throw new CliError(EXIT.config, "--attach watches a run that was started before: leave question and limits out.");
+    throw new CliError(
+      EXIT.config,
+      "--attach watches a run that was started before: leave question and limits out.",
+    );
   }
   const context = await connect(flags, io);
-  const asked: Asking = await ask({ what: { attach: flags.attach ?? "" }, context, output: toOutput(flags) }, io);
+  const asked: Asking = await ask(
+    { what: { attach: flags.attach ?? "" }, context, output: toOutput(flags) },
+    io,
+  );
   return asked.exitCode;
 }

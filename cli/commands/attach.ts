@@ -11,10 +11,12 @@ export const registerAttach: Register = (program, { io, end }) => {
     .description("watch a session's latest turn, or another")
     .argument("<session>", "the session's id", toSessionId)
     .argument("[turn]", "the turn's number", toTurn)
-    .action(async (sessionId: string, turn: number | undefined, flags: ConnectionFlags & OutputFlags) => {
-      const what = { attach: sessionId, ...(turn === undefined ? {} : { turn }) };
-      const output = toOutput(flags);
-      end((await ask({ what, context: await connect(flags, io), output }, io)).exitCode);
-    });
+    .action(
+      async (sessionId: string, turn: number | undefined, flags: ConnectionFlags & OutputFlags) => {
+        const what = { attach: sessionId, ...(turn === undefined ? {} : { turn }) };
+        const output = toOutput(flags);
+        end((await ask({ what, context: await connect(flags, io), output }, io)).exitCode);
+      },
+    );
   program.addCommand(command);
 };

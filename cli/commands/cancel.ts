@@ -26,5 +26,7 @@ export const registerCancel: Register = (program, { io, end }) => {
 export function cancelWords({ turn, status }: CancelResult): string {
   const which = turn === undefined ? "The turn" : `Turn ${turn}`;
   if (status === undefined || status === "cancelled") return `${which} is cancelled.`;
-  return status === "running" ? `${which} is being cancelled.` : `${which} had already ended: ${toLine(status)}.`;
+  return status === "running"
+    ? `${which} is being cancelled.`
+    : `${which} had already ended: ${toLine(status)}.`;
 }

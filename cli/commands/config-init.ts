@@ -15,12 +15,20 @@ import { copiedTeam, teamYaml } from "../team-yaml";
 import { codeOf, reasonOf } from "../text-file";
 import type { Register } from "./register";
 
-type InitFlags = ConnectionFlags & { team?: string; model?: readonly string[]; backend?: string; user?: true; force?: true };
+type InitFlags = ConnectionFlags & {
+  team?: string;
+  model?: readonly string[];
+  backend?: string;
+  user?: true;
+  force?: true;
+};
 
 /** `config init`: a team to begin with, one of the service's or of models that are named. */
 export const registerInit: Register = (config, { io, end }) => {
   withConnection(config.command("init"))
-    .description("write a config to .massgen/config.yaml: a team of the service, or models of your own")
+    .description(
+      "write a config to .massgen/config.yaml: a team of the service, or models of your own",
+    )
     .option("--team <name>", "copy this team of the service; `config list` tells them")
     .option("--model <model>", "a model of the team; more than once", collect)
     .option("--backend <type>", "their backend type, where the name does not tell")
@@ -33,7 +41,8 @@ async function init(flags: InitFlags, io: Io): Promise<ExitCode> {
   const { user, force } = flags;
   const file = user ? userConfig(io) : projectConfig(io);
   const shown = shownPath(file, io);
-  const cannot = (why: string, cause?: unknown) => new CliError(EXIT.config, `Cannot write ${shown}: ${why}.`, { cause });
+  const cannot = (why: string, cause?: unknown) =>
+    new CliError(EXIT.config, `Cannot write ${shown}: ${why}.`, { cause });
   const isThere = await stat(file).catch(() => null);
   if (isThere && !force) throw cannot(IS_THERE); // before anything is asked
   const yaml = await yamlOf(flags, io);
@@ -44,14 +53,17 @@ async function init(flags: InitFlags, io: Io): Promise<ExitCode> {
     throw cannot(codeOf(cause) === "EEXIST" ? IS_THERE : reasonOf(cause), cause);
   }
   if (!user) await storeConsent({ file, text: yaml }, io); // its user has just made it
-  io.stdout.write(`Wrote ${shown}. Check it: ${commandLineOf("config", "validate", ...(user ? [shown] : []))}\n`);
+  io.stdout.write(
+    `Wrote ${shown}. Check it: ${commandLineOf("config", "validate", ...(user ? [shown] : []))}\n`,
+  );
   return EXIT.ok;
 }
 
 async function yamlOf(flags: InitFlags, io: Io): Promise<string> {
   const { team, model, backend } = flags;
   const own = model !== undefined || backend !== undefined;
-  if (team !== undefined && own) throw new CliError(EXIT.config, "Either --team, or --model with --backend.");
+  if (team !== undefined && own)
+    throw new CliError(EXIT.config, "Either --team, or --model with --backend.");
   if (model !== undefined) return teamYaml(model, backend);
   if (team !== undefined) return copiedTeam(await teamText(team, await connect(flags, io)));
   if (!isInteractive(io)) {
@@ -60,7 +72,9 @@ async function yamlOf(flags: InitFlags, io: Io): Promise<string> {
   }
   const connection = await connect(flags, io);
   const chosen = backend === undefined ? await chooseTeam(connection, io) : null;
-  return chosen === null ? teamYaml(await askModels(io), backend) : copiedTeam(await teamText(chosen, connection));
+  return chosen === null
+    ? teamYaml(await askModels(io), backend)
+    : copiedTeam(await teamText(chosen, connection));
 }
 
 /** The name of a team of the service; null for models of their own, or where there is no service to ask. */

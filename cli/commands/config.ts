@@ -22,9 +22,13 @@ type Flags = ConnectionFlags & { json?: true };
 
 /** `config`: teams as files. */
 export const registerConfig: Register = (program, { io, end }) => {
-  const config = new Command("config").description("teams: check a file, list those on offer, make one");
+  const config = new Command("config").description(
+    "teams: check a file, list those on offer, make one",
+  );
   withConnection(config.command("validate"))
-    .description("check a config without running it; - is what is piped in, nothing the one found here")
+    .description(
+      "check a config without running it; - is what is piped in, nothing the one found here",
+    )
     .argument("[file]", "the YAML file")
     .option("--json", "print the service's answer, with the errors found here")
     .action(async (file: string | undefined, flags: Flags) => end(await validate(file, flags, io)));
@@ -41,32 +45,51 @@ async function validate(file: string | undefined, flags: Flags, io: Io): Promise
   const { data, raw } = await validateConfig(source.text, await connect(flags, io));
   const faults = await uploadFaults(source.text, io); // the service cannot see these files
   const verdict = withFaults(data, faults);
-  const json = faults.length === 0 ? raw.trim() : JSON.stringify(withFaults(VerdictSchema.loose().parse(parseJson(raw)), faults));
-  io.stdout.write(flags.json ? `${escapeJson(json)}\n` : `${verdictLines(verdict, source).join("\n")}\n`);
+  const json =
+    faults.length === 0
+      ? raw.trim()
+      : JSON.stringify(withFaults(VerdictSchema.loose().parse(parseJson(raw)), faults));
+  io.stdout.write(
+    flags.json ? `${escapeJson(json)}\n` : `${verdictLines(verdict, source).join("\n")}\n`,
+  );
   return verdict.runnable ? EXIT.ok : EXIT.config;
 }
 
 /** A verdict, and what only this machine knows to be wrong. */
 const withFaults = <T extends Verdict>(verdict: T, faults: readonly Fault[]): T =>
-  faults.length === 0 ? verdict : { ...verdict, runnable: false, errors: [...verdict.errors, ...faults] };
+  faults.length === 0
+    ? verdict
+    : { ...verdict, runnable: false, errors: [...verdict.errors, ...faults] };
 
-async function configToCheck(file: string | undefined, io: Io): Promise<{ name: string; text: string }> {
+async function configToCheck(
+  file: string | undefined,
+  io: Io,
+): Promise<{ name: string; text: string }> {
   if (file === "-") return { name: "stdin", text: await readAll(io.stdin) };
-  const places = file === undefined ? [projectConfig(io), userConfig(io)] : [path.resolve(io.cwd, file)];
+  const places =
+    file === undefined ? [projectConfig(io), userConfig(io)] : [path.resolve(io.cwd, file)];
   for (const place of places) {
     const name = file ?? shownPath(place, io);
     const text = await readTextFile(place, { what: "config", shown: name });
     if (text !== null) return { name, text };
   }
-  if (file !== undefined) throw new CliError(EXIT.config, `Cannot read the config ${file}: there is no such file.`);
-  throw new CliError(EXIT.config, `There is no config here. Name a file, or make one: ${commandLineOf("config", "init")}`);
+  if (file !== undefined)
+    throw new CliError(EXIT.config, `Cannot read the config ${file}: there is no such file.`);
+  throw new CliError(
+    EXIT.config,
+    `There is no config here. Name a file, or make one: ${commandLineOf("config", "init")}`,
+  );
 }
 
 /** Whether what is refused is served, once somebody sets a key or uploads files. */
-const isMissing = ({ code, need }: Fault): boolean => code === "key_not_set" || need === "host_context_path";
+const isMissing = ({ code, need }: Fault): boolean =>
+  code === "key_not_set" || need === "host_context_path";
 
 /** What the service says about a config, each with its line and a caret. */
-export function verdictLines({ runnable, errors, refusals, warnings }: Verdict, source: ConfigSource): string[] {
+export function verdictLines(
+  { runnable, errors, refusals, warnings }: Verdict,
+  source: ConfigSource,
+): string[] {
   const section = (title: string, faults: Verdict["errors"]) =>
     faults.length === 0 ? [] : [title, ...faults.flatMap((fault) => faultLines(fault, source))];
   return [

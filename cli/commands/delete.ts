@@ -35,11 +35,14 @@ async function erase(sessionId: string, flags: Flags, io: Io): Promise<ExitCode>
 
 /** Shows what would be lost. Throws CliError unless they want that. */
 async function confirm(sessionId: string, connection: Connection, io: Io): Promise<void> {
-  if (!isInteractive(io)) throw new CliError(EXIT.config, "Nobody is there to be asked: add --yes to erase the session.");
+  if (!isInteractive(io))
+    throw new CliError(EXIT.config, "Nobody is there to be asked: add --yes to erase the session.");
   const { data } = await sessionStatus(sessionId, connection);
   const question = toLine(data.meta?.question ?? "");
   const what = question === "" ? "" : ` "${fitStart(question, MOST_QUESTION_COLUMNS)}"`;
-  const running = data.turns.some(({ status }) => status === "running") ? ", one of them running" : "";
+  const running = data.turns.some(({ status }) => status === "running")
+    ? ", one of them running"
+    : "";
   const asked = `Erase ${sessionId}${what}, ${plural(data.turns.length, "turn")}${running}, for good?`;
   if (!(await askYes(asked, io))) throw new CliError(EXIT.interrupted, "Nothing was changed.");
 }

@@ -12,7 +12,9 @@ type Flags = ConnectionFlags & { json?: true };
 
 /** `eval list` and `eval run`. */
 export const registerEval: Register = (program, { io, end }) => {
-  const command = new Command("eval").description("evaluation suites: what there is, and running one now");
+  const command = new Command("eval").description(
+    "evaluation suites: what there is, and running one now",
+  );
   command.addCommand(
     withConnection(new Command("list"))
       .description("list the suites on offer")
@@ -40,4 +42,5 @@ export const registerEval: Register = (program, { io, end }) => {
   program.addCommand(command);
 };
 
-const printJson = (raw: string, { stdout }: Pick<Io, "stdout">): void => void stdout.write(`${escapeJson(raw.trim())}\n`);
+const printJson = (raw: string, { stdout }: Pick<Io, "stdout">): void =>
+  void stdout.write(`${escapeJson(raw.trim())}\n`);

@@ -20,11 +20,17 @@ const SCOPES = ["read", "run", "admin"];
 
 /** `keys`: who may use the service. Needs a key with the scope admin. */
 export const registerKeys: Register = (program, { io, end }) => {
-  const keys = new Command("keys").description("keys of the service: make, list, revoke (needs the scope admin)");
+  const keys = new Command("keys").description(
+    "keys of the service: make, list, revoke (needs the scope admin)",
+  );
   withConnection(keys.command("create"))
     .description("make a key and print it on stdout; it is shown this once")
     .argument("<name>", "for people: whose it is, or where")
-    .option("--scopes <list>", "of read, run and admin; each includes those before it (default: run)", toScopes)
+    .option(
+      "--scopes <list>",
+      "of read, run and admin; each includes those before it (default: run)",
+      toScopes,
+    )
     .option("--days <n>", "how long it is good for", toDays)
     .option("--json", "print the service's answer")
     .action(async (name: string, flags: CreateFlags) => end(await create(name, flags, io)));
@@ -38,7 +44,9 @@ export const registerKeys: Register = (program, { io, end }) => {
     .description("revoke a key: it opens nothing any more, and its streams are closed")
     .argument("<id>", "the key's id", toKeyId)
     .option("--yes", "do not ask")
-    .action(async (id: string, flags: ConnectionFlags & { yes?: true }) => end(await revoke(id, flags, io)));
+    .action(async (id: string, flags: ConnectionFlags & { yes?: true }) =>
+      end(await revoke(id, flags, io)),
+    );
   program.addCommand(keys);
 };
 
@@ -48,7 +56,9 @@ async function create(name: string, flags: CreateFlags, io: Io): Promise<ExitCod
   const { data, raw } = await createKey(wish, await connect(flags, io));
   if (flags.json) io.stdout.write(`${escapeJson(raw.trim())}\n`);
   else {
-    io.stderr.write(`Key ${toLine(data.id)} for ${data.scopes.map(toLine).join(", ")}. It is shown this once:\n`);
+    io.stderr.write(
+      `Key ${toLine(data.id)} for ${data.scopes.map(toLine).join(", ")}. It is shown this once:\n`,
+    );
     io.stdout.write(`${toLine(data.key)}\n`);
   }
   return EXIT.ok;
@@ -58,21 +68,39 @@ async function list(flags: ListFlags, io: Io): Promise<ExitCode> {
   const { data, raw } = await listKeys(flags, await connect(flags, io));
   if (flags.json) io.stdout.write(`${escapeJson(raw.trim())}\n`);
   else if (data.data.length === 0) io.stderr.write("There are no keys yet.\n");
-  else printTable(["id", "state", "scopes", "made", "last used", "name"], data.data.map(keyRow), io.stdout);
+  else
+    printTable(
+      ["id", "state", "scopes", "made", "last used", "name"],
+      data.data.map(keyRow),
+      io.stdout,
+    );
   return EXIT.ok;
 }
 
 function keyRow(key: KeyList["data"][number]): string[] {
-  const time = (seconds: number | null | undefined) => (seconds ? formatTime(seconds * 1000) : "never");
+  const time = (seconds: number | null | undefined) =>
+    seconds ? formatTime(seconds * 1000) : "never";
   const expired = key.expires_at ? key.expires_at * 1000 < Date.now() : false;
   const state = key.revoked_at ? "revoked" : expired ? "expired" : "good";
-  return [key.id, state, key.scopes.join(","), time(key.created_at), time(key.last_used_at), key.name ?? ""];
+  return [
+    key.id,
+    state,
+    key.scopes.join(","),
+    time(key.created_at),
+    time(key.last_used_at),
+    key.name ?? "",
+  ];
 }
 
-async function revoke(id: string, flags: ConnectionFlags & { yes?: true }, io: Io): Promise<ExitCode> {
+async function revoke(
+  id: string,
+  flags: ConnectionFlags & { yes?: true },
+  io: Io,
+): Promise<ExitCode> {
   const context = await connect(flags, io);
   if (flags.yes === undefined) {
-    if (!isInteractive(io)) throw new CliError(EXIT.config, "Nobody is there to be asked: add --yes to revoke the key.");
+    if (!isInteractive(io))
+      throw new CliError(EXIT.config, "Nobody is there to be asked: add --yes to revoke the key.");
     if (!(await askYes(`Revoke the key ${id} of ${context.server}?`, io)))
       throw new CliError(EXIT.interrupted, "Nothing was changed.");
   }
@@ -91,7 +119,8 @@ function toScopes(text: string): readonly string[] {
 
 function toDays(text: string): number {
   const days = Number(text);
-  if (!(Number.isInteger(days) && days >= 1 && days <= 3_650)) throw new InvalidArgumentError("Give whole days, from 1 to 3650.");
+  if (!(Number.isInteger(days) && days >= 1 && days <= 3_650))
+    throw new InvalidArgumentError("Give whole days, from 1 to 3650.");
   return days;
 }
 
@@ -99,6 +128,8 @@ function toKeyId(text: string): string {
   if (/^[0-9a-z]{26}$/.test(text)) return text;
   const isKey = /^[a-z]+_[0-9a-z]{26}_/.test(text);
   throw new InvalidArgumentError(
-    isKey ? "That is a key; its id is the part between the underscores." : "`keys list` tells the ids.",
+    isKey
+      ? "That is a key; its id is the part between the underscores."
+      : "`keys list` tells the ids.",
   );
 }

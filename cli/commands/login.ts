@@ -24,24 +24,36 @@ export const registerLogin: Register = (program, { io, end }) => {
 };
 
 async function login(flags: ConnectionFlags, io: Io): Promise<ExitCode> {
-  const { server } = await connect({ server: flags.server }, { ...io, env: { ...io.env, MASSGEN_EDGE_KEY: undefined } });
+  const { server } = await connect(
+    { server: flags.server },
+    { ...io, env: { ...io.env, MASSGEN_EDGE_KEY: undefined } },
+  );
   const key = flags.key ?? (await readKey(server, io));
   requireSendable(key, server, flags.key === undefined ? "your input" : "--key");
   const access = await judgeAccess({ server, key });
-  if (access.kind === "refused") throw new CliError(EXIT.refused, `${server} does not take this key. Nothing was stored.`);
+  if (access.kind === "refused")
+    throw new CliError(EXIT.refused, `${server} does not take this key. Nothing was stored.`);
   const file = await storeKey(server, key, io);
-  io.stdout.write(`${server} takes the key${access.kind === "open" ? ", though it needs none" : ""}. Stored in ${file}.\n`);
+  io.stdout.write(
+    `${server} takes the key${access.kind === "open" ? ", though it needs none" : ""}. Stored in ${file}.\n`,
+  );
   return EXIT.ok;
 }
 
 async function readKey(server: string, io: Io): Promise<string> {
-  const key = isInteractive(io) ? await askSecret(`Key for ${server}`, io) : (await readAll(io.stdin)).trim();
-  if (key === "") throw new CliError(EXIT.config, "There is no key: type it at a terminal, or pipe it in.");
+  const key = isInteractive(io)
+    ? await askSecret(`Key for ${server}`, io)
+    : (await readAll(io.stdin)).trim();
+  if (key === "")
+    throw new CliError(EXIT.config, "There is no key: type it at a terminal, or pipe it in.");
   return key;
 }
 
 async function logout(flags: ConnectionFlags, io: Io): Promise<ExitCode> {
-  const { server } = await connect({ server: flags.server }, { ...io, env: { ...io.env, MASSGEN_EDGE_KEY: undefined } });
+  const { server } = await connect(
+    { server: flags.server },
+    { ...io, env: { ...io.env, MASSGEN_EDGE_KEY: undefined } },
+  );
   const forgot = await forgetKey(server, io);
   io.stdout.write(
     forgot

@@ -22,7 +22,8 @@ const WORDS: Readonly<Record<string, string>> = {
     "turns events review compare",
   [FILES]: "files download fetch clone apply patch get merge checkpoint save",
   [UNPUSHED]: "upload add commit import sync mount copy attachments context contexts",
-  [TEAMS]: "teams team agents agent models model providers presets templates examples samples quickstart",
+  [TEAMS]:
+    "teams team agents agent models model providers presets templates examples samples quickstart",
   "config init": "init new create setup configure configuration settings set edit",
   "config validate": "validate check lint verify",
   login: "auth authenticate signin account whoami user token setup-token logon",
@@ -33,7 +34,8 @@ const WORDS: Readonly<Record<string, string>> = {
   "eval list": "evals evaluate test tests bench benchmark",
   doctor: "diagnose health ping debug env",
   "--version": "version about",
-  'ask "…"': "run exec execute prompt query chat talk question interactive repl shell start plan retry restart",
+  'ask "…"':
+    "run exec execute prompt query chat talk question interactive repl shell start plan retry restart",
   [HELP]:
     "completion completions autocomplete man usage commands options plugin plugins mcp extension extensions hooks skills alias " +
     "docs api audit compact release pr issue",
@@ -65,6 +67,8 @@ export const OTHER_TOOLS: ReadonlyMap<string, OtherTool> = new Map(
     ...Object.entries(WORDS).flatMap(([command, words]) =>
       words.split(" ").map((word): OtherTool => ({ word, command, sentence: null })),
     ),
-    ...Object.entries(SENTENCES).map(([word, sentence]): OtherTool => ({ word, command: "doctor", sentence })),
+    ...Object.entries(SENTENCES).map(
+      ([word, sentence]): OtherTool => ({ word, command: "doctor", sentence }),
+    ),
   ].map((tool) => [tool.word, tool]),
 );

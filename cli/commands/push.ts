@@ -14,10 +14,19 @@ type Flags = ConnectionFlags & PushOptions & { json?: true };
 /** `push`: a directory becomes the newest version of a context. */
 export const registerPush: Register = (program, { io, end }) => {
   const command = withConnection(new Command("push"))
-    .description("upload a folder as a context that agents can read, without what git ignores and what may hold secrets")
+    .description(
+      "upload a folder as a context that agents can read, without what git ignores and what may hold secrets",
+    )
     .argument("[folder]", "which; the current one unless given")
-    .option("--name <name>", "what it is called there (default: as last time, then the folder's name)", toContextName)
-    .option("--include <pattern...>", "send what matches although it would be left out, as in .gitignore")
+    .option(
+      "--name <name>",
+      "what it is called there (default: as last time, then the folder's name)",
+      toContextName,
+    )
+    .option(
+      "--include <pattern...>",
+      "send what matches although it would be left out, as in .gitignore",
+    )
     .option("--force", "make it the newest version, whatever was pushed meanwhile")
     .option("--dry-run", "only list what would go")
     .option("--json", "print the service's answer")

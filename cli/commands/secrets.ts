@@ -25,7 +25,9 @@ type SetFlags = Flags & { origin: string[]; path: string[]; method: string[] };
 
 /** `secrets`: what the tenant's tools and tool servers may be sent. Needs a key with the scope admin. */
 export const registerSecrets: Register = (program, { io, end }) => {
-  const secrets = new Command("secrets").description("secrets for tools: list, set, delete (needs the scope admin)");
+  const secrets = new Command("secrets").description(
+    "secrets for tools: list, set, delete (needs the scope admin)",
+  );
   withConnection(secrets.command("list"))
     .description("list the secrets by name, without their values")
     .option("--json", "print the service's answer")
@@ -33,8 +35,17 @@ export const registerSecrets: Register = (program, { io, end }) => {
   withConnection(secrets.command("set"))
     .description("set a secret; its value is asked for, or piped in, and never an argument")
     .argument("<name>", "as configs write it in ${NAME}", toName)
-    .requiredOption("--origin <origin>", "where it may be sent; more than once for several", collect)
-    .option("--path <path>", "only there and below, at each origin; more than once for several", collect, [])
+    .requiredOption(
+      "--origin <origin>",
+      "where it may be sent; more than once for several",
+      collect,
+    )
+    .option(
+      "--path <path>",
+      "only there and below, at each origin; more than once for several",
+      collect,
+      [],
+    )
     .option("--method <method>", "only by this method; more than once for several", toMethods, [])
     .option("--json", "print the service's answer")
     .action(async (name: string, flags: SetFlags) => end(await set(name, flags, io)));
@@ -42,12 +53,18 @@ export const registerSecrets: Register = (program, { io, end }) => {
     .description("delete a secret: no request carries it any more")
     .argument("<name>", "the secret's name", toName)
     .option("--yes", "do not ask")
-    .action(async (name: string, flags: ConnectionFlags & { yes?: true }) => end(await remove(name, flags, io)));
+    .action(async (name: string, flags: ConnectionFlags & { yes?: true }) =>
+      end(await remove(name, flags, io)),
+    );
   program.addCommand(secrets);
 };
 
 async function list(flags: Flags, io: Io): Promise<ExitCode> {
-  const { data, raw } = await request({ method: "GET", path: SECRETS_PATH }, SecretListSchema, await connect(flags, io));
+  const { data, raw } = await request(
+    { method: "GET", path: SECRETS_PATH },
+    SecretListSchema,
+    await connect(flags, io),
+  );
   if (flags.json) io.stdout.write(`${escapeJson(raw.trim())}\n`);
   else if (data.data.length === 0) io.stderr.write("There are no secrets yet.\n");
   else printTable(["name", "set", "sent to"], data.data.map(rowOf), io.stdout);
@@ -70,23 +87,42 @@ async function set(name: string, flags: SetFlags, io: Io): Promise<ExitCode> {
     ...(flags.path.length > 0 && { paths: flags.path }),
     ...(flags.method.length > 0 && { methods: flags.method }),
   }));
-  const value = isInteractive(io) ? await askSecret(`Value of ${name}`, io) : (await readAll(io.stdin)).trim();
-  if (value === "") throw new CliError(EXIT.config, "There is no value: type it at a terminal, or pipe it in.");
+  const value = isInteractive(io)
+    ? await askSecret(`Value of ${name}`, io)
+    : (await readAll(io.stdin)).trim();
+  if (value === "")
+    throw new CliError(EXIT.config, "There is no value: type it at a terminal, or pipe it in.");
   const { data, raw } = await request(
     { method: "PUT", path: secretPath(name), body: { value, bindings } },
     SecretSchema,
     context,
   );
   if (flags.json) io.stdout.write(`${escapeJson(raw.trim())}\n`);
-  else io.stdout.write(`${toLine(data.name)} is set. It is sent to ${toLine(data.bindings.map(describe).join(", "))}.\n`);
+  else
+    io.stdout.write(
+      `${toLine(data.name)} is set. It is sent to ${toLine(data.bindings.map(describe).join(", "))}.\n`,
+    );
   return EXIT.ok;
 }
 
-async function remove(name: string, flags: ConnectionFlags & { yes?: true }, io: Io): Promise<ExitCode> {
+async function remove(
+  name: string,
+  flags: ConnectionFlags & { yes?: true },
+  io: Io,
+): Promise<ExitCode> {
   const context = await connect(flags, io);
   if (flags.yes === undefined) {
-    if (!isInteractive(io)) throw new CliError(EXIT.config, "There is no terminal to ask at: add --yes to delete the secret.");
-    if (!(await askYes(`Delete the secret ${name} of ${context.server}? Tools that name it stop working.`, io)))
+    if (!isInteractive(io))
+      throw new CliError(
+        EXIT.config,
+        "There is no terminal to ask at: add --yes to delete the secret.",
+      );
+    if (
+      !(await askYes(
+        `Delete the secret ${name} of ${context.server}? Tools that name it stop working.`,
+        io,
+      ))
+    )
       throw new CliError(EXIT.interrupted, "Nothing was changed.");
   }
   const response = await send({ method: "DELETE", path: secretPath(name) }, context);
@@ -105,5 +141,7 @@ function toMethods(text: string, before: readonly string[]): string[] {
 
 function toName(text: string): string {
   if (isSecretName(text)) return text;
-  throw new InvalidArgumentError("A name has letters, digits and underscores, and does not begin with a digit.");
+  throw new InvalidArgumentError(
+    "A name has letters, digits and underscores, and does not begin with a digit.",
+  );
 }

@@ -51,10 +51,17 @@ function nextPage({ limit, after }: Page, { data, has_more }: SessionList): Page
 }
 
 /** A line for each. */
-export function printSessions({ data }: SessionList, { stdout, stderr }: Pick<Io, "stdout" | "stderr">): void {
+export function printSessions(
+  { data }: SessionList,
+  { stdout, stderr }: Pick<Io, "stdout" | "stderr">,
+): void {
   if (data.length === 0) stderr.write("There are no sessions yet.\n");
   else {
-    const rows = data.map(({ id, created_at, question_preview }) => [id, formatTime(created_at * 1000), question_preview]);
+    const rows = data.map(({ id, created_at, question_preview }) => [
+      id,
+      formatTime(created_at * 1000),
+      question_preview,
+    ]);
     printTable(["session", "started", "question"], rows, stdout);
   }
 }

@@ -40,7 +40,11 @@ export function refuseSlips(words: readonly string[], howToAsk = askedBy(words))
   }
   const written = word.toLowerCase();
   const command = COMMANDS.find((name) => name === written);
-  if (command) throw new CliError(EXIT.config, `Options come after the command: ${commandLineOf(command, "… [options]")}`);
+  if (command)
+    throw new CliError(
+      EXIT.config,
+      `Options come after the command: ${commandLineOf(command, "… [options]")}`,
+    );
   const instead = elsewhere(written) ?? slip(written);
   if (instead !== null) throw refusal(word, instead, howToAsk);
 }
@@ -54,11 +58,16 @@ export function refuseFirstSlip(entry: string): void {
   if (/^["'“‘„«`]/.test(word)) return;
   const howToAsk = "To ask it as a question, put it in quotes.";
   const isCommand = COMMANDS.some((name) => name === word.toLowerCase());
-  if (isCommand) throw new CliError(EXIT.config, `Did you mean ${commandLineOf(word.toLowerCase())}? ${howToAsk}`);
+  if (isCommand)
+    throw new CliError(
+      EXIT.config,
+      `Did you mean ${commandLineOf(word.toLowerCase())}? ${howToAsk}`,
+    );
   refuseSlips(word.split(/\s+/), howToAsk);
 }
 
-const askedBy = (words: readonly string[]): string => `To ask it as a question: ${commandLineOf("ask", `"${words.join(" ")}"`)}`;
+const askedBy = (words: readonly string[]): string =>
+  `To ask it as a question: ${commandLineOf("ask", `"${words.join(" ")}"`)}`;
 
 type Instead = { command: string; sentence: string | null };
 
@@ -70,7 +79,9 @@ function slip(word: string): Instead | null {
   if (word.length < 3) return null;
   const own = COMMANDS.find((name) => distance(word, name) <= (name.length > 4 ? 2 : 1));
   if (own !== undefined) return { command: own, sentence: null };
-  const other = [...OTHER_TOOLS.keys()].find((name) => name.length > 3 && distance(word, name) <= 1);
+  const other = [...OTHER_TOOLS.keys()].find(
+    (name) => name.length > 3 && distance(word, name) <= 1,
+  );
   return other === undefined ? null : elsewhere(other);
 }
 
@@ -87,7 +98,13 @@ function distance(a: string, b: string): number {
     const next = [index + 1];
     for (let column = 1; column <= b.length; column++) {
       const same = letter === b[column - 1] ? 0 : 1;
-      next.push(Math.min((row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1, (row[column - 1] ?? 0) + same));
+      next.push(
+        Math.min(
+          (row[column] ?? 0) + 1,
+          (next[column - 1] ?? 0) + 1,
+          (row[column - 1] ?? 0) + same,
+        ),
+      );
     }
     row = next;
   }

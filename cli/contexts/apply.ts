@@ -42,17 +42,23 @@ export async function applySteps(
   return done;
 }
 
-const phaseOf = (step: Step): number => (step.action === "delete" ? 1 : step.action === "write" && step.waits ? 2 : 0);
-const inOrder = (steps: readonly Step[]): Step[] => steps.toSorted((a, b) => phaseOf(a) - phaseOf(b));
+const phaseOf = (step: Step): number =>
+  step.action === "delete" ? 1 : step.action === "write" && step.waits ? 2 : 0;
+const inOrder = (steps: readonly Step[]): Step[] =>
+  steps.toSorted((a, b) => phaseOf(a) - phaseOf(b));
 
 /** Folders that a pull that broke off left at a path go, as far as nothing is in them; what is there then is looked at as ever. */
 async function clear(directory: string, text: string): Promise<void> {
   const here = await inspect(directory, text);
   if (here === null || !("by" in here) || !here.by || here.by.files.length > 0) return;
-  for (const folder of here.by.folders) await rmdir(path.join(directory, folder)).catch(() => undefined);
+  for (const folder of here.by.folders)
+    await rmdir(path.join(directory, folder)).catch(() => undefined);
 }
 
-async function requireUnchanged(directory: string, { path: text, from }: { path: string; from: Side }): Promise<void> {
+async function requireUnchanged(
+  directory: string,
+  { path: text, from }: { path: string; from: Side },
+): Promise<void> {
   if (!isStill(await inspect(directory, text), from)) throw changedMeanwhile(text);
 }
 

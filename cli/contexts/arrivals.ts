@@ -23,7 +23,8 @@ export class Arrivals {
       const reason = leftOutAs(folder, await this.#ignored.for(folder), this.#includes);
       if (reason !== null && !this.#includes.reachInto(folder)) return { path: folder, reason };
     }
-    if (choosesPackages(file) && !this.#includes.hasItself(file)) return { path: file, reason: "says where packages come from" };
+    if (choosesPackages(file) && !this.#includes.hasItself(file))
+      return { path: file, reason: "says where packages come from" };
     const reason = leftOutAs(file, await this.#ignored.for(file), this.#includes);
     return reason && { path: file, reason };
   }

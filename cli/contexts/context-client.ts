@@ -34,7 +34,10 @@ export function putManifest(
     size,
     ...(executable ? { executable } : {}),
   }));
-  const bytes = JSON.stringify({ files: listed, ...(base === undefined ? {} : { base_version: base }) });
+  const bytes = JSON.stringify({
+    files: listed,
+    ...(base === undefined ? {} : { base_version: base }),
+  });
   return transferJson(
     { method: "PUT", path: contextPath(name), body: { type: "application/json", bytes } },
     ContextUploadSchema,
@@ -42,20 +45,35 @@ export function putManifest(
   );
 }
 
-type Sending = { upload: ContextUpload; files: readonly LocalFile[]; told: (bytes: number) => void };
+type Sending = {
+  upload: ContextUpload;
+  files: readonly LocalFile[];
+  told: (bytes: number) => void;
+};
 
 /** Sends what an upload misses: small files packed together, others by themselves. `told`: called with the bytes that have arrived. */
-export async function sendMissing({ upload, files, told }: Sending, context: RequestContext): Promise<void> {
+export async function sendMissing(
+  { upload, files, told }: Sending,
+  context: RequestContext,
+): Promise<void> {
   const missing = new Set(upload.missing);
-  const once = new Map(files.filter(({ hash }) => missing.has(hash)).map((file) => [file.hash, file]));
+  const once = new Map(
+    files.filter(({ hash }) => missing.has(hash)).map((file) => [file.hash, file]),
+  );
   for (const pack of packsOf([...once.values()])) {
     const [first] = pack;
     if (!first) continue;
     const isAlone = pack.length === 1;
     const [path = "", query = ""] = upload.links.blobs.split("?");
-    const body = isAlone ? { type: "application/octet-stream", bytes: await readAgain(first) } : await packed(pack);
+    const body = isAlone
+      ? { type: "application/octet-stream", bytes: await readAgain(first) }
+      : await packed(pack);
     await transferJson(
-      { method: "PUT", path: isAlone ? `${path}/${first.hash}?${query}` : upload.links.blobs, body },
+      {
+        method: "PUT",
+        path: isAlone ? `${path}/${first.hash}?${query}` : upload.links.blobs,
+        body,
+      },
       BlobsStoredSchema,
       context,
     );
@@ -84,35 +102,57 @@ export function packsOf(files: readonly LocalFile[]): LocalFile[][] {
   return open.length > 0 ? [...packs, open] : packs;
 }
 
-async function packed(files: readonly LocalFile[]): Promise<{ type: string; bytes: Uint8Array<ArrayBuffer> }> {
+async function packed(
+  files: readonly LocalFile[],
+): Promise<{ type: string; bytes: Uint8Array<ArrayBuffer> }> {
   const entries: { header: { name: string; size: number }; body: Uint8Array }[] = [];
-  for (const file of files) entries.push({ header: { name: file.hash, size: file.size }, body: await readAgain(file) });
+  for (const file of files)
+    entries.push({ header: { name: file.hash, size: file.size }, body: await readAgain(file) });
   return { type: "application/x-tar", bytes: await packTar(entries) };
 }
 
 async function readAgain({ file, hash, path }: LocalFile): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = (await readPlainFile(file))?.bytes;
   if (bytes && hashOf(bytes) === hash) return new Uint8Array(bytes);
-  throw new CliError(EXIT.config, `${toLine(path)} was changed while it was pushed. Nothing was changed there: push again.`);
+  throw new CliError(
+    EXIT.config,
+    `${toLine(path)} was changed while it was pushed. Nothing was changed there: push again.`,
+  );
 }
 
 const versionCall = (name: string, version: string | null) =>
   ({ method: "GET", path: contextPath(name) + (version ? `?version=${version}` : "") }) as const;
 
 /** A version of a context, the newest unless given. */
-export const readContext = (name: string, version: string | null, context: RequestContext): Promise<Context> =>
-  transferJson(versionCall(name, version), ContextSchema, context);
+export const readContext = (
+  name: string,
+  version: string | null,
+  context: RequestContext,
+): Promise<Context> => transferJson(versionCall(name, version), ContextSchema, context);
 
 /** A version that may have been pruned since; then null. */
-export const readContextIfKept = (name: string, version: string, context: RequestContext): Promise<Context | null> =>
+export const readContextIfKept = (
+  name: string,
+  version: string,
+  context: RequestContext,
+): Promise<Context | null> =>
   transferJsonIfThere(versionCall(name, version), ContextSchema, context);
 
 /** Its files by path. */
 export const sidesOf = ({ tree }: Context): Map<string, Exclude<Side, null>> =>
-  new Map(tree.map(({ path, sha256, executable }) => [path, { hash: sha256, executable: executable ?? false }]));
+  new Map(
+    tree.map(({ path, sha256, executable }) => [
+      path,
+      { hash: sha256, executable: executable ?? false },
+    ]),
+  );
 
 /** What a turn changed in contexts. */
-export const readChanges = (session: string, turn: number, context: RequestContext): Promise<TurnChanges> =>
+export const readChanges = (
+  session: string,
+  turn: number,
+  context: RequestContext,
+): Promise<TurnChanges> =>
   transferJson({ method: "GET", path: turnChangesPath(session, turn) }, TurnChangesSchema, context);
 
 /** Contents by path and hash. Throws CliError also for others than that hash's. */
@@ -131,5 +171,8 @@ export const fetchFromTurn =
 async function fetchBlob(path: string, hash: string, context: RequestContext): Promise<Uint8Array> {
   const bytes = await transfer({ method: "GET", path }, context);
   if (hashOf(bytes) === hash) return bytes;
-  throw new CliError(EXIT.execution, `${context.server} sent other contents than it said. Nothing was written; ask again.`);
+  throw new CliError(
+    EXIT.execution,
+    `${context.server} sent other contents than it said. Nothing was written; ask again.`,
+  );
 }

@@ -29,7 +29,10 @@ export class IgnoreFiles {
 
   async #read(at: string): Promise<readonly IgnoreFile[]> {
     const above = await (at === "" ? ignoreFilesAbove(this.#root) : this.for(at));
-    const own = await ignoreFileAt(path.join(this.#root, at, ".gitignore"), { base: at, prefix: "" });
+    const own = await ignoreFileAt(path.join(this.#root, at, ".gitignore"), {
+      base: at,
+      prefix: "",
+    });
     return own ? [...above, own] : above;
   }
 }
@@ -48,7 +51,10 @@ async function ignoreFilesAbove(root: string): Promise<IgnoreFile[]> {
   for (let folder = path.resolve(root); ; ) {
     const repository = await repositoryAt(folder);
     if (repository !== null) {
-      const exclude = await ignoreFileAt(path.join(repository, "info", "exclude"), { base: "", prefix });
+      const exclude = await ignoreFileAt(path.join(repository, "info", "exclude"), {
+        base: "",
+        prefix,
+      });
       return exclude ? [exclude, ...found] : found;
     }
     const parent = path.dirname(folder);
@@ -75,5 +81,7 @@ async function repositoryAt(folder: string): Promise<string | null> {
 async function lineAfter(file: string, start: string, from: string): Promise<string | null> {
   const text = await readFile(file, "utf8").catch(() => "");
   const line = text.split("\n", 1)[0]?.trim() ?? "";
-  return line.length > start.length && line.startsWith(start) ? path.resolve(from, line.slice(start.length)) : null;
+  return line.length > start.length && line.startsWith(start)
+    ? path.resolve(from, line.slice(start.length))
+    : null;
 }

@@ -115,7 +115,8 @@ function deniedAs(path: string): Reason | null {
 const PACKAGE_SETTINGS =
   /(^|\/)(\.npmrc|\.yarnrc|\.yarnrc\.yml|pip\.conf|bunfig\.toml|\.cargo\/config(\.toml)?|\.pnpmfile\.c?js|nuget\.config|uv\.toml|\.bundle\/config)$/i;
 /** In an address what stands before the `@` may be a key by itself, with no name to it. */
-const TOKEN = /_authToken|_auth\s*=|_password|npmAuth(Token|Ident)|:\/\/[^\s/:@]+:[^\s@]+@|https?:\/\/[^\s/@]+@/;
+const TOKEN =
+  /_authToken|_auth\s*=|_password|npmAuth(Token|Ident)|:\/\/[^\s/:@]+:[^\s@]+@|https?:\/\/[^\s/@]+@/;
 
 /** Whether a file, come from elsewhere, would say where programs are fetched from here. */
 export const choosesPackages = (path: string): boolean => PACKAGE_SETTINGS.test(path);
@@ -150,11 +151,13 @@ const RUN_UNASKED = [
 const runUnasked = ignore().add(RUN_UNASKED);
 
 /** Whether programs here read or run a file without being told to. */
-export const isRunUnasked = (path: string): boolean => choosesPackages(path) || runUnasked.ignores(path);
+export const isRunUnasked = (path: string): boolean =>
+  choosesPackages(path) || runUnasked.ignores(path);
 
 /** Whether a file that is usually harmless holds a key. */
 export const holdsToken = (path: string, bytes: Uint8Array): boolean =>
-  PACKAGE_SETTINGS.test(path) && TOKEN.test(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1"));
+  PACKAGE_SETTINGS.test(path) &&
+  TOKEN.test(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1"));
 
 /**
  * Rules of one file, such as a `.gitignore`, which hold for what is below a directory. `base`: that directory, "" or with a final `/`;
@@ -203,9 +206,16 @@ export class Includes {
 }
 
 /** Why a path is left out by where it lies; null if it is not. Directories end in `/`; what is in them is asked for by itself. */
-export function leftOutAs(path: string, rules: readonly IgnoreFile[], includes: Includes): Reason | null {
+export function leftOutAs(
+  path: string,
+  rules: readonly IgnoreFile[],
+  includes: Includes,
+): Reason | null {
   const denied = deniedAs(path);
-  const isAskedFor = denied === "may hold secrets" && !path.endsWith("/") ? includes.hasItself(path) : includes.has(path);
+  const isAskedFor =
+    denied === "may hold secrets" && !path.endsWith("/")
+      ? includes.hasItself(path)
+      : includes.has(path);
   if (isAskedFor) return null;
   return denied ?? (isIgnored(path, rules) ? "ignored by git" : null);
 }

@@ -19,7 +19,8 @@ const LinkSchema = z.object({
 });
 export type Link = z.infer<typeof LinkSchema>;
 
-const linkFile = (directory: string): string => path.join(directory, ".massgen-edge", "context.json");
+const linkFile = (directory: string): string =>
+  path.join(directory, ".massgen-edge", "context.json");
 
 /** null where the directory was never pushed or pulled. Throws CliError. */
 export async function readLink(directory: string): Promise<Link | null> {
@@ -28,7 +29,10 @@ export async function readLink(directory: string): Promise<Link | null> {
   if (text === null) return null;
   const parsed = LinkSchema.safeParse(parseJson(text));
   if (parsed.success) return parsed.data;
-  throw new CliError(EXIT.config, `${file} does not hold what \`push\` writes. Remove it, and name the context with --name.`);
+  throw new CliError(
+    EXIT.config,
+    `${file} does not hold what \`push\` writes. Remove it, and name the context with --name.`,
+  );
 }
 
 export const writeLink = (directory: string, link: Link): Promise<void> =>
@@ -47,9 +51,15 @@ const DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
 /** Why a path from elsewhere may not be written here; null if it may. What comes from a server is not believed. */
 export function refusalOf(text: string): string | null {
   const parts = text.split("/");
-  if (/[\p{Cc}\\]/u.test(text) || parts.some((part) => part === "" || part === "." || part === "..")) return "leads elsewhere";
-  if (parts.some((part) => /^[a-z]:/i.test(part) || DEVICE.test(part))) return "means a device or a drive";
-  if (parts.some((part) => /^(\.git|git~\d+|\.massgen-edge)[. ]*$/i.test(part))) return "could run programs here";
+  if (
+    /[\p{Cc}\\]/u.test(text) ||
+    parts.some((part) => part === "" || part === "." || part === "..")
+  )
+    return "leads elsewhere";
+  if (parts.some((part) => /^[a-z]:/i.test(part) || DEVICE.test(part)))
+    return "means a device or a drive";
+  if (parts.some((part) => /^(\.git|git~\d+|\.massgen-edge)[. ]*$/i.test(part)))
+    return "could run programs here";
   return isTaken(text) ? null : "is a name that other systems do not take";
 }
 
@@ -62,14 +72,18 @@ export async function inspect(directory: string, text: string): Promise<Here> {
     const above = parts.slice(0, depth).join("/");
     const found = await lstat(path.join(directory, above)).catch(() => null);
     if (found === null) return null;
-    if (found.isFile()) return { blocked: `${above} is a file here`, by: { files: [above], folders: [] } };
-    if (!found.isDirectory()) return { blocked: `${above} is ${found.isSymbolicLink() ? "a link" : "no folder"} here` };
+    if (found.isFile())
+      return { blocked: `${above} is a file here`, by: { files: [above], folders: [] } };
+    if (!found.isDirectory())
+      return { blocked: `${above} is ${found.isSymbolicLink() ? "a link" : "no folder"} here` };
   }
   const file = path.join(directory, text);
   const found = await lstat(file).catch(() => null);
   if (found === null) return null;
-  if (found.isDirectory()) return { blocked: "is a folder here", by: await contentsOf(directory, text) };
-  if (!found.isFile()) return { blocked: found.isSymbolicLink() ? "is a link here" : "is no plain file here" };
+  if (found.isDirectory())
+    return { blocked: "is a folder here", by: await contentsOf(directory, text) };
+  if (!found.isFile())
+    return { blocked: found.isSymbolicLink() ? "is a link here" : "is no plain file here" };
   const read = await readPlainFile(file);
   if (!read?.bytes) return { blocked: "is no file of the size that contexts have" };
   return { hash: hashOf(read.bytes), executable: read.executable };
@@ -80,7 +94,9 @@ async function contentsOf(directory: string, folder: string): Promise<InTheWay> 
   const [files, folders]: [string[], string[]] = [[], []];
   const isTooMuch = (): boolean => files.length + folders.length > 2 * CONTEXT_LIMITS.files;
   const walk = async (at: string): Promise<void> => {
-    const entries = isTooMuch() ? null : await readdir(path.join(directory, at), { withFileTypes: true }).catch(() => null);
+    const entries = isTooMuch()
+      ? null
+      : await readdir(path.join(directory, at), { withFileTypes: true }).catch(() => null);
     if (entries === null) files.push(at);
     for (const entry of entries ?? []) {
       if (entry.isDirectory()) await walk(`${at}/${entry.name}`);
@@ -96,14 +112,23 @@ async function contentsOf(directory: string, folder: string): Promise<InTheWay> 
 export async function isOneFile(directory: string, one: string, other: string): Promise<boolean> {
   const [ones, others] = [one.split("/"), other.split("/")];
   for (let depth = 1; depth <= ones.length; depth += 1) {
-    const [here, there] = await Promise.all([identityOf(directory, ones, depth), identityOf(directory, others, depth)]);
+    const [here, there] = await Promise.all([
+      identityOf(directory, ones, depth),
+      identityOf(directory, others, depth),
+    ]);
     if (here === null || here !== there) return false;
   }
   return true;
 }
 
 /** What tells a file or folder from all others of this machine; null where there is none. */
-async function identityOf(directory: string, parts: readonly string[], depth: number): Promise<string | null> {
-  const found = await lstat(path.join(directory, ...parts.slice(0, depth)), { bigint: true }).catch(() => null);
+async function identityOf(
+  directory: string,
+  parts: readonly string[],
+  depth: number,
+): Promise<string | null> {
+  const found = await lstat(path.join(directory, ...parts.slice(0, depth)), { bigint: true }).catch(
+    () => null,
+  );
   return found && `${found.dev}:${found.ino}`;
 }

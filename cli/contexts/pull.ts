@@ -48,7 +48,12 @@ type Incoming = {
 type Plan = { steps: Step[]; leftOut: LeftOut[]; without: string[] };
 
 /** Brings changes made elsewhere into a directory, or shows them. Gives 1 where something was changed on both sides. Throws CliError. */
-export async function pull(directory: string, options: PullOptions, connection: Connection, world: World): Promise<ExitCode> {
+export async function pull(
+  directory: string,
+  options: PullOptions,
+  connection: Connection,
+  world: World,
+): Promise<ExitCode> {
   const incoming = await incomingOf(directory, options, connection);
   if (incoming.note !== null) world.stderr.write(`${incoming.note}\n`);
   const arrivals = new Arrivals(directory, options.include ?? []);
@@ -57,11 +62,14 @@ export async function pull(directory: string, options: PullOptions, connection: 
   const conflicts = steps.filter((step) => step.action === "conflict");
   printSteps(steps, world);
   tellStaying(leftOut, world);
-  if (options.apply && conflicts.length > 0 && !options.skipConflicts) throw new CliError(EXIT.config, CONFLICTS);
+  if (options.apply && conflicts.length > 0 && !options.skipConflicts)
+    throw new CliError(EXIT.config, CONFLICTS);
   tellRunUnasked(arriving(steps), world); // before the first is written, so that a pull that breaks off has said it
   if (!options.apply) {
     world.stderr.write(
-      `${incoming.what}: ${sumOf(steps)}. ${steps.length > conflicts.length ? "--apply does that." : ""}`.trimEnd().concat("\n"),
+      `${incoming.what}: ${sumOf(steps)}. ${steps.length > conflicts.length ? "--apply does that." : ""}`
+        .trimEnd()
+        .concat("\n"),
     );
     return conflicts.length > 0 ? EXIT.config : EXIT.ok;
   }
@@ -82,10 +90,14 @@ const FORGOTTEN =
 async function planOf(directory: string, { changes }: Incoming, arrivals: Arrivals): Promise<Plan> {
   const plan: Pick<Plan, "leftOut" | "without"> = { leftOut: [], without: [] };
   const coming: Triple[] = [];
-  for (const change of mergeTwins(changes, await oneFileEach(directory, twinsAmong(changes))).filter(isChange)) {
+  for (const change of mergeTwins(
+    changes,
+    await oneFileEach(directory, twinsAmong(changes)),
+  ).filter(isChange)) {
     const triple = { ...change, here: await inspect(directory, change.path) };
     const isStep = planSteps([triple]).length > 0;
-    const left = isStep && refusalOf(change.path) === null ? await arrivals.leftOut(change.path) : null;
+    const left =
+      isStep && refusalOf(change.path) === null ? await arrivals.leftOut(change.path) : null;
     if (left === null) coming.push(triple);
     else {
       plan.leftOut.push(left);
@@ -110,7 +122,8 @@ const arriving = (steps: readonly Step[]): string[] =>
 
 function tellStaying(leftOut: readonly LeftOut[], world: World): void {
   tellLeftOut(leftOut, world);
-  if (leftOut.length > 0) world.stderr.write("--include <pattern> takes what it names all the same.\n");
+  if (leftOut.length > 0)
+    world.stderr.write("--include <pattern> takes what it names all the same.\n");
 }
 
 const CONFLICTS =
@@ -123,17 +136,28 @@ const sumOf = (steps: readonly Step[]): string => {
   return `${count("write")} to write, ${renames}${count("delete")} to delete, ${plural(count("conflict"), "conflict")}`;
 };
 
-function incomingOf(directory: string, options: PullOptions, connection: Connection): Promise<Incoming> {
+function incomingOf(
+  directory: string,
+  options: PullOptions,
+  connection: Connection,
+): Promise<Incoming> {
   return options.session === undefined
     ? fromContext(directory, options.name, connection)
     : fromTurn({ session: options.session, turn: options.turn ?? 1 }, options.name, connection);
 }
 
-async function fromContext(directory: string, asked: string | undefined, connection: Connection): Promise<Incoming> {
+async function fromContext(
+  directory: string,
+  asked: string | undefined,
+  connection: Connection,
+): Promise<Incoming> {
   const link = await readLink(directory);
   const name = asked ?? link?.name;
   if (name === undefined)
-    throw new CliError(EXIT.config, "This folder was never pushed: name the context with --name, or a session with --session.");
+    throw new CliError(
+      EXIT.config,
+      "This folder was never pushed: name the context with --name, or a session with --session.",
+    );
   const isOwn = link?.server === connection.server && link.name === name;
   const newest = await readContext(name, null, connection);
   const base = isOwn ? await readContextIfKept(name, link.version, connection) : null;
@@ -142,7 +166,11 @@ async function fromContext(directory: string, asked: string | undefined, connect
   const paths = [...new Set([...before.keys(), ...after.keys()])].sort();
   return {
     what: `${name} ${newest.version}`,
-    changes: paths.map((path) => ({ path, base: before.get(path) ?? null, theirs: after.get(path) ?? null })),
+    changes: paths.map((path) => ({
+      path,
+      base: before.get(path) ?? null,
+      theirs: after.get(path) ?? null,
+    })),
     theirs: fetchFromContext(name, newest.version, connection),
     base: fetchFromContext(name, base?.version ?? newest.version, connection),
     arrives: { name, version: newest.version },
@@ -157,7 +185,10 @@ async function fromTurn(
 ): Promise<Incoming> {
   const { data } = await readChanges(session, turn, connection);
   const names = data.map(({ context }) => context);
-  const found = asked === undefined && data.length === 1 ? data[0] : data.find(({ context }) => context === asked);
+  const found =
+    asked === undefined && data.length === 1
+      ? data[0]
+      : data.find(({ context }) => context === asked);
   if (!found) {
     const message =
       data.length === 0
@@ -174,7 +205,10 @@ async function fromTurn(
   for (const { path } of changes) before.delete(path);
   return {
     what: `${found.context}, turn ${turn} of ${session}`,
-    changes: [...changes, ...[...before].map(([path, side]) => ({ path, base: side, theirs: side }))],
+    changes: [
+      ...changes,
+      ...[...before].map(([path, side]) => ({ path, base: side, theirs: side })),
+    ],
     theirs: fetchFromTurn(session, turn, connection),
     base: fetchFromContext(found.context, found.base_version, connection),
     arrives: null,
@@ -185,14 +219,24 @@ async function fromTurn(
 /** A line for each step: `write`, `rename`, `delete` or `conflict`, the path, and which name it had or why. */
 function printSteps(steps: readonly Step[], { stdout }: World): void {
   for (const step of steps) {
-    const more = step.action === "conflict" ? [step.why] : step.action === "rename" ? [`was ${step.was}`] : [];
+    const more =
+      step.action === "conflict" ? [step.why] : step.action === "rename" ? [`was ${step.was}`] : [];
     stdout.write(`${[step.action, ...[step.path, ...more].map(toLine)].join("\t")}\n`);
   }
 }
 
 /** All changes that may be written here, whatever lies here: whoever applies the patch sees to conflicts. Gives 1 if some may not. */
-async function printPatch({ changes, base, theirs, what }: Incoming, arrivals: Arrivals, world: World): Promise<ExitCode> {
-  const [noText, refused, hidden, leftOut]: [string[], string[], string[], LeftOut[]] = [[], [], [], []];
+async function printPatch(
+  { changes, base, theirs, what }: Incoming,
+  arrivals: Arrivals,
+  world: World,
+): Promise<ExitCode> {
+  const [noText, refused, hidden, leftOut]: [string[], string[], string[], LeftOut[]] = [
+    [],
+    [],
+    [],
+    [],
+  ];
   const contentsOf = async (path: string, side: Side, fetching: Fetching) =>
     side && { bytes: await fetching(path, side.hash), executable: side.executable };
   for (const change of changes) {
@@ -203,7 +247,11 @@ async function printPatch({ changes, base, theirs, what }: Incoming, arrivals: A
     if (left !== null) leftOut.push(left);
     if (refusal !== null || left !== null) continue;
     const before = await contentsOf(change.path, change.base, base);
-    const patch = patchOf(change.path, before, await contentsOf(change.path, change.theirs, theirs));
+    const patch = patchOf(
+      change.path,
+      before,
+      await contentsOf(change.path, change.theirs, theirs),
+    );
     if (patch === null) noText.push(change.path);
     else {
       // On a terminal escapes would act; git needs them as they are, from a file or a pipe.
@@ -217,8 +265,13 @@ async function printPatch({ changes, base, theirs, what }: Incoming, arrivals: A
       `${what}: look before you apply it, these hold control characters or direction marks: ${hidden.join(", ")}\n`,
     );
   tellStaying(leftOut, world);
-  if (noText.length > 0) world.stderr.write(`${what}: not in the patch, since it is no text: ${noText.map(toLine).join(", ")}\n`);
+  if (noText.length > 0)
+    world.stderr.write(
+      `${what}: not in the patch, since it is no text: ${noText.map(toLine).join(", ")}\n`,
+    );
   if (refused.length > 0)
-    world.stderr.write(`${what}: not in the patch, since it may not be written here: ${refused.join(", ")}\n`);
+    world.stderr.write(
+      `${what}: not in the patch, since it may not be written here: ${refused.join(", ")}\n`,
+    );
   return refused.length > 0 ? EXIT.config : EXIT.ok;
 }

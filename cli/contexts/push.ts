@@ -10,7 +10,12 @@ import { readLink, writeLink } from "./places";
 import { type Scan, scan } from "./scan";
 import { tellLeftOut } from "./tell-left-out";
 
-export type PushOptions = { name?: string; include?: readonly string[]; force?: true; dryRun?: true };
+export type PushOptions = {
+  name?: string;
+  include?: readonly string[];
+  force?: true;
+  dryRun?: true;
+};
 type World = Pick<Io, "stdout" | "stderr" | "env">;
 
 /** Files may change while they are sent; then what is missing is asked for once more. */
@@ -24,7 +29,8 @@ export async function push(
   world: World,
 ): Promise<ContextUpload | null> {
   const link = await readLink(directory);
-  const own = link?.server === connection.server && (options.name ?? link.name) === link.name ? link : null;
+  const own =
+    link?.server === connection.server && (options.name ?? link.name) === link.name ? link : null;
   const name = options.name ?? link?.name ?? nameOf(directory);
   const found = await scan(directory, options.include ?? []);
   tellLeftOut(found.leftOut, world);
@@ -35,7 +41,8 @@ export async function push(
     world.stderr.write(`${summaryOf(found)} would go to ${name}.\n`);
     return null;
   }
-  if (found.files.length === 0) throw new CliError(EXIT.config, `${directory} has nothing to push.`);
+  if (found.files.length === 0)
+    throw new CliError(EXIT.config, `${directory} has nothing to push.`);
   const base = options.force ? undefined : own?.version;
   const upload = await send(name, found, base, { connection, world });
   await writeLink(directory, { server: connection.server, name, version: upload.version });
@@ -44,12 +51,20 @@ export async function push(
 
 type Way = { connection: Connection; world: World };
 
-async function send(name: string, { files }: Scan, base: string | undefined, { connection, world }: Way): Promise<ContextUpload> {
+async function send(
+  name: string,
+  { files }: Scan,
+  base: string | undefined,
+  { connection, world }: Way,
+): Promise<ContextUpload> {
   for (let round = 1; ; round += 1) {
     const upload = await putManifest(name, { files, base }, connection);
     if (upload.status !== "uploading") return upload;
     if (round > MOST_ROUNDS)
-      throw new CliError(EXIT.execution, `${connection.server} does not keep what it is sent. Try again later.`);
+      throw new CliError(
+        EXIT.execution,
+        `${connection.server} does not keep what it is sent. Try again later.`,
+      );
     const missing = new Set(upload.missing);
     const sizes = new Map(files.map(({ hash, size }) => [hash, size]));
     const total = [...missing].reduce((sum, hash) => sum + (sizes.get(hash) ?? 0), 0);
@@ -60,7 +75,10 @@ async function send(name: string, { files }: Scan, base: string | undefined, { c
 }
 
 /** How far it is, on one line of a terminal, and nowhere else. */
-function progress(total: number, { stderr, env }: World): { add(bytes: number): void; end(): void } {
+function progress(
+  total: number,
+  { stderr, env }: World,
+): { add(bytes: number): void; end(): void } {
   const isShown = canRedraw(stderr, env);
   let sent = 0;
   return {
@@ -83,5 +101,8 @@ const summaryOf = ({ files }: Scan): string =>
 function nameOf(directory: string): string {
   const name = contextNameFrom(directory);
   if (name !== null) return name;
-  throw new CliError(EXIT.config, "The folder's name cannot be a context's. Give one with --name, such as --name website.");
+  throw new CliError(
+    EXIT.config,
+    "The folder's name cannot be a context's. Give one with --name, such as --name website.",
+  );
 }

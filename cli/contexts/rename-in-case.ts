@@ -27,6 +27,8 @@ async function renameEntry(folder: string, old: string, name: string): Promise<v
     });
     await rm(between, { force: true }); // left over where both names were links to one file: rename does nothing then
   } catch (cause) {
-    throw new CliError(EXIT.config, `Cannot rename ${from} to ${name}: ${reasonOf(cause)}.`, { cause });
+    throw new CliError(EXIT.config, `Cannot rename ${from} to ${name}: ${reasonOf(cause)}.`, {
+      cause,
+    });
   }
 }

@@ -12,11 +12,18 @@ import { IgnoreFiles } from "./ignore-files";
 import { holdsToken, Includes, type LeftOut, leftOutAs, NEVER, type Reason } from "./left-out";
 
 /** A file that goes. `path`: as the service will call it; `file`: as this machine does. */
-export type LocalFile = { path: string; file: string; hash: string; size: number; executable: boolean };
+export type LocalFile = {
+  path: string;
+  file: string;
+  hash: string;
+  size: number;
+  executable: boolean;
+};
 export type Scan = { files: LocalFile[]; leftOut: LeftOut[] };
 
 /** SHA-256 in lower-case hex. */
-export const hashOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+export const hashOf = (bytes: Uint8Array): string =>
+  createHash("sha256").update(bytes).digest("hex");
 
 /**
  * What of a directory goes: everything but links, what git ignores (`IgnoreFiles`), and the list of secrets and of what are no
@@ -64,9 +71,12 @@ class Walk {
   async #directory(at: string): Promise<void> {
     const folder = path.join(this.root, at);
     const entries = await readdir(folder, { withFileTypes: true }).catch((cause: unknown) => {
-      throw new CliError(EXIT.config, `Cannot read the folder ${folder}: ${reasonOf(cause)}.`, { cause });
+      throw new CliError(EXIT.config, `Cannot read the folder ${folder}: ${reasonOf(cause)}.`, {
+        cause,
+      });
     });
-    for (const entry of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) await this.#entry(at, entry);
+    for (const entry of entries.sort((one, other) => (one.name < other.name ? -1 : 1)))
+      await this.#entry(at, entry);
   }
 
   async #entry(at: string, entry: Dirent): Promise<void> {
@@ -74,7 +84,8 @@ class Walk {
     const isDirectory = entry.isDirectory();
     const here = at + entry.name + (isDirectory ? "/" : "");
     const reason = await this.#reason(here, entry);
-    if (reason !== null && !(isDirectory && this.includes.reachInto(here))) this.leftOut.push({ path: here, reason });
+    if (reason !== null && !(isDirectory && this.includes.reachInto(here)))
+      this.leftOut.push({ path: here, reason });
     else if (isDirectory) await this.#directory(here);
     else await this.#file(here);
   }
@@ -95,7 +106,13 @@ class Walk {
       this.leftOut.push({ path: here, reason: "may hold secrets" });
     else {
       const { bytes, executable } = read;
-      this.files.push({ path: here.normalize("NFC"), file, hash: hashOf(bytes), size: bytes.byteLength, executable });
+      this.files.push({
+        path: here.normalize("NFC"),
+        file,
+        hash: hashOf(bytes),
+        size: bytes.byteLength,
+        executable,
+      });
     }
   }
 }

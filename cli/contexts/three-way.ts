@@ -16,7 +16,13 @@ export type Triple = Change & { here: Here };
 
 /** `waits`: what is in its way goes by other steps, which must be done before. */
 export type Step =
-  | { action: "write"; path: string; from: Side; to: { hash: string; executable: boolean }; waits?: true }
+  | {
+      action: "write";
+      path: string;
+      from: Side;
+      to: { hash: string; executable: boolean };
+      waits?: true;
+    }
   | { action: "rename"; path: string; was: string }
   | { action: "delete"; path: string; from: Side }
   | { action: "conflict"; path: string; why: string };
@@ -37,15 +43,22 @@ const NOTHING: Going = { files: new Set(), folders: new Set() };
 
 function goingOf(triples: readonly Triple[]): Going {
   const deleted = triples.filter(({ base, theirs }) => base !== null && theirs === null);
-  const files = deleted.flatMap((triple) => stepsOf(triple, NOTHING)).filter(({ action }) => action === "delete");
-  return { files: new Set(files.map(({ path }) => path)), folders: new Set(deleted.flatMap(({ path }) => ancestorsOf(path))) };
+  const files = deleted
+    .flatMap((triple) => stepsOf(triple, NOTHING))
+    .filter(({ action }) => action === "delete");
+  return {
+    files: new Set(files.map(({ path }) => path)),
+    folders: new Set(deleted.flatMap(({ path }) => ancestorsOf(path))),
+  };
 }
 
 const isGoing = ({ files, folders }: InTheWay, going: Going): boolean =>
-  files.every((file) => going.files.has(file)) && folders.every((folder) => going.folders.has(folder));
+  files.every((file) => going.files.has(file)) &&
+  folders.every((folder) => going.folders.has(folder));
 
 /** Whether there is anything to be done, whatever lies here. */
-export const isChange = ({ base, theirs, was }: Change): boolean => was !== undefined || !isSame(base, theirs);
+export const isChange = ({ base, theirs, was }: Change): boolean =>
+  was !== undefined || !isSame(base, theirs);
 
 function stepsOf(triple: Triple, going: Going): Step[] {
   if (!isChange(triple)) return [];
@@ -53,16 +66,28 @@ function stepsOf(triple: Triple, going: Going): Step[] {
   if (here === null || !("blocked" in here)) return stepsFor(triple, here);
   // Where something else lies there is no file: to be deleted, or to be in the way of another once that has gone.
   if (here.by && triple.theirs === null) return stepsFor(triple, null);
-  if (!here.by || !isGoing(here.by, going)) return [{ action: "conflict", path, why: here.blocked }];
-  return stepsFor(triple, null).map((step) => (step.action === "write" ? { ...step, waits: true } : step));
+  if (!here.by || !isGoing(here.by, going))
+    return [{ action: "conflict", path, why: here.blocked }];
+  return stepsFor(triple, null).map((step) =>
+    step.action === "write" ? { ...step, waits: true } : step,
+  );
 }
 
 function stepsFor({ path, base, theirs, was }: Change, here: Side): Step[] {
   const renamed: Step[] = was === undefined ? [] : [{ action: "rename", path, was }];
   if (isSame(base, theirs) || hasArrived(base, theirs, here)) return renamed;
-  if (!isSameHash(base, here)) return [{ action: "conflict", path, why: whyOf(base, theirs, here) }];
+  if (!isSameHash(base, here))
+    return [{ action: "conflict", path, why: whyOf(base, theirs, here) }];
   if (theirs === null) return [...renamed, { action: "delete", path, from: here }];
-  return [...renamed, { action: "write", path, from: here, to: { ...theirs, executable: mayRun(base, theirs, here) } }];
+  return [
+    ...renamed,
+    {
+      action: "write",
+      path,
+      from: here,
+      to: { ...theirs, executable: mayRun(base, theirs, here) },
+    },
+  ];
 }
 
 /** What nobody changed there is as it is here. */
@@ -74,7 +99,8 @@ const hasArrived = (base: Side, theirs: Side, here: Side): boolean =>
   isSameHash(theirs, here) && (!isSameHash(base, theirs) || isSame(theirs, here));
 
 const isSameHash = (one: Side, other: Side): boolean => one?.hash === other?.hash;
-const isSame = (one: Side, other: Side): boolean => isSameHash(one, other) && one?.executable === other?.executable;
+const isSame = (one: Side, other: Side): boolean =>
+  isSameHash(one, other) && one?.executable === other?.executable;
 
 function whyOf(base: Side, theirs: Side, here: Side): string {
   if (base === null) return "made on both sides, with different contents";

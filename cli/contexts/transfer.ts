@@ -29,12 +29,20 @@ export async function transfer(call: Transfer, context: RequestContext): Promise
 }
 
 /** The JSON of an answer, checked. Throws CliError. */
-export async function transferJson<T>(call: Transfer, schema: z.ZodType<T>, context: RequestContext): Promise<T> {
+export async function transferJson<T>(
+  call: Transfer,
+  schema: z.ZodType<T>,
+  context: RequestContext,
+): Promise<T> {
   return jsonOf(await answerTo(call, context), schema, context);
 }
 
 /** As `transferJson`; null where there is no such thing. */
-export async function transferJsonIfThere<T>(call: Transfer, schema: z.ZodType<T>, context: RequestContext): Promise<T | null> {
+export async function transferJsonIfThere<T>(
+  call: Transfer,
+  schema: z.ZodType<T>,
+  context: RequestContext,
+): Promise<T | null> {
   const answer = await answerTo(call, context);
   return answer.response.status === 404 ? null : jsonOf(answer, schema, context);
 }
@@ -44,7 +52,13 @@ async function answerTo(call: Transfer, context: RequestContext): Promise<Answer
   for (let tries = 1; ; tries += 1) {
     const isLast = tries === TRIES;
     const answer = await attempt(call, context).catch((error: unknown) => {
-      if (isLast || !(error instanceof CliError) || error.exitCode !== EXIT.unreachable || tries > 3) throw error;
+      if (
+        isLast ||
+        !(error instanceof CliError) ||
+        error.exitCode !== EXIT.unreachable ||
+        tries > 3
+      )
+        throw error;
       return null;
     });
     const wait = answer && !answer.response.ok ? waitOf(answer.response) : 0;
@@ -58,10 +72,19 @@ async function bytesOf({ response, bytes }: Answer, context: RequestContext): Pr
   throw await errorFrom(new Response(Buffer.from(bytes), response), context);
 }
 
-async function jsonOf<T>(answer: Answer, schema: z.ZodType<T>, context: RequestContext): Promise<T> {
-  const parsed = schema.safeParse(parseJson(new TextDecoder().decode(await bytesOf(answer, context))));
+async function jsonOf<T>(
+  answer: Answer,
+  schema: z.ZodType<T>,
+  context: RequestContext,
+): Promise<T> {
+  const parsed = schema.safeParse(
+    parseJson(new TextDecoder().decode(await bytesOf(answer, context))),
+  );
   if (parsed.success) return parsed.data;
-  throw new CliError(EXIT.execution, `${context.server} answered something else than this service does. Is the address right?`);
+  throw new CliError(
+    EXIT.execution,
+    `${context.server} answered something else than this service does. Is the address right?`,
+  );
 }
 
 /** How long whoever answers so asks to wait; null for any other answer. */
@@ -71,24 +94,45 @@ function waitOf({ status, headers }: Response): number | null {
   return ms <= MOST_WAIT_MS ? ms : null;
 }
 
-async function attempt({ method, path, body, mostBytes = MOST_BYTES }: Transfer, context: RequestContext): Promise<Answer> {
-  const headers = { Accept: "*/*", ...identity(context), ...(body ? { "Content-Type": body.type } : {}) };
+async function attempt(
+  { method, path, body, mostBytes = MOST_BYTES }: Transfer,
+  context: RequestContext,
+): Promise<Answer> {
+  const headers = {
+    Accept: "*/*",
+    ...identity(context),
+    ...(body ? { "Content-Type": body.type } : {}),
+  };
   const signal = AbortSignal.timeout(ANSWER_MS);
   try {
     const url = new URL(path, context.server);
-    const response = await fetch(url, { method, headers, redirect: "manual", signal, ...(body ? { body: body.bytes } : {}) });
+    const response = await fetch(url, {
+      method,
+      headers,
+      redirect: "manual",
+      signal,
+      ...(body ? { body: body.bytes } : {}),
+    });
     return { response, bytes: await readAtMost(response, mostBytes, context) };
   } catch (cause) {
     throw cause instanceof CliError ? cause : unreachable(context, cause);
   }
 }
 
-async function readAtMost({ body }: Response, most: number, { server }: RequestContext): Promise<Uint8Array> {
+async function readAtMost(
+  { body }: Response,
+  most: number,
+  { server }: RequestContext,
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body ?? []) {
     size += chunk.byteLength;
-    if (size > most) throw new CliError(EXIT.execution, `${server} answered more than was asked for. Is the address right?`);
+    if (size > most)
+      throw new CliError(
+        EXIT.execution,
+        `${server} answered more than was asked for. Is the address right?`,
+      );
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -15,7 +15,9 @@ export function twinsAmong(changes: readonly Change[]): Twins[] {
     staying.set(key, [...(staying.get(key) ?? []), path]);
   }
   const deleted = changes.filter(({ base, theirs }) => base !== null && theirs === null);
-  return deleted.flatMap(({ path: gone }) => (staying.get(folded(gone)) ?? []).map((stays) => ({ gone, stays })));
+  return deleted.flatMap(({ path: gone }) =>
+    (staying.get(folded(gone)) ?? []).map((stays) => ({ gone, stays })),
+  );
 }
 
 /**

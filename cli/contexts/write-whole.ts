@@ -8,7 +8,11 @@ import { reasonOf } from "../text-file";
  * Writes a file, or leaves what was there: never half of one. Makes the folders above. Who may read and write a file that was there
  * stays as it was. Throws CliError.
  */
-export async function writeWhole(file: string, bytes: Uint8Array, executable: boolean): Promise<void> {
+export async function writeWhole(
+  file: string,
+  bytes: Uint8Array,
+  executable: boolean,
+): Promise<void> {
   const draft = path.join(path.dirname(file), `.massgen-edge-${randomUUID()}`);
   try {
     await mkdir(path.dirname(file), { recursive: true });

@@ -39,7 +39,8 @@ export class EvalCases {
     await Promise.all(owedAt(this.#state(), Date.now()).map((effect) => this.#perform(effect)));
     const next = claimable(this.#state());
     // On disk before any session hears of it: whatever happens now, these cases are under way and no others in their place.
-    for (const nth of next) this.#store.apply(this.#run, { type: "case_claimed", nth, at: Date.now() });
+    for (const nth of next)
+      this.#store.apply(this.#run, { type: "case_claimed", nth, at: Date.now() });
     await Promise.all(next.map((nth) => this.#perform({ type: "create_session", nth })));
     await this.#save();
   }
@@ -49,7 +50,13 @@ export class EvalCases {
     try {
       await inTime(this.#do(effect));
     } catch (error) {
-      logError("evaluation", this.#run.suite.name, this.#run.id, effect.type, error instanceof Error ? error.message : error);
+      logError(
+        "evaluation",
+        this.#run.suite.name,
+        this.#run.id,
+        effect.type,
+        error instanceof Error ? error.message : error,
+      );
       if (effect.type !== "give_up") return;
       const hasRun = this.#state().cases[effect.nth]?.status === "running";
       this.#end(effect.nth, errored("nothing was heard of its session", { hasRun }));
@@ -76,7 +83,8 @@ export class EvalCases {
     const id = sessionOf(this.#run, nth);
     await this.#index.add({ tenant, id, createdAt: Date.now(), question: one.question });
     const started = await this.#session(nth).create(id, team, this.#turnOf(one));
-    if (started.ok) return this.#store.apply(this.#run, { type: "case_started", nth, at: Date.now() });
+    if (started.ok)
+      return this.#store.apply(this.#run, { type: "case_started", nth, at: Date.now() });
     const why = heldBy(started);
     if (why) return this.#store.apply(this.#run, { type: "case_held", nth, why });
     await this.#endUnstarted(nth, `its session could not start: ${reasonOf(started)}`);
@@ -90,7 +98,9 @@ export class EvalCases {
 
   async #ask(nth: number, one: SuiteCase): Promise<void> {
     const asked = await this.#session(nth).turn(1);
-    const result = asked.ok ? judge(asked.turn, one.grader) : errored("its session was erased", { hasRun: true });
+    const result = asked.ok
+      ? judge(asked.turn, one.grader)
+      : errored("its session was erased", { hasRun: true });
     if (result) this.#end(nth, result);
   }
 
@@ -105,7 +115,13 @@ export class EvalCases {
     const wasCut = asked.turn.status === "cancelled";
     if (!result) return this.#end(nth, errored(detail, { hasRun: true }));
     const { costUsd, durationMs, unpriced } = result;
-    const late = { ...errored(detail), hasRun: true, costUsd, durationMs, ...(unpriced && { unpriced }) };
+    const late = {
+      ...errored(detail),
+      hasRun: true,
+      costUsd,
+      durationMs,
+      ...(unpriced && { unpriced }),
+    };
     this.#end(nth, wasCut ? late : result);
   }
 
@@ -113,9 +129,13 @@ export class EvalCases {
   async #giveUpWithout(nth: number): Promise<void> {
     const { patienceMs, cases } = this.#state();
     const state = cases[nth];
-    if (state?.status !== "starting") return this.#end(nth, errored("its session was erased", { hasRun: true }));
+    if (state?.status !== "starting")
+      return this.#end(nth, errored("its session was erased", { hasRun: true }));
     const why = state.held ?? "its session did not answer";
-    await this.#endUnstarted(nth, `could not start for ${Math.round(patienceMs / 1000)} seconds: ${why}`);
+    await this.#endUnstarted(
+      nth,
+      `could not start for ${Math.round(patienceMs / 1000)} seconds: ${why}`,
+    );
   }
 
   #end(nth: number, result: CaseResult): void {
@@ -136,13 +156,19 @@ export class EvalCases {
     return {
       question,
       parentTurn: null,
-      budget: { ...(max_cost_usd === undefined ? {} : { max_cost_usd }), ...(max_tokens === undefined ? {} : { max_tokens }) },
+      budget: {
+        ...(max_cost_usd === undefined ? {} : { max_cost_usd }),
+        ...(max_tokens === undefined ? {} : { max_tokens }),
+      },
       timeoutMs: Math.round(this.#run.suite.timeout_seconds * 1000),
     };
   }
 
   #session(nth: number): SessionStub {
-    const place = { namespace: this.#env.SESSIONS, masterKey: readSecret(this.#env, "MASTER_KEY") ?? null };
+    const place = {
+      namespace: this.#env.SESSIONS,
+      masterKey: readSecret(this.#env, "MASTER_KEY") ?? null,
+    };
     const caller = { tenant: this.#run.tenant, keyId: null, scopes: withIncluded(["run"]) };
     return sessionStub(place, caller, sessionOf(this.#run, nth));
   }
@@ -158,7 +184,9 @@ function heldBy(refusal: StartRefusal): string | null {
     case "quota_exceeded":
       return `its tenant had ${refusal.limit} ${refusal.limit === 1 ? "turn" : "turns"} running, as many as it may`;
     case "spend_exceeded":
-      return refusal.reservedUsd > 0 ? "what is left of its tenant's money of the day was reserved by running turns" : null;
+      return refusal.reservedUsd > 0
+        ? "what is left of its tenant's money of the day was reserved by running turns"
+        : null;
     default:
       return null;
   }
@@ -183,7 +211,10 @@ function reasonOf(refusal: StartRefusal): string {
 async function inTime<T>(work: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ANSWER_WITHIN_MS / 1000} seconds`)), ANSWER_WITHIN_MS);
+    timer = setTimeout(
+      () => reject(new Error(`no answer within ${ANSWER_WITHIN_MS / 1000} seconds`)),
+      ANSWER_WITHIN_MS,
+    );
   });
   try {
     return await Promise.race([work, late]);

@@ -27,4 +27,5 @@ export type EvalRunApi = {
 };
 
 /** The name of a run's object: tenant, suite and id make it, so the same run asked for twice is the same object. */
-export const evalRunName = (tenant: string, suite: string, id: string): string => JSON.stringify([tenant, suite, id]);
+export const evalRunName = (tenant: string, suite: string, id: string): string =>
+  JSON.stringify([tenant, suite, id]);

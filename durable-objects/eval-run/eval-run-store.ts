@@ -34,19 +34,27 @@ export class EvalRunStore {
   /** Inside a transaction. */
   create(run: StoredRun): void {
     for (const table of TABLES) this.#sql.exec(table);
-    for (const { key, value } of toRows(run)) this.#sql.exec("INSERT INTO run (key, value) VALUES (?, ?)", key, value);
+    for (const { key, value } of toRows(run))
+      this.#sql.exec("INSERT INTO run (key, value) VALUES (?, ?)", key, value);
     for (const [nth, state] of initialState(run.suite, run.startedAt).cases.entries()) {
-      this.#sql.exec("INSERT INTO cases (nth, state, saved) VALUES (?, ?, 0)", nth, JSON.stringify(state));
+      this.#sql.exec(
+        "INSERT INTO cases (nth, state, saved) VALUES (?, ?, 0)",
+        nth,
+        JSON.stringify(state),
+      );
     }
   }
 
   /** Inside the transaction of `create`. */
   addOther(nth: number, run: EvalRunStart): void {
-    for (const { key, value } of toRows(run)) this.#sql.exec("INSERT INTO others VALUES (?, ?, ?)", nth, key, value);
+    for (const { key, value } of toRows(run))
+      this.#sql.exec("INSERT INTO others VALUES (?, ?, ?)", nth, key, value);
   }
 
   others(): { nth: number; run: EvalRunStart }[] {
-    const rows = this.#sql.exec<Part & { nth: number }>("SELECT nth, key, value FROM others ORDER BY nth").toArray();
+    const rows = this.#sql
+      .exec<Part & { nth: number }>("SELECT nth, key, value FROM others ORDER BY nth")
+      .toArray();
     const runs = Map.groupBy(rows, ({ nth }) => nth);
     return [...runs].map(([nth, parts]) => ({ nth, run: fromRows<EvalRunStart>(parts) }));
   }
@@ -56,18 +64,25 @@ export class EvalRunStore {
   }
 
   state({ suite, startedAt }: StoredRun): RunState {
-    const rows = this.#sql.exec<{ state: string }>("SELECT state FROM cases ORDER BY nth").toArray();
-    return { ...initialState(suite, startedAt), cases: rows.map(({ state }): CaseState => JSON.parse(state)) };
+    const rows = this.#sql
+      .exec<{ state: string }>("SELECT state FROM cases ORDER BY nth")
+      .toArray();
+    return {
+      ...initialState(suite, startedAt),
+      cases: rows.map(({ state }): CaseState => JSON.parse(state)),
+    };
   }
 
   apply(run: StoredRun, event: RunEvent): void {
     const after = evolve(this.state(run), event).cases[event.nth];
-    if (after) this.#sql.exec("UPDATE cases SET state = ? WHERE nth = ?", JSON.stringify(after), event.nth);
+    if (after)
+      this.#sql.exec("UPDATE cases SET state = ? WHERE nth = ?", JSON.stringify(after), event.nth);
   }
 
   /** Cases that are done and not yet in D1. */
   unsaved(): number[] {
-    const query = "SELECT nth FROM cases WHERE saved = 0 AND state ->> '$.status' = 'done' ORDER BY nth";
+    const query =
+      "SELECT nth FROM cases WHERE saved = 0 AND state ->> '$.status' = 'done' ORDER BY nth";
     return this.#sql
       .exec<{ nth: number }>(query)
       .toArray()
@@ -77,7 +92,8 @@ export class EvalRunStore {
   /** D1 has these results. What was answered is D1's alone from now on, so that there is one place to erase it from. */
   markSaved(nths: readonly number[]): void {
     const without = "json_set(state, '$.result.answer', NULL, '$.result.detail', '')";
-    for (const nth of nths) this.#sql.exec(`UPDATE cases SET saved = 1, state = ${without} WHERE nth = ?`, nth);
+    for (const nth of nths)
+      this.#sql.exec(`UPDATE cases SET saved = 1, state = ${without} WHERE nth = ?`, nth);
     this.#sql.exec("INSERT OR REPLACE INTO run (key, value) VALUES ('listed', '1')");
   }
 
@@ -91,12 +107,23 @@ export class EvalRunStore {
 type Part = { key: string; value: string };
 
 const toRows = ({ suite, team, ...start }: EvalRunStart): Part[] =>
-  Object.entries({ start, suite, team }).map(([key, part]) => ({ key, value: JSON.stringify(part) }));
+  Object.entries({ start, suite, team }).map(([key, part]) => ({
+    key,
+    value: JSON.stringify(part),
+  }));
 
 function fromRows<Run extends EvalRunStart>(rows: readonly Part[]): Run {
   const part = (name: string) => JSON.parse(rows.find(({ key }) => key === name)?.value ?? "");
   return { ...part("start"), suite: part("suite"), team: part("team") };
 }
 
-const initialState = ({ cases, at_once, timeout_seconds }: KeptSuite, startedAt: number): RunState =>
-  newRun({ cases: cases.length, atOnce: at_once, patienceMs: timeout_seconds * 1000 + GRACE_MS, startedAt });
+const initialState = (
+  { cases, at_once, timeout_seconds }: KeptSuite,
+  startedAt: number,
+): RunState =>
+  newRun({
+    cases: cases.length,
+    atOnce: at_once,
+    patienceMs: timeout_seconds * 1000 + GRACE_MS,
+    startedAt,
+  });

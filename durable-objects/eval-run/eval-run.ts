@@ -24,12 +24,16 @@ export class EvalRunObject extends DurableObject<Env> implements EvalRunApi {
     this.#store = new EvalRunStore(ctx.storage.sql);
   }
 
-  async start(run: EvalRunStart, others: readonly EvalRunStart[] = []): Promise<{ started: boolean }> {
+  async start(
+    run: EvalRunStart,
+    others: readonly EvalRunStart[] = [],
+  ): Promise<{ started: boolean }> {
     const { storage } = this.ctx;
     const begun = this.#store.run();
     if (begun) {
       // One whose moment has passed may never ring.
-      if (!this.#isSettled(begun) && ((await storage.getAlarm()) ?? 0) < Date.now()) await storage.setAlarm(Date.now());
+      if (!this.#isSettled(begun) && ((await storage.getAlarm()) ?? 0) < Date.now())
+        await storage.setAlarm(Date.now());
       return { started: false };
     }
     const kept = this.#sealed({ ...run, startedAt: Date.now() });
@@ -64,9 +68,9 @@ export class EvalRunObject extends DurableObject<Env> implements EvalRunApi {
   async #startOthers(): Promise<void> {
     const starting = this.#store.others().map(async ({ nth, run }) => {
       try {
-        await this.env.EVALS.get(this.env.EVALS.idFromName(evalRunName(run.tenant, run.suite.name, run.id))).start(
-          this.#opened(run),
-        );
+        await this.env.EVALS.get(
+          this.env.EVALS.idFromName(evalRunName(run.tenant, run.suite.name, run.id)),
+        ).start(this.#opened(run));
       } catch (error) {
         logError("evaluation could not start", run.suite.name, run.id, error);
         if (Date.now() - run.scheduledAt < OTHERS_FOR_MS) return;
@@ -86,7 +90,9 @@ export class EvalRunObject extends DurableObject<Env> implements EvalRunApi {
   #opened<Run extends EvalRunStart>(run: Run): Run {
     const opened = run.team && this.#keysOf(run).open(run.team);
     if (!opened) return run;
-    return opened.ok ? { ...run, team: opened.team } : { ...run, team: null, problem: opened.failure.message };
+    return opened.ok
+      ? { ...run, team: opened.team }
+      : { ...run, team: null, problem: opened.failure.message };
   }
 
   #keysOf({ tenant, suite, id }: EvalRunStart): TeamKeys {
@@ -95,6 +101,10 @@ export class EvalRunObject extends DurableObject<Env> implements EvalRunApi {
 
   /** Every case has its result, D1 has them all, and nothing else is to be started. */
   #isSettled(run: StoredRun): boolean {
-    return isOver(this.#store.state(run)) && this.#store.unsaved().length === 0 && this.#store.others().length === 0;
+    return (
+      isOver(this.#store.state(run)) &&
+      this.#store.unsaved().length === 0 &&
+      this.#store.others().length === 0
+    );
   }
 }

@@ -1,7 +1,14 @@
 import { DurableObject } from "cloudflare:workers";
 import { SteadyClock } from "../../src/coordination";
 import { isAhead } from "../../src/rate-limits/backend-rates";
-import { askToStart, EMPTY_QUEUE, forgottenAt, leaveQueue, type RateQueue, settleCall } from "../../src/rate-limits/rate-queue";
+import {
+  askToStart,
+  EMPTY_QUEUE,
+  forgottenAt,
+  leaveQueue,
+  type RateQueue,
+  settleCall,
+} from "../../src/rate-limits/rate-queue";
 import type { Env } from "../../src/env";
 import { HOLD_MS, type RateAnswer, type RateGateApi, type RateWish } from "./rate-gate-api";
 
@@ -30,7 +37,9 @@ export class RateGateObject extends DurableObject<Env> implements RateGateApi {
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    ctx.storage.sql.exec("CREATE TABLE IF NOT EXISTS endpoints (id TEXT PRIMARY KEY, spent TEXT NOT NULL) WITHOUT ROWID");
+    ctx.storage.sql.exec(
+      "CREATE TABLE IF NOT EXISTS endpoints (id TEXT PRIMARY KEY, spent TEXT NOT NULL) WITHOUT ROWID",
+    );
   }
 
   async start(wish: RateWish, holdMs: number = HOLD_MS): Promise<RateAnswer> {
@@ -82,7 +91,10 @@ export class RateGateObject extends DurableObject<Env> implements RateGateApi {
   #queue(endpoint: string): RateQueue {
     const known = this.#queues.get(endpoint);
     if (known) return known;
-    const [row] = this.ctx.storage.sql.exec<Row>("SELECT id, spent FROM endpoints WHERE id = ?", endpoint);
+    const [row] = this.ctx.storage.sql.exec<Row>(
+      "SELECT id, spent FROM endpoints WHERE id = ?",
+      endpoint,
+    );
     return { ...(row ? keptOf(row.spent) : EMPTY_QUEUE), waiting: [] };
   }
 
@@ -91,7 +103,11 @@ export class RateGateObject extends DurableObject<Env> implements RateGateApi {
     this.#queues.set(endpoint, queue);
     if (!isSpent) return;
     const { spent, granted } = queue;
-    this.ctx.storage.sql.exec("INSERT OR REPLACE INTO endpoints VALUES (?, ?)", endpoint, JSON.stringify({ spent, granted }));
+    this.ctx.storage.sql.exec(
+      "INSERT OR REPLACE INTO endpoints VALUES (?, ?)",
+      endpoint,
+      JSON.stringify({ spent, granted }),
+    );
     if (this.#isSwept) return;
     this.#isSwept = true;
     void this.ctx.storage.setAlarm(forgottenAt(queue));

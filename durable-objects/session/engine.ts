@@ -15,7 +15,12 @@ import {
   SteadyClock,
   type SessionState,
 } from "../../src/coordination";
-import { type DeltaItem, isTerminal, type SessionEvent, type Usage } from "../../src/protocol/events";
+import {
+  type DeltaItem,
+  isTerminal,
+  type SessionEvent,
+  type Usage,
+} from "../../src/protocol/events";
 import { BEGINS_AGAIN } from "../../src/providers/platform-words";
 import type { ResumePoint } from "../../src/providers/provider";
 import type { ContainerDuty, Containers } from "./tools/containers";
@@ -106,9 +111,18 @@ export class Engine {
       openTurn: () => runningTurn(this.#state)?.number ?? null,
     });
     const { calls, queries } = this.journal;
-    this.#records = new RoundRecords({ team: options.team, nonce: options.nonce, log, calls, queries });
+    this.#records = new RoundRecords({
+      team: options.team,
+      nonce: options.nonce,
+      log,
+      calls,
+      queries,
+    });
     this.#wakeUp = new WakeUp(ctx.storage, () => this.#look());
-    this.#runner = new EffectRunner(options.performer(this), { slots: this.callSlots, patienceMs: HEADER_PATIENCE_MS });
+    this.#runner = new EffectRunner(options.performer(this), {
+      slots: this.callSlots,
+      patienceMs: HEADER_PATIENCE_MS,
+    });
     const idle = { now: () => this.#clock.now(), onIdle: () => this.#arm(this.#clock.now()) };
     this.#tellings = new Deliveries({
       outbox: this.journal.outbox,
@@ -162,9 +176,15 @@ export class Engine {
 
   #resume(firstSeq: number): void {
     for (const row of this.#log.readDeltas(firstSeq)) this.#restore(row);
-    for (const { id, answers } of runningTurn(this.#state)?.attempt.agents ?? []) if (answers > 0) this.#written.answered(id);
+    for (const { id, answers } of runningTurn(this.#state)?.attempt.agents ?? [])
+      if (answers > 0) this.#written.answered(id);
     const cutOff = inFlight(this.#state);
-    logInfo("resumed", this.facts.sessionId, `boot ${this.facts.boot}`, `${cutOff.length} effects interrupted`);
+    logInfo(
+      "resumed",
+      this.facts.sessionId,
+      `boot ${this.facts.boot}`,
+      `${cutOff.length} effects interrupted`,
+    );
     for (const effect of cutOff.filter((id) => !this.#takeUp(id))) {
       this.handle({ type: "effect_interrupted", effect });
     }
@@ -184,8 +204,18 @@ export class Engine {
     this.#report(broken);
     const at = this.#clock.now();
     const events = brokenEnd(this.#log, open, at);
-    const writeFiles = () => this.workspaces.end({ turn: open.turn, hasChanges: false, hasContexts: true });
-    this.#commit({ events, rows: events.map(toRow), state: { ...this.#state, lastAt: at }, records: [], writeFiles }, at);
+    const writeFiles = () =>
+      this.workspaces.end({ turn: open.turn, hasChanges: false, hasContexts: true });
+    this.#commit(
+      {
+        events,
+        rows: events.map(toRow),
+        state: { ...this.#state, lastAt: at },
+        records: [],
+        writeFiles,
+      },
+      at,
+    );
   }
 
   /**
@@ -199,7 +229,11 @@ export class Engine {
       at: this.#clock.now(),
       seed: randomSeed(),
       partials: this.#written.partials(before),
-      files: this.workspaces.facts(before, "effect" in body ? body.effect : null, brought.files?.staged ?? null),
+      files: this.workspaces.facts(
+        before,
+        "effect" in body ? body.effect : null,
+        brought.files?.staged ?? null,
+      ),
       usages: Object.fromEntries(this.#usages),
     };
     this.#toldAt = Math.max(this.#toldAt, input.at);
@@ -251,13 +285,23 @@ export class Engine {
   }
 
   /** Everything that can go wrong goes wrong here, before anything is written. */
-  #decide(before: SessionState, input: Input, { files = null, wholeText = null, ...brought }: BroughtIn): Decided {
+  #decide(
+    before: SessionState,
+    input: Input,
+    { files = null, wholeText = null, ...brought }: BroughtIn,
+  ): Decided {
     try {
       const events = decide(before, input);
       if (events.length === 0) return { events, rows: [], state: before, records: [] };
       const state = events.reduce(evolve, before);
       const records = this.#records.render(before, events, brought);
-      return { events, rows: events.map(toRow), state, records, ...this.#files(before, events, files, wholeText) };
+      return {
+        events,
+        rows: events.map(toRow),
+        state,
+        records,
+        ...this.#files(before, events, files, wholeText),
+      };
     } catch (error) {
       if (input.type === "turn_requested") throw error;
       this.#report(error);
@@ -288,16 +332,27 @@ export class Engine {
   #failed(before: SessionState, at: number): Decided {
     const events = failInternally(before, at);
     const state = events.reduce(evolve, before);
-    return { events, rows: events.map(toRow), state, records: [], ...this.#files(before, events, null) };
+    return {
+      events,
+      rows: events.map(toRow),
+      state,
+      records: [],
+      ...this.#files(before, events, null),
+    };
   }
 
   #commit(decided: Decided, at: number): void {
     this.journal.commit(decided, at);
     this.#state = decided.state;
-    this.#endedAt = decided.events.some(({ type }) => isTerminal(type)) ? at : runningTurn(decided.state) ? null : this.#endedAt;
+    this.#endedAt = decided.events.some(({ type }) => isTerminal(type))
+      ? at
+      : runningTurn(decided.state)
+        ? null
+        : this.#endedAt;
     if (decided.events.some(isOwing)) this.#empty();
     for (const event of decided.events) {
-      if (event.type === "call.completed" || event.type === "call.failed") this.#usages.delete(event.call);
+      if (event.type === "call.completed" || event.type === "call.failed")
+        this.#usages.delete(event.call);
       if (event.type === "answer.submitted") this.#written.answered(event.agent);
     }
   }
@@ -305,7 +360,8 @@ export class Engine {
   #perform(): void {
     const state = this.#state;
     const now = this.#clock.now();
-    for (const run of this.#runner.sync(owed(state), inFlight(state), now)) this.#ctx.waitUntil(run);
+    for (const run of this.#runner.sync(owed(state), inFlight(state), now))
+      this.#ctx.waitUntil(run);
     this.#arm(now);
   }
 
@@ -322,7 +378,8 @@ export class Engine {
 
   /** Does what outlives turns; what fails waits for its next time, to which the alarm is set. */
   #empty(): void {
-    for (const run of this.#deliveries.map((work) => work.start())) if (run) this.#ctx.waitUntil(run);
+    for (const run of this.#deliveries.map((work) => work.start()))
+      if (run) this.#ctx.waitUntil(run);
   }
 
   get #deliveries(): readonly Pick<Deliveries<unknown>, "start" | "nextAt">[] {
@@ -380,7 +437,10 @@ type BroughtIn = Brought & {
 
 /** What leaves work behind that no run waits for. */
 const isOwing = ({ type }: SessionEvent): boolean =>
-  isTerminal(type) || type === "answer.submitted" || type === "presentation.completed" || type === "tool.completed";
+  isTerminal(type) ||
+  type === "answer.submitted" ||
+  type === "presentation.completed" ||
+  type === "tool.completed";
 
 /** What follows from an input, complete before any of it is written. */
 type Decided = Entry & { state: SessionState };

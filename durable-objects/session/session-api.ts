@@ -13,7 +13,10 @@ import type { ContextRefusal } from "./admission/turn-contexts";
  * What a session can be asked, by anyone who has its stub. Refusals are values with a code: an error's own fields do not
  * survive the way between objects.
  */
-export type SessionRefusal = { ok: false; code: "session_not_found" | "turn_not_found" | "answer_not_found" };
+export type SessionRefusal = {
+  ok: false;
+  code: "session_not_found" | "turn_not_found" | "answer_not_found";
+};
 
 export type StartTurn = {
   question: string;
@@ -59,7 +62,11 @@ export type AnswerText = {
 };
 
 /** The files of an answer, or of a turn's result: a tree as it was frozen. */
-export type FrozenFiles = { attempt: number; label: string; tree: ({ path: string } & FileEntry)[] };
+export type FrozenFiles = {
+  attempt: number;
+  label: string;
+  tree: ({ path: string } & FileEntry)[];
+};
 
 export type Contents =
   | { ok: true; bytes: Uint8Array<ArrayBuffer> }
@@ -84,9 +91,17 @@ export type SessionApi = {
   erase(): Promise<boolean>;
   status(): Promise<{ ok: true; status: SessionStatus } | SessionRefusal>;
   turn(number: number): Promise<{ ok: true; turn: TurnResponse } | SessionRefusal>;
-  answer(turn: number, label: string, attempt: number | null): Promise<{ ok: true; answer: AnswerText } | SessionRefusal>;
+  answer(
+    turn: number,
+    label: string,
+    attempt: number | null,
+  ): Promise<{ ok: true; answer: AnswerText } | SessionRefusal>;
   /** `label` null: the turn's result. An answer without files has an empty tree. */
-  files(turn: number, label: string | null, attempt: number | null): Promise<{ ok: true; files: FrozenFiles } | SessionRefusal>;
+  files(
+    turn: number,
+    label: string | null,
+    attempt: number | null,
+  ): Promise<{ ok: true; files: FrozenFiles } | SessionRefusal>;
   /** Contents by their hash. `interrupted`: they lie in R2, which does not answer; `contents_lost`: they are nowhere any more. */
   blob(hash: string): Promise<Contents>;
   /** What a turn made of contexts; nothing until it is completed, and where it is not. */
@@ -95,14 +110,19 @@ export type SessionApi = {
   changedContents(turn: number, hash: string): Promise<Contents | SessionRefusal>;
   events(request: PageRequest): Promise<{ ok: true; page: EventPage } | SessionRefusal>;
   /** A ticket for one of the session's streams, in the name of a key. `expiresAt`: unix ms. */
-  issueTicket(keyId: string | null): Promise<{ ok: true; ticket: string; expiresAt: number } | SessionRefusal>;
+  issueTicket(
+    keyId: string | null,
+  ): Promise<{ ok: true; ticket: string; expiresAt: number } | SessionRefusal>;
   /** Uses a ticket up: whose it was, or null if it opens nothing here (any more). */
   redeemTicket(ticket: string): Promise<{ keyId: string | null } | null>;
 };
 
 /** The same as the object takes it: each method is told the tenant that asks, and knows no session of another's. */
 export type SessionObjectApi = {
-  [Method in keyof SessionApi]: (tenant: string, ...args: Parameters<SessionApi[Method]>) => ReturnType<SessionApi[Method]>;
+  [Method in keyof SessionApi]: (
+    tenant: string,
+    ...args: Parameters<SessionApi[Method]>
+  ) => ReturnType<SessionApi[Method]>;
 };
 
 /** A tenant's session as whoever asks reaches it: its methods, and its stream by `fetch`. */

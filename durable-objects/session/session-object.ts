@@ -6,7 +6,11 @@ import type { ContextChanges } from "../../src/protocol/contexts";
 import type { PinnedContext } from "../../src/protocol/events";
 import { unpricedAgents } from "../../src/protocol/team";
 import { LOCAL_TENANT } from "../../src/tenancy/principal";
-import { parseStreamUrl, STREAM_CODE_HEADER, type StreamCode } from "../../src/protocol/stream-request";
+import {
+  parseStreamUrl,
+  STREAM_CODE_HEADER,
+  type StreamCode,
+} from "../../src/protocol/stream-request";
 import { acceptAttachments, AttachmentStore } from "./admission/attachments";
 import { BucketTurns } from "./files/storage-queue";
 import { Containers } from "./tools/containers";
@@ -44,10 +48,19 @@ import { pinnedContexts } from "./admission/turn-contexts";
 type GrantedTurn = StartTurn & { contexts: readonly PinnedContext[] };
 
 const NOT_FOUND = { ok: false, code: "session_not_found" } as const;
-const STREAM_HEADERS = { "content-type": "text/event-stream", "cache-control": "no-store, no-transform" };
+const STREAM_HEADERS = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-store, no-transform",
+};
 
 /** A turn that somebody wants to start. `attached`: what comes with its question. */
-type Asked = { turn: StartTurn; team: Team; attached: Attached | null; tenant: string; sessionId: string };
+type Asked = {
+  turn: StartTurn;
+  team: Team;
+  attached: Attached | null;
+  tenant: string;
+  sessionId: string;
+};
 /** `team`: of a session that begins with it. */
 type Granted = { turn: GrantedTurn; attached: Attached | null; team: Team | null };
 
@@ -71,7 +84,12 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     this.#engine.boot();
   }
 
-  async create(tenant: string, sessionId: string, team: Team, turn: StartTurn): Promise<Started | StartRefusal> {
+  async create(
+    tenant: string,
+    sessionId: string,
+    team: Team,
+    turn: StartTurn,
+  ): Promise<Started | StartRefusal> {
     const known = this.#of(tenant);
     if (this.#engine && !known) return NOT_FOUND;
     if (this.#isErased) return NOT_FOUND;
@@ -80,13 +98,25 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     if (!accepted.ok) return accepted;
     const kept = new TeamKeys(this.env, { tenant, session: sessionId }).seal(team);
     const link = new TenantLink(this.env, tenant, sessionId);
-    const granted = await this.#grant(link, 1, { turn, team, attached: accepted.attached, tenant, sessionId });
+    const granted = await this.#grant(link, 1, {
+      turn,
+      team,
+      attached: accepted.attached,
+      tenant,
+      sessionId,
+    });
     // Another request may have done the same in the meantime, or erased it.
-    if (this.#isErased) return this.#giveBack(link, 1, { turn, store: this.#attachments(tenant, sessionId) });
-    if (this.#engine && this.#engine.state.turns > 0) return this.create(tenant, sessionId, team, turn);
+    if (this.#isErased)
+      return this.#giveBack(link, 1, { turn, store: this.#attachments(tenant, sessionId) });
+    if (this.#engine && this.#engine.state.turns > 0)
+      return this.create(tenant, sessionId, team, turn);
     if (!granted.ok) return granted;
     this.#engine ??= this.#make({ tenant, session_id: sessionId, team: JSON.stringify(kept) });
-    return this.#startGranted(this.#engine, link, { turn: granted.turn, attached: accepted.attached, team: kept });
+    return this.#startGranted(this.#engine, link, {
+      turn: granted.turn,
+      attached: accepted.attached,
+      team: kept,
+    });
   }
 
   async startTurn(tenant: string, turn: StartTurn): Promise<Started | StartRefusal> {
@@ -96,18 +126,23 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     if (earlier) return earlier;
     const running = runningTurn(engine.state);
     if (running) return { ok: false, code: "turn_running", turn: running.number };
-    if (turn.parentTurn !== null && turn.parentTurn > engine.state.turns) return { ok: false, code: "turn_not_found" };
-    const unpriced = turn.budget.max_cost_usd === undefined ? [] : unpricedAgents(engine.facts.team.rules);
+    if (turn.parentTurn !== null && turn.parentTurn > engine.state.turns)
+      return { ok: false, code: "turn_not_found" };
+    const unpriced =
+      turn.budget.max_cost_usd === undefined ? [] : unpricedAgents(engine.facts.team.rules);
     if (unpriced.length > 0) return { ok: false, code: "price_unknown", agents: unpriced };
     const { team, sessionId } = engine.facts;
-    const accepted = acceptAttachments(team, turn.attachments ?? [], () => engine.journal.queries.attachments());
+    const accepted = acceptAttachments(team, turn.attachments ?? [], () =>
+      engine.journal.queries.attachments(),
+    );
     if (!accepted.ok) return accepted;
     const { attached } = accepted;
     const number = engine.state.turns + 1;
     const link = new TenantLink(this.env, tenant, sessionId);
     const granted = await this.#grant(link, number, { turn, team, attached, tenant, sessionId });
     if (!granted.ok) return granted;
-    if (this.#isErased) return this.#giveBack(link, number, { turn, store: this.#attachments(tenant, sessionId) });
+    if (this.#isErased)
+      return this.#giveBack(link, number, { turn, store: this.#attachments(tenant, sessionId) });
     if (engine.state.turns >= number) {
       return this.#startedAs(turn) ?? { ok: false, code: "turn_running", turn: engine.state.turns };
     }
@@ -119,7 +154,11 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     if (!engine) return NOT_FOUND;
     engine.handle({ type: "cancel_requested" });
     const turn = engine.state.turns;
-    return { ok: true, turn, status: engine.journal.queries.turn(turn)?.status ?? "cancelled" } as const;
+    return {
+      ok: true,
+      turn,
+      status: engine.journal.queries.turn(turn)?.status ?? "cancelled",
+    } as const;
   }
 
   async erase(tenant: string): Promise<boolean> {
@@ -158,7 +197,9 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     if (!engine) return NOT_FOUND;
     if (!this.#log().turn(turn)) return { ok: false, code: "turn_not_found" } as const;
     const answer = engine.journal.queries.answer(turn, label, attempt);
-    return answer ? ({ ok: true, answer } as const) : ({ ok: false, code: "answer_not_found" } as const);
+    return answer
+      ? ({ ok: true, answer } as const)
+      : ({ ok: false, code: "answer_not_found" } as const);
   }
 
   async files(tenant: string, turn: number, label: string | null, attempt: number | null) {
@@ -172,7 +213,9 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
 
   async blob(tenant: string, hash: string) {
     const engine = this.#of(tenant);
-    return engine ? engine.workspaces.contents(hash) : ({ ok: false, code: "file_not_found" } as const);
+    return engine
+      ? engine.workspaces.contents(hash)
+      : ({ ok: false, code: "file_not_found" } as const);
   }
 
   async changes(tenant: string, turn: number) {
@@ -186,23 +229,33 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     const engine = this.#of(tenant);
     if (!engine) return NOT_FOUND;
     if (!this.#log().turn(turn)) return { ok: false, code: "turn_not_found" } as const;
-    const isNamed = changesOf(engine, turn).some(({ changes }) => changes.some((change) => change.hash === hash));
-    return isNamed ? engine.workspaces.contents(hash) : ({ ok: false, code: "file_not_found" } as const);
+    const isNamed = changesOf(engine, turn).some(({ changes }) =>
+      changes.some((change) => change.hash === hash),
+    );
+    return isNamed
+      ? engine.workspaces.contents(hash)
+      : ({ ok: false, code: "file_not_found" } as const);
   }
 
   async events(
     tenant: string,
     request: PageRequest,
-  ): Promise<{ ok: true; page: EventPage } | { ok: false; code: "session_not_found" | "turn_not_found" }> {
+  ): Promise<
+    { ok: true; page: EventPage } | { ok: false; code: "session_not_found" | "turn_not_found" }
+  > {
     const engine = this.#of(tenant);
     if (!engine) return NOT_FOUND;
-    if (request.turn !== null && !this.#log().turn(request.turn)) return { ok: false, code: "turn_not_found" };
+    if (request.turn !== null && !this.#log().turn(request.turn))
+      return { ok: false, code: "turn_not_found" };
     return { ok: true, page: engine.journal.queries.page(request) };
   }
 
   async issueTicket(tenant: string, keyId: string | null) {
     if (!this.#of(tenant)) return NOT_FOUND;
-    return { ok: true, ...new Tickets(this.ctx.storage.sql).issue(tenant, keyId, Date.now()) } as const;
+    return {
+      ok: true,
+      ...new Tickets(this.ctx.storage.sql).issue(tenant, keyId, Date.now()),
+    } as const;
   }
 
   async redeemTicket(tenant: string, ticket: string) {
@@ -234,7 +287,10 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     const { sql } = this.ctx.storage;
     this.ctx.storage.transactionSync(() => {
       createTables(sql);
-      for (const [key, value] of Object.entries({ ...facts, secret: randomBytes(32).toString("hex") })) {
+      for (const [key, value] of Object.entries({
+        ...facts,
+        secret: randomBytes(32).toString("hex"),
+      })) {
         sql.exec("INSERT INTO meta (key, value) VALUES (?, ?)", key, value);
       }
     });
@@ -253,14 +309,20 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     const teamKeys = new TeamKeys(this.env, holder);
     this.#sessionLog = new SessionLog(sql);
     const boot = Number(meta.get("boot") ?? 0) + 1;
-    if (this.#sessionLog.isTurnOpen()) sql.exec("INSERT OR REPLACE INTO meta (key, value) VALUES ('boot', ?)", String(boot));
+    if (this.#sessionLog.isTurnOpen())
+      sql.exec("INSERT OR REPLACE INTO meta (key, value) VALUES ('boot', ?)", String(boot));
     const link = new TenantLink(this.env, this.#tenant, sessionId);
     const team = this.#loadTeam(meta.get("team") ?? "", teamKeys);
     const log = this.#sessionLog;
     const fetch = toolFetch(this.env);
     const turns = new BucketTurns();
     const attachments = this.#attachments(this.#tenant, sessionId, turns);
-    const containers = new Containers({ sandboxes: this.env.SANDBOX, place: commandsOf(this.env), session: sessionId, team });
+    const containers = new Containers({
+      sandboxes: this.env.SANDBOX,
+      place: commandsOf(this.env),
+      session: sessionId,
+      team,
+    });
     const engine = new Engine({
       ctx: this.ctx,
       log: this.#sessionLog,
@@ -276,9 +338,21 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
       ...{ sessionId, team, boot },
       maxReaders: Number(this.env.MAX_READERS) || DEFAULT_READERS,
       nonce: (turn, attempt, agent) =>
-        createHmac("sha256", secret).update(`${turn} ${attempt} ${agent}`).digest("hex").slice(0, 16),
+        createHmac("sha256", secret)
+          .update(`${turn} ${attempt} ${agent}`)
+          .digest("hex")
+          .slice(0, 16),
       performer: (engine) => {
-        const tools = sessionTools({ env: this.env, engine, log, sql, team, containers, fetch, holder });
+        const tools = sessionTools({
+          env: this.env,
+          engine,
+          log,
+          sql,
+          team,
+          containers,
+          fetch,
+          holder,
+        });
         this.#tools = tools;
         return new ModelCalls({
           engine,
@@ -298,7 +372,10 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
       settle: (turn) => link.settle(turn, sql),
     });
     const keys = new KeyStore(this.env.DB);
-    this.#keyWatch = new KeyWatch({ streams: engine.journal.streams, live: (ids) => keys.live(ids, Date.now()) });
+    this.#keyWatch = new KeyWatch({
+      streams: engine.journal.streams,
+      live: (ids) => keys.live(ids, Date.now()),
+    });
     return engine;
   }
 
@@ -306,7 +383,11 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
   #loadTeam(stored: string, keys: TeamKeys): Team {
     const team: Team = JSON.parse(stored);
     const renewed = keys.renew(team);
-    if (renewed) this.ctx.storage.sql.exec("UPDATE meta SET value = ? WHERE key = 'team'", JSON.stringify(renewed));
+    if (renewed)
+      this.ctx.storage.sql.exec(
+        "UPDATE meta SET value = ? WHERE key = 'team'",
+        JSON.stringify(renewed),
+      );
     return renewed ?? team;
   }
 
@@ -328,10 +409,19 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
    * The turn with the budget its tenant has for it, with what the tenant has uploaded, and with all it brings put where its calls
    * will read it; or why there is none.
    */
-  async #grant(link: TenantLink, number: number, { turn, team, attached, tenant, sessionId }: Asked) {
-    const pinned = await pinnedContexts(contextServices(this.env).pins, { tenant, session: sessionId, turn: number }, team);
+  async #grant(
+    link: TenantLink,
+    number: number,
+    { turn, team, attached, tenant, sessionId }: Asked,
+  ) {
+    const pinned = await pinnedContexts(
+      contextServices(this.env).pins,
+      { tenant, session: sessionId, turn: number },
+      team,
+    );
     if (!pinned.ok) return pinned;
-    const history = () => this.#engine?.journal.queries.history(turn.parentTurn ?? number - 1) ?? [];
+    const history = () =>
+      this.#engine?.journal.queries.history(turn.parentTurn ?? number - 1) ?? [];
     const granted = await link.ask(number, { turn, team, attached, history });
     if (!granted.ok) this.ctx.waitUntil(pinned.giveBack());
     if (!granted.ok) return granted;
@@ -342,18 +432,31 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
       throw error;
     }
     const capped = granted.maxCostUsd === null ? {} : { max_cost_usd: granted.maxCostUsd };
-    return { ok: true, turn: { ...turn, budget: { ...turn.budget, ...capped }, contexts: pinned.contexts } } as const;
+    return {
+      ok: true,
+      turn: { ...turn, budget: { ...turn.budget, ...capped }, contexts: pinned.contexts },
+    } as const;
   }
 
   /** The place of a turn that will not be started, as its session is gone; nothing of it stays. */
-  #giveBack(link: TenantLink, number: number, { turn, store }: { turn: StartTurn; store: AttachmentStore }): typeof NOT_FOUND {
+  #giveBack(
+    link: TenantLink,
+    number: number,
+    { turn, store }: { turn: StartTurn; store: AttachmentStore },
+  ): typeof NOT_FOUND {
     this.ctx.waitUntil(link.release(number));
     this.ctx.waitUntil(store.remove(turn.attachments ?? []));
     return NOT_FOUND;
   }
 
   #attachments(tenant: string, session: string, turns = new BucketTurns()): AttachmentStore {
-    return new AttachmentStore({ bucket: this.env.BUCKET, tenant, session, turns, readMs: ATTACHMENT_READ_MS });
+    return new AttachmentStore({
+      bucket: this.env.BUCKET,
+      tenant,
+      session,
+      turns,
+      readMs: ATTACHMENT_READ_MS,
+    });
   }
 
   /** Starts it; a turn that could not even begin gives its place back. */
@@ -379,10 +482,23 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     const latest = engine.state.turns === 0 ? null : engine.state.turns;
     const parentTurn = turn.parentTurn ?? latest;
     const rules = team?.rules ?? null;
-    engine.handle({ type: "turn_requested", rules, question, attached, parentTurn, budget, timeoutMs, contexts });
+    engine.handle({
+      type: "turn_requested",
+      rules,
+      question,
+      attached,
+      parentTurn,
+      budget,
+      timeoutMs,
+      contexts,
+    });
     // Nothing awaits in between, so the platform stores both or neither.
     if (turn.startId !== undefined) {
-      this.ctx.storage.sql.exec("INSERT INTO starts (id, turn) VALUES (?, ?)", turn.startId, engine.state.turns);
+      this.ctx.storage.sql.exec(
+        "INSERT INTO starts (id, turn) VALUES (?, ?)",
+        turn.startId,
+        engine.state.turns,
+      );
     }
     return { ok: true, turn: engine.state.turns };
   }

@@ -86,10 +86,18 @@ export class SessionQueries {
   /** Questions and final answers of the turns a new turn follows, oldest first. */
   history(parent: number | null): Earlier[] {
     const earlier: Earlier[] = [];
-    for (let place = parent === null ? null : this.#log.turn(parent); place; place = this.#parentOf(place)) {
+    for (
+      let place = parent === null ? null : this.#log.turn(parent);
+      place;
+      place = this.#parentOf(place)
+    ) {
       const view = this.#viewOf(place).turns.at(-1);
       const answer = view?.final?.text ?? view?.partial?.answer ?? "";
-      earlier.unshift({ question: view?.question ?? "", attachments: view?.attachments ?? [], answer });
+      earlier.unshift({
+        question: view?.question ?? "",
+        attachments: view?.attachments ?? [],
+        answer,
+      });
     }
     return earlier;
   }
@@ -130,7 +138,9 @@ export class SessionQueries {
       .map((summary): TurnView | null => JSON.parse(summary))
       .filter((turn) => turn !== null);
     const running = this.#log.turns().find(({ lastSeq }) => lastSeq === null);
-    const view = running ? this.#viewOf(running) : { ...this.#viewOf(this.#log.turns().at(-1) ?? null), turns: [] };
+    const view = running
+      ? this.#viewOf(running)
+      : { ...this.#viewOf(this.#log.turns().at(-1) ?? null), turns: [] };
     return { ...view, turns: [...turns, ...view.turns] };
   }
 
@@ -147,7 +157,11 @@ export class SessionQueries {
     if (!place) return view;
     return this.#applyAll(
       view,
-      this.#log.read({ after: place.firstSeq - 1, upTo: place.lastSeq ?? this.#log.head, deltas: false }),
+      this.#log.read({
+        after: place.firstSeq - 1,
+        upTo: place.lastSeq ?? this.#log.head,
+        deltas: false,
+      }),
     );
   }
 
@@ -186,10 +200,31 @@ export function toAnswerText(event: AnswerEvent): AnswerText {
   const handed = event.files && { handed_files: event.files };
   if (event.type === "answer.submitted") {
     const { label, attempt, agent, revision, content, origin, at, left_out } = event;
-    return { label, attempt, agent, revision, content, origin, at, hasFiles, ...handed, ...(left_out && { left_out }) };
+    return {
+      label,
+      attempt,
+      agent,
+      revision,
+      content,
+      origin,
+      at,
+      hasFiles,
+      ...handed,
+      ...(left_out && { left_out }),
+    };
   }
   const { label, attempt, agent, content, source, at } = event;
-  return { label, attempt, agent, revision: null, content, origin: source, at, hasFiles, ...handed };
+  return {
+    label,
+    attempt,
+    agent,
+    revision: null,
+    content,
+    origin: source,
+    at,
+    hasFiles,
+    ...handed,
+  };
 }
 
 /** A settled turn without its long texts, which stay in the log. */
@@ -209,7 +244,10 @@ function slim(turn: TurnView | null): TurnView | null {
     attempts: turn.attempts.map((attempt) => ({
       ...attempt,
       personas: {},
-      feedback: attempt.feedback && { reason: cut(attempt.feedback.reason), instructions: cut(attempt.feedback.instructions) },
+      feedback: attempt.feedback && {
+        reason: cut(attempt.feedback.reason),
+        instructions: cut(attempt.feedback.instructions),
+      },
       restart: attempt.restart && {
         ...attempt.restart,
         reason: cut(attempt.restart.reason),

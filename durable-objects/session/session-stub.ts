@@ -6,7 +6,11 @@ import { CALLER_KEY_HEADER, CALLER_TENANT_HEADER, type SessionStub } from "./ses
 type Place = { namespace: Env["SESSIONS"]; masterKey: string | null };
 
 /** A session as its tenant reaches it: the object's name is made of both, and the object is told who asks, to look again. */
-export function sessionStub({ namespace, masterKey }: Place, caller: Principal, id: string): SessionStub {
+export function sessionStub(
+  { namespace, masterKey }: Place,
+  caller: Principal,
+  id: string,
+): SessionStub {
   const { tenant, keyId } = caller;
   const object = namespace.get(namespace.idFromName(sessionName(masterKey, tenant, id)));
   return {
@@ -25,6 +29,8 @@ export function sessionStub({ namespace, masterKey }: Place, caller: Principal, 
     issueTicket: (...args) => object.issueTicket(tenant, ...args),
     redeemTicket: (...args) => object.redeemTicket(tenant, ...args),
     fetch: (url) =>
-      object.fetch(url, { headers: { [CALLER_TENANT_HEADER]: tenant, ...(keyId && { [CALLER_KEY_HEADER]: keyId }) } }),
+      object.fetch(url, {
+        headers: { [CALLER_TENANT_HEADER]: tenant, ...(keyId && { [CALLER_KEY_HEADER]: keyId }) },
+      }),
   };
 }

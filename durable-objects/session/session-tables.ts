@@ -47,7 +47,8 @@ const TABLES = [
 export const tablesExist = (sql: SqlStorage): boolean => exists(sql, "meta");
 
 const exists = (sql: SqlStorage, table: string): boolean =>
-  sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", table).toArray().length > 0;
+  sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", table).toArray()
+    .length > 0;
 
 /** Makes the tables that are not there yet: also those a later version of the service brought to an older session. */
 export function createTables(sql: SqlStorage): void {

@@ -17,7 +17,8 @@ export function contextServices(env: Pick<Env, "DB" | "BUCKET" | "TENANT_STORED_
     store: { index, files, newId },
     reader: createContextReader({ index, files }),
     pins: createContextPins(env.DB),
-    stored: (place: SessionPlace, sql: SqlStorage) => reportStored(env, place, storedBySession(sql)),
+    stored: (place: SessionPlace, sql: SqlStorage) =>
+      reportStored(env, place, storedBySession(sql)),
     prune: { index: createPruneIndex(env.DB), files },
   };
 }

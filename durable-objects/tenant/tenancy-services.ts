@@ -6,8 +6,10 @@ import { KeyStore } from "../../d1/key-store";
 export const tenancyServices = (env: Env, later: (work: Promise<unknown>) => void) => ({
   keys: new KeyStore(env.DB),
   tenant: (id: string) => env.TENANTS.get(env.TENANTS.idFromName(id)),
-  withinRate: async (name: string) => (await env.RATE_LIMITER?.limit({ key: name }))?.success ?? true,
-  withinTenantRate: async (tenant: string) => (await env.TENANT_RATE_LIMITER?.limit({ key: tenant }))?.success ?? true,
+  withinRate: async (name: string) =>
+    (await env.RATE_LIMITER?.limit({ key: name }))?.success ?? true,
+  withinTenantRate: async (tenant: string) =>
+    (await env.TENANT_RATE_LIMITER?.limit({ key: tenant }))?.success ?? true,
   hasMasterKey: readSecret(env, "MASTER_KEY") !== undefined,
   badLimit: badLimit(env),
   later,

@@ -1,4 +1,11 @@
-import { AUDIT_START, type AuditEntry, type AuditHead, auditHash, type AuditRow, firstBroken } from "../../src/tenancy/audit";
+import {
+  AUDIT_START,
+  type AuditEntry,
+  type AuditHead,
+  auditHash,
+  type AuditRow,
+  firstBroken,
+} from "../../src/tenancy/audit";
 import { dayOf, type Lease, type Usage } from "../../src/tenancy/quota";
 import type { AuditPage, SettledTurn } from "./tenant-api";
 
@@ -26,9 +33,12 @@ export class TenantTables {
   }
 
   usage(now: number): Usage {
-    const query = "SELECT session, turn, reserved_usd AS reservedUsd, ends_at AS endsAt FROM leases WHERE ends_at > ?";
+    const query =
+      "SELECT session, turn, reserved_usd AS reservedUsd, ends_at AS endsAt FROM leases WHERE ends_at > ?";
     const leases = this.#sql.exec<Lease>(query, now).toArray();
-    const spent = this.#sql.exec<{ usd: number }>("SELECT usd FROM spend WHERE day = ?", dayOf(now)).toArray();
+    const spent = this.#sql
+      .exec<{ usd: number }>("SELECT usd FROM spend WHERE day = ?", dayOf(now))
+      .toArray();
     return { leases, spentUsd: spent[0]?.usd ?? 0 };
   }
 
@@ -39,8 +49,10 @@ export class TenantTables {
   lease({ session, turn, reservedUsd, endsAt }: Lease, now: number): void {
     this.#sql.exec("DELETE FROM leases WHERE ends_at <= ?", now);
     if (this.#isSettled(session, turn)) return;
-    const covering = "reserved_usd = max(reserved_usd, excluded.reserved_usd), ends_at = max(ends_at, excluded.ends_at)";
-    const insert = "INSERT INTO leases VALUES (?, ?, ?, ?) ON CONFLICT (session, turn) DO UPDATE SET";
+    const covering =
+      "reserved_usd = max(reserved_usd, excluded.reserved_usd), ends_at = max(ends_at, excluded.ends_at)";
+    const insert =
+      "INSERT INTO leases VALUES (?, ?, ?, ?) ON CONFLICT (session, turn) DO UPDATE SET";
     this.#sql.exec(`${insert} ${covering}`, session, turn, reservedUsd, endsAt);
   }
 
@@ -66,7 +78,17 @@ export class TenantTables {
     const seq = (last?.seq ?? 0) + 1;
     const hash = auditHash(last?.hash ?? AUDIT_START, seq, entry, this.#auditKey);
     const { at, keyId, action, from, requestId, result } = entry;
-    this.#sql.exec("INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?)", seq, at, keyId, action, from, requestId, result, hash);
+    this.#sql.exec(
+      "INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      seq,
+      at,
+      keyId,
+      action,
+      from,
+      requestId,
+      result,
+      hash,
+    );
     return { seq, hash };
   }
 
@@ -79,11 +101,16 @@ export class TenantTables {
   }
 
   #audit(rest: string, ...values: number[]): AuditRow[] {
-    const columns = 'seq, at, key_id AS keyId, action, origin AS "from", request_id AS requestId, result, hash';
+    const columns =
+      'seq, at, key_id AS keyId, action, origin AS "from", request_id AS requestId, result, hash';
     return this.#sql.exec<AuditRow>(`SELECT ${columns} FROM audit ${rest}`, ...values).toArray();
   }
 
   #isSettled(session: string, turn: number): boolean {
-    return this.#sql.exec("SELECT 1 FROM settled WHERE session = ? AND turn = ?", session, turn).toArray().length > 0;
+    return (
+      this.#sql
+        .exec("SELECT 1 FROM settled WHERE session = ? AND turn = ?", session, turn)
+        .toArray().length > 0
+    );
   }
 }

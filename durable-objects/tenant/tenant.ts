@@ -1,7 +1,13 @@
 import { DurableObject } from "cloudflare:workers";
 import { type AuditEntry, type AuditHead, auditKey } from "../../src/tenancy/audit";
 import { LOCAL_TENANT } from "../../src/tenancy/principal";
-import { deploymentQuota, judgeTurn, type Quota, type QuotaDecision, type TurnWish } from "../../src/tenancy/quota";
+import {
+  deploymentQuota,
+  judgeTurn,
+  type Quota,
+  type QuotaDecision,
+  type TurnWish,
+} from "../../src/tenancy/quota";
 import { judgeStorage } from "../../src/tenancy/storage";
 import { type Env, readSecret } from "../../src/env";
 import { storageOf } from "../../d1/stored-bytes";
@@ -21,16 +27,23 @@ export class TenantObject extends DurableObject<Env> implements TenantApi {
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#tables = new TenantTables(ctx.storage.sql, auditKey(readSecret(env, "MASTER_KEY") ?? null, ctx.id.toString()));
+    this.#tables = new TenantTables(
+      ctx.storage.sql,
+      auditKey(readSecret(env, "MASTER_KEY") ?? null, ctx.id.toString()),
+    );
   }
 
   async startTurn(tenant: string, wish: TurnWish): Promise<QuotaDecision> {
-    const [quota, storage] = await Promise.all([this.#quotaOf(tenant), storageOf(this.env, tenant)]);
+    const [quota, storage] = await Promise.all([
+      this.#quotaOf(tenant),
+      storageOf(this.env, tenant),
+    ]);
     const full = judgeStorage(storage, wish.attachedBytes ?? 0);
     if (full) return full;
     const now = Date.now();
     const decision = judgeTurn(quota, this.#tables.usage(now), wish, now);
-    if (decision.ok) this.ctx.storage.transactionSync(() => this.#tables.lease(decision.lease, now));
+    if (decision.ok)
+      this.ctx.storage.transactionSync(() => this.#tables.lease(decision.lease, now));
     return decision;
   }
 
@@ -60,12 +73,15 @@ export class TenantObject extends DurableObject<Env> implements TenantApi {
 
   /** The tenant's own limits, and the deployment's where it has none. */
   async #readQuota(tenant: string): Promise<Quota> {
-    const row = await this.env.DB.prepare("SELECT concurrent_turns, usd_per_day FROM tenants WHERE id = ?")
+    const row = await this.env.DB.prepare(
+      "SELECT concurrent_turns, usd_per_day FROM tenants WHERE id = ?",
+    )
       .bind(tenant)
       .first<{ concurrent_turns: number | null; usd_per_day: number | null }>();
     return deploymentQuota(
       {
-        TENANT_CONCURRENT_TURNS: row?.concurrent_turns?.toString() ?? this.env.TENANT_CONCURRENT_TURNS ?? "",
+        TENANT_CONCURRENT_TURNS:
+          row?.concurrent_turns?.toString() ?? this.env.TENANT_CONCURRENT_TURNS ?? "",
         TENANT_USD_PER_DAY: row?.usd_per_day?.toString() ?? this.env.TENANT_USD_PER_DAY ?? "",
       },
       false,

@@ -2,7 +2,13 @@ import { parseArgs } from "node:util";
 import { isLoopbackHost } from "../../src/outgoing/addresses";
 import { UsageError, wholeNumber } from "../command-line";
 
-export type BridgeArguments = { file: string; host: string; port: number; token: string | null; urls: Map<string, string> };
+export type BridgeArguments = {
+  file: string;
+  host: string;
+  port: number;
+  token: string | null;
+  urls: Map<string, string>;
+};
 
 export const USAGE = `npm run bridge -- team.yaml [--port 8765] [--host 127.0.0.1] [--token TOKEN] [--url NAME=https://…]
 
@@ -14,22 +20,40 @@ network already, and prints the config with the addresses.
   --url    the address by which the service reaches a server, of a tunnel say; may be repeated`;
 
 /** null: `--help`. Throws `UsageError`, or Node's own, for what cannot be meant. `token`: from the environment, if there is one. */
-export function readBridgeArguments(args: readonly string[], token: string | undefined): BridgeArguments | null {
+export function readBridgeArguments(
+  args: readonly string[],
+  token: string | undefined,
+): BridgeArguments | null {
   const text = { type: "string" } as const;
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { host: text, port: text, token: text, url: { ...text, multiple: true }, help: { type: "boolean" } },
+    options: {
+      host: text,
+      port: text,
+      token: text,
+      url: { ...text, multiple: true },
+      help: { type: "boolean" },
+    },
   });
   if (values.help) return null;
   const [file, ...more] = positionals;
   if (file === undefined || more.length > 0) throw new UsageError(`Name one config.\n\n${USAGE}`);
   const host = values.host ?? "127.0.0.1";
   const given = values.token ?? token ?? null;
-  if (given !== null && given.length < SHORTEST_TOKEN) throw new UsageError(`A token has at least ${SHORTEST_TOKEN} characters.`);
+  if (given !== null && given.length < SHORTEST_TOKEN)
+    throw new UsageError(`A token has at least ${SHORTEST_TOKEN} characters.`);
   if (!isLoopback(host) && given === null)
-    throw new UsageError(`Whoever reaches ${host} could run your programs: listen there only with --token, or on 127.0.0.1.`);
-  return { file, host, port: readPort(values.port), token: given, urls: new Map((values.url ?? []).map(readUrl)) };
+    throw new UsageError(
+      `Whoever reaches ${host} could run your programs: listen there only with --token, or on 127.0.0.1.`,
+    );
+  return {
+    file,
+    host,
+    port: readPort(values.port),
+    token: given,
+    urls: new Map((values.url ?? []).map(readUrl)),
+  };
 }
 
 const SHORTEST_TOKEN = 16;
@@ -40,7 +64,9 @@ const isLoopback = (host: string): boolean => isLoopbackHost(host === "::1" ? "[
 function readPort(written: string | undefined): number {
   const port = wholeNumber("port", written, 1) ?? 8_765;
   if (port <= HIGHEST_PORT) return port;
-  throw new UsageError(`--port is ${HIGHEST_PORT} at most, not ${port}: each further server has the next.`);
+  throw new UsageError(
+    `--port is ${HIGHEST_PORT} at most, not ${port}: each further server has the next.`,
+  );
 }
 
 function readUrl(written: string): [string, string] {

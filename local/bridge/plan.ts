@@ -9,7 +9,9 @@ const StdioSchema = z.looseObject({
   name: z.string().optional(),
   command: z.union([z.string().transform((command) => [command]), TextsSchema.min(1)]),
   args: TextsSchema.optional(),
-  env: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String)).optional(),
+  env: z
+    .record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String))
+    .optional(),
   cwd: z.string().optional(),
 });
 
@@ -24,7 +26,13 @@ export type Bridged = Started & { name: string; port: number; url: string };
 
 /** `program`: what answers; `server`: one that is there already, on the user's machine or network, and is handed on. */
 type Started =
-  | { type: "program"; command: string; args: string[]; env: Record<string, string>; cwd: string | null }
+  | {
+      type: "program";
+      command: string;
+      args: string[];
+      env: Record<string, string>;
+      cwd: string | null;
+    }
   | { type: "server"; target: string; speaks: "http" | "sse"; headers: Record<string, string> };
 
 export type BridgeOptions = {
@@ -46,7 +54,8 @@ export const TOKEN_SECRET = "MCP_BRIDGE_TOKEN";
 /** Entries that are the same program share one. Comments of the config stay. */
 export function planBridge(config: string, options: BridgeOptions): BridgePlan {
   const document = parseDocument(config);
-  if (document.errors.length > 0) return { programs: [], config, problems: document.errors.map(({ message }) => message) };
+  if (document.errors.length > 0)
+    return { programs: [], config, problems: document.errors.map(({ message }) => message) };
   const programs = new Map<string, Bridged>();
   const entries: Entry[] = [];
   const problems: string[] = [];
@@ -63,7 +72,11 @@ export function planBridge(config: string, options: BridgeOptions): BridgePlan {
     entry.set("headers", document.createNode({ "X-API-Key": `\${${TOKEN_SECRET}}` }));
   }
   problems.push(...[...options.urls.keys()].flatMap((name) => urlProblem(name, entries) ?? []));
-  return { programs: [...programs.values()], config: document.toString({ lineWidth: 0 }), problems: [...new Set(problems)] };
+  return {
+    programs: [...programs.values()],
+    config: document.toString({ lineWidth: 0 }),
+    problems: [...new Set(problems)],
+  };
 }
 
 /** An entry of the config, and what is started for it: another entry's, where both are the same. */
@@ -76,37 +89,58 @@ function startedFor(written: unknown, { name, options, problems }: Reading): Sta
   const fill = (text: string) => fillVariables(text, options, problems);
   const filled = (texts: Record<string, string> = {}) =>
     Object.fromEntries(Object.entries(texts).map(([key, value]) => [key, fill(value)]));
-  const has = (key: string): boolean => typeof written === "object" && written !== null && key in written;
+  const has = (key: string): boolean =>
+    typeof written === "object" && written !== null && key in written;
   const stdio = StdioSchema.safeParse(written);
   if (stdio.success) {
     const [command = "", ...first] = stdio.data.command;
     const args = [...first, ...(stdio.data.args ?? [])].map(fill);
-    return { type: "program", command, args, env: filled(stdio.data.env), cwd: stdio.data.cwd ?? null };
+    return {
+      type: "program",
+      command,
+      args,
+      env: filled(stdio.data.env),
+      cwd: stdio.data.cwd ?? null,
+    };
   }
   if (has("command")) problems.push(`The server ${name} has a command that cannot be started.`);
   const local = LocalSchema.safeParse(written);
   if (!local.success || has("command")) return null;
   if (has("auth")) {
-    problems.push(`The server ${name} asks for OAuth, which cannot be handed on: write a token into its \`headers\`.`);
+    problems.push(
+      `The server ${name} asks for OAuth, which cannot be handed on: write a token into its \`headers\`.`,
+    );
     return null;
   }
   const { url, type, headers } = local.data;
-  return { type: "server", target: url, speaks: type === "sse" ? "sse" : "http", headers: filled(headers) };
+  return {
+    type: "server",
+    target: url,
+    speaks: type === "sse" ? "sse" : "http",
+    headers: filled(headers),
+  };
 }
 
 /** Why an address by a server's name cannot be meant; null if it can. */
 function urlProblem(name: string, entries: readonly Entry[]): string | null {
-  const meant = new Set(entries.filter((entry) => entry.name === name).map(({ program }) => program));
+  const meant = new Set(
+    entries.filter((entry) => entry.name === name).map(({ program }) => program),
+  );
   const [program] = meant;
   const started = [...new Set(entries.map((entry) => entry.program.name))].join(", ");
-  if (program === undefined) return `--url ${name}=… fits no server that is started here${started && ` (${started})`}.`;
+  if (program === undefined)
+    return `--url ${name}=… fits no server that is started here${started && ` (${started})`}.`;
   if (meant.size > 1)
     return `--url ${name}=… fits ${meant.size} different programs: give their servers names of their own in the config.`;
   if (program.name === name) return null;
   return `${name} is the same program as ${program.name} and has its address: write --url ${program.name}=… instead of --url ${name}=….`;
 }
 
-function toBridged(what: Started & { name: string }, nth: number, { host, port, urls }: BridgeOptions): Bridged {
+function toBridged(
+  what: Started & { name: string },
+  nth: number,
+  { host, port, urls }: BridgeOptions,
+): Bridged {
   const own = port + nth;
   return { ...what, port: own, url: urls.get(what.name) ?? `${originAt(host, own)}/mcp` };
 }
@@ -133,7 +167,8 @@ function serverEntries(root: unknown): Found[] {
   return all.flatMap((agent) => {
     const backend = isMap(agent) ? agent.get("backend") : null;
     const servers = isMap(backend) ? backend.get("mcp_servers") : null;
-    if (isSeq(servers)) return servers.items.flatMap((entry, nth) => named(entry, `server ${nth + 1}`));
+    if (isSeq(servers))
+      return servers.items.flatMap((entry, nth) => named(entry, `server ${nth + 1}`));
     if (!isMap(servers)) return [];
     if (servers.has("command")) return named(servers, "server");
     return servers.items.flatMap(({ key, value }) => named(value, String(key)));
@@ -141,13 +176,25 @@ function serverEntries(root: unknown): Found[] {
 }
 
 const named = (entry: unknown, fallback: string): Found[] =>
-  isMap(entry) ? [{ entry, name: typeof entry.get("name") === "string" ? String(entry.get("name")) : fallback }] : [];
+  isMap(entry)
+    ? [
+        {
+          entry,
+          name: typeof entry.get("name") === "string" ? String(entry.get("name")) : fallback,
+        },
+      ]
+    : [];
 
-function fillVariables(text: string, { variables, directory }: BridgeOptions, problems: string[]): string {
+function fillVariables(
+  text: string,
+  { variables, directory }: BridgeOptions,
+  problems: string[],
+): string {
   return text.replaceAll(/\$\{(\w+)\}/g, (written, name: string) => {
     if (name === "cwd") return directory;
     const value = variables[name];
-    if (value === undefined) problems.push(`${written} is not set: set ${name} before you start the bridge.`);
+    if (value === undefined)
+      problems.push(`${written} is not set: set ${name} before you start the bridge.`);
     return value ?? written;
   });
 }

@@ -16,8 +16,12 @@ export async function bundleSize(config = "wrangler.toml"): Promise<BundleSize> 
   try {
     await wranglerQuietly(["deploy", "--config", config, "--dry-run", "--outdir", dir]);
     const entries = await readdir(dir, { recursive: true, withFileTypes: true });
-    const uploaded = entries.filter((entry) => entry.isFile() && !/\.map$|^README\.md$/.test(entry.name));
-    const contents = Buffer.concat(await Promise.all(uploaded.map((entry) => readFile(path.join(entry.parentPath, entry.name)))));
+    const uploaded = entries.filter(
+      (entry) => entry.isFile() && !/\.map$|^README\.md$/.test(entry.name),
+    );
+    const contents = Buffer.concat(
+      await Promise.all(uploaded.map((entry) => readFile(path.join(entry.parentPath, entry.name)))),
+    );
     return { raw: contents.length, gzip: gzipSync(contents).length };
   } finally {
     await rm(dir, { recursive: true });
@@ -28,7 +32,9 @@ export async function bundleSize(config = "wrangler.toml"): Promise<BundleSize> 
 export function checkedSize({ raw, gzip }: BundleSize): string {
   const words = `Bundle: ${kib(raw)} raw, ${kib(gzip)} gzip (limit ${kib(MAX_GZIP_BYTES)} gzip)`;
   if (gzip > MAX_GZIP_BYTES)
-    throw new Error(`${words}\nIt is too large. Load what is rarely needed with \`await import()\`, or drop it.`);
+    throw new Error(
+      `${words}\nIt is too large. Load what is rarely needed with \`await import()\`, or drop it.`,
+    );
   return words;
 }
 

@@ -39,7 +39,9 @@ async function build(named: string, entry: string | undefined): Promise<string> 
   const what = entry === undefined ? [] : [entry];
   const bundling = ["deploy", ...what, "--config", CONFIG, "--dry-run", "--outdir", draft];
   // Libraries are compiled for the value of NODE_ENV, which a test runner sets to something else.
-  await wranglerQuietly([...bundling, `--metafile=${path.resolve(metafile)}`], { NODE_ENV: "production" });
+  await wranglerQuietly([...bundling, `--metafile=${path.resolve(metafile)}`], {
+    NODE_ENV: "production",
+  });
   const { inputs } = MetafileSchema.parse(JSON.parse(await readFile(metafile, "utf8")));
   const texts = await readdir(TEXTS, { recursive: true });
   const files = [

@@ -3,11 +3,18 @@ import path from "node:path";
 
 /** How every script calls wrangler: the pinned one, on this very Node, quiet and without asking the network for anything. */
 const BIN = path.resolve("node_modules/wrangler/bin/wrangler.js");
-const QUIET = { WRANGLER_SEND_METRICS: "false", CLOUDFLARE_CF_FETCH_ENABLED: "false", WRANGLER_HIDE_BANNER: "true" };
+const QUIET = {
+  WRANGLER_SEND_METRICS: "false",
+  CLOUDFLARE_CF_FETCH_ENABLED: "false",
+  WRANGLER_HIDE_BANNER: "true",
+};
 
 /** Runs wrangler on this terminal until it ends, passing on what would end us. Returns its exit code. */
 export function wrangler(args: string[]): Promise<number> {
-  const child = spawn(process.execPath, [BIN, ...args], { stdio: "inherit", env: { ...QUIET, ...process.env } });
+  const child = spawn(process.execPath, [BIN, ...args], {
+    stdio: "inherit",
+    env: { ...QUIET, ...process.env },
+  });
   // A terminal's Ctrl+C reaches the child by itself; here it must only not end us before the child has tidied up.
   const ignore = () => undefined;
   const terminate = () => child.kill("SIGTERM");
@@ -22,9 +29,15 @@ export function wrangler(args: string[]): Promise<number> {
 }
 
 /** Runs wrangler out of sight; what it printed is shown only if it fails, inside the error. `variables` win over the environment. */
-export async function wranglerQuietly(args: string[], variables: Readonly<Record<string, string>> = {}): Promise<string> {
+export async function wranglerQuietly(
+  args: string[],
+  variables: Readonly<Record<string, string>> = {},
+): Promise<string> {
   const { code, printed, complaints } = await printedBy(args, variables);
-  if (code !== 0) throw new Error(`wrangler ${args.join(" ")} ended with status ${code}:\n${printed}${complaints}`);
+  if (code !== 0)
+    throw new Error(
+      `wrangler ${args.join(" ")} ended with status ${code}:\n${printed}${complaints}`,
+    );
   return printed + complaints;
 }
 
@@ -49,5 +62,9 @@ async function printedBy(
   const code = await new Promise<number>((resolve, reject) =>
     child.on("error", reject).on("close", (code) => resolve(code ?? 1)),
   );
-  return { code, printed: Buffer.concat(printed).toString(), complaints: Buffer.concat(complaints).toString() };
+  return {
+    code,
+    printed: Buffer.concat(printed).toString(),
+    complaints: Buffer.concat(complaints).toString(),
+  };
 }

@@ -4,7 +4,12 @@
 export type Spread = { median: number; min: number; max: number; runs: number };
 
 export function spread(values: readonly number[]): Spread {
-  return { median: quantile(values, 0.5), min: quantile(values, 0), max: quantile(values, 1), runs: values.length };
+  return {
+    median: quantile(values, 0.5),
+    min: quantile(values, 0),
+    max: quantile(values, 1),
+    runs: values.length,
+  };
 }
 
 /** The value below which this share lies, between neighbours in proportion. */
@@ -19,7 +24,8 @@ export function quantile(values: readonly number[], share: number): number {
 
 /** Run by run, so that what slows the machine for a while slows both sides of a ratio. */
 export function ratios(values: readonly number[], bounds: readonly number[]): number[] {
-  if (values.length !== bounds.length) throw new Error("A ratio needs its lower bound from the same run.");
+  if (values.length !== bounds.length)
+    throw new Error("A ratio needs its lower bound from the same run.");
   return values.map((value, at) => value / (bounds[at] ?? Number.NaN));
 }
 
@@ -42,9 +48,17 @@ function servedMs({ startedAt, endedAt }: ServedCall): number {
 }
 
 /** Where the rest of a run's time went, in ms: before, between and after the stages, and between calls of one stage. */
-export type Gaps = { beforeFirst: number; between: number; withinStages: number; afterLast: number };
+export type Gaps = {
+  beforeFirst: number;
+  between: number;
+  withinStages: number;
+  afterLast: number;
+};
 
-export function gapsOf(calls: readonly ServedCall[], run: { startedAt: number; endedAt: number }): Gaps {
+export function gapsOf(
+  calls: readonly ServedCall[],
+  run: { startedAt: number; endedAt: number },
+): Gaps {
   const stages = [...Map.groupBy(calls, ({ stage }) => stage).values()].map((stage) => {
     const startedAt = Math.min(...stage.map((call) => call.startedAt));
     const endedAt = Math.max(...stage.map((call) => call.startedAt + servedMs(call)));
@@ -52,7 +66,9 @@ export function gapsOf(calls: readonly ServedCall[], run: { startedAt: number; e
   });
   const gaps = { beforeFirst: 0, between: 0, withinStages: 0, afterLast: 0 };
   let reached = run.startedAt;
-  for (const [at, { startedAt, endedAt, withinMs }] of stages.toSorted((a, b) => a.startedAt - b.startedAt).entries()) {
+  for (const [at, { startedAt, endedAt, withinMs }] of stages
+    .toSorted((a, b) => a.startedAt - b.startedAt)
+    .entries()) {
     gaps[at === 0 ? "beforeFirst" : "between"] += startedAt - reached;
     gaps.withinStages += withinMs;
     reached = endedAt;
@@ -68,19 +84,24 @@ export function callOverheads(calls: readonly ServedCall[]): number[] {
   const stages = [...Map.groupBy(calls, ({ stage }) => stage).values()];
   const inOrder = stages.toSorted((a, b) => firstOf(a) - firstOf(b));
   return inOrder.slice(1).flatMap((stage, before) => {
-    const waitedUntil = Math.max(...(inOrder[before] ?? []).map((call) => call.startedAt + servedMs(call)));
+    const waitedUntil = Math.max(
+      ...(inOrder[before] ?? []).map((call) => call.startedAt + servedMs(call)),
+    );
     return stage.map(({ startedAt }) => startedAt - waitedUntil);
   });
 }
 
-const firstOf = (stage: readonly ServedCall[]): number => Math.min(...stage.map(({ startedAt }) => startedAt));
+const firstOf = (stage: readonly ServedCall[]): number =>
+  Math.min(...stage.map(({ startedAt }) => startedAt));
 
 /**
  * By how much values grow from each to the next: the median of the slopes between all pairs (Theil and Sen), which a few slow
  * ones cannot bend.
  */
 export function slopeOf(values: readonly number[]): number {
-  const slopes = values.flatMap((value, at) => values.slice(at + 1).map((later, ahead) => (later - value) / (ahead + 1)));
+  const slopes = values.flatMap((value, at) =>
+    values.slice(at + 1).map((later, ahead) => (later - value) / (ahead + 1)),
+  );
   return quantile(slopes, 0.5);
 }
 

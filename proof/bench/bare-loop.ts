@@ -12,7 +12,8 @@ export async function runBareLoop({ baseUrl, stages }: LoopJob): Promise<number>
   const onChunk = () => {
     chunks += 1;
   };
-  for (const stage of stages) await Promise.all(stage.map((body) => readChunks({ baseUrl, body, onChunk })));
+  for (const stage of stages)
+    await Promise.all(stage.map((body) => readChunks({ baseUrl, body, onChunk })));
   return chunks;
 }
 
@@ -27,5 +28,6 @@ type Reading = {
 export async function readChunks({ baseUrl, body, onChunk, signal }: Reading): Promise<void> {
   const client = new OpenAI({ baseURL: baseUrl, apiKey: "simulated", maxRetries: 0 });
   const options = { body, stream: true, ...(signal && { signal }) };
-  for await (const chunk of await client.post<AsyncIterable<unknown>>("/chat/completions", options)) onChunk(chunk);
+  for await (const chunk of await client.post<AsyncIterable<unknown>>("/chat/completions", options))
+    onChunk(chunk);
 }

@@ -23,7 +23,10 @@ export class BareProcess {
   static async prepare(): Promise<BareProcess> {
     const dir = await mkdtemp(path.join(tmpdir(), "massgen-bench-"));
     const port = await freePort();
-    await writeFile(path.join(dir, "worker.js"), 'export default { fetch: () => new Response("ok") };\n');
+    await writeFile(
+      path.join(dir, "worker.js"),
+      'export default { fetch: () => new Response("ok") };\n',
+    );
     await writeFile(path.join(dir, CONFIG), configOf(port));
     return new BareProcess(dir, port);
   }
@@ -31,7 +34,9 @@ export class BareProcess {
   /** Starts it and waits until it answers. Gives the time that took, in ms. */
   async start(): Promise<number> {
     const startedAt = performance.now();
-    const child = spawn(workerdPath(), ["serve", path.join(this.#dir, CONFIG)], { stdio: "ignore" });
+    const child = spawn(workerdPath(), ["serve", path.join(this.#dir, CONFIG)], {
+      stdio: "ignore",
+    });
     this.#child = child;
     while (!(await isHealthy(`http://127.0.0.1:${this.#port}`))) {
       if (child.exitCode !== null) throw new Error("The runtime does not start.");
@@ -73,7 +78,10 @@ const main :Workerd.Worker = (
 `;
 
 function workerdPath(): string {
-  const file: unknown = createRequire(createRequire(import.meta.url).resolve("miniflare"))("workerd").default;
-  if (typeof file !== "string") throw new Error("The workerd package does not say where its program lies.");
+  const file: unknown = createRequire(createRequire(import.meta.url).resolve("miniflare"))(
+    "workerd",
+  ).default;
+  if (typeof file !== "string")
+    throw new Error("The workerd package does not say where its program lies.");
   return file;
 }

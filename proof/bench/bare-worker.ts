@@ -31,7 +31,8 @@ export default {
     const { pathname } = new URL(request.url);
     if (pathname === "/row") return env.ROWS.get(env.ROWS.newUniqueId()).fetch(request.url);
     if (pathname === "/batches") return env.BATCHES.get(env.BATCHES.newUniqueId()).fetch(request);
-    if (pathname.startsWith("/relay/")) return env.RELAYS.get(env.RELAYS.idFromName(pathname)).fetch(request);
+    if (pathname.startsWith("/relay/"))
+      return env.RELAYS.get(env.RELAYS.idFromName(pathname)).fetch(request);
     const job: LoopJob = await request.json();
     return Response.json({ chunks: await runBareLoop(job) });
   },

@@ -2,7 +2,12 @@ import { DurableObject } from "cloudflare:workers";
 import { readChunks } from "./bare-loop";
 
 /** What is asked at once, how often what has come is stored, and for how long. */
-export type BatchJob = { baseUrl: string; bodies: Record<string, unknown>[]; everyMs: number; forMs: number };
+export type BatchJob = {
+  baseUrl: string;
+  bodies: Record<string, unknown>[];
+  everyMs: number;
+  forMs: number;
+};
 
 /**
  * The least a session could store of what its models say: the same requests over the same SDK, all that has come from all of them
@@ -18,13 +23,18 @@ export class BatchObject extends DurableObject {
     return new Response(readable, { headers: { "content-type": "text/event-stream" } });
   }
 
-  async #relay({ baseUrl, bodies, everyMs, forMs }: BatchJob, reader: WritableStreamDefaultWriter<Uint8Array>): Promise<void> {
+  async #relay(
+    { baseUrl, bodies, everyMs, forMs }: BatchJob,
+    reader: WritableStreamDefaultWriter<Uint8Array>,
+  ): Promise<void> {
     const [left, endAt] = [new AbortController(), Date.now() + forMs];
     let gathered: unknown[] = [];
     const onChunk = (chunk: unknown) => gathered.push(chunk);
-    for (const body of bodies) readChunks({ baseUrl, body, onChunk, signal: left.signal }).catch(() => undefined); // left below
+    for (const body of bodies)
+      readChunks({ baseUrl, body, onChunk, signal: left.signal }).catch(() => undefined); // left below
     let rows = 0;
-    const tell = (event: string, data: string) => reader.write(new TextEncoder().encode(`event: ${event}\ndata: ${data}\n\n`));
+    const tell = (event: string, data: string) =>
+      reader.write(new TextEncoder().encode(`event: ${event}\ndata: ${data}\n\n`));
     while (Date.now() < endAt) {
       await new Promise((resolve) => setTimeout(resolve, everyMs));
       if (gathered.length === 0) continue;

@@ -23,7 +23,9 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dir, { recursive: true }));
 
-async function bench(...args: string[]): Promise<{ code: number | null; out: string; complaints: string }> {
+async function bench(
+  ...args: string[]
+): Promise<{ code: number | null; out: string; complaints: string }> {
   const child = spawn(process.execPath, ["scripts/run.mjs", "proof/bench/main.ts", ...args], {
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -39,7 +41,12 @@ const ResumedSchema = z.object({
   doubled: z.number(),
   differing: z.number(),
 });
-const SpentSchema = z.object({ runs: z.number(), overshot: z.number(), mostOfCap: z.number(), close: z.number() });
+const SpentSchema = z.object({
+  runs: z.number(),
+  overshot: z.number(),
+  mostOfCap: z.number(),
+  close: z.number(),
+});
 
 /** What everything else has to be judged by stands beside each figure. */
 function expectBounds({ figures }: Results): void {
@@ -76,18 +83,34 @@ it("leaves valid JSON where it says, and the table last", async () => {
   for (const { lines } of Object.values(results.figures)) {
     for (const { aim } of lines) expect(aim).toMatch(/: (met|missed)/);
   }
-  const exact = z.object({ resume: z.object({ data: ResumedSchema }), budget: z.object({ data: SpentSchema }) });
+  const exact = z.object({
+    resume: z.object({ data: ResumedSchema }),
+    budget: z.object({ data: SpentSchema }),
+  });
   const { resume, budget } = exact.parse(results.figures);
   expect(resume.data).toMatchObject({ lost: 0, doubled: 0, differing: 0 });
   expect(resume.data.disconnects).toBeGreaterThanOrEqual(TRIALS);
   expect(budget.data).toMatchObject({ runs: TRIALS, overshot: 0 });
-  expect(budget.data.close, "runs that a reservation too small would have taken over their cap").toBeGreaterThan(2);
+  expect(
+    budget.data.close,
+    "runs that a reservation too small would have taken over their cap",
+  ).toBeGreaterThan(2);
   expect(out).toBe(`All figures as JSON: ${path.relative("", file)}\n\n${toTable(results)}`);
 });
 
-it("takes every other figure in the least size, each beside its bound", { timeout: 600_000 }, async () => {
+it("takes every other figure in the least size, each beside its bound", {
+  timeout: 600_000,
+}, async () => {
   const file = path.join(dir, "small.json");
-  const { code, out, complaints } = await bench("--small", "--only", OTHERS.join(","), "--seed", "7", "--json", file);
+  const { code, out, complaints } = await bench(
+    "--small",
+    "--only",
+    OTHERS.join(","),
+    "--seed",
+    "7",
+    "--json",
+    file,
+  );
   console.log(out);
   expect(code, complaints).toBe(0);
   const results = ResultsSchema.parse(JSON.parse(await readFile(file, "utf8")));
@@ -98,7 +121,8 @@ it("takes every other figure in the least size, each beside its bound", { timeou
 it("tells with --help what each figure is, and which of them --trials is for", async () => {
   const { code, out } = await bench("--help");
   expect(code).toBe(0);
-  for (const { name, about } of MEASUREMENTS) expect(out).toMatch(new RegExp(`^  ${name} +${about}`, "m"));
+  for (const { name, about } of MEASUREMENTS)
+    expect(out).toMatch(new RegExp(`^  ${name} +${about}`, "m"));
   const tried = out.split("\n").filter((line) => line.includes("--trials: "));
   expect(tried.map((line) => line.trim().split(" ")[0])).toEqual(["resume", "budget"]);
   expect(out).toMatch(/^For example: npm run bench -- --only /m);

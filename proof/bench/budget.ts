@@ -6,7 +6,12 @@ import { answersThenVotes, improvesOnce, paced } from "../../simulated/providers
 import { type SimulatedProviders, startSimulatedProviders } from "../../simulated/providers/server";
 import { toSituation } from "../../simulated/providers/situation";
 import { type Asked, textSent } from "../../simulated/providers/asked";
-import { CHARACTERS_PER_TOKEN, type Reply, type ReportedUsage, type Script } from "../../simulated/providers/reply";
+import {
+  CHARACTERS_PER_TOKEN,
+  type Reply,
+  type ReportedUsage,
+  type Script,
+} from "../../simulated/providers/reply";
 import { chanceFor } from "./chance";
 import { type Figure, type Measurement, verdict } from "./figure";
 import { type DrawnPrice, drawPrices } from "./random-prices";
@@ -64,8 +69,12 @@ export function judgeBudget(data: BudgetFigure, seed: number): Figure {
     ],
     data,
     broken: [
-      ...(isTried ? [] : [`None of ${runs} runs cost anything: their caps were not tried (seed ${seed}).`]),
-      ...(overshot === 0 ? [] : [`${overshot} of ${runs} runs cost more than their cap (seed ${seed}).`]),
+      ...(isTried
+        ? []
+        : [`None of ${runs} runs cost anything: their caps were not tried (seed ${seed}).`]),
+      ...(overshot === 0
+        ? []
+        : [`${overshot} of ${runs} runs cost more than their cap (seed ${seed}).`]),
     ],
   };
 }
@@ -119,7 +128,11 @@ async function playRun(service: string, body: string): Promise<string> {
 }
 
 /** From a hundredth of a cent to ten cents; every other one such that it binds: it pays for a few replies of the team's dearest model. */
-function drawCap(chance: Chance, team: readonly string[], prices: ReadonlyMap<string, DrawnPrice>): number {
+function drawCap(
+  chance: Chance,
+  team: readonly string[],
+  prices: ReadonlyMap<string, DrawnPrice>,
+): number {
   if (chance.is(0.5)) return 10 ** (-4 + chance.unit() * 3);
   const dearest = Math.max(...team.map((model) => prices.get(model)?.output ?? 0));
   return (dearest * chance.int(5_000, 50_000)) / 1_000_000;
@@ -128,7 +141,9 @@ function drawCap(chance: Chance, team: readonly string[], prices: ReadonlyMap<st
 const isOver = (share: number): boolean => share > 1 + ROUNDING;
 
 const words = (chance: Chance): string =>
-  Array.from({ length: chance.int(1, 300) }, () => chance.unit().toString(36).slice(2, 9)).join(" ");
+  Array.from({ length: chance.int(1, 300) }, () => chance.unit().toString(36).slice(2, 9)).join(
+    " ",
+  );
 
 /**
  * Each reply of another length and speed, some of them failures and cuts: what was written is charged all the same. Some cost all
@@ -149,7 +164,8 @@ function randomly(seed: number, model: string): Script {
     const fate = chance.unit();
     if (fate < 0.03) return { fail: { status: 500 } };
     if (fate < 0.06) return { ...reply, cutAfterChunks: chance.int(0, 40) };
-    if (fate < 0.4 || tokensPerByte === 1) return { ...reply, usage: mostUsage(situation.asked, tokensPerByte) };
+    if (fate < 0.4 || tokensPerByte === 1)
+      return { ...reply, usage: mostUsage(situation.asked, tokensPerByte) };
     if (fate < 0.5 && (situation.asked.outputCap ?? Number.POSITIVE_INFINITY) <= LONGEST_WRITTEN)
       return endlessText(situation.asked, tokensPerByte);
     return reply;
@@ -169,7 +185,10 @@ function mostUsage(asked: Asked, tokensPerByte: number): ReportedUsage {
 /** Text for ever, as `capped` ends it; its input costs the most, too. */
 function endlessText(asked: Asked, tokensPerByte: number): Reply {
   const length = (asked.outputCap ?? 0) * CHARACTERS_PER_TOKEN;
-  return { text: "and so on ".repeat(Math.ceil(length / 10) + 1), usage: mostUsage(asked, tokensPerByte) };
+  return {
+    text: "and so on ".repeat(Math.ceil(length / 10) + 1),
+    usage: mostUsage(asked, tokensPerByte),
+  };
 }
 
 type Wanted = { question: string; cap: number; team: readonly string[] };
@@ -183,7 +202,10 @@ function request({ baseUrl }: SimulatedProviders, { question, cap, team }: Wante
 }
 
 /** Cost only grows, so what a run has cost in the end is the most it ever had. */
-function costOf(requests: readonly RecordedRequest[], prices: ReadonlyMap<string, DrawnPrice>): Map<string, number> {
+function costOf(
+  requests: readonly RecordedRequest[],
+  prices: ReadonlyMap<string, DrawnPrice>,
+): Map<string, number> {
   const costs = new Map<string, number>();
   for (const request of requests) {
     const { question } = toSituation(request.asked);
@@ -195,5 +217,7 @@ function costOf(requests: readonly RecordedRequest[], prices: ReadonlyMap<string
   return costs;
 }
 
-const usd = ({ inputTokens, outputTokens }: Omit<Charge, "at" | "model">, price: DrawnPrice): number =>
-  (inputTokens * price.input + outputTokens * price.output) / 1_000_000;
+const usd = (
+  { inputTokens, outputTokens }: Omit<Charge, "at" | "model">,
+  price: DrawnPrice,
+): number => (inputTokens * price.input + outputTokens * price.output) / 1_000_000;

@@ -4,7 +4,10 @@ import { unstable_readConfig } from "wrangler";
 import { wranglerQuietly } from "../../local/bundle/wrangler";
 
 /** A Worker as it would be uploaded. */
-export type Bundle = { dir: string; modules: { type: "ESModule" | "Text"; path: string; contents: string }[] };
+export type Bundle = {
+  dir: string;
+  modules: { type: "ESModule" | "Text"; path: string; contents: string }[];
+};
 export type Bundles = { service: Bundle; bare: Bundle; compatibility: Compatibility };
 export type Compatibility = { compatibilityDate: string; compatibilityFlags: string[] };
 
@@ -12,16 +15,23 @@ const BARE = "proof/bench/bare-worker.ts";
 
 /** The service and the lower bound, bundled by the same tool for the same runtime. `entry`: what stands in for the service. */
 export async function bundleBoth(dir: string, entry?: string): Promise<Bundles> {
-  const { compatibility_date, compatibility_flags } = unstable_readConfig({ config: "wrangler.toml" });
+  const { compatibility_date, compatibility_flags } = unstable_readConfig({
+    config: "wrangler.toml",
+  });
   if (!compatibility_date) throw new Error("wrangler.toml names no compatibility_date.");
   const configured = (name: string, main: string) =>
-    once(main, async () => bundle(path.join(dir, name), ["--config", await configFor(dir, name, main)]));
+    once(main, async () =>
+      bundle(path.join(dir, name), ["--config", await configFor(dir, name, main)]),
+    );
   return {
     service: await (entry === undefined
       ? once("the service", () => bundle(path.join(dir, "service"), []))
       : configured("service", entry)),
     bare: await configured("bare", BARE),
-    compatibility: { compatibilityDate: compatibility_date, compatibilityFlags: compatibility_flags },
+    compatibility: {
+      compatibilityDate: compatibility_date,
+      compatibilityFlags: compatibility_flags,
+    },
   };
 }
 
@@ -36,9 +46,18 @@ function once(what: string, make: () => Promise<Bundle>): Promise<Bundle> {
 
 /** Writes a configuration that bundles another module as wrangler.toml bundles the service; gives its file. */
 export async function configFor(dir: string, name: string, main = BARE): Promise<string> {
-  const { compatibility_date, compatibility_flags, rules, minify } = unstable_readConfig({ config: "wrangler.toml" });
+  const { compatibility_date, compatibility_flags, rules, minify } = unstable_readConfig({
+    config: "wrangler.toml",
+  });
   const file = path.join(dir, `${name}-wrangler.json`);
-  const config = { name, main: path.resolve(main), compatibility_date, compatibility_flags, rules, minify };
+  const config = {
+    name,
+    main: path.resolve(main),
+    compatibility_date,
+    compatibility_flags,
+    rules,
+    minify,
+  };
   await writeFile(file, JSON.stringify(config));
   return file;
 }

@@ -30,7 +30,10 @@ export const CANCEL: Measurement = {
         aim: aim(closed.median, AIM_MS, "<"),
       },
     ];
-    return { lines: [...line(data.disk, "disk"), ...(data.memory ? line(data.memory, "memory") : [])], data };
+    return {
+      lines: [...line(data.disk, "disk"), ...(data.memory ? line(data.memory, "memory") : [])],
+      data,
+    };
   },
 };
 
@@ -63,17 +66,26 @@ async function started(service: string, providers: SimulatedProviders): Promise<
 /** As many requests, read by nobody but this process. */
 async function fetched(providers: SimulatedProviders): Promise<Cancel> {
   const user = new AbortController();
-  const body = JSON.stringify({ model: "bench-1", stream: true, messages: [{ role: "user", content: "x" }] });
+  const body = JSON.stringify({
+    model: "bench-1",
+    stream: true,
+    messages: [{ role: "user", content: "x" }],
+  });
   const headers = { "content-type": "application/json", authorization: "Bearer simulated" };
   const url = `${providers.baseUrl}/chat/completions`;
-  const replies = Array.from({ length: AGENTS }, () => fetch(url, { method: "POST", headers, body, signal: user.signal }));
+  const replies = Array.from({ length: AGENTS }, () =>
+    fetch(url, { method: "POST", headers, body, signal: user.signal }),
+  );
   await Promise.all(replies);
   return async () => user.abort();
 }
 
 /** Cancels once all of them stream, and gives how long each took to close. */
 async function closings(providers: SimulatedProviders, cancel: Cancel): Promise<number[]> {
-  const open = () => providers.requests().filter(({ outcome, tokensSent }) => outcome === "open" && tokensSent === TOKENS);
+  const open = () =>
+    providers
+      .requests()
+      .filter(({ outcome, tokensSent }) => outcome === "open" && tokensSent === TOKENS);
   while (open().length < AGENTS) await sleep(2);
   await sleep(50);
   const mine = open();

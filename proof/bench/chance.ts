@@ -6,6 +6,7 @@ import { Chance } from "../../simulated/chance";
  */
 export function chanceFor(seed: number, ...parts: readonly (string | number)[]): Chance {
   let hash = 0x811c9dc5; // FNV-1a
-  for (const byte of new TextEncoder().encode([seed, ...parts].join("/"))) hash = Math.imul(hash ^ byte, 0x01000193);
+  for (const byte of new TextEncoder().encode([seed, ...parts].join("/")))
+    hash = Math.imul(hash ^ byte, 0x01000193);
   return new Chance(hash);
 }

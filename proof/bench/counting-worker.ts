@@ -52,7 +52,8 @@ export class SessionObject extends Session {
 // biome-ignore lint/style/noDefaultExport: the runtime finds a Worker by its default export
 export default {
   fetch: (request, env, ctx) => {
-    if (new URL(request.url).pathname === "/bench/counts") return Response.json({ rows: [...written.values()], operations });
+    if (new URL(request.url).pathname === "/bench/counts")
+      return Response.json({ rows: [...written.values()], operations });
     operations.workerRequests += 1;
     return worker.fetch(request, countingBindings(env), ctx);
   },

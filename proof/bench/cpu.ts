@@ -22,7 +22,10 @@ type Bench = { runtime: Runtime; providers: SimulatedProviders };
 
 const AIM = 1.5;
 /** Three long answers; all that happens once a run is little beside them. */
-const LONG_REPLIES = { load: { answerTokens: 20_000, voteTokens: 40, presentationTokens: 40, pace: null }, runs: 7 };
+const LONG_REPLIES = {
+  load: { answerTokens: 20_000, voteTokens: 40, presentationTokens: 40, pace: null },
+  runs: 7,
+};
 
 export const CPU: Measurement = {
   name: "cpu",
@@ -59,11 +62,15 @@ async function measureCpu(runtime: Runtime, { load, runs }: Options): Promise<Cp
     for (let run = 0; run <= runs; run += 1) {
       const bare = await cpuPerChunk(bench, () => bareRun(bench, job));
       const unwatched = await cpuPerChunk(bench, () => unwatchedRun(bench));
-      const watched = await cpuPerChunk(bench, () => watchRun(runtime.service, runRequest(providers)));
+      const watched = await cpuPerChunk(bench, () =>
+        watchRun(runtime.service, runRequest(providers)),
+      );
       measured.push({ bare, unwatched, watched });
     }
     const warm = measured.slice(1); // the first lets the compiler do its work
-    const [bare, watched, unwatched] = (["bare", "watched", "unwatched"] as const).map((name) => warm.map((run) => run[name]));
+    const [bare, watched, unwatched] = (["bare", "watched", "unwatched"] as const).map((name) =>
+      warm.map((run) => run[name]),
+    );
     if (!bare || !watched || !unwatched) throw new Error("Nothing was measured.");
     return {
       chunks: (load.answerTokens + load.voteTokens) * TRIO.length + load.presentationTokens,
@@ -98,7 +105,8 @@ async function unwatchedRun({ runtime, providers }: Bench): Promise<void> {
       .filter(({ endedAt }) => endedAt !== null).length === idealCalls(TRIO.length);
   const giveUpAt = performance.now() + LONGEST_RUN_MS;
   while (!isServed()) {
-    if (performance.now() > giveUpAt) throw new Error(`A run that nobody watched is ${await statusOf(turn)}, and asks no model.`);
+    if (performance.now() > giveUpAt)
+      throw new Error(`A run that nobody watched is ${await statusOf(turn)}, and asks no model.`);
     await sleep(20);
   }
   await sleep(200);
@@ -106,7 +114,10 @@ async function unwatchedRun({ runtime, providers }: Bench): Promise<void> {
   if (status !== "completed") throw new Error(`A run that nobody watched is ${status}.`);
 }
 
-async function cpuPerChunk({ runtime, providers }: Bench, run: () => Promise<unknown>): Promise<number> {
+async function cpuPerChunk(
+  { runtime, providers }: Bench,
+  run: () => Promise<unknown>,
+): Promise<number> {
   const before = { cpuMs: runtime.cpuMs(), requests: providers.requests().length };
   await run();
   await sleep(200); // what comes after the last byte belongs to the run

@@ -41,7 +41,8 @@ export function gather(url: string, size: number): Crowd {
     ready: Promise.all(connections.map(({ connected }) => connected)).then(() => undefined),
     async until(bytes, patienceMs) {
       const giveUpAt = performance.now() + patienceMs;
-      while (readers.some((reader) => reader.bytes < bytes) && performance.now() < giveUpAt) await sleep(20);
+      while (readers.some((reader) => reader.bytes < bytes) && performance.now() < giveUpAt)
+        await sleep(20);
       for (const { leave } of connections) leave();
     },
     latencies: (startAt) => samples.filter(({ at }) => at >= startAt).map(({ ms }) => ms),
@@ -53,13 +54,21 @@ export function gather(url: string, size: number): Crowd {
   };
 }
 
-function connect(url: string, onPiece: (piece: Buffer) => void): { connected: Promise<void>; leave: () => void } {
+function connect(
+  url: string,
+  onPiece: (piece: Buffer) => void,
+): { connected: Promise<void>; leave: () => void } {
   const connected = Promise.withResolvers<void>();
-  const request = get(url, { agent: false, headers: { accept: "text/event-stream" } }, (response) => {
-    if (response.statusCode !== 200) return connected.reject(new Error(`${url} answered ${response.statusCode}`));
-    connected.resolve();
-    response.on("data", onPiece).on("error", () => undefined);
-  });
+  const request = get(
+    url,
+    { agent: false, headers: { accept: "text/event-stream" } },
+    (response) => {
+      if (response.statusCode !== 200)
+        return connected.reject(new Error(`${url} answered ${response.statusCode}`));
+      connected.resolve();
+      response.on("data", onPiece).on("error", () => undefined);
+    },
+  );
   request.on("error", connected.reject); // who left hears no more
   return { connected: connected.promise, leave: () => void request.destroy() };
 }

@@ -38,7 +38,12 @@ const SECONDS = 5;
 /** What is fed: a little more, since turns end when they end. */
 const FED_PER_SECOND = 105;
 /** Three agents so quick that turn after turn in one session brings more than that, also while 1,000 readers keep the processor. */
-const LOAD = { answerTokens: 20, voteTokens: 20, presentationTokens: 20, pace: { ttftMs: 40, tokensPerSecond: 2_000 } };
+const LOAD = {
+  answerTokens: 20,
+  voteTokens: 20,
+  presentationTokens: 20,
+  pace: { ttftMs: 40, tokensPerSecond: 2_000 },
+};
 const AGENTS = 3;
 /** How long stragglers are waited for. */
 const PATIENCE_MS = 30_000;
@@ -50,21 +55,39 @@ export const FAN_OUT: Measurement = {
     const runtime = await bench.machines.disk();
     const runs = times(RUNS, bench);
     const data: FanOutFigure[] = [];
-    for (const readers of bench.isSmall ? SMALL_CROWDS : CROWDS) data.push(await measureFanOut(runtime, { readers, runs }));
+    for (const readers of bench.isSmall ? SMALL_CROWDS : CROWDS)
+      data.push(await measureFanOut(runtime, { readers, runs }));
     const missed = data.filter(({ wrong }) => wrong > 0);
-    const broken = missed.map(({ readers, wrong }) => `${wrong} of ${runs} × ${readers} readers missed something of the stream.`);
+    const broken = missed.map(
+      ({ readers, wrong }) =>
+        `${wrong} of ${runs} × ${readers} readers missed something of the stream.`,
+    );
     return { lines: data.flatMap(linesOf), data, broken };
   },
 };
 
 /** In time counts for nothing if there was less to tell than the aim asks for. */
-export function judgeFanOut({ p95Ms, eventsPerSecond }: Pick<FanOutFigure, "p95Ms" | "eventsPerSecond">): string {
+export function judgeFanOut({
+  p95Ms,
+  eventsPerSecond,
+}: Pick<FanOutFigure, "p95Ms" | "eventsPerSecond">): string {
   const isMet = p95Ms.median < AIM.p95Ms && eventsPerSecond.min >= AIM.eventsPerSecond;
   return verdict(`< ${AIM.p95Ms} at ≥ ${AIM.eventsPerSecond} events/s`, isMet);
 }
 
 function linesOf(figure: FanOutFigure): Line[] {
-  const { readers, p50Ms, p95Ms, maxMs, bare, events, eventsPerSecond, bytesPerEvent, piecesPerEvent, wrong } = figure;
+  const {
+    readers,
+    p50Ms,
+    p95Ms,
+    maxMs,
+    bare,
+    events,
+    eventsPerSecond,
+    bytesPerEvent,
+    piecesPerEvent,
+    wrong,
+  } = figure;
   const late = (what: Pick<FanOutFigure["bare"], "p50Ms" | "p95Ms" | "eventsPerSecond">) =>
     `${millis(what.p95Ms)} at ${range(what.eventsPerSecond, 0)} events/s, p50 ${millis(what.p50Ms)}`;
   return [
@@ -141,7 +164,10 @@ async function session(service: string, readers: number): Promise<Run> {
     log.startAt = Date.now();
     let turns = 1;
     for (; Date.now() - log.startAt < SECONDS * 1_000; turns += 1) {
-      await endOf((await startTurn(service, sessionId, { question: "Once more?", parent_turn: 1 })).turn, 10);
+      await endOf(
+        (await startTurn(service, sessionId, { question: "Once more?", parent_turn: 1 })).turn,
+        10,
+      );
       const dueAt = log.startAt + (log.fresh / FED_PER_SECOND) * 1_000;
       await sleep(Math.max(0, dueAt - Date.now()));
     }
@@ -168,14 +194,21 @@ async function session(service: string, readers: number): Promise<Run> {
 const PREAMBLE_BYTES = 13;
 
 /** As many events of as many bytes as a session has told, at its rate. Throws if a reader missed some: that would be no bound. */
-async function relay(bare: string, readers: number, { events, eventsPerSecond, bytesPerEvent }: Run): Promise<Relayed> {
+async function relay(
+  bare: string,
+  readers: number,
+  { events, eventsPerSecond, bytesPerEvent }: Run,
+): Promise<Relayed> {
   const url = `${bare}/relay/${crypto.randomUUID()}`;
   const crowd = gather(url, readers);
   await crowd.ready;
   const startAt = Date.now();
   const bytes = Math.round(bytesPerEvent);
   const every = Math.max(5, readers / 10);
-  const played = post(`${url}?events=${events}&rate=${eventsPerSecond}&bytes=${bytes}&every=${every}`, "");
+  const played = post(
+    `${url}?events=${events}&rate=${eventsPerSecond}&bytes=${bytes}&every=${every}`,
+    "",
+  );
   await (await played).text();
   const seconds = (Date.now() - startAt) / 1_000;
   const wholeBytes = PREAMBLE_BYTES + events * bytes;

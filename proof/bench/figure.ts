@@ -32,7 +32,8 @@ export const FEWEST_RUNS = 5;
 
 /** How often something is done: as often as it takes for a figure, or once. Throws where that makes no figure to go by. */
 export function times(usual: number, { isSmall }: Pick<Bench, "isSmall">): number {
-  if (usual < FEWEST_RUNS) throw new Error(`A figure needs ${FEWEST_RUNS} runs at least, not ${usual}.`);
+  if (usual < FEWEST_RUNS)
+    throw new Error(`A figure needs ${FEWEST_RUNS} runs at least, not ${usual}.`);
   return isSmall ? 1 : usual;
 }
 
@@ -58,4 +59,5 @@ export const millis = (figure: Spread, digits = 0): string => `${range(figure, d
 export const aim = (value: number, wanted: number, sign: "<" | "≤"): string =>
   verdict(`${sign} ${wanted}`, sign === "<" ? value < wanted : value <= wanted);
 
-export const verdict = (wanted: string, isMet: boolean): string => `${wanted}: ${isMet ? "met" : "missed"}`;
+export const verdict = (wanted: string, isMet: boolean): string =>
+  `${wanted}: ${isMet ? "met" : "missed"}`;

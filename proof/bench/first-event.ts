@@ -19,8 +19,16 @@ export const FIRST_EVENT: Measurement = {
   name: "first-event",
   about: "POST to first event",
   async measure(bench): Promise<Figure> {
-    const data = await bench.machines.onBoth((runtime) => measureFirstEvent(runtime, times(SAMPLES, bench)));
-    return { lines: [...linesOf(data.disk, "disk"), ...(data.memory ? linesOf(data.memory, "memory") : [])], data };
+    const data = await bench.machines.onBoth((runtime) =>
+      measureFirstEvent(runtime, times(SAMPLES, bench)),
+    );
+    return {
+      lines: [
+        ...linesOf(data.disk, "disk"),
+        ...(data.memory ? linesOf(data.memory, "memory") : []),
+      ],
+      data,
+    };
   },
 };
 
@@ -39,7 +47,10 @@ function linesOf({ firstEvent, healthz, oneRow }: FirstEventFigure, where: strin
 const latency = (figure: Latency): string => `${range(figure, 1)} ms, p95 ${figure.p95.toFixed(1)}`;
 
 /** A new session each time, on a warm service; beside it the cheapest answer of the same Worker and of any new object. */
-async function measureFirstEvent({ service, bare }: Runtime, samples: number): Promise<FirstEventFigure> {
+async function measureFirstEvent(
+  { service, bare }: Runtime,
+  samples: number,
+): Promise<FirstEventFigure> {
   const providers = await startTeam(LOAD);
   try {
     const measured: Record<"healthz" | "oneRow" | "firstEvent", number>[] = [];
@@ -50,14 +61,22 @@ async function measureFirstEvent({ service, bare }: Runtime, samples: number): P
       measured.push({ healthz, oneRow, firstEvent: run.firstEventMs });
     }
     const warm = measured.slice(WARM_UP);
-    const latencyOf = (name: "healthz" | "oneRow" | "firstEvent"): Latency => toLatency(warm.map((sample) => sample[name]));
-    return { firstEvent: latencyOf("firstEvent"), healthz: latencyOf("healthz"), oneRow: latencyOf("oneRow") };
+    const latencyOf = (name: "healthz" | "oneRow" | "firstEvent"): Latency =>
+      toLatency(warm.map((sample) => sample[name]));
+    return {
+      firstEvent: latencyOf("firstEvent"),
+      healthz: latencyOf("healthz"),
+      oneRow: latencyOf("oneRow"),
+    };
   } finally {
     await providers.close();
   }
 }
 
-const toLatency = (values: number[]): Latency => ({ ...spread(values), p95: quantile(values, 0.95) });
+const toLatency = (values: number[]): Latency => ({
+  ...spread(values),
+  p95: quantile(values, 0.95),
+});
 
 async function timed(work: () => Promise<unknown>): Promise<number> {
   const startedAt = performance.now();

@@ -25,7 +25,12 @@ type KillFigure = {
 
 const KILLS = 15;
 const AIM_MS = 2_000;
-const LOAD = { answerTokens: 150, voteTokens: 40, presentationTokens: 40, pace: { ttftMs: 100, tokensPerSecond: 100 } };
+const LOAD = {
+  answerTokens: 150,
+  voteTokens: 40,
+  presentationTokens: 40,
+  pace: { ttftMs: 100, tokensPerSecond: 100 },
+};
 
 export const KILL: Measurement = {
   name: "kill",
@@ -37,8 +42,18 @@ export const KILL: Measurement = {
     const bound = `bare Worker of one line ${millis(data.bareMs)}`;
     return {
       lines: [
-        { figure: "kill to the next event at a watcher", measured: millis(data.eventMs), runs, bound },
-        { figure: "  to the service's first answer, GET /healthz", measured: millis(data.healthyMs), runs, bound },
+        {
+          figure: "kill to the next event at a watcher",
+          measured: millis(data.eventMs),
+          runs,
+          bound,
+        },
+        {
+          figure: "  to the service's first answer, GET /healthz",
+          measured: millis(data.healthyMs),
+          runs,
+          bound,
+        },
         {
           figure: "kill to the next text of a model, first token after 100 ms",
           measured: `${millis(data.textMs)}, p99 ${data.textP99Ms.toFixed(0)}`,
@@ -91,7 +106,11 @@ async function measureKills(seed: number, kills: number): Promise<KillFigure> {
 type Recovery = { healthy: number; event: number; text: number };
 
 /** Kills it somewhere in the first answers, with a watcher who comes back at once. */
-async function killOnce(service: ServiceProcess, events: string, afterMs: number): Promise<Recovery> {
+async function killOnce(
+  service: ServiceProcess,
+  events: string,
+  afterMs: number,
+): Promise<Recovery> {
   let [killedAt, event, text] = [Number.NaN, Number.NaN, Number.NaN];
   let isDead = false;
   const bothSeen = Promise.withResolvers<void>();
@@ -113,7 +132,10 @@ async function killOnce(service: ServiceProcess, events: string, afterMs: number
   isDead = true;
   await service.start();
   const healthy = performance.now() - killedAt;
-  await Promise.race([bothSeen.promise, reader.ended.then(() => Promise.reject(new Error("The run ended without a text.")))]);
+  await Promise.race([
+    bothSeen.promise,
+    reader.ended.then(() => Promise.reject(new Error("The run ended without a text."))),
+  ]);
   left.abort();
   return { healthy, event, text };
 }

@@ -23,7 +23,9 @@ export class Machines {
   }
 
   /** The same measurement with storage on disk and, where there is one, in memory. */
-  async onBoth<Measured>(measure: (runtime: Runtime) => Promise<Measured>): Promise<{ disk: Measured; memory: Measured | null }> {
+  async onBoth<Measured>(
+    measure: (runtime: Runtime) => Promise<Measured>,
+  ): Promise<{ disk: Measured; memory: Measured | null }> {
     const disk = await measure(await this.disk());
     const memory = await this.memory();
     return { disk, memory: memory && (await measure(memory)) };

@@ -41,7 +41,8 @@ const OPTIONS = {
 } as const;
 type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>["values"];
 
-const say = (what: string) => process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${what}\n`);
+const say = (what: string) =>
+  process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${what}\n`);
 
 function tableOfAll(): string {
   const width = Math.max(...MEASUREMENTS.map(({ name }) => name.length));
@@ -60,9 +61,21 @@ async function main(): Promise<number> {
 }
 
 /** What was typed. `trials`: null for as many as each figure tries by itself. `file`: can be written. */
-type Asked = { wanted: readonly Measurement[]; seed: number; trials: number | null; isSmall: boolean; file: string };
+type Asked = {
+  wanted: readonly Measurement[];
+  seed: number;
+  trials: number | null;
+  isSmall: boolean;
+  file: string;
+};
 
-async function askedIn({ only, seed, trials, small = false, json = JSON_FILE }: Values): Promise<Asked> {
+async function askedIn({
+  only,
+  seed,
+  trials,
+  small = false,
+  json = JSON_FILE,
+}: Values): Promise<Asked> {
   const wanted = chosen(only);
   const tried = wholeNumber("trials", trials, 1);
   if (tried !== null && wanted.every((one) => one.trials === undefined)) {
@@ -70,7 +83,8 @@ async function askedIn({ only, seed, trials, small = false, json = JSON_FILE }: 
     throw new UsageError(`--trials goes with one of ${trying.map(({ name }) => name).join(", ")}.`);
   }
   const drawn = wholeNumber("seed", seed) ?? Date.now() % 1_000_000;
-  if (type() !== "Linux") throw new UsageError("The benchmark reads CPU times from /proc and runs on Linux only.");
+  if (type() !== "Linux")
+    throw new UsageError("The benchmark reads CPU times from /proc and runs on Linux only.");
   return { wanted, seed: drawn, trials: tried, isSmall: small, file: await writable(json) };
 }
 
@@ -82,7 +96,9 @@ async function writable(json: string): Promise<string> {
     await appendFile(file, "");
     return file;
   } catch (error) {
-    throw new UsageError(`--json ${json} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(
+      `--json ${json} cannot be written: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 
@@ -114,7 +130,9 @@ function chosen(only: readonly string[] | undefined): readonly Measurement[] {
       MEASUREMENTS.map(({ name }) => name),
     );
   }
-  return names.length === 0 ? MEASUREMENTS : MEASUREMENTS.filter(({ name }) => names.includes(name));
+  return names.length === 0
+    ? MEASUREMENTS
+    : MEASUREMENTS.filter(({ name }) => names.includes(name));
 }
 
 type Taken = Results["figures"][string];
@@ -155,6 +173,8 @@ const machine = (): Results["machine"] => ({
 
 /** Some machines leave the name out of the usual place. */
 const cpuModel = (): string =>
-  cpus()[0]?.model ?? /^model name\s*: (.*)$/m.exec(readFileSync("/proc/cpuinfo", "utf8"))?.[1] ?? "CPU";
+  cpus()[0]?.model ??
+  /^model name\s*: (.*)$/m.exec(readFileSync("/proc/cpuinfo", "utf8"))?.[1] ??
+  "CPU";
 
 await runCommand(main);

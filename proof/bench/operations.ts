@@ -32,7 +32,14 @@ export const OPERATIONS: Measurement = {
   counts: true,
   async measure(bench): Promise<Figure> {
     const data = await measureOperations(times(RUNS, bench));
-    const told = ({ workerRequests, objectRequests, alarms, d1Statements, r2Writes, r2Reads }: Spreads) =>
+    const told = ({
+      workerRequests,
+      objectRequests,
+      alarms,
+      d1Statements,
+      r2Writes,
+      r2Reads,
+    }: Spreads) =>
       `${few(workerRequests)} requests of clients, ${few(objectRequests)} of objects, ${few(alarms)} alarms, ` +
       `${few(d1Statements)} D1, ${few(r2Writes)} + ${few(r2Reads)} R2`;
     return {
@@ -56,7 +63,8 @@ export const OPERATIONS: Measurement = {
 };
 
 /** The same each time, as a rule. */
-const few = (count: Spread): string => (count.min === count.max ? String(count.median) : range(count, 0));
+const few = (count: Spread): string =>
+  count.min === count.max ? String(count.median) : range(count, 0);
 
 async function measureOperations(wanted: number): Promise<OperationsFigure> {
   const runtime = await startRuntime(tmpdir(), "proof/bench/counting-worker.ts");
@@ -104,19 +112,32 @@ function toSpreads(runs: readonly Operations[]): Spreads {
 }
 
 type Counts = Readonly<Record<string, number>>;
-const used = (what: keyof Operations, before: Counts, after: Counts): number => (after[what] ?? 0) - (before[what] ?? 0);
+const used = (what: keyof Operations, before: Counts, after: Counts): number =>
+  (after[what] ?? 0) - (before[what] ?? 0);
 const countsOf = async (service: string): Promise<Counts> =>
   CountsSchema.parse(await (await fetch(`${service}/bench/counts`)).json()).operations;
 
 function writer(name: string): Script {
-  const file = (path: string): [string, Record<string, unknown>] => ["write_file", { path, content: `${path} of ${name}` }];
-  return worksOnFiles({ first: [file("src/a.txt"), file("src/b.txt"), file("src/c.txt")], answer: "It is in src." });
+  const file = (path: string): [string, Record<string, unknown>] => [
+    "write_file",
+    { path, content: `${path} of ${name}` },
+  ];
+  return worksOnFiles({
+    first: [file("src/a.txt"), file("src/b.txt"), file("src/c.txt")],
+    answer: "It is in src.",
+  });
 }
 
 function fileRequest(baseUrl: string): string {
   const agents = WRITERS.map((name) => ({
     id: name,
-    backend: { type: "chatcompletion", model: name, base_url: baseUrl, api_key: "simulated", cwd: "work" },
+    backend: {
+      type: "chatcompletion",
+      model: name,
+      base_url: baseUrl,
+      api_key: "simulated",
+      cwd: "work",
+    },
   }));
   return JSON.stringify({ question: "Where is it?", config: { agents } });
 }

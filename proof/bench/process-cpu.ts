@@ -17,7 +17,10 @@ export const childrenNamed = (name: string): number[] =>
 
 function isChild(pid: number, name: string): boolean {
   try {
-    return readFileSync(`/proc/${pid}/comm`, "utf8").trim() === name && Number(fieldsOf(pid)[1]) === process.pid;
+    return (
+      readFileSync(`/proc/${pid}/comm`, "utf8").trim() === name &&
+      Number(fieldsOf(pid)[1]) === process.pid
+    );
   } catch {
     return false; // it has ended meanwhile
   }

@@ -53,24 +53,32 @@ export class Reader {
   #connect(): Promise<void> {
     const { signal, leavesAfterMs } = this.#options;
     return new Promise((resolve, reject) => {
-      const headers = { accept: "text/event-stream", ...(this.lastSeq > 0 && { "last-event-id": String(this.lastSeq) }) };
-      const request = get(this.#url, { agent: false, headers, ...(signal && { signal }) }, (response) => {
-        if (response.statusCode === 204) this.#over = true;
-        else if (response.statusCode !== 200) return reject(new Error(`${this.#url} answered ${response.statusCode}`));
-        const timer = leavesAfterMs && setTimeout(() => request.destroy(), leavesAfterMs());
-        let rest = "";
-        response.setEncoding("utf8");
-        response.on("data", (text: string) => {
-          rest = this.#take(rest + text);
-          if (this.#over) request.destroy();
-        });
-        response
-          .on("error", () => undefined)
-          .once("close", () => {
-            clearTimeout(timer);
-            resolve();
+      const headers = {
+        accept: "text/event-stream",
+        ...(this.lastSeq > 0 && { "last-event-id": String(this.lastSeq) }),
+      };
+      const request = get(
+        this.#url,
+        { agent: false, headers, ...(signal && { signal }) },
+        (response) => {
+          if (response.statusCode === 204) this.#over = true;
+          else if (response.statusCode !== 200)
+            return reject(new Error(`${this.#url} answered ${response.statusCode}`));
+          const timer = leavesAfterMs && setTimeout(() => request.destroy(), leavesAfterMs());
+          let rest = "";
+          response.setEncoding("utf8");
+          response.on("data", (text: string) => {
+            rest = this.#take(rest + text);
+            if (this.#over) request.destroy();
           });
-      });
+          response
+            .on("error", () => undefined)
+            .once("close", () => {
+              clearTimeout(timer);
+              resolve();
+            });
+        },
+      );
       request.on("error", () => resolve());
     });
   }
@@ -88,7 +96,8 @@ export class Reader {
       this.utf8Bytes += Buffer.byteLength(frame) + "\n\n".length;
       this.#hash.update(`${frame}\n\n`);
       this.#options.onFrame?.(frame, seq);
-      if (!this.#options.goesOn && /^event: turn\.(completed|failed|cancelled)$/m.test(frame)) this.#over = true;
+      if (!this.#options.goesOn && /^event: turn\.(completed|failed|cancelled)$/m.test(frame))
+        this.#over = true;
     }
     return text.slice(end + 2);
   }

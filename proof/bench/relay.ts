@@ -14,9 +14,15 @@ export class RelayObject extends DurableObject {
   /** `POST …?events=&rate=&bytes=&every=` starts the stream, anything else reads it. */
   override async fetch(request: Request): Promise<Response> {
     const { searchParams } = new URL(request.url);
-    if (request.method === "GET") return new Response(this.#stream(), { headers: { "content-type": "text/event-stream" } });
+    if (request.method === "GET")
+      return new Response(this.#stream(), { headers: { "content-type": "text/event-stream" } });
     const wanted = (name: string) => Number(searchParams.get(name));
-    await this.#play({ events: wanted("events"), rate: wanted("rate"), bytes: wanted("bytes"), every: wanted("every") });
+    await this.#play({
+      events: wanted("events"),
+      rate: wanted("rate"),
+      bytes: wanted("bytes"),
+      every: wanted("every"),
+    });
     return new Response("played");
   }
 
@@ -26,7 +32,8 @@ export class RelayObject extends DurableObject {
     while (this.#events.length < events) {
       await new Promise((resolve) => setTimeout(resolve, every));
       const due = Math.min(events, Math.floor(((Date.now() - startedAt) * rate) / 1_000));
-      while (this.#events.length < due) this.#events.push(encoder.encode(frame(this.#events.length + 1, bytes)));
+      while (this.#events.length < due)
+        this.#events.push(encoder.encode(frame(this.#events.length + 1, bytes)));
       for (const wake of this.#waiting) wake();
     }
   }

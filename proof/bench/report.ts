@@ -25,7 +25,12 @@ export const ResultsSchema = z.strictObject({
   /** By the measurement's name, in the table's order. */
   figures: z.record(
     z.string(),
-    z.strictObject({ seconds: z.number(), lines: z.array(LineSchema), data: z.json(), broken: z.array(z.string()) }),
+    z.strictObject({
+      seconds: z.number(),
+      lines: z.array(LineSchema),
+      data: z.json(),
+      broken: z.array(z.string()),
+    }),
   ),
 });
 export type Results = z.infer<typeof ResultsSchema>;
@@ -49,8 +54,16 @@ export function toTable({ machine, seed, figures }: Results): string {
 }
 
 function aligned(lines: readonly Line[]): string {
-  const rows = lines.map(({ figure, measured, runs, bound, aim = "" }) => [figure, measured, runs, bound, aim]);
-  const widths = HEAD_ORDER.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
+  const rows = lines.map(({ figure, measured, runs, bound, aim = "" }) => [
+    figure,
+    measured,
+    runs,
+    bound,
+    aim,
+  ]);
+  const widths = HEAD_ORDER.map((_, column) =>
+    Math.max(...rows.map((row) => (row[column] ?? "").length)),
+  );
   return rows
     .map((row) =>
       row

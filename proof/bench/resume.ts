@@ -20,7 +20,12 @@ export type ResumeFigure = {
 const DISCONNECTS = 1_000;
 const READERS = 20;
 const LONGEST_STAY_MS = 120;
-const LOAD = { answerTokens: 120, voteTokens: 40, presentationTokens: 120, pace: { ttftMs: 50, tokensPerSecond: 100 } };
+const LOAD = {
+  answerTokens: 120,
+  voteTokens: 40,
+  presentationTokens: 120,
+  pace: { ttftMs: 50, tokensPerSecond: 100 },
+};
 
 export const RESUME: Measurement = {
   name: "resume",
@@ -28,7 +33,10 @@ export const RESUME: Measurement = {
   counts: true,
   trials: DISCONNECTS,
   async measure({ machines, seed, trials }): Promise<Figure> {
-    return judgeResume(await measureResume(await machines.disk(), seed, trials ?? DISCONNECTS), seed);
+    return judgeResume(
+      await measureResume(await machines.disk(), seed, trials ?? DISCONNECTS),
+      seed,
+    );
   },
 };
 
@@ -48,15 +56,29 @@ export function judgeResume(data: ResumeFigure, seed: number): Figure {
       },
     ],
     data,
-    broken: isExact ? [] : [`Readers that came back did not get every frame once: ${measured} (seed ${seed}).`],
+    broken: isExact
+      ? []
+      : [`Readers that came back did not get every frame once: ${measured} (seed ${seed}).`],
   };
 }
 
 /** At least so many disconnects. */
-async function measureResume({ service }: Runtime, seed: number, disconnects: number): Promise<ResumeFigure> {
+async function measureResume(
+  { service }: Runtime,
+  seed: number,
+  disconnects: number,
+): Promise<ResumeFigure> {
   const members = teamOf(3);
   const providers = await startTeam(LOAD, members);
-  const total = { runs: 0, disconnects: 0, readers: 0, frames: 0, lost: 0, doubled: 0, differing: 0 };
+  const total = {
+    runs: 0,
+    disconnects: 0,
+    readers: 0,
+    frames: 0,
+    lost: 0,
+    doubled: 0,
+    differing: 0,
+  };
   try {
     while (total.disconnects < disconnects) {
       const { events } = await startRun(service, runRequest(providers, members));

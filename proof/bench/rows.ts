@@ -31,7 +31,12 @@ const AIMS: Record<How, number> = { watched: 1_500, unwatched: 500 };
 /** How often text is stored: one row for all agents. */
 const EVERY_MS: Record<How, number> = { watched: 250, unwatched: 1_000 };
 /** Long enough for the whole time: each agent writes its first answer, 25 tokens a second. */
-const LOAD = { answerTokens: 9_000, voteTokens: 40, presentationTokens: 40, pace: { ttftMs: 300, tokensPerSecond: 25 } };
+const LOAD = {
+  answerTokens: 9_000,
+  voteTokens: 40,
+  presentationTokens: 40,
+  pace: { ttftMs: 300, tokensPerSecond: 25 },
+};
 const MEMBERS = teamOf(3);
 
 export const ROWS: Measurement = {
@@ -43,7 +48,8 @@ export const ROWS: Measurement = {
     const data = await measureRows(minutes);
     const lines = HOW.map(
       (how): Line => ({
-        figure: how === "watched" ? `rows in ${minutes} minutes of three agents, ${how}` : `  ${how}`,
+        figure:
+          how === "watched" ? `rows in ${minutes} minutes of three agents, ${how}` : `  ${how}`,
         measured: range(data.rows[how], 0),
         runs: `${SESSIONS} sessions side by side`,
         bound: `bare relay that stores every ${EVERY_MS[how]} ms: ${range(data.bare[how], 0)}`,
@@ -74,12 +80,15 @@ async function measureRows(minutes: number): Promise<RowsFigure> {
     const relays = Promise.all(HOW.map((how) => relayed(runtime, providers, { how, minutes })));
     relays.catch(() => undefined); // thrown below, when it is waited for
     await sleep(minutes * 60_000);
-    const { rows, operations } = CountsSchema.parse(await (await fetch(`${runtime.service}/bench/counts`)).json());
+    const { rows, operations } = CountsSchema.parse(
+      await (await fetch(`${runtime.service}/bench/counts`)).json(),
+    );
     for (const { turn } of [...started.values()].flat()) {
       const status = await statusOf(turn);
       if (status !== "running") throw new Error(`After ${minutes} minutes a run is ${status}.`);
     }
-    if (rows.length !== HOW.length * SESSIONS) throw new Error(`${rows.length} sessions wrote rows.`);
+    if (rows.length !== HOW.length * SESSIONS)
+      throw new Error(`${rows.length} sessions wrote rows.`);
     const [watched, unwatched] = await relays;
     if (!watched || !unwatched) throw new Error("A relay is missing.");
     return {
@@ -96,11 +105,18 @@ async function measureRows(minutes: number): Promise<RowsFigure> {
 }
 
 /** Rows by session, in the order in which they were started. */
-const CountsSchema = z.object({ rows: z.array(z.number()), operations: z.object({ alarms: z.number() }) });
+const CountsSchema = z.object({
+  rows: z.array(z.number()),
+  operations: z.object({ alarms: z.number() }),
+});
 
-async function startSome({ service }: Runtime, providers: SimulatedProviders): Promise<StartedRun[]> {
+async function startSome(
+  { service }: Runtime,
+  providers: SimulatedProviders,
+): Promise<StartedRun[]> {
   const started: StartedRun[] = [];
-  while (started.length < SESSIONS) started.push(await startRun(service, runRequest(providers, MEMBERS)));
+  while (started.length < SESSIONS)
+    started.push(await startRun(service, runRequest(providers, MEMBERS)));
   return started;
 }
 
@@ -115,14 +131,20 @@ async function relayed(
     .requests()
     .slice(0, MEMBERS.length)
     .map(({ body }) => body);
-  const job: BatchJob = { baseUrl: providers.baseUrl, bodies, everyMs: EVERY_MS[how], forMs: minutes * 60_000 };
+  const job: BatchJob = {
+    baseUrl: providers.baseUrl,
+    bodies,
+    everyMs: EVERY_MS[how],
+    forMs: minutes * 60_000,
+  };
   return Promise.all(Array.from({ length: SESSIONS }, () => rowsOf(bare, job)));
 }
 
 async function rowsOf(bare: string, job: BatchJob): Promise<number> {
   let end = "";
-  for await (const piece of (await post(`${bare}/batches`, JSON.stringify(job))).body?.pipeThrough(new TextDecoderStream()) ??
-    []) {
+  for await (const piece of (await post(`${bare}/batches`, JSON.stringify(job))).body?.pipeThrough(
+    new TextDecoderStream(),
+  ) ?? []) {
     end = (end + piece).slice(-LAST_EVENT);
   }
   const rows = /^event: rows\ndata: (\d+)\n\n$/m.exec(end)?.[1];

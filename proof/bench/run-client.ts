@@ -10,25 +10,34 @@ import type { LoopJob } from "./bare-loop";
 export type WatchedRun = { sessionId: string; firstEventMs: number; wallMs: number };
 
 /** Starts a run and follows its stream to the end. Throws if the run does not complete. */
-export const watchRun = (service: string, body: string): Promise<WatchedRun> => watch(`${service}/api/runs`, body);
+export const watchRun = (service: string, body: string): Promise<WatchedRun> =>
+  watch(`${service}/api/runs`, body);
 
 /** The same for the next turn of a session. */
-export const watchTurn = (service: string, sessionId: string, turn: Record<string, unknown>): Promise<WatchedRun> =>
-  watch(`${service}/api/sessions/${sessionId}/turns`, JSON.stringify(turn));
+export const watchTurn = (
+  service: string,
+  sessionId: string,
+  turn: Record<string, unknown>,
+): Promise<WatchedRun> => watch(`${service}/api/sessions/${sessionId}/turns`, JSON.stringify(turn));
 
 async function watch(url: string, body: string): Promise<WatchedRun> {
   const startedAt = performance.now();
   const response = await post(url, body, "text/event-stream");
   let text = "";
   let firstEventMs = 0;
-  for await (const piece of (response.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
+  for await (const piece of (response.body ?? new ReadableStream()).pipeThrough(
+    new TextDecoderStream(),
+  )) {
     text = (text + piece).slice(-LONGEST_END);
-    if (firstEventMs === 0 && /^id: \d+\ndata: .*\n\n/m.test(text)) firstEventMs = performance.now() - startedAt;
-    if (/^event: turn\.(failed|cancelled)$/m.test(text)) throw new Error(`The run did not complete: ${text}`);
+    if (firstEventMs === 0 && /^id: \d+\ndata: .*\n\n/m.test(text))
+      firstEventMs = performance.now() - startedAt;
+    if (/^event: turn\.(failed|cancelled)$/m.test(text))
+      throw new Error(`The run did not complete: ${text}`);
     if (/^event: turn\.completed\n.*\n.*\n\n/m.test(text)) break;
   }
   const wallMs = performance.now() - startedAt;
-  if (!text.includes("event: turn.completed")) throw new Error(`The stream ended before its run: ${text}`);
+  if (!text.includes("event: turn.completed"))
+    throw new Error(`The stream ended before its run: ${text}`);
   return { sessionId: response.headers.get("location")?.split("/")[3] ?? "", firstEventMs, wallMs };
 }
 
@@ -39,14 +48,20 @@ const LONGEST_END = 8_192;
 export type StartedRun = { sessionId: string; turn: string; events: string };
 
 /** Starts a run that nobody watches. */
-export const startRun = (service: string, body: string): Promise<StartedRun> => start(service, "/api/runs", body);
+export const startRun = (service: string, body: string): Promise<StartedRun> =>
+  start(service, "/api/runs", body);
 
 /** The same for the next turn of a session. */
-export const startTurn = (service: string, sessionId: string, turn: Record<string, unknown>): Promise<StartedRun> =>
-  start(service, `/api/sessions/${sessionId}/turns`, JSON.stringify(turn));
+export const startTurn = (
+  service: string,
+  sessionId: string,
+  turn: Record<string, unknown>,
+): Promise<StartedRun> => start(service, `/api/sessions/${sessionId}/turns`, JSON.stringify(turn));
 
 async function start(service: string, path: string, body: string): Promise<StartedRun> {
-  const { session_id: sessionId, links } = RunResponseSchema.parse(await (await post(`${service}${path}`, body)).json());
+  const { session_id: sessionId, links } = RunResponseSchema.parse(
+    await (await post(`${service}${path}`, body)).json(),
+  );
   return { sessionId, turn: `${service}${links.turn}`, events: `${service}${links.events}` };
 }
 
@@ -70,8 +85,16 @@ export async function endOf(turn: string, everyMs = 20): Promise<string> {
 export const LONGEST_RUN_MS = 180_000;
 
 /** Any request of the benchmark; everything but success is thrown. */
-export async function post(url: string, body: string, accept = "application/json"): Promise<Response> {
-  const response = await fetch(url, { method: "POST", headers: { "content-type": "application/json", accept }, body });
+export async function post(
+  url: string,
+  body: string,
+  accept = "application/json",
+): Promise<Response> {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept },
+    body,
+  });
   if (!response.ok) throw new Error(`${url} answered ${response.status}: ${await response.text()}`);
   return response;
 }
@@ -81,11 +104,21 @@ export function servedSince(providers: SimulatedProviders, before: number): Serv
   return providers
     .requests()
     .slice(before)
-    .map(({ asked, startedAt, endedAt }) => ({ stage: toSituation(asked).stage, startedAt, endedAt }));
+    .map(({ asked, startedAt, endedAt }) => ({
+      stage: toSituation(asked).stage,
+      startedAt,
+      endedAt,
+    }));
 }
 
 /** The same requests for a bare loop, stage by stage in the order in which the run made them. */
-export function replayOf(providers: SimulatedProviders, records: readonly RecordedRequest[]): LoopJob {
+export function replayOf(
+  providers: SimulatedProviders,
+  records: readonly RecordedRequest[],
+): LoopJob {
   const stages = Map.groupBy(records, ({ asked }) => toSituation(asked).stage);
-  return { baseUrl: providers.baseUrl, stages: [...stages.values()].map((stage) => stage.map(({ body }) => body)) };
+  return {
+    baseUrl: providers.baseUrl,
+    stages: [...stages.values()].map((stage) => stage.map(({ body }) => body)),
+  };
 }

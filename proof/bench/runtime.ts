@@ -59,9 +59,15 @@ export async function startRuntime(
 
 const config = () => WranglerConfigSchema.parse(unstable_readConfig({ config: "wrangler.toml" }));
 
-function options({ service, bare, compatibility }: Bundles, state: string, variables: Readonly<Record<string, string>>) {
+function options(
+  { service, bare, compatibility }: Bundles,
+  state: string,
+  variables: Readonly<Record<string, string>>,
+) {
   const { durable_objects, r2_buckets, d1_databases, vars } = config();
-  const objects = durable_objects.bindings.map(({ name, class_name }) => [name, withSql(class_name)] as const);
+  const objects = durable_objects.bindings.map(
+    ({ name, class_name }) => [name, withSql(class_name)] as const,
+  );
   return convertV4MiniflareOptions({
     resourcePersistencePath: state,
     log: new NoOpLog(), // it would say that there is no network; failures are thrown
@@ -80,7 +86,11 @@ function options({ service, bare, compatibility }: Bundles, state: string, varia
         name: "bare",
         ...modulesOf(bare),
         ...compatibility,
-        durableObjects: { ROWS: withSql("RowObject"), RELAYS: withSql("RelayObject"), BATCHES: withSql("BatchObject") },
+        durableObjects: {
+          ROWS: withSql("RowObject"),
+          RELAYS: withSql("RelayObject"),
+          BATCHES: withSql("BatchObject"),
+        },
         ...DIRECT,
       },
     ],

@@ -32,7 +32,12 @@ type FullFigure = {
 const SESSIONS = 40;
 const RUNS = 5;
 /** 300 ms to the first token, then 50 a second: as models are. */
-const LOAD = { answerTokens: 60, voteTokens: 20, presentationTokens: 60, pace: { ttftMs: 300, tokensPerSecond: 50 } };
+const LOAD = {
+  answerTokens: 60,
+  voteTokens: 20,
+  presentationTokens: 60,
+  pace: { ttftMs: 300, tokensPerSecond: 50 },
+};
 
 export const SESSIONS_AT_ONCE: Measurement = {
   name: "sessions",
@@ -41,7 +46,16 @@ export const SESSIONS_AT_ONCE: Measurement = {
     const [sessionsAtOnce, most] = bench.isSmall ? [4, 8] : [SESSIONS, Number.POSITIVE_INFINITY];
     const size = { sessions: sessionsAtOnce, most, runs: times(RUNS, bench) };
     const data = await measureSessions(await bench.machines.disk(), size);
-    const { sessions, perCore, barePerCore, cpuPerSecondMs, bareCpuPerSecondMs, stretch, bareStretch, full } = data;
+    const {
+      sessions,
+      perCore,
+      barePerCore,
+      cpuPerSecondMs,
+      bareCpuPerSecondMs,
+      stretch,
+      bareStretch,
+      full,
+    } = data;
     return {
       lines: [
         {
@@ -75,7 +89,10 @@ type Pair = Record<"ours" | "bare", AtOnce>;
 /** `most`: so many at once at most, whatever a core would hold. */
 type Size = { sessions: number; most: number; runs: number };
 
-async function measureSessions({ service, bare, cpuMs }: Runtime, size: Size): Promise<SessionsFigure> {
+async function measureSessions(
+  { service, bare, cpuMs }: Runtime,
+  size: Size,
+): Promise<SessionsFigure> {
   const members = teamOf(3);
   const providers = await startTeam(LOAD, members);
   const atOnce = async (sessions: number, run: () => Promise<unknown>): Promise<AtOnce> => {
@@ -126,7 +143,11 @@ async function measureSessions({ service, bare, cpuMs }: Runtime, size: Size): P
   }
 }
 
-function stretchOf(pairs: readonly Pair[], pathMs: number): { stretch: Spread; bareStretch: Spread } {
-  const of = (whose: keyof Pair) => spread(pairs.flatMap((pair) => pair[whose].walls.map((ms) => ms / pathMs)));
+function stretchOf(
+  pairs: readonly Pair[],
+  pathMs: number,
+): { stretch: Spread; bareStretch: Spread } {
+  const of = (whose: keyof Pair) =>
+    spread(pairs.flatMap((pair) => pair[whose].walls.map((ms) => ms / pathMs)));
   return { stretch: of("ours"), bareStretch: of("bare") };
 }

@@ -44,7 +44,10 @@ export const SLOPE: Measurement = {
   name: "slope",
   about: "Overhead of a call over 300 rounds of one session",
   async measure(bench): Promise<Figure> {
-    const data = await measureSlope(await bench.machines.disk(), bench.isSmall ? SMALL_TURNS : TURNS);
+    const data = await measureSlope(
+      await bench.machines.disk(),
+      bench.isSmall ? SMALL_TURNS : TURNS,
+    );
     const edges = (first: Spread, last: Spread) => `${millis(first, 2)}, ${millis(last, 2)}`;
     return {
       lines: [
@@ -59,7 +62,10 @@ export const SLOPE: Measurement = {
           measured: micros(data.slopeMicros),
           runs: `${data.slopeMicros.runs} sessions`,
           bound: `bare loop ${micros(data.bareSlopeMicros)}`,
-          aim: judgeGrowth({ differences: data.differenceMicros, bare: [data.bareSlopeMicros.min, data.bareSlopeMicros.max] }),
+          aim: judgeGrowth({
+            differences: data.differenceMicros,
+            bare: [data.bareSlopeMicros.min, data.bareSlopeMicros.max],
+          }),
         },
       ],
       data,
@@ -71,7 +77,13 @@ export const SLOPE: Measurement = {
  * Whether a round costs more the longer the log is: by what each session grew more than the bare loop beside it, and what the bare
  * loops grew, in µs. These have no log, so all they grow is the machine's.
  */
-export function judgeGrowth({ differences, bare }: { differences: readonly number[]; bare: readonly number[] }): string {
+export function judgeGrowth({
+  differences,
+  bare,
+}: {
+  differences: readonly number[];
+  bare: readonly number[];
+}): string {
   const astray = Math.max(...bare.map(Math.abs));
   const most = Math.ceil(Math.max(MOST_MICROS, MOST_ASTRAY * astray));
   const wanted = `not more than the bare loop's in every session, nor by more than ${most} µs in the median`;
@@ -95,7 +107,11 @@ async function measureSlope({ service, bare }: Runtime, turns: number): Promise<
       const { sessionId } = await watchRun(service, runRequest(providers, members));
       const series: Series = { ours: [], bare: [] };
       for (let turn = 1; turn < turns; turn += 1) {
-        series.ours.push(await timed(() => watchTurn(service, sessionId, { question: "Once more?", parent_turn: 1 })));
+        series.ours.push(
+          await timed(() =>
+            watchTurn(service, sessionId, { question: "Once more?", parent_turn: 1 }),
+          ),
+        );
         series.bare.push(await timed(async () => (await post(`${bare}/loop`, job)).text()));
       }
       return series;
@@ -113,9 +129,11 @@ async function measureSlope({ service, bare }: Runtime, turns: number): Promise<
 type Series = Record<"ours" | "bare", number[]>;
 
 function toFigure(all: readonly Series[]): Omit<SlopeFigure, "rounds"> {
-  const first = (whose: keyof Series) => spread(all.flatMap((series) => series[whose].slice(0, EDGE)));
+  const first = (whose: keyof Series) =>
+    spread(all.flatMap((series) => series[whose].slice(0, EDGE)));
   const last = (whose: keyof Series) => spread(all.flatMap((series) => series[whose].slice(-EDGE)));
-  const slopes = (whose: keyof Series) => all.map((series) => (slopeOf(series[whose]) / ROUNDS_PER_TURN) * 1_000);
+  const slopes = (whose: keyof Series) =>
+    all.map((series) => (slopeOf(series[whose]) / ROUNDS_PER_TURN) * 1_000);
   const [ours, bare] = [slopes("ours"), slopes("bare")];
   return {
     first: first("ours"),

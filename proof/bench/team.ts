@@ -1,4 +1,9 @@
-import { argumentsText, CHARACTERS_PER_TOKEN, type Pace, type Script } from "../../simulated/providers/reply";
+import {
+  argumentsText,
+  CHARACTERS_PER_TOKEN,
+  type Pace,
+  type Script,
+} from "../../simulated/providers/reply";
 import { answersThenVotes, paced } from "../../simulated/providers/scripts";
 import { type SimulatedProviders, startSimulatedProviders } from "../../simulated/providers/server";
 
@@ -6,7 +11,10 @@ import { type SimulatedProviders, startSimulatedProviders } from "../../simulate
 export type Member = { id: string; model: string; delayMs?: number };
 
 /** Models with large windows and output caps, so that no limit ends a long reply. */
-export const TRIO: readonly Member[] = ["gpt-4.1", "gpt-4.1-mini", "gpt-4.1-nano"].map((model) => ({ id: model, model }));
+export const TRIO: readonly Member[] = ["gpt-4.1", "gpt-4.1-mini", "gpt-4.1-nano"].map((model) => ({
+  id: model,
+  model,
+}));
 
 /** So many agents, each slower than the one before it by so much. */
 export const teamOf = (size: number, staggerMs = 0): Member[] =>
@@ -20,10 +28,18 @@ export const teamOf = (size: number, staggerMs = 0): Member[] =>
 export const idealCalls = (size: number): number => 2 * size + 1;
 
 /** What each reply of the team is made of; one token is one chunk. */
-export type Load = { answerTokens: number; voteTokens: number; presentationTokens: number; pace: Pace | null };
+export type Load = {
+  answerTokens: number;
+  voteTokens: number;
+  presentationTokens: number;
+  pace: Pace | null;
+};
 
 /** Agents that answer, vote and present, each reply with exactly as many chunks as the load says. */
-export function startTeam(load: Load, members: readonly Member[] = TRIO): Promise<SimulatedProviders> {
+export function startTeam(
+  load: Load,
+  members: readonly Member[] = TRIO,
+): Promise<SimulatedProviders> {
   const models = members.map(({ model, delayMs = 0 }) => {
     const pace = load.pace && { ...load.pace, ttftMs: load.pace.ttftMs + delayMs };
     return [model, pacedBy(pace, member(model, load))] as const;
@@ -34,7 +50,10 @@ export function startTeam(load: Load, members: readonly Member[] = TRIO): Promis
 const QUESTION = "How much time does the service itself take?";
 
 /** The body of a run with this team. */
-export function runRequest({ baseUrl }: Pick<SimulatedProviders, "baseUrl">, members: readonly Member[] = TRIO): string {
+export function runRequest(
+  { baseUrl }: Pick<SimulatedProviders, "baseUrl">,
+  members: readonly Member[] = TRIO,
+): string {
   const agents = members.map(({ id, model }) => ({
     id,
     backend: { type: "chatcompletion", model, base_url: baseUrl, api_key: "simulated" },
@@ -44,13 +63,18 @@ export function runRequest({ baseUrl }: Pick<SimulatedProviders, "baseUrl">, mem
 
 function member(model: string, { answerTokens, voteTokens, presentationTokens }: Load): Script {
   return answersThenVotes({
-    answer: filling(answerTokens, `${model} says: `, (content) => argumentsText({ name: "new_answer", arguments: { content } })),
-    reason: filling(voteTokens, "", (reason) => argumentsText({ name: "vote", arguments: { agent_id: "agent1", reason } })),
+    answer: filling(answerTokens, `${model} says: `, (content) =>
+      argumentsText({ name: "new_answer", arguments: { content } }),
+    ),
+    reason: filling(voteTokens, "", (reason) =>
+      argumentsText({ name: "vote", arguments: { agent_id: "agent1", reason } }),
+    ),
     presentation: filling(presentationTokens, "", (text) => text),
   });
 }
 
-const pacedBy = (pace: Pace | null, script: Script): Script => (pace ? paced(pace, script) : script);
+const pacedBy = (pace: Pace | null, script: Script): Script =>
+  pace ? paced(pace, script) : script;
 
 /** A text that makes the whole, as it goes over the wire, that many tokens long. */
 function filling(tokens: number, start: string, whole: (text: string) => string): string {

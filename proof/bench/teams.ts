@@ -1,6 +1,16 @@
 import { now } from "../../simulated/providers/play";
 import { criticalPathMs, ratios, type Spread, spread } from "./arithmetic";
-import { type Bench, type Figure, type Line, type Measurement, millis, range, ratio, times, verdict } from "./figure";
+import {
+  type Bench,
+  type Figure,
+  type Line,
+  type Measurement,
+  millis,
+  range,
+  ratio,
+  times,
+  verdict,
+} from "./figure";
 import { post, replayOf, servedSince, watchRun } from "./run-client";
 import type { Runtime } from "./runtime";
 import { idealCalls, runRequest, startTeam, teamOf } from "./team";
@@ -21,7 +31,12 @@ type TeamFigure = {
 type Shape = { agents: number; staggerMs: number };
 
 /** 100 ms to the first token, then one every 5 ms. */
-const LOAD = { answerTokens: 20, voteTokens: 20, presentationTokens: 20, pace: { ttftMs: 100, tokensPerSecond: 200 } };
+const LOAD = {
+  answerTokens: 20,
+  voteTokens: 20,
+  presentationTokens: 20,
+  pace: { ttftMs: 100, tokensPerSecond: 200 },
+};
 const RUNS = 5;
 
 const SMALL: readonly Shape[] = [2, 3, 4].flatMap((agents) => [
@@ -46,7 +61,8 @@ async function measureShapes(bench: Bench, shapes: readonly Shape[]): Promise<Te
   const runtime = await bench.machines.disk();
   const runs = times(RUNS, bench);
   const figures: TeamFigure[] = [];
-  for (const shape of bench.isSmall ? shapes.slice(-1) : shapes) figures.push(await measureShape(runtime, { ...shape, runs }));
+  for (const shape of bench.isSmall ? shapes.slice(-1) : shapes)
+    figures.push(await measureShape(runtime, { ...shape, runs }));
   return figures;
 }
 
@@ -63,7 +79,12 @@ async function measureShape(
     const [startedAt, cpuBefore] = [now(), cpuMs()];
     await run();
     const calls = servedSince(providers, before);
-    return { wallMs: now() - startedAt, pathMs: criticalPathMs(calls), calls: calls.length, cpuMs: cpuMs() - cpuBefore };
+    return {
+      wallMs: now() - startedAt,
+      pathMs: criticalPathMs(calls),
+      calls: calls.length,
+      cpuMs: cpuMs() - cpuBefore,
+    };
   };
   try {
     await watchRun(service, runRequest(providers, members));
@@ -97,7 +118,16 @@ async function measureShape(
 
 function toFigure(data: readonly TeamFigure[]): Figure {
   const lines = data.flatMap(
-    ({ agents, staggerMs, wallMs, service, bareInWorkerd, calls, cpuPerCallMs, bareCpuPerCallMs }): Line[] => [
+    ({
+      agents,
+      staggerMs,
+      wallMs,
+      service,
+      bareInWorkerd,
+      calls,
+      cpuPerCallMs,
+      bareCpuPerCallMs,
+    }): Line[] => [
       {
         figure: `${agents} agents, ${staggerMs === 0 ? "equal" : `${staggerMs} ms apart`}: wall / critical path`,
         measured: `${ratio(service)}, ${millis(wallMs)}`,
@@ -109,7 +139,9 @@ function toFigure(data: readonly TeamFigure[]): Figure {
         measured: range(calls, 0),
         runs: `${calls.runs}`,
         bound: `${idealCalls(agents)}: everybody answers and votes once, one presents`,
-        ...(staggerMs === 0 && { aim: verdict(`${idealCalls(agents)}`, calls.median === idealCalls(agents)) }),
+        ...(staggerMs === 0 && {
+          aim: verdict(`${idealCalls(agents)}`, calls.median === idealCalls(agents)),
+        }),
       },
       {
         figure: "  CPU per call",

@@ -1,11 +1,28 @@
 import { now } from "../../simulated/providers/play";
 import type { SimulatedProviders } from "../../simulated/providers/server";
-import { callOverheads, criticalPathMs, type Gaps, gapsOf, type Spread, spread } from "./arithmetic";
+import {
+  callOverheads,
+  criticalPathMs,
+  type Gaps,
+  gapsOf,
+  type Spread,
+  spread,
+} from "./arithmetic";
 import { type LoopJob, runBareLoop } from "./bare-loop";
 import { takeFit } from "./fit-runs";
 import { post, replayOf, servedSince, watchRun } from "./run-client";
 import type { Runtime } from "./runtime";
-import { aim, type Bench, FEWEST_RUNS, type Figure, type Line, type Measurement, millis, ratio, times } from "./figure";
+import {
+  aim,
+  type Bench,
+  FEWEST_RUNS,
+  type Figure,
+  type Line,
+  type Measurement,
+  millis,
+  ratio,
+  times,
+} from "./figure";
 import { idealCalls, runRequest, startTeam, TRIO } from "./team";
 
 /** Wall time over what the providers themselves took, for the service and for two loops that keep nothing. */
@@ -49,7 +66,13 @@ export const WALL: Measurement = {
   about: "Wall time over the critical path, and what a call costs besides its provider's time",
   async measure(bench): Promise<Figure> {
     const data = await bench.machines.onBoth((runtime) => measureWall(runtime, bench));
-    return { lines: [...linesOf(data.disk, "disk"), ...(data.memory ? linesOf(data.memory, "memory") : [])], data };
+    return {
+      lines: [
+        ...linesOf(data.disk, "disk"),
+        ...(data.memory ? linesOf(data.memory, "memory") : []),
+      ],
+      data,
+    };
   },
 };
 
@@ -94,7 +117,12 @@ function linesOf(figure: WallFigure, where: string): Line[] {
 }
 
 /** Of medians. */
-const sumOf = ({ beforeFirst, between, withinStages, afterLast }: Record<keyof Gaps, Spread>): string =>
+const sumOf = ({
+  beforeFirst,
+  between,
+  withinStages,
+  afterLast,
+}: Record<keyof Gaps, Spread>): string =>
   `${[beforeFirst, between, withinStages, afterLast].map(({ median }) => median.toFixed(1)).join(" + ")} ms`;
 
 type Timed = { wallMs: number; pathMs: number; gaps: Gaps; overheads: number[] };
@@ -115,9 +143,12 @@ async function measureWall({ service, bare }: Runtime, bench: Bench): Promise<Wa
       if (!ofService) return null;
       job ??= replayOf(providers, providers.requests().slice(before));
       const same = job;
-      const bareInWorkerd = await timed(providers, async () => (await post(`${bare}/loop`, JSON.stringify(same))).text());
+      const bareInWorkerd = await timed(providers, async () =>
+        (await post(`${bare}/loop`, JSON.stringify(same))).text(),
+      );
       const bareInNode = await timed(providers, () => runBareLoop(same));
-      if (!bareInWorkerd || !bareInNode) throw new Error(`A bare loop made other calls than the ${CALLS} it was given.`);
+      if (!bareInWorkerd || !bareInNode)
+        throw new Error(`A bare loop made other calls than the ${CALLS} it was given.`);
       return { service: ofService, bareInWorkerd, bareInNode };
     };
     const [wanted, fewest] = [times(RUNS, bench) + WARMING, times(FEWEST_RUNS, bench) + WARMING];
@@ -129,7 +160,10 @@ async function measureWall({ service, bare }: Runtime, bench: Bench): Promise<Wa
 }
 
 /** null for a run that made other calls. */
-async function timed(providers: SimulatedProviders, run: () => Promise<unknown>): Promise<Timed | null> {
+async function timed(
+  providers: SimulatedProviders,
+  run: () => Promise<unknown>,
+): Promise<Timed | null> {
   const before = providers.requests().length;
   const startedAt = now();
   await run();

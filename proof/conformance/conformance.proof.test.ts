@@ -30,11 +30,28 @@ beforeAll(async () => {
 
 /** Whether the scenario passed, and what the suite said. */
 function run(scenario: string, revision: string): Promise<{ passed: boolean; said: string }> {
-  const suite = [path.join(SUITE, "dist/index.js"), "client", "--scenario", scenario, "--spec-version", revision];
-  const command = ["--command", `${process.execPath} ${client}`, "--timeout", "60000", "-o", results];
+  const suite = [
+    path.join(SUITE, "dist/index.js"),
+    "client",
+    "--scenario",
+    scenario,
+    "--spec-version",
+    revision,
+  ];
+  const command = [
+    "--command",
+    `${process.execPath} ${client}`,
+    "--timeout",
+    "60000",
+    "-o",
+    results,
+  ];
   return new Promise((resolve) => {
-    execFile(process.execPath, [...suite, ...command], { timeout: 120_000 }, (error, stdout, stderr) =>
-      resolve({ passed: error === null, said: `${stdout}${stderr}` }),
+    execFile(
+      process.execPath,
+      [...suite, ...command],
+      { timeout: 120_000 },
+      (error, stdout, stderr) => resolve({ passed: error === null, said: `${stdout}${stderr}` }),
     );
   });
 }
@@ -54,8 +71,11 @@ describe.each(["2025-11-25", "2026-07-28"])("the client speaks %s", (revision) =
     expect(passed, said).toBe(true);
   });
 
-  it.each(required.filter((name) => excused.has(name)))("%s does not pass, as the baseline says", async (scenario) => {
-    const { passed, said } = await run(scenario, revision);
-    expect(passed, said).toBe(false);
-  });
+  it.each(required.filter((name) => excused.has(name)))(
+    "%s does not pass, as the baseline says",
+    async (scenario) => {
+      const { passed, said } = await run(scenario, revision);
+      expect(passed, said).toBe(false);
+    },
+  );
 });

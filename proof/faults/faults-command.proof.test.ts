@@ -37,13 +37,23 @@ function ofKill(kill: Kill): string {
 
 const ofTrouble = (name: string): string =>
   printedIn(
-    toTroubleReport({ seed: 1, rows: [], failures: [{ ...FAILED, name, command: troubleCommand(SEED, name) }], seconds: 1 }),
+    toTroubleReport({
+      seed: 1,
+      rows: [],
+      failures: [{ ...FAILED, name, command: troubleCommand(SEED, name) }],
+      seconds: 1,
+    }),
   );
 
 const OF_CLIENTS = { histories: 1, seed: SEED, loudAgents: 8 };
 const ofClients = (name: string): string =>
   printedIn(
-    toClientReport({ ...OF_CLIENTS, scenes: [{ name, problems: ["I1"], told: [], seconds: 1 }], loud: null, seconds: 1 }),
+    toClientReport({
+      ...OF_CLIENTS,
+      scenes: [{ name, problems: ["I1"], told: [], seconds: 1 }],
+      loud: null,
+      seconds: 1,
+    }),
   );
 
 async function typed(line: string): Promise<{ code: number | null; output: string }> {
@@ -55,7 +65,9 @@ async function typed(line: string): Promise<{ code: number | null; output: strin
 
 /** The figures that a command ends with: what each is called, and what it is. */
 const figuresIn = (output: string): Record<string, string> =>
-  Object.fromEntries([...output.matchAll(/^(\S.*?) {2,}(.+)$/gm)].map(([, name = "", what = ""]) => [name, what]));
+  Object.fromEntries(
+    [...output.matchAll(/^(\S.*?) {2,}(.+)$/gm)].map(([, name = "", what = ""]) => [name, what]),
+  );
 
 describe("a failure is played again by the line that its report prints:", () => {
   it("a kill at a place", async () => {
@@ -91,7 +103,9 @@ describe("a failure is played again by the line that its report prints:", () => 
 
   it("a trouble, and no other whose name begins like it", async () => {
     const { code, output } = await typed(ofTrouble("the clock jumps an hour back"));
-    expect(figuresIn(output), output).toMatchObject({ Clock: expect.stringMatching(/^1 faults, \d+ runs, 0 wrong$/) });
+    expect(figuresIn(output), output).toMatchObject({
+      Clock: expect.stringMatching(/^1 faults, \d+ runs, 0 wrong$/),
+    });
     expect(output).toMatch(/\nSeed, time +5, \d+ s\n$/);
     expect(code).toBe(0);
   });
@@ -100,7 +114,9 @@ describe("a failure is played again by the line that its report prints:", () => 
     const [name = ""] = CLIENTS.flatMap((one) => (one.name.startsWith("ids ") ? [one.name] : []));
     expect(ofClients(name)).toBe(clientsCommand({ ...OF_CLIENTS, name }));
     const { code, output } = await typed(ofClients(name));
-    expect(output.split("\n").filter((line) => /^[✓✗]/.test(line))).toEqual([expect.stringMatching(/^✓ ids from the future, /)]);
+    expect(output.split("\n").filter((line) => /^[✓✗]/.test(line))).toEqual([
+      expect.stringMatching(/^✓ ids from the future, /),
+    ]);
     expect(output).toMatch(/\nSeed, time +5, \d+ s\n$/);
     expect(code).toBe(0);
   });

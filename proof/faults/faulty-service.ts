@@ -34,7 +34,10 @@ export class FaultyService {
   }
 
   /** `variables`: beside those of a service for this machine alone. */
-  static async prepare(variables: PlanOptions["variables"] = {}, more: { inspectorPort?: number } = {}): Promise<FaultyService> {
+  static async prepare(
+    variables: PlanOptions["variables"] = {},
+    more: { inspectorPort?: number } = {},
+  ): Promise<FaultyService> {
     const tools = await startToolServer();
     const all = {
       ...LOCAL_VARIABLES,
@@ -42,7 +45,10 @@ export class FaultyService {
       ALLOWED_TOOL_ORIGINS: [new URL(tools.repeatable).origin, ...TOOL_ORIGINS].join(","),
       ...variables,
     };
-    return new FaultyService(await ServiceProcess.prepare(all, [], { entry: ENTRY, ...more }), tools);
+    return new FaultyService(
+      await ServiceProcess.prepare(all, [], { entry: ENTRY, ...more }),
+      tools,
+    );
   }
 
   get url(): string {
@@ -76,7 +82,9 @@ export class FaultyService {
   async order(orders: Orders): Promise<Seen> {
     this.#standstill = Promise.withResolvers();
     const standing = this.standstill().then(() => JSON.stringify(NOTHING_SEEN));
-    const seen: Seen = JSON.parse(await Promise.race([standing, this.#tell("", JSON.stringify(orders))]));
+    const seen: Seen = JSON.parse(
+      await Promise.race([standing, this.#tell("", JSON.stringify(orders))]),
+    );
     return seen;
   }
 
@@ -91,7 +99,8 @@ export class FaultyService {
   }
 
   /** Makes a session's alarm ring, so many times at once. */
-  ring = (session: string, times = 1): Promise<string> => this.#tell(`?session=${session}&rings=${times}`, "");
+  ring = (session: string, times = 1): Promise<string> =>
+    this.#tell(`?session=${session}&rings=${times}`, "");
 
   /** Takes a session's object down, as the platform does for a new version of the code. */
   reset = (session: string): Promise<string> => this.#tell(`?session=${session}`, "");
@@ -117,12 +126,20 @@ export class FaultyService {
   }
 
   #tell(query: string, body: string): Promise<string> {
-    return within(ANSWERS_WITHIN_MS, `the test build to take the order ${query}${body}`, this.#ask(query, body));
+    return within(
+      ANSWERS_WITHIN_MS,
+      `the test build to take the order ${query}${body}`,
+      this.#ask(query, body),
+    );
   }
 
   async #ask(query: string, body: string): Promise<string> {
     const headers = { connection: "close" };
-    const response = await fetch(`${this.url}${CONTROL_PATH}${query}`, { method: "POST", headers, body });
+    const response = await fetch(`${this.url}${CONTROL_PATH}${query}`, {
+      method: "POST",
+      headers,
+      body,
+    });
     const text = await response.text();
     if (!response.ok) throw new Error(`The test build refused an order: ${text}`);
     return text;

@@ -65,7 +65,9 @@ describe("the service as it is shipped", () => {
   const chance = new Chance(SEED);
 
   beforeAll(async () => {
-    providers = await startSimulatedProviders({ models: { ...STORY, quick: answersThenVotes({ answer: "Yes." }) } });
+    providers = await startSimulatedProviders({
+      models: { ...STORY, quick: answersThenVotes({ answer: "Yes." }) },
+    });
     service = await ServiceProcess.prepare(LOCAL);
     await service.start();
     client = new ServiceClient(service.url);
@@ -76,11 +78,17 @@ describe("the service as it is shipped", () => {
   });
 
   it("tells, left alone, the story that the kills shall break", async () => {
-    const { session_id: id } = await client.start({ baseUrl: providers.baseUrl, agents: STORY_AGENTS });
+    const { session_id: id } = await client.start({
+      baseUrl: providers.baseUrl,
+      agents: STORY_AGENTS,
+    });
     const full = new Watcher(`${service.url}${sessionPath(id)}/events`);
     await full.ended;
-    for (const type of ["vote.stale", "votes.cleared", "answers.injected"]) expect(full.has(type)).toBe(true);
-    expect(full.frames.filter((frame) => frame.includes("event: answer.submitted"))).toHaveLength(4);
+    for (const type of ["vote.stale", "votes.cleared", "answers.injected"])
+      expect(full.has(type)).toBe(true);
+    expect(full.frames.filter((frame) => frame.includes("event: answer.submitted"))).toHaveLength(
+      4,
+    );
     expect((await client.turn(id)).answer).toBe(FINAL);
   });
 
@@ -98,7 +106,9 @@ describe("the service as it is shipped", () => {
         }
       });
       const enough = acknowledged.length + 4;
-      await expect.poll(() => acknowledged.length, { timeout: 60_000, interval: 5 }).toBeGreaterThanOrEqual(enough);
+      await expect
+        .poll(() => acknowledged.length, { timeout: 60_000, interval: 5 })
+        .toBeGreaterThanOrEqual(enough);
       await sleep(chance.int(0, 250));
       await service.kill();
       goOn = false;
@@ -106,6 +116,7 @@ describe("the service as it is shipped", () => {
       await service.start();
     }
     expect(acknowledged.length).toBeGreaterThan(9);
-    for (const id of acknowledged) expect(await client.ended(id, 60_000)).toMatchObject({ status: "completed", answer: "Yes." });
+    for (const id of acknowledged)
+      expect(await client.ended(id, 60_000)).toMatchObject({ status: "completed", answer: "Yes." });
   });
 });

@@ -41,7 +41,9 @@ afterAll(async () => {
 
 /** Reads a session's stream until it ends or breaks off, and gives it; told when the first of a model's words are there. */
 async function watch(session: string, onWords: () => void): Promise<string> {
-  const response = await fetch(`${service.url}${sessionPath(session)}/events`, { headers: { accept: "text/event-stream" } });
+  const response = await fetch(`${service.url}${sessionPath(session)}/events`, {
+    headers: { accept: "text/event-stream" },
+  });
   const decoder = new TextDecoder();
   let text = "";
   try {
@@ -79,6 +81,7 @@ it("a session whose object is taken down under a reader leaves nothing of it in 
   expect(await probe.instances(HELD)).toBe(SESSIONS);
   await Promise.all(readers.map(({ id }) => service.reset(id)));
   for (const { broken } of readers) expect(await broken).not.toContain("turn.completed"); // it was read when its object went down
-  for (const { id } of readers) expect(await client.ended(id, OVER_WITHIN_MS)).toMatchObject({ status: "completed" });
+  for (const { id } of readers)
+    expect(await client.ended(id, OVER_WITHIN_MS)).toMatchObject({ status: "completed" });
   expect(await heldAtLast()).toBe(0);
 });

@@ -61,7 +61,10 @@ const OPTIONS = {
 type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>["values"];
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({ args: process.argv.slice(2).flatMap(withDefault), options: OPTIONS });
+  const { values } = parseArgs({
+    args: process.argv.slice(2).flatMap(withDefault),
+    options: OPTIONS,
+  });
   const seed = wholeNumber("seed", values.seed) ?? Date.now() % 1_000_000;
   if (values.help) {
     process.stdout.write(`${USAGE}\n`);
@@ -71,15 +74,24 @@ async function main(): Promise<number> {
   if (values.sessions !== undefined) throw new UsageError("--sessions goes with --soak.");
   if (values.storage !== undefined) return playTroubles(seed, values);
   if (values.clients !== undefined) return playClients(seed, values);
-  if (values.at !== undefined) return playOne({ seed, ...caseOf(values.runs ?? "story", values.at) });
-  if (values.runs !== undefined) throw new UsageError("--runs goes with --at, which says where they are killed.");
+  if (values.at !== undefined)
+    return playOne({ seed, ...caseOf(values.runs ?? "story", values.at) });
+  if (values.runs !== undefined)
+    throw new UsageError("--runs goes with --at, which says where they are killed.");
   if (values.only !== undefined) throw new UsageError("--only goes with --storage or --clients.");
   return playKills(seed, values);
 }
 
-const caseOf = (kinds: string, at: string) => ({ kinds: kindsIn(kinds), kills: at.split(",").map(toKill), isWanted: true });
+const caseOf = (kinds: string, at: string) => ({
+  kinds: kindsIn(kinds),
+  kills: at.split(",").map(toKill),
+  isWanted: true,
+});
 
-async function playKills(seed: number, { kills, "at-random": atRandom, points, pairs, lanes }: Values): Promise<number> {
+async function playKills(
+  seed: number,
+  { kills, "at-random": atRandom, points, pairs, lanes }: Values,
+): Promise<number> {
   const asked = {
     kills: wholeNumber("kills", kills) ?? 100,
     atRandom: wholeNumber("at-random", atRandom) ?? 0,
@@ -88,7 +100,12 @@ async function playKills(seed: number, { kills, "at-random": atRandom, points, p
   };
   if (Object.values(asked).every((times) => times === 0))
     throw new UsageError("There is nothing to play: ask for a kill at least.");
-  const figures = await campaign({ seed, ...asked, lanes: wholeNumber("lanes", lanes, 1) ?? 2, onCase: tell });
+  const figures = await campaign({
+    seed,
+    ...asked,
+    lanes: wholeNumber("lanes", lanes, 1) ?? 2,
+    onCase: tell,
+  });
   process.stdout.write(toReport(figures));
   return isSound(figures) ? 0 : 1;
 }
@@ -98,19 +115,24 @@ async function playTroubles(seed: number, { storage, only }: Values): Promise<nu
     seed,
     each: wholeNumber("storage", storage, 1) ?? 1,
     ...(only === undefined ? {} : { only }),
-    onTrouble: ({ trouble, problems }) => process.stderr.write(`${problems.length === 0 ? "✓" : "✗"} ${trouble.name}\n`),
+    onTrouble: ({ trouble, problems }) =>
+      process.stderr.write(`${problems.length === 0 ? "✓" : "✗"} ${trouble.name}\n`),
   });
   process.stdout.write(toTroubleReport(figures));
   return figures.failures.length > 0 ? 1 : 0;
 }
 
-async function playClients(seed: number, { clients: histories, agents, only }: Values): Promise<number> {
+async function playClients(
+  seed: number,
+  { clients: histories, agents, only }: Values,
+): Promise<number> {
   const figures = await clients({
     seed,
     histories: wholeNumber("clients", histories) ?? 0,
     loudAgents: wholeNumber("agents", agents, 1) ?? LIMITS.agents,
     ...(only === undefined ? {} : { only }),
-    onScene: ({ name, problems }) => process.stderr.write(`${problems.length === 0 ? "✓" : "✗"} ${name}\n`),
+    onScene: ({ name, problems }) =>
+      process.stderr.write(`${problems.length === 0 ? "✓" : "✗"} ${name}\n`),
   });
   process.stdout.write(toClientReport(figures));
   return figures.scenes.some(({ problems }) => problems.length > 0) ? 1 : 0;
@@ -126,7 +148,8 @@ async function playSoak(seed: number, values: Values): Promise<number> {
     onStarted: () => endGently(interrupted),
     onSample: (sample) => process.stderr.write(`${toSampleLine(sample)}\n`),
     onRest: (sample) => process.stderr.write(`${toRestLine(sample)}\n`),
-    onFailure: ({ name, problems, folder }) => process.stderr.write(`✗ ${name}: ${problems.join("\n  ")}\n  kept in ${folder}\n`),
+    onFailure: ({ name, problems, folder }) =>
+      process.stderr.write(`✗ ${name}: ${problems.join("\n  ")}\n  kept in ${folder}\n`),
   });
   process.stdout.write(toSoakReport(figures));
   return shortcomings(figures).length > 0 ? 1 : 0;
@@ -142,16 +165,23 @@ const SAID_TWICE_MS = 1_000;
 function endGently(interrupted: AbortController): void {
   let firstAt = 0;
   const end = () => {
-    if (interrupted.signal.aborted) return performance.now() - firstAt < SAID_TWICE_MS ? undefined : process.exit(1);
+    if (interrupted.signal.aborted)
+      return performance.now() - firstAt < SAID_TWICE_MS ? undefined : process.exit(1);
     firstAt = performance.now();
     interrupted.abort();
-    process.stderr.write("No more is begun; what is on is seen to its end. Once more ends it at once.\n");
+    process.stderr.write(
+      "No more is begun; what is on is seen to its end. Once more ends it at once.\n",
+    );
   };
   for (const signal of SIGNALS) process.removeAllListeners(signal).on(signal, end);
 }
 
 /** What these mean without a number. */
-const DEFAULTS: Readonly<Record<string, string>> = { "--points": "1", "--storage": "1", "--clients": "10" };
+const DEFAULTS: Readonly<Record<string, string>> = {
+  "--points": "1",
+  "--storage": "1",
+  "--clients": "10",
+};
 
 function withDefault(arg: string, nth: number, all: readonly string[]): string[] {
   const alone = DEFAULTS[arg];
@@ -167,7 +197,9 @@ async function playOne(plan: Plan): Promise<number> {
 function tell({ plan, killed, missed, problems }: Outcome): void {
   const places = killed.map(({ where }) => where).join(", ");
   const rest = missed.length === 0 ? "" : `; never came to ${missed.join(", ")}`;
-  process.stderr.write(`${problems.length === 0 ? "✓" : "✗"} ${plan.seed} ${plan.kinds.join("+")}: ${places}${rest}\n`);
+  process.stderr.write(
+    `${problems.length === 0 ? "✓" : "✗"} ${plan.seed} ${plan.kinds.join("+")}: ${places}${rest}\n`,
+  );
 }
 
 const toKill = (text: string): Kill => {

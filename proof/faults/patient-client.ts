@@ -25,13 +25,17 @@ export class PatientClient {
         ...(key === undefined ? {} : { key }),
       });
       if (answered && answered.status < 500) return { ...answered, tries };
-      if (performance.now() > giveUpAt) throw new Error(`${method} ${path} got no answer: ${answered?.body ?? "no connection"}`);
+      if (performance.now() > giveUpAt)
+        throw new Error(`${method} ${path} got no answer: ${answered?.body ?? "no connection"}`);
       await sleep(ASK_AGAIN_MS);
     }
   }
 
   /** One try; null if the connection was refused or lost. `at`: Unix ms. */
-  async once(path: string, { method = "GET", body, key }: Ask): Promise<Omit<Answered, "tries"> | null> {
+  async once(
+    path: string,
+    { method = "GET", body, key }: Ask,
+  ): Promise<Omit<Answered, "tries"> | null> {
     const headers = {
       connection: "close",
       accept: "application/json",
@@ -46,7 +50,11 @@ export class PatientClient {
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       };
       const response = await fetch(this.url + path, init);
-      return { status: response.status, body: await response.text(), at: performance.timeOrigin + performance.now() };
+      return {
+        status: response.status,
+        body: await response.text(),
+        at: performance.timeOrigin + performance.now(),
+      };
     } catch {
       return null;
     }

@@ -35,7 +35,8 @@ export class Printed {
       .split("\n")
       .filter((line) => line.includes(this.#mark))
       .map((line) => `${line}\n`);
-    for (const line of marked) if (this.#marked.length < this.#most * MARKED_SHARE) this.#marked += line;
+    for (const line of marked)
+      if (this.#marked.length < this.#most * MARKED_SHARE) this.#marked += line;
     this.#last = this.#last.slice(from);
   }
 }

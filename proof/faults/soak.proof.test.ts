@@ -62,6 +62,8 @@ describe("a soak that is interrupted", () => {
     });
     expect(figures).toMatchObject({ endedEarly: "interrupted", failures: [] });
     expect(figures.minutes).toBeLessThan(2);
-    expect(Object.values(figures.runs).reduce((sum, count) => sum + count, 0)).toBeGreaterThanOrEqual(2);
+    expect(
+      Object.values(figures.runs).reduce((sum, count) => sum + count, 0),
+    ).toBeGreaterThanOrEqual(2);
   }, 300_000);
 });

@@ -21,7 +21,9 @@ describe(`runs of the real service end as they should (KILL_SEED=${SEED})`, () =
   });
 
   it("and no turn's place or money is lost on the way, nor a key left on disk", () => {
-    expect(figures.failures.filter(({ name }) => !TROUBLES.some((trouble) => trouble.name === name))).toEqual([]);
+    expect(
+      figures.failures.filter(({ name }) => !TROUBLES.some((trouble) => trouble.name === name)),
+    ).toEqual([]);
     expect(figures.rows.reduce((sum, row) => sum + row.troubles, 0)).toBe(WANTED.length * ROUNDS);
   });
 });

@@ -9,4 +9,5 @@ export function canonicalJson(value: unknown): string {
 }
 
 /** SHA-256 of the canonical JSON, in hex: two states are the same if these are. */
-export const stateHash = (state: unknown): string => createHash("sha256").update(canonicalJson(state)).digest("hex");
+export const stateHash = (state: unknown): string =>
+  createHash("sha256").update(canonicalJson(state)).digest("hex");

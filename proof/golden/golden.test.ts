@@ -15,13 +15,17 @@ import { canonicalJson, stateHash } from "./canonical";
 /** The logs of version 1 lie here, those of a later one in a folder of its number. */
 const FOLDER = import.meta.dirname;
 const CURRENT = `v${LOG_VERSION}`;
-const Numbered = z.intersection(SessionEventSchema, z.object({ sequence_number: z.number().int() }));
+const Numbered = z.intersection(
+  SessionEventSchema,
+  z.object({ sequence_number: z.number().int() }),
+);
 
 const names = readdirSync(FOLDER, { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".jsonl"))
   .map((file) => file.slice(0, -".jsonl".length))
   .sort();
-const versionOf = (name: string): number => (name.includes(path.sep) ? Number(path.dirname(name).slice(1)) : 1);
+const versionOf = (name: string): number =>
+  name.includes(path.sep) ? Number(path.dirname(name).slice(1)) : 1;
 
 const linesOf = (name: string): string[] =>
   readFileSync(path.join(FOLDER, `${name}.jsonl`), "utf8")
@@ -37,7 +41,9 @@ it("has a log of every story, recorded by this version, and logs of the version 
 
 it("has every type of event in the logs of this version", () => {
   const told = new Set(
-    names.filter((name) => versionOf(name) === LOG_VERSION).flatMap((name) => eventsOf(name).map(({ type }) => type)),
+    names
+      .filter((name) => versionOf(name) === LOG_VERSION)
+      .flatMap((name) => eventsOf(name).map(({ type }) => type)),
   );
   const types = SessionEventSchema.options.map((option) => option.shape.type.value);
   expect(types.filter((type) => !told.has(type))).toEqual([]);
@@ -50,7 +56,9 @@ describe.each(names)("the recorded session %s", (name) => {
   });
 
   it("tells its version with each of its turns, once turns do", () => {
-    const told = eventsOf(name).flatMap((event) => (event.type === "turn.started" ? [event.log_version ?? 1] : []));
+    const told = eventsOf(name).flatMap((event) =>
+      event.type === "turn.started" ? [event.log_version ?? 1] : [],
+    );
     expect(new Set(told)).toEqual(new Set([versionOf(name)]));
   });
 
@@ -71,23 +79,30 @@ describe.each(names)("the recorded session %s", (name) => {
 });
 
 describe("a session that a release before this one had not finished", () => {
-  it.each(names.filter((name) => versionOf(name) < LOG_VERSION))("goes on to its end from wherever %s was left", (name) => {
-    const recorded = eventsOf(name);
-    // What has the same time may have been written together, so that no log ends within it.
-    const places = recorded.flatMap(({ at }, nth) => (nth > 0 && at !== recorded[nth - 1]?.at ? [nth] : []));
-    expect(places.length).toBeGreaterThan(4);
-    for (const left of places) {
-      const shell = wentOn(recorded.slice(0, left));
-      expect(shell.log.slice(0, left)).toEqual(recorded.slice(0, left));
-      expect(isTerminal(shell.log.at(-1)?.type ?? "stream.delta")).toBe(true);
-      expect(inspect(shell), `left after #${left}`).toEqual([]);
-    }
-  });
+  it.each(names.filter((name) => versionOf(name) < LOG_VERSION))(
+    "goes on to its end from wherever %s was left",
+    (name) => {
+      const recorded = eventsOf(name);
+      // What has the same time may have been written together, so that no log ends within it.
+      const places = recorded.flatMap(({ at }, nth) =>
+        nth > 0 && at !== recorded[nth - 1]?.at ? [nth] : [],
+      );
+      expect(places.length).toBeGreaterThan(4);
+      for (const left of places) {
+        const shell = wentOn(recorded.slice(0, left));
+        expect(shell.log.slice(0, left)).toEqual(recorded.slice(0, left));
+        expect(isTerminal(shell.log.at(-1)?.type ?? "stream.delta")).toBe(true);
+        expect(inspect(shell), `left after #${left}`).toEqual([]);
+      }
+    },
+  );
 });
 
 /** Taken up by today's rules, with models that agree before long. */
 function wentOn(log: readonly NumberedEvent[]): Shell {
-  const agents = log.flatMap((event) => (event.type === "session.created" ? event.rules.agents : [])).length;
+  const agents = log.flatMap((event) =>
+    event.type === "session.created" ? event.rules.agents : [],
+  ).length;
   const shell = new Shell(randomWorld({ seed: log.length, agents, features: [] }), () => {});
   shell.takeUp(log);
   shell.finish();
@@ -98,5 +113,7 @@ it("a turn told in a version that this service does not know is not folded", () 
   const later = eventsOf("tie").map((event) =>
     event.type === "turn.started" ? { ...event, log_version: LOG_VERSION + 1 } : event,
   );
-  expect(() => later.reduce(evolve, emptySession)).toThrow(`a turn told in version ${LOG_VERSION + 1}`);
+  expect(() => later.reduce(evolve, emptySession)).toThrow(
+    `a turn told in version ${LOG_VERSION + 1}`,
+  );
 });

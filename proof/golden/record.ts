@@ -36,7 +36,8 @@ async function record(name: string, force: boolean): Promise<void> {
   if (!script) throw new Error(`There is no story named ${name}.`);
   const shell = play(script);
   const problems = inspect(shell);
-  if (problems.length > 0) throw new Error(`${name} is not fit to be recorded:\n${problems.join("\n")}`);
+  if (problems.length > 0)
+    throw new Error(`${name} is not fit to be recorded:\n${problems.join("\n")}`);
   await writeFile(log, `${shell.log.map((event) => JSON.stringify(event)).join("\n")}\n`);
   await writeFile(path.join(FOLDER, `${name}.sha256`), `${stateHash(shell.state)}\n`);
   console.log(`recorded  ${name}: ${shell.log.length} events`);
@@ -48,7 +49,10 @@ async function rehash(name: string): Promise<void> {
     .trimEnd()
     .split("\n")
     .map((line) => SessionEventSchema.parse(JSON.parse(line)));
-  await writeFile(path.join(FOLDER, `${name}.sha256`), `${stateHash(events.reduce(evolve, emptySession))}\n`);
+  await writeFile(
+    path.join(FOLDER, `${name}.sha256`),
+    `${stateHash(events.reduce(evolve, emptySession))}\n`,
+  );
   console.log(`rehashed  ${name}`);
 }
 

@@ -7,7 +7,9 @@ const HERE = "proof/mutation";
 
 /** The tests, what runs them, and the instrumented rules as one file. */
 export async function bundle(tests: readonly string[], { sources }: Instrumented): Promise<string> {
-  const entry = [...tests, `${HERE}/trial.ts`].map((file) => `import ${JSON.stringify(path.resolve(file))};`).join("\n");
+  const entry = [...tests, `${HERE}/trial.ts`]
+    .map((file) => `import ${JSON.stringify(path.resolve(file))};`)
+    .join("\n");
   const { outputFiles } = await build({
     stdin: { contents: entry, resolveDir: ".", loader: "ts" },
     bundle: true,
@@ -26,14 +28,19 @@ const withSwitches = (sources: ReadonlyMap<string, string>): Plugin => ({
   name: "mutants",
   setup: ({ onLoad, onResolve }) => {
     const collecting = path.resolve(HERE, "collected.ts");
-    onResolve({ filter: /^vitest$/ }, ({ importer }) => (importer === collecting ? undefined : { path: collecting }));
+    onResolve({ filter: /^vitest$/ }, ({ importer }) =>
+      importer === collecting ? undefined : { path: collecting },
+    );
     onLoad({ filter: /\.ts$/ }, async ({ path: file }) => {
       const source = sources.get(file);
       if (source !== undefined) return { contents: source, loader: "ts" };
       if (!file.endsWith(".test.ts")) return;
       // In a bundle all files lie in one folder; a test that reads files beside it means its own.
       const dirname = JSON.stringify(path.dirname(file));
-      return { contents: (await readFile(file, "utf8")).replaceAll("import.meta.dirname", dirname), loader: "ts" };
+      return {
+        contents: (await readFile(file, "utf8")).replaceAll("import.meta.dirname", dirname),
+        loader: "ts",
+      };
     });
   },
 });

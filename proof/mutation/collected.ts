@@ -14,7 +14,8 @@ type Taking = (name: string, body: () => unknown) => void;
 
 const within: string[] = [];
 
-const takeTest: Taking = (name, body) => void collected.push({ name: [...within, name].join(" > "), run: body });
+const takeTest: Taking = (name, body) =>
+  void collected.push({ name: [...within, name].join(" > "), run: body });
 
 const takeGroup: Taking = (name, body) => {
   within.push(name);
@@ -27,12 +28,16 @@ const forEach =
   (take: Taking) =>
   <Row>(rows: readonly Row[]) =>
   (name: string, body: (...row: unknown[]) => unknown): void => {
-    for (const row of rows) take(named(name, row), () => body(...(Array.isArray(row) ? row : [row])));
+    for (const row of rows)
+      take(named(name, row), () => body(...(Array.isArray(row) ? row : [row])));
   };
 
 const named = (name: string, row: unknown): string =>
   name.replace("%s", String(row)).replace(/\$(\w+)/g, (whole, key: string) => {
-    const value = typeof row === "object" && row !== null ? Object.entries(row).find(([one]) => one === key)?.[1] : undefined;
+    const value =
+      typeof row === "object" && row !== null
+        ? Object.entries(row).find(([one]) => one === key)?.[1]
+        : undefined;
     return value === undefined ? whole : String(value);
   });
 

@@ -36,7 +36,9 @@ export class Hand {
   async #askOnce(order: Order, patienceMs: number): Promise<unknown> {
     const child = this.#child ?? (await this.#start({})) ?? (await this.#start({}));
     if (!child)
-      throw new Error(`The tests did not load within ${LOADS_MS / 1_000} s, twice, with nothing changed. Is the machine busy?`);
+      throw new Error(
+        `The tests did not load within ${LOADS_MS / 1_000} s, twice, with nothing changed. Is the machine busy?`,
+      );
     return this.#tell(child, order, patienceMs);
   }
 

@@ -1,5 +1,11 @@
 /** A change that nobody could ever notice: where it is, as the source line it begins in, and why it changes nothing. */
-export type Equivalent = { file: string; text: string; original: string; replacement: string; reason: string };
+export type Equivalent = {
+  file: string;
+  text: string;
+  original: string;
+  replacement: string;
+  reason: string;
+};
 
 const RULES = "src/coordination";
 const CHECKER = "checker";
@@ -39,7 +45,8 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     text: "if (event) draft.add(event);",
     original: "event",
     replacement: "true",
-    reason: "A tool in flight is always one of its agent's open round, so there is always an event.",
+    reason:
+      "A tool in flight is always one of its agent's open round, so there is always an event.",
   },
   {
     file: `${RULES}/decide.ts`,
@@ -109,7 +116,8 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     text: "return false;",
     original: "false",
     replacement: "true",
-    reason: "Having added an event, the rules are asked again at once, and then nothing is waited for.",
+    reason:
+      "Having added an event, the rules are asked again at once, and then nothing is waited for.",
   },
   {
     file: `${RULES}/presentation.ts`,

@@ -55,14 +55,24 @@ type Asked = {
   all: boolean;
 };
 
-function askedIn({ of = "rules", file = "", sample, seed, sessions, least, jobs, all = false }: Values): Asked {
+function askedIn({
+  of = "rules",
+  file = "",
+  sample,
+  seed,
+  sessions,
+  least,
+  jobs,
+  all = false,
+}: Values): Asked {
   const subject = SUBJECTS.find(({ name }) => name === of);
   if (!subject)
     throw nothingMatches(
       of,
       SUBJECTS.map(({ name }) => name),
     );
-  if (seed !== undefined && sample === undefined) throw new UsageError("--seed goes with --sample, which it draws.");
+  if (seed !== undefined && sample === undefined)
+    throw new UsageError("--seed goes with --sample, which it draws.");
   return {
     subject,
     file,
@@ -83,12 +93,19 @@ const LEAST_PATIENCE_MS = 10_000;
 const MORE_HITS = 100;
 const PROGRESS_MS = 10_000;
 
-const keyOf = ({ file, text, original, replacement }: Omit<Mutant, "id" | "line" | "column">): string =>
+const keyOf = ({
+  file,
+  text,
+  original,
+  replacement,
+}: Omit<Mutant, "id" | "line" | "column">): string =>
   [file, text, original, replacement].join("\n");
 
 /** All that were asked for, or so many of them by chance. Throws `UsageError` where there is none. */
 function chosen(mutants: readonly Mutant[], { file: place, sample, seed }: Asked): Mutant[] {
-  const left = mutants.filter(({ file, line, column }) => `${file}:${line}:${column}`.includes(place));
+  const left = mutants.filter(({ file, line, column }) =>
+    `${file}:${line}:${column}`.includes(place),
+  );
   if (left.length === 0)
     throw nothingMatches(
       place,
@@ -97,7 +114,8 @@ function chosen(mutants: readonly Mutant[], { file: place, sample, seed }: Asked
   if (sample === null) return left;
   const chance = new Chance(seed);
   const some: Mutant[] = [];
-  while (some.length < sample && left.length > 0) some.push(...left.splice(chance.int(0, left.length - 1), 1));
+  while (some.length < sample && left.length > 0)
+    some.push(...left.splice(chance.int(0, left.length - 1), 1));
   return some;
 }
 
@@ -113,12 +131,18 @@ function checksFor(mutant: Mutant, { atLoad, covers, ms }: Survey): number[] {
 async function judge(hand: Hand, mutant: Mutant, { survey, sessions }: Trial): Promise<Judged> {
   const checks = checksFor(mutant, survey);
   if (checks.length === 0) return { mutant, fate: "uncovered", by: null };
-  const patienceMs = Math.max(LEAST_PATIENCE_MS, SLOWER * survey.ms.reduce((sum, ms) => sum + ms, 0));
+  const patienceMs = Math.max(
+    LEAST_PATIENCE_MS,
+    SLOWER * survey.ms.reduce((sum, ms) => sum + ms, 0),
+  );
   const hitLimit = MORE_HITS * Math.max(100, survey.hits[mutant.id] ?? 0);
   const order = { type: "try", sessions, mutant: mutant.id, checks, hitLimit } as const;
   const isAtLoad = survey.atLoad.includes(mutant.id);
   const answer = await (isAtLoad ? hand.askFresh(order, patienceMs) : hand.ask(order, patienceMs));
-  if (answer === null) return isAtLoad ? { mutant, fate: "killed", by: "loading it" } : { mutant, fate: "endless", by: null };
+  if (answer === null)
+    return isAtLoad
+      ? { mutant, fate: "killed", by: "loading it" }
+      : { mutant, fate: "endless", by: null };
   const { by, isEndless } = TriedSchema.parse(answer);
   return { mutant, fate: by === null ? "survived" : isEndless ? "endless" : "killed", by };
 }
@@ -128,7 +152,8 @@ async function surveyOf(file: string, sessions: number): Promise<Survey> {
   const answer = await hand.ask({ type: "survey", sessions }, SURVEY_MS);
   hand.stop();
   const survey = SurveySchema.parse(answer);
-  if (survey.failed.length > 0) throw new Error(`These fail without any change: ${survey.failed.join(", ")}`);
+  if (survey.failed.length > 0)
+    throw new Error(`These fail without any change: ${survey.failed.join(", ")}`);
   return survey;
 }
 
@@ -136,12 +161,16 @@ async function judgeAll(mutants: readonly Mutant[], trial: Trial, jobs: number):
   const known = new Set(EQUIVALENTS.map(keyOf));
   const judged: Judged[] = [];
   const left = [...mutants];
-  const ticker = setInterval(() => console.log(`${judged.length} of ${mutants.length} mutants`), PROGRESS_MS);
+  const ticker = setInterval(
+    () => console.log(`${judged.length} of ${mutants.length} mutants`),
+    PROGRESS_MS,
+  );
   const work = async (): Promise<void> => {
     const hand = new Hand(trial.file);
     for (let mutant = left.shift(); mutant; mutant = left.shift()) {
       const seen = await judge(hand, mutant, trial);
-      const isKnown = known.has(keyOf(mutant)) && (seen.fate === "survived" || seen.fate === "uncovered");
+      const isKnown =
+        known.has(keyOf(mutant)) && (seen.fate === "survived" || seen.fate === "uncovered");
       judged.push(isKnown ? { ...seen, fate: "equivalent" } : seen);
     }
     hand.stop();
@@ -166,7 +195,9 @@ async function measure(asked: Asked): Promise<number> {
   const instrumented = await instrument(folder, besides);
   const mutants = chosen(instrumented.mutants, asked);
   const keys = new Set(instrumented.mutants.map(keyOf));
-  const rotten = EQUIVALENTS.filter((one) => one.file.startsWith(`${folder}/`) && !keys.has(keyOf(one)));
+  const rotten = EQUIVALENTS.filter(
+    (one) => one.file.startsWith(`${folder}/`) && !keys.has(keyOf(one)),
+  );
   await mkdir(FOLDER, { recursive: true });
   const file = path.join(FOLDER, "trial.mjs");
   await writeFile(file, await bundle(globSync(tests).sort(), instrumented));
@@ -176,19 +207,30 @@ async function measure(asked: Asked): Promise<number> {
 
   const order = new Map(mutants.map(({ id }, nth) => [id, nth]));
   judged.sort((a, b) => (order.get(a.mutant.id) ?? 0) - (order.get(b.mutant.id) ?? 0));
-  const shown = judged.filter(({ fate }) => asked.all || fate === "survived" || fate === "uncovered");
+  const shown = judged.filter(
+    ({ fate }) => asked.all || fate === "survived" || fate === "uncovered",
+  );
   for (const one of shown) console.log(tell(one));
-  for (const { file: where, text } of rotten) console.log(`named as equivalent, and no mutant of ${where} any more: ${text}`);
+  for (const { file: where, text } of rotten)
+    console.log(`named as equivalent, and no mutant of ${where} any more: ${text}`);
   const { counts, percent, from, to } = scoreOf(judged);
   const whole = judged.length === instrumented.mutants.length;
   console.log(`\n${tableOf(judged)}\n`);
   console.log(`mutants     ${judged.length}, of ${instrumented.mutants.length} in ${folder}`);
-  console.log(`noticed     ${counts.killed + counts.endless}, of which ${counts.endless} because nothing ended`);
+  console.log(
+    `noticed     ${counts.killed + counts.endless}, of which ${counts.endless} because nothing ended`,
+  );
   console.log(`survived    ${counts.survived}, and ${counts.uncovered} where no test comes by`);
   console.log(`equivalent  ${counts.equivalent}, not counted`);
-  console.log(`checks      ${survey.names.length - asked.sessions} tests, ${asked.sessions} simulated sessions`);
-  console.log(`seconds     ${((performance.now() - started) / 1_000).toFixed(0)} on ${asked.jobs} cores`);
-  const interval = whole ? "" : `, of all with 95 % confidence ${from.toFixed(1)} to ${to.toFixed(1)} %`;
+  console.log(
+    `checks      ${survey.names.length - asked.sessions} tests, ${asked.sessions} simulated sessions`,
+  );
+  console.log(
+    `seconds     ${((performance.now() - started) / 1_000).toFixed(0)} on ${asked.jobs} cores`,
+  );
+  const interval = whole
+    ? ""
+    : `, of all with 95 % confidence ${from.toFixed(1)} to ${to.toFixed(1)} %`;
   console.log(`score       ${percent.toFixed(1)} %${interval}`);
   return percent >= asked.least && rotten.length === 0 ? 0 : 1;
 }

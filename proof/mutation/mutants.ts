@@ -20,8 +20,13 @@ export type Mutant = {
 export type Instrumented = { mutants: Mutant[]; sources: ReadonlyMap<string, string> };
 
 /** Makes all mutants of a folder's TypeScript, but for the files that stand in `besides`, at once, so that trying one needs no new bundle. */
-export async function instrument(folder: string, besides: readonly string[] = []): Promise<Instrumented> {
-  const names = (await readdir(folder)).filter((name) => name.endsWith(".ts") && !besides.includes(name)).sort();
+export async function instrument(
+  folder: string,
+  besides: readonly string[] = [],
+): Promise<Instrumented> {
+  const names = (await readdir(folder))
+    .filter((name) => name.endsWith(".ts") && !besides.includes(name))
+    .sort();
   const files = await Promise.all(
     names.map(async (name) => {
       const file = path.resolve(folder, name);
@@ -29,19 +34,25 @@ export async function instrument(folder: string, besides: readonly string[] = []
     }),
   );
   const contents = new Map(files.map(({ name, content }) => [name, content]));
-  const made = await new Instrumenter(SILENT).instrument(files, { plugins: null, excludedMutations: [], ignorers: [] });
-  const mutants = made.mutants.map(({ id, fileName, location: { start, end }, replacement }): Mutant => {
-    const lines = (contents.get(fileName) ?? "").split("\n");
-    return {
-      id,
-      file: path.relative(".", fileName),
-      line: start.line + 1,
-      column: start.column + 1,
-      text: (lines[start.line] ?? "").trim(),
-      original: between(lines, start, end),
-      replacement,
-    };
+  const made = await new Instrumenter(SILENT).instrument(files, {
+    plugins: null,
+    excludedMutations: [],
+    ignorers: [],
   });
+  const mutants = made.mutants.map(
+    ({ id, fileName, location: { start, end }, replacement }): Mutant => {
+      const lines = (contents.get(fileName) ?? "").split("\n");
+      return {
+        id,
+        file: path.relative(".", fileName),
+        line: start.line + 1,
+        column: start.column + 1,
+        text: (lines[start.line] ?? "").trim(),
+        original: between(lines, start, end),
+        replacement,
+      };
+    },
+  );
   return { mutants, sources: new Map(made.files.map(({ name, content }) => [name, content])) };
 }
 

@@ -18,7 +18,9 @@ afterEach(async () => {
 type Way = "answers" | "dies" | "is silent" | "does not load";
 
 /** A hand whose processes behave so, one after the other, and how many there were. */
-async function handWith(ways: readonly Way[]): Promise<{ hand: Hand; started: () => Promise<number> }> {
+async function handWith(
+  ways: readonly Way[],
+): Promise<{ hand: Hand; started: () => Promise<number> }> {
   const folder = await mkdtemp(path.join(tmpdir(), "massgen-hand-"));
   folders.push(folder);
   const log = path.join(folder, "log");
@@ -46,18 +48,36 @@ process.send("ready");
 it.each<{ name: string; ways: Way[]; answer: string | null }>([
   { name: "that answers is asked once", ways: ["answers"], answer: "told by 1" },
   { name: "that dies is asked once more", ways: ["dies", "answers"], answer: "told by 2" },
-  { name: "that keeps silent is asked once more", ways: ["is silent", "answers"], answer: "told by 2" },
-  { name: "that keeps silent twice has given no answer", ways: ["is silent", "is silent"], answer: null },
+  {
+    name: "that keeps silent is asked once more",
+    ways: ["is silent", "answers"],
+    answer: "told by 2",
+  },
+  {
+    name: "that keeps silent twice has given no answer",
+    ways: ["is silent", "is silent"],
+    answer: null,
+  },
   { name: "that dies twice has given none", ways: ["dies", "dies"], answer: null },
 ])("a process $name", async ({ ways, answer }) => {
   const { hand, started } = await handWith(ways);
-  expect(await hand.ask(ORDER, ways.includes("is silent") ? PATIENCE_MS.silence : PATIENCE_MS.other)).toBe(answer);
+  expect(
+    await hand.ask(ORDER, ways.includes("is silent") ? PATIENCE_MS.silence : PATIENCE_MS.other),
+  ).toBe(answer);
   expect(await started()).toBe(ways.length);
 });
 
 it.each<{ name: string; ways: Way[]; answer: string | null }>([
-  { name: "does not load is asked once more", ways: ["does not load", "answers"], answer: "told by 2" },
-  { name: "does not load twice has given no answer", ways: ["does not load", "does not load"], answer: null },
+  {
+    name: "does not load is asked once more",
+    ways: ["does not load", "answers"],
+    answer: "told by 2",
+  },
+  {
+    name: "does not load twice has given no answer",
+    ways: ["does not load", "does not load"],
+    answer: null,
+  },
 ])("a process that has the mutant in it from the beginning and $name", async ({ ways, answer }) => {
   const { hand, started } = await handWith(ways);
   expect(await hand.askFresh(ORDER, PATIENCE_MS.other)).toBe(answer);
@@ -66,5 +86,7 @@ it.each<{ name: string; ways: Way[]; answer: string | null }>([
 
 it("a process that does not load with nothing changed is no mutant's doing", async () => {
   const { hand } = await handWith(["does not load", "does not load"]);
-  await expect(hand.ask(ORDER, PATIENCE_MS.other)).rejects.toThrow("did not load within 30 s, twice");
+  await expect(hand.ask(ORDER, PATIENCE_MS.other)).rejects.toThrow(
+    "did not load within 30 s, twice",
+  );
 });

@@ -15,7 +15,9 @@ async function run(...args: string[]): Promise<{ code: number | null; output: st
 it("the tests of the count notice that a tie goes to another answer, and nearly every other change of it", async () => {
   const { code, output } = await run("--file", "tally.ts", "--all");
   console.log(output);
-  expect(output).toMatch(/tally\.ts:\d+:\d+ killed by .*\n {2}- leaders\[0\] \?\? null\n {2}\+ leaders\[0\] && null/);
+  expect(output).toMatch(
+    /tally\.ts:\d+:\d+ killed by .*\n {2}- leaders\[0\] \?\? null\n {2}\+ leaders\[0\] && null/,
+  );
   expect(Number(/^score +([\d.]+) %/m.exec(output)?.[1])).toBeGreaterThanOrEqual(85);
   expect(code).toBe(0);
 });
@@ -47,7 +49,8 @@ it("a sample is the same for the same seed, and below the least score the comman
     await run("--sample", "3", "--seed", "7", "--all"),
     await run("--sample", "3", "--seed", "7", "--least", "101"),
   ];
-  const table = (output: string): string => output.slice(output.indexOf("\nfile "), output.indexOf("checks"));
+  const table = (output: string): string =>
+    output.slice(output.indexOf("\nfile "), output.indexOf("checks"));
   expect(table(one.output)).toContain("mutants     3, of");
   expect(table(other.output)).toBe(table(one.output));
   expect(other.code).toBe(1);

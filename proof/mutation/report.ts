@@ -20,11 +20,20 @@ export function scoreOf(judged: readonly Judged[]): Score {
   const share = noticed / all;
   const z = 1.96;
   const middle = (share + z ** 2 / (2 * all)) / (1 + z ** 2 / all);
-  const reach = (z * Math.sqrt((share * (1 - share)) / all + z ** 2 / (4 * all ** 2))) / (1 + z ** 2 / all);
+  const reach =
+    (z * Math.sqrt((share * (1 - share)) / all + z ** 2 / (4 * all ** 2))) / (1 + z ** 2 / all);
   return { counts, percent: 100 * share, from: 100 * (middle - reach), to: 100 * (middle + reach) };
 }
 
-const COLUMNS = ["mutants", "killed", "endless", "survived", "uncovered", "equivalent", "score"] as const;
+const COLUMNS = [
+  "mutants",
+  "killed",
+  "endless",
+  "survived",
+  "uncovered",
+  "equivalent",
+  "score",
+] as const;
 
 /** A line for each file, the worst last. */
 export function tableOf(judged: readonly Judged[]): string {
@@ -34,10 +43,24 @@ export function tableOf(judged: readonly Judged[]): string {
   const widest = Math.max(4, ...rows.map(({ file }) => file.length));
   const lines = rows.map(({ file, own, score: { counts, percent } }) => {
     const { killed, endless, survived, uncovered, equivalent } = counts;
-    const cells = [own.length, killed, endless, survived, uncovered, equivalent, `${percent.toFixed(1)} %`];
-    return [file.padEnd(widest), ...cells.map((cell, nth) => String(cell).padStart((COLUMNS[nth] ?? "").length + 1))].join(" ");
+    const cells = [
+      own.length,
+      killed,
+      endless,
+      survived,
+      uncovered,
+      equivalent,
+      `${percent.toFixed(1)} %`,
+    ];
+    return [
+      file.padEnd(widest),
+      ...cells.map((cell, nth) => String(cell).padStart((COLUMNS[nth] ?? "").length + 1)),
+    ].join(" ");
   });
-  return [["file".padEnd(widest), ...COLUMNS.map((column) => ` ${column}`)].join(" "), ...lines].join("\n");
+  return [
+    ["file".padEnd(widest), ...COLUMNS.map((column) => ` ${column}`)].join(" "),
+    ...lines,
+  ].join("\n");
 }
 
 /** A mutant and what became of it, for people. */

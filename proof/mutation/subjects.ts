@@ -15,7 +15,11 @@ export const SUBJECTS: readonly Subject[] = [
     name: "rules",
     folder: "src/coordination",
     besides: [],
-    tests: ["tests/coordination/*.test.ts", "proof/golden/*.test.ts", "tests/simulation/found/*.test.ts"],
+    tests: [
+      "tests/coordination/*.test.ts",
+      "proof/golden/*.test.ts",
+      "tests/simulation/found/*.test.ts",
+    ],
     sessions: 150,
   },
   {

@@ -12,7 +12,10 @@ import { type Order, OrderSchema, type Survey, type Tried } from "./schema";
 type Switches = {
   activeMutant?: string | undefined;
   currentTestId?: string | undefined;
-  mutantCoverage?: { static: Record<string, number>; perTest: Record<string, Record<string, number>> };
+  mutantCoverage?: {
+    static: Record<string, number>;
+    perTest: Record<string, Record<string, number>>;
+  };
   hitCount?: number | undefined;
   hitLimit?: number;
 };
@@ -27,7 +30,10 @@ const switches: Switches = globalThis.__stryker__ ?? {};
 /** Tests first, then sessions. */
 const checksFor = (sessions: number): Collected[] => [
   ...collected,
-  ...Array.from({ length: sessions }, (_, nth) => ({ name: `simulated session ${nth + 1}`, run: () => session(nth + 1) })),
+  ...Array.from({ length: sessions }, (_, nth) => ({
+    name: `simulated session ${nth + 1}`,
+    run: () => session(nth + 1),
+  })),
 ];
 
 function session(seed: number): void {
@@ -36,7 +42,14 @@ function session(seed: number): void {
 }
 
 async function survey(checks: readonly Collected[]): Promise<Survey> {
-  const found: Survey = { names: checks.map(({ name }) => name), ms: [], failed: [], covers: {}, hits: {}, atLoad: [] };
+  const found: Survey = {
+    names: checks.map(({ name }) => name),
+    ms: [],
+    failed: [],
+    covers: {},
+    hits: {},
+    atLoad: [],
+  };
   const coverage = switches.mutantCoverage ?? { static: {}, perTest: {} };
   found.atLoad = Object.keys(coverage.static);
   for (const [nth, check] of checks.entries()) {
@@ -55,7 +68,10 @@ async function survey(checks: readonly Collected[]): Promise<Survey> {
   return found;
 }
 
-async function tryOut(order: Extract<Order, { type: "try" }>, checks: readonly Collected[]): Promise<Tried> {
+async function tryOut(
+  order: Extract<Order, { type: "try" }>,
+  checks: readonly Collected[],
+): Promise<Tried> {
   switches.activeMutant = order.mutant;
   switches.hitLimit = order.hitLimit;
   for (const nth of order.checks) {
@@ -79,6 +95,8 @@ async function passes({ run }: Collected): Promise<boolean> {
 process.on("message", (message) => {
   const order = OrderSchema.parse(message);
   const checks = checksFor(order.sessions);
-  void (order.type === "survey" ? survey(checks) : tryOut(order, checks)).then((told) => process.send?.(told));
+  void (order.type === "survey" ? survey(checks) : tryOut(order, checks)).then((told) =>
+    process.send?.(told),
+  );
 });
 process.send?.("ready");

@@ -26,7 +26,9 @@ export async function bundlerOf(entry: string): Promise<Bundler> {
       {
         name: "planted-bug",
         setup: ({ onLoad }) => {
-          onLoad({ filter: /\.ts$/ }, ({ path: file }) => (file === target ? { contents: source, loader: "ts" } : undefined));
+          onLoad({ filter: /\.ts$/ }, ({ path: file }) =>
+            file === target ? { contents: source, loader: "ts" } : undefined,
+          );
         },
       },
     ],
@@ -45,6 +47,7 @@ export async function bundlerOf(entry: string): Promise<Bundler> {
 /** The source with the bug in it. */
 export function planted(source: string, { name, file, find, replace }: PlantedBug): string {
   const places = source.split(find).length - 1;
-  if (places !== 1) throw new Error(`"${name}" replaces a text that is in ${file} ${places} times.`);
+  if (places !== 1)
+    throw new Error(`"${name}" replaces a text that is in ${file} ${places} times.`);
   return source.replace(find, () => replace);
 }

@@ -20,7 +20,12 @@ const USAGE = `npm run planted-bugs [-- --only TEXT]
   --jobs N      processes side by side (as many as there are cores)`;
 
 const TEXT = { type: "string" } as const;
-const OPTIONS = { only: { ...TEXT, multiple: true }, sessions: TEXT, jobs: TEXT, help: { type: "boolean" } } as const;
+const OPTIONS = {
+  only: { ...TEXT, multiple: true },
+  sessions: TEXT,
+  jobs: TEXT,
+  help: { type: "boolean" },
+} as const;
 const FOLDER = path.resolve(`node_modules/.cache/massgen-edge/planted-bugs-${process.pid}`);
 /** A bug that makes the simulation hang was noticed, too. */
 const PATIENCE_MS = 120_000;
@@ -29,7 +34,9 @@ type Row = PlantedBug & { outcome: Outcome; seconds: number };
 
 /** Runs a bundle in a process of its own. One that takes too long has found that nothing ends any more. */
 async function tryOut(file: string, task: Task): Promise<Outcome> {
-  const trial = spawn(process.execPath, [file, JSON.stringify(task)], { stdio: ["ignore", "pipe", "inherit"] });
+  const trial = spawn(process.execPath, [file, JSON.stringify(task)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   let isLate = false;
   const late = setTimeout(() => {
     isLate = true;
@@ -40,7 +47,10 @@ async function tryOut(file: string, task: Task): Promise<Outcome> {
   clearTimeout(late);
   if (isLate) return { first: { world: "rules", seed: 0 }, invariants: ["hangs"] };
   const told = text.trim().split("\n").at(-1);
-  if (!told) throw new Error(`A trial ended without a word: ${path.basename(file)}. Run it again with --only and --jobs 1.`);
+  if (!told)
+    throw new Error(
+      `A trial ended without a word: ${path.basename(file)}. Run it again with --only and --jobs 1.`,
+    );
   return OutcomeSchema.parse(JSON.parse(told));
 }
 
@@ -81,10 +91,16 @@ async function main(): Promise<number> {
   const named = (text: string) => matching(PLANTED_BUGS, text, nameOf);
   const bugs = [...new Set((values.only ?? [""]).flatMap(named))];
   const sessions = wholeNumber("sessions", values.sessions, 1) ?? 150;
-  return judgeAll(bugs, { sessions, jobs: wholeNumber("jobs", values.jobs, 1) ?? availableParallelism() });
+  return judgeAll(bugs, {
+    sessions,
+    jobs: wholeNumber("jobs", values.jobs, 1) ?? availableParallelism(),
+  });
 }
 
-async function judgeAll(bugs: readonly PlantedBug[], asked: { sessions: number; jobs: number }): Promise<number> {
+async function judgeAll(
+  bugs: readonly PlantedBug[],
+  asked: { sessions: number; jobs: number },
+): Promise<number> {
   const started = performance.now();
   await mkdir(FOLDER, { recursive: true });
   const bundler = await bundlerOf("proof/planted-bugs/trial.ts");
@@ -96,20 +112,26 @@ async function judgeAll(bugs: readonly PlantedBug[], asked: { sessions: number; 
     return written.then(() => file);
   };
   const rows = await plantAll(bugs, (nth) => write(`bug-${nth}`, bugs[nth] ?? null), asked);
-  const sessions = rows.flatMap(({ outcome: { first } }): Session[] => (first && first.seed > 0 ? [first] : []));
+  const sessions = rows.flatMap(({ outcome: { first } }): Session[] =>
+    first && first.seed > 0 ? [first] : [],
+  );
   const clean = await tryOut(await write("clean", null), { sessions });
   await bundler.close();
   await rm(FOLDER, { recursive: true, force: true });
 
   const caught = rows.filter(({ outcome }) => outcome.first !== null).length;
-  const named = rows.filter(({ outcome, invariant }) => outcome.invariants.includes(invariant)).length;
+  const named = rows.filter(({ outcome, invariant }) =>
+    outcome.invariants.includes(invariant),
+  ).length;
   console.log(`\nplanted       ${rows.length}`);
   console.log(`caught        ${caught}`);
   console.log(`as meant      ${named}, by the invariant that the bug was made for`);
   console.log(
     `false alarms  ${clean.first ? `${JSON.stringify(clean)} without any bug` : `0 in the ${sessions.length} sessions that caught`}`,
   );
-  console.log(`seconds       ${((performance.now() - started) / 1_000).toFixed(0)} on ${asked.jobs} cores`);
+  console.log(
+    `seconds       ${((performance.now() - started) / 1_000).toFixed(0)} on ${asked.jobs} cores`,
+  );
   return caught === bugs.length && named === bugs.length && clean.first === null ? 0 : 1;
 }
 

@@ -29,14 +29,16 @@ export const BUGS_OF_ENDINGS: readonly PlantedBug[] = [
     name: "a turn in which nobody answers cancels itself",
     file: `${RULES}/turn-end.ts`,
     find: 'const message = "No agent produced an answer.";',
-    replace: 'const message = "No agent produced an answer.";\n  if (agents.length > 1) return cancelTurn(draft);',
+    replace:
+      'const message = "No agent produced an answer.";\n  if (agents.length > 1) return cancelTurn(draft);',
     invariant: "I15",
   },
   {
     name: "a turn that ends for want of budget fails although there is an answer",
     file: `${RULES}/presentation.ts`,
     find: "if (settled.winner === null) return endWithoutAnswer(draft, settled);",
-    replace: 'if (settled.winner === null || settled.endedBy === "budget") return endWithoutAnswer(draft, settled);',
+    replace:
+      'if (settled.winner === null || settled.endedBy === "budget") return endWithoutAnswer(draft, settled);',
     invariant: "failed",
   },
   {
@@ -86,7 +88,8 @@ export const BUGS_OF_ENDINGS: readonly PlantedBug[] = [
     name: "consensus although one live agent has not voted",
     file: `${RULES}/attempt.ts`,
     find: "if (live.every(({ vote }) => vote !== null)) return",
-    replace: "if (live.filter(({ vote }) => vote === null).length <= (live.length > 2 ? 1 : 0)) return",
+    replace:
+      "if (live.filter(({ vote }) => vote === null).length <= (live.length > 2 ? 1 : 0)) return",
     invariant: "I6",
   },
   {

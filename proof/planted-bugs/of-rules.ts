@@ -60,7 +60,8 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
     name: "a first round that failed begins with the others' answers",
     file: `${RULES}/rounds.ts`,
     find: "if (agentAt(turn.attempt, index).answers === 0) return [];",
-    replace: "if (agentAt(turn.attempt, index).answers === 0 && agentAt(turn.attempt, index).failedRounds === 0) return [];",
+    replace:
+      "if (agentAt(turn.attempt, index).answers === 0 && agentAt(turn.attempt, index).failedRounds === 0) return [];",
     invariant: "I22",
   },
   {
@@ -124,7 +125,8 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
     name: "an agent whose provider cannot be reached goes on asking",
     file: `${RULES}/failure.ts`,
     find: 'if (isUnreachable && probeAt === null) return { then: "agent_fails" };',
-    replace: 'if (isUnreachable && probeAt === null) return { then: "retry", retryAt: draft.at + 5_000 };',
+    replace:
+      'if (isUnreachable && probeAt === null) return { then: "retry", retryAt: draft.at + 5_000 };',
     invariant: "probes",
   },
   {
@@ -216,7 +218,8 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
     name: "what a tool server wanted of a person is forgotten when its call is cut off",
     file: `${RULES}/evolve-call.ts`,
     find: 'status: "owed", interruptions: tool.interruptions + 1 }',
-    replace: 'status: "owed", interruptions: tool.interruptions + 1, told: { inputs: 0, progress: 0, progressAt: 0 } }',
+    replace:
+      'status: "owed", interruptions: tool.interruptions + 1, told: { inputs: 0, progress: 0, progressAt: 0 } }',
     invariant: "news",
   },
   {
@@ -244,14 +247,16 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
     name: "an agent whose first request is refused is asked again",
     file: `${RULES}/failure.ts`,
     find: 'return { then: draft.agent(index).completedCalls === 0 ? "agent_fails" : "round_fails" };',
-    replace: 'return { then: draft.agent(index).completedCalls < 0 ? "agent_fails" : "round_fails" };',
+    replace:
+      'return { then: draft.agent(index).completedCalls < 0 ? "agent_fails" : "round_fails" };',
     invariant: "failures",
   },
   {
     name: "first rounds end after a tenth of their time",
     file: `${RULES}/round-limits.ts`,
     find: "timeFrom(attempt.workingSince, rules.initial_round_timeout_ms, rules",
-    replace: "timeFrom(attempt.workingSince, rules.initial_round_timeout_ms && rules.initial_round_timeout_ms / 10, rules",
+    replace:
+      "timeFrom(attempt.workingSince, rules.initial_round_timeout_ms && rules.initial_round_timeout_ms / 10, rules",
     invariant: "leaving",
   },
   {

@@ -111,7 +111,8 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
     name: "an agent that was shown newer answers is sent their names and not their text",
     file: "src/prompts/update.ts",
     find: 'answersBlock(nonce, "NEW ANSWERS", answers),',
-    replace: 'answersBlock(nonce, "NEW ANSWERS", answers.map((answer) => ({ ...answer, content: "" }))),',
+    replace:
+      'answersBlock(nonce, "NEW ANSWERS", answers.map((answer) => ({ ...answer, content: "" }))),',
     invariant: "I5-shown",
   },
   {

@@ -13,7 +13,9 @@ describe("the table of planted bugs", () => {
   });
 
   it("has at least one bug for each invariant that is simulated", () => {
-    const simulated = [...INVARIANTS.map(({ id }) => id), ...OUTSIDE.map(([id]) => id)].filter((id) => /^I\d/.test(id));
+    const simulated = [...INVARIANTS.map(({ id }) => id), ...OUTSIDE.map(([id]) => id)].filter(
+      (id) => /^I\d/.test(id),
+    );
     const planted = new Set(PLANTED_BUGS.map(({ invariant }) => invariant));
     expect(new Set(simulated).size).toBeGreaterThanOrEqual(21);
     expect(simulated.filter((id) => !planted.has(id))).toEqual([]);

@@ -12,5 +12,8 @@ export const TaskSchema = z.union([
 export type Task = z.infer<typeof TaskSchema>;
 
 /** What a trial prints: where something broke first, if anything did, and all that was seen to be broken. */
-export const OutcomeSchema = z.object({ first: SessionSchema.nullable(), invariants: z.array(z.string()) });
+export const OutcomeSchema = z.object({
+  first: SessionSchema.nullable(),
+  invariants: z.array(z.string()),
+});
 export type Outcome = z.infer<typeof OutcomeSchema>;

@@ -13,7 +13,8 @@ const BREACHES = 5;
 /** `most` counts the sessions of the whole service. */
 function* byTurns(most: number): Generator<Session> {
   for (let seed = 1; seed <= most; seed += 1) {
-    for (let nth = 1; nth <= RULES_PER_SERVICE; nth += 1) yield { world: "rules", seed: (seed - 1) * RULES_PER_SERVICE + nth };
+    for (let nth = 1; nth <= RULES_PER_SERVICE; nth += 1)
+      yield { world: "rules", seed: (seed - 1) * RULES_PER_SERVICE + nth };
     yield { world: "service", seed };
   }
 }
@@ -23,7 +24,8 @@ async function look(sessions: Iterable<Session>, meant: string | null): Promise<
   let first: Session | null = null;
   let times = 0;
   for (const session of sessions) {
-    const broken = session.world === "service" ? await ofService(session.seed) : ofRules(session.seed);
+    const broken =
+      session.world === "service" ? await ofService(session.seed) : ofRules(session.seed);
     for (const invariant of broken) found.add(invariant);
     if (broken.length > 0) times += 1;
     if (broken.length > 0) first ??= session;
@@ -34,7 +36,9 @@ async function look(sessions: Iterable<Session>, meant: string | null): Promise<
 
 async function ofService(seed: number): Promise<string[]> {
   const { breaches } = await judge(situationOf(seed));
-  return breaches.map(({ invariant, sentence }) => (invariant === "throws" ? `throws: ${sentence.split("\n")[0]}` : invariant));
+  return breaches.map(({ invariant, sentence }) =>
+    invariant === "throws" ? `throws: ${sentence.split("\n")[0]}` : invariant,
+  );
 }
 
 function ofRules(seed: number): string[] {
@@ -48,5 +52,6 @@ function ofRules(seed: number): string[] {
 }
 
 const task = TaskSchema.parse(JSON.parse(process.argv[2] ?? ""));
-const outcome = "sessions" in task ? await look(task.sessions, null) : await look(byTurns(task.most), task.meant);
+const outcome =
+  "sessions" in task ? await look(task.sessions, null) : await look(byTurns(task.most), task.meant);
 console.log(JSON.stringify(outcome));

@@ -6,7 +6,10 @@ import { PUSHED_AS } from "../../tests/config/samples";
 
 /** A model that uses each kind of tool it is offered, once in each of its conversations, before it answers, votes or presents. */
 
-export const REPORT = { path: "report.md", content: "# What there is\n\nAll that was asked for.\n" };
+export const REPORT = {
+  path: "report.md",
+  content: "# What there is\n\nAll that was asked for.\n",
+};
 export const GIVEN = { path: "notes.md", content: "To be worked on.\n" };
 /** What whoever presents leaves among the files it was given. */
 export const LEFT = { path: "done.md", content: "It is done.\n" };
@@ -22,10 +25,14 @@ const HOSTED: readonly HostedStep[] = [
 
 type Step = readonly [tool: string, args: Record<string, unknown>];
 
-const isGiven = ({ asked: { system } }: Situation): boolean => system.includes(`/contexts/${PUSHED_AS}`);
+const isGiven = ({ asked: { system } }: Situation): boolean =>
+  system.includes(`/contexts/${PUSHED_AS}`);
 
 /** What an agent asks of the tools that its config gives it; `more` where it writes. */
-function stepsOf(situation: Situation, more: readonly Step[] = []): [string, Record<string, unknown>][] {
+function stepsOf(
+  situation: Situation,
+  more: readonly Step[] = [],
+): [string, Record<string, unknown>][] {
   const { offers } = situation;
   const servers = offers.filter((name) => /^mcp__.+__echo$/.test(name));
   const steps: Step[] = [

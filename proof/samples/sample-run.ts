@@ -55,7 +55,10 @@ const AgentSchema = z.looseObject({
 });
 
 /** Reads a sample, gathers what goes along with its question, and puts stand-ins where its models and tool servers would be. */
-export async function prepareSample(name: string, { providers, toolsUrl }: StandIns): Promise<PreparedSample> {
+export async function prepareSample(
+  name: string,
+  { providers, toolsUrl }: StandIns,
+): Promise<PreparedSample> {
   const { yaml, question, attachments } = await questionTo(readSample(name), EXAMPLES);
   const named = withContextsNamed(yaml);
   const { config, programs, problems } = planBridge(named, {
@@ -79,13 +82,16 @@ export async function prepareSample(name: string, { providers, toolsUrl }: Stand
   return {
     yaml: document.toString({ lineWidth: 0 }),
     question,
-    attached: attachments.flatMap((one) => ("bytes" in one ? [hashOf(one.bytes).slice(0, 12)] : [])),
+    attached: attachments.flatMap((one) =>
+      "bytes" in one ? [hashOf(one.bytes).slice(0, 12)] : [],
+    ),
     agents,
     isGiven: document.hasIn(["orchestrator", "context_paths"]),
   };
 }
 
-const hashOf = (what: string | Uint8Array): string => createHash("sha256").update(what).digest("hex");
+const hashOf = (what: string | Uint8Array): string =>
+  createHash("sha256").update(what).digest("hex");
 
 function agentsIn(root: unknown): YAMLMap[] {
   if (!isMap(root)) return [];
@@ -98,13 +104,18 @@ function addressOf(backend: YAMLMap, providers: StandIns["providers"]): string {
   const type = String(backend.get("type"));
   const facts = BACKEND_TYPES[type];
   if (!facts?.served) throw new Error(`${type} is not served`);
-  return providers.baseUrlAs(facts.host ?? findHost(String(backend.get("base_url"))).id, facts.format);
+  return providers.baseUrlAs(
+    facts.host ?? findHost(String(backend.get("base_url"))).id,
+    facts.format,
+  );
 }
 
 function prepared(written: unknown, key: string): PreparedAgent {
   const { id, system_message, backend } = AgentSchema.parse(written);
   const { model, cwd, enable_mcp_command_line: hasShell, mcp_servers } = backend;
-  const servers = Array.isArray(mcp_servers) ? mcp_servers.map(({ name }) => name ?? "") : Object.keys(mcp_servers);
+  const servers = Array.isArray(mcp_servers)
+    ? mcp_servers.map(({ name }) => name ?? "")
+    : Object.keys(mcp_servers);
   const hasFiles = cwd !== undefined || hasShell;
   return {
     id,

@@ -15,7 +15,12 @@ import { startEverything } from "../../tests/tools/mcp/everything";
 import { startLookout } from "../../simulated/tool-servers/lookout";
 import { LOCAL } from "../../tests/e2e/support/local";
 import { FINAL, GIVEN, LEFT, REPORT, usesWhatItHas } from "./sample-models";
-import { modelsOfSamples, type PreparedAgent, type PreparedSample, prepareSample } from "./sample-run";
+import {
+  modelsOfSamples,
+  type PreparedAgent,
+  type PreparedSample,
+  prepareSample,
+} from "./sample-run";
 import { Watcher } from "../../tests/e2e/support/watcher";
 
 /**
@@ -33,77 +38,106 @@ let providers: SimulatedProviders;
 let service: ServiceProcess;
 let folder = "";
 
-describe.skipIf(RUNNABLE.length === 0)("MassGen's sample configs [needs ../shared/massgen-configs]", () => {
-  beforeAll(async () => {
-    everything = await startEverything();
-    tools = await startLookout(everything.url);
-    providers = await startSimulatedProviders({ models: modelsOfSamples(RUNNABLE, usesWhatItHas) });
-    service = await ServiceProcess.prepare({
-      ...LOCAL,
-      ALLOWED_TOOL_ORIGINS: new URL(tools.url).origin,
-      TOOL_SECRETS: `${TOKEN_SECRET}=${new URL(tools.url).origin}`,
-      [TOKEN_SECRET]: TOKEN,
+describe.skipIf(RUNNABLE.length === 0)(
+  "MassGen's sample configs [needs ../shared/massgen-configs]",
+  () => {
+    beforeAll(async () => {
+      everything = await startEverything();
+      tools = await startLookout(everything.url);
+      providers = await startSimulatedProviders({
+        models: modelsOfSamples(RUNNABLE, usesWhatItHas),
+      });
+      service = await ServiceProcess.prepare({
+        ...LOCAL,
+        ALLOWED_TOOL_ORIGINS: new URL(tools.url).origin,
+        TOOL_SECRETS: `${TOKEN_SECRET}=${new URL(tools.url).origin}`,
+        [TOKEN_SECRET]: TOKEN,
+      });
+      await service.start();
+      folder = await mkdtemp(path.join(tmpdir(), "sample-"));
+      await writeFile(path.join(folder, GIVEN.path), GIVEN.content);
+      await runAt({ cwd: folder }, "push", "--name", PUSHED_AS, "--server", service.url);
     });
-    await service.start();
-    folder = await mkdtemp(path.join(tmpdir(), "sample-"));
-    await writeFile(path.join(folder, GIVEN.path), GIVEN.content);
-    await runAt({ cwd: folder }, "push", "--name", PUSHED_AS, "--server", service.url);
-  });
-  afterAll(async () => {
-    await service?.stop();
-    await Promise.all([providers?.close(), tools?.close(), everything?.kill()]);
-    await rm(folder, { recursive: true, force: true });
-  });
+    afterAll(async () => {
+      await service?.stop();
+      await Promise.all([providers?.close(), tools?.close(), everything?.kill()]);
+      await rm(folder, { recursive: true, force: true });
+    });
 
-  it("that run are those of which docs/massgen-configs.md says so", async () => {
-    const page = await readFile("docs/massgen-configs.md", "utf8");
-    const listed = [...page.matchAll(/^\| `(.+)` \| runs\b/gm)].map(([, file]) => file);
-    expect(RUNNABLE.toSorted()).toEqual(listed.toSorted());
-  });
+    it("that run are those of which docs/massgen-configs.md says so", async () => {
+      const page = await readFile("docs/massgen-configs.md", "utf8");
+      const listed = [...page.matchAll(/^\| `(.+)` \| runs\b/gm)].map(([, file]) => file);
+      expect(RUNNABLE.toSorted()).toEqual(listed.toSorted());
+    });
 
-  it.each(RUNNABLE)("%s is asked, uses all it has, and answers", async (name) => {
-    const sample = await prepareSample(name, { providers, toolsUrl: tools.url });
-    const before = tools.received.length;
-    const { turn, events } = await ask(sample);
-    expect(turn, JSON.stringify(turn.error)).toMatchObject({ status: "completed", answer: FINAL });
-    expect(sample.agents.map(({ id }) => id)).toContain(turn.winner);
-    expect(events.filter(({ type }) => type === "call.failed" || type === "agent.failed")).toEqual([]);
-    for (const agent of sample.agents) judge(agent, sample, { turn, events });
-    if (sample.agents.some(({ servers }) => servers.length > 0)) {
-      const tokens = tools.received.slice(before).map(({ headers }) => headers["x-api-key"]);
-      expect([...new Set(tokens)]).toEqual([TOKEN]); // which the bridge would want to see
-    }
-    if (sample.agents.some(({ hasFiles }) => hasFiles)) expect(await resultOf(turn)).toEqual({ [REPORT.path]: REPORT.content });
-    if (sample.isGiven) {
-      const pulled = await runAt({ cwd: folder }, "pull", "--session", turn.session_id, "--dry-run", "--server", service.url);
-      expect(pulled.stdout).toBe(`write\t${LEFT.path}\n`);
-    }
-  });
-});
+    it.each(RUNNABLE)("%s is asked, uses all it has, and answers", async (name) => {
+      const sample = await prepareSample(name, { providers, toolsUrl: tools.url });
+      const before = tools.received.length;
+      const { turn, events } = await ask(sample);
+      expect(turn, JSON.stringify(turn.error)).toMatchObject({
+        status: "completed",
+        answer: FINAL,
+      });
+      expect(sample.agents.map(({ id }) => id)).toContain(turn.winner);
+      expect(
+        events.filter(({ type }) => type === "call.failed" || type === "agent.failed"),
+      ).toEqual([]);
+      for (const agent of sample.agents) judge(agent, sample, { turn, events });
+      if (sample.agents.some(({ servers }) => servers.length > 0)) {
+        const tokens = tools.received.slice(before).map(({ headers }) => headers["x-api-key"]);
+        expect([...new Set(tokens)]).toEqual([TOKEN]); // which the bridge would want to see
+      }
+      if (sample.agents.some(({ hasFiles }) => hasFiles))
+        expect(await resultOf(turn)).toEqual({ [REPORT.path]: REPORT.content });
+      if (sample.isGiven) {
+        const pulled = await runAt(
+          { cwd: folder },
+          "pull",
+          "--session",
+          turn.session_id,
+          "--dry-run",
+          "--server",
+          service.url,
+        );
+        expect(pulled.stdout).toBe(`write\t${LEFT.path}\n`);
+      }
+    });
+  },
+);
 
 type Run = { turn: TurnResponse; events: WireEvent[] };
 
 /** Starts it as any client would, and watches until its stream ends. */
 async function ask({ yaml, question }: PreparedSample): Promise<Run> {
-  const { session_id: id, links } = RunResponseSchema.parse(await json("/api/runs", { question, config_yaml: yaml }));
+  const { session_id: id, links } = RunResponseSchema.parse(
+    await json("/api/runs", { question, config_yaml: yaml }),
+  );
   const watcher = new Watcher(service.url + links.events);
   await within(ENDS_WITHIN_MS, `the end of ${id}`, watcher.ended);
-  const events = watcher.frames.map((frame): WireEvent => JSON.parse(/^data: (.*)$/m.exec(frame.toString())?.[1] ?? ""));
+  const events = watcher.frames.map(
+    (frame): WireEvent => JSON.parse(/^data: (.*)$/m.exec(frame.toString())?.[1] ?? ""),
+  );
   return { turn: TurnResponseSchema.parse(await json(links.turn)), events };
 }
 
 /** What an agent's own requests and events must show of what its config gives it. */
 function judge(agent: PreparedAgent, { attached }: PreparedSample, { turn, events }: Run): void {
-  const own = providers.requests().filter(({ headers }) => Object.values(headers).some((value) => value.endsWith(agent.key)));
+  const own = providers
+    .requests()
+    .filter(({ headers }) => Object.values(headers).some((value) => value.endsWith(agent.key)));
   const [first] = own;
   expect(own.flatMap(({ refusal, scriptError }) => refusal ?? scriptError ?? [])).toEqual([]);
   expect(first, `${agent.id} was never called`).toMatchObject({ model: agent.model });
   expect(first?.asked.system).toContain(agent.systemMessage.trim());
   expect(first?.asked.attached.map((line) => line.split(" ").at(-1))).toEqual(attached);
-  const offered = new Set(own.flatMap(({ asked }) => [...asked.tools.map((tool) => tool.name), ...asked.hostedTools]));
+  const offered = new Set(
+    own.flatMap(({ asked }) => [...asked.tools.map((tool) => tool.name), ...asked.hostedTools]),
+  );
   expect([...offered]).toEqual(expect.arrayContaining([...agent.tools, ...agent.hosted]));
   const used = events.flatMap((event) =>
-    event.type === "tool.completed" && event.agent === agent.id && event.outcome === "ok" ? [event.name] : [],
+    event.type === "tool.completed" && event.agent === agent.id && event.outcome === "ok"
+      ? [event.name]
+      : [],
   );
   expect([...new Set(used)].toSorted()).toEqual(agent.tools.toSorted());
   expect(Object.keys(turn.hosted_uses[agent.id] ?? {}).toSorted()).toEqual(agent.hosted.toSorted());
@@ -114,14 +148,19 @@ async function resultOf({ session_id, turn }: TurnResponse): Promise<Record<stri
   const files = `/api/sessions/${session_id}/turns/${turn}/files`;
   const { data } = SessionFilesSchema.parse(await json(files));
   const entries = data.map(
-    async ({ path: file }) => [file, await (await fetch(`${service.url}${files}/${file}`)).text()] as const,
+    async ({ path: file }) =>
+      [file, await (await fetch(`${service.url}${files}/${file}`)).text()] as const,
   );
   return Object.fromEntries(await Promise.all(entries));
 }
 
 /** What the service answers; `body` is sent to it. */
 async function json(at: string, body?: unknown): Promise<unknown> {
-  const sent = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+  const sent = {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  };
   const response = await fetch(service.url + at, body === undefined ? {} : sent);
   const text = await response.text();
   if (!response.ok) throw new Error(`${at} answered ${response.status}: ${text}`);

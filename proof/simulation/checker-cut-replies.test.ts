@@ -12,7 +12,8 @@ const LOGS = new Map(Object.entries(STORIES).map(([name, script]) => [name, play
 
 type Row = { name: string; story: string; lie: Lie; wrong: string };
 
-const ended = (stop_reason: StopReason, nth: number): Lie => changes("call.completed", { stop_reason }, nth);
+const ended = (stop_reason: StopReason, nth: number): Lie =>
+  changes("call.completed", { stop_reason }, nth);
 
 const NUDGES = "refusals-and-nudges";
 
@@ -74,7 +75,11 @@ const ROWS: Row[] = [
   {
     name: "a tool of a reply that was cut, told as one that failed",
     story: "single-agent",
-    lie: all(ended("length", 1), hides("tool.started"), changes("tool.completed", { outcome: "error" })),
+    lie: all(
+      ended("length", 1),
+      hides("tool.started"),
+      changes("tool.completed", { outcome: "error" }),
+    ),
     wrong: "read_file was error, and not refused, although the reply ended with length",
   },
   {
@@ -110,7 +115,9 @@ const ROWS: Row[] = [
 ];
 
 const found = (log: readonly NumberedEvent[]): string[] =>
-  check(log, { finished: true }).flatMap(({ invariant, sentence }) => (invariant === "cut" ? [sentence] : []));
+  check(log, { finished: true }).flatMap(({ invariant, sentence }) =>
+    invariant === "cut" ? [sentence] : [],
+  );
 
 const logOf = (story: string): NumberedEvent[] => {
   const log = LOGS.get(story);
@@ -136,9 +143,9 @@ describe("whichever reply of a story had been cut or held back", () => {
     const unnoticed = [...LOGS].flatMap(([story, log]) => {
       const replies = log.filter(({ type }) => type === "call.completed").length;
       return Array.from({ length: replies }, (_, nth) =>
-        CUT.filter((reason) => check(ended(reason, nth + 1)(log), { finished: true }).length === 0).map(
-          (reason) => `${story} ${nth + 1} ${reason}`,
-        ),
+        CUT.filter(
+          (reason) => check(ended(reason, nth + 1)(log), { finished: true }).length === 0,
+        ).map((reason) => `${story} ${nth + 1} ${reason}`),
       ).flat();
     });
     expect(unnoticed).toEqual(NOTHING_COUNTED);

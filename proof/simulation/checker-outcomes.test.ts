@@ -18,14 +18,27 @@ function logOf(story: string): NumberedEvent[] {
 type Row = { name: string; story: string; lie?: Lie; outside?: Outside; wrong: string };
 
 /** The log up to the nth event of a type, and then nothing but the turn's failure. */
-function failsAfter(type: NumberedEvent["type"], change: Partial<EventOf<"turn.failed">> = {}): Lie {
+function failsAfter(
+  type: NumberedEvent["type"],
+  change: Partial<EventOf<"turn.failed">> = {},
+): Lie {
   return (log) => {
     const told = log.slice(0, log.findIndex((event) => event.type === type) + 1);
     const created = log[0];
     const agents = created?.type === "session.created" ? created.rules.agents : [];
     const failed: NumberedEvent = {
-      ...{ type: "turn.failed", sequence_number: told.length + 1, at: told.at(-1)?.at ?? 0, turn: 1, code: "no_answer" },
-      ...{ message: "", usage: { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 }, cost_usd: 0 },
+      ...{
+        type: "turn.failed",
+        sequence_number: told.length + 1,
+        at: told.at(-1)?.at ?? 0,
+        turn: 1,
+        code: "no_answer",
+      },
+      ...{
+        message: "",
+        usage: { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 },
+        cost_usd: 0,
+      },
       agents: agents.map(({ id }) => ({ agent: id, code: "", message: "" })),
       ...change,
     };
@@ -38,7 +51,12 @@ const writes = (text: string, nth = 1): Lie =>
   adds(
     "call.started",
     ({ at, turn, agent, round, call }) => [
-      { type: "stream.delta", at, turn, items: [{ agent, round, call, kind: "text", offset: 0, text }] },
+      {
+        type: "stream.delta",
+        at,
+        turn,
+        items: [{ agent, round, call, kind: "text", offset: 0, text }],
+      },
     ],
     nth,
   );
@@ -86,7 +104,12 @@ const UNASKED = "I15: the turn was cancelled although nobody asked for it";
 
 const CANCELS: Row[] = [
   { name: "never", story: "cancel", outside: { cancelsAsked: [] }, wrong: UNASKED },
-  { name: "before the turn began", story: "cancel", outside: { cancelsAsked: [1] }, wrong: UNASKED },
+  {
+    name: "before the turn began",
+    story: "cancel",
+    outside: { cancelsAsked: [1] },
+    wrong: UNASKED,
+  },
   { name: "after it had ended", story: "cancel", outside: { cancelsAsked: [500] }, wrong: UNASKED },
 ];
 
@@ -142,7 +165,9 @@ const WAITS: Row[] = [
 /** As if the team had other rules. */
 const ruled = (change: Partial<TeamRules>): Lie => {
   return (log) =>
-    log.map((event) => (event.type === "session.created" ? { ...event, rules: { ...event.rules, ...change } } : event));
+    log.map((event) =>
+      event.type === "session.created" ? { ...event, rules: { ...event.rules, ...change } } : event,
+    );
 };
 
 const abstains = adds("answer.submitted", ({ at, turn, attempt, agent }) => [
@@ -183,7 +208,11 @@ const LEAVES: Row[] = [
   {
     name: "a winner that was not asked to present",
     story: "consensus-at-once",
-    lie: all(hides("call.started", 7), hides("call.completed", 7), changes("presentation.completed", { source: "answer" })),
+    lie: all(
+      hides("call.started", 7),
+      hides("call.completed", 7),
+      changes("presentation.completed", { source: "answer" }),
+    ),
     wrong: "fallbacks: the winner did not present although nothing kept it from it",
   },
   {
@@ -249,7 +278,9 @@ const TRIES: Row[] = [
 ];
 
 const found = ({ story, lie = (log) => [...log], outside = {} }: Row): string[] =>
-  check(lie(logOf(story)), { ...outside, finished: true }).map(({ invariant, sentence }) => `${invariant}: ${sentence}`);
+  check(lie(logOf(story)), { ...outside, finished: true }).map(
+    ({ invariant, sentence }) => `${invariant}: ${sentence}`,
+  );
 
 describe("the checker notices a turn that fails", () => {
   it.each(ENDS)("$name", (row) => {
@@ -259,7 +290,12 @@ describe("the checker notices a turn that fails", () => {
   it("and finds nothing wrong with blanks that came to nothing, or with words for the team's personas", () => {
     expect(found({ name: "", story: "nobody-answers", lie: writes(" \n"), wrong: "" })).toEqual([]);
     const personas = changes("round.started", { purpose: "personas" });
-    const wrong = found({ name: "", story: "nobody-answers", lie: all(personas, writes("You look at maps.")), wrong: "" });
+    const wrong = found({
+      name: "",
+      story: "nobody-answers",
+      lie: all(personas, writes("You look at maps.")),
+      wrong: "",
+    });
     expect(wrong).not.toContain("failed: the turn failed although an agent has written something");
   });
 });
@@ -268,7 +304,9 @@ describe("the checker, where an agent wrote something in an attempt after a reje
   const story = "restart-attempt";
   const current: Lie = (log) =>
     log.map((event) =>
-      event.type === "session.created" ? { ...event, rules: { ...event.rules, max_calls_per_round: 200 } } : event,
+      event.type === "session.created"
+        ? { ...event, rules: { ...event.rules, max_calls_per_round: 200 } }
+        : event,
     );
   const silent = all(current, hides("answer.submitted", 4), writes("so far", 8));
   const lost = "kept: what bela wrote is lost";
@@ -278,7 +316,9 @@ describe("the checker, where an agent wrote something in an attempt after a reje
   });
 
   it("takes the earlier final text for better if nobody has", () => {
-    expect(found({ name: "", story, lie: all(silent, hides("answer.submitted", 3)), wrong: lost })).not.toContain(lost);
+    expect(
+      found({ name: "", story, lie: all(silent, hides("answer.submitted", 3)), wrong: lost }),
+    ).not.toContain(lost);
   });
 });
 
@@ -302,7 +342,13 @@ describe("the checker notices", () => {
 
   it("nothing in a failure that was given up because its provider asked for too long a wait", () => {
     const lie = all(changes("call.failed", { retry_at: null }, 2));
-    const wrong = found({ name: "", story: "agent-failing", lie, outside: asked(60_001), wrong: "" });
+    const wrong = found({
+      name: "",
+      story: "agent-failing",
+      lie,
+      outside: asked(60_001),
+      wrong: "",
+    });
     expect(wrong).not.toContain("tries: a call was given up with tries left");
   });
 });
@@ -316,9 +362,21 @@ describe("the checker compares what providers charged with the log", () => {
   it.each([
     { name: "a call that was charged once", ledger: [entry(CALL, 1_000)], wrong: [] },
     { name: "a call charged in parts", ledger: [entry(CALL, 400), entry(CALL, 600)], wrong: [] },
-    { name: "a call sent twice and charged twice", ledger: [entry(CALL, 1_000), entry(CALL, 1_000)], wrong: ["I11-ledger"] },
-    { name: "a call of a turn that never was", ledger: [entry("call_7_1_1_1_1_1", 1, 7)], wrong: ["I11-ledger"] },
-    { name: "a call that no turn knows", ledger: [entry("call_unknown", 1, 0)], wrong: ["I11-ledger"] },
+    {
+      name: "a call sent twice and charged twice",
+      ledger: [entry(CALL, 1_000), entry(CALL, 1_000)],
+      wrong: ["I11-ledger"],
+    },
+    {
+      name: "a call of a turn that never was",
+      ledger: [entry("call_7_1_1_1_1_1", 1, 7)],
+      wrong: ["I11-ledger"],
+    },
+    {
+      name: "a call that no turn knows",
+      ledger: [entry("call_unknown", 1, 0)],
+      wrong: ["I11-ledger"],
+    },
   ])("$name", ({ ledger, wrong }) => {
     expect(invariants(ledger)).toEqual(wrong);
   });

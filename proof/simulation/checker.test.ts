@@ -26,7 +26,8 @@ describe("the checker", () => {
   });
 
   it("has on record what it tells of these lies, and of no other", () => {
-    if (process.env["RECORD_LIES"]) writeRecord(new Map(LIES.map((row) => [row.name, toldOf(row)])));
+    if (process.env["RECORD_LIES"])
+      writeRecord(new Map(LIES.map((row) => [row.name, toldOf(row)])));
     expect([...readRecord().keys()]).toEqual(LIES.map(({ name }) => name));
   });
 });
@@ -35,7 +36,9 @@ it("the checker notices a call without a known price under a cap in money", () =
   const log = logOf("budget").map((event) =>
     event.type === "turn.started" ? { ...event, budget: { max_cost_usd: 1_000 } } : event,
   );
-  const found = check(unpriced(log), { finished: true }).filter(({ sentence }) => sentence.includes("no known price"));
+  const found = check(unpriced(log), { finished: true }).filter(({ sentence }) =>
+    sentence.includes("no known price"),
+  );
   expect(found.map(({ invariant }) => invariant)).toContain("I11");
 });
 
@@ -43,7 +46,13 @@ it("the checker notices a call without a known price under a cap in money", () =
 const unpriced: Lie = (log) =>
   log.map((event) => {
     if (event.type !== "session.created") return event;
-    return { ...event, rules: { ...event.rules, agents: event.rules.agents.map((agent) => ({ ...agent, price: null })) } };
+    return {
+      ...event,
+      rules: {
+        ...event.rules,
+        agents: event.rules.agents.map((agent) => ({ ...agent, price: null })),
+      },
+    };
   });
 
 describe("the checker with records from outside", () => {
@@ -55,7 +64,9 @@ describe("the checker with records from outside", () => {
 
   it("notices a charge for a call that the log does not know", () => {
     const ledger = [{ at: 0, turn: 1, call: "call_unknown", tokens: 1, usd: 0 }];
-    expect(check(logOf("tie"), { ledger }).map(({ invariant }) => invariant)).toEqual(["I11-ledger"]);
+    expect(check(logOf("tie"), { ledger }).map(({ invariant }) => invariant)).toEqual([
+      "I11-ledger",
+    ]);
   });
 
   it("notices work that starts after the user cancelled", () => {
@@ -76,11 +87,26 @@ describe("the checker with records from outside", () => {
 
   it.each([
     { name: "a tool call that reached its server twice", tools: [READS, READS], invariant: "I8" },
-    { name: "a tool call that is not in the journal", tools: [{ ...READS, tool_call: "another" }], invariant: "I8" },
-    { name: "a repeated call under another key", tools: [READS, { ...READS, key: "another" }], invariant: "I9" },
-    { name: "two calls under one key", tools: [READS, { ...READS, tool_call: "another" }], invariant: "I9" },
+    {
+      name: "a tool call that is not in the journal",
+      tools: [{ ...READS, tool_call: "another" }],
+      invariant: "I8",
+    },
+    {
+      name: "a repeated call under another key",
+      tools: [READS, { ...READS, key: "another" }],
+      invariant: "I9",
+    },
+    {
+      name: "two calls under one key",
+      tools: [READS, { ...READS, tool_call: "another" }],
+      invariant: "I9",
+    },
   ])("notices $name", ({ tools, invariant }) => {
-    const found = check(logOf("single-agent"), { tools: tools.map((call) => ({ key: KEY, ...call })), finished: true });
+    const found = check(logOf("single-agent"), {
+      tools: tools.map((call) => ({ key: KEY, ...call })),
+      finished: true,
+    });
     expect(found.map((violation) => violation.invariant)).toContain(invariant);
   });
 
@@ -93,13 +119,35 @@ describe("the checker with records from outside", () => {
     const started = log.find(({ type }) => type === "tool.started")?.sequence_number ?? 0;
 
     it.each([
-      { name: "is wrong if its server has answered", answered: true, diedAfter: [], wrong: ["I8-unknown"] },
-      { name: "is wrong if the process died before it ran", answered: true, diedAfter: [started - 1], wrong: ["I8-unknown"] },
-      { name: "is right if the process died while it ran", answered: true, diedAfter: [started], wrong: [] },
-      { name: "is right if its server's answer was lost", answered: false, diedAfter: [], wrong: [] },
+      {
+        name: "is wrong if its server has answered",
+        answered: true,
+        diedAfter: [],
+        wrong: ["I8-unknown"],
+      },
+      {
+        name: "is wrong if the process died before it ran",
+        answered: true,
+        diedAfter: [started - 1],
+        wrong: ["I8-unknown"],
+      },
+      {
+        name: "is right if the process died while it ran",
+        answered: true,
+        diedAfter: [started],
+        wrong: [],
+      },
+      {
+        name: "is right if its server's answer was lost",
+        answered: false,
+        diedAfter: [],
+        wrong: [],
+      },
     ])("$name", ({ answered, diedAfter, wrong }) => {
       const tools = [{ ...READS, key: KEY, answered }];
-      expect(check(log, { tools, diedAfter, finished: true }).map(({ invariant }) => invariant)).toEqual(wrong);
+      expect(
+        check(log, { tools, diedAfter, finished: true }).map(({ invariant }) => invariant),
+      ).toEqual(wrong);
     });
   });
 
@@ -107,18 +155,34 @@ describe("the checker with records from outside", () => {
     const log = logOf("improved-answer-with-injection").map((event) => withWorkspace(event));
     const answers = log.flatMap((event) => (event.type === "answer.submitted" ? [event] : []));
     const leaving = (none: string) =>
-      new Map(answers.map((one) => [one.sequence_number, { files: 3, changed: !one.label.endsWith(none) }]));
+      new Map(
+        answers.map((one) => [
+          one.sequence_number,
+          { files: 3, changed: !one.label.endsWith(none) },
+        ]),
+      );
     for (const files of [leaving(".1"), leaving(".2")])
-      expect(new Set(check(log, { files }).map(({ invariant }) => invariant))).toEqual(new Set(["I10"]));
-    const lost = log.map((event) => (event.type === "answer.submitted" ? { ...event, snapshot: null } : event));
+      expect(new Set(check(log, { files }).map(({ invariant }) => invariant))).toEqual(
+        new Set(["I10"]),
+      );
+    const lost = log.map((event) =>
+      event.type === "answer.submitted" ? { ...event, snapshot: null } : event,
+    );
     expect(check(lost).map(({ invariant }) => invariant)).toContain("I10");
   });
 });
 
 /** As if every agent had a workspace, and every answer its own snapshot. */
 function withWorkspace(event: NumberedEvent): NumberedEvent {
-  if (event.type === "answer.submitted") return { ...event, snapshot: event.label, files: "workspace" };
+  if (event.type === "answer.submitted")
+    return { ...event, snapshot: event.label, files: "workspace" };
   if (event.type === "presentation.started") return { ...event, workspace: event.label };
   if (event.type !== "session.created") return event;
-  return { ...event, rules: { ...event.rules, agents: event.rules.agents.map((agent) => ({ ...agent, workspace: true })) } };
+  return {
+    ...event,
+    rules: {
+      ...event.rules,
+      agents: event.rules.agents.map((agent) => ({ ...agent, workspace: true })),
+    },
+  };
 }

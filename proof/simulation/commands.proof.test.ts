@@ -21,7 +21,8 @@ const MOST_THIN = SEEDS < 10_000 ? 0.34 : 0.2;
 
 type Ran = { code: number | null; output: string };
 
-const run = (script: string, ...args: string[]): Promise<Ran> => inProcess("scripts/run.mjs", script, ...args);
+const run = (script: string, ...args: string[]): Promise<Ran> =>
+  inProcess("scripts/run.mjs", script, ...args);
 
 async function inProcess(...argv: string[]): Promise<Ran> {
   const child = spawn(process.execPath, argv, { stdio: ["ignore", "pipe", "inherit"] });
@@ -30,9 +31,12 @@ async function inProcess(...argv: string[]): Promise<Ran> {
   return { code: await ended, output };
 }
 
-const figure = (output: string, name: string): string | undefined => new RegExp(`^${name} +(\\S+)`, "m").exec(output)?.[1];
+const figure = (output: string, name: string): string | undefined =>
+  new RegExp(`^${name} +(\\S+)`, "m").exec(output)?.[1];
 
-it(`keeps every invariant in ${SEEDS} simulated sessions of the service`, { timeout: TIMEOUT_MS }, async () => {
+it(`keeps every invariant in ${SEEDS} simulated sessions of the service`, {
+  timeout: TIMEOUT_MS,
+}, async () => {
   const { code, output } = await run("proof/simulation/main.ts", "--seeds", String(SEEDS));
   console.log(output);
   expect(figure(output, "failed"), output).toBe("0");
@@ -43,7 +47,9 @@ it(`keeps every invariant in ${SEEDS} simulated sessions of the service`, { time
   expect(code).toBe(0);
 });
 
-it("gives the same logs in another process, on another number of cores", { timeout: TIMEOUT_MS }, async () => {
+it("gives the same logs in another process, on another number of cores", {
+  timeout: TIMEOUT_MS,
+}, async () => {
   const outputs = [
     await run("proof/simulation/main.ts", "--seeds", "60", "--jobs", "1"),
     await run("proof/simulation/main.ts", "--seeds", "60", "--jobs", "3"),
@@ -80,22 +86,51 @@ it.each([
   { does: "throws", amiss: 'throw new Error("planted");', told: "throws: Error: planted" },
   { does: "hangs", amiss: "for (;;);", told: "nothing was heard of it for 15 s" },
   { does: "ends its process", amiss: "process.exit(7);", told: "its process ended with 7" },
-  { does: "ends its process as if all were well", amiss: "process.exit(0);", told: "its process ended with 0" },
-])("names a seed that $does, with its commit, and still gives the figures", { timeout: TIMEOUT_MS }, async ({ amiss, told }) => {
-  const { code, output } = await withAmiss(amiss, "--seeds", "4", "--jobs", "1", "--patience", "15");
-  expect(output).toContain("seeds that failed so far: 3\n");
-  expect(output).toContain("Seed 3 fails");
-  expect(output).toContain(told);
-  expect(output).toMatch(/To repeat it, at commit \S.*: npm run simulate -- --seed 3$/m);
-  expect(figure(output, "commit")).toBeDefined();
-  expect(figure(output, "failed")).toBe("1");
-  expect(code).toBe(1);
-});
+  {
+    does: "ends its process as if all were well",
+    amiss: "process.exit(0);",
+    told: "its process ended with 0",
+  },
+])(
+  "names a seed that $does, with its commit, and still gives the figures",
+  { timeout: TIMEOUT_MS },
+  async ({ amiss, told }) => {
+    const { code, output } = await withAmiss(
+      amiss,
+      "--seeds",
+      "4",
+      "--jobs",
+      "1",
+      "--patience",
+      "15",
+    );
+    expect(output).toContain("seeds that failed so far: 3\n");
+    expect(output).toContain("Seed 3 fails");
+    expect(output).toContain(told);
+    expect(output).toMatch(/To repeat it, at commit \S.*: npm run simulate -- --seed 3$/m);
+    expect(figure(output, "commit")).toBeDefined();
+    expect(figure(output, "failed")).toBe("1");
+    expect(code).toBe(1);
+  },
+);
 
 it("says so if fewer seeds were played than were asked for", { timeout: TIMEOUT_MS }, async () => {
   const [find, replace] = ["Math.ceil(seeds / size)", "Math.floor(seeds / size)"];
-  const bug = { name: "the last range is forgotten", file: "proof/simulation/main.ts", find, replace, invariant: "" };
-  const { code, output } = await withBug("proof/simulation/main.ts", bug, "--seeds", "5", "--jobs", "2");
+  const bug = {
+    name: "the last range is forgotten",
+    file: "proof/simulation/main.ts",
+    find,
+    replace,
+    invariant: "",
+  };
+  const { code, output } = await withBug(
+    "proof/simulation/main.ts",
+    bug,
+    "--seeds",
+    "5",
+    "--jobs",
+    "2",
+  );
   expect(output).toMatch(/^seeds +3, from 1, of 5 that were asked for$/m);
   expect(figure(output, "failed")).toBe("0");
   expect(code).toBe(1);
@@ -108,7 +143,8 @@ async function brokenBy(bug: PlantedBug): Promise<Ran & { seed: number; run: Run
     const run = await play(situationOf(seed));
     if (run.platform.deaths.length < 10) continue;
     const ran = await withBug("proof/simulation/main.ts", bug, "--seed", String(seed));
-    if (ran.output.includes(`Seed ${seed} fails:\n${bug.invariant} at #`)) return { ...ran, seed, run };
+    if (ran.output.includes(`Seed ${seed} fails:\n${bug.invariant} at #`))
+      return { ...ran, seed, run };
   }
   throw new Error(`no seed shows that ${bug.name}`);
 }
@@ -116,10 +152,13 @@ async function brokenBy(bug: PlantedBug): Promise<Ran & { seed: number; run: Run
 it("shows a seed that breaks a promise at its shortest: which one, who was left, what struck, and what came of it", {
   timeout: TIMEOUT_MS,
 }, async () => {
-  const bug = PLANTED_BUGS.find(({ name }) => name === "numbers are given out again after what was being written");
+  const bug = PLANTED_BUGS.find(
+    ({ name }) => name === "numbers are given out again after what was being written",
+  );
   if (!bug) throw new Error("there is no such bug any more");
   const { code, output, seed, run } = await brokenBy(bug);
-  const [, agents, strikes, struck] = /^shrunk to (\d+) agents, habits \[.*\], (\d+) strikes:\n(.+)$/m.exec(output) ?? [];
+  const [, agents, strikes, struck] =
+    /^shrunk to (\d+) agents, habits \[.*\], (\d+) strikes:\n(.+)$/m.exec(output) ?? [];
   expect(Number(agents), output).toBeLessThan(run.situation.agents);
   expect(Number(strikes), output).toBeLessThan(run.faults.struck.length);
   expect(struck).toMatch(/^ {2}\+\d+ ms, after #\d+: crash_/);
@@ -127,13 +166,17 @@ it("shows a seed that breaks a promise at its shortest: which one, who was left,
   expect(history[0]).toMatch(/^#1 \+0ms session\.created$/);
   expect(history.some((line) => line.endsWith("call.started"))).toBe(true);
   expect(history.length).toBeLessThan(run.log.length);
-  expect(output).toMatch(new RegExp(`^To repeat it, at commit \\S.*: npm run simulate -- --seed ${seed}$`, "m"));
+  expect(output).toMatch(
+    new RegExp(`^To repeat it, at commit \\S.*: npm run simulate -- --seed ${seed}$`, "m"),
+  );
   expect(code).toBe(1);
 });
 
 const BUGS = rotated(PLANTED_BUGS, countOf("planted_bugs"));
 
-it(`catches ${BUGS.length} planted bugs, and nothing where no bug is planted`, { timeout: TIMEOUT_MS }, async () => {
+it(`catches ${BUGS.length} planted bugs, and nothing where no bug is planted`, {
+  timeout: TIMEOUT_MS,
+}, async () => {
   const chosen = BUGS.flatMap((bug) => ["--only", nameOf(bug)]);
   const { code, output } = await run("proof/planted-bugs/main.ts", ...chosen);
   console.log(output);
@@ -145,17 +188,40 @@ it(`catches ${BUGS.length} planted bugs, and nothing where no bug is planted`, {
   expect(code).toBe(0);
 });
 
-it("says so if a planted bug is not caught, as when a single session is simulated", { timeout: TIMEOUT_MS }, async () => {
-  const { code, output } = await run("proof/planted-bugs/main.ts", "--only", "I8 ", "--sessions", "1");
+it("says so if a planted bug is not caught, as when a single session is simulated", {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const { code, output } = await run(
+    "proof/planted-bugs/main.ts",
+    "--only",
+    "I8 ",
+    "--sessions",
+    "1",
+  );
   expect(output).toContain("NOT CAUGHT");
   expect(figure(output, "caught")).toBe("0");
   expect(code).toBe(1);
 });
 
-it("says so if a planted bug is caught by another promise than it was made for", { timeout: TIMEOUT_MS }, async () => {
+it("says so if a planted bug is caught by another promise than it was made for", {
+  timeout: TIMEOUT_MS,
+}, async () => {
   const [find, replace] = ['invariant: "I3",', 'invariant: "I18",'];
-  const table = { name: "meant otherwise", file: "proof/planted-bugs/of-endings.ts", find, replace, invariant: "" };
-  const { code, output } = await withBug("proof/planted-bugs/main.ts", table, "--only", "I18 ", "--jobs", "1");
+  const table = {
+    name: "meant otherwise",
+    file: "proof/planted-bugs/of-endings.ts",
+    find,
+    replace,
+    invariant: "",
+  };
+  const { code, output } = await withBug(
+    "proof/planted-bugs/main.ts",
+    table,
+    "--only",
+    "I18 ",
+    "--jobs",
+    "1",
+  );
   expect(figure(output, "caught"), output).toBe("1");
   expect(figure(output, "as meant")).toBe("0,");
   expect(code).toBe(1);

@@ -9,14 +9,23 @@ import { STORIES } from "./world/stories";
 /** A log of a whole turn, and a strike of the disk after so many of its events. */
 function struckAfter(head: number, log: readonly NumberedEvent[]): Coverage {
   const coverage = new Coverage();
-  coverage.add({ log, faults: { struck: [{ nth: 1, fault: "disk_error", at: 0, until: 0, head }] } });
+  coverage.add({
+    log,
+    faults: { struck: [{ nth: 1, fault: "disk_error", at: 0, until: 0, head }] },
+  });
   return coverage;
 }
 
 const story = STORIES["consensus-at-once"];
 const log = story ? play(story).log : [];
 const ends = log.length;
-const delta: NumberedEvent = { type: "stream.delta", at: 0, turn: 1, items: [], sequence_number: 0 };
+const delta: NumberedEvent = {
+  type: "stream.delta",
+  at: 0,
+  turn: 1,
+  items: [],
+  sequence_number: 0,
+};
 
 describe("a transition and a kind of fault have met", () => {
   it.each([
@@ -57,7 +66,9 @@ describe("the table of what met what", () => {
     expect(linesOf("session.created").at(-1)).toMatch(
       /^ {2}cannot meet: crash_after_headers · .* · tenant_slow – comes before anything the fault could strike$/,
     );
-    const impossible = transitions().flatMap((type) => FAULTS.filter((fault) => apart(type, fault) !== null));
+    const impossible = transitions().flatMap((type) =>
+      FAULTS.filter((fault) => apart(type, fault) !== null),
+    );
     expect(
       text
         .match(/cannot meet: .* –/g)
@@ -89,7 +100,12 @@ describe("a kind of fault that never struck", () => {
   const others = FAULTS.filter((fault) => fault !== "web_page");
 
   it.each([
-    { name: "is told of when so many seeds were played that it must have", faults: others, seeds: 1_000, idle: ["web_page"] },
+    {
+      name: "is told of when so many seeds were played that it must have",
+      faults: others,
+      seeds: 1_000,
+      idle: ["web_page"],
+    },
     { name: "is left to chance in fewer seeds", faults: others, seeds: 999, idle: [] },
     { name: "is none when each struck once", faults: FAULTS, seeds: 200_000, idle: [] },
   ])("$name", ({ faults, seeds, idle }) => {

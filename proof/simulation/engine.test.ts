@@ -20,7 +20,9 @@ describe("the simulated service", () => {
     expect((await judge(situationOf(seed))).breaches).toEqual([]);
   });
 
-  it("gives the same log for the same seed, whatever ran before it", { timeout: 300_000 }, async () => {
+  it("gives the same log for the same seed, whatever ran before it", {
+    timeout: 300_000,
+  }, async () => {
     const first: string[] = [];
     for (const seed of SEEDS) first.push((await judge(situationOf(seed))).hash);
     const again: string[] = [];
@@ -58,7 +60,9 @@ it.each<{ type: string; habits: EngineSituation["habits"] }>([
 it("tools of a server that were told of late, and again, are called and told as results", async () => {
   const met = new Set<string>();
   for (const seed of SOME) {
-    const { log } = await play(plain(seed, { habits: ["unwatched", "served", "stubborn"], faults: ["tool_fails"] }));
+    const { log } = await play(
+      plain(seed, { habits: ["unwatched", "served", "stubborn"], faults: ["tool_fails"] }),
+    );
     const told = new Map<string, number>();
     for (const event of log) {
       if (event.type === "tools.listed") told.set(event.agent, (told.get(event.agent) ?? 0) + 1);
@@ -67,24 +71,37 @@ it("tools of a server that were told of late, and again, are called and told as 
     }
     if ([...told.values()].some((times) => times > 1)) met.add("a list that changed");
   }
-  expect([...met].toSorted()).toEqual(["a list that changed", "a server that failed", "look_up", "place_order"]);
+  expect([...met].toSorted()).toEqual([
+    "a list that changed",
+    "a server that failed",
+    "look_up",
+    "place_order",
+  ]);
 });
 
 describe("a session that a release before this one had begun", () => {
   /** As version 1 wrote it: turns did not tell their version. */
   const asVersion1: WhileAway = (disk) => {
     const [made] = disk.read("SELECT 1 FROM sqlite_master WHERE name = 'events'");
-    if (made) disk.read("UPDATE events SET body = json_remove(body, '$.log_version') WHERE type = 'turn.started'");
+    if (made)
+      disk.read(
+        "UPDATE events SET body = json_remove(body, '$.log_version') WHERE type = 'turn.started'",
+      );
   };
 
   it("is restored from its tables and goes on to its end", async () => {
     let restored = 0;
     for (const seed of SEEDS) {
-      const situation = plain(seed, { faults: ["crash_in_stream", "crash_in_tool"], habits: ["unwatched", "tools"] });
+      const situation = plain(seed, {
+        faults: ["crash_in_stream", "crash_in_tool"],
+        habits: ["unwatched", "tools"],
+      });
       const run = await play(situation, asVersion1);
       expect(breaches(run)).toEqual([]);
       const wasHalfDone = run.platform.deaths.some(({ head }) => head > 0 && head < run.log.length);
-      const [told] = run.log.flatMap((event) => (event.type === "turn.started" ? [event.log_version ?? 1] : []));
+      const [told] = run.log.flatMap((event) =>
+        event.type === "turn.started" ? [event.log_version ?? 1] : [],
+      );
       expect(told).toBe(wasHalfDone ? 1 : LOG_VERSION);
       if (wasHalfDone) restored += 1;
     }
@@ -93,10 +110,17 @@ describe("a session that a release before this one had begun", () => {
 });
 
 it("a process dies only while it lives, and where its log on disk ends", async () => {
-  const crashes: Fault[] = ["crash_at_random", "crash_in_boot", "crash_after_commit", "crash_before_send"];
+  const crashes: Fault[] = [
+    "crash_at_random",
+    "crash_in_boot",
+    "crash_after_commit",
+    "crash_before_send",
+  ];
   let deaths = 0;
   for (const seed of SEEDS.slice(0, 20)) {
-    const { faults, platform, startedAt } = await play(plain(seed, { faults: [...crashes, "slow_disk"] }));
+    const { faults, platform, startedAt } = await play(
+      plain(seed, { faults: [...crashes, "slow_disk"] }),
+    );
     const struck = faults.struck.filter(({ fault }) => crashes.includes(fault));
     expect(struck.map(({ at, head }) => ({ at, head }))).toEqual(platform.deaths);
     let backAt = startedAt;
@@ -128,7 +152,10 @@ describe("what the simulation found", () => {
   it("alarms do not ring until the wall clock has caught up with a word that waits for its next try", async () => {
     for (const seed of SEEDS) {
       const { breaches } = await judge(
-        plain(seed, { faults: ["clock_back", "tenant_deaf", "tenant_answer_lost"], habits: ["second_turn"] }),
+        plain(seed, {
+          faults: ["clock_back", "tenant_deaf", "tenant_answer_lost"],
+          habits: ["second_turn"],
+        }),
       );
       expect(breaches).toEqual([]);
     }

@@ -53,7 +53,14 @@ const EXPLAINED_MS = 180_000;
 const SCRIPT = fileURLToPath(import.meta.url);
 
 /** What was typed. `commit`: asked at the beginning, because a checkout may move while seeds are played. */
-type Asked = { from: number; seeds: number; jobs: number; patienceMs: number; least: number; commit: string };
+type Asked = {
+  from: number;
+  seeds: number;
+  jobs: number;
+  patienceMs: number;
+  least: number;
+  commit: string;
+};
 
 function askedIn(values: Values): Asked {
   const seeds = wholeNumber("seeds", values.seeds, 1) ?? 1_000;
@@ -67,7 +74,14 @@ function askedIn(values: Values): Asked {
   };
 }
 
-type Sum = { seeds: number; failed: number[]; lost: Lost[]; hashes: Map<number, string>; coverage: Coverage; ms: number };
+type Sum = {
+  seeds: number;
+  failed: number[];
+  lost: Lost[];
+  hashes: Map<number, string>;
+  coverage: Coverage;
+  ms: number;
+};
 
 /** Of equal size, as many for each lane; the lanes share them, and each takes the next as it comes free. */
 const rangeSeedsOf = (seeds: number, jobs: number): number =>
@@ -80,7 +94,14 @@ function rangesOf(from: number, seeds: number, size: number): Range[] {
   });
 }
 
-const newSum = (): Sum => ({ seeds: 0, failed: [], lost: [], hashes: new Map(), coverage: new Coverage(), ms: 0 });
+const newSum = (): Sum => ({
+  seeds: 0,
+  failed: [],
+  lost: [],
+  hashes: new Map(),
+  coverage: new Coverage(),
+  ms: 0,
+});
 
 /** What earlier calls of the same command have done. */
 function sumOf(played: Progress["played"]): Sum {
@@ -95,13 +116,18 @@ function sumOf(played: Progress["played"]): Sum {
 }
 
 /** All seeds, on all cores; gives up early when enough have failed. */
-async function simulateAll({ from, seeds, jobs, patienceMs }: Asked, progress: Progress | null): Promise<Sum> {
+async function simulateAll(
+  { from, seeds, jobs, patienceMs }: Asked,
+  progress: Progress | null,
+): Promise<Sum> {
   const sum = sumOf(progress?.played ?? []);
   const begun = sum.seeds;
   const started = performance.now();
   const tell = (): void => {
     const rate = (sum.seeds - begun) / ((performance.now() - started) / 1_000);
-    console.log(`${sum.seeds} of ${seeds} seeds, ${rate.toFixed(1)} a second, ${sum.failed.length} failed`);
+    console.log(
+      `${sum.seeds} of ${seeds} seeds, ${rate.toFixed(1)} a second, ${sum.failed.length} failed`,
+    );
   };
   const ticker = setInterval(tell, PROGRESS_MS);
   const workers = new Set<ChildProcess>();
@@ -133,7 +159,9 @@ async function simulateAll({ from, seeds, jobs, patienceMs }: Asked, progress: P
     sum.seeds += 1;
     sum.lost.push(lost);
     sum.failed.push(lost.seed);
-    console.log(`seed ${lost.seed}: ${lost.how}; the rest of its range, up to ${range.to - 1}, is left out`);
+    console.log(
+      `seed ${lost.seed}: ${lost.how}; the rest of its range, up to ${range.to - 1}, is left out`,
+    );
     failed();
   };
   const ranges = rangesOf(from, seeds, progress?.rangeSeeds ?? rangeSeedsOf(seeds, jobs))
@@ -162,7 +190,9 @@ async function explain(seed: number, commit: string): Promise<void> {
   });
   const [, signal] = await once(teller, "exit");
   if (signal)
-    console.log(`\nSeed ${seed} fails, and could not be shown within ${EXPLAINED_MS / 1_000} s. ${repeating(seed, commit)}`);
+    console.log(
+      `\nSeed ${seed} fails, and could not be shown within ${EXPLAINED_MS / 1_000} s. ${repeating(seed, commit)}`,
+    );
 }
 
 /** A seed's history; of a failing one as short as it gets, and how to see it again. */
@@ -171,11 +201,15 @@ async function showOne(seed: number, commit: string): Promise<number> {
   const judged = await judge(situation);
   const [first] = judged.breaches;
   if (!first) {
-    console.log(`${report(situation, judged)}\n\nSeed ${seed}: nothing wrong, log hash ${judged.hash}`);
+    console.log(
+      `${report(situation, judged)}\n\nSeed ${seed}: nothing wrong, log hash ${judged.hash}`,
+    );
     return 0;
   }
   const shorter = await shrink(situation, first.invariant);
-  console.log(`\nSeed ${seed} fails:\n${report(shorter, await judge(shorter))}\n\n${repeating(seed, commit)}`);
+  console.log(
+    `\nSeed ${seed} fails:\n${report(shorter, await judge(shorter))}\n\n${repeating(seed, commit)}`,
+  );
   return 1;
 }
 
@@ -184,7 +218,8 @@ async function showAll(asked: Asked, file: string | undefined): Promise<number> 
   const run = { commit, from, seeds, rangeSeeds: rangeSeedsOf(seeds, jobs) };
   const progress = file === undefined ? null : new Progress(file, run);
   const { failed, lost, hashes, coverage, ms, seeds: done } = await simulateAll(asked, progress);
-  for (const { seed, how } of lost) console.log(`\nSeed ${seed} fails: ${how}. ${repeating(seed, commit)}`);
+  for (const { seed, how } of lost)
+    console.log(`\nSeed ${seed} fails: ${how}. ${repeating(seed, commit)}`);
   const whole = failed.filter((seed) => !lost.some((one) => one.seed === seed));
   for (const seed of whole.slice(0, MOST_FAILURES)) await explain(seed, commit);
   const { text, thin, disproved, pairs } = coverageTable(coverage, least);
@@ -196,7 +231,9 @@ async function showAll(asked: Asked, file: string | undefined): Promise<number> 
   console.log(`seeds          ${done}, from ${from}${left}`);
   console.log(`commit         ${commit}`);
   console.log(`a second       ${(done / (ms / 1_000)).toFixed(1)}${cores}`);
-  console.log(`hash of logs   ${createHash("sha256").update(all.join("")).digest("hex").slice(0, 16)}`);
+  console.log(
+    `hash of logs   ${createHash("sha256").update(all.join("")).digest("hex").slice(0, 16)}`,
+  );
   console.log(`thin pairs     ${thin} of ${pairs}, met fewer than ${least} times`);
   console.log(`wrongly apart  ${disproved}, met though named as unable to`);
   if (idle.length > 0) console.log(`never struck   ${idle.join(" · ")}`);
@@ -220,7 +257,8 @@ async function main(): Promise<number> {
   const seed = wholeNumber("seed", values.seed);
   if (seed === null) return showAll(asked, values.progress);
   const other = Object.keys(values).find((option) => option !== "seed");
-  if (other !== undefined) throw new UsageError(`--${other} does not go with --seed, which plays that one alone.`);
+  if (other !== undefined)
+    throw new UsageError(`--${other} does not go with --seed, which plays that one alone.`);
   return showOne(seed, asked.commit);
 }
 

@@ -5,11 +5,19 @@ import type { RunRecord } from "./engine/run";
 import { SESSION } from "./engine/situation";
 
 /** A run in which agents wait for limits of their backends, with one lie told of it. */
-const run = await play({ seed: 18, agents: 2, habits: ["rated", "stubborn"], faults: [], strikes: null });
+const run = await play({
+  seed: 18,
+  agents: 2,
+  habits: ["rated", "stubborn"],
+  faults: [],
+  strikes: null,
+});
 const limits = run.drawn.team.agents.map(({ backend }) => backend.rates?.requestsPerMinute);
 
 /** The ids of the first agent's calls, as its gate knows them, in the order in which they were sent. */
-const calls = run.platform.providers.reached.flatMap(({ agent, call }) => (agent === 0 ? [`${SESSION}_${call}`] : []));
+const calls = run.platform.providers.reached.flatMap(({ agent, call }) =>
+  agent === 0 ? [`${SESSION}_${call}`] : [],
+);
 
 /** What is wrong when the gate let that call in then, or not at all. */
 function foundWhen(call: string, at: number | null): string[] {
@@ -37,9 +45,17 @@ it("nothing is wrong with a run that has to wait", () => {
 });
 
 it.each([
-  { name: "was let in after it was sent", at: run.endedAt + 1, wrong: "was sent and its gate had not let it in" },
+  {
+    name: "was let in after it was sent",
+    at: run.endedAt + 1,
+    wrong: "was sent and its gate had not let it in",
+  },
   { name: "was never let in", at: null, wrong: "was sent and its gate had not let it in" },
-  { name: "was let in too soon after those before", at: run.startedAt, wrong: `made more than ${limits[0]} calls in a minute` },
+  {
+    name: "was let in too soon after those before",
+    at: run.startedAt,
+    wrong: `made more than ${limits[0]} calls in a minute`,
+  },
 ])("a call that $name is noticed", ({ at, wrong }) => {
   expect(foundWhen(calls[limits[0] ?? 0] ?? "", at).join()).toContain(wrong);
 });

@@ -7,9 +7,16 @@ import type { EngineSituation } from "./engine/situation";
 
 /** What counted in the service, held against what the simulated providers say they sent. */
 
-const SITUATION: EngineSituation = { seed: 5, agents: 2, habits: ["tools"], faults: [], strikes: null };
+const SITUATION: EngineSituation = {
+  seed: 5,
+  agents: 2,
+  habits: ["tools"],
+  faults: [],
+  strikes: null,
+};
 
-const look = (run: RunRecord): string[] => OUTSIDE.flatMap(([id, check]) => (id === "said" ? check(run) : []));
+const look = (run: RunRecord): string[] =>
+  OUTSIDE.flatMap(([id, check]) => (id === "said" ? check(run) : []));
 
 describe("a run of which nothing is wrong, told otherwise", () => {
   let run: RunRecord;
@@ -17,7 +24,10 @@ describe("a run of which nothing is wrong, told otherwise", () => {
     run = await play(SITUATION);
   });
 
-  const changed = (change: (event: NumberedEvent) => NumberedEvent): RunRecord => ({ ...run, log: run.log.map(change) });
+  const changed = (change: (event: NumberedEvent) => NumberedEvent): RunRecord => ({
+    ...run,
+    log: run.log.map(change),
+  });
   const swapped = (label: string): string => (label.startsWith("agent1") ? "agent2.1" : "agent1.1");
 
   it.each([
@@ -25,17 +35,27 @@ describe("a run of which nothing is wrong, told otherwise", () => {
     {
       name: "an answer without its last word",
       lie: () =>
-        changed((event) => (event.type === "answer.submitted" ? { ...event, content: event.content.slice(0, -1) } : event)),
+        changed((event) =>
+          event.type === "answer.submitted"
+            ? { ...event, content: event.content.slice(0, -1) }
+            : event,
+        ),
       wrong: ["answer.submitted"],
     },
     {
       name: "a vote for somebody else",
-      lie: () => changed((event) => (event.type === "vote.cast" ? { ...event, label: swapped(event.label) } : event)),
+      lie: () =>
+        changed((event) =>
+          event.type === "vote.cast" ? { ...event, label: swapped(event.label) } : event,
+        ),
       wrong: ["vote.cast"],
     },
     {
       name: "a vote for another reason",
-      lie: () => changed((event) => (event.type === "vote.cast" ? { ...event, reason: "It is long." } : event)),
+      lie: () =>
+        changed((event) =>
+          event.type === "vote.cast" ? { ...event, reason: "It is long." } : event,
+        ),
       wrong: ["vote.cast"],
     },
     {
@@ -48,13 +68,21 @@ describe("a run of which nothing is wrong, told otherwise", () => {
     expect([...told].toSorted()).toEqual(wrong);
   });
 
-  it.each(["length", "content_filter"] as const)("replies that their providers ended with %s", (finish) => {
-    const { reached } = run.platform.providers;
-    for (const reply of reached) reply.finish = finish;
-    const told = new Set(look(run).map((sentence) => sentence.split(" ")[0]));
-    for (const reply of reached) reply.finish = "stop";
-    expect([...told].toSorted()).toEqual(["answer.submitted", "presentation.completed", "tool.started", "vote.cast"]);
-  });
+  it.each(["length", "content_filter"] as const)(
+    "replies that their providers ended with %s",
+    (finish) => {
+      const { reached } = run.platform.providers;
+      for (const reply of reached) reply.finish = finish;
+      const told = new Set(look(run).map((sentence) => sentence.split(" ")[0]));
+      for (const reply of reached) reply.finish = "stop";
+      expect([...told].toSorted()).toEqual([
+        "answer.submitted",
+        "presentation.completed",
+        "tool.started",
+        "vote.cast",
+      ]);
+    },
+  );
 });
 
 it("replies that are cut or held back hold decisions and calls of tools that are whole, and others that break off", async () => {
@@ -68,11 +96,24 @@ it("replies that are cut or held back hold decisions and calls of tools that are
       const kind = call.name === "new_answer" || call.name === "vote" ? "a decision" : "a tool";
       met.add(`${finish}: ${kind}${isWhole(call.arguments) ? "" : " that breaks off"}`);
     }
-    for (const event of run.log) if (event.type === "call.completed") met.add(`stop reason ${event.stop_reason}`);
+    for (const event of run.log)
+      if (event.type === "call.completed") met.add(`stop reason ${event.stop_reason}`);
   }
-  const ends = ["length: a decision", "length: a decision that breaks off", "length: a tool", "length: a tool that breaks off"];
+  const ends = [
+    "length: a decision",
+    "length: a decision that breaks off",
+    "length: a tool",
+    "length: a tool that breaks off",
+  ];
   const reasons = ["length", "content_filter", "refusal"].map((reason) => `stop reason ${reason}`);
-  expect([...met]).toEqual(expect.arrayContaining([...ends, "content_filter: a decision", "content_filter: a tool", ...reasons]));
+  expect([...met]).toEqual(
+    expect.arrayContaining([
+      ...ends,
+      "content_filter: a decision",
+      "content_filter: a tool",
+      ...reasons,
+    ]),
+  );
 });
 
 function isWhole(text: string): boolean {

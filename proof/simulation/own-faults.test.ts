@@ -8,9 +8,16 @@ import type { Platform } from "./engine/platform";
 
 type Disk = Platform["disk"];
 
-const SITUATION: EngineSituation = { seed: 5, agents: 2, habits: [], faults: ["crash_in_stream"], strikes: null };
+const SITUATION: EngineSituation = {
+  seed: 5,
+  agents: 2,
+  habits: [],
+  faults: ["crash_in_stream"],
+  strikes: null,
+};
 
-const hasTables = (disk: Disk): boolean => disk.read("SELECT 1 FROM sqlite_master WHERE name = 'deltas'").length > 0;
+const hasTables = (disk: Disk): boolean =>
+  disk.read("SELECT 1 FROM sqlite_master WHERE name = 'deltas'").length > 0;
 
 /** Once the first process is gone something is amiss, and no more when the next one is. */
 function once({ breaks, mends }: { breaks: string; mends: string }): (disk: Disk) => void {
@@ -25,7 +32,8 @@ function once({ breaks, mends }: { breaks: string; mends: string }): (disk: Disk
 it.each([
   {
     name: "in a transaction",
-    breaks: "CREATE TRIGGER planted BEFORE INSERT ON events BEGIN SELECT raise(ABORT, 'planted'); END",
+    breaks:
+      "CREATE TRIGGER planted BEFORE INSERT ON events BEGIN SELECT raise(ABORT, 'planted'); END",
     mends: "DROP TRIGGER planted",
     told: "planted",
   },
@@ -35,19 +43,26 @@ it.each([
     mends: "UPDATE deltas SET body = substr(body, 8)",
     told: "is not valid JSON",
   },
-])("a fault of the service's own $name is told, although the restart heals it", async ({ told, ...amiss }) => {
-  const sound = await play(SITUATION);
-  const run = await play(SITUATION, once(amiss));
-  expect(sound.platform.faults).toEqual([]);
-  expect(run.platform.faults).toEqual([expect.stringContaining(told)]);
-  const found = OUTSIDE.filter(([, check]) => check(run).length > 0).map(([id]) => id);
-  expect(found).toEqual(["unhandled"]);
-});
+])(
+  "a fault of the service's own $name is told, although the restart heals it",
+  async ({ told, ...amiss }) => {
+    const sound = await play(SITUATION);
+    const run = await play(SITUATION, once(amiss));
+    expect(sound.platform.faults).toEqual([]);
+    expect(run.platform.faults).toEqual([expect.stringContaining(told)]);
+    const found = OUTSIDE.filter(([, check]) => check(run).length > 0).map(([id]) => id);
+    expect(found).toEqual(["unhandled"]);
+  },
+);
 
 it("a disk that fails is no fault of the service's own, be it in a transaction or while the object boots", async () => {
   let strikes = 0;
   for (let seed = 1; seed <= 20; seed += 1) {
-    const { faults, platform } = await play({ ...SITUATION, seed, faults: ["disk_error", "crash_in_stream"] });
+    const { faults, platform } = await play({
+      ...SITUATION,
+      seed,
+      faults: ["disk_error", "crash_in_stream"],
+    });
     expect(platform.faults).toEqual([]);
     strikes += faults.struck.filter(({ fault }) => fault === "disk_error").length;
   }

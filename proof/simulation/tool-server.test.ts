@@ -11,7 +11,14 @@ function hangingUp(toolCall: string) {
   const time = new VirtualTime(SEED);
   const plan = { seed: SEED, faults: [], calmAfterMs: 0, isLate: false, strikes: null };
   const faults = new Faults(plan, { now: time.now, head: 0, isClose: false });
-  const server = new ToolServer({ seed: SEED, habits: ["tools"], time, faults, gate: async () => {}, dies: () => false });
+  const server = new ToolServer({
+    seed: SEED,
+    habits: ["tools"],
+    time,
+    faults,
+    gate: async () => {},
+    dies: () => false,
+  });
   const caller = new AbortController();
   const told: number[] = [];
   const context = {
@@ -37,7 +44,8 @@ it("a simulated server's request is closed in the instant in which its news ends
   const heard: { told: number[]; closed: (number | null)[] }[] = [];
   for (let nth = 0; nth < 40; nth += 1) {
     const { time, server, told, ended } = hangingUp(`call_${nth}`);
-    for (await time.settle(); time.timeline.nextAt() !== null; await time.settle()) time.timeline.runNext();
+    for (await time.settle(); time.timeline.nextAt() !== null; await time.settle())
+      time.timeline.runNext();
     await ended;
     if (told.length > 0) heard.push({ told, closed: server.reached.map(({ endedAt }) => endedAt) });
   }

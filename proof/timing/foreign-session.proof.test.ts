@@ -19,7 +19,10 @@ const KEYS = 60;
 const OVER_WITHIN_MS = 60_000;
 
 const first = newKey("first", "run");
-const [second, ...more] = [newKey("second", "run"), ...Array.from({ length: KEYS - 1 }, () => newKey("second", "run"))];
+const [second, ...more] = [
+  newKey("second", "run"),
+  ...Array.from({ length: KEYS - 1 }, () => newKey("second", "run")),
+];
 const seconds = [second, ...more];
 const FOREIGN = "another's session";
 const UNKNOWN = "nobody's session";
@@ -29,7 +32,12 @@ type Sought = typeof FOREIGN | typeof UNKNOWN | typeof NO_ID;
 type Asked = Sought | typeof NOTHING;
 const SOUGHT = [FOREIGN, UNKNOWN, NO_ID] as const;
 const ASKED = [...SOUGHT, NOTHING] as const;
-const STATUS: Readonly<Record<Asked, number>> = { [FOREIGN]: 404, [UNKNOWN]: 404, [NO_ID]: 400, [NOTHING]: 200 };
+const STATUS: Readonly<Record<Asked, number>> = {
+  [FOREIGN]: 404,
+  [UNKNOWN]: 404,
+  [NO_ID]: 400,
+  [NOTHING]: 200,
+};
 const ADDRESSES = [
   { name: "its status", below: "" },
   { name: "a page of its events", below: "/events?limit=50" },
@@ -42,7 +50,9 @@ let asks = 0;
 const connection = new Agent({ keepAlive: true, maxSockets: 1 });
 
 beforeAll(async () => {
-  providers = await startSimulatedProviders({ models: { plain: answersThenVotes({ answer: "42." }) } });
+  providers = await startSimulatedProviders({
+    models: { plain: answersThenVotes({ answer: "42." }) },
+  });
   service = await ServiceProcess.prepare(
     KEYED,
     [first, ...seconds].map(({ statement }) => statement),
@@ -62,12 +72,23 @@ const beside = (id: string): string => id.slice(0, -1) + (id.endsWith("0") ? "1"
 
 /** A session of one question that was answered. */
 async function finished(key: string): Promise<string> {
-  const backend = { type: "chatcompletion", model: "plain", base_url: providers.baseUrl, api_key: "simulated" };
-  const body = JSON.stringify({ question: "What is six times seven?", config: { agents: [{ id: "a", backend }] } });
+  const backend = {
+    type: "chatcompletion",
+    model: "plain",
+    base_url: providers.baseUrl,
+    api_key: "simulated",
+  };
+  const body = JSON.stringify({
+    question: "What is six times seven?",
+    config: { agents: [{ id: "a", backend }] },
+  });
   const headers = { ...bearer(key), "content-type": "application/json" };
   const started = await fetch(`${service.url}/api/runs`, { method: "POST", headers, body });
   const { session_id } = RunResponseSchema.parse(await started.json());
-  const stream = { headers: { ...bearer(key), accept: "text/event-stream" }, signal: AbortSignal.timeout(OVER_WITHIN_MS) };
+  const stream = {
+    headers: { ...bearer(key), accept: "text/event-stream" },
+    signal: AbortSignal.timeout(OVER_WITHIN_MS),
+  };
   await (await fetch(`${service.url}${sessionPath(session_id)}/turns/1/events`, stream)).text();
   return session_id;
 }
@@ -84,7 +105,10 @@ function ask(asked: Asked, below: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const request = get(`${service.url}${path}`, { agent: connection, headers }, (response) => {
       const { statusCode: status } = response;
-      text(response).then((body) => resolve({ ms: performance.now() - startedAt, status, body }), reject);
+      text(response).then(
+        (body) => resolve({ ms: performance.now() - startedAt, status, body }),
+        reject,
+      );
     });
     request.on("error", reject);
   });
@@ -116,7 +140,10 @@ describe.each(ADDRESSES)("I18 $name", ({ below }) => {
     const random = seeded(seed);
     for (let nth = 0; nth < WARM_UP; nth += 1) await ask(nth % 2 === 0 ? FOREIGN : UNKNOWN, below);
     const times = new Map<Asked, number[]>(ASKED.map((asked) => [asked, []]));
-    const toUnknown = (asked: Asked) => ({ asked, ...compare(times.get(UNKNOWN) ?? [], times.get(asked) ?? [], random) });
+    const toUnknown = (asked: Asked) => ({
+      asked,
+      ...compare(times.get(UNKNOWN) ?? [], times.get(asked) ?? [], random),
+    });
     let fine = toUnknown(NO_ID);
     // No session is asked for what cannot be one: a difference as small as any. Until the noise lets it be seen, more is asked, so that
     // less is left of the noise; on a machine that is too busy for that, what is seen is told, and the coarse control must do.
@@ -125,7 +152,11 @@ describe.each(ADDRESSES)("I18 $name", ({ below }) => {
       fine = toUnknown(NO_ID);
     }
     const [foreign, control] = [toUnknown(FOREIGN), toUnknown(NOTHING)];
-    console.log(`lower quartiles beside that of ${UNKNOWN}, with the seed ${seed}:`, [foreign, fine, control]);
+    console.log(`lower quartiles beside that of ${UNKNOWN}, with the seed ${seed}:`, [
+      foreign,
+      fine,
+      control,
+    ]);
     expect(foreign.apartMs).toBeLessThan(2 * foreign.noiseMs);
     // Neither a key nor a session is looked up for that. If it could not be seen, neither could anything else.
     expect(control.apartMs).toBeGreaterThan(control.noiseMs);

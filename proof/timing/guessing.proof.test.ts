@@ -12,7 +12,11 @@ const TRIES = countOf("guessed_keys");
 const LOOKS = 8;
 const WARM_UP = 200;
 
-const [good, revoked, unknown] = [newKey("acme", "run"), newKey("acme", "run"), newKey("acme", "run")];
+const [good, revoked, unknown] = [
+  newKey("acme", "run"),
+  newKey("acme", "run"),
+  newKey("acme", "run"),
+];
 const swapped = good.key.replace(good.secret, unknown.secret);
 const KINDS = {
   "a wrong secret": swapped,
@@ -22,7 +26,12 @@ const KINDS = {
 } as const;
 const NO_HEADER = "no header";
 type Asked = keyof typeof KINDS | typeof NO_HEADER;
-const [FIRST, ...OTHERS] = ["a wrong secret", "an unknown id", "no key by its form", "a revoked key"] as const;
+const [FIRST, ...OTHERS] = [
+  "a wrong secret",
+  "an unknown id",
+  "no key by its form",
+  "a revoked key",
+] as const;
 
 let service: ServiceProcess;
 const connection = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -43,20 +52,27 @@ type Answer = { ms: number; said: unknown };
 function ask(headers: Record<string, string>): Promise<Answer> {
   const startedAt = performance.now();
   return new Promise((resolve, reject) => {
-    const request = get(`${service.url}/api/sessions`, { agent: connection, headers }, (response) => {
-      text(response).then((body) => {
-        const ms = performance.now() - startedAt;
-        const { request_id: _, ...problem } = JSON.parse(body);
-        const { date: __, ...rest } = response.headers;
-        resolve({ ms, said: { status: response.statusCode, rest, problem } });
-      }, reject);
-    });
+    const request = get(
+      `${service.url}/api/sessions`,
+      { agent: connection, headers },
+      (response) => {
+        text(response).then((body) => {
+          const ms = performance.now() - startedAt;
+          const { request_id: _, ...problem } = JSON.parse(body);
+          const { date: __, ...rest } = response.headers;
+          resolve({ ms, said: { status: response.statusCode, rest, problem } });
+        }, reject);
+      },
+    );
     request.on("error", reject);
   });
 }
 
 /** Each asked so often, in an order of chance: what slows the machine for a while slows all of them. */
-async function timesOf(kinds: readonly Asked[], random: () => number): Promise<Map<Asked, number[]>> {
+async function timesOf(
+  kinds: readonly Asked[],
+  random: () => number,
+): Promise<Map<Asked, number[]>> {
   const times = new Map<Asked, number[]>(kinds.map((kind) => [kind, []]));
   const order = kinds.flatMap((kind) => Array.from({ length: TRIES }, () => kind));
   for (const kind of shuffled(order, random)) {
@@ -82,7 +98,10 @@ describe("A3 keys that open nothing", () => {
     for (let nth = 0; nth < WARM_UP; nth += 1) await ask(bearer(swapped));
     const kinds: readonly Asked[] = [FIRST, ...OTHERS, NO_HEADER];
     const times = new Map<Asked, number[]>(kinds.map((kind) => [kind, []]));
-    const toFirst = (kind: Asked) => ({ kind, ...compare(times.get(FIRST) ?? [], times.get(kind) ?? [], random) });
+    const toFirst = (kind: Asked) => ({
+      kind,
+      ...compare(times.get(FIRST) ?? [], times.get(kind) ?? [], random),
+    });
     let control = toFirst(NO_HEADER);
     // Where the machine is too busy to see even the control, more is asked: so much the less is left of its noise.
     for (let nth = 1; nth <= LOOKS && !(control.apartMs > control.noiseMs); nth += 1) {
@@ -90,7 +109,10 @@ describe("A3 keys that open nothing", () => {
       control = toFirst(NO_HEADER);
     }
     const found = OTHERS.map(toFirst);
-    console.log(`lower quartiles beside that of ${FIRST}, with the seed ${seed}:`, [...found, control]);
+    console.log(`lower quartiles beside that of ${FIRST}, with the seed ${seed}:`, [
+      ...found,
+      control,
+    ]);
     for (const { apartMs, noiseMs } of found) expect(apartMs).toBeLessThan(2 * noiseMs);
     // Nothing is looked up where nothing is shown. If that could not be seen, neither could anything else.
     expect(control.apartMs).toBeGreaterThan(control.noiseMs);

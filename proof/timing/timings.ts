@@ -25,7 +25,8 @@ const sort = (values: readonly number[]): number[] => values.toSorted((one, othe
  * Of many times the lower ones tell most of the work: what a busy machine adds is in the upper ones (Crosby, Wallach and Riedi, "Opportunities
  * and limits of remote timing attacks", 2009).
  */
-const quartile = (sorted: readonly number[]): number => sorted[Math.floor(sorted.length / 4)] ?? Number.NaN;
+const quartile = (sorted: readonly number[]): number =>
+  sorted[Math.floor(sorted.length / 4)] ?? Number.NaN;
 
 /** How far the lower quartiles are apart when so many of these times, which are in order, are dealt to one side by chance. */
 function dealtApart(sorted: readonly number[], size: number, random: () => number): number {
@@ -47,8 +48,15 @@ export type Comparison = {
 const DEALS = 1_000;
 
 /** A permutation test of lower quartiles. Samples of one kind go beyond `noiseMs` once in a thousand times, and never beyond twice that. */
-export function compare(one: readonly number[], other: readonly number[], random: () => number): Comparison {
+export function compare(
+  one: readonly number[],
+  other: readonly number[],
+  random: () => number,
+): Comparison {
   const sorted = sort([...one, ...other]);
   const dealt = Array.from({ length: DEALS }, () => dealtApart(sorted, one.length, random));
-  return { apartMs: Math.abs(quartile(sort(one)) - quartile(sort(other))), noiseMs: Math.max(...dealt) };
+  return {
+    apartMs: Math.abs(quartile(sort(one)) - quartile(sort(other))),
+    noiseMs: Math.max(...dealt),
+  };
 }

@@ -4,7 +4,11 @@ import { answersThenVotes } from "../../simulated/providers/scripts";
 import { type SimulatedProviders, startSimulatedProviders } from "../../simulated/providers/server";
 import { sessionPath } from "../../src/protocol/api";
 import type { WireEvent } from "../../src/protocol/events";
-import { type FaultServer, startFaultServer, type WireFault } from "../../tests/contracts/faults/fault-server";
+import {
+  type FaultServer,
+  startFaultServer,
+  type WireFault,
+} from "../../tests/contracts/faults/fault-server";
 import { backendOf, FORMATS, modelOf } from "../../tests/e2e/support/formats";
 import { LOCAL } from "../../tests/e2e/support/local";
 import { ServiceClient } from "../../tests/e2e/support/service-client";
@@ -38,10 +42,13 @@ const ROWS: readonly { name: string; fault: WireFault; message: RegExp }[] = [
     message: /in total/,
   },
 ];
-const modelFor = (format: (typeof FORMATS)[number], nth: number): string => modelOf(format, `silent-${nth}`);
+const modelFor = (format: (typeof FORMATS)[number], nth: number): string =>
+  modelOf(format, `silent-${nth}`);
 
 const firstCallOf = (log: readonly WireEvent[], agent: string): string | undefined =>
-  log.flatMap((event) => (event.type === "call.started" && event.agent === agent ? [event.call] : []))[0];
+  log.flatMap((event) =>
+    event.type === "call.started" && event.agent === agent ? [event.call] : [],
+  )[0];
 
 let service: ServiceProcess;
 let providers: SimulatedProviders;
@@ -51,12 +58,16 @@ let client: ServiceClient;
 beforeAll(async () => {
   const script = answersThenVotes({ answer: "At 100 °C.", presentation: "At 100 °C." });
   const names = ROWS.flatMap((_, nth) => FORMATS.map((format) => modelFor(format, nth)));
-  providers = await startSimulatedProviders({ models: Object.fromEntries(names.map((name) => [name, script])) });
+  providers = await startSimulatedProviders({
+    models: Object.fromEntries(names.map((name) => [name, script])),
+  });
   faults = await startFaultServer(providers.url, (model) => {
     const row = ROWS.find((_, nth) => model.endsWith(`silent-${nth}`));
     return row && { fault: row.fault, calls: 1 };
   });
-  service = await ServiceProcess.prepare(LOCAL, [], { entry: "tests/e2e/support/short-limits-worker.ts" });
+  service = await ServiceProcess.prepare(LOCAL, [], {
+    entry: "tests/e2e/support/short-limits-worker.ts",
+  });
   await service.start();
   client = new ServiceClient(service.url);
 });
@@ -75,14 +86,19 @@ it.each(ROWS.map((row, nth) => ({ ...row, nth })))(
       return { id: format, model: modelFor(format, row.nth), backend };
     });
     const { session_id: id } = await client.start({ baseUrl: providers.baseUrl, agents });
-    expect(await client.ended(id, 60_000)).toMatchObject({ status: "completed", finish_reason: "consensus" });
+    expect(await client.ended(id, 60_000)).toMatchObject({
+      status: "completed",
+      finish_reason: "consensus",
+    });
     const watcher = new Watcher(`${service.url}${sessionPath(id)}/events`);
     await watcher.ended;
     const log = watcher.frames.map(toEvent);
     const failed = log.flatMap((event) => (event.type === "call.failed" ? [event] : []));
     // A machine that stalls for longer than these short limits ends calls that are served well too, and those are not judged: what
     // falls silent is the first call of each.
-    const struck = failed.filter(({ call }) => FORMATS.some((format) => firstCallOf(log, format) === call));
+    const struck = failed.filter(({ call }) =>
+      FORMATS.some((format) => firstCallOf(log, format) === call),
+    );
     expect(struck.map(({ agent }) => agent).sort()).toEqual([...FORMATS].sort());
     for (const { message } of struck) expect(message).toMatch(row.message);
     for (const { code } of failed) expect(code).toBe("timeout");

@@ -9,11 +9,28 @@ import { type SimulatedProviders, startSimulatedProviders } from "../../simulate
 import { toSituation } from "../../simulated/providers/situation";
 import { sessionPath } from "../../src/protocol/api";
 import type { WireEvent } from "../../src/protocol/events";
-import { arrivesOtherwise, type FaultServer, type Plan, startFaultServer } from "../../tests/contracts/faults/fault-server";
+import {
+  arrivesOtherwise,
+  type FaultServer,
+  type Plan,
+  startFaultServer,
+} from "../../tests/contracts/faults/fault-server";
 import type { FaultOutcome } from "../../tests/contracts/faults/fault-table";
 import { mutate } from "../../tests/contracts/faults/mutate";
-import { CHAT_MARKS, type EndMarks, GEMINI_MARKS, MESSAGES_MARKS, RESPONSES_MARKS } from "../../tests/contracts/faults/oracle";
-import { type End, FAULT_ROWS, type FaultRow, isReply, KEY } from "../../tests/contracts/faults/wire-rows";
+import {
+  CHAT_MARKS,
+  type EndMarks,
+  GEMINI_MARKS,
+  MESSAGES_MARKS,
+  RESPONSES_MARKS,
+} from "../../tests/contracts/faults/oracle";
+import {
+  type End,
+  FAULT_ROWS,
+  type FaultRow,
+  isReply,
+  KEY,
+} from "../../tests/contracts/faults/wire-rows";
 import { answerProblems, faultsNamed, isMutatedCharge, mutatedAnswer } from "./fault-verdict";
 import { backendOf, FORMATS, modelOf } from "../../tests/e2e/support/formats";
 import { LOCAL } from "../../tests/e2e/support/local";
@@ -26,7 +43,8 @@ import { Watcher } from "../../tests/e2e/support/watcher";
  * the two others are served well, each in another format. They decide all the same, and the faulty one takes part as soon as
  * its provider is well again.
  */
-const BEST = "Water boils at 100 °C at sea level, and at about one degree less for every 300 m above it.";
+const BEST =
+  "Water boils at 100 °C at sea level, and at about one degree less for every 300 m above it.";
 /** Shorter than the best, and with one sign that a fault can make a long text of. */
 const FAULTY = "Water boils at 100 °C.";
 /** Real replies, mutated as seeds say, once in a run; the thousands of them run against the adapters alone. */
@@ -52,7 +70,9 @@ const framesIn = (whole: Buffer): string[] => whole.toString().split(/(?<=\n\n|\
 function changedAs(seed: number, whole: Buffer): readonly Buffer[] {
   const foreign = ['data: {"error":{"message":"no"}}\n\n'];
   const { chunks } = mutate({ frames: framesIn(whole), foreign }, seed);
-  return arrivesOtherwise(whole, chunks) || endingOf(seed) === "reset" ? chunks : changedAs(seed + SAMPLE, whole);
+  return arrivesOtherwise(whole, chunks) || endingOf(seed) === "reset"
+    ? chunks
+    : changedAs(seed + SAMPLE, whole);
 }
 const endingOf = (seed: number) => (seed % 3 === 0 ? "reset" : "end");
 
@@ -67,7 +87,10 @@ const MARKS: Readonly<Record<Format, EndMarks>> = {
 type Case = { row: FaultRow; format: Format; model: string; id: number };
 /** `FAULT="SSE: an empty" npx vitest run …` plays those faults only. */
 const ONLY = process.env["FAULT"] ?? "";
-const CASES: readonly Case[] = rotated(faultsNamed([...FAULT_ROWS, ...MUTATED], ONLY), countOf("wire_faults"))
+const CASES: readonly Case[] = rotated(
+  faultsNamed([...FAULT_ROWS, ...MUTATED], ONLY),
+  countOf("wire_faults"),
+)
   .flatMap((row) => FORMATS.map((format) => ({ row, format })))
   .map((one, id) => ({ ...one, id, model: modelOf(one.format, `fault-${id}`) }));
 
@@ -101,7 +124,10 @@ function planOf(model: string): Plan | undefined {
   const found = CASES.find((one) => one.model === model);
   const made = found?.row.make(found.format);
   if (!found || !made || isReply(made)) return undefined;
-  const fault = made.kind === "stream" && isMutated(found.row) ? { ...made, change: remembered(model, made.change) } : made;
+  const fault =
+    made.kind === "stream" && isMutated(found.row)
+      ? { ...made, change: remembered(model, made.change) }
+      : made;
   return { fault, calls: found.row.calls, after: found.row.after ?? 0 };
 }
 
@@ -115,7 +141,10 @@ const remembered =
 
 beforeAll(async () => {
   const healthy = FORMATS.map((format) => [modelOf(format, "healthy"), good] as const);
-  const models = Object.fromEntries([...healthy, ...CASES.map((one) => [one.model, scriptOf(one)] as const)]);
+  const models = Object.fromEntries([
+    ...healthy,
+    ...CASES.map((one) => [one.model, scriptOf(one)] as const),
+  ]);
   providers = await startSimulatedProviders({ models });
   faults = await startFaultServer(providers.url, planOf);
   service = await ServiceProcess.prepare({
@@ -138,7 +167,11 @@ const NOBODY = "http://127.0.0.1:9";
 const UNREACHABLE = [
   { fault: "connection refused", origin: () => NOBODY, code: "cannot_reach" },
   { fault: "DNS failure", origin: () => NOWHERE, code: "cannot_reach" },
-  { fault: "TLS failure", origin: () => faults.origin.replace("http:", "https:"), code: "connection_failed" },
+  {
+    fault: "TLS failure",
+    origin: () => faults.origin.replace("http:", "https:"),
+    code: "connection_failed",
+  },
 ];
 
 type Told = { log: WireEvent[]; problems: string[] };
@@ -160,16 +193,27 @@ async function runTeam({
   const others = FORMATS.filter((one) => one !== format);
   const healthy = (index: number) => {
     const its = others[(index + model.length) % others.length] ?? format;
-    return { id: `well-${index}`, model: modelOf(its, "healthy"), backend: backendOf(its, providers) };
+    return {
+      id: `well-${index}`,
+      model: modelOf(its, "healthy"),
+      backend: backendOf(its, providers),
+    };
   };
   const path = new URL(providers.baseUrls[format]).pathname.replace(/\/$/, "");
   const faulty = {
     id: "faulty",
     model,
-    backend: { ...backendOf(format, providers), base_url: `${origin}${path}`, api_key: KEY, ...(works && { cwd: "work" }) },
+    backend: {
+      ...backendOf(format, providers),
+      base_url: `${origin}${path}`,
+      api_key: KEY,
+      ...(works && { cwd: "work" }),
+    },
   };
   const seconds = /time is up/.test(question) ? 20 : 600;
-  const config = { timeout_settings: { initial_round_timeout_seconds: seconds, round_timeout_grace_seconds: 0 } };
+  const config = {
+    timeout_settings: { initial_round_timeout_seconds: seconds, round_timeout_grace_seconds: 0 },
+  };
   const { session_id: id } = await client.start({
     baseUrl: providers.baseUrl,
     agents: [healthy(0), faulty, healthy(1)],
@@ -179,9 +223,12 @@ async function runTeam({
   const turn = await client.ended(id, RUN_WITHIN_MS);
   const watcher = new Watcher(`${service.url}${sessionPath(id)}/events`);
   await watcher.ended;
-  const requests = providers.requests().filter(({ asked }) => toSituation(asked).question === question);
+  const requests = providers
+    .requests()
+    .filter(({ asked }) => toSituation(asked).question === question);
   const log = watcher.frames.map(toEvent);
-  const completed = turn.status === "completed" && turn.finish_reason === "consensus" && turn.answer === BEST;
+  const completed =
+    turn.status === "completed" && turn.finish_reason === "consensus" && turn.answer === BEST;
   return {
     log,
     problems: [
@@ -198,14 +245,17 @@ type Became = { end: End; codes: string[] };
 function becameOf(log: readonly WireEvent[]): Became {
   const failed = log.some((event) => event.type === "agent.failed" && event.agent === "faulty");
   const codes = log.flatMap((event) =>
-    (event.type === "call.failed" || event.type === "round.failed") && event.agent === "faulty" ? [event.code] : [],
+    (event.type === "call.failed" || event.type === "round.failed") && event.agent === "faulty"
+      ? [event.code]
+      : [],
   );
   return { end: failed ? "fails" : "goes on", codes: [...new Set(codes)] };
 }
 
 /** What the faulty agent may submit: what its model said whole, in the faulty reply or in a later one, if it was ever served one. */
 function wholeAnswers({ row, model, format }: Case): (content: string) => boolean {
-  if (isMutated(row)) return mutatedAnswer({ said: FAULTY, bytes: becameBytes.get(model), marks: MARKS[format] });
+  if (isMutated(row))
+    return mutatedAnswer({ said: FAULTY, bytes: becameBytes.get(model), marks: MARKS[format] });
   return (content) => row.end === "goes on" && content === (row.answer ?? FAULTY);
 }
 
@@ -215,7 +265,9 @@ function complaints(one: Case, { log, problems }: Told): string[] {
   const { end, codes } = becameOf(log);
   const strange = isMutated(row) ? [] : codes.filter((code) => !row.codes.includes(code));
   const asked = faults.callsOf(model);
-  const sums = log.filter((event) => event.type === "conversation.compacted" && event.agent === "faulty").length;
+  const sums = log.filter(
+    (event) => event.type === "conversation.compacted" && event.agent === "faulty",
+  ).length;
   const strikes = faults.strikesOf(model) + (saidWrongly.get(model) ?? 0);
   const isFailureDue = row.codes.length > 0 && !isMutated(row) && !row.unnoticed?.includes(format);
   return [
@@ -225,7 +277,9 @@ function complaints(one: Case, { log, problems }: Told): string[] {
     ...strange.map((code) => `a call or round failed with ${code}`),
     ...(isFailureDue && codes.length === 0 ? ["nothing failed"] : []),
     ...(row.works && sums !== 1 ? [`its work was summed up ${sums} times`] : []),
-    ...(strikes === Math.min(row.calls, asked - (row.after ?? 0)) && strikes > 0 ? [] : [`of ${asked} calls ${strikes} met it`]),
+    ...(strikes === Math.min(row.calls, asked - (row.after ?? 0)) && strikes > 0
+      ? []
+      : [`of ${asked} calls ${strikes} met it`]),
     ...(asked <= (row.requests ?? asked) ? [] : [`${asked} requests were made`]),
   ].map((problem) => `${row.fault} (${format}): ${problem}`);
 }
@@ -238,7 +292,8 @@ async function atOnce<Item, Result>(
   const results: Result[] = [];
   const left = [...items];
   const worker = async () => {
-    for (let item = left.shift(); item !== undefined; item = left.shift()) results.push(await work(item));
+    for (let item = left.shift(); item !== undefined; item = left.shift())
+      results.push(await work(item));
   };
   await Promise.all(Array.from({ length: most }, worker));
   return results;
@@ -255,25 +310,44 @@ describe("in whole runs of mixed teams", () => {
   }, async ({ task }) => {
     const outcomes: FaultOutcome[] = [];
     // Those that take longest begin first.
-    const sorted = [...CASES].sort((one, other) => Number(other.row.calls > 1) - Number(one.row.calls > 1));
+    const sorted = [...CASES].sort(
+      (one, other) => Number(other.row.calls > 1) - Number(one.row.calls > 1),
+    );
     const found = await atOnce(sorted, AT_ONCE, async (one) => {
       const question = `When does water boil, with ${one.row.fault} (${one.id})?`;
       const told = await runTeam({ ...one, works: one.row.works, question, origin: faults.origin });
-      outcomes.push({ fault: one.row.fault, format: one.format, outcome: outcomeOf(becameOf(told.log), one.row), count: 1 });
+      outcomes.push({
+        fault: one.row.fault,
+        format: one.format,
+        outcome: outcomeOf(becameOf(told.log), one.row),
+        count: 1,
+      });
       return complaints(one, told);
     });
     task.meta.faults = outcomes;
     expect(found.flat()).toEqual([]);
   });
 
-  it("a provider that cannot be reached is the agent's own trouble", { timeout: 280_000 }, async ({ task }) => {
+  it("a provider that cannot be reached is the agent's own trouble", { timeout: 280_000 }, async ({
+    task,
+  }) => {
     const cases = UNREACHABLE.flatMap((one) => FORMATS.map((format) => ({ ...one, format })));
     const told = await atOnce(cases, cases.length, async ({ fault, origin, format, code }) => {
       const question = `When does water boil, with ${fault} in ${format}?`;
-      const { log, problems } = await runTeam({ format, model: modelOf(format, "healthy"), question, origin: origin() });
+      const { log, problems } = await runTeam({
+        format,
+        model: modelOf(format, "healthy"),
+        question,
+        origin: origin(),
+      });
       return { fault, format, code, problems, became: becameOf(log) };
     });
-    task.meta.faults = told.map(({ fault, format, became }) => ({ fault, format, outcome: outcomeOf(became), count: 1 }));
+    task.meta.faults = told.map(({ fault, format, became }) => ({
+      fault,
+      format,
+      outcome: outcomeOf(became),
+      count: 1,
+    }));
     for (const { fault, problems, became, code } of told) {
       expect(problems).toEqual([]);
       expect(became, fault).toEqual({ end: "fails", codes: [code] });

@@ -9,5 +9,7 @@ export class Sandbox extends PublishedSandbox {
 }
 
 /** Nothing here is for the public: the service calls the class itself. */
-const worker = { fetch: () => new Response("There is nothing at this address.\n", { status: 404 }) };
+const worker = {
+  fetch: () => new Response("There is nothing at this address.\n", { status: 404 }),
+};
 export default worker;

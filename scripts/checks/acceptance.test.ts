@@ -1,13 +1,36 @@
 import { existsSync } from "node:fs";
 import { expect, it } from "vitest";
-import { ACCEPTANCE_ROWS, acceptanceProblems, type HeldTest, NOT_REACHED, rowOf, SHOWN_IN } from "./acceptance";
+import {
+  ACCEPTANCE_ROWS,
+  acceptanceProblems,
+  type HeldTest,
+  NOT_REACHED,
+  rowOf,
+  SHOWN_IN,
+} from "./acceptance";
 
 it.each([
-  { name: "its own name", titles: ["refused:", "A9 no id: 400"], row: { row: "A9", input: "no id: 400" } },
-  { name: "the group around it", titles: ["C5 secrets are text", "here"], row: { row: "C5", input: "secrets are text here" } },
-  { name: "the group alone", titles: ["D6", "a redirect"], row: { row: "D6", input: "a redirect" } },
+  {
+    name: "its own name",
+    titles: ["refused:", "A9 no id: 400"],
+    row: { row: "A9", input: "no id: 400" },
+  },
+  {
+    name: "the group around it",
+    titles: ["C5 secrets are text", "here"],
+    row: { row: "C5", input: "secrets are text here" },
+  },
+  {
+    name: "the group alone",
+    titles: ["D6", "a redirect"],
+    row: { row: "D6", input: "a redirect" },
+  },
   { name: "no name", titles: ["a key", "opens the service after 5 s"], row: null },
-  { name: "a word that looks alike", titles: ["Claude A9 is no row", "B64 is"], row: { row: "B64", input: "is" } },
+  {
+    name: "a word that looks alike",
+    titles: ["Claude A9 is no row", "B64 is"],
+    row: { row: "B64", input: "is" },
+  },
 ])("a test is of a row by $name", ({ titles, row }) => {
   expect(rowOf(titles)).toEqual(row);
 });
@@ -36,7 +59,10 @@ it("asks for each file that must show a row", () => {
   ]);
 });
 
-it.each(Object.entries(SHOWN_IN))("row %s is one of the list, and its files are there", (row, files) => {
-  expect(ACCEPTANCE_ROWS).toContain(row);
-  expect(files.filter((file) => !existsSync(file))).toEqual([]);
-});
+it.each(Object.entries(SHOWN_IN))(
+  "row %s is one of the list, and its files are there",
+  (row, files) => {
+    expect(ACCEPTANCE_ROWS).toContain(row);
+    expect(files.filter((file) => !existsSync(file))).toEqual([]);
+  },
+);

@@ -3,7 +3,8 @@
  * `describe` around it, begins with `A3 `.
  */
 
-const upTo = (section: string, ...numbers: number[]): string[] => numbers.map((number) => `${section}${number}`);
+const upTo = (section: string, ...numbers: number[]): string[] =>
+  numbers.map((number) => `${section}${number}`);
 
 /**
  * A and B: who asks, and how. C: configs. D: where requests go. E: files, archives, and what models write; the rows before its ninth
@@ -46,7 +47,10 @@ export const SHOWN_IN: Readonly<Record<string, readonly string[]>> = {
   // Both kinds of archives, and a gzip that expands.
   E11: ["tests/uploads/read-zip.test.ts", "tests/uploads/read-tar.test.ts"],
   // The rule, and the files that stay in the runtime.
-  E15: ["tests/coordination/decision/answers.test.ts", "tests/durable-objects/session/files/agent-files.workers.test.ts"],
+  E15: [
+    "tests/coordination/decision/answers.test.ts",
+    "tests/durable-objects/session/files/agent-files.workers.test.ts",
+  ],
 };
 
 /** A test that passed: its file, relative to the root, and its titles, outermost first. */
@@ -75,7 +79,8 @@ export function acceptanceProblems(passed: readonly HeldTest[]): string[] {
   }
   return ACCEPTANCE_ROWS.flatMap((row) => {
     const shown = files.get(row);
-    if (row in NOT_REACHED) return shown ? [`row ${row} of the bad inputs is excused, and has a test`] : [];
+    if (row in NOT_REACHED)
+      return shown ? [`row ${row} of the bad inputs is excused, and has a test`] : [];
     if (!shown) return [`row ${row} of the bad inputs has no test that passed`];
     const missing = (SHOWN_IN[row] ?? []).filter((file) => !shown.includes(file));
     return missing.map((file) => `row ${row} of the bad inputs has no test that passed in ${file}`);

@@ -9,11 +9,27 @@ const problemsOf = (text: string, allowances: Allowance[] = []) =>
 describe("size stops", () => {
   it.each([
     ["a file of 401 lines", lines(401, "work();"), "has 401 lines; stop is 400"],
-    ["a function of 61 lines", `function a() {\n${lines(59)}\n}`, "function has 61 lines; stop is 60"],
-    ["an arrow function of 61 lines", `const a = () => {\n${lines(59)}\n};`, "function has 61 lines; stop is 60"],
-    ["a method of 61 lines", `class A {\n  b() {\n${lines(59)}\n  }\n}`, "function has 61 lines; stop is 60"],
+    [
+      "a function of 61 lines",
+      `function a() {\n${lines(59)}\n}`,
+      "function has 61 lines; stop is 60",
+    ],
+    [
+      "an arrow function of 61 lines",
+      `const a = () => {\n${lines(59)}\n};`,
+      "function has 61 lines; stop is 60",
+    ],
+    [
+      "a method of 61 lines",
+      `class A {\n  b() {\n${lines(59)}\n  }\n}`,
+      "function has 61 lines; stop is 60",
+    ],
     ["five parameters", "function a(b, c, d, e, f) {}", "function has 5 parameters; stop is 4"],
-    ["five parameters of a constructor", "class A { constructor(b, c, d, e, f) {} }", "function has 5 parameters; stop is 4"],
+    [
+      "five parameters of a constructor",
+      "class A { constructor(b, c, d, e, f) {} }",
+      "function has 5 parameters; stop is 4",
+    ],
     [
       "four levels of control flow",
       "if (a) for (const b of c) while (d) { if (e) f(); }",
@@ -33,8 +49,14 @@ describe("size stops", () => {
     ["a function of 60 lines", `function a() {\n${lines(58)}\n}`],
     ["four parameters", "function a(b, c, d, e) {}"],
     ["three levels", "if (a) for (const b of c) while (d) e();"],
-    ["a long chain of else-ifs", "if (a) b(); else if (c) d(); else if (e) f(); else if (g) h(); else if (i) j();"],
-    ["three levels again in a function inside three levels", "if (a) if (b) if (c) d(() => { if (e) if (f) if (g) h(); });"],
+    [
+      "a long chain of else-ifs",
+      "if (a) b(); else if (c) d(); else if (e) f(); else if (g) h(); else if (i) j();",
+    ],
+    [
+      "three levels again in a function inside three levels",
+      "if (a) if (b) if (c) d(() => { if (e) if (f) if (g) h(); });",
+    ],
     ["a long group of tests", `describe("x", () => {\n${lines(100)}\n});`],
     ["a long group over a table", `describe.each([1])("x", () => {\n${lines(100)}\n});`],
   ])("allows %s", (_, text) => {
@@ -44,12 +66,14 @@ describe("size stops", () => {
   it("lets a listed file exceed the stop it is listed for, and no other", () => {
     const allowance: Allowance = { path: "src/a.ts", stop: "file", reason: "a table" };
     expect(problemsOf(lines(401, "work();"), [allowance])).toEqual([]);
-    expect(problemsOf(`${lines(401, "work();")}\nfunction a(b, c, d, e, f) {}`, [allowance])).toHaveLength(1);
+    expect(
+      problemsOf(`${lines(401, "work();")}\nfunction a(b, c, d, e, f) {}`, [allowance]),
+    ).toHaveLength(1);
   });
 
   it("asks to take an allowance off the list once nothing needs it", () => {
-    expect(problemsOf("work();", [{ path: "src/a.ts", stop: "file", reason: "was long" }])).toEqual([
-      "needs no allowance for its file stop any more; take it off the list",
-    ]);
+    expect(problemsOf("work();", [{ path: "src/a.ts", stop: "file", reason: "was long" }])).toEqual(
+      ["needs no allowance for its file stop any more; take it off the list"],
+    );
   });
 });

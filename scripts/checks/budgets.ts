@@ -12,9 +12,14 @@ type Finding = Problem & { stop: Stop };
 /** Everything over a stop, and every allowance that nothing needs any more. */
 export function budgetProblems(sources: Source[], allowances: Allowance[]): Problem[] {
   const findings = sources.flatMap(findingsOf);
-  const covers = (allowance: Allowance, finding: Finding) => allowance.path === finding.path && allowance.stop === finding.stop;
-  const open = findings.filter((finding) => !allowances.some((allowance) => covers(allowance, finding)));
-  const idle = allowances.filter((allowance) => !findings.some((finding) => covers(allowance, finding)));
+  const covers = (allowance: Allowance, finding: Finding) =>
+    allowance.path === finding.path && allowance.stop === finding.stop;
+  const open = findings.filter(
+    (finding) => !allowances.some((allowance) => covers(allowance, finding)),
+  );
+  const idle = allowances.filter(
+    (allowance) => !findings.some((finding) => covers(allowance, finding)),
+  );
   return [
     ...open.map(({ path, line, message }) => ({ path, line, message })),
     ...idle.map(({ path, stop }) => ({
@@ -28,7 +33,8 @@ export function budgetProblems(sources: Source[], allowances: Allowance[]): Prob
 function findingsOf(source: Source): Finding[] {
   const lines = source.text.trimEnd().split("\n").length;
   const message = `has ${lines} lines; stop is ${STOPS.file}`;
-  const file: Finding[] = lines > STOPS.file ? [{ path: source.path, line: 1, stop: "file", message }] : [];
+  const file: Finding[] =
+    lines > STOPS.file ? [{ path: source.path, line: 1, stop: "file", message }] : [];
   return [...file, ...functionFindings(source)];
 }
 
@@ -37,22 +43,30 @@ type FunctionNode = { start: number; end: number; params: unknown[] };
 function functionFindings(source: Source): Finding[] {
   const findings: Finding[] = [];
   const find = (stop: Stop, offset: number, message: string) =>
-    findings.push({ path: source.path, line: lineAt(source.text, offset), stop, message: `${message}; stop is ${STOPS[stop]}` });
+    findings.push({
+      path: source.path,
+      line: lineAt(source.text, offset),
+      stop,
+      message: `${message}; stop is ${STOPS[stop]}`,
+    });
   const depths = [0]; // of nested control flow, one entry per function we are in
   const unmeasured = new Set<number>(); // starts of `else if` statements and of test groups
 
   const enterFunction = (node: FunctionNode) => {
     depths.push(0);
     const lines = lineAt(source.text, node.end) - lineAt(source.text, node.start) + 1;
-    if (lines > STOPS.function && !unmeasured.has(node.start)) find("function", node.start, `function has ${lines} lines`);
-    if (node.params.length > STOPS.params) find("params", node.start, `function has ${node.params.length} parameters`);
+    if (lines > STOPS.function && !unmeasured.has(node.start))
+      find("function", node.start, `function has ${lines} lines`);
+    if (node.params.length > STOPS.params)
+      find("params", node.start, `function has ${node.params.length} parameters`);
   };
   const leaveFunction = () => void depths.pop();
   const enterBlock = (node: { start: number }) => {
     if (unmeasured.has(node.start)) return;
     const depth = (depths.pop() ?? 0) + 1;
     depths.push(depth);
-    if (depth === STOPS.depth + 1) find("depth", node.start, `control flow is nested ${depth} deep`);
+    if (depth === STOPS.depth + 1)
+      find("depth", node.start, `control flow is nested ${depth} deep`);
   };
   const leaveBlock = (node: { start: number }) => {
     if (!unmeasured.has(node.start)) depths.push((depths.pop() ?? 0) - 1);

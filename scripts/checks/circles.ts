@@ -22,7 +22,13 @@ export function circleProblems(sources: readonly Source[]): Problem[] {
       if (files.some((file) => told.has(file))) return [];
       for (const file of files) told.add(file);
       const offset = arrows.get(path)?.get(files[1] ?? path) ?? 0;
-      return [{ path, line: lineAt(text, offset), message: `imports in a circle: ${[...files, path].join(" → ")}` }];
+      return [
+        {
+          path,
+          line: lineAt(text, offset),
+          message: `imports in a circle: ${[...files, path].join(" → ")}`,
+        },
+      ];
     });
 }
 
@@ -43,7 +49,9 @@ function arrowsOf(sources: readonly Source[]): Arrows {
 function targetOf(from: string, specifier: string, paths: ReadonlySet<string>): string | null {
   if (!specifier.startsWith(".")) return null;
   const bare = path.posix.join(path.posix.dirname(from), specifier);
-  return [bare, `${bare}.ts`, `${bare}.tsx`, `${bare}/index.ts`].find((file) => paths.has(file)) ?? null;
+  return (
+    [bare, `${bare}.ts`, `${bare}.tsx`, `${bare}/index.ts`].find((file) => paths.has(file)) ?? null
+  );
 }
 
 /** The files of the shortest way along the arrows from a file back to itself, beginning with it; null if there is none. */
@@ -51,7 +59,9 @@ function shortestCircle(arrows: Arrows, start: string): string[] | null {
   const seen = new Set<string>();
   let ways = [[start]];
   while (ways.length > 0) {
-    const longer = ways.flatMap((way) => [...(arrows.get(way.at(-1) ?? start)?.keys() ?? [])].map((next) => [...way, next]));
+    const longer = ways.flatMap((way) =>
+      [...(arrows.get(way.at(-1) ?? start)?.keys() ?? [])].map((next) => [...way, next]),
+    );
     const back = longer.find((way) => way.at(-1) === start);
     if (back) return back.slice(0, -1);
     ways = longer.filter((way) => isNew(seen, way.at(-1) ?? start));

@@ -2,18 +2,35 @@ import { describe, expect, it } from "vitest";
 import { globalFetchProblems } from "./global-fetch";
 import { parseSource } from "./source";
 
-const linesOf = (path: string, text: string): number[] => globalFetchProblems([parseSource(path, text)]).map(({ line }) => line);
+const linesOf = (path: string, text: string): number[] =>
+  globalFetchProblems([parseSource(path, text)]).map(({ line }) => line);
 
 describe("the runtime's own fetch is refused", () => {
   it.each([
-    { name: "where it is called", text: `export const ask = () => fetch("https://example.com");`, lines: [1] },
+    {
+      name: "where it is called",
+      text: `export const ask = () => fetch("https://example.com");`,
+      lines: [1],
+    },
     { name: "where it is handed on", text: "const send = guarded({ fetch: fetch });", lines: [1] },
-    { name: "where it is handed on by its name alone", text: "const send = guarded({ fetch });", lines: [1] },
+    {
+      name: "where it is handed on by its name alone",
+      text: "const send = guarded({ fetch });",
+      lines: [1],
+    },
     { name: "as a parameter's default", text: "function ask(send = fetch) {}", lines: [1] },
     { name: "by globalThis", text: "const send = globalThis.fetch;", lines: [1] },
     { name: "by self, as text", text: `self["fetch"]("https://example.com");`, lines: [1] },
-    { name: "taken out of globalThis, under another name", text: "const { fetch: send } = globalThis;", lines: [1] },
-    { name: "taken out of globalThis", text: "const { fetch } = globalThis;\nfetch(1);", lines: [1] },
+    {
+      name: "taken out of globalThis, under another name",
+      text: "const { fetch: send } = globalThis;",
+      lines: [1],
+    },
+    {
+      name: "taken out of globalThis",
+      text: "const { fetch } = globalThis;\nfetch(1);",
+      lines: [1],
+    },
     { name: "from a package", text: `import { fetch } from "undici";`, lines: [1] },
     {
       name: "behind a function that is given one",
@@ -29,15 +46,30 @@ describe("the runtime's own fetch is refused", () => {
 describe("allowed is", () => {
   it.each([
     { name: "a fetch that belongs to an object", text: "const answer = stub.fetch(url);" },
-    { name: "a fetch that is given", text: "const client = ({ fetch, key }: Options) => new Client({ fetch, key });" },
-    { name: "a fetch that is given under another name", text: "const checked = ({ fetch: send }: Options) => send(1);" },
+    {
+      name: "a fetch that is given",
+      text: "const client = ({ fetch, key }: Options) => new Client({ fetch, key });",
+    },
+    {
+      name: "a fetch that is given under another name",
+      text: "const checked = ({ fetch: send }: Options) => send(1);",
+    },
     {
       name: "one taken out of what was given",
       text: "function client(options: Options) {\n  const { fetch } = options;\n  return fetch;\n}",
     },
-    { name: "a method of that name", text: "export default { fetch(request) {} };\nclass A { fetch() {} }" },
-    { name: "a private field of that name", text: "class A { #fetch: typeof fetch; ask() { return this.#fetch(1); } }" },
-    { name: "its type", text: "type Options = { fetch: typeof fetch };\nconst a = (send: typeof globalThis.fetch) => send;" },
+    {
+      name: "a method of that name",
+      text: "export default { fetch(request) {} };\nclass A { fetch() {} }",
+    },
+    {
+      name: "a private field of that name",
+      text: "class A { #fetch: typeof fetch; ask() { return this.#fetch(1); } }",
+    },
+    {
+      name: "its type",
+      text: "type Options = { fetch: typeof fetch };\nconst a = (send: typeof globalThis.fetch) => send;",
+    },
     {
       name: "a type's method",
       text: "interface A { fetch(url: string): B }\nconst b: Partial<typeof fetch> = c<typeof fetch>();",
@@ -46,11 +78,17 @@ describe("allowed is", () => {
     expect(linesOf("src/api/a.ts", text)).toEqual([]);
   });
 
-  it.each(["durable-objects/shared/outgoing.ts", "scripts/a.ts", "cli/a.ts", "tests/a.test.ts"])("anything in %s", (path) => {
-    expect(linesOf(path, "fetch(1); globalThis.fetch(2);")).toEqual([]);
-  });
+  it.each(["durable-objects/shared/outgoing.ts", "scripts/a.ts", "cli/a.ts", "tests/a.test.ts"])(
+    "anything in %s",
+    (path) => {
+      expect(linesOf(path, "fetch(1); globalThis.fetch(2);")).toEqual([]);
+    },
+  );
 });
 
-it.each(["src/worker.ts", "durable-objects/session.ts", "r2-layout/bucket.ts"])("%s may not use it", (path) => {
-  expect(linesOf(path, "fetch(1);")).toEqual([1]);
-});
+it.each(["src/worker.ts", "durable-objects/session.ts", "r2-layout/bucket.ts"])(
+  "%s may not use it",
+  (path) => {
+    expect(linesOf(path, "fetch(1);")).toEqual([1]);
+  },
+);

@@ -14,7 +14,11 @@ const RUNTIMES = new Set(["globalThis", "self"]);
 export function globalFetchProblems(sources: readonly Source[]): Problem[] {
   const ours = sources.filter(({ path }) => SERVICE.test(path) && path !== GUARD);
   return ours.flatMap((source) =>
-    usesIn(source).map((offset) => ({ path: source.path, line: lineAt(source.text, offset), message: MESSAGE })),
+    usesIn(source).map((offset) => ({
+      path: source.path,
+      line: lineAt(source.text, offset),
+      message: MESSAGE,
+    })),
   );
 }
 
@@ -24,7 +28,8 @@ type Span = { start: number; end: number };
 function usesIn({ ast: { program } }: Source): number[] {
   const found = new Set<number>(); // both names of `{ fetch }` stand at one place
   const { given, fields } = othersIn(program);
-  const isGiven = (offset: number) => given.some(({ start, end }) => start <= offset && offset < end);
+  const isGiven = (offset: number) =>
+    given.some(({ start, end }) => start <= offset && offset < end);
   new Visitor({
     Identifier: ({ name, start }) => {
       if (name === "fetch" && !fields.has(start) && !isGiven(start)) found.add(start);
@@ -78,7 +83,10 @@ function othersIn(program: ESTree.Program): { given: Span[]; fields: Set<number>
 }
 
 /** Whether a pattern makes a name `fetch` (`key`: takes a field of that name). */
-function bindsFetch(pattern: ESTree.ParamPattern | ESTree.BindingPattern, side: "key" | "value" = "value"): boolean {
+function bindsFetch(
+  pattern: ESTree.ParamPattern | ESTree.BindingPattern,
+  side: "key" | "value" = "value",
+): boolean {
   switch (pattern.type) {
     case "Identifier":
       return side === "value" && pattern.name === "fetch";
@@ -103,4 +111,5 @@ const isRuntime = ({ type, ...node }: ESTree.Node): boolean =>
 
 /** `fetch` or `"fetch"`, as the name of a field. */
 const isNamed = (key: ESTree.Node): boolean =>
-  (key.type === "Identifier" && key.name === "fetch") || (key.type === "Literal" && key.value === "fetch");
+  (key.type === "Identifier" && key.name === "fetch") ||
+  (key.type === "Literal" && key.value === "fetch");

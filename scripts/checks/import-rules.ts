@@ -96,12 +96,30 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
     ],
   },
   // Rows in D1. What an object has stored comes in as plain data, so only its types are known here.
-  d1: { uses: ["src/env", "src/evals", "src/uploads", "src/tenancy", "src/protocol"], types: ["durable-objects"] },
+  d1: {
+    uses: ["src/env", "src/evals", "src/uploads", "src/tenancy", "src/protocol"],
+    types: ["durable-objects"],
+  },
   // Bindings: each object by the type of what it can be asked.
   "src/env": { uses: [], types: ["durable-objects", "src/tools", "r2-layout"], packages: [] },
-  "src/agents": { uses: ["src/providers", "src/tools", "src/prompts", "src/workspace", "src/coordination", "src/protocol"] },
-  "src/uploads": { uses: ["src/workspace", "r2-layout", "src/protocol"], packages: ["fflate", "modern-tar", "zod"] },
-  "src/evals": { uses: ["src/config", "src/patterns", "src/coordination", "src/protocol"], packages: ["croner", "zod"] },
+  "src/agents": {
+    uses: [
+      "src/providers",
+      "src/tools",
+      "src/prompts",
+      "src/workspace",
+      "src/coordination",
+      "src/protocol",
+    ],
+  },
+  "src/uploads": {
+    uses: ["src/workspace", "r2-layout", "src/protocol"],
+    packages: ["fflate", "modern-tar", "zod"],
+  },
+  "src/evals": {
+    uses: ["src/config", "src/patterns", "src/coordination", "src/protocol"],
+    packages: ["croner", "zod"],
+  },
   // Tools too: which there are, and what the rules must know of them.
   "src/config": {
     uses: [
@@ -115,7 +133,9 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
       "src/protocol",
     ],
   },
-  "src/tools": { uses: ["src/workspace", "src/redaction", "src/patterns", "src/coordination", "src/protocol"] },
+  "src/tools": {
+    uses: ["src/workspace", "src/redaction", "src/patterns", "src/coordination", "src/protocol"],
+  },
   "src/prompts": { uses: ["src/coordination", "src/protocol"] },
   // Pure: what of a provider's quota is spent, and who waits for more.
   "src/rate-limits": { uses: ["src/providers", "src/protocol"], packages: [] },
@@ -137,11 +157,31 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
 
 /** Rooms around the service, and what they may not import: tests and scripts share `local/` and `simulated/`, and proof is the last of all. */
 export const CLOSED_ROOMS: { from: RegExp; room: RegExp; why: string }[] = [
-  { from: /^(?!proof\/)/, room: /^proof\/(?!counts$)/, why: "nothing imports proof/ but the sizes in counts.ts" },
-  { from: /^tests\//, room: /^scripts\//, why: "tests of a script lie beside it; what both need is in local/ or simulated/" },
-  { from: /^scripts\//, room: /^(tests|checker)\//, why: "what scripts and tests both need is in local/ or simulated/" },
-  { from: /^simulated\//, room: /^(scripts|tests|checker)\//, why: "simulated/ stands below what uses it" },
-  { from: /^local\//, room: /^(scripts|tests|simulated|checker)\//, why: "local/ stands below what uses it" },
+  {
+    from: /^(?!proof\/)/,
+    room: /^proof\/(?!counts$)/,
+    why: "nothing imports proof/ but the sizes in counts.ts",
+  },
+  {
+    from: /^tests\//,
+    room: /^scripts\//,
+    why: "tests of a script lie beside it; what both need is in local/ or simulated/",
+  },
+  {
+    from: /^scripts\//,
+    room: /^(tests|checker)\//,
+    why: "what scripts and tests both need is in local/ or simulated/",
+  },
+  {
+    from: /^simulated\//,
+    room: /^(scripts|tests|checker)\//,
+    why: "simulated/ stands below what uses it",
+  },
+  {
+    from: /^local\//,
+    room: /^(scripts|tests|simulated|checker)\//,
+    why: "local/ stands below what uses it",
+  },
   {
     from: /^checker\//,
     room: /^(?!checker\/|src\/protocol\/)/,
@@ -180,7 +220,11 @@ export const CLOSED_MODULES: { module: RegExp; only: RegExp; why: string }[] = [
 
 /** Types that only one folder may name. */
 export const CLOSED_TYPES: { name: RegExp; only: RegExp; why: string }[] = [
-  { name: /^R2(Bucket|Object|ObjectBody)$/, only: /^r2-layout\//, why: "only r2-layout/ knows what lies in R2" },
+  {
+    name: /^R2(Bucket|Object|ObjectBody)$/,
+    only: /^r2-layout\//,
+    why: "only r2-layout/ knows what lies in R2",
+  },
 ];
 
 /** Whose names stand in their own provider folder and the tables directly in `src/providers/`, and nowhere else in code. */

@@ -2,80 +2,222 @@ import { describe, expect, it } from "vitest";
 import { importProblems } from "./imports";
 import { parseSource, readSources } from "./source";
 
-const problemsOf = (path: string, text: string) => importProblems([parseSource(path, text)]).map((problem) => problem.message);
+const problemsOf = (path: string, text: string) =>
+  importProblems([parseSource(path, text)]).map((problem) => problem.message);
 
 describe("import directions", () => {
   it.each([
-    ["rules import the providers", "src/coordination/attempt.ts", `import { models } from "../providers/registry";`],
+    [
+      "rules import the providers",
+      "src/coordination/attempt.ts",
+      `import { models } from "../providers/registry";`,
+    ],
     [
       "rules take only a type from the providers",
       "src/coordination/attempt.ts",
       `import type { Provider } from "../providers/provider";`,
     ],
     ["rules import a package", "src/coordination/attempt.ts", `import { z } from "zod";`],
-    ["the protocol turns back to the rules", "src/protocol/events.ts", `import { decide } from "../coordination/attempt";`],
-    ["an arrow turns back through a re-export", "src/protocol/index.ts", `export * from "../coordination/attempt";`],
-    ["an arrow turns back through a dynamic import", "src/prompts/round.ts", `const m = await import("../agents/context");`],
+    [
+      "the protocol turns back to the rules",
+      "src/protocol/events.ts",
+      `import { decide } from "../coordination/attempt";`,
+    ],
+    [
+      "an arrow turns back through a re-export",
+      "src/protocol/index.ts",
+      `export * from "../coordination/attempt";`,
+    ],
+    [
+      "an arrow turns back through a dynamic import",
+      "src/prompts/round.ts",
+      `const m = await import("../agents/context");`,
+    ],
     [
       "an arrow turns back through an inline type import",
       "src/prompts/round.ts",
       `type C = import("../agents/context").Context;`,
     ],
-    ["a lower layer takes a type from a higher one", "src/config/parse.ts", `import type { Call } from "../agents/call";`],
-    ["the API imports an object's code", "src/api/runs.ts", `import { SessionObject } from "../../durable-objects/session";`],
+    [
+      "a lower layer takes a type from a higher one",
+      "src/config/parse.ts",
+      `import type { Call } from "../agents/call";`,
+    ],
+    [
+      "the API imports an object's code",
+      "src/api/runs.ts",
+      `import { SessionObject } from "../../durable-objects/session";`,
+    ],
     [
       "one value beside types makes it an import of code",
       "src/api/runs.ts",
       `import { type A, B } from "../../durable-objects/session";`,
     ],
-    ["the command line knows the service from inside", "cli/main.ts", `import { decide } from "../src/coordination/attempt";`],
-    ["the page takes a type beyond the protocol", "web/app.ts", `import type { Team } from "../src/config/team";`],
-    ["a lower layer bundles a team", "src/config/parse-team.ts", `import demo from "../../configs/teams/demo.yaml";`],
+    [
+      "the command line knows the service from inside",
+      "cli/main.ts",
+      `import { decide } from "../src/coordination/attempt";`,
+    ],
+    [
+      "the page takes a type beyond the protocol",
+      "web/app.ts",
+      `import type { Team } from "../src/config/team";`,
+    ],
+    [
+      "a lower layer bundles a team",
+      "src/config/parse-team.ts",
+      `import demo from "../../configs/teams/demo.yaml";`,
+    ],
     ["the service imports a campaign", "src/worker.ts", `import { play } from "../proof/play";`],
-    ["a test imports a campaign", "tests/docs/a.test.ts", `import { play } from "../../proof/play";`],
-    ["a test imports a script", "tests/docs/a.test.ts", `import { demo } from "../../scripts/demo";`],
-    ["a script imports a test's helper", "scripts/demo.ts", `import { log } from "../tests/protocol/builders";`],
-    ["a simulated provider imports a test's helper", "simulated/disk.ts", `import { log } from "../tests/protocol/builders";`],
-    ["the local service needs simulated parts", "local/proxy.ts", `import { chance } from "../simulated/chance";`],
-    ["the checker asks the rules", "checker/votes.ts", `import { tally } from "../src/coordination";`],
+    [
+      "a test imports a campaign",
+      "tests/docs/a.test.ts",
+      `import { play } from "../../proof/play";`,
+    ],
+    [
+      "a test imports a script",
+      "tests/docs/a.test.ts",
+      `import { demo } from "../../scripts/demo";`,
+    ],
+    [
+      "a script imports a test's helper",
+      "scripts/demo.ts",
+      `import { log } from "../tests/protocol/builders";`,
+    ],
+    [
+      "a simulated provider imports a test's helper",
+      "simulated/disk.ts",
+      `import { log } from "../tests/protocol/builders";`,
+    ],
+    [
+      "the local service needs simulated parts",
+      "local/proxy.ts",
+      `import { chance } from "../simulated/chance";`,
+    ],
+    [
+      "the checker asks the rules",
+      "checker/votes.ts",
+      `import { tally } from "../src/coordination";`,
+    ],
     ["the service imports a script", "src/worker.ts", `import { demo } from "../scripts/demo";`],
-    ["the platform reaches below the objects", "src/agents/call.ts", `import { env } from "cloudflare:workers";`],
+    [
+      "the platform reaches below the objects",
+      "src/agents/call.ts",
+      `import { env } from "cloudflare:workers";`,
+    ],
     ["an SDK leaves its folder", "src/agents/call.ts", `import OpenAI from "openai";`],
-    ["a part of an SDK leaves its folder", "src/providers/registry.ts", `import { APIError } from "openai/error";`],
+    [
+      "a part of an SDK leaves its folder",
+      "src/providers/registry.ts",
+      `import { APIError } from "openai/error";`,
+    ],
     ["the rules lean on Node", "src/prompts/round.ts", `import { createHash } from "node:crypto";`],
-    ["R2 is named outside its folder", "durable-objects/session.ts", "type Env = { BUCKET: R2Bucket };"],
-    ["a vendor decides something far from its folder", "src/agents/call.ts", `if (backend === "openai") retry();`],
+    [
+      "R2 is named outside its folder",
+      "durable-objects/session.ts",
+      "type Env = { BUCKET: R2Bucket };",
+    ],
+    [
+      "a vendor decides something far from its folder",
+      "src/agents/call.ts",
+      `if (backend === "openai") retry();`,
+    ],
     ["a vendor hides in a name", "src/agents/call.ts", "const anthropicQuirk = true;"],
-    ["a vendor hides in a template", "src/prompts/round.ts", "const text = `You are Claude, ${name}`;"],
-    ["a vendor stands in another's folder", "src/providers/openai-chat/request.ts", `const host = "api.groq.com";`],
+    [
+      "a vendor hides in a template",
+      "src/prompts/round.ts",
+      "const text = `You are Claude, ${name}`;",
+    ],
+    [
+      "a vendor stands in another's folder",
+      "src/providers/openai-chat/request.ts",
+      `const host = "api.groq.com";`,
+    ],
   ])("refuses that %s", (_, path, text) => {
     expect(problemsOf(path, text)).not.toEqual([]);
   });
 
   it.each([
-    ["rules import the protocol", "src/coordination/attempt.ts", `import { isTerminal } from "../protocol/events";`],
+    [
+      "rules import the protocol",
+      "src/coordination/attempt.ts",
+      `import { isTerminal } from "../protocol/events";`,
+    ],
     ["a neighbour is imported", "src/coordination/attempt.ts", `import { owed } from "./owed";`],
-    ["the worker bundles a team", "src/worker.ts", `import demo from "../configs/teams/demo.yaml";`],
-    ["agents import providers", "src/agents/call.ts", `import { ProviderError } from "../providers/provider";`],
-    ["agents take the team's type", "src/agents/call.ts", `import type { Team } from "../config/team";`],
-    ["the API takes an object's type", "src/api/runs.ts", `import type { SessionObject } from "../../durable-objects/session";`],
-    ["objects know the platform", "durable-objects/session.ts", `import { DurableObject } from "cloudflare:workers";`],
-    ["an SDK is used in its folder", "src/providers/openai-chat/index.ts", `import OpenAI from "openai";`],
+    [
+      "the worker bundles a team",
+      "src/worker.ts",
+      `import demo from "../configs/teams/demo.yaml";`,
+    ],
+    [
+      "agents import providers",
+      "src/agents/call.ts",
+      `import { ProviderError } from "../providers/provider";`,
+    ],
+    [
+      "agents take the team's type",
+      "src/agents/call.ts",
+      `import type { Team } from "../config/team";`,
+    ],
+    [
+      "the API takes an object's type",
+      "src/api/runs.ts",
+      `import type { SessionObject } from "../../durable-objects/session";`,
+    ],
+    [
+      "objects know the platform",
+      "durable-objects/session.ts",
+      `import { DurableObject } from "cloudflare:workers";`,
+    ],
+    [
+      "an SDK is used in its folder",
+      "src/providers/openai-chat/index.ts",
+      `import OpenAI from "openai";`,
+    ],
     ["R2 is named in its folder", "r2-layout/bucket.ts", "export type Bucket = R2Bucket;"],
-    ["the registry names vendors", "src/providers/registry.ts", `export const hosts = ["api.groq.com", "api.openai.com"];`],
+    [
+      "the registry names vendors",
+      "src/providers/registry.ts",
+      `export const hosts = ["api.groq.com", "api.openai.com"];`,
+    ],
     ["a team names its wire format", "src/config/team.ts", `export type Format = "openai-chat";`],
-    ["a comment names a vendor", "src/agents/call.ts", "// what Claude calls tool_use\nexport const a = 1;"],
-    ["the checker reads the protocol", "checker/votes.ts", `import type { SessionEvent } from "../src/protocol/events";`],
-    ["a test reads the sizes", "tests/docs/a.test.ts", `import { countOf } from "../../proof/counts";`],
-    ["a campaign imports a test's helper", "proof/play.ts", `import { log } from "../tests/protocol/builders";`],
-    ["tests import anything", "tests/agents/call.test.ts", `import OpenAI from "openai"; import { x } from "../../src/worker";`],
+    [
+      "a comment names a vendor",
+      "src/agents/call.ts",
+      "// what Claude calls tool_use\nexport const a = 1;",
+    ],
+    [
+      "the checker reads the protocol",
+      "checker/votes.ts",
+      `import type { SessionEvent } from "../src/protocol/events";`,
+    ],
+    [
+      "a test reads the sizes",
+      "tests/docs/a.test.ts",
+      `import { countOf } from "../../proof/counts";`,
+    ],
+    [
+      "a campaign imports a test's helper",
+      "proof/play.ts",
+      `import { log } from "../tests/protocol/builders";`,
+    ],
+    [
+      "tests import anything",
+      "tests/agents/call.test.ts",
+      `import OpenAI from "openai"; import { x } from "../../src/worker";`,
+    ],
   ])("allows that %s", (_, path, text) => {
     expect(problemsOf(path, text)).toEqual([]);
   });
 
   it("names the line", () => {
-    const source = parseSource("src/coordination/a.ts", `export const a = 1;\n\nimport { b } from "../agents/b";`);
-    expect(importProblems([source])).toEqual([expect.objectContaining({ path: "src/coordination/a.ts", line: 3 })]);
+    const source = parseSource(
+      "src/coordination/a.ts",
+      `export const a = 1;\n\nimport { b } from "../agents/b";`,
+    );
+    expect(importProblems([source])).toEqual([
+      expect.objectContaining({ path: "src/coordination/a.ts", line: 3 }),
+    ]);
   });
 
   it("reads the repository's own files, these tests among them", async () => {

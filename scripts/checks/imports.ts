@@ -1,6 +1,15 @@
 import path from "node:path";
 import { Visitor } from "rolldown/utils";
-import { CLOSED_MODULES, CLOSED_ROOMS, CLOSED_TYPES, FORMATS, LAYER_RULES, LAYERS, type Layer, VENDORS } from "./import-rules";
+import {
+  CLOSED_MODULES,
+  CLOSED_ROOMS,
+  CLOSED_TYPES,
+  FORMATS,
+  LAYER_RULES,
+  LAYERS,
+  type Layer,
+  VENDORS,
+} from "./import-rules";
 import { type Import, importsOf } from "./imports-of";
 import { lineAt, type Problem, type Source } from "./source";
 
@@ -17,16 +26,24 @@ function closedRooms(source: Source): Problem[] {
   return importsOf(source).flatMap(({ specifier, offset }) => {
     if (!specifier.startsWith(".")) return [];
     const target = path.posix.join(path.posix.dirname(source.path), specifier);
-    const closed = CLOSED_ROOMS.find(({ from, room }) => from.test(source.path) && room.test(target));
+    const closed = CLOSED_ROOMS.find(
+      ({ from, room }) => from.test(source.path) && room.test(target),
+    );
     const line = lineAt(source.text, offset);
-    return closed ? [{ path: source.path, line, message: `${target} may not be imported here: ${closed.why}` }] : [];
+    return closed
+      ? [{ path: source.path, line, message: `${target} may not be imported here: ${closed.why}` }]
+      : [];
   });
 }
 
 function forbiddenImports(source: Source): Problem[] {
   return importsOf(source).flatMap((found) => {
-    const message = found.specifier.startsWith(".") ? wrongDirection(source.path, found) : wrongModule(source.path, found);
-    return message === null ? [] : [{ path: source.path, line: lineAt(source.text, found.offset), message }];
+    const message = found.specifier.startsWith(".")
+      ? wrongDirection(source.path, found)
+      : wrongModule(source.path, found);
+    return message === null
+      ? []
+      : [{ path: source.path, line: lineAt(source.text, found.offset), message }];
   });
 }
 
@@ -39,7 +56,10 @@ function wrongDirection(from: string, { specifier, typeOnly }: Import): string |
   if (wanted === null) return `${layer} may not import ${target}, which is no part of the service`;
   if (rule.uses.includes(wanted) || (typeOnly && rule.types?.includes(wanted))) return null;
   const below =
-    LAYERS.indexOf(wanted) > LAYERS.indexOf(layer) && rule.packages === undefined && layer !== "cli" && layer !== "web";
+    LAYERS.indexOf(wanted) > LAYERS.indexOf(layer) &&
+    rule.packages === undefined &&
+    layer !== "cli" &&
+    layer !== "web";
   if (typeOnly && below) return null;
   return `${layer} may not import ${typeOnly ? "types " : ""}from ${wanted}; it may use ${rule.uses.join(", ") || "nothing"}`;
 }
@@ -47,8 +67,11 @@ function wrongDirection(from: string, { specifier, typeOnly }: Import): string |
 function wrongModule(from: string, { specifier }: Import): string | null {
   const layer = layerOf(from);
   const packages = layer === null ? undefined : LAYER_RULES[layer].packages;
-  if (packages && !packages.includes(specifier)) return `${layer} is pure: it may not import ${specifier}`;
-  const closed = CLOSED_MODULES.find(({ module, only }) => module.test(specifier) && !only.test(from));
+  if (packages && !packages.includes(specifier))
+    return `${layer} is pure: it may not import ${specifier}`;
+  const closed = CLOSED_MODULES.find(
+    ({ module, only }) => module.test(specifier) && !only.test(from),
+  );
   return closed ? `${specifier} may not be imported here: ${closed.why}` : null;
 }
 
@@ -57,11 +80,14 @@ function forbiddenNames(source: Source): Problem[] {
   const report = (offset: number, message: string) =>
     problems.push({ path: source.path, line: lineAt(source.text, offset), message });
   const checkType = (name: string, offset: number) => {
-    const closed = CLOSED_TYPES.find((rule) => rule.name.test(name) && !rule.only.test(source.path));
+    const closed = CLOSED_TYPES.find(
+      (rule) => rule.name.test(name) && !rule.only.test(source.path),
+    );
     if (closed) report(offset, `${name} may not be named here: ${closed.why}`);
   };
   const checkVendor = (text: string, offset: number) => {
-    const vendor = vendorsConcern(source.path) && !FORMATS.has(text) ? VENDORS.exec(text)?.[0] : undefined;
+    const vendor =
+      vendorsConcern(source.path) && !FORMATS.has(text) ? VENDORS.exec(text)?.[0] : undefined;
     if (vendor && !ownFolder(source.path, vendor))
       report(offset, `"${vendor}" is known only to its folder and the tables in src/providers/`);
   };
@@ -89,5 +115,9 @@ function ownFolder(file: string, vendor: string): boolean {
 }
 
 function layerOf(file: string): Layer | null {
-  return LAYERS.find((layer) => file === layer || file === `${layer}.ts` || file.startsWith(`${layer}/`)) ?? null;
+  return (
+    LAYERS.find(
+      (layer) => file === layer || file === `${layer}.ts` || file.startsWith(`${layer}/`),
+    ) ?? null
+  );
 }

@@ -3,6 +3,8 @@ import type { Problem } from "./source";
 /** Prints what a check found and sets the exit code: 1 if anything. */
 export function report(name: string, files: number, problems: Problem[]): void {
   for (const { path, line, message } of problems) console.error(`${path}:${line} ${message}`);
-  console.log(`${name}: ${files} files, ${problems.length === 0 ? "nothing found" : `${problems.length} problems`}`);
+  console.log(
+    `${name}: ${files} files, ${problems.length === 0 ? "nothing found" : `${problems.length} problems`}`,
+  );
   if (problems.length > 0) process.exitCode = 1;
 }

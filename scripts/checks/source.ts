@@ -28,17 +28,30 @@ const NOT_OURS = /(^|\/)(node_modules|dist|fixtures)(\/|$)/;
 
 /** Every file of ours that holds TypeScript, in a stable order. */
 export async function readSources(root: string): Promise<Source[]> {
-  const found = FOLDERS.filter((folder) => existsSync(path.join(root, folder))).map(async (folder) => {
-    const entries = await readdir(path.join(root, folder), { recursive: true, withFileTypes: true });
-    return entries.filter((entry) => entry.isFile()).map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)));
-  });
+  const found = FOLDERS.filter((folder) => existsSync(path.join(root, folder))).map(
+    async (folder) => {
+      const entries = await readdir(path.join(root, folder), {
+        recursive: true,
+        withFileTypes: true,
+      });
+      return entries
+        .filter((entry) => entry.isFile())
+        .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)));
+    },
+  );
   const names = (await Promise.all(found)).flat().map((name) => name.replaceAll(path.sep, "/"));
   const ours = names.filter((name) => CODE.test(name) && !NOT_OURS.test(name)).sort();
-  return Promise.all(ours.map(async (name) => parseSource(name, await readFile(path.join(root, name), "utf8"))));
+  return Promise.all(
+    ours.map(async (name) => parseSource(name, await readFile(path.join(root, name), "utf8"))),
+  );
 }
 
 export function parseSource(name: string, text: string): Source {
-  return { path: name, text, ast: parseSync(name, text, { lang: name.endsWith("x") ? "tsx" : "ts" }) };
+  return {
+    path: name,
+    text,
+    ast: parseSync(name, text, { lang: name.endsWith("x") ? "tsx" : "ts" }),
+  };
 }
 
 /** The line, counted from 1, on which the character at `offset` stands. */

@@ -21,8 +21,18 @@ it.each([
     on: ["/a", "/b"],
     problems: [],
   },
-  { name: "misses a file that the runner left out", ran: [file("/a", PASSED)], on: ["/a", "/b"], problems: ["/b did not run"] },
-  { name: "refuses a file without tests", ran: [file("/a")], on: ["/a"], problems: ["/a ran no test"] },
+  {
+    name: "misses a file that the runner left out",
+    ran: [file("/a", PASSED)],
+    on: ["/a", "/b"],
+    problems: ["/b did not run"],
+  },
+  {
+    name: "refuses a file without tests",
+    ran: [file("/a")],
+    on: ["/a"],
+    problems: ["/a ran no test"],
+  },
   {
     name: "refuses a file whose tests were all skipped",
     ran: [file("/a", ["skipped", "later"])],
@@ -41,14 +51,23 @@ it.each([
     on: ["/a"],
     problems: [],
   },
-  { name: "names a file that failed", ran: [file("/a", ["failed", "breaks"])], on: ["/a"], problems: ["/a failed"] },
+  {
+    name: "names a file that failed",
+    ran: [file("/a", ["failed", "breaks"])],
+    on: ["/a"],
+    problems: ["/a failed"],
+  },
 ])("$name", ({ ran, on, problems }) => {
   expect(countTests({ testResults: ran }, on).problems).toEqual(problems);
 });
 
 it("counts what passed, failed and was skipped", () => {
   const ran = [file("/a", PASSED, ["failed", "x"], ["skipped", "y [needs z]"]), file("/b", PASSED)];
-  expect(countTests({ testResults: ran }, ["/a", "/b"])).toMatchObject({ passed: 2, failed: 1, skipped: 1 });
+  expect(countTests({ testResults: ran }, ["/a", "/b"])).toMatchObject({
+    passed: 2,
+    failed: 1,
+    skipped: 1,
+  });
 });
 
 it("names each failed test with its message, and a file that broke before its tests", () => {
@@ -64,5 +83,8 @@ it("names each failed test with its message, and a file that broke before its te
     },
     { name: "/b", status: "failed", message: "Cannot find module", assertionResults: [] },
   ];
-  expect(failuresOf({ testResults })).toEqual(["FAILED /a\n  team > votes\nexpected 1 to be 2", "FAILED /b\nCannot find module"]);
+  expect(failuresOf({ testResults })).toEqual([
+    "FAILED /a\n  team > votes\nexpected 1 to be 2",
+    "FAILED /b\nCannot find module",
+  ]);
 });

@@ -45,10 +45,16 @@ export function countTests(report: TestReport, files: string[]): TestCount {
     failed,
     skipped: skipped.length,
     problems: [
-      ...files.filter((file) => !report.testResults.some(({ name }) => name === file)).map((file) => `${file} did not run`),
+      ...files
+        .filter((file) => !report.testResults.some(({ name }) => name === file))
+        .map((file) => `${file} did not run`),
       ...report.testResults.filter(ranNothing).map(({ name }) => `${name} ran no test`),
-      ...report.testResults.filter(({ status }) => status === "failed").map(({ name }) => `${name} failed`),
-      ...skipped.filter(({ fullName }) => !REASON.test(fullName)).map(({ fullName }) => `skipped without a reason: ${fullName}`),
+      ...report.testResults
+        .filter(({ status }) => status === "failed")
+        .map(({ name }) => `${name} failed`),
+      ...skipped
+        .filter(({ fullName }) => !REASON.test(fullName))
+        .map(({ fullName }) => `skipped without a reason: ${fullName}`),
     ],
   };
 }
@@ -60,11 +66,15 @@ const SHOWN = 1_500;
 export function failuresOf(report: TestReport): string[] {
   return report.testResults.flatMap(({ name, status, message, assertionResults }) => {
     const failed = assertionResults.filter((test) => test.status === "failed");
-    const whole = status === "failed" && failed.length === 0 ? [`FAILED ${name}\n${(message ?? "").slice(0, SHOWN)}`] : [];
+    const whole =
+      status === "failed" && failed.length === 0
+        ? [`FAILED ${name}\n${(message ?? "").slice(0, SHOWN)}`]
+        : [];
     return [
       ...whole,
       ...failed.map(
-        ({ fullName, failureMessages }) => `FAILED ${name}\n  ${fullName}\n${failureMessages.join("\n").slice(0, SHOWN)}`,
+        ({ fullName, failureMessages }) =>
+          `FAILED ${name}\n  ${fullName}\n${failureMessages.join("\n").slice(0, SHOWN)}`,
       ),
     ];
   });
@@ -72,5 +82,7 @@ export function failuresOf(report: TestReport): string[] {
 
 /** Skipping for a stated reason may empty a file; nothing else may. */
 function ranNothing({ assertionResults }: TestReport["testResults"][number]): boolean {
-  return assertionResults.every(({ status, fullName }) => status !== "passed" && status !== "failed" && !REASON.test(fullName));
+  return assertionResults.every(
+    ({ status, fullName }) => status !== "passed" && status !== "failed" && !REASON.test(fullName),
+  );
 }

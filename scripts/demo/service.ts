@@ -28,7 +28,11 @@ export type DemoServiceOptions = {
 const TAIL_LINES = 40;
 
 /** Starts the service and waits until it answers. Throws the signal's reason after an abort. */
-export async function startService({ allowedOrigin, port, signal }: DemoServiceOptions): Promise<DemoService> {
+export async function startService({
+  allowedOrigin,
+  port,
+  signal,
+}: DemoServiceOptions): Promise<DemoService> {
   const chosen = await freePort(port);
   const state = await mkdtemp(path.join(tmpdir(), "massgen-demo-"));
   const removeState = () => rm(state, { recursive: true, force: true });

@@ -13,7 +13,11 @@ export type Stage = Pick<Io, "stdout" | "stderr" | "env"> & { signal: AbortSigna
 export type Shown = { exitCode: ExitCode; sessionId: string; turn: number };
 
 /** Asks the demo's question, shows the run to its end, prints what came of it. Throws CliError. */
-export async function showRun(server: string, providers: Pick<SimulatedProviders, "baseUrls">, stage: Stage): Promise<Shown> {
+export async function showRun(
+  server: string,
+  providers: Pick<SimulatedProviders, "baseUrls">,
+  stage: Stage,
+): Promise<Shown> {
   stage.stderr.write(introduction());
   const run = { question: SCENARIO.question, config: teamConfig(providers) };
   const context = { server };

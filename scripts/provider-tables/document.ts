@@ -9,7 +9,10 @@ const BEGIN = "<!-- From here on made by `npm run providers:table` from src/prov
 /** The document with its tables made anew from the data; what stands above them stays. Throws if it has no place for them. */
 export function withTables(document: string): string {
   const end = document.indexOf(BEGIN);
-  if (end < 0) throw new Error(`There is no place for the tables. Put this line where they shall begin:\n${BEGIN}`);
+  if (end < 0)
+    throw new Error(
+      `There is no place for the tables. Put this line where they shall begin:\n${BEGIN}`,
+    );
   return `${document.slice(0, end)}${BEGIN}\n\n${tables()}\n`;
 }
 
@@ -19,7 +22,11 @@ ${grouped(UNKNOWN_MODEL.contextWindow)} tokens, at most ${grouped(UNKNOWN_MODEL.
 function tables(): string {
   return [
     ["## Backend types", typesTable()],
-    ["## Hosted tools", "List prices as read in November 2026; what a call may use is reserved before it starts.", hostedTable()],
+    [
+      "## Hosted tools",
+      "List prices as read in November 2026; what a call may use is reserved before it starts.",
+      hostedTable(),
+    ],
     ["## Where a stored key may go", originsTable()],
     [
       "## Parameters",

@@ -1,5 +1,10 @@
 import { hostById } from "../../src/providers/hosts";
-import { type LongPrompt, MODEL_GROUPS, type ModelGroup, type Row } from "../../src/providers/model-rows";
+import {
+  type LongPrompt,
+  MODEL_GROUPS,
+  type ModelGroup,
+  type Row,
+} from "../../src/providers/model-rows";
 import { code, grouped, table, usd } from "./markdown";
 
 /** Known models: window, output cap, and prices with the day they held. */
@@ -10,12 +15,29 @@ export function modelsTable(): string {
 }
 
 const groupRows = ({ host, pricedAt, rows, sound }: ModelGroup): string[][] =>
-  Object.entries(rows).map(([model, row]) => [hostById(host).name, code(model), ...facts(row, sound?.[model]), pricedAt]);
+  Object.entries(rows).map(([model, row]) => [
+    hostById(host).name,
+    code(model),
+    ...facts(row, sound?.[model]),
+    pricedAt,
+  ]);
 
-function facts([window, mostOutput, input, cached, output, cacheWrite, long]: Row, sound: number | undefined): string[] {
+function facts(
+  [window, mostOutput, input, cached, output, cacheWrite, long]: Row,
+  sound: number | undefined,
+): string[] {
   const dear = cacheWrite == null ? "" : usd(cacheWrite);
   const read = sound === undefined ? usd(input) : `${usd(input)}, sound ${usd(sound)}`;
-  return [grouped(window), grouped(mostOutput), read, usd(cached), dear, usd(output), long ? times(long) : ""];
+  return [
+    grouped(window),
+    grouped(mostOutput),
+    read,
+    usd(cached),
+    dear,
+    usd(output),
+    long ? times(long) : "",
+  ];
 }
 
-const times = ({ above, input, output }: LongPrompt): string => `above ${grouped(above)}: input × ${input}, output × ${output}`;
+const times = ({ above, input, output }: LongPrompt): string =>
+  `above ${grouped(above)}: input × ${input}, output × ${output}`;

@@ -7,7 +7,9 @@ const HEADS = FORMATS.map((format) => FORMAT_NAMES[format].replace(/^the /, ""))
 
 /** Every parameter a config may hold, and what each wire format takes of it or wants instead. */
 export function paramsTable(): string {
-  const rows = [...ALL_PARAMS].sort().map((name) => [code(name), ...FORMATS.map((format) => cell(name, FORMAT_PARAMS[format]))]);
+  const rows = [...ALL_PARAMS]
+    .sort()
+    .map((name) => [code(name), ...FORMATS.map((format) => cell(name, FORMAT_PARAMS[format]))]);
   return table(["Parameter", ...HEADS], rows);
 }
 
@@ -24,7 +26,9 @@ function inWords(kind: ParamKind): string {
     case "number":
       return `${kind.min} to ${kind.max}`;
     case "integer":
-      return Number.isSafeInteger(kind.max + 1) ? `whole, ${grouped(kind.min)} to ${grouped(kind.max)}` : "whole number";
+      return Number.isSafeInteger(kind.max + 1)
+        ? `whole, ${grouped(kind.min)} to ${grouped(kind.max)}`
+        : "whole number";
     case "words":
       return codes(kind.words);
     case "flag":

@@ -1,7 +1,18 @@
 import type { Reply, Script } from "../providers/reply";
 import { aliasOf, byStage, isShown, newAnswer, paced, vote } from "../providers/scripts";
 import type { Situation } from "../providers/situation";
-import { IMPROVED, LARGEST, PRESENTATION, QUESTION, REASONS, ROUGH, SEARCH, SOURCE, THOROUGH, WEIGHING } from "./texts";
+import {
+  IMPROVED,
+  LARGEST,
+  PRESENTATION,
+  QUESTION,
+  REASONS,
+  ROUGH,
+  SEARCH,
+  SOURCE,
+  THOROUGH,
+  WEIGHING,
+} from "./texts";
 
 /**
  * The demo's story, of three agents from three vendors. The sprinter answers fast and roughly, the judge soon after; the thinker
@@ -13,9 +24,18 @@ import { IMPROVED, LARGEST, PRESENTATION, QUESTION, REASONS, ROUGH, SEARCH, SOUR
  * than a second between any two that must not swap. In any other order the team comes to the same end.
  */
 
-type DemoAgent = { id: string; model: string; type: "openai" | "claude" | "gemini"; searches: boolean };
+type DemoAgent = {
+  id: string;
+  model: string;
+  type: "openai" | "claude" | "gemini";
+  searches: boolean;
+};
 
-export const SCENARIO: { question: string; agents: readonly DemoAgent[]; models: Readonly<Record<string, Script>> } = {
+export const SCENARIO: {
+  question: string;
+  agents: readonly DemoAgent[];
+  models: Readonly<Record<string, Script>>;
+} = {
   question: QUESTION,
   agents: [
     { id: "thinker", type: "claude", model: "claude-opus-5-5", searches: false },
@@ -33,7 +53,10 @@ function thinker(): Script {
   return answersUntilImproved({
     answer: THOROUGH,
     final: REASONS.improvedByRival,
-    before: (situation) => ({ ...voteFor(THOROUGH, REASONS.thorough, situation), pace: { ttftMs: 900, tokensPerSecond: 45 } }),
+    before: (situation) => ({
+      ...voteFor(THOROUGH, REASONS.thorough, situation),
+      pace: { ttftMs: 900, tokensPerSecond: 45 },
+    }),
   });
 }
 
@@ -43,7 +66,9 @@ function sprinter(): Script {
     final: REASONS.improvedByItself,
     before: (situation) => {
       const canImprove = situation.stage === "deciding" && isShown(THOROUGH, situation);
-      return canImprove ? newAnswer(IMPROVED) : voteFor(LARGEST, REASONS.largestOverRough, situation);
+      return canImprove
+        ? newAnswer(IMPROVED)
+        : voteFor(LARGEST, REASONS.largestOverRough, situation);
     },
   });
 }
@@ -60,11 +85,18 @@ function judge(): Script {
 }
 
 /** Answers, does `before` until the improved answer is in view, then votes for that; presents it whoever wins. */
-function answersUntilImproved(parts: { answer: string; final: string; before: (situation: Situation) => Reply }): Script {
+function answersUntilImproved(parts: {
+  answer: string;
+  final: string;
+  before: (situation: Situation) => Reply;
+}): Script {
   return byStage({
     answering: () => newAnswer(parts.answer),
     presenting: () => ({ hosted: [SEARCH], text: PRESENTATION, citations: [SOURCE] }),
-    deciding: (situation) => (isShown(IMPROVED, situation) ? voteFor(IMPROVED, parts.final, situation) : parts.before(situation)),
+    deciding: (situation) =>
+      isShown(IMPROVED, situation)
+        ? voteFor(IMPROVED, parts.final, situation)
+        : parts.before(situation),
   });
 }
 

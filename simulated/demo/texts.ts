@@ -71,10 +71,13 @@ The second one starts from the other end. It asks how many connections there are
 I vote for the second proposal.`;
 
 export const REASONS = {
-  largestOverRough: "A pool of 10 is full all the time; this one leaves room for bursts and thinks of the deploy.",
+  largestOverRough:
+    "A pool of 10 is full all the time; this one leaves room for bursts and thinks of the deploy.",
   largestAfterWeighing: "Of the two, this is the one under which requests would not wait.",
   thorough: "It alone looks at how much the load varies, and it leaves connections for others.",
   improvedByItself: "It puts a figure on 'almost never' and still fits during a deploy.",
-  improvedByRival: "It replaces the rule of thumb by the real probability: with 16, 6 requests in 100 would still wait.",
-  improvedAfterStale: "With this answer in view, 25 is out: a deploy would want all 100. 20 waits almost never, and fits.",
+  improvedByRival:
+    "It replaces the rule of thumb by the real probability: with 16, 6 requests in 100 would still wait.",
+  improvedAfterStale:
+    "With this answer in view, 25 is out: a deploy would want all 100. 20 waits almost never, and fits.",
 } as const;

@@ -6,14 +6,19 @@ import type { Situation } from "./situation";
 
 /** Votes for the answer that is its own, if it can tell. */
 export const votesForItself = (answer: string): Script =>
-  answersThenVotes({ answer, voteFor: ({ shown }) => shown.find(({ text }) => text.includes(answer))?.alias ?? "agent1" });
+  answersThenVotes({
+    answer,
+    voteFor: ({ shown }) => shown.find(({ text }) => text.includes(answer))?.alias ?? "agent1",
+  });
 
 /** Votes for these instead of what is offered, one in each call, then as it should. */
 export function votesWrongly(answer: string, ...targets: [string, ...string[]]): Script {
   const base = answersThenVotes({ answer });
   return (situation) => {
     const target = situation.stage === "deciding" ? targets[situation.callIndex] : undefined;
-    return target === undefined ? base(situation) : call("vote", { agent_id: target, reason: "I think so." });
+    return target === undefined
+      ? base(situation)
+      : call("vote", { agent_id: target, reason: "I think so." });
   };
 }
 
@@ -33,7 +38,8 @@ export function decidesTwice(answer: string, times: number): Script {
 
 /** Votes `times` times in one reply, for all it was shown in turn. */
 export function votesManyTimes(answer: string, times: number): Script {
-  const target = ({ shown }: Situation, nth: number) => shown[nth % Math.max(1, shown.length)]?.alias ?? "agent1";
+  const target = ({ shown }: Situation, nth: number) =>
+    shown[nth % Math.max(1, shown.length)]?.alias ?? "agent1";
   return byStage({
     answering: () => newAnswer(answer),
     deciding: (situation) => ({
@@ -48,8 +54,12 @@ export function votesManyTimes(answer: string, times: number): Script {
 /** Calls a tool nobody offered, `times` times in one reply, then does as it should. */
 export function callsTheUnknown(answer: string, times: number): Script {
   const base = answersThenVotes({ answer });
-  const calls = Array.from({ length: times }, (_, nth) => ({ name: "delete_everything", arguments: { nth } }));
-  return (situation) => (situation.callIndex === 0 && situation.stage !== "presentation" ? { calls } : base(situation));
+  const calls = Array.from({ length: times }, (_, nth) => ({
+    name: "delete_everything",
+    arguments: { nth },
+  }));
+  return (situation) =>
+    situation.callIndex === 0 && situation.stage !== "presentation" ? { calls } : base(situation);
 }
 
 /** Calls a tool `times` times in one reply, and answers with what it was told. */
@@ -57,7 +67,9 @@ export function callsAtOnce(name: string, times: number): Script {
   const calls = Array.from({ length: times }, (_, nth) => ({ name, arguments: { nth } }));
   return byStage({
     answering: ({ callIndex, toolResults }) =>
-      callIndex === 0 ? { calls } : newAnswer(`Told: ${toolResults.map(({ text }) => text).join(", ")}`),
+      callIndex === 0
+        ? { calls }
+        : newAnswer(`Told: ${toolResults.map(({ text }) => text).join(", ")}`),
     deciding: (situation) => vote(situation),
     presenting: ({ shown }) => ({ text: best(shown)?.text ?? "" }),
   });

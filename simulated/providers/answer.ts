@@ -4,15 +4,34 @@ import { type Continuity, newId } from "./continuity";
 import { type Dialect, type Piece, Refused, type Said, type Sent } from "./dialect";
 import type { RecordedRequest } from "./ledger";
 import { type Frame, now, play, upTo } from "./play";
-import { allowed, argumentsText, capped, type Failure, outputTokens, type Reply, type Script, tokensOf } from "./reply";
+import {
+  allowed,
+  argumentsText,
+  capped,
+  type Failure,
+  outputTokens,
+  type Reply,
+  type Script,
+  tokensOf,
+} from "./reply";
 import { toSituation } from "./situation";
 import type { Wire } from "./wire";
 
 /** What one request is answered with. */
-export type Backstage = { wire: Wire; dialect: Dialect; sent: Sent; memory: Continuity; script: Script | undefined };
+export type Backstage = {
+  wire: Wire;
+  dialect: Dialect;
+  sent: Sent;
+  memory: Continuity;
+  script: Script | undefined;
+};
 
 /** Answers a request: reads it, asks the script, paces or breaks the reply, and records what came of it. */
-export async function answer(res: ServerResponse, record: RecordedRequest, backstage: Backstage): Promise<void> {
+export async function answer(
+  res: ServerResponse,
+  record: RecordedRequest,
+  backstage: Backstage,
+): Promise<void> {
   const left = watchClose(res, record);
   const reply = await replyTo(record, backstage);
   if (reply.hang === "headers" || left.aborted) return;
@@ -48,7 +67,10 @@ export function refuse(res: ServerResponse, dialect: Dialect, failure: Failure):
 }
 
 /** What the model says, if the provider lets the request through to it. */
-async function replyTo(record: RecordedRequest, { dialect, sent, memory, script }: Backstage): Promise<Reply> {
+async function replyTo(
+  record: RecordedRequest,
+  { dialect, sent, memory, script }: Backstage,
+): Promise<Reply> {
   try {
     record.asked = dialect.read(sent);
     record.inputTokens = tokensOf(textSent(record.asked));
@@ -72,7 +94,13 @@ async function scripted(script: Script | undefined, record: RecordedRequest): Pr
     return await script(toSituation(record.asked));
   } catch (error) {
     record.scriptError = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    return { fail: { status: 500, code: "script_failed", message: "The script of this simulated model threw an error." } };
+    return {
+      fail: {
+        status: 500,
+        code: "script_failed",
+        message: "The script of this simulated model threw an error.",
+      },
+    };
   }
 }
 
@@ -80,12 +108,20 @@ type Rendered = { frames: Frame[]; contentType: string; said: Said | null };
 
 function failed(failure: Failure, dialect: Dialect): Rendered {
   const bytes = JSON.stringify(dialect.failureBody(failure));
-  return { frames: [{ bytes, tokens: 0, usage: false }], contentType: "application/json", said: null };
+  return {
+    frames: [{ bytes, tokens: 0, usage: false }],
+    contentType: "application/json",
+    said: null,
+  };
 }
 
 type Stage = Backstage & { inputTokens: number };
 
-async function rendered(reply: Reply, asked: Asked, { wire, dialect, sent, memory, inputTokens }: Stage): Promise<Rendered> {
+async function rendered(
+  reply: Reply,
+  asked: Asked,
+  { wire, dialect, sent, memory, inputTokens }: Stage,
+): Promise<Rendered> {
   const said = toSaid(reply, inputTokens, dialect);
   const written = await wire.render(sent, said);
   if ("message" in written) {
@@ -95,7 +131,11 @@ async function rendered(reply: Reply, asked: Asked, { wire, dialect, sent, memor
   }
   const { pieces, given } = dialect.dress(written.events, said, { asked, body: sent.body });
   memory.keep(given);
-  return { frames: endedBy(reply, pieces.map(toFrame), dialect), contentType: "text/event-stream", said };
+  return {
+    frames: endedBy(reply, pieces.map(toFrame), dialect),
+    contentType: "text/event-stream",
+    said,
+  };
 }
 
 /** A stream that tells of an error ends with it. */
@@ -106,7 +146,11 @@ function endedBy({ failsMidway }: Reply, frames: Frame[], dialect: Dialect): Fra
   return [...upTo(frames, afterTokens), { bytes, tokens: 0, usage: false }];
 }
 
-function toSaid({ calls = [], usage, ...reply }: Reply, inputTokens: number, { callIdPrefix }: Dialect): Said {
+function toSaid(
+  { calls = [], usage, ...reply }: Reply,
+  inputTokens: number,
+  { callIdPrefix }: Dialect,
+): Said {
   const reasoningTokens = tokensOf(reply.reasoning ?? "");
   const counted = {
     inputTokens,
@@ -115,7 +159,11 @@ function toSaid({ calls = [], usage, ...reply }: Reply, inputTokens: number, { c
   };
   return {
     ...reply,
-    calls: calls.map((call) => ({ id: call.id ?? newId(callIdPrefix), name: call.name, arguments: argumentsText(call) })),
+    calls: calls.map((call) => ({
+      id: call.id ?? newId(callIdPrefix),
+      name: call.name,
+      arguments: argumentsText(call),
+    })),
     usage: usage ?? counted,
   };
 }

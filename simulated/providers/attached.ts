@@ -22,11 +22,19 @@ const PARTS: Readonly<Record<Format, z.ZodType<Found>>> = {
         type: z.literal("input_audio"),
         input_audio: z.strictObject({ data: z.base64(), format: z.enum(["wav", "mp3"]) }),
       })
-      .transform(({ input_audio: { data, format } }) => ({ mediaType: `audio/${format}`, name: "", base64: data })),
+      .transform(({ input_audio: { data, format } }) => ({
+        mediaType: `audio/${format}`,
+        name: "",
+        base64: data,
+      })),
   ]),
   "openai-responses": z.union([
     z
-      .object({ type: z.literal("input_image"), detail: z.enum(["auto", "low", "high"]), image_url: url })
+      .object({
+        type: z.literal("input_image"),
+        detail: z.enum(["auto", "low", "high"]),
+        image_url: url,
+      })
       .transform(({ image_url }) => fromUrl(image_url, "")),
     z
       .object({ type: z.literal("input_file"), filename: z.string(), file_data: url })
@@ -34,10 +42,18 @@ const PARTS: Readonly<Record<Format, z.ZodType<Found>>> = {
   ]),
   anthropic: z
     .object({ type: z.enum(["image", "document"]), source, title: z.string().default("") })
-    .transform(({ source: { media_type, data }, title }) => ({ mediaType: media_type, name: title, base64: data })),
+    .transform(({ source: { media_type, data }, title }) => ({
+      mediaType: media_type,
+      name: title,
+      base64: data,
+    })),
   gemini: z
     .object({ inlineData: z.object({ mimeType: z.string(), data: z.string() }) })
-    .transform(({ inlineData: { mimeType, data } }) => ({ mediaType: mimeType, name: "", base64: data })),
+    .transform(({ inlineData: { mimeType, data } }) => ({
+      mediaType: mimeType,
+      name: "",
+      base64: data,
+    })),
 };
 
 function fromUrl(text: string, name: string): Found {
@@ -48,11 +64,16 @@ function fromUrl(text: string, name: string): Found {
 /** One line for each: `image/png 1f2e3d4c5b6a`, files with their name where the format has one. */
 export function attachedIn(format: Format, body: Json): string[] {
   const lists = [body["messages"], body["input"], body["contents"]].filter(Array.isArray).flat();
-  const parts = lists.flatMap((message: Json) => [message["content"], message["parts"]].filter(Array.isArray).flat());
+  const parts = lists.flatMap((message: Json) =>
+    [message["content"], message["parts"]].filter(Array.isArray).flat(),
+  );
   return parts.flatMap((part: unknown) => {
     const { data } = PARTS[format].safeParse(part);
     if (!data) return [];
-    const hash = createHash("sha256").update(Buffer.from(data.base64, "base64")).digest("hex").slice(0, 12);
+    const hash = createHash("sha256")
+      .update(Buffer.from(data.base64, "base64"))
+      .digest("hex")
+      .slice(0, 12);
     return [[data.mediaType, data.name, hash].filter(Boolean).join(" ")];
   });
 }

@@ -19,12 +19,23 @@ type Work = {
 };
 
 /** Works through its steps, one call a reply, then decides. It goes by how many replies it has given in the conversation. */
-export function worksOnFiles({ first = [], answer, improved, beforeVote = [], last = [], final }: Work): Script {
+export function worksOnFiles({
+  first = [],
+  answer,
+  improved,
+  beforeVote = [],
+  last = [],
+  final,
+}: Work): Script {
   const isDue = (situation: Situation) => improved !== undefined && !isShown(improved, situation);
   return byStage({
     answering: (situation) => stepOf(first, situation) ?? newAnswer(answer),
-    deciding: (situation) => (isDue(situation) ? newAnswer(improved ?? "") : (stepOf(beforeVote, situation) ?? vote(situation))),
-    presenting: (situation) => stepOf(last, situation) ?? final ?? { text: `${answer} Results: ${resultsOf(situation)}` },
+    deciding: (situation) =>
+      isDue(situation)
+        ? newAnswer(improved ?? "")
+        : (stepOf(beforeVote, situation) ?? vote(situation)),
+    presenting: (situation) =>
+      stepOf(last, situation) ?? final ?? { text: `${answer} Results: ${resultsOf(situation)}` },
   });
 }
 
@@ -32,11 +43,15 @@ function stepOf(steps: Work["first"], situation: Situation): Reply | null {
   const step = steps?.[situation.callIndex];
   if (!step) return null;
   const [name, args] = step;
-  const filled = JSON.stringify(args).replaceAll("{best}", best(situation.shown)?.alias ?? "agent1");
+  const filled = JSON.stringify(args).replaceAll(
+    "{best}",
+    best(situation.shown)?.alias ?? "agent1",
+  );
   return call(name, JSON.parse(filled.replaceAll("{kept}", keptIn(situation))));
 }
 
 const keptIn = ({ toolResults }: Situation): string =>
   /\.tool_results\/[\w-]+\.txt/.exec(toolResults.at(-1)?.text ?? "")?.[0] ?? "";
 
-const resultsOf = ({ toolResults }: Situation): string => toolResults.map(({ text }) => text).join(" | ");
+const resultsOf = ({ toolResults }: Situation): string =>
+  toolResults.map(({ text }) => text).join(" | ");

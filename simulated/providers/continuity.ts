@@ -48,7 +48,11 @@ export class Continuity {
     for (const [place, item] of given.entries()) {
       const brought = items[place];
       const isRepeated = item.id !== "" && given.slice(0, place).some(({ id }) => id === item.id);
-      if (brought && (isRepeated ? isSame({ ...item, id: brought.id }, brought) : isSame(item, brought))) continue;
+      if (
+        brought &&
+        (isRepeated ? isSame({ ...item, id: brought.id }, brought) : isSame(item, brought))
+      )
+        continue;
       return { kind: brought?.kind === item.kind ? "changed" : "missing", turn, item };
     }
     const added = items[given.length];
@@ -57,7 +61,9 @@ export class Continuity {
 }
 
 const isSame = (given: Item, brought: Item): boolean =>
-  given.kind === brought.kind && given.id === brought.id && (given.content === null || given.content === brought.content);
+  given.kind === brought.kind &&
+  given.id === brought.id &&
+  (given.content === null || given.content === brought.content);
 
 /** A call as an item: its arguments as text, if they are what arguments must be. */
 export const callItem = (id: string, name: string, args: string): Item => ({

@@ -8,7 +8,12 @@ export type Format = "openai-chat" | "openai-responses" | "anthropic" | "gemini"
 export type Json = Record<string, unknown>;
 
 /** A request as it came. `path` is without its query; `takes`: fields that its host takes besides those of the format's maker; absent: none. */
-export type Sent = { path: string; headers: Readonly<Record<string, string>>; body: Json; takes?: ReadonlySet<string> };
+export type Sent = {
+  path: string;
+  headers: Readonly<Record<string, string>>;
+  body: Json;
+  takes?: ReadonlySet<string>;
+};
 
 /** A reply whose calls have ids, and what it is charged. */
 export type Said = Omit<Reply, "calls" | "usage"> & { calls: SaidCall[]; usage: ReportedUsage };

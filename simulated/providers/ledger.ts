@@ -39,7 +39,10 @@ export type RecordedRequest = {
   scriptError: string | null;
 };
 
-type Arrived = Pick<RecordedRequest, "id" | "format" | "model" | "path" | "headers" | "body" | "startedAt">;
+type Arrived = Pick<
+  RecordedRequest,
+  "id" | "format" | "model" | "path" | "headers" | "body" | "startedAt"
+>;
 
 /** When a request came, when its headers and first byte left, and when it was over. */
 export type RequestTimes = Pick<RecordedRequest, "startedAt" | "firstByteAt" | "endedAt">;
@@ -77,13 +80,17 @@ export function charges(requests: readonly RecordedRequest[]): Charge[] {
 }
 
 /** The most requests that were open at the same time. */
-export const peakConcurrency = (requests: readonly RequestTimes[]): number => peak(requests, ({ endedAt }) => endedAt);
+export const peakConcurrency = (requests: readonly RequestTimes[]): number =>
+  peak(requests, ({ endedAt }) => endedAt);
 
 /** The most requests that waited for their response headers at the same time. */
 export const peakAwaitingHeaders = (requests: readonly RequestTimes[]): number =>
   peak(requests, ({ firstByteAt, endedAt }) => firstByteAt ?? endedAt);
 
-function peak(requests: readonly RequestTimes[], until: (request: RequestTimes) => number | null): number {
+function peak(
+  requests: readonly RequestTimes[],
+  until: (request: RequestTimes) => number | null,
+): number {
   const edges = requests.flatMap((request) => [
     { at: request.startedAt, step: 1 },
     { at: until(request) ?? Number.POSITIVE_INFINITY, step: -1 },

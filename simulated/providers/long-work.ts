@@ -12,7 +12,14 @@ export const refusesOver =
     const sent = tokensOf(textSent(situation.asked));
     if (sent <= tokens) return script(situation);
     const message = `This model's maximum context length is ${tokens} tokens. However, your messages resulted in ${sent} tokens.`;
-    return { fail: { status: 400, type: "invalid_request_error", code: "context_length_exceeded", message } };
+    return {
+      fail: {
+        status: 400,
+        type: "invalid_request_error",
+        code: "context_length_exceeded",
+        message,
+      },
+    };
   };
 
 /** What `script` does, with a usage as if its window were nearly full whenever what it was sent holds `mark` and no summary. */
@@ -21,7 +28,10 @@ export const seemsFull =
   async (situation) => {
     const sent = textSent(situation.asked);
     const isFull = sent.includes(mark) && !sent.includes("SUMMARY OF YOUR WORK");
-    return { ...(await script(situation)), ...(isFull && { usage: { inputTokens, outputTokens: 50 } }) };
+    return {
+      ...(await script(situation)),
+      ...(isFull && { usage: { inputTokens, outputTokens: 50 } }),
+    };
   };
 
 type Work = {
@@ -40,9 +50,13 @@ type Work = {
 export function worksAtLength({ steps, size, answer, summaryPace }: Work): Script {
   return (situation) => {
     const done = stepsIn(situation);
-    if (isSummary(situation)) return { text: `Written so far: step-${done}.`, ...(summaryPace && { pace: summaryPace }) };
+    if (isSummary(situation))
+      return { text: `Written so far: step-${done}.`, ...(summaryPace && { pace: summaryPace }) };
     if (done < steps && situation.stage !== "presentation") {
-      return call("write_file", { path: `step-${done + 1}.txt`, content: "word ".repeat(size / 5) });
+      return call("write_file", {
+        path: `step-${done + 1}.txt`,
+        content: "word ".repeat(size / 5),
+      });
     }
     if (situation.stage === "presentation") return { text: answer };
     return situation.stage === "first_answer" ? newAnswer(answer) : vote(situation);
@@ -61,13 +75,23 @@ export function outgrowsMidway(answer: string, begun: string): Script {
     if (isSummary(situation)) return { text: `${(await works(situation)).text}${reminded}` };
     if (stepsIn(situation) < 3 || situation.stage !== "first_answer") return works(situation);
     if (sent.includes("SUMMARY OF YOUR WORK")) return newAnswer(`${answer}${reminded}`);
-    const message = "Your input exceeds the context window of this model. Please adjust your input and try again.";
-    const failure = { status: 400, type: "invalid_request_error", code: "context_length_exceeded", message };
-    return { text: `${begun} and so on and so forth, without end.`, failsMidway: { afterTokens: tokensOf(begun) + 1, failure } };
+    const message =
+      "Your input exceeds the context window of this model. Please adjust your input and try again.";
+    const failure = {
+      status: 400,
+      type: "invalid_request_error",
+      code: "context_length_exceeded",
+      message,
+    };
+    return {
+      text: `${begun} and so on and so forth, without end.`,
+      failsMidway: { afterTokens: tokensOf(begun) + 1, failure },
+    };
   };
 }
 
-const isSummary = ({ asked }: Situation): boolean => asked.tools.length === 0 && asked.system.startsWith("You sum up");
+const isSummary = ({ asked }: Situation): boolean =>
+  asked.tools.length === 0 && asked.system.startsWith("You sum up");
 
 const stepsIn = ({ asked }: Situation): number =>
   Math.max(0, ...[...textSent(asked).matchAll(/step-(\d+)/g)].map(([, step]) => Number(step)));

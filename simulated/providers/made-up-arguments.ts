@@ -9,9 +9,14 @@ export function madeUpArguments(parameters: unknown): Record<string, unknown> {
   return schema.success ? objectFor(schema.data, {}) : {};
 }
 
-function objectFor(schema: ArgumentSchema, fixed: Record<string, unknown>): Record<string, unknown> {
+function objectFor(
+  schema: ArgumentSchema,
+  fixed: Record<string, unknown>,
+): Record<string, unknown> {
   const properties = Object.entries(schema.properties ?? {});
-  return Object.fromEntries(properties.map(([name, property]) => [name, fixed[name] ?? valueFor(property)]));
+  return Object.fromEntries(
+    properties.map(([name, property]) => [name, fixed[name] ?? valueFor(property)]),
+  );
 }
 
 function valueFor(schema: ArgumentSchema): unknown {

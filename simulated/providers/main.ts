@@ -1,7 +1,16 @@
 import { parseArgs } from "node:util";
 import { SCENARIO } from "../demo/scenario";
 import type { Script } from "./reply";
-import { alwaysFails, answersThenVotes, copycat, hangs, improvesForever, improvesOnce, neverDecides, paced } from "./scripts";
+import {
+  alwaysFails,
+  answersThenVotes,
+  copycat,
+  hangs,
+  improvesForever,
+  improvesOnce,
+  neverDecides,
+  paced,
+} from "./scripts";
 import { startSimulatedProviders } from "./server";
 
 /**
@@ -12,7 +21,10 @@ import { startSimulatedProviders } from "./server";
 const PACE = { ttftMs: 500, tokensPerSecond: 60 };
 const CAST: Record<string, Script> = {
   solid: answersThenVotes({ answer: "The answer is 42, and here is why: six times seven." }),
-  improver: improvesOnce({ answer: "42.", improved: "The answer is 42: six rows of seven, counted twice to be sure." }),
+  improver: improvesOnce({
+    answer: "42.",
+    improved: "The answer is 42: six rows of seven, counted twice to be sure.",
+  }),
   restless: improvesForever({ topic: "Another thought" }),
   copycat: copycat({ answer: "I think it is 42." }),
   undecided: neverDecides(),

@@ -2,7 +2,11 @@ import { type Json, Refused } from "./dialect";
 import type { Failure } from "./reply";
 
 /** Refuses the first field that is in none of these sets. */
-export function onlyKnown(body: Json, known: readonly ReadonlySet<string>[], complaint: (field: string) => Failure): void {
+export function onlyKnown(
+  body: Json,
+  known: readonly ReadonlySet<string>[],
+  complaint: (field: string) => Failure,
+): void {
   const unknown = Object.keys(body).find((field) => !known.some((fields) => fields.has(field)));
   if (unknown !== undefined) throw new Refused(complaint(unknown));
 }
@@ -15,7 +19,10 @@ export const words = (text: string): ReadonlySet<string> => new Set(text.trim().
 /** What is wrong with the results of some calls: each must have exactly one, and none may answer a call that was not made. */
 export type ResultProblem = { kind: "missing" | "doubled" | "unasked"; id: string };
 
-export function resultProblem(calls: readonly string[], results: readonly string[]): ResultProblem | null {
+export function resultProblem(
+  calls: readonly string[],
+  results: readonly string[],
+): ResultProblem | null {
   const missing = calls.find((id) => !results.includes(id));
   if (missing !== undefined) return { kind: "missing", id: missing };
   const unasked = results.find((id) => !calls.includes(id));

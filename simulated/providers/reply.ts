@@ -37,7 +37,13 @@ export type Source = { url: string; title: string; text?: string };
 /** Headers come with the first token. `tokensPerSecond` absent: all tokens right after the first. */
 export type Pace = { ttftMs: number; tokensPerSecond?: number };
 /** `retryAfter`: the value of the header: seconds or a date. */
-export type Failure = { status: number; code?: string; type?: string; message?: string; retryAfter?: number | string };
+export type Failure = {
+  status: number;
+  code?: string;
+  type?: string;
+  message?: string;
+  retryAfter?: number | string;
+};
 /** Cached tokens and those written to the cache are part of the input, reasoning is part of the output. */
 export type ReportedUsage = {
   inputTokens: number;
@@ -63,7 +69,10 @@ export const argumentsText = (call: ToolCall): string =>
 /** How many tokens a reply streams, which is also what is charged for it unless it says otherwise. */
 export function outputTokens(reply: Reply): number {
   const calls = (reply.calls ?? []).map((call) => tokensOf(argumentsText(call)));
-  return [tokensOf(reply.reasoning ?? ""), tokensOf(reply.text ?? ""), ...calls].reduce((sum, tokens) => sum + tokens, 0);
+  return [tokensOf(reply.reasoning ?? ""), tokensOf(reply.text ?? ""), ...calls].reduce(
+    (sum, tokens) => sum + tokens,
+    0,
+  );
 }
 
 /** What a script would say, as far as its request lets it: no hosted tool that is not offered, no reasoning that is not to be shown. */
@@ -90,6 +99,7 @@ export function capped(reply: Reply, maxTokens: number | null): Reply {
   const reasoning = take(reply.reasoning ?? "");
   const text = take(reply.text ?? "");
   const calls: ToolCall[] = [];
-  for (const call of reply.calls ?? []) if (left > 0) calls.push({ name: call.name, arguments: take(argumentsText(call)) });
+  for (const call of reply.calls ?? [])
+    if (left > 0) calls.push({ name: call.name, arguments: take(argumentsText(call)) });
   return { ...reply, reasoning, text, calls, finishReason: "length" };
 }

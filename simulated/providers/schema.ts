@@ -5,7 +5,10 @@ export const JsonSchema = z.record(z.string(), z.unknown());
 
 /** Text as most formats hold it: one string, or parts of which some have text. */
 export const ContentSchema = z
-  .union([z.string(), z.array(z.looseObject({ type: z.string().optional(), text: z.string().optional() }))])
+  .union([
+    z.string(),
+    z.array(z.looseObject({ type: z.string().optional(), text: z.string().optional() })),
+  ])
   .nullish();
 export type Content = z.infer<typeof ContentSchema>;
 
@@ -17,7 +20,9 @@ export function textOf(content: Content): string {
 
 /** The one thing the vote tool's JSON Schema is read for. */
 export const VoteParametersSchema = z.looseObject({
-  properties: z.looseObject({ agent_id: z.looseObject({ enum: z.array(z.string()).optional() }).optional() }),
+  properties: z.looseObject({
+    agent_id: z.looseObject({ enum: z.array(z.string()).optional() }).optional(),
+  }),
 });
 
 /** As much of JSON Schema as it takes to make up arguments that fit. */

@@ -14,7 +14,11 @@ type Voting = { voteFor?: Choice; reason?: string };
 type Presenting = { presentation?: string };
 
 /** Answers, then votes; presents its own words, or the best answer if none were given. The model of a good team member. */
-export function answersThenVotes({ answer, presentation, ...voting }: { answer: string } & Voting & Presenting): Script {
+export function answersThenVotes({
+  answer,
+  presentation,
+  ...voting
+}: { answer: string } & Voting & Presenting): Script {
   return byStage({
     answering: () => newAnswer(answer),
     deciding: (situation) => vote(situation, voting),
@@ -28,14 +32,24 @@ export function tellsWhatCame(): Script {
 }
 
 function whatCame({ asked: { attached, messages } }: Situation): string {
-  const files = [...(messages[0]?.text ?? "").matchAll(/<<<\w+ ATTACHED FILE>>>\n([\s\S]*?)\n<<</g)].map(([, text = ""]) => text);
-  const earlier = [...(messages[0]?.text ?? "").matchAll(/\(With it came, not sent again: [^)]*\)/g)].map(([text]) => text);
+  const files = [
+    ...(messages[0]?.text ?? "").matchAll(/<<<\w+ ATTACHED FILE>>>\n([\s\S]*?)\n<<</g),
+  ].map(([, text = ""]) => text);
+  const earlier = [
+    ...(messages[0]?.text ?? "").matchAll(/\(With it came, not sent again: [^)]*\)/g),
+  ].map(([text]) => text);
   return `What came: ${[...attached, ...files, ...earlier].join(" | ") || "nothing"}`;
 }
 
 /** As `answersThenVotes`, but once it is shown answers it first gives `improved`, unless that is there already. */
-export function improvesOnce({ improved, ...rest }: { answer: string; improved: string } & Voting & Presenting): Script {
-  const base = answersThenVotes({ ...rest, voteFor: rest.voteFor ?? ((situation) => aliasOf(improved, situation)) });
+export function improvesOnce({
+  improved,
+  ...rest
+}: { answer: string; improved: string } & Voting & Presenting): Script {
+  const base = answersThenVotes({
+    ...rest,
+    voteFor: rest.voteFor ?? ((situation) => aliasOf(improved, situation)),
+  });
   return (situation) => {
     const due = situation.stage === "deciding" && !isShown(improved, situation);
     return due ? newAnswer(improved) : base(situation);
@@ -46,23 +60,33 @@ export function improvesOnce({ improved, ...rest }: { answer: string; improved: 
 export function improvesForever({ topic, ...voting }: { topic: string } & Voting): Script {
   return byStage({
     answering: () => newAnswer(unlikeAnyOther(topic)),
-    deciding: (situation) => (situation.stage === "at_limit" ? vote(situation, voting) : newAnswer(unlikeAnyOther(topic))),
+    deciding: (situation) =>
+      situation.stage === "at_limit" ? vote(situation, voting) : newAnswer(unlikeAnyOther(topic)),
     presenting: (situation) => ({ text: best(situation.shown)?.text ?? topic }),
   });
 }
 
 /** Hands in the first answer it is shown as its own, `copies` times per round, then votes. */
-export function copycat({ answer, copies = 1, ...voting }: { answer: string; copies?: number } & Voting): Script {
+export function copycat({
+  answer,
+  copies = 1,
+  ...voting
+}: { answer: string; copies?: number } & Voting): Script {
   const base = answersThenVotes({ answer, ...voting });
   return (situation) => {
-    const copied = situation.stage === "deciding" && situation.callIndex < copies ? situation.shown[0] : undefined;
+    const copied =
+      situation.stage === "deciding" && situation.callIndex < copies
+        ? situation.shown[0]
+        : undefined;
     return copied ? newAnswer(copied.text) : base(situation);
   };
 }
 
 /** Talks and talks, even where a tool call is required. */
 export const neverDecides =
-  (text = "There is much to be said on both sides, and I would like to think about it a little longer."): Script =>
+  (
+    text = "There is much to be said on both sides, and I would like to think about it a little longer.",
+  ): Script =>
   () => ({ text });
 
 /** Answers every request with this HTTP error. */
@@ -72,11 +96,15 @@ export const alwaysFails =
 
 /** Accepts every request and never ends it: without headers, or after `tokens` of its text. */
 export const hangs =
-  (at: "headers" | "body" = "headers", { text = "Let me think about that.", tokens = 2 } = {}): Script =>
+  (
+    at: "headers" | "body" = "headers",
+    { text = "Let me think about that.", tokens = 2 } = {},
+  ): Script =>
   () => ({ hang: at, text, cutAfterChunks: tokens });
 
 /** What `script` does, broken off after so many tokens. */
-export const cutAfter = (tokens: number, script: Script): Script => changed(script, { cutAfterChunks: tokens });
+export const cutAfter = (tokens: number, script: Script): Script =>
+  changed(script, { cutAfterChunks: tokens });
 
 /** What `script` does, at this pace where it names none itself. */
 export const paced =
@@ -129,7 +157,9 @@ export function vote(
 }
 
 /** A reply that is one call of a tool. */
-export const call = (name: string, args: Record<string, unknown>): Reply => ({ calls: [{ name, arguments: args }] });
+export const call = (name: string, args: Record<string, unknown>): Reply => ({
+  calls: [{ name, arguments: args }],
+});
 
 /** The longest answer; of equally long ones the first in the alphabet. */
 export function best(shown: readonly ShownAnswer[]): ShownAnswer | undefined {
@@ -138,10 +168,13 @@ export function best(shown: readonly ShownAnswer[]): ShownAnswer | undefined {
 
 /** Who gave this text, as far as shown; else who gave the best. */
 export const aliasOf = (text: string, { shown, aliases }: Situation): string =>
-  (shown.find((answer) => answer.text.includes(text.trim())) ?? best(shown))?.alias ?? aliases[0] ?? "agent1";
+  (shown.find((answer) => answer.text.includes(text.trim())) ?? best(shown))?.alias ??
+  aliases[0] ??
+  "agent1";
 
 /** Whether this text is among the answers shown. */
-export const isShown = (text: string, { shown }: Situation): boolean => shown.some((answer) => answer.text.includes(text.trim()));
+export const isShown = (text: string, { shown }: Situation): boolean =>
+  shown.some((answer) => answer.text.includes(text.trim()));
 
 function chosen(situation: Situation, choice: Choice): string {
   if (typeof choice === "function") return choice(situation);
@@ -149,7 +182,8 @@ function chosen(situation: Situation, choice: Choice): string {
   return answer?.alias ?? situation.aliases[0] ?? "agent1";
 }
 
-const parametersOf = (name: string, { asked }: Situation): unknown => asked.tools.find((tool) => tool.name === name)?.parameters;
+const parametersOf = (name: string, { asked }: Situation): unknown =>
+  asked.tools.find((tool) => tool.name === name)?.parameters;
 
 const changed =
   (script: Script, change: Partial<Reply>): Script =>

@@ -39,13 +39,19 @@ export type SimulatedProvidersOptions = { models: Readonly<Record<string, Script
 const DIALECTS: readonly Dialect[] = [OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, GEMINI];
 
 /** Starts the providers on a loopback port, a free one unless told. */
-export async function startSimulatedProviders({ models, port = 0 }: SimulatedProvidersOptions): Promise<SimulatedProviders> {
+export async function startSimulatedProviders({
+  models,
+  port = 0,
+}: SimulatedProvidersOptions): Promise<SimulatedProviders> {
   const wire = await startWire();
   const memories = new Map<string, Continuity>();
   const records: RecordedRequest[] = [];
   const server = createServer((req, res) => {
     handle(req, res).catch((error: unknown) =>
-      refuse(res, OPENAI_CHAT, { status: 500, message: error instanceof Error ? error.message : String(error) }),
+      refuse(res, OPENAI_CHAT, {
+        status: 500,
+        message: error instanceof Error ? error.message : String(error),
+      }),
     );
   });
   async function handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -53,13 +59,26 @@ export async function startSimulatedProviders({ models, port = 0 }: SimulatedPro
     const url = req.url ?? "";
     const { path, takes } = askedOf(url.split("?")[0] ?? "");
     const dialect = req.method === "POST" ? DIALECTS.find((one) => one.serves(path)) : undefined;
-    if (!dialect) return refuse(res, OPENAI_CHAT, { status: 404, message: `Unknown URL (${req.method} ${url})` });
+    if (!dialect)
+      return refuse(res, OPENAI_CHAT, {
+        status: 404,
+        message: `Unknown URL (${req.method} ${url})`,
+      });
     const body = parseJson(await text(req));
-    if (!isJsonObject(body)) return refuse(res, dialect, { status: 400, message: "The body is no JSON object." });
+    if (!isJsonObject(body))
+      return refuse(res, dialect, { status: 400, message: "The body is no JSON object." });
     const sent = { path, headers: flat(req), body, takes };
     const model = dialect.modelOf(sent);
     const { format } = dialect;
-    const record = newRecord({ id: records.length + 1, format, model, path: url, headers: sent.headers, body, startedAt });
+    const record = newRecord({
+      id: records.length + 1,
+      format,
+      model,
+      path: url,
+      headers: sent.headers,
+      body,
+      startedAt,
+    });
     records.push(record);
     const key = `${dialect.format} ${model}`;
     const memory = memories.get(key) ?? new Continuity();
@@ -67,7 +86,9 @@ export async function startSimulatedProviders({ models, port = 0 }: SimulatedPro
     await answer(res, record, { wire, dialect, sent, memory, script: models[model] });
   }
   server.keepAliveTimeout = 0; // to close what is idle could break a call that begins at that moment
-  await new Promise<void>((listening, failed) => server.once("error", failed).listen(port, "127.0.0.1", listening));
+  await new Promise<void>((listening, failed) =>
+    server.once("error", failed).listen(port, "127.0.0.1", listening),
+  );
   const address = server.address();
   const url = `http://127.0.0.1:${address && typeof address === "object" ? address.port : port}`;
   const basePaths = new Map(DIALECTS.map(({ format, basePath }) => [format, basePath]));

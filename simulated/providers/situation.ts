@@ -31,7 +31,13 @@ export type Situation = {
 export type ShownAnswer = { alias: string; text: string };
 
 /** `at_limit`: answers were possible and are no more. */
-export type Stage = "first_answer" | "deciding" | "at_limit" | "presentation" | "judgement" | "personas";
+export type Stage =
+  | "first_answer"
+  | "deciding"
+  | "at_limit"
+  | "presentation"
+  | "judgement"
+  | "personas";
 
 type Block = { title: string; text: string };
 
@@ -53,14 +59,17 @@ export function toSituation(asked: Asked): Situation {
     news: updates.at(-1) ?? [],
     updates: updates.length,
     callIndex: repliesIn(asked),
-    toolResults: readable.flatMap((message) => (message.role === "tool" ? [{ id: message.callId, text: message.text }] : [])),
+    toolResults: readable.flatMap((message) =>
+      message.role === "tool" ? [{ id: message.callId, text: message.text }] : [],
+    ),
     asked,
   };
 }
 
 /** What the model said without being interrupted is one reply, in however many items a format holds it. */
 const repliesIn = ({ messages }: Asked): number =>
-  messages.filter(({ role }, at) => role === "assistant" && messages[at - 1]?.role !== "assistant").length;
+  messages.filter(({ role }, at) => role === "assistant" && messages[at - 1]?.role !== "assistant")
+    .length;
 
 function stageOf(offers: string[]): Stage {
   if (offers.includes("assign_personas")) return "personas";

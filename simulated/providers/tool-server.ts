@@ -69,7 +69,11 @@ export async function startToolServer(): Promise<ToolServer> {
     const number = (name === "write_note" ? notes.get(key) : undefined) ?? calls;
     if (name === "write_note") notes.set(key, number);
     const isPatient = name === "await_delivery";
-    await sleep(isPatient ? DELIVERY_MS : WORK_MS, undefined, isPatient ? { signal: left.signal } : {});
+    await sleep(
+      isPatient ? DELIVERY_MS : WORK_MS,
+      undefined,
+      isPatient ? { signal: left.signal } : {},
+    );
     res.once("finish", () => {
       call.answered = true;
     });
@@ -81,10 +85,14 @@ export async function startToolServer(): Promise<ToolServer> {
     for (const key of notes.keys()) if (isForgotten(key)) notes.delete(key);
   }
   const server = createServer((req, res) => {
-    answer(req, res).catch((error: unknown) => res.destroy(error instanceof Error ? error : undefined));
+    answer(req, res).catch((error: unknown) =>
+      res.destroy(error instanceof Error ? error : undefined),
+    );
   });
   server.keepAliveTimeout = 0; // to close what is idle could break a call that begins at that moment
-  await new Promise<void>((listening, failed) => server.once("error", failed).listen(0, "127.0.0.1", listening));
+  await new Promise<void>((listening, failed) =>
+    server.once("error", failed).listen(0, "127.0.0.1", listening),
+  );
   const address = server.address();
   const url = `http://127.0.0.1:${address && typeof address === "object" ? address.port : 0}${TOOL_PATH}`;
   return {
@@ -101,7 +109,11 @@ export async function startToolServer(): Promise<ToolServer> {
 }
 
 function declaredAt(url: string): ToolServer["declared"] {
-  const parameters = { type: "object", properties: { text: { type: "string" } }, required: ["text"] };
+  const parameters = {
+    type: "object",
+    properties: { text: { type: "string" } },
+    required: ["text"],
+  };
   return Object.entries(TOOLS).map(([name, description]) => ({
     name,
     description,

@@ -41,10 +41,16 @@ export async function startWire(): Promise<Wire> {
       prepared.set(key, toMockResponse(said));
       try {
         const headers = { "content-type": "application/json", "x-aimock-context": key };
-        const response = await fetch(`${url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+        const response = await fetch(`${url}${path}`, {
+          method: "POST",
+          headers,
+          body: JSON.stringify(body),
+        });
         const text = await response.text();
         if (!response.ok) throw new Error(`aimock refused a request that it should take: ${text}`);
-        return text.startsWith("{") ? { message: JsonSchema.parse(JSON.parse(text)) } : { events: eventsIn(text) };
+        return text.startsWith("{")
+          ? { message: JsonSchema.parse(JSON.parse(text)) }
+          : { events: eventsIn(text) };
       } finally {
         prepared.delete(key);
       }
@@ -60,11 +66,15 @@ function toMockResponse({ text, reasoning, calls, usage, finishReason }: Said): 
     ...(finishReason && { finishReason }),
   };
   if (calls.length === 0) return { content: text ?? "", ...envelope };
-  return text ? { content: text, toolCalls: calls, ...envelope } : { toolCalls: calls, ...envelope };
+  return text
+    ? { content: text, toolCalls: calls, ...envelope }
+    : { toolCalls: calls, ...envelope };
 }
 
 /** The data of each event; what ends a stream of Chat Completions is no JSON, and no event. */
 function eventsIn(body: string): Json[] {
-  const data = body.split(/\r?\n/).flatMap((line) => (line.startsWith("data: ") ? [line.slice("data: ".length)] : []));
+  const data = body
+    .split(/\r?\n/)
+    .flatMap((line) => (line.startsWith("data: ") ? [line.slice("data: ".length)] : []));
   return data.filter((one) => one !== "[DONE]").map((one) => JsonSchema.parse(JSON.parse(one)));
 }

@@ -12,13 +12,17 @@ const TRIES = 20;
 export async function freePort(wanted?: number): Promise<number> {
   if (wanted) {
     if (await isFree(wanted)) return wanted;
-    throw new Error(`Port ${wanted} is not free. Name another with --port, or none to get a free one.`);
+    throw new Error(
+      `Port ${wanted} is not free. Name another with --port, or none to get a free one.`,
+    );
   }
   for (let nth = 0; nth < TRIES; nth += 1) {
     const port = randomInt(OWN_PORTS.from, OWN_PORTS.to);
     if (await isFree(port)) return port;
   }
-  throw new Error(`There is no free port on 127.0.0.1: ${TRIES} from ${OWN_PORTS.from} to ${OWN_PORTS.to} were tried.`);
+  throw new Error(
+    `There is no free port on 127.0.0.1: ${TRIES} from ${OWN_PORTS.from} to ${OWN_PORTS.to} were tried.`,
+  );
 }
 
 async function isFree(port: number): Promise<boolean> {

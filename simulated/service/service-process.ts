@@ -48,14 +48,18 @@ export class ServiceProcess {
   static async prepare(
     variables: PlanOptions["variables"],
     statements: readonly string[] = [],
-    { inspectorPort, ...more }: Pick<PlanOptions, "entry" | "loaders"> & { inspectorPort?: number } = {},
+    {
+      inspectorPort,
+      ...more
+    }: Pick<PlanOptions, "entry" | "loaders"> & { inspectorPort?: number } = {},
   ): Promise<ServiceProcess> {
     const dir = await mkdtemp(path.join(tmpdir(), "massgen-service-"));
     const port = await freePort();
     try {
       const { args, ...rest } = await planRuntime({ dir, port, variables, statements, ...more });
       const [serve = "serve", ...others] = args;
-      const inspector = inspectorPort === undefined ? [] : [`--inspector-addr=127.0.0.1:${inspectorPort}`];
+      const inspector =
+        inspectorPort === undefined ? [] : [`--inspector-addr=127.0.0.1:${inspectorPort}`];
       return new ServiceProcess({
         url: `http://127.0.0.1:${port}`,
         dir,
@@ -73,12 +77,15 @@ export class ServiceProcess {
     const { file, args, config } = this.#plan;
     const child = spawn(file, args, { detached: true, stdio: ["pipe", "pipe", "pipe"] });
     this.#child = child;
-    for (const input of [child.stdout, child.stderr]) createInterface({ input }).on("line", (line) => this.#keep(line));
+    for (const input of [child.stdout, child.stderr])
+      createInterface({ input }).on("line", (line) => this.#keep(line));
     child.stdin.on("error", () => undefined); // it was killed before it had read its configuration
     child.stdin.end(config);
     while (!(await isHealthy(this.url, AbortSignal.timeout(READY_WITHIN_MS)))) {
-      if (child.exitCode !== null || child.signalCode !== null) throw new Error(`The service ended at once:\n${this.#log}`);
-      if (performance.now() - startedAt > READY_WITHIN_MS) throw new Error(`The service does not answer:\n${this.#log}`);
+      if (child.exitCode !== null || child.signalCode !== null)
+        throw new Error(`The service ended at once:\n${this.#log}`);
+      if (performance.now() - startedAt > READY_WITHIN_MS)
+        throw new Error(`The service does not answer:\n${this.#log}`);
       await sleep(READY_EVERY_MS);
     }
     return performance.now() - startedAt;

@@ -15,7 +15,12 @@ export async function startLookout(url: string, ports?: readonly number[]) {
   const answered = new WeakSet<Received>();
   const requests: (RequestTimes & { received: Received })[] = [];
   raw.answer((response, received) => {
-    const request: RequestTimes & { received: Received } = { received, startedAt: now(), firstByteAt: null, endedAt: null };
+    const request: RequestTimes & { received: Received } = {
+      received,
+      startedAt: now(),
+      firstByteAt: null,
+      endedAt: null,
+    };
     requests.push(request);
     response.once("finish", () => answered.add(received));
     response.once("close", () => {
@@ -30,9 +35,21 @@ export async function startLookout(url: string, ports?: readonly number[]) {
     raw.received.flatMap((received) => {
       const call = CallSchema.safeParse(received.body);
       if (!call.success) return [];
-      return [{ name: call.data.params.name, meta: call.data.params._meta, answered: answered.has(received) }];
+      return [
+        {
+          name: call.data.params.name,
+          meta: call.data.params._meta,
+          answered: answered.has(received),
+        },
+      ];
     });
-  return { url: `${raw.origin}/mcp`, calls, requests, received: raw.received, close: () => raw.close() };
+  return {
+    url: `${raw.origin}/mcp`,
+    calls,
+    requests,
+    received: raw.received,
+    close: () => raw.close(),
+  };
 }
 
 async function pass(
@@ -49,7 +66,10 @@ async function pass(
   try {
     const content = body === null ? {} : { body: JSON.stringify(body) };
     const answer = await fetch(url, { method, headers: sent, ...content, signal: left.signal });
-    response.writeHead(answer.status, Object.fromEntries([...answer.headers].filter(([name]) => !NOT_PASSED.has(name))));
+    response.writeHead(
+      answer.status,
+      Object.fromEntries([...answer.headers].filter(([name]) => !NOT_PASSED.has(name))),
+    );
     response.flushHeaders();
     headersLeft();
     for await (const chunk of answer.body ?? []) response.write(chunk);
@@ -60,5 +80,13 @@ async function pass(
 }
 
 const NOT_PASSED: ReadonlySet<string> = new Set([
-  ...["host", "connection", "content-length", "transfer-encoding", "content-encoding", "accept-encoding", "keep-alive"],
+  ...[
+    "host",
+    "connection",
+    "content-length",
+    "transfer-encoding",
+    "content-encoding",
+    "accept-encoding",
+    "keep-alive",
+  ],
 ]);

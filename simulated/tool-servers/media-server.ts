@@ -10,8 +10,22 @@ const CONTENT = {
   draw: [
     { type: "text", text: "One pixel, its notes, its source and where it hangs:" },
     { type: "image", data: PIXEL, mimeType: "image/gif" },
-    { type: "resource", resource: { uri: "box://notes\u001b", mimeType: "text/markdown", text: "# Notes\nIt is red." } },
-    { type: "resource", resource: { uri: "../../etc/passwd", blob: base64(deflateSync("raw")), mimeType: "application/zlib" } },
+    {
+      type: "resource",
+      resource: {
+        uri: "box://notes\u001b",
+        mimeType: "text/markdown",
+        text: "# Notes\nIt is red.",
+      },
+    },
+    {
+      type: "resource",
+      resource: {
+        uri: "../../etc/passwd",
+        blob: base64(deflateSync("raw")),
+        mimeType: "application/zlib",
+      },
+    },
     { type: "resource_link", uri: "http://127.0.0.1:9/gallery", name: "gallery", size: 7 },
     { type: "image", data: "§ no base64 §", mimeType: "image/png" },
   ],
@@ -22,7 +36,8 @@ const CONTENT = {
   ],
 };
 
-const isNamed = (name: unknown): name is keyof typeof CONTENT => typeof name === "string" && Object.hasOwn(CONTENT, name);
+const isNamed = (name: unknown): name is keyof typeof CONTENT =>
+  typeof name === "string" && Object.hasOwn(CONTENT, name);
 
 /** Gives what is no text in all the ways there are, and some that are none. */
 export function mediaServer() {
@@ -30,7 +45,11 @@ export function mediaServer() {
     tools: Object.keys(CONTENT).map((name) => tool(name)),
     call: ({ message: { id, params }, response }) => {
       const name = params?.["name"];
-      reply(response, id, isNamed(name) ? { content: CONTENT[name] } : text("There is no such thing."));
+      reply(
+        response,
+        id,
+        isNamed(name) ? { content: CONTENT[name] } : text("There is no such thing."),
+      );
     },
   });
 }

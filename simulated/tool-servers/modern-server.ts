@@ -1,6 +1,11 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { createMcpHandler, fromJsonSchema, inputRequired, McpServer } from "@modelcontextprotocol/server";
+import {
+  createMcpHandler,
+  fromJsonSchema,
+  inputRequired,
+  McpServer,
+} from "@modelcontextprotocol/server";
 
 // The SDK keeps what it has compiled for each schema object for good, and makes a server for each request: so there is one of each.
 const SUM = fromJsonSchema<{ a: number; b: number }>({
@@ -27,26 +32,34 @@ export async function modernServer({ legacy }: { legacy: boolean }) {
           inputSchema: SUM,
           outputSchema: TOTAL,
         },
-        ({ a, b }) => ({ content: [{ type: "text", text: `${a + b}` }], structuredContent: { total: a + b } }),
+        ({ a, b }) => ({
+          content: [{ type: "text", text: `${a + b}` }],
+          structuredContent: { total: a + b },
+        }),
       );
       server.registerTool("recite", { description: "Says much.", inputSchema: ANYTHING }, () => ({
         content: [{ type: "text", text: "Water boils at 100 °C. ".repeat(8_000) }],
       }));
-      server.registerTool("ask", { description: "Asks a person first.", inputSchema: ANYTHING }, () =>
-        inputRequired({
-          inputRequests: {
-            one: inputRequired.elicit({
-              message: "Your password?",
-              requestedSchema: { type: "object", properties: { password: { type: "string" } } },
-            }),
-          },
-        }),
+      server.registerTool(
+        "ask",
+        { description: "Asks a person first.", inputSchema: ANYTHING },
+        () =>
+          inputRequired({
+            inputRequests: {
+              one: inputRequired.elicit({
+                message: "Your password?",
+                requestedSchema: { type: "object", properties: { password: { type: "string" } } },
+              }),
+            },
+          }),
       );
       return server;
     },
     { legacy: legacy ? "stateless" : "reject" },
   );
-  const server = createServer((request, response) => void pass(request, response, (one) => handler.fetch(one)));
+  const server = createServer(
+    (request, response) => void pass(request, response, (one) => handler.fetch(one)),
+  );
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
@@ -77,7 +90,11 @@ async function pass(
     headers: given,
     body,
   } = await answer(
-    new Request(url, { method: request.method ?? "GET", headers, ...(chunks.length > 0 && { body: Buffer.concat(chunks) }) }),
+    new Request(url, {
+      method: request.method ?? "GET",
+      headers,
+      ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
+    }),
   );
   response.writeHead(status, Object.fromEntries(given));
   for await (const chunk of body ?? []) response.write(chunk);

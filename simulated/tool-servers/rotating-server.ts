@@ -13,10 +13,20 @@ export async function rotatingServer(first: string, { onceEach = false } = {}) {
   let [good, access, used, count] = [first, "", "", 0];
   issuing.answer((response, { path, body }) => {
     const answer = (status: number, value: object) =>
-      void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
+      void response
+        .writeHead(status, { "content-type": "application/json" })
+        .end(JSON.stringify(value));
     if (path.startsWith("/.well-known/oauth-authorization-server")) {
-      const ends = { issuer, token_endpoint: `${issuer}/token`, authorization_endpoint: `${issuer}/authorize` };
-      return answer(200, { ...ends, response_types_supported: ["code"], code_challenge_methods_supported: ["S256"] });
+      const ends = {
+        issuer,
+        token_endpoint: `${issuer}/token`,
+        authorization_endpoint: `${issuer}/authorize`,
+      };
+      return answer(200, {
+        ...ends,
+        response_types_supported: ["code"],
+        code_challenge_methods_supported: ["S256"],
+      });
     }
     if (path !== "/token") return void response.writeHead(404).end();
     const presented = new URLSearchParams(String(body)).get("refresh_token") ?? "";
@@ -24,7 +34,12 @@ export async function rotatingServer(first: string, { onceEach = false } = {}) {
     if (presented !== good) return answer(400, { error: "invalid_grant" });
     count += 1;
     [good, access] = [`refresh-token-${count}`, `access-token-${count}`];
-    return answer(200, { access_token: access, refresh_token: good, token_type: "Bearer", expires_in: 60 });
+    return answer(200, {
+      access_token: access,
+      refresh_token: good,
+      token_type: "Bearer",
+      expires_in: 60,
+    });
   });
   const made = await scriptedServer({
     tools: [tool("act")],
@@ -32,11 +47,14 @@ export async function rotatingServer(first: string, { onceEach = false } = {}) {
     first: ({ message, received, response }) => {
       if (received.path.startsWith("/.well-known/oauth-protected-resource")) {
         const metadata = { resource: made.url, authorization_servers: [issuer] };
-        response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(metadata));
+        response
+          .writeHead(200, { "content-type": "application/json" })
+          .end(JSON.stringify(metadata));
         return true;
       }
       const isGood =
-        received.headers.authorization === `Bearer ${access}` && !(message.method === "initialize" && used === access);
+        received.headers.authorization === `Bearer ${access}` &&
+        !(message.method === "initialize" && used === access);
       if (onceEach && isGood && message.method === "initialize") used = access;
       if (received.path !== "/mcp" || isGood) return false;
       response.writeHead(401, { "www-authenticate": "Bearer" }).end();

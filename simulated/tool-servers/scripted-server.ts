@@ -32,12 +32,15 @@ export const tool = (name: string, more: object = {}) => ({
 });
 
 export const reply = (response: ServerResponse, id: unknown, result: unknown): void =>
-  void response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+  void response
+    .writeHead(200, { "content-type": "application/json" })
+    .end(JSON.stringify({ jsonrpc: "2.0", id, result }));
 
 export const text = (words: string) => ({ content: [{ type: "text", text: words }] });
 
 /** One frame of an event stream. */
-export const frame = (message: unknown): string => `event: message\ndata: ${JSON.stringify(message)}\n\n`;
+export const frame = (message: unknown): string =>
+  `event: message\ndata: ${JSON.stringify(message)}\n\n`;
 
 export const startStream = (response: ServerResponse): void =>
   void response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
@@ -49,7 +52,8 @@ export async function scriptedServer(script: Script) {
     const asked = { message: MessageSchema.parse(received.body ?? {}), response, received };
     if (script.first?.(asked)) return;
     const { method, id } = asked.message;
-    if (received.method === "GET") return script.stream ? script.stream(asked) : void response.writeHead(405).end();
+    if (received.method === "GET")
+      return script.stream ? script.stream(asked) : void response.writeHead(405).end();
     if (received.method === "DELETE") return void response.writeHead(200).end();
     if (method === "initialize") return initialize(script, asked);
     if (id === undefined) return void response.writeHead(202).end();
@@ -59,11 +63,21 @@ export async function scriptedServer(script: Script) {
     }
     if (method === "tools/call" && script.call) return script.call(asked);
     const error = { code: -32601, message: "Method not found" };
-    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id, error }));
+    response
+      .writeHead(200, { "content-type": "application/json" })
+      .end(JSON.stringify({ jsonrpc: "2.0", id, error }));
   });
   const messages = (method: string) =>
-    raw.received.map(({ body }) => MessageSchema.parse(body ?? {})).filter((one) => one.method === method);
-  return { url: `${raw.origin}/mcp`, script, received: raw.received, messages, close: () => raw.close() };
+    raw.received
+      .map(({ body }) => MessageSchema.parse(body ?? {}))
+      .filter((one) => one.method === method);
+  return {
+    url: `${raw.origin}/mcp`,
+    script,
+    received: raw.received,
+    messages,
+    close: () => raw.close(),
+  };
 }
 
 function initialize({ session }: Script, { message: { id }, response }: Asked): void {
@@ -76,7 +90,11 @@ function initialize({ session }: Script, { message: { id }, response }: Asked): 
 }
 
 /** Writes without end until the client leaves; gives the bytes that were taken. */
-export async function flood(response: ServerResponse, chunk: string, most = Number.POSITIVE_INFINITY): Promise<number> {
+export async function flood(
+  response: ServerResponse,
+  chunk: string,
+  most = Number.POSITIVE_INFINITY,
+): Promise<number> {
   const { promise: left, resolve } = Promise.withResolvers<void>();
   response.on("close", resolve);
   response.on("error", resolve);

@@ -16,7 +16,12 @@ export function notAccepted({ agents }: Team, attachments: readonly Attachment[]
   return agents.flatMap(({ id, backend }) =>
     attachments
       .filter(({ kind, media_type }) => kind !== "text" && !acceptsMedia(backend, media_type))
-      .map(({ name, media_type }) => ({ agent: id, model: backend.model, name, mediaType: media_type })),
+      .map(({ name, media_type }) => ({
+        agent: id,
+        model: backend.model,
+        name,
+        mediaType: media_type,
+      })),
   );
 }
 
@@ -29,7 +34,9 @@ const TOKENS_BEFORE = 1_000;
 export const attachmentTokens = ({ agents }: Team, attachments: readonly Attachment[]): number =>
   Math.max(
     0,
-    ...agents.map(({ backend }) => attachments.reduce((sum, one) => sum + tokensOf(backend.model, one), TOKENS_BEFORE)),
+    ...agents.map(({ backend }) =>
+      attachments.reduce((sum, one) => sum + tokensOf(backend.model, one), TOKENS_BEFORE),
+    ),
   );
 
 /** A text's bytes bound its tokens. Its name stands before it and in the list. */
@@ -41,9 +48,15 @@ function tokensOf(model: string, { kind, size, name, media_type: mediaType }: At
 const BYTES_PER_TOKEN = 4;
 
 /** About how many input tokens a model reads for them in one call. Put right when the call has ended. */
-export const expectedAttachmentTokens = (model: string, attachments: readonly Attachment[]): number =>
+export const expectedAttachmentTokens = (
+  model: string,
+  attachments: readonly Attachment[],
+): number =>
   attachments.reduce((sum, { kind, size, media_type: mediaType }) => {
-    const tokens = kind === "text" ? Math.ceil(size / BYTES_PER_TOKEN) : expectedMediaTokens(model, { kind, size, mediaType });
+    const tokens =
+      kind === "text"
+        ? Math.ceil(size / BYTES_PER_TOKEN)
+        : expectedMediaTokens(model, { kind, size, mediaType });
     return sum + TOKENS_AROUND + tokens;
   }, 0);
 
@@ -57,7 +70,8 @@ export async function toParts(
   read: (attachment: Attachment) => Promise<Uint8Array<ArrayBuffer>>,
 ): Promise<Part[]> {
   const parts: Part[] = [{ type: "text", text: attachmentsHeader(nonce, attachments) }];
-  for (const attachment of attachments) parts.push(toPart(nonce, attachment, await read(attachment)));
+  for (const attachment of attachments)
+    parts.push(toPart(nonce, attachment, await read(attachment)));
   return parts;
 }
 
@@ -65,7 +79,10 @@ function toPart(nonce: string, attachment: Attachment, bytes: Uint8Array<ArrayBu
   const { kind, name, media_type: mediaType } = attachment;
   switch (kind) {
     case "text":
-      return { type: "text", text: textFileBlock(nonce, attachment, new TextDecoder().decode(bytes)) };
+      return {
+        type: "text",
+        text: textFileBlock(nonce, attachment, new TextDecoder().decode(bytes)),
+      };
     case "image":
       return { type: "image", mediaType, base64: toBase64(bytes) };
     case "pdf":

@@ -7,25 +7,37 @@ export type Checked<T> = { ok: true; value: T } | { ok: false; problem: string }
 const MOST_CHARS = 1024 * 1024;
 
 /** The named text fields of a JSON object; other fields are ignored. Empty arguments are an empty object. */
-export function textFields<Name extends string>(raw: string, names: readonly Name[]): Checked<Record<Name, string>> {
+export function textFields<Name extends string>(
+  raw: string,
+  names: readonly Name[],
+): Checked<Record<Name, string>> {
   const fields = objectFields(raw);
   if (!fields.ok) return fields;
   const found: Partial<Record<Name, string>> = {};
   for (const name of names) {
     const value = ownField(fields.value, name);
-    if (value === undefined) return failed(`The field \`${name}\` is missing. Give ${listed(names)}.`);
-    if (typeof value !== "string") return failed(`The field \`${name}\` must be a string, not ${kindOf(value)}.`);
+    if (value === undefined)
+      return failed(`The field \`${name}\` is missing. Give ${listed(names)}.`);
+    if (typeof value !== "string")
+      return failed(`The field \`${name}\` must be a string, not ${kindOf(value)}.`);
     found[name] = value.toWellFormed();
   }
-  return isComplete(found, names) ? { ok: true, value: found } : failed("The arguments are incomplete.");
+  return isComplete(found, names)
+    ? { ok: true, value: found }
+    : failed("The arguments are incomplete.");
 }
 
 /** The arguments as an object. */
 export function objectFields(raw: string): Checked<Record<string, unknown>> {
-  if (raw.length > MOST_CHARS) return failed("The arguments are far too large. Be brief, or put the bulk of it in a file.");
+  if (raw.length > MOST_CHARS)
+    return failed("The arguments are far too large. Be brief, or put the bulk of it in a file.");
   const parsed = raw.trim() === "" ? {} : parseJson(raw);
-  if (parsed === undefined) return failed("The arguments are not valid JSON. Make the call again with one complete JSON object.");
-  if (!isJsonObject(parsed)) return failed(`The arguments must be one JSON object, not ${kindOf(parsed)}.`);
+  if (parsed === undefined)
+    return failed(
+      "The arguments are not valid JSON. Make the call again with one complete JSON object.",
+    );
+  if (!isJsonObject(parsed))
+    return failed(`The arguments must be one JSON object, not ${kindOf(parsed)}.`);
   return { ok: true, value: parsed };
 }
 
@@ -42,7 +54,8 @@ function isComplete<Name extends string>(
   return names.every((name) => found[name] !== undefined);
 }
 
-const listed = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(" and ");
+const listed = (names: readonly string[]): string =>
+  names.map((name) => `\`${name}\``).join(" and ");
 
 function kindOf(value: unknown): string {
   if (value === null) return "null";

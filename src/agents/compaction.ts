@@ -32,7 +32,12 @@ const BYTES_PER_TOKEN = 4;
  * `keepFrom`: the first record, by its place, that stays; those before it go, but for the start and what `keepsNotes` keeps.
  * `dropped` takes the summary to be as long as it has room for.
  */
-export type CompactionPlan = { keepFrom: number; keepsNotes: boolean; dropped: Dropped; calibration: number };
+export type CompactionPlan = {
+  keepFrom: number;
+  keepsNotes: boolean;
+  dropped: Dropped;
+  calibration: number;
+};
 
 export type Room = {
   contextWindow: number;
@@ -53,15 +58,25 @@ export function planCompaction(records: readonly CallRecord[], room: Room): Comp
   const before = tokensOf(compacted(records), calibration);
   const plans = candidates(records).map((cut) => {
     const after = tokensOf(keptOf(records, cut), calibration) + SUMMARY_TOKENS;
-    return { plan: { ...cut, calibration, dropped: droppedOf(records, cut, before - after) }, after };
+    return {
+      plan: { ...cut, calibration, dropped: droppedOf(records, cut, before - after) },
+      after,
+    };
   });
-  const [fit = plans.at(-1)] = plans.filter(({ after }) => after <= target && before - after >= worth);
+  const [fit = plans.at(-1)] = plans.filter(
+    ({ after }) => after <= target && before - after >= worth,
+  );
   return fit && before - fit.after >= worth ? fit.plan : null;
 }
 
 /** What the model takes, as far as anyone knows. */
-function windowOf(records: readonly CallRecord[], { contextWindow, calibration, refused = false }: Room): number {
-  return refused ? Math.min(contextWindow, tokensOf(compacted(records), calibration)) : contextWindow;
+function windowOf(
+  records: readonly CallRecord[],
+  { contextWindow, calibration, refused = false }: Room,
+): number {
+  return refused
+    ? Math.min(contextWindow, tokensOf(compacted(records), calibration))
+    : contextWindow;
 }
 
 type Cut = Pick<CompactionPlan, "keepFrom" | "keepsNotes">;
@@ -69,10 +84,13 @@ type Cut = Pick<CompactionPlan, "keepFrom" | "keepsNotes">;
 /** From what loses least to what loses most. The last stretch goes last of all. */
 function candidates(records: readonly CallRecord[]): Cut[] {
   const from = compactedFrom(records);
-  const replies = records.flatMap(({ kind }, place) => (kind === "reply" && place >= from ? [place] : []));
+  const replies = records.flatMap(({ kind }, place) =>
+    kind === "reply" && place >= from ? [place] : [],
+  );
   const recent = replies.slice(1);
   const all = replies.length > 0 ? [records.length] : [];
-  const cuts = (places: readonly number[], keepsNotes: boolean) => places.map((keepFrom) => ({ keepFrom, keepsNotes }));
+  const cuts = (places: readonly number[], keepsNotes: boolean) =>
+    places.map((keepFrom) => ({ keepFrom, keepsNotes }));
   return [...cuts(recent, true), ...cuts(recent, false), ...cuts(all, true), ...cuts(all, false)];
 }
 
@@ -80,16 +98,20 @@ function candidates(records: readonly CallRecord[]): Cut[] {
 export const callIdsIn = (records: readonly CallRecord[]): Set<string> =>
   new Set(
     records.flatMap((record) =>
-      record.kind === "reply" ? record.items.flatMap((item) => (item.type === "tool_call" ? [item.id] : [])) : [],
+      record.kind === "reply"
+        ? record.items.flatMap((item) => (item.type === "tool_call" ? [item.id] : []))
+        : [],
     ),
   );
 
 /** Up to where the conversation has been summed up before. */
-const compactedFrom = (records: readonly CallRecord[]): number => lastSummary(records)?.keepFrom ?? 1;
+const compactedFrom = (records: readonly CallRecord[]): number =>
+  lastSummary(records)?.keepFrom ?? 1;
 
 type Summary = Extract<CallRecord, { kind: "summary" }>;
 const isSummary = (record: CallRecord): record is Summary => record.kind === "summary";
-const lastSummary = (records: readonly CallRecord[]): Summary | undefined => records.findLast(isSummary);
+const lastSummary = (records: readonly CallRecord[]): Summary | undefined =>
+  records.findLast(isSummary);
 
 /** The records as calls see them: what was summed up is its summary. */
 export function compacted(records: readonly CallRecord[]): CallRecord[] {
@@ -111,7 +133,11 @@ function keptOf(records: readonly CallRecord[], { keepFrom, keepsNotes }: Cut): 
 
 /** Notes that an earlier compaction summed up do not come back. */
 const notesFrom = (records: readonly CallRecord[]): number =>
-  records.reduce((from, record) => (isSummary(record) && !record.keepsNotes ? Math.max(from, record.keepFrom) : from), 1);
+  records.reduce(
+    (from, record) =>
+      isSummary(record) && !record.keepsNotes ? Math.max(from, record.keepFrom) : from,
+    1,
+  );
 
 /** What the agent was told, rather than found out: newer answers, also those that came with the result of a stale vote. */
 function toldIn(record: CallRecord): CallRecord[] {
@@ -120,26 +146,45 @@ function toldIn(record: CallRecord): CallRecord[] {
   return showsAnswers ? [{ kind: "note", text: record.text }] : [];
 }
 
-function droppedOf(records: readonly CallRecord[], { keepFrom, keepsNotes }: Cut, tokens: number): Dropped {
+function droppedOf(
+  records: readonly CallRecord[],
+  { keepFrom, keepsNotes }: Cut,
+  tokens: number,
+): Dropped {
   const gone = records.slice(compactedFrom(records), keepFrom);
   const count = (kind: CallRecord["kind"]) => gone.filter((record) => record.kind === kind).length;
   const calls = gone.flatMap((record) =>
     record.kind === "reply" ? record.items.filter(({ type }) => type === "tool_call") : [],
   );
   const notes = keepsNotes ? 0 : records.slice(notesFrom(records), keepFrom).flatMap(toldIn).length;
-  return { replies: count("reply"), tool_calls: calls.length, tool_results: count("result"), notes, tokens: Math.max(0, tokens) };
+  return {
+    replies: count("reply"),
+    tool_calls: calls.length,
+    tool_results: count("result"),
+    notes,
+    tokens: Math.max(0, tokens),
+  };
 }
 
 type Asked = Room & { nonce: string };
 
 /** The call to the same model that sums up, without tools. Long texts are cut in their middle, so that it fits. */
-export function toSummaryRequest(records: readonly CallRecord[], plan: Cut, asked: Asked): { system: string; user: string } {
+export function toSummaryRequest(
+  records: readonly CallRecord[],
+  plan: Cut,
+  asked: Asked,
+): { system: string; user: string } {
   const { nonce, calibration } = asked;
   const [start] = records;
   if (start?.kind !== "start") throw new Error("a round's records begin with its start");
   const partial = cutIn(records);
-  const parts = [...transcriptOf(records, plan), ...(partial === "" ? [] : [`You had begun to write:\n${partial}`])];
-  const room = Math.floor((windowOf(records, asked) * TRANSCRIPT_SHARE * BYTES_PER_TOKEN) / Math.max(1, calibration));
+  const parts = [
+    ...transcriptOf(records, plan),
+    ...(partial === "" ? [] : [`You had begun to write:\n${partial}`]),
+  ];
+  const room = Math.floor(
+    (windowOf(records, asked) * TRANSCRIPT_SHARE * BYTES_PER_TOKEN) / Math.max(1, calibration),
+  );
   const [task = "", ...transcript] = cutToFit([start.user, ...parts], room);
   return summaryRequest({ nonce, task, transcript: transcript.join("\n\n") });
 }
@@ -154,7 +199,11 @@ function cutIn(records: readonly CallRecord[]): string {
  * The record that a summary becomes, and what it really leaves free. However long the text is, the conversation becomes shorter, by
  * at least half of what was planned: what is too much is cut out of its middle.
  */
-export function toSummary(plan: CompactionPlan, nonce: string, text: string): { record: Summary; dropped: Dropped } {
+export function toSummary(
+  plan: CompactionPlan,
+  nonce: string,
+  text: string,
+): { record: Summary; dropped: Dropped } {
   const { keepFrom, keepsNotes, calibration } = plan;
   const planned = plan.dropped.tokens;
   const most = Math.min(LONGEST_SUMMARY, SUMMARY_TOKENS + Math.floor(planned / 2));
@@ -168,7 +217,9 @@ export function toSummary(plan: CompactionPlan, nonce: string, text: string): { 
 /** What goes, in words; an earlier summary goes too, and is summed up again. */
 function transcriptOf(records: readonly CallRecord[], { keepFrom, keepsNotes }: Cut): string[] {
   const earlier = lastSummary(records);
-  const told = keepsNotes ? [] : records.slice(notesFrom(records), compactedFrom(records)).flatMap(toldIn);
+  const told = keepsNotes
+    ? []
+    : records.slice(notesFrom(records), compactedFrom(records)).flatMap(toldIn);
   const gone = records.slice(compactedFrom(records), keepFrom);
   const summary = earlier ? [`Before that:\n${earlier.text}`] : [];
   return [...summary, ...[...told, ...gone].flatMap((record) => inWords(record, keepsNotes))];

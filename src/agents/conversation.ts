@@ -67,12 +67,14 @@ function append(messages: Message[], { items, results, notes }: Stretch): void {
   if (notes.length > 0) say(messages, notes.join("\n\n"));
 }
 
-const isSaid = (item: ReplyItem): boolean => item.type === "tool_call" || (item.type === "text" && item.text.trim() !== "");
+const isSaid = (item: ReplyItem): boolean =>
+  item.type === "tool_call" || (item.type === "text" && item.text.trim() !== "");
 
 /** One message: some servers take no two of the same role in a row. What was sent stays its beginning, for prompt caches. */
 function say(messages: Message[], text: string): void {
   const last = messages.at(-1);
-  if (last?.role === "user") messages.splice(-1, 1, { role: "user", text: `${last.text}\n\n${text}` });
+  if (last?.role === "user")
+    messages.splice(-1, 1, { role: "user", text: `${last.text}\n\n${text}` });
   else messages.push({ role: "user", text });
 }
 
@@ -83,7 +85,8 @@ function resultOf(call: ToolCall, result: Result | undefined, isLastVote: boolea
 
 /** A vote without a result was recorded, unless a later one in the same reply took its place; anything else was not done. */
 function unspoken(name: string, isLastVote: boolean): { text: string; isError: boolean } {
-  if (name === "vote") return { text: isLastVote ? RESULTS.voteRecorded : RESULTS.superseded, isError: false };
+  if (name === "vote")
+    return { text: isLastVote ? RESULTS.voteRecorded : RESULTS.superseded, isError: false };
   return { text: RESULTS.notExecuted, isError: true };
 }
 
@@ -120,15 +123,23 @@ export function toRequest(parts: RequestParts): ModelRequest {
     maxOutputTokens: parts.maxOutputTokens,
     params: agent.backend.params,
     hostedTools,
-    continues: willContinue({ offers, usesTools: ownTools.length + hostedTools.length > 0, hasReplied }),
+    continues: willContinue({
+      offers,
+      usesTools: ownTools.length + hostedTools.length > 0,
+      hasReplied,
+    }),
   };
 }
 
 /** The conversation that a research call is made with. */
-export const withResearchRequest = (records: readonly CallRecord[]): CallRecord[] => withNote(records, RESEARCH_REQUEST);
+export const withResearchRequest = (records: readonly CallRecord[]): CallRecord[] =>
+  withNote(records, RESEARCH_REQUEST);
 
 /** The note comes last and is said in this call alone, so that the conversation stays as prompt caches know it. */
-const withNote = (records: readonly CallRecord[], text: string): CallRecord[] => [...records, { kind: "note", text }];
+const withNote = (records: readonly CallRecord[], text: string): CallRecord[] => [
+  ...records,
+  { kind: "note", text },
+];
 
 type Prospects = { offers: readonly string[]; usesTools: boolean; hasReplied: boolean };
 
@@ -140,19 +151,37 @@ export const willContinue = ({ offers, usesTools, hasReplied }: Prospects): bool
   mayAct(offers) && (usesTools || hasReplied || offers.includes("vote"));
 
 /** A verdict and personas are given on what is there; any other tool would only be taken for silence. */
-const mayAct = (offers: readonly string[]): boolean => !offers.includes("submit") && !offers.includes("assign_personas");
+const mayAct = (offers: readonly string[]): boolean =>
+  !offers.includes("submit") && !offers.includes("assign_personas");
 
 /** What providers add of their own: roles, separators, their instructions for tool use. In tokens. */
-const OVERHEAD = { request: 64, withTools: 512, tool: 32, hostedTool: 1_024, message: 16, item: 16 } as const;
+const OVERHEAD = {
+  request: 64,
+  withTools: 512,
+  tool: 32,
+  hostedTool: 1_024,
+  message: 16,
+  item: 16,
+} as const;
 
 /**
  * No tokenizer makes more tokens than bytes, so the UTF-8 size of all that is sent bounds the input from above. What hosted
  * tools will add in this call is not in it: the rules reserve that for each use.
  */
-export function inputTokenBound({ system, messages, tools, hostedTools, params }: ModelRequest): number {
+export function inputTokenBound({
+  system,
+  messages,
+  tools,
+  hostedTools,
+  params,
+}: ModelRequest): number {
   const fixed = byteLength(system) + byteLength(JSON.stringify(params)); // parameters may hold prompts of their own
   const hosted = hostedTools.length * OVERHEAD.hostedTool; // described by the provider, in words nobody else knows
-  const base = OVERHEAD.request + fixed + (tools.length + hostedTools.length > 0 ? OVERHEAD.withTools : 0) + hosted;
+  const base =
+    OVERHEAD.request +
+    fixed +
+    (tools.length + hostedTools.length > 0 ? OVERHEAD.withTools : 0) +
+    hosted;
   const said = base + messagesBound(messages);
   return tools.reduce((sum, tool) => sum + OVERHEAD.tool + byteLength(JSON.stringify(tool)), said);
 }

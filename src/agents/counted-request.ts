@@ -29,7 +29,9 @@ export const countedBy = (digest: RequestDigest, usage: Usage | null): CountedRe
 
 /** Whether a call is forced is not compared, since that is decided after the bound; nor how often hosted tools may be used. */
 export function headDigest({ model, system, tools, hostedTools, params }: ModelRequest): string {
-  return sha256([JSON.stringify([model, system, tools, hostedTools.map(({ name }) => name), params])]);
+  return sha256([
+    JSON.stringify([model, system, tools, hostedTools.map(({ name }) => name), params]),
+  ]);
 }
 
 export const messagesDigest = (messages: readonly Message[]): string =>

@@ -34,7 +34,8 @@ function cutMiddle(text: string, most: number): string {
 /** A character of UTF-16 takes at most three bytes, so only a little more than fits is looked at. */
 function firstBytes(text: string, most: number): string {
   let end = Math.min(text.length, most);
-  while (end > 0 && byteLength(text.slice(0, end)) > most) end = Math.floor((end * most) / byteLength(text.slice(0, end)));
+  while (end > 0 && byteLength(text.slice(0, end)) > most)
+    end = Math.floor((end * most) / byteLength(text.slice(0, end)));
   return text.slice(0, end).toWellFormed();
 }
 

@@ -16,7 +16,9 @@ export const estimatedInput = (request: ModelRequest, calibration = 1): number =
  * money. Put right when the call has ended.
  */
 export const expectedTokens = (request: ModelRequest, calibration = 1): number =>
-  estimatedInput(request, calibration) + Math.min(REPLY_TOKENS, request.maxOutputTokens ?? REPLY_TOKENS);
+  estimatedInput(request, calibration) +
+  Math.min(REPLY_TOKENS, request.maxOutputTokens ?? REPLY_TOKENS);
 
 /** What a call has taken; null where nobody knows. */
-export const tokensTaken = (usage: Usage | null): number | null => usage && usage.input_tokens + usage.output_tokens;
+export const tokensTaken = (usage: Usage | null): number | null =>
+  usage && usage.input_tokens + usage.output_tokens;

@@ -1,5 +1,14 @@
 import type { Team } from "../config/team";
-import { agentAt, type Attached, decide, emptySession, evolve, mayResearch, offersOf, runningTurn } from "../coordination";
+import {
+  agentAt,
+  type Attached,
+  decide,
+  emptySession,
+  evolve,
+  mayResearch,
+  offersOf,
+  runningTurn,
+} from "../coordination";
 import type { EarlierTurn } from "../prompts/task";
 import type { ToolSpec } from "../providers/provider";
 import { inputTokenBound, toRequest, withResearchRequest } from "./conversation";
@@ -23,14 +32,34 @@ const NONCE = "0".repeat(16);
  * make. Tools of servers count as nothing, as nobody knows them before they are listed: what could run must not be refused. A team
  * without coordination makes one call, its presentation.
  */
-export function firstCalls({ team, question, attached, history, toolsOf }: Planned): { agent: number; inputTokens: number }[] {
+export function firstCalls({
+  team,
+  question,
+  attached,
+  history,
+  toolsOf,
+}: Planned): { agent: number; inputTokens: number }[] {
   const rules = { ...team.rules, personas: false }; // without their personas agents work all the same
-  const asked = { type: "turn_requested", question, attached, parentTurn: null, budget: {}, timeoutMs: null } as const;
+  const asked = {
+    type: "turn_requested",
+    question,
+    attached,
+    parentTurn: null,
+    budget: {},
+    timeoutMs: null,
+  } as const;
   const events = decide(emptySession, { ...asked, rules, at: 0, seed: 0, partials: {} });
   const turn = runningTurn(events.reduce(evolve, emptySession));
   if (!turn) return [];
   const nothing = { reply: null, cut: null, summary: null, toolResult: null, planned: [] };
-  const records = renderRecords({ before: emptySession, events, team, history, nonce: () => NONCE, ...nothing });
+  const records = renderRecords({
+    before: emptySession,
+    events,
+    team,
+    history,
+    nonce: () => NONCE,
+    ...nothing,
+  });
   return records.flatMap(({ agent: index, record }) => {
     const [agent, state] = [team.agents[index], agentAt(turn.attempt, index)];
     const agentRules = rules.agents[index];

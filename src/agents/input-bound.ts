@@ -18,15 +18,27 @@ export function inputBound(request: ModelRequest, records: readonly CallRecord[]
   const whole = inputTokenBound(request);
   const prefix = longestCounted(request, records);
   if (!prefix) return whole;
-  return Math.min(whole, prefix.tokens + TOOL_CHOICE_TOKENS + messagesBound(request.messages.slice(prefix.messages)));
+  return Math.min(
+    whole,
+    prefix.tokens + TOOL_CHOICE_TOKENS + messagesBound(request.messages.slice(prefix.messages)),
+  );
 }
 
 /** The longest counted request of the round that is a prefix of this one. */
-function longestCounted(request: ModelRequest, records: readonly CallRecord[]): CountedRequest | undefined {
-  const counted = records.flatMap((record) => (record.kind === "reply" && record.counted ? [record.counted] : []));
+function longestCounted(
+  request: ModelRequest,
+  records: readonly CallRecord[],
+): CountedRequest | undefined {
+  const counted = records.flatMap((record) =>
+    record.kind === "reply" && record.counted ? [record.counted] : [],
+  );
   if (counted.length === 0) return undefined;
   const { messages } = request;
   const head = headDigest(request);
-  const candidates = counted.filter((one) => one.head === head && one.messages <= messages.length).slice(-MOST_COMPARED);
-  return candidates.findLast((one) => messagesDigest(messages.slice(0, one.messages)) === one.digest);
+  const candidates = counted
+    .filter((one) => one.head === head && one.messages <= messages.length)
+    .slice(-MOST_COMPARED);
+  return candidates.findLast(
+    (one) => messagesDigest(messages.slice(0, one.messages)) === one.digest,
+  );
 }

@@ -1,4 +1,10 @@
-import { LIMITS, placeOfCall, runningTurn, type SessionState, type TurnState } from "../coordination";
+import {
+  LIMITS,
+  placeOfCall,
+  runningTurn,
+  type SessionState,
+  type TurnState,
+} from "../coordination";
 import type { DeltaItem } from "../protocol/events";
 import { LongestText } from "./longest-text";
 import { partialContent } from "./partial-content";
@@ -36,7 +42,10 @@ export class PartialTexts {
         if (piece.name === "new_answer") this.#of(piece.agent).answer.append(piece.call, text);
         return;
       case "text":
-        this.#of(piece.agent)[piece.round === 1 ? "firstRound" : "laterRounds"].append(piece.call, text);
+        this.#of(piece.agent)[piece.round === 1 ? "firstRound" : "laterRounds"].append(
+          piece.call,
+          text,
+        );
         return;
       case "final":
         this.#of(piece.agent).final.append(piece.call, text);
@@ -65,7 +74,10 @@ export class PartialTexts {
     for (const { index, id, answers } of turn.attempt.agents) {
       const written = this.#written.get(id);
       if (!written || (answers > 0 && index !== turn.attempt.presenter)) continue;
-      Object.defineProperty(view, index, { enumerable: true, get: () => read(turn, index, written) });
+      Object.defineProperty(view, index, {
+        enumerable: true,
+        get: () => read(turn, index, written),
+      });
     }
     return view;
   }
@@ -82,7 +94,8 @@ export class PartialTexts {
   #enter(call: string): boolean {
     const place = placeOfCall(call);
     if (!place || place.turn < this.#turn) return false;
-    if (place.turn === this.#turn && place.attempt <= this.#attempt) return place.attempt === this.#attempt;
+    if (place.turn === this.#turn && place.attempt <= this.#attempt)
+      return place.attempt === this.#attempt;
     this.#written = new Map();
     this.#counts = new Map();
     this.#answered = new Set();
@@ -117,4 +130,5 @@ function read(turn: TurnState, index: number, written: Written): string {
 }
 
 /** The generator's round comes before all others of the attempt. */
-const wrotePersonas = (turn: TurnState, index: number): boolean => turn.rules.personas && index === 0;
+const wrotePersonas = (turn: TurnState, index: number): boolean =>
+  turn.rules.personas && index === 0;

@@ -88,11 +88,19 @@ async function listen(options: CallOptions, heard: Heard): Promise<Performed> {
     if (performed) return performed;
   }
   signal.throwIfAborted();
-  throw new ProviderError("transient", "stream_cut", "The stream ended before the reply was complete.");
+  throw new ProviderError(
+    "transient",
+    "stream_cut",
+    "The stream ended before the reply was complete.",
+  );
 }
 
 /** Passes on what came; answers the reply once it is complete. */
-function take(event: ModelEvent, { onDelta, onUsage, onResumePoint }: CallOptions, heard: Heard): Performed | null {
+function take(
+  event: ModelEvent,
+  { onDelta, onUsage, onResumePoint }: CallOptions,
+  heard: Heard,
+): Performed | null {
   switch (event.type) {
     case "stop":
       return toPerformed(event, heard);
@@ -116,7 +124,13 @@ function take(event: ModelEvent, { onDelta, onUsage, onResumePoint }: CallOption
   }
 }
 
-const toolDelta = ({ type, name, index, id, text }: Extract<ModelEvent, { type: "tool_arguments" }>): CallDelta => ({
+const toolDelta = ({
+  type,
+  name,
+  index,
+  id,
+  text,
+}: Extract<ModelEvent, { type: "tool_arguments" }>): CallDelta => ({
   kind: type,
   name,
   toolIndex: index,
@@ -124,13 +138,28 @@ const toolDelta = ({ type, name, index, id, text }: Extract<ModelEvent, { type: 
   text,
 });
 
-function toPerformed({ items, reason, usage, hosted = [], citations = [] }: Stop, heard: Heard): Performed {
+function toPerformed(
+  { items, reason, usage, hosted = [], citations = [] }: Stop,
+  heard: Heard,
+): Performed {
   heard.usage = usage ?? heard.usage;
   if (items.filter(({ type }) => type === "tool_call").length > MOST_TOOL_CALLS) {
-    throw new ProviderError("transient", "too_many_tool_calls", `The reply held more than ${MOST_TOOL_CALLS} tool calls.`);
+    throw new ProviderError(
+      "transient",
+      "too_many_tool_calls",
+      `The reply held more than ${MOST_TOOL_CALLS} tool calls.`,
+    );
   }
   const text = items.map((item) => (item.type === "text" ? item.text : "")).join("");
-  return { type: "replied", items, text, stopReason: reason, usage: heard.usage, hosted, citations };
+  return {
+    type: "replied",
+    items,
+    text,
+    stopReason: reason,
+    usage: heard.usage,
+    hosted,
+    citations,
+  };
 }
 
 function toFailure(error: unknown, heard: Heard, wasSent: boolean): CallFailure {
@@ -153,10 +182,16 @@ const NOT_BEGUN = new Set([500, 501, 502, 503, 521, 522, 523, 525, 526, 529, 530
 const GAVE_UP = 408;
 
 /** Whether it is certain that no model worked on the call. Where nobody knows, it stays charged in full. */
-function isUnworked({ details: { status } }: ProviderError, heard: Heard, wasSent: boolean): boolean {
+function isUnworked(
+  { details: { status } }: ProviderError,
+  heard: Heard,
+  wasSent: boolean,
+): boolean {
   if (!wasSent) return true; // a connection that is lost later says nothing: refused and broken ones look alike
   if (status === undefined || status === GAVE_UP || heard.reply) return false;
-  return heard.anything ? status >= 400 && status < 500 : (status >= 300 && status < 500) || NOT_BEGUN.has(status);
+  return heard.anything
+    ? status >= 400 && status < 500
+    : (status >= 300 && status < 500) || NOT_BEGUN.has(status);
 }
 
 /** A throw that no adapter explained may hold anything, keys too, so its words stay out of the log. */
@@ -164,5 +199,9 @@ function known(error: unknown): ProviderError {
   if (error instanceof ProviderError) return error;
   const explained = toProviderError(error, []);
   if (explained.failureClass === "interrupted") return explained;
-  return new ProviderError("transient", "unexpected", "The call failed for a reason the service does not know.");
+  return new ProviderError(
+    "transient",
+    "unexpected",
+    "The call failed for a reason the service does not know.",
+  );
 }

@@ -1,5 +1,12 @@
 import type { Team } from "../config/team";
-import { agentAt, evolve, indexOf, offersOf, type SessionState, type TurnState } from "../coordination";
+import {
+  agentAt,
+  evolve,
+  indexOf,
+  offersOf,
+  type SessionState,
+  type TurnState,
+} from "../coordination";
 import { answerFilesNote } from "../prompts/answer-files";
 import { nudgeMessage, type NudgeCause } from "../prompts/nudge";
 import type { PlannedCalls } from "../prompts/presentation";
@@ -12,7 +19,13 @@ import type { EventOf, SessionEvent } from "../protocol/events";
 import type { ReplyItem } from "../providers/provider";
 import type { CountedRequest } from "./counted-request";
 import { NOTHING_PLANNED } from "./planned-calls";
-import { type Start, type StartContext, shownAnswers, startOfPresentation, startOfRound } from "./round-start";
+import {
+  type Start,
+  type StartContext,
+  shownAnswers,
+  startOfPresentation,
+  startOfRound,
+} from "./round-start";
 
 /**
  * The private side of the log: what each round's conversation gains from the facts, as records that are written once, with
@@ -64,7 +77,13 @@ export function renderRecords(input: RenderInput): RoundRecord[] {
     if (!("round" in event) || !state.turn) continue;
     const { turn } = state;
     const agent = indexOf(turn, event.agent);
-    const scene = { input, turn, agent, earlier: input.events.slice(0, nth), nonce: input.nonce(agent, event.attempt) };
+    const scene = {
+      input,
+      turn,
+      agent,
+      earlier: input.events.slice(0, nth),
+      nonce: input.nonce(agent, event.attempt),
+    };
     const record = research ? researchOf(scene) : recordOf(scene, event);
     if (record) records.push({ agent, attempt: event.attempt, round: event.round, record });
   }
@@ -72,7 +91,10 @@ export function renderRecords(input: RenderInput): RoundRecord[] {
 }
 
 /** The result of `new_answer`, the last of its round's conversation. `before` is the state without the event, in which the round is open. */
-function answerRecord({ turn: before }: SessionState, event: EventOf<"answer.submitted">): RoundRecord | null {
+function answerRecord(
+  { turn: before }: SessionState,
+  event: EventOf<"answer.submitted">,
+): RoundRecord | null {
   const agent = before && indexOf(before, event.agent);
   const round = before && agentAt(before.attempt, agent ?? 0).round;
   if (agent === null || !round || event.tool_call === undefined) return null;
@@ -87,7 +109,13 @@ function answerRecord({ turn: before }: SessionState, event: EventOf<"answer.sub
 }
 
 /** `turn` is as it stands with the event; `earlier` are the events of the same batch before it. */
-type Scene = { input: RenderInput; turn: TurnState; agent: number; earlier: readonly SessionEvent[]; nonce: string };
+type Scene = {
+  input: RenderInput;
+  turn: TurnState;
+  agent: number;
+  earlier: readonly SessionEvent[];
+  nonce: string;
+};
 type RoundEvent = Extract<SessionEvent, { round: number }>;
 
 function recordOf(scene: Scene, event: RoundEvent): CallRecord | null {
@@ -107,7 +135,11 @@ function recordOf(scene: Scene, event: RoundEvent): CallRecord | null {
     case "vote.refused":
       return result(event.tool_call, { name: "vote", text: event.message, isError: true });
     case "vote.stale":
-      return result(event.tool_call, { name: "vote", text: updateOf(scene, event.missing, "vote_stale"), isError: false });
+      return result(event.tool_call, {
+        name: "vote",
+        text: updateOf(scene, event.missing, "vote_stale"),
+        isError: false,
+      });
     case "tool.completed":
       return toolResult(scene, event);
     case "tool.unknown":
@@ -115,7 +147,10 @@ function recordOf(scene: Scene, event: RoundEvent): CallRecord | null {
     case "round.nudged":
       return {
         kind: "note",
-        text: nudgeMessage(nudgeCause(scene), offersOf(scene.turn, agentAt(scene.turn.attempt, scene.agent))),
+        text: nudgeMessage(
+          nudgeCause(scene),
+          offersOf(scene.turn, agentAt(scene.turn.attempt, scene.agent)),
+        ),
       };
     case "answers.injected":
       return injected(scene, event);
@@ -131,7 +166,10 @@ function replyOf({ input, agent }: Scene): CallRecord | null {
 }
 
 /** Kept where the call is made again, shorter. */
-function cutOf({ input, agent }: Scene, { class: failure, retry_at }: EventOf<"call.failed">): CallRecord | null {
+function cutOf(
+  { input, agent }: Scene,
+  { class: failure, retry_at }: EventOf<"call.failed">,
+): CallRecord | null {
   const isKept = failure === "context_too_long" && retry_at !== null && input.cut?.agent === agent;
   return isKept && input.cut?.text ? { kind: "cut", text: input.cut.text } : null;
 }
@@ -148,7 +186,9 @@ function researchOf({ input, agent, earlier, nonce }: Scene): CallRecord {
   const items = input.reply?.agent === agent ? input.reply.items : [];
   const text = items.map((item) => (item.type === "text" ? item.text : "")).join("");
   const uses = earlier.flatMap((event) => (event.type === "hosted_tool.completed" ? [event] : []));
-  const citations = earlier.flatMap((event) => (event.type === "citations.added" ? event.citations : []));
+  const citations = earlier.flatMap((event) =>
+    event.type === "citations.added" ? event.citations : [],
+  );
   return { kind: "note", text: researchNote(nonce, { text, uses, citations }) };
 }
 
@@ -164,7 +204,11 @@ const startContext = ({ input, turn, agent, nonce }: Scene): StartContext => ({
 type Told = { name: string; text: string; isError: boolean };
 
 /** `told.text` is clean: ours, or quoted already. */
-const result = (toolCall: string, told: Told): CallRecord => ({ kind: "result", toolCall, ...told });
+const result = (toolCall: string, told: Told): CallRecord => ({
+  kind: "result",
+  toolCall,
+  ...told,
+});
 
 function toolResult(scene: Scene, event: EventOf<"tool.completed">): CallRecord {
   const { tool_call: toolCall, name, outcome } = event;
@@ -183,15 +227,29 @@ function toolResult(scene: Scene, event: EventOf<"tool.completed">): CallRecord 
 }
 
 /** With what the tool's server said, if it said anything: it may tell whether the work was done. */
-function unknownResult({ input, nonce }: Scene, { tool_call: toolCall, name }: EventOf<"tool.unknown">): CallRecord {
+function unknownResult(
+  { input, nonce }: Scene,
+  { tool_call: toolCall, name }: EventOf<"tool.unknown">,
+): CallRecord {
   const said = input.toolResult?.toolCall === toolCall ? quote(nonce, input.toolResult.text) : "";
-  return result(toolCall, { name, text: [RESULTS.outcomeUnknown, said].filter(Boolean).join("\n"), isError: true });
+  return result(toolCall, {
+    name,
+    text: [RESULTS.outcomeUnknown, said].filter(Boolean).join("\n"),
+    isError: true,
+  });
 }
 
 /** A stale vote's result has already shown the answers; otherwise they come as a message of their own. */
 function injected(scene: Scene, { labels, via }: EventOf<"answers.injected">): CallRecord | null {
-  if (via === "message" && scene.earlier.some((event) => event.type === "vote.stale" && isOf(scene, event.agent))) return null;
-  return { kind: "note", text: updateOf(scene, labels, via === "reopened" ? "vote_void" : "working") };
+  if (
+    via === "message" &&
+    scene.earlier.some((event) => event.type === "vote.stale" && isOf(scene, event.agent))
+  )
+    return null;
+  return {
+    kind: "note",
+    text: updateOf(scene, labels, via === "reopened" ? "vote_void" : "working"),
+  };
 }
 
 function updateOf({ turn, nonce }: Scene, labels: readonly string[], cause: UpdateCause): string {
@@ -200,8 +258,12 @@ function updateOf({ turn, nonce }: Scene, labels: readonly string[], cause: Upda
 
 function nudgeCause(scene: Scene): NudgeCause {
   const own = scene.earlier.filter((event) => "agent" in event && isOf(scene, event.agent));
-  if (own.some(({ type }) => type === "answer.refused" || type === "vote.refused")) return "refused";
-  return own.some((event) => event.type === "call.completed" && event.stop_reason === "length") ? "cut" : "no_decision";
+  if (own.some(({ type }) => type === "answer.refused" || type === "vote.refused"))
+    return "refused";
+  return own.some((event) => event.type === "call.completed" && event.stop_reason === "length")
+    ? "cut"
+    : "no_decision";
 }
 
-const isOf = ({ turn, agent }: Scene, id: string | null): boolean => agentAt(turn.attempt, agent).id === id;
+const isOf = ({ turn, agent }: Scene, id: string | null): boolean =>
+  agentAt(turn.attempt, agent).id === id;

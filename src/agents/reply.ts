@@ -27,7 +27,8 @@ type ReplyContext = {
 
 export function toReply(reply: CompleteReply, { purpose, ownTools }: ReplyContext): Reply {
   const calls = reply.items.filter((item) => item.type === "tool_call");
-  const decides = (call: ToolCall) => purpose === "coordination" && (call.name === "new_answer" || call.name === "vote");
+  const decides = (call: ToolCall) =>
+    purpose === "coordination" && (call.name === "new_answer" || call.name === "vote");
   const uses = purpose === "coordination" || purpose === "presentation";
   const others = uses ? calls.filter((call) => !decides(call)) : [];
   return {
@@ -35,7 +36,10 @@ export function toReply(reply: CompleteReply, { purpose, ownTools }: ReplyContex
     usage: reply.usage,
     ...hostedFields(reply.hosted ?? [], reply.citations ?? []),
     text: reply.text,
-    tools: others.map(({ id, name }) => ({ toolCall: id, name: ownTools.includes(name) ? name : shortened(name) })),
+    tools: others.map(({ id, name }) => ({
+      toolCall: id,
+      name: ownTools.includes(name) ? name : shortened(name),
+    })),
     decisions: decisionsOf(calls.filter(decides), reply.stopReason === "length"),
     verdict: purpose === "judgement" ? verdictOf(calls) : null,
     personas: purpose === "personas" ? personasOf(calls) : null,
@@ -43,15 +47,21 @@ export function toReply(reply: CompleteReply, { purpose, ownTools }: ReplyContex
 }
 
 /** A model may call a tool by any name; the log keeps enough of it to recognise. */
-const shortened = (name: string): string => (name.length <= 64 ? name : `${name.slice(0, 63).toWellFormed()}…`);
+const shortened = (name: string): string =>
+  name.length <= 64 ? name : `${name.slice(0, 63).toWellFormed()}…`;
 
 /** Of several votes only the last can count and of several answers none, so no more is kept of the others: events are bounded. */
 function decisionsOf(calls: readonly ToolCall[], cut: boolean): Decision[] {
   const lastVote = calls.findLast(({ name }) => name === "vote");
   const firstAnswer = calls.find(({ name }) => name === "new_answer");
   return calls.map((call) => {
-    if (call.name === "vote") return call === lastVote ? toVote(call, cut) : invalid(call, "Your later vote takes its place.");
-    return call === firstAnswer ? toAnswer(call, cut) : invalid(call, "Give exactly one answer, once.");
+    if (call.name === "vote")
+      return call === lastVote
+        ? toVote(call, cut)
+        : invalid(call, "Your later vote takes its place.");
+    return call === firstAnswer
+      ? toAnswer(call, cut)
+      : invalid(call, "Give exactly one answer, once.");
   });
 }
 
@@ -60,7 +70,10 @@ function toAnswer(call: ToolCall, cut: boolean): Decision {
   if (!checked.ok) return invalid(call, problemOf(call, checked.problem, cut));
   const { content } = checked.value;
   if (byteLength(content) > LIMITS.answerBytes) {
-    return invalid(call, `The answer is over ${LIMITS.answerBytes / 1024} KB. Put the bulk of it in a file.`);
+    return invalid(
+      call,
+      `The answer is over ${LIMITS.answerBytes / 1024} KB. Put the bulk of it in a file.`,
+    );
   }
   return { name: "new_answer", tool_call: call.id, content };
 }
@@ -74,7 +87,8 @@ function toVote(call: ToolCall, cut: boolean): Decision {
   const { agent_id, reason } = checked.value;
   const alias = agent_id.trim();
   if (alias.length > LONGEST_ALIAS) return invalid(call, "The field `agent_id` names no agent.");
-  if (byteLength(reason) > LIMITS.reasonBytes) return invalid(call, "Give the reason in at most 4 KB.");
+  if (byteLength(reason) > LIMITS.reasonBytes)
+    return invalid(call, "Give the reason in at most 4 KB.");
   return { name: "vote", tool_call: call.id, alias, reason };
 }
 
@@ -87,5 +101,10 @@ function problemOf(call: ToolCall, problem: string, cut: boolean): string {
 }
 
 function invalid(call: ToolCall, problem: string): Decision {
-  return { name: "invalid", tool: call.name === "vote" ? "vote" : "new_answer", tool_call: call.id, problem };
+  return {
+    name: "invalid",
+    tool: call.name === "vote" ? "vote" : "new_answer",
+    tool_call: call.id,
+    problem,
+  };
 }

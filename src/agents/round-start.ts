@@ -1,5 +1,12 @@
 import type { Team, TeamAgent } from "../config/team";
-import { type AgentState, type Answer, agentAt, answerAt, candidates, type TurnState } from "../coordination";
+import {
+  type AgentState,
+  type Answer,
+  agentAt,
+  answerAt,
+  candidates,
+  type TurnState,
+} from "../coordination";
 import { answerFilesNote } from "../prompts/answer-files";
 import { coordinationSystem } from "../prompts/coordination-system";
 import { roundMessage } from "../prompts/coordination-user";
@@ -7,7 +14,12 @@ import type { FilesPrompt } from "../prompts/files";
 import { type Identity, personaFor } from "../prompts/identity";
 import { judgementMessage, judgementSystem } from "../prompts/judgement";
 import { personasMessage, personasSystem } from "../prompts/personas";
-import { type CountedVote, type PlannedCalls, presentationMessage, presentationSystem } from "../prompts/presentation";
+import {
+  type CountedVote,
+  type PlannedCalls,
+  presentationMessage,
+  presentationSystem,
+} from "../prompts/presentation";
 import { quote } from "../prompts/quote";
 import type { ShownAnswer } from "../prompts/shown-answers";
 import type { EarlierTurn, Feedback } from "../prompts/task";
@@ -31,7 +43,10 @@ export type StartContext = {
   planned: PlannedCalls;
 };
 
-export function startOfRound(context: StartContext, { purpose, labels, carries }: EventOf<"round.started">): Start {
+export function startOfRound(
+  context: StartContext,
+  { purpose, labels, carries }: EventOf<"round.started">,
+): Start {
   switch (purpose) {
     case "coordination":
       return startOfCoordination(context, labels, carries !== undefined);
@@ -45,7 +60,11 @@ export function startOfRound(context: StartContext, { purpose, labels, carries }
 }
 
 /** `keepsFiles`: the workspace holds what a lost round left there. */
-function startOfCoordination(context: StartContext, labels: readonly string[], keepsFiles: boolean): Start {
+function startOfCoordination(
+  context: StartContext,
+  labels: readonly string[],
+  keepsFiles: boolean,
+): Start {
   const { turn, team } = context;
   return {
     system: coordinationSystem({
@@ -54,7 +73,12 @@ function startOfCoordination(context: StartContext, labels: readonly string[], k
       planning: turn.rules.planning_mode ? { instruction: team.planningInstruction } : null,
       files: filesOf(context, "later"),
     }),
-    user: roundMessage({ ...taskOf(context), answers: shownAnswers(turn, labels), filesNote: filesNoteOf(context), keepsFiles }),
+    user: roundMessage({
+      ...taskOf(context),
+      answers: shownAnswers(turn, labels),
+      filesNote: filesNoteOf(context),
+      keepsFiles,
+    }),
   };
 }
 
@@ -98,17 +122,26 @@ function startOfJudgement(context: StartContext): Start {
 }
 
 function startOfPersonas({ turn, team, nonce, history }: StartContext): Start {
-  const roles = team.agents.map((agent, index) => ({ alias: aliasOf(turn, index), role: agent.systemMessage }));
+  const roles = team.agents.map((agent, index) => ({
+    alias: aliasOf(turn, index),
+    role: agent.systemMessage,
+  }));
   return {
     system: personasSystem({
       diversityMode: team.personas?.diversityMode ?? "perspective",
       guidelines: team.personas?.guidelines ?? null,
     }),
-    user: personasMessage({ nonce, history, question: turn.question, team: roles.toSorted(byAlias) }),
+    user: personasMessage({
+      nonce,
+      history,
+      question: turn.question,
+      team: roles.toSorted(byAlias),
+    }),
   };
 }
 
-const byAlias = (a: { alias: string }, b: { alias: string }): number => a.alias.localeCompare(b.alias, "en", { numeric: true });
+const byAlias = (a: { alias: string }, b: { alias: string }): number =>
+  a.alias.localeCompare(b.alias, "en", { numeric: true });
 
 /** The answers with these labels, in this order, as agents see them. */
 export function shownAnswers(turn: TurnState, labels: readonly string[]): ShownAnswer[] {
@@ -149,14 +182,26 @@ function identityOf(context: StartContext): Identity {
   const text = turn.attempt.personas?.[agent] ?? null;
   const hasAnswered = agentAt(turn.attempt, agent).answers > 0;
   // Another agent's model wrote the persona, so it is cleaned like everything quoted.
-  const persona = personaFor(text === null ? null : quote(nonce, text), team.personas?.afterFirstAnswer ?? "drop", hasAnswered);
+  const persona = personaFor(
+    text === null ? null : quote(nonce, text),
+    team.personas?.afterFirstAnswer ?? "drop",
+    hasAnswered,
+  );
   return { systemMessage: teamAgent(context).systemMessage, persona };
 }
 
 /** Of a call without tools, which can read no file. */
-const withoutFiles = (task: Task): Task => ({ ...task, feedback: task.feedback && { ...task.feedback, files: null } });
+const withoutFiles = (task: Task): Task => ({
+  ...task,
+  feedback: task.feedback && { ...task.feedback, files: null },
+});
 
-type Task = { nonce: string; history: readonly EarlierTurn[]; question: string; feedback: Feedback | null };
+type Task = {
+  nonce: string;
+  history: readonly EarlierTurn[];
+  question: string;
+  feedback: Feedback | null;
+};
 
 const taskOf = (context: StartContext): Task => ({
   nonce: context.nonce,
@@ -178,7 +223,8 @@ function feedbackOf({ turn, agent }: StartContext): Feedback | null {
 function rejectedFiles(turn: TurnState, agent: number): NonNullable<Feedback["files"]> | null {
   const { agents } = turn.rules;
   const result = rejectedResult(turn);
-  if (!result || !agents[agent]?.workspace || !agents[turn.rejected?.agent ?? 0]?.workspace) return null;
+  if (!result || !agents[agent]?.workspace || !agents[turn.rejected?.agent ?? 0]?.workspace)
+    return null;
   return { place: `/attempts/${result.attempt}`, contexts: contextsOf(turn, agent).length > 0 };
 }
 
@@ -192,7 +238,13 @@ function countedVotes(turn: TurnState): CountedVote[] {
     if (!vote || vote.revision > answers.length) return [];
     const target = answerAt(turn.attempt, vote.revision);
     if (agentAt(turn.attempt, target.agent).newest !== vote.revision) return [];
-    return [{ voter: aliasOf(turn, agent.index), target: aliasOf(turn, target.agent), reason: vote.reason }];
+    return [
+      {
+        voter: aliasOf(turn, agent.index),
+        target: aliasOf(turn, target.agent),
+        reason: vote.reason,
+      },
+    ];
   });
 }
 

@@ -20,7 +20,11 @@ export function verdictOf(calls: readonly ToolCall[]): Reply["verdict"] {
     const checked = textFields(call.arguments, ["reason", "instructions"]);
     if (!checked.ok || checked.value.reason.trim() === "") continue;
     const { reason, instructions } = checked.value;
-    return { restart: true, reason: cut(reason, MOST_FEEDBACK_CHARS), instructions: cut(instructions, MOST_FEEDBACK_CHARS) };
+    return {
+      restart: true,
+      reason: cut(reason, MOST_FEEDBACK_CHARS),
+      instructions: cut(instructions, MOST_FEEDBACK_CHARS),
+    };
   }
   return null;
 }
@@ -44,8 +48,11 @@ function personaOf(entry: unknown): [string, string][] {
   if (!isJsonObject(entry)) return [];
   const alias = ownField(entry, "agent_id");
   const persona = ownField(entry, "persona");
-  return typeof alias === "string" && typeof persona === "string" ? [[alias.trim(), cut(persona, MOST_PERSONA_CHARS)]] : [];
+  return typeof alias === "string" && typeof persona === "string"
+    ? [[alias.trim(), cut(persona, MOST_PERSONA_CHARS)]]
+    : [];
 }
 
 /** Cuts at a character, not inside one. */
-const cut = (text: string, most: number): string => (text.length <= most ? text : `${text.slice(0, most - 1)}…`).toWellFormed();
+const cut = (text: string, most: number): string =>
+  (text.length <= most ? text : `${text.slice(0, most - 1)}…`).toWellFormed();

@@ -10,6 +10,10 @@ const STREAM_TYPE = "text/event-stream";
  */
 export function wantedForm(context: Call, otherwise: "json" | "stream"): "json" | "stream" {
   const preset = otherwise === "json" ? JSON_TYPE : STREAM_TYPE;
-  const type = accepts(context, { header: "Accept", supports: [JSON_TYPE, STREAM_TYPE], default: preset });
+  const type = accepts(context, {
+    header: "Accept",
+    supports: [JSON_TYPE, STREAM_TYPE],
+    default: preset,
+  });
   return type === JSON_TYPE ? "json" : "stream";
 }

@@ -4,7 +4,13 @@ import { METHOD_NAME_ALL } from "hono/router";
 import { HOPS_HEADER } from "../outgoing/hops";
 import { logInfo } from "../redaction/log";
 import { redactShapes } from "../redaction/redact";
-import { decodedOnce, hasKeyInAddress, isAudited, neededScope, sessionOfStream } from "../tenancy/access-rules";
+import {
+  decodedOnce,
+  hasKeyInAddress,
+  isAudited,
+  neededScope,
+  sessionOfStream,
+} from "../tenancy/access-rules";
 import { bearerOf, isLive, isUseToNote, judgeKey, parseKey } from "../tenancy/keys";
 import { LOCAL_PRINCIPAL, type Principal, withIncluded } from "../tenancy/principal";
 import { tenantOfTicket } from "../tenancy/tickets";
@@ -66,13 +72,17 @@ export const requireScope = createMiddleware<ApiEnv>(async (context, next) => {
 });
 
 /** Whether a route takes the request's method. Middleware and the refusals of other methods are routes for ALL methods. */
-const isServed = (context: Call): boolean => matchedRoutes(context).some(({ method }) => method !== METHOD_NAME_ALL);
+const isServed = (context: Call): boolean =>
+  matchedRoutes(context).some(({ method }) => method !== METHOD_NAME_ALL);
 
 async function note(context: Call, result: number): Promise<void> {
   const { method, url } = context.req;
   const { principal, requestId } = context.var;
   const from = context.req.header("cf-connecting-ip")?.slice(0, MAX_FROM_CHARS) ?? null;
-  const action = redactShapes(`${method} ${decodedOnce(new URL(url).pathname)}`).slice(0, MAX_ACTION_CHARS);
+  const action = redactShapes(`${method} ${decodedOnce(new URL(url).pathname)}`).slice(
+    0,
+    MAX_ACTION_CHARS,
+  );
   const head = await context.env.tenancy
     .tenant(principal.tenant)
     .audit({ at: Date.now(), keyId: principal.keyId, action, from, requestId, result });
@@ -141,15 +151,19 @@ async function refuse({ env, req }: Call): Promise<never> {
 async function requireRate({ env }: Call, { keyId, tenant }: Principal): Promise<void> {
   if (keyId === null) return;
   if (!(await env.tenancy.withinRate(keyId))) throw tooOften("This key asks too often.");
-  if (!(await env.tenancy.withinTenantRate(tenant))) throw tooOften("The keys of this tenant together ask too often.");
+  if (!(await env.tenancy.withinTenantRate(tenant)))
+    throw tooOften("The keys of this tenant together ask too often.");
 }
 
 const tooOften = (what: string): ApiError =>
-  new ApiError("rate_limited", `${what} Ask again in some seconds.`, { headers: { "retry-after": "10" } });
+  new ApiError("rate_limited", `${what} Ask again in some seconds.`, {
+    headers: { "retry-after": "10" },
+  });
 
 const LOOP =
   "This request comes from a team of a service of this kind, which would start runs without end. Take this address out of the team's `base_url`s, tools and MCP servers.";
-const NO_KEY = "Send a key of this service that is good: `Authorization: Bearer mge_…`. `npm run keys -- create` makes one.";
+const NO_KEY =
+  "Send a key of this service that is good: `Authorization: Bearer mge_…`. `npm run keys -- create` makes one.";
 const KEY_IN_ADDRESS =
   "A key in an address is not taken, because addresses are kept in logs and histories. Take this one as lost and revoke it; send keys as `Authorization: Bearer …`.";
 const NO_KEYS =

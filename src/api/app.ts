@@ -1,6 +1,14 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { ApiEnv, App, Call } from "./api-env";
-import { LOOPBACK, refuseCrossSite, refuseLoops, refuseUnlessSetUp, requireAccess, requireScope, requireSetUp } from "./access";
+import {
+  LOOPBACK,
+  refuseCrossSite,
+  refuseLoops,
+  refuseUnlessSetUp,
+  requireAccess,
+  requireScope,
+  requireSetUp,
+} from "./access";
 import { configRoutes } from "./configs";
 import { contextRoutes } from "./contexts";
 import { documentationRoutes } from "./documentation";
@@ -34,14 +42,17 @@ export function createApp(): App {
     await next();
     context.res.headers.set("x-content-type-options", "nosniff");
     const { protocol, hostname } = new URL(context.req.url);
-    if (protocol === "https:" && !LOOPBACK.test(hostname)) context.res.headers.set("strict-transport-security", HTTPS_ONLY);
+    if (protocol === "https:" && !LOOPBACK.test(hostname))
+      context.res.headers.set("strict-transport-security", HTTPS_ONLY);
     for (const [name, value] of Object.entries(UNLESS_SAID)) {
       if (!context.res.headers.has(name)) context.res.headers.set(name, value);
     }
   });
   app.onError(toProblem);
   // What this handler threw would pass by the middleware above, and its answer would lack the headers.
-  app.notFound((context) => refusalHere(context).catch((error: Error) => toProblem(error, context)));
+  app.notFound((context) =>
+    refusalHere(context).catch((error: Error) => toProblem(error, context)),
+  );
   app.use("/docs", requireSetUp);
   app.use("/openapi.json", requireSetUp);
   app.use("/api/*", refuseLoops, requireAccess, refuseCrossSite, requireScope);

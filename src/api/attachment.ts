@@ -12,13 +12,25 @@ export const OCTETS = "application/octet-stream";
 export const ZIP = "application/zip";
 
 /** One file. `name`: what it is called, its path's last part. */
-export const attachment = (context: Call, name: string, body: ReadableStream<Uint8Array>, type: string = OCTETS): Response =>
-  context.body(body, 200, { ...NEVER_SHOWN, "content-type": type, "content-disposition": dispositionOf(name) });
+export const attachment = (
+  context: Call,
+  name: string,
+  body: ReadableStream<Uint8Array>,
+  type: string = OCTETS,
+): Response =>
+  context.body(body, 200, {
+    ...NEVER_SHOWN,
+    "content-type": type,
+    "content-disposition": dispositionOf(name),
+  });
 
 /** RFC 6266: a plain name for old programs, the name itself for others. */
 function dispositionOf(name: string): string {
   const plain = name.replaceAll(/[^\w.-]/g, "_").slice(-100);
-  const whole = encodeURIComponent(name).replaceAll(/['()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
+  const whole = encodeURIComponent(name).replaceAll(
+    /['()*]/g,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
   return `attachment; filename="${plain}"; filename*=UTF-8''${whole}`;
 }
 
@@ -41,7 +53,12 @@ export function treeArchive(
 
 async function* entriesOf(tree: Tree, read: (hash: string) => Promise<ReadableStream<Uint8Array>>) {
   const left = [...tree].values();
-  const asked: { path: string; size: number; executable: boolean; input: Promise<ReadableStream<Uint8Array>> }[] = [];
+  const asked: {
+    path: string;
+    size: number;
+    executable: boolean;
+    input: Promise<ReadableStream<Uint8Array>>;
+  }[] = [];
   let bytes = 0;
   const ask = (): boolean => {
     const next = left.next();

@@ -11,7 +11,8 @@ export const CODE_MEANINGS: Record<ErrorCode, string> = {
   loop_detected: "the request was sent by a team of a service of this kind, and would loop",
   access_closed: "the service takes no requests from here",
   unauthorized: "the key, or the ticket, is missing or opens nothing",
-  spend_exceeded: "the tenant's money of the day is spent or reserved; `retry-after` is the end of the day (UTC)",
+  spend_exceeded:
+    "the tenant's money of the day is spent or reserved; `retry-after` is the end of the day (UTC)",
   insufficient_scope: "the key may not do this",
   cross_site_refused: "the request comes from a page of another site",
   not_found: "there is nothing at this address",
@@ -43,16 +44,20 @@ export const CODE_MEANINGS: Record<ErrorCode, string> = {
   context_missing: "the team is given contexts that are not uploaded; `contexts` names them",
   unknown_team: "no team of that name is on offer",
   price_unknown: "a cap in dollars cannot hold for models without a known price",
-  budget_too_small: "the budget is below the cheapest first call; `enough` is the least sensible one",
+  budget_too_small:
+    "the budget is below the cheapest first call; `enough` is the least sensible one",
   attachment_refused: "an agent's model does not take an image or a file; `errors` name each",
   attachments_too_large: "more images and files than a question may bring, or more bytes of them",
   attachment_not_found: "no earlier turn of the session brought anything with this hash",
   idempotency_key_reused: "the key came with another body before",
-  rate_limited: "too many requests with this key, or with all keys of the tenant together; ask again after `retry-after`",
+  rate_limited:
+    "too many requests with this key, or with all keys of the tenant together; ask again after `retry-after`",
   quota_exceeded: "as many turns run as the tenant may run at once; ask again after `retry-after`",
   too_many_readers: "too many follow this session's streams; ask again after `retry-after`",
-  storage_exceeded: "the tenant stores as much as it may; erase sessions or contexts, or have the limit raised",
+  storage_exceeded:
+    "the tenant stores as much as it may; erase sessions or contexts, or have the limit raised",
   internal: "a fault of the service's own",
-  uploads_busy: "as many uploads are taken in as there is room for; send it again after `retry-after`",
+  uploads_busy:
+    "as many uploads are taken in as there is room for; send it again after `retry-after`",
   interrupted: "a deploy or a move in the middle; ask again after `retry-after`",
 };

@@ -10,5 +10,8 @@ export async function configContextFor(context: Call, source: unknown): Promise<
   const named = new Set<string>();
   checkTeam(source, { ...config, contexts: { has: (name) => named.add(name).has(name) } });
   if (named.size === 0) return config;
-  return { ...config, contexts: await contexts.reader.uploaded(context.var.principal.tenant, [...named]) };
+  return {
+    ...config,
+    contexts: await contexts.reader.uploaded(context.var.principal.tenant, [...named]),
+  };
 }

@@ -33,7 +33,12 @@ const SHOW_OPERATION: Operation = {
   tag: "Configs",
   summary: "A team on offer, as YAML",
   request: { params: z.object({ name: z.string().describe("The team's name") }) },
-  answers: { 200: { description: "The config", content: { [YAML]: { schema: z.string(), example: TEAM_YAML } } } },
+  answers: {
+    200: {
+      description: "The config",
+      content: { [YAML]: { schema: z.string(), example: TEAM_YAML } },
+    },
+  },
   codes: ["config_not_found"],
   handle: showConfig,
 };
@@ -50,7 +55,13 @@ const CHECK_OPERATION: Operation = {
     },
   },
   answers: { 200: json("What was found", ConfigCheckSchema, CONFIG_CHECK) },
-  codes: ["bad_json", "body_too_large", "unsupported_media_type", "request_invalid", "unknown_team"],
+  codes: [
+    "bad_json",
+    "body_too_large",
+    "unsupported_media_type",
+    "request_invalid",
+    "unknown_team",
+  ],
   handle: checkConfig,
 };
 
@@ -75,17 +86,24 @@ function showConfig(context: Call): Response {
   const { teams } = context.env;
   const yaml = namedTeam(teams, context.req.param("name") ?? "");
   if (yaml !== undefined) return context.body(yaml, 200, { "content-type": YAML });
-  throw new ApiError("config_not_found", `There is no team of that name. On offer: ${Object.keys(teams).join(", ")}.`);
+  throw new ApiError(
+    "config_not_found",
+    `There is no team of that name. On offer: ${Object.keys(teams).join(", ")}.`,
+  );
 }
 
 async function checkConfig(context: Call): Promise<Response> {
   const { source, attached } = await sourceOf(context);
-  const body: ConfigCheck = checkTeam(source, { ...(await configContextFor(context, source)), attached });
+  const body: ConfigCheck = checkTeam(source, {
+    ...(await configContextFor(context, source)),
+    attached,
+  });
   return context.json(body);
 }
 
 async function sourceOf(context: Call): Promise<{ source: unknown; attached: readonly string[] }> {
-  if (isYaml(context.req.raw)) return { source: await readPlainBody(context.req.raw), attached: [] };
+  if (isYaml(context.req.raw))
+    return { source: await readPlainBody(context.req.raw), attached: [] };
   const { attached = [], ...wish } = await readBody(context.req.raw, ConfigCheckRequestSchema);
   return { source: teamSource(context.env.teams, wish).source, attached };
 }

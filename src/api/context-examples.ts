@@ -24,7 +24,10 @@ export const UPLOADING: ContextUpload = {
   bytes: 4,
   missing: [HASH],
   skipped: [],
-  links: { context: contextPath("website"), blobs: `${contextBlobsPath("website")}?version=${VERSION}` },
+  links: {
+    context: contextPath("website"),
+    blobs: `${contextBlobsPath("website")}?version=${VERSION}`,
+  },
 };
 export const COMMITTED: ContextUpload = {
   ...UPLOADING,

@@ -29,8 +29,12 @@ import { limitOf, route } from "./routes";
 
 const PAGE = { usual: 20, most: 100 };
 
-const FILE_PARAMS = CONTEXT_PARAM.extend({ path: z.string().describe("The file's path, slashes and all") });
-const VERSION_QUERY = z.object({ version: VersionIdSchema.optional().describe("Of this version; the newest unless given") });
+const FILE_PARAMS = CONTEXT_PARAM.extend({
+  path: z.string().describe("The file's path, slashes and all"),
+});
+const VERSION_QUERY = z.object({
+  version: VersionIdSchema.optional().describe("Of this version; the newest unless given"),
+});
 
 const LIST: Operation = {
   id: "listContexts",
@@ -85,7 +89,8 @@ const FILE: Operation = {
   id: "getContextFile",
   tag: "Contexts",
   summary: "A file of a context",
-  description: "Whatever it is, it comes as bytes to be kept: never as something to be shown in the service's name.",
+  description:
+    "Whatever it is, it comes as bytes to be kept: never as something to be shown in the service's name.",
   request: { params: FILE_PARAMS, query: VERSION_QUERY },
   answers: { 200: { description: "Its contents", content: bytes(OCTETS), headers: DISPOSITION } },
   codes: ["bad_id", "bad_query", "context_not_found", "file_not_found"],
@@ -97,7 +102,13 @@ const ARCHIVE: Operation = {
   tag: "Contexts",
   summary: "A version of a context as a zip",
   request: { params: CONTEXT_PARAM, query: VERSION_QUERY },
-  answers: { 200: { description: "The zip, made while it is sent", content: bytes(ZIP), headers: DISPOSITION } },
+  answers: {
+    200: {
+      description: "The zip, made while it is sent",
+      content: bytes(ZIP),
+      headers: DISPOSITION,
+    },
+  },
   codes: ["bad_id", "bad_query", "context_not_found"],
   handle: showArchive,
 };
@@ -115,9 +126,14 @@ export function contextRoutes(app: App): void {
 
 async function listContexts(context: Call): Promise<Response> {
   const after = context.req.query("after") ?? null;
-  if (after !== null && !CONTEXT_NAME.test(after)) throw new ApiError("bad_query", "`after` is the name of a context.");
+  if (after !== null && !CONTEXT_NAME.test(after))
+    throw new ApiError("bad_query", "`after` is the name of a context.");
   const size = limitOf(context, PAGE);
-  const rows = await context.env.contexts.store.index.page(context.var.principal.tenant, after, size + 1);
+  const rows = await context.env.contexts.store.index.page(
+    context.var.principal.tenant,
+    after,
+    size + 1,
+  );
   const data = rows.slice(0, size).map(toEntry);
   const ends = { first_id: data[0]?.name ?? null, last_id: data.at(-1)?.name ?? null };
   const body: ContextList = { object: "list", data, ...ends, has_more: rows.length > size };
@@ -158,7 +174,8 @@ async function showArchive(context: Call): Promise<Response> {
 }
 
 async function erase(context: Call): Promise<Response> {
-  if (await eraseContext(context.env.contexts.store, ownerOf(context))) return context.body(null, 204);
+  if (await eraseContext(context.env.contexts.store, ownerOf(context)))
+    return context.body(null, 204);
   throw notFound();
 }
 

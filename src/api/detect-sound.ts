@@ -4,7 +4,8 @@ const SOUND_TYPES = ["audio/wav", "audio/mpeg", "audio/ogg", "audio/flac"] as co
 type SoundType = (typeof SOUND_TYPES)[number];
 
 /** Whether bytes of this type show that they are. */
-export const isSound = (mediaType: string): boolean => SOUND_TYPES.some((type) => type === mediaType);
+export const isSound = (mediaType: string): boolean =>
+  SOUND_TYPES.some((type) => type === mediaType);
 
 /** Of a WAV: 8 bits at 8 kHz. Tokens are bounded by that, so what has fewer is not taken. */
 export const LEAST_WAV_BYTES_PER_SECOND = 8_000;
@@ -12,15 +13,19 @@ export const LEAST_WAV_BYTES_PER_SECOND = 8_000;
 /** The type; null for what is no sound, or none that is taken: WAV that is not PCM, MP3 of a free bit rate, Ogg with pictures. */
 export function soundType(bytes: Uint8Array): SoundType | null {
   if (says(bytes, 0, "fLaC")) return "audio/flac";
-  if (says(bytes, 0, "OggS")) return OGG_SOUND.some((codec) => says(bytes, OGG_CODEC_AT, codec)) ? "audio/ogg" : null;
-  if (says(bytes, 0, "RIFF") && says(bytes, 8, "WAVE")) return isWavOfPcm(bytes) ? "audio/wav" : null;
+  if (says(bytes, 0, "OggS"))
+    return OGG_SOUND.some((codec) => says(bytes, OGG_CODEC_AT, codec)) ? "audio/ogg" : null;
+  if (says(bytes, 0, "RIFF") && says(bytes, 8, "WAVE"))
+    return isWavOfPcm(bytes) ? "audio/wav" : null;
   return isMp3(bytes) ? "audio/mpeg" : null;
 }
 
 const says = (bytes: Uint8Array, at: number, word: string): boolean =>
-  bytes.length >= at + word.length && [...word].every((letter, nth) => bytes[at + nth] === letter.charCodeAt(0));
+  bytes.length >= at + word.length &&
+  [...word].every((letter, nth) => bytes[at + nth] === letter.charCodeAt(0));
 
-const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+const viewOf = (bytes: Uint8Array): DataView =>
+  new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 /** Behind the head of the first page, which has one segment. */
 const OGG_CODEC_AT = 28;
@@ -56,7 +61,11 @@ function isPlainFormat(view: DataView, at: number, size: number): boolean {
   const channels = view.getUint16(at + 2, true);
   const rate = view.getUint32(at + 4, true);
   const perFrame = channels * Math.ceil(view.getUint16(at + 14, true) / 8);
-  return PLAIN_TAGS.has(tag) && perFrame === view.getUint16(at + 12, true) && rate * perFrame >= LEAST_WAV_BYTES_PER_SECOND;
+  return (
+    PLAIN_TAGS.has(tag) &&
+    perFrame === view.getUint16(at + 12, true) &&
+    rate * perFrame >= LEAST_WAV_BYTES_PER_SECOND
+  );
 }
 
 /** Tags of title and singer may stand before the sound, more than one. */
@@ -106,5 +115,7 @@ function frameBytes(bytes: Uint8Array, at: number): number | null {
   const kbits = version?.kbits[third >> 4];
   const hertz = HERTZ_1[(third >> 2) & 3];
   if (!isLayer3 || !version || kbits == null || hertz == null) return null;
-  return Math.floor((version.samples * kbits * 1_000 * version.slower) / hertz) + ((third >> 1) & 1);
+  return (
+    Math.floor((version.samples * kbits * 1_000 * version.slower) / hertz) + ((third >> 1) & 1)
+  );
 }

@@ -1,5 +1,11 @@
 import { html, raw } from "hono/html";
-import { type Html, inWords, type OpenApiDocument, type Schema, schemaSection } from "./docs-schema";
+import {
+  type Html,
+  inWords,
+  type OpenApiDocument,
+  type Schema,
+  schemaSection,
+} from "./docs-schema";
 import { DOCS_STYLE } from "./docs-style";
 
 /** A page and the policy it is to be served with. */
@@ -12,7 +18,10 @@ export type DocsPage = { html: string; policy: string };
 export async function docsPage(document: OpenApiDocument): Promise<DocsPage> {
   const operations = operationsOf(document);
   const tags = [...new Set(operations.map(({ tag }) => tag))];
-  const groups = tags.map((tag) => ({ tag, operations: operations.filter((operation) => operation.tag === tag) }));
+  const groups = tags.map((tag) => ({
+    tag,
+    operations: operations.filter((operation) => operation.tag === tag),
+  }));
   const schemas = Object.entries(document.components?.schemas ?? {});
   const page = await html`<!doctype html>
 <html lang="en">
@@ -41,8 +50,9 @@ type Listed = { method: string; path: string; tag: string; operation: Described 
 
 function operationsOf({ paths }: OpenApiDocument): Listed[] {
   return Object.entries(paths ?? {}).flatMap(([path, item]) =>
-    Object.entries({ GET: item.get, POST: item.post, PUT: item.put, DELETE: item.delete }).flatMap(([method, operation]) =>
-      operation ? [{ method, path, tag: operation.tags?.[0] ?? "", operation }] : [],
+    Object.entries({ GET: item.get, POST: item.post, PUT: item.put, DELETE: item.delete }).flatMap(
+      ([method, operation]) =>
+        operation ? [{ method, path, tag: operation.tags?.[0] ?? "", operation }] : [],
     ),
   );
 }
@@ -90,12 +100,15 @@ function contentsOf(content: Media): Html[] {
   });
 }
 
-const asText = (example: unknown): string => (typeof example === "string" ? example : JSON.stringify(example, null, 2));
+const asText = (example: unknown): string =>
+  typeof example === "string" ? example : JSON.stringify(example, null, 2);
 
 /** Refusals differ in their codes alone, so only what is given otherwise is shown. */
 function responses({ responses: all }: Described): Html {
   const entries = Object.entries(all ?? {});
-  const rows = entries.map(([status, response]) => html`<tr><td>${status}</td><td>${ticked(textOf(response))}</td></tr>`);
+  const rows = entries.map(
+    ([status, response]) => html`<tr><td>${status}</td><td>${ticked(textOf(response))}</td></tr>`,
+  );
   const shown = entries.flatMap(([status, response]) => {
     const content = isResponse(response) && Number(status) < 400 ? response.content : undefined;
     return content ? [html`<h4>${status}</h4>${contentsOf(content)}`] : [];
@@ -112,6 +125,8 @@ const textOf = (response: unknown): string => (isResponse(response) ? response.d
 
 /** Text whose code stands between backticks. */
 function ticked(text: string): Html {
-  const parts = text.split("`").map((part, nth) => (nth % 2 === 1 ? html`<code>${part}</code>` : part));
+  const parts = text
+    .split("`")
+    .map((part, nth) => (nth % 2 === 1 ? html`<code>${part}</code>` : part));
   return html`${parts}`;
 }

@@ -48,7 +48,9 @@ function bounds(schema: Exclude<Schema, { $ref: string }>): string {
     pattern === undefined ? "" : `like ${pattern}`,
     schema.default === undefined ? "" : `${JSON.stringify(schema.default)} unless given`,
   ];
-  const text = said.filter((part) => part !== "" && !part.includes(String(Number.MIN_SAFE_INTEGER))).join(", ");
+  const text = said
+    .filter((part) => part !== "" && !part.includes(String(Number.MIN_SAFE_INTEGER)))
+    .join(", ");
   return text === "" ? "" : ` (${text})`;
 }
 
@@ -56,11 +58,17 @@ function bounds(schema: Exclude<Schema, { $ref: string }>): string {
 export function schemaSection(name: string, schema: Schema): Html {
   const fields = fieldsOf(schema);
   const kinds = "$ref" in schema ? [] : [schema, ...(schema.allOf ?? [])].flatMap(kindsOf);
-  const said = kinds.length > 0 ? kindTable(kinds) : fields.length > 0 ? fieldTable(schema) : html`<p>${inWords(schema)}</p>`;
+  const said =
+    kinds.length > 0
+      ? kindTable(kinds)
+      : fields.length > 0
+        ? fieldTable(schema)
+        : html`<p>${inWords(schema)}</p>`;
   return html`<h3 id="schema-${name}">${name}</h3>${said}`;
 }
 
-const fieldsOf = (schema: Schema): [string, Schema][] => ("$ref" in schema ? [] : Object.entries(schema.properties ?? {}));
+const fieldsOf = (schema: Schema): [string, Schema][] =>
+  "$ref" in schema ? [] : Object.entries(schema.properties ?? {});
 const kindsOf = (schema: Schema): Schema[] => ("$ref" in schema ? [] : (schema.oneOf ?? []));
 
 function fieldTable(schema: Schema): Html {
@@ -76,10 +84,13 @@ function fieldTable(schema: Schema): Html {
 function kindTable(kinds: readonly Schema[]): Html {
   const rows = kinds.map((kind) => {
     const [first, ...fields] = fieldsOf(kind);
-    const list = fields.map(([field, of], nth) => html`${nth === 0 ? "" : ", "}<code>${field}</code> ${inWords(of)}`);
+    const list = fields.map(
+      ([field, of], nth) => html`${nth === 0 ? "" : ", "}<code>${field}</code> ${inWords(of)}`,
+    );
     return html`<tr><td><code>${inWords(first?.[1])}</code></td><td>${list}</td></tr>`;
   });
   return html`<div class="wide"><table><tr><th>Kind</th><th>Fields</th></tr>${rows}</table></div>`;
 }
 
-const descriptionOf = (schema: Schema): string => ("description" in schema ? (schema.description ?? "") : "");
+const descriptionOf = (schema: Schema): string =>
+  "description" in schema ? (schema.description ?? "") : "";

@@ -17,7 +17,12 @@ const INFO = {
 
 const WAYS_IN = {
   bearer: { type: "http", scheme: "bearer", description: "A key of this service" },
-  ticket: { type: "apiKey", in: "query", name: "ticket", description: "A ticket of this session, which opens one stream once" },
+  ticket: {
+    type: "apiKey",
+    in: "query",
+    name: "ticket",
+    description: "A ticket of this session, which opens one stream once",
+  },
 } as const;
 
 const HEALTH_OPERATION: Operation = {
@@ -43,7 +48,9 @@ export function documentationRoutes(app: App): void {
       id: "getOpenApi",
       tag: "Service",
       summary: "This document",
-      answers: { 200: json("OpenAPI 3.1", z.looseObject({ openapi: z.string() }), { openapi: "3.1.0" }) },
+      answers: {
+        200: json("OpenAPI 3.1", z.looseObject({ openapi: z.string() }), { openapi: "3.1.0" }),
+      },
       codes: ["access_closed"],
       handle: (context) => context.json(document()),
     },

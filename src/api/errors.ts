@@ -82,19 +82,27 @@ export class ApiError extends Error {
   constructor(
     readonly code: ErrorCode,
     message: string,
-    readonly more: { errors?: readonly Fault[]; headers?: Record<string, string>; [member: string]: unknown } = {},
+    readonly more: {
+      errors?: readonly Fault[];
+      headers?: Record<string, string>;
+      [member: string]: unknown;
+    } = {},
   ) {
     super(message);
     this.name = "ApiError";
   }
 }
 
-const TITLES: Partial<Record<ErrorCode, string>> = { config_invalid: "The config cannot be run", internal: "Internal fault" };
+const TITLES: Partial<Record<ErrorCode, string>> = {
+  config_invalid: "The config cannot be run",
+  internal: "Internal fault",
+};
 
 /** The answer to any error: what we expected keeps its words, anything else says nothing of the inside. */
 export function toProblem(error: Error, context: Context<ApiEnv>): Response {
   const known = toApiError(error);
-  if (!(error instanceof ApiError) || known.code === "internal") logError("request failed", known.code, error);
+  if (!(error instanceof ApiError) || known.code === "internal")
+    logError("request failed", known.code, error);
   const { headers = {}, errors, ...members } = known.more;
   const status = HTTP_STATUS[known.code];
   const problem: Problem = {
@@ -107,17 +115,23 @@ export function toProblem(error: Error, context: Context<ApiEnv>): Response {
     request_id: context.get("requestId") ?? crypto.randomUUID(),
     ...(errors ? { errors: [...errors] } : {}),
   };
-  return context.body(JSON.stringify(problem, withoutKeys), status, { ...headers, "content-type": "application/problem+json" });
+  return context.body(JSON.stringify(problem, withoutKeys), status, {
+    ...headers,
+    "content-type": "application/problem+json",
+  });
 }
 
 /** What clients wrote may be told back to them in an error, but no key: errors end up in logs. */
-const withoutKeys = (_: string, value: unknown): unknown => (typeof value === "string" ? redactShapes(value) : value);
+const withoutKeys = (_: string, value: unknown): unknown =>
+  typeof value === "string" ? redactShapes(value) : value;
 
 /** A session whose object is taken down in the middle of a request, by a deploy for one, is back at the next. */
 function toApiError(error: Error): ApiError {
   if (error instanceof ApiError) return error;
-  if (!isPassing(error)) return new ApiError("internal", "The service met a fault of its own. Try again.");
-  const message = "The service was interrupted before it answered. Ask again; what this request was to start may have begun.";
+  if (!isPassing(error))
+    return new ApiError("internal", "The service met a fault of its own. Try again.");
+  const message =
+    "The service was interrupted before it answered. Ask again; what this request was to start may have begun.";
   return new ApiError("interrupted", message, { headers: { "retry-after": "1" } });
 }
 

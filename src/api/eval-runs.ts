@@ -38,14 +38,24 @@ export async function startDue(
 ): Promise<void> {
   const { cronTenant: tenant } = services.evals;
   if (tenant === null) return logInfo("no evaluation runs by cron: EVAL_TENANT names no tenant");
-  if (Math.abs(now - at) > FARTHEST_MS) return logInfo("no evaluation runs: the trigger names a time more than a day from now");
+  if (Math.abs(now - at) > FARTHEST_MS)
+    return logInfo("no evaluation runs: the trigger names a time more than a day from now");
   const due = suitesOf(services.evals).filter(({ cron }) => isDue(cron, at));
   if (due.length === 0) return;
   const config = await configFor(services, tenant);
   const runs = due.map((suite): EvalRunStart => {
     const planned = planRun(suite, { ...services, config });
-    const what = planned.ok ? { team: planned.plan.team, problem: null } : { team: null, problem: planned.detail };
-    return { tenant, id: scheduledRunId(at), origin: "cron", scheduledAt: minuteOf(at), suite, ...what };
+    const what = planned.ok
+      ? { team: planned.plan.team, problem: null }
+      : { team: null, problem: planned.detail };
+    return {
+      tenant,
+      id: scheduledRunId(at),
+      origin: "cron",
+      scheduledAt: minuteOf(at),
+      suite,
+      ...what,
+    };
   });
   await insisting(runs, (run, others) => services.evals.start(run, others));
 }

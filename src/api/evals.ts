@@ -41,7 +41,11 @@ export function evalRoutes(app: App): void {
       id: "listEvals",
       tag: "Evaluations",
       summary: "Suites on offer, with their schedule and last run",
-      answers: { 200: json("The suites", EvalSuiteListSchema, { ...listOf([SUITE_EXAMPLE], SUITE_EXAMPLE.name) }) },
+      answers: {
+        200: json("The suites", EvalSuiteListSchema, {
+          ...listOf([SUITE_EXAMPLE], SUITE_EXAMPLE.name),
+        }),
+      },
       handle: listSuites,
     },
   });
@@ -51,7 +55,9 @@ export function evalRoutes(app: App): void {
       tag: "Evaluations",
       summary: "Runs of a suite, newest first",
       request: { params: SUITE, query: PAGE },
-      answers: { 200: json("A page of runs", EvalRunListSchema, listOf([RUN_EXAMPLE], RUN_EXAMPLE.id)) },
+      answers: {
+        200: json("A page of runs", EvalRunListSchema, listOf([RUN_EXAMPLE], RUN_EXAMPLE.id)),
+      },
       codes: ["eval_not_found", "bad_query"],
       handle: listRuns,
     },
@@ -59,7 +65,8 @@ export function evalRoutes(app: App): void {
       id: "startEval",
       tag: "Evaluations",
       summary: "Starts a suite now",
-      description: "Each case becomes a session of its own, of the caller's tenant. The body is not read.",
+      description:
+        "Each case becomes a session of its own, of the caller's tenant. The body is not read.",
       request: { params: SUITE, headers: IDEMPOTENCY },
       answers: {
         202: {
@@ -84,7 +91,9 @@ export function evalRoutes(app: App): void {
       tag: "Evaluations",
       summary: "A run with its results, those there are so far",
       request: { params: SUITE_RUN },
-      answers: { 200: json("The run", EvalRunPageSchema, { ...RUN_EXAMPLE, results: [RESULT_EXAMPLE] }) },
+      answers: {
+        200: json("The run", EvalRunPageSchema, { ...RUN_EXAMPLE, results: [RESULT_EXAMPLE] }),
+      },
       codes: ["eval_not_found", "bad_id"],
       handle: showRun,
     },
@@ -109,17 +118,25 @@ async function listRuns(context: Call): Promise<Response> {
   const suite = suiteOf(context);
   const limit = limitOf(context, RUNS);
   const after = context.req.query("after") ?? null;
-  if (after !== null && !RUN_ID.test(after)) throw new ApiError("bad_query", "`after` is the id of a run.");
+  if (after !== null && !RUN_ID.test(after))
+    throw new ApiError("bad_query", "`after` is the id of a run.");
   const { tenant } = context.var.principal;
-  const found = await context.env.evals.records.runs(tenant, suite.name, { before: after, limit: limit + 1 });
+  const found = await context.env.evals.records.runs(tenant, suite.name, {
+    before: after,
+    limit: limit + 1,
+  });
   const runs = found.slice(0, limit);
-  return context.json({ ...listOf(runs, runs[0]?.id, runs.at(-1)?.id), has_more: found.length > limit });
+  return context.json({
+    ...listOf(runs, runs[0]?.id, runs.at(-1)?.id),
+    has_more: found.length > limit,
+  });
 }
 
 async function showRun(context: Call): Promise<Response> {
   const suite = suiteOf(context);
   const id = context.req.param("run") ?? "";
-  if (!RUN_ID.test(id)) throw new ApiError("bad_id", "A run's id looks like `run_20261130t060000z`.");
+  if (!RUN_ID.test(id))
+    throw new ApiError("bad_id", "A run's id looks like `run_20261130t060000z`.");
   const run = await context.env.evals.records.run(context.var.principal.tenant, suite.name, id);
   if (!run)
     throw new ApiError(
@@ -131,13 +148,29 @@ async function showRun(context: Call): Promise<Response> {
 
 async function startRun(context: Call): Promise<Response> {
   const suite = suiteOf(context);
-  const planned = planRun(suite, { ...context.env, config: await configFor(context.env, context.var.principal.tenant) });
-  if (!planned.ok) throw new ApiError(planned.code, planned.detail, planned.errors.length > 0 ? { errors: planned.errors } : {});
+  const planned = planRun(suite, {
+    ...context.env,
+    config: await configFor(context.env, context.var.principal.tenant),
+  });
+  if (!planned.ok)
+    throw new ApiError(
+      planned.code,
+      planned.detail,
+      planned.errors.length > 0 ? { errors: planned.errors } : {},
+    );
   const { tenant } = context.var.principal;
   const now = Date.now();
   const id = await claimedId(context, manualRunId(now, ulid(now).slice(-10)), now);
   const { team } = planned.plan;
-  await context.env.evals.start({ tenant, id, origin: "manual", scheduledAt: now, suite, team, problem: null });
+  await context.env.evals.start({
+    tenant,
+    id,
+    origin: "manual",
+    scheduledAt: now,
+    suite,
+    team,
+    problem: null,
+  });
   const started = toStarted({ id, suite: suite.name });
   return context.json(started, 202, { location: started.links.run });
 }
@@ -148,7 +181,10 @@ async function claimedId(context: Call, id: string, createdAt: number): Promise<
   if (!key) return id;
   const { tenant } = context.var.principal;
   const claim = { body_hash: key.bodyHash, session_id: id, start_id: ulid(), warnings: "[]" };
-  const standing = await context.env.stored.claims.claim({ tenant, key: key.key, createdAt, ...claim }, null);
+  const standing = await context.env.stored.claims.claim(
+    { tenant, key: key.key, createdAt, ...claim },
+    null,
+  );
   requireSameBody(key, standing);
   return standing.session_id;
 }
@@ -172,10 +208,21 @@ const toStarted = ({ id, suite }: Pick<EvalRun, "id" | "suite">): EvalStarted =>
   links: { run: evalRunPath(suite, id) },
 });
 
-function toEntry({ name, description, cases, at_once, cron }: Suite, last_run: EvalRun | null): EvalSuite {
+function toEntry(
+  { name, description, cases, at_once, cron }: Suite,
+  last_run: EvalRun | null,
+): EvalSuite {
   const next = nextDue(cron, Date.now());
   const next_run_at = next === null ? null : next / 1000;
-  return { name, description, cases: cases.length, at_once, cron: cron ?? null, next_run_at, last_run };
+  return {
+    name,
+    description,
+    cases: cases.length,
+    at_once,
+    cron: cron ?? null,
+    next_run_at,
+    last_run,
+  };
 }
 
 const listOf = <T>(data: T[], first: string | undefined, last = first) => ({

@@ -14,8 +14,13 @@ const PAGE = { usual: 100, most: 1_000 };
 
 const QUERY = z.object({
   after: z.int().min(0).optional().describe("Only events behind this number"),
-  detail: z.enum(["full", "summary"]).default("full").describe("`summary`: without the pieces of text that models write"),
-  limit: limit(PAGE.usual, PAGE.most).describe("How many a page of JSON holds at most; streams have no limit"),
+  detail: z
+    .enum(["full", "summary"])
+    .default("full")
+    .describe("`summary`: without the pieces of text that models write"),
+  limit: limit(PAGE.usual, PAGE.most).describe(
+    "How many a page of JSON holds at most; streams have no limit",
+  ),
 });
 const FOUND = json("A page of events, or the stream", EventListSchema, EVENT_LIST);
 
@@ -26,9 +31,20 @@ const EVENTS: Omit<Operation, "id" | "summary"> = {
   security: [{ bearer: [] }, { ticket: [] }],
   request: { query: QUERY, headers: LAST_EVENT },
   answers: {
-    200: { ...FOUND, content: { ...FOUND.content, "text/event-stream": { schema: z.string(), example: STREAM } } },
+    200: {
+      ...FOUND,
+      content: { ...FOUND.content, "text/event-stream": { schema: z.string(), example: STREAM } },
+    },
   },
-  codes: ["bad_id", "bad_event_id", "bad_query", "session_not_found", "turn_not_found", "event_id_ahead", "too_many_readers"],
+  codes: [
+    "bad_id",
+    "bad_event_id",
+    "bad_query",
+    "session_not_found",
+    "turn_not_found",
+    "event_id_ahead",
+    "too_many_readers",
+  ],
   handle: showEvents,
 };
 
@@ -44,7 +60,10 @@ const TURN_EVENTS: Operation = {
   id: "followTurn",
   summary: "A turn's events; the stream ends with the turn",
   request: { ...EVENTS.request, params: ID_TURN },
-  answers: { ...EVENTS.answers, 204: { description: "The turn has ended, and you have its last event" } },
+  answers: {
+    ...EVENTS.answers,
+    204: { description: "The turn has ended, and you have its last event" },
+  },
 };
 
 /** The event streams: replay, then live, or pages for who asks for JSON. */
@@ -54,7 +73,11 @@ export function eventRoutes(app: App): void {
 }
 
 async function showEvents(context: Call): Promise<Response> {
-  const asked: StreamRequest = { after: afterOf(context), turn: turnOf(context), deltas: detailOf(context) };
+  const asked: StreamRequest = {
+    after: afterOf(context),
+    turn: turnOf(context),
+    deltas: detailOf(context),
+  };
   return wantedForm(context, "stream") === "json" ? page(context, asked) : stream(context, asked);
 }
 
@@ -72,10 +95,17 @@ async function stream(context: Call, asked: StreamRequest): Promise<Response> {
     case "turn_not_found":
       return refuse(opened.code);
     case "event_id_ahead":
-      throw new ApiError("event_id_ahead", "The session has no event of that number yet. Ask from a number you were given.");
+      throw new ApiError(
+        "event_id_ahead",
+        "The session has no event of that number yet. Ask from a number you were given.",
+      );
     case "too_many_readers": {
       const headers = { "retry-after": "30" };
-      throw new ApiError("too_many_readers", "Too many readers follow this session. Try again later.", { headers });
+      throw new ApiError(
+        "too_many_readers",
+        "Too many readers follow this session. Try again later.",
+        { headers },
+      );
     }
   }
 }
@@ -97,12 +127,14 @@ const sequenceOf = (event: string): number => JSON.parse(event).sequence_number;
 function afterOf(context: Call): number {
   const text = context.req.header("last-event-id") || context.req.query("after");
   if (text === undefined || text === "") return 0;
-  if (!/^\d{1,15}$/.test(text)) throw new ApiError("bad_event_id", "`Last-Event-ID` and `after` take the number of an event.");
+  if (!/^\d{1,15}$/.test(text))
+    throw new ApiError("bad_event_id", "`Last-Event-ID` and `after` take the number of an event.");
   return Number(text);
 }
 
 function detailOf(context: Call): boolean {
   const detail = context.req.query("detail") ?? "full";
-  if (detail !== "full" && detail !== "summary") throw new ApiError("bad_query", "`detail` is `full` or `summary`.");
+  if (detail !== "full" && detail !== "summary")
+    throw new ApiError("bad_query", "`detail` is `full` or `summary`.");
   return detail === "full";
 }

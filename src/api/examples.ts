@@ -9,7 +9,12 @@ const ANSWER = "PostgreSQL on one small machine, backed up every night.";
 const STARTED = 1_795_000_000;
 const YAML =
   "agents:\n  - id: analyst\n    backend: {type: chatcompletion, model: model-a, base_url: https://models.example.com/v1}\n";
-const USAGE = { input_tokens: 5_210, output_tokens: 1_480, reasoning_tokens: 610, cached_tokens: 2_048 };
+const USAGE = {
+  input_tokens: 5_210,
+  output_tokens: 1_480,
+  reasoning_tokens: 610,
+  cached_tokens: 2_048,
+};
 const SPENT = { tokens: 6_690, reported_tokens: 6_690, reserved_tokens: 0 };
 const WARNING = {
   pointer: "/ui/display_type",
@@ -22,7 +27,8 @@ const REFUSAL = {
   pointer: "/orchestrator/context_paths",
   line: 12,
   column: 3,
-  detail: "`context_paths` names folders of your machine, which this service cannot see. Put what matters into the question.",
+  detail:
+    "`context_paths` names folders of your machine, which this service cannot see. Put what matters into the question.",
   code: "not_served",
 };
 const VOTE = {
@@ -58,12 +64,20 @@ const TURN = {
   unreported_cost_usd: 0,
 };
 
-export const RUN_REQUEST = { question: QUESTION, config: "one-provider", budget: { max_cost_usd: 0.5 } };
+export const RUN_REQUEST = {
+  question: QUESTION,
+  config: "one-provider",
+  budget: { max_cost_usd: 0.5 },
+};
 export const TURN_REQUEST = { question: "And with 40,000 orders a day?" };
 export const RUN = { session_id: ID, turn: 1, status: "running", links: runLinks(ID, 1) };
 export const RUN_WARNED = { ...RUN, warnings: [WARNING] };
 export const CANCELLED = { session_id: ID, turn: 1, status: "cancelled" };
-export const HEALTH = { status: "ok", version: "0.1.0", deployment: "2f0c8f5e-6a3b-4b0e-9d54-1f6a4a0f2c11" };
+export const HEALTH = {
+  status: "ok",
+  version: "0.1.0",
+  deployment: "2f0c8f5e-6a3b-4b0e-9d54-1f6a4a0f2c11",
+};
 export const TEAM_YAML = YAML;
 
 export const STREAM =
@@ -117,14 +131,24 @@ export const STATUS = {
     elapsed_seconds: 41.5,
     last_sequence: 118,
   },
-  coordination: { phase: "done", attempt: 1, active_agent: null, completion_percentage: 100, is_final_presentation: false },
+  coordination: {
+    phase: "done",
+    attempt: 1,
+    active_agent: null,
+    completion_percentage: 100,
+    is_final_presentation: false,
+  },
   agents: {
     critic: {
       status: "completed",
       answer_count: 1,
       latest_answer_label: "agent3.1",
       left_out: 0,
-      vote_cast: { voted_for_agent: "analyst", voted_for_label: "agent1.1", reason_preview: VOTE.reason },
+      vote_cast: {
+        voted_for_agent: "analyst",
+        voted_for_label: "agent1.1",
+        reason_preview: VOTE.reason,
+      },
       times_restarted: 1,
       last_activity: STARTED + 30,
       error: null,
@@ -163,7 +187,11 @@ export const TURN_RESPONSE = {
   winner: "analyst",
   label: "agent1.1",
   citations: [],
-  agents: AGENTS.map((agent) => ({ ...agent, provider: "custom", model: `model-of-${agent.agent}` })),
+  agents: AGENTS.map((agent) => ({
+    ...agent,
+    provider: "custom",
+    model: `model-of-${agent.agent}`,
+  })),
   hosted_uses: {},
   votes: [VOTE],
   attempts: [
@@ -178,7 +206,12 @@ export const TURN_RESPONSE = {
       finish_reason: "consensus",
       answers: [{ agent: "analyst", label: "agent1.1", revision: 1, origin: "tool" }],
       votes: [VOTE],
-      presentation: { agent: "analyst", label: "agent1.final", source: "presentation", fallback: null },
+      presentation: {
+        agent: "analyst",
+        label: "agent1.final",
+        source: "presentation",
+        fallback: null,
+      },
       restart: null,
     },
   ],
@@ -214,7 +247,12 @@ export const SESSION_FILES = {
 };
 
 export const CONFIG_CHECK_REQUEST = { config_yaml: YAML };
-export const CONFIG_CHECK = { runnable: false, errors: [], refusals: [REFUSAL], warnings: [WARNING] };
+export const CONFIG_CHECK = {
+  runnable: false,
+  errors: [],
+  refusals: [REFUSAL],
+  warnings: [WARNING],
+};
 export const CONFIG_LIST = {
   object: "list",
   data: [

@@ -10,7 +10,15 @@ import {
   ScopeSchema,
 } from "../protocol/keys";
 import { redactShapes } from "../redaction/redact";
-import { endOfNewKey, hashSecret, isKeyId, type KeyRow, MOST_LIVE_KEYS, SECRET_BYTES, toKey } from "../tenancy/keys";
+import {
+  endOfNewKey,
+  hashSecret,
+  isKeyId,
+  type KeyRow,
+  MOST_LIVE_KEYS,
+  SECRET_BYTES,
+  toKey,
+} from "../tenancy/keys";
 import { LOCAL_TENANT } from "../tenancy/principal";
 import type { App, Call } from "./api-env";
 import { ApiError } from "./errors";
@@ -33,7 +41,13 @@ const EXAMPLE: Key = {
   revoked_at: null,
   last_used_at: 1_795_000_060,
 };
-const EXAMPLE_LIST = { object: "list", data: [EXAMPLE], first_id: EXAMPLE.id, last_id: EXAMPLE.id, has_more: false };
+const EXAMPLE_LIST = {
+  object: "list",
+  data: [EXAMPLE],
+  first_id: EXAMPLE.id,
+  last_id: EXAMPLE.id,
+  has_more: false,
+};
 const EXAMPLE_AUDIT = {
   seq: 1,
   at: 1_795_000_000_000,
@@ -68,9 +82,28 @@ const CREATE_OPERATION: Operation = {
   tag: "Keys",
   summary: "Make a key for the same tenant; it is shown once",
   description: `A tenant has at most ${MOST_LIVE_KEYS} live keys. A key ends no later than the key that makes it, and with it if the request names no end.`,
-  request: { body: { "application/json": { schema: KeyRequestSchema, example: { name: "laptop", scopes: ["run"] } } } },
-  answers: { 201: json("The key", NewKeySchema, { ...EXAMPLE, last_used_at: null, key: `mge_${EXAMPLE.id}_…` }) },
-  codes: ["bad_json", "body_too_large", "unsupported_media_type", "request_invalid", "too_many_keys"],
+  request: {
+    body: {
+      "application/json": {
+        schema: KeyRequestSchema,
+        example: { name: "laptop", scopes: ["run"] },
+      },
+    },
+  },
+  answers: {
+    201: json("The key", NewKeySchema, {
+      ...EXAMPLE,
+      last_used_at: null,
+      key: `mge_${EXAMPLE.id}_…`,
+    }),
+  },
+  codes: [
+    "bad_json",
+    "body_too_large",
+    "unsupported_media_type",
+    "request_invalid",
+    "too_many_keys",
+  ],
   handle: createKey,
 };
 
@@ -78,9 +111,12 @@ const REVOKE_OPERATION: Operation = {
   id: "revokeKey",
   tag: "Keys",
   summary: "End a key at once",
-  description: "Requests with it are refused from now on; streams it has open are closed within a minute.",
+  description:
+    "Requests with it are refused from now on; streams it has open are closed within a minute.",
   request: { params: z.object({ key: z.string().describe("The key's id") }) },
-  answers: { 200: json("The key as it ended", KeySchema, { ...EXAMPLE, revoked_at: 1_795_000_100 }) },
+  answers: {
+    200: json("The key as it ended", KeySchema, { ...EXAMPLE, revoked_at: 1_795_000_100 }),
+  },
   codes: ["bad_id", "key_not_found"],
   handle: revokeKey,
 };
@@ -117,9 +153,17 @@ async function listKeys(context: Call): Promise<Response> {
   const after = context.req.query("after") ?? null;
   if (after !== null && !isKeyId(after)) throw badKeyId();
   const count = limitOf(context, PAGE);
-  const rows = await context.env.tenancy.keys.list(context.var.principal.tenant, { limit: count + 1, after });
+  const rows = await context.env.tenancy.keys.list(context.var.principal.tenant, {
+    limit: count + 1,
+    after,
+  });
   const data = rows.slice(0, count).map(toWire);
-  const body = { object: "list", data, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
+  const body = {
+    object: "list",
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+  };
   return context.json({ ...body, has_more: rows.length > count });
 }
 
@@ -128,11 +172,15 @@ async function createKey(context: Call): Promise<Response> {
   const { name, scopes, expires_in_days } = await readBody(context.req.raw, KeyRequestSchema);
   refuseKeyAsName(name);
   if (tenant === LOCAL_TENANT) {
-    const message = "This machine needs no key here. `npm run keys -- create --tenant NAME …` makes one for a tenant of its own.";
+    const message =
+      "This machine needs no key here. `npm run keys -- create --tenant NAME …` makes one for a tenant of its own.";
     throw new ApiError("request_invalid", message);
   }
   const now = Date.now();
-  const { id, key, secret } = toKey(ulid(now).toLowerCase(), crypto.getRandomValues(new Uint8Array(SECRET_BYTES)));
+  const { id, key, secret } = toKey(
+    ulid(now).toLowerCase(),
+    crypto.getRandomValues(new Uint8Array(SECRET_BYTES)),
+  );
   const row: KeyRow = {
     id,
     tenant,
@@ -140,7 +188,10 @@ async function createKey(context: Call): Promise<Response> {
     secret_hash: hashSecret(secret),
     scopes: [...new Set(scopes)].join(","),
     created_at: now,
-    expires_at: await endOf(context, expires_in_days === undefined ? null : now + expires_in_days * DAY_MS),
+    expires_at: await endOf(
+      context,
+      expires_in_days === undefined ? null : now + expires_in_days * DAY_MS,
+    ),
     revoked_at: null,
     last_used_at: null,
   };
@@ -154,10 +205,15 @@ async function endOf(context: Call, wished: number | null): Promise<number | nul
   const minter = keyId === null ? null : await context.env.tenancy.keys.find(keyId);
   const end = endOfNewKey(wished, minter?.expires_at ?? null);
   if (end !== "too_late") return end;
-  const detail = "A key ends no later than the key that makes it. Ask for fewer days, or leave this out: then both end together";
-  throw new ApiError("request_invalid", `The request is not valid, at \`/expires_in_days\`: ${detail}.`, {
-    errors: [{ pointer: "/expires_in_days", detail }],
-  });
+  const detail =
+    "A key ends no later than the key that makes it. Ask for fewer days, or leave this out: then both end together";
+  throw new ApiError(
+    "request_invalid",
+    `The request is not valid, at \`/expires_in_days\`: ${detail}.`,
+    {
+      errors: [{ pointer: "/expires_in_days", detail }],
+    },
+  );
 }
 
 const tooManyKeys = (): ApiError =>
@@ -170,7 +226,8 @@ const tooManyKeys = (): ApiError =>
 /** Names are shown in lists, to whoever may see them. */
 function refuseKeyAsName(name: string): void {
   if (redactShapes(name) === name) return;
-  const detail = "A name looks like a key. Say in words where the key is used; if that was a real one, take it as lost";
+  const detail =
+    "A name looks like a key. Say in words where the key is used; if that was a real one, take it as lost";
   throw new ApiError("request_invalid", `The request is not valid, at \`/name\`: ${detail}.`, {
     errors: [{ pointer: "/name", detail }],
   });
@@ -190,17 +247,38 @@ async function readAudit(context: Call): Promise<Response> {
   const text = context.req.query("after") ?? "0";
   if (!/^\d{1,15}$/.test(text)) throw new ApiError("bad_query", "`after` is the number of a row.");
   const { tenant } = context.var.principal;
-  const page = await context.env.tenancy.tenant(tenant).auditPage({ after: Number(text), limit: limitOf(context, AUDIT_PAGE) });
-  const data = page.rows.map(({ keyId, requestId, ...row }) => ({ ...row, key_id: keyId, request_id: requestId }));
-  const body = { object: "list", data, first_id: data[0]?.seq ?? null, last_id: data.at(-1)?.seq ?? null };
+  const page = await context.env.tenancy
+    .tenant(tenant)
+    .auditPage({ after: Number(text), limit: limitOf(context, AUDIT_PAGE) });
+  const data = page.rows.map(({ keyId, requestId, ...row }) => ({
+    ...row,
+    key_id: keyId,
+    request_id: requestId,
+  }));
+  const body = {
+    object: "list",
+    data,
+    first_id: data[0]?.seq ?? null,
+    last_id: data.at(-1)?.seq ?? null,
+  };
   return context.json({ ...body, has_more: page.hasMore, broken_at: page.brokenAt });
 }
 
-const badKeyId = (): ApiError => new ApiError("bad_id", "A key's id is 26 lower-case letters and digits.");
+const badKeyId = (): ApiError =>
+  new ApiError("bad_id", "A key's id is 26 lower-case letters and digits.");
 
 const toSeconds = (ms: number | null): number | null => (ms === null ? null : ms / 1000);
 
-const toWire = ({ id, tenant, name, scopes, created_at, expires_at, revoked_at, last_used_at }: KeyRow): Key => ({
+const toWire = ({
+  id,
+  tenant,
+  name,
+  scopes,
+  created_at,
+  expires_at,
+  revoked_at,
+  last_used_at,
+}: KeyRow): Key => ({
   id,
   tenant,
   name,

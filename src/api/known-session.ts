@@ -8,9 +8,14 @@ import type { SessionStub } from "./services";
  * get that far. Another tenant's id has no row under this tenant: the query and the answer are those of an unknown id. When the
  * index fails, the object is asked all the same, because it knows itself whether it is there.
  */
-export async function knownSession(context: Call, caller: Principal, id: string): Promise<SessionStub | null> {
+export async function knownSession(
+  context: Call,
+  caller: Principal,
+  id: string,
+): Promise<SessionStub | null> {
   const { env } = context;
-  if (context.get("knownSession") !== id && !(await isListed(context, caller.tenant, id))) return null;
+  if (context.get("knownSession") !== id && !(await isListed(context, caller.tenant, id)))
+    return null;
   context.set("knownSession", id);
   return env.session(caller, id);
 }

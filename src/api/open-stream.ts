@@ -1,4 +1,9 @@
-import { STREAM_CODE_HEADER, type StreamCode, type StreamRequest, streamUrl } from "../protocol/stream-request";
+import {
+  STREAM_CODE_HEADER,
+  type StreamCode,
+  type StreamRequest,
+  streamUrl,
+} from "../protocol/stream-request";
 import { ApiError } from "./errors";
 import type { SessionStub } from "./services";
 
@@ -24,4 +29,5 @@ export async function openStream(stub: SessionStub, asked: StreamRequest): Promi
   return { code, response: new Response(answer.body, { headers }) };
 }
 
-const isStreamCode = (code: string | null): code is StreamCode => code !== null && Object.hasOwn(CODES, code);
+const isStreamCode = (code: string | null): code is StreamCode =>
+  code !== null && Object.hasOwn(CODES, code);

@@ -5,7 +5,15 @@ import { CODE_MEANINGS } from "./code-meanings";
 import { type ErrorCode, statusOf } from "./errors";
 
 export type Method = "get" | "post" | "put" | "delete";
-type Tag = "Runs" | "Sessions" | "Configs" | "Service" | "Keys" | "Secrets" | "Evaluations" | "Contexts";
+type Tag =
+  | "Runs"
+  | "Sessions"
+  | "Configs"
+  | "Service"
+  | "Keys"
+  | "Secrets"
+  | "Evaluations"
+  | "Contexts";
 type Headers = Record<string, { description: string; schema: { type: "string" } }>;
 type Content = Record<string, { schema: z.ZodType; example?: unknown }>;
 type Answer = {
@@ -92,7 +100,10 @@ function problems(codes: readonly ErrorCode[]): Record<number, Answer> {
       };
       const description = own.map((code) => `\`${code}\`: ${CODE_MEANINGS[code]}`).join("; ");
       const content = { "application/problem+json": { schema: ProblemSchema, example } };
-      return [status, { description, content, ...(PASSING.includes(status) ? { headers: RETRY_AFTER } : {}) }];
+      return [
+        status,
+        { description, content, ...(PASSING.includes(status) ? { headers: RETRY_AFTER } : {}) },
+      ];
     }),
   );
 }

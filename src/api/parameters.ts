@@ -6,10 +6,16 @@ import { IdSchema, LabelSchema } from "../protocol/api";
 export const ID = z.object({ id: IdSchema.describe("The session's id") });
 const turn = z.int().min(1).describe("The turn's number, from 1");
 export const ID_TURN = ID.extend({ turn });
-export const ID_TURN_LABEL = ID_TURN.extend({ label: LabelSchema.describe("The answer's label: `agent2.1`, `agent2.final`") });
+export const ID_TURN_LABEL = ID_TURN.extend({
+  label: LabelSchema.describe("The answer's label: `agent2.1`, `agent2.final`"),
+});
 
 export const ATTEMPT = z.object({
-  attempt: z.int().min(1).optional().describe("The attempt the answer is of; the last unless given"),
+  attempt: z
+    .int()
+    .min(1)
+    .optional()
+    .describe("The attempt the answer is of; the last unless given"),
 });
 
 /** A page's size. */

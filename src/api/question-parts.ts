@@ -1,7 +1,16 @@
-import type { AttachmentRefusal, WantedAttachment } from "../../durable-objects/session/admission/attachments";
+import type {
+  AttachmentRefusal,
+  WantedAttachment,
+} from "../../durable-objects/session/admission/attachments";
 import { hashOf } from "../workspace/hash";
 import { type AskedQuestion, textOfQuestion } from "../protocol/api";
-import { ATTACHMENT_LIMITS, type AttachedPart, type AttachmentKind, type Excess, excessOf } from "../protocol/attachments";
+import {
+  ATTACHMENT_LIMITS,
+  type AttachedPart,
+  type AttachmentKind,
+  type Excess,
+  excessOf,
+} from "../protocol/attachments";
 import { WHO_HEARS } from "../providers/accepted-media";
 import { detectMedia, spokenType } from "./detect-media";
 import { ApiError, type Fault } from "./errors";
@@ -17,14 +26,19 @@ export async function toQuestion(asked: AskedQuestion): Promise<Question> {
   for (const [index, part] of asked.entries()) {
     if (part.type === "text") continue;
     const taken = await toAttachment(part, attachments.length + 1);
-    if ("problem" in taken) faults.push({ pointer: `/question/${index}${taken.at}`, detail: taken.problem });
+    if ("problem" in taken)
+      faults.push({ pointer: `/question/${index}${taken.at}`, detail: taken.problem });
     else attachments.push(taken);
   }
   const [first] = faults;
   if (first)
-    throw new ApiError("request_invalid", `The request is not valid, at \`${first.pointer}\`: ${first.detail}.`, {
-      errors: faults,
-    });
+    throw new ApiError(
+      "request_invalid",
+      `The request is not valid, at \`${first.pointer}\`: ${first.detail}.`,
+      {
+        errors: faults,
+      },
+    );
   const excess = excessOf(attachments.flatMap((one) => ("bytes" in one ? [one.attachment] : [])));
   if (excess) throw tooLarge(excess);
   return { text: textOfQuestion(asked), attachments };
@@ -42,11 +56,15 @@ async function toAttachment(part: AttachedPart, nth: number): Promise<WantedAtta
   if (!found) return { problem: NOT_TAKEN, at: "/data" };
   const { kind, mediaType } = found;
   if (type === "image" && kind !== "image")
-    return { problem: `is no image (PNG, JPEG, GIF, WebP): by its bytes it is ${mediaType}`, at: "/data" };
+    return {
+      problem: `is no image (PNG, JPEG, GIF, WebP): by its bytes it is ${mediaType}`,
+      at: "/data",
+    };
   if (said !== undefined && said !== mediaType)
     return { problem: `does not fit the bytes, which are ${mediaType}`, at: "/media_type" };
   const most = MOST_BYTES[kind];
-  if (bytes.byteLength > most) return { problem: `is over ${most} bytes, the most that is taken of this kind`, at: "/data" };
+  if (bytes.byteLength > most)
+    return { problem: `is over ${most} bytes, the most that is taken of this kind`, at: "/data" };
   const attachment = {
     kind,
     name: name ?? `${kind} ${nth}`,
@@ -84,7 +102,9 @@ const EXCESS: Record<Excess["limit"], (most: number) => string> = {
 
 function tooLarge({ limit, most }: Excess): ApiError {
   const message = `More comes with the question than may: at most ${EXCESS[limit](most)}, where what an earlier turn brought counts each time it is named. Leave some of it out.`;
-  return new ApiError("attachments_too_large", message, { errors: [{ pointer: "/question", detail: message }] });
+  return new ApiError("attachments_too_large", message, {
+    errors: [{ pointer: "/question", detail: message }],
+  });
 }
 
 /** Why a turn does not begin with what comes with its question, and what to do. */
@@ -95,7 +115,8 @@ export function attachmentError(refusal: AttachmentRefusal): ApiError {
   }
   if (refusal.code === "attachments_too_large") return tooLarge(refusal.excess);
   const told = refusal.refused.map(
-    ({ agent, model, name, mediaType }) => `agent "${agent}" (${model}) does not take "${name}" (${mediaType})`,
+    ({ agent, model, name, mediaType }) =>
+      `agent "${agent}" (${model}) does not take "${name}" (${mediaType})`,
   );
   const more = told.length > MOST_TOLD ? ` (and ${told.length - MOST_TOLD} more)` : "";
   const message = `This team cannot take everything that comes with the question: ${told.slice(0, MOST_TOLD).join("; ")}${more}. Leave it out, or give these agents models that take it.${refusal.refused.some(isSound) ? ` ${WHO_HEARS}` : ""}`;

@@ -14,13 +14,20 @@ export function quotaError(refusal: QuotaRefusal, now: number = Date.now()): Api
     case "quota_exceeded": {
       const { running, limit } = refusal;
       const message = `${running} ${running === 1 ? "turn is" : "turns are"} running, and ${limit} may at a time. Wait for one to end, or cancel one.`;
-      return new ApiError("quota_exceeded", message, { limit, running, headers: { "retry-after": "10" } });
+      return new ApiError("quota_exceeded", message, {
+        limit,
+        running,
+        headers: { "retry-after": "10" },
+      });
     }
     case "spend_exceeded": {
       const { limitUsd, spentUsd, reservedUsd } = refusal;
       const wait =
-        reservedUsd > 0 ? " Wait until a running turn ends (a run with a `budget` reserves no more than that), or" : " Wait";
-      const rest = limitUsd - spentUsd - reservedUsd > 0 ? " What is left cannot pay a first call." : "";
+        reservedUsd > 0
+          ? " Wait until a running turn ends (a run with a `budget` reserves no more than that), or"
+          : " Wait";
+      const rest =
+        limitUsd - spentUsd - reservedUsd > 0 ? " What is left cannot pay a first call." : "";
       const message = `Of today's ${formatUsd(limitUsd)}, ${formatUsd(spentUsd)} are spent and ${formatUsd(reservedUsd)} reserved by running turns.${rest}${wait} until the day ends (UTC), or have the limit raised.`;
       const members = { limit_usd: limitUsd, spent_usd: spentUsd, reserved_usd: reservedUsd };
       return new ApiError("spend_exceeded", message, {
@@ -41,7 +48,13 @@ export function priceError({ agents, isDaily }: PriceRefusal): ApiError {
 }
 
 /** The tenant stores as much as it may. */
-export const storageError = ({ storedBytes, limitBytes }: { storedBytes: number; limitBytes: number }): ApiError =>
+export const storageError = ({
+  storedBytes,
+  limitBytes,
+}: {
+  storedBytes: number;
+  limitBytes: number;
+}): ApiError =>
   new ApiError("storage_exceeded", fullMessage({ storedBytes, limitBytes }), {
     stored_bytes: storedBytes,
     limit_bytes: limitBytes,
@@ -61,8 +74,11 @@ export function budgetError({ capped, cap, cheapest, enough }: CapTooSmall): Api
 }
 
 const tokenAmount = (tokens: number): string => `${tokens.toLocaleString("en-US")} tokens`;
-const usdAmount = (usd: number): string => `$${(Math.ceil(usd * 10_000 - 1e-6) / 10_000).toFixed(4)}`;
+const usdAmount = (usd: number): string =>
+  `$${(Math.ceil(usd * 10_000 - 1e-6) / 10_000).toFixed(4)}`;
 
 /** Whether a refusal is about what the tenant may use. */
 export const isQuotaRefusal = (refusal: StartRefusal): refusal is QuotaRefusal =>
-  refusal.code === "quota_exceeded" || refusal.code === "spend_exceeded" || refusal.code === "storage_exceeded";
+  refusal.code === "quota_exceeded" ||
+  refusal.code === "spend_exceeded" ||
+  refusal.code === "storage_exceeded";

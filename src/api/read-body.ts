@@ -8,7 +8,8 @@ import { JsonRefusal, parseStrictJson } from "./strict-json";
 const ESCAPED_BYTES = 6;
 const MIB = 1024 * 1024;
 /** In whole MiB: room for a config's text and a question at their limits, all of it escaped, and for the fields around them. */
-export const MAX_BODY_BYTES = Math.ceil((ESCAPED_BYTES * (MAX_CONFIG_CHARS + MAX_QUESTION_CHARS)) / MIB) * MIB;
+export const MAX_BODY_BYTES =
+  Math.ceil((ESCAPED_BYTES * (MAX_CONFIG_CHARS + MAX_QUESTION_CHARS)) / MIB) * MIB;
 
 /** An answer does not mirror whatever it is sent. */
 const MOST_ERRORS = 20;
@@ -31,7 +32,11 @@ export type BodyLimit = {
 };
 
 /** The same with a limit of its own. */
-export async function readLargeBody<T>(request: Request, schema: z.ZodType<T>, limit: BodyLimit): Promise<T> {
+export async function readLargeBody<T>(
+  request: Request,
+  schema: z.ZodType<T>,
+  limit: BodyLimit,
+): Promise<T> {
   requireJson(request.headers);
   const { text } = await readText(request, limit);
   return check(parse(text), schema);
@@ -46,7 +51,10 @@ export async function readBodyAndText<T>(
   requireJson(request.headers);
   const { text, size } = await readText(request, plainLimit(MAX_BODY_BYTES + attachedBytes));
   if (size - attachedIn(text, size) > MAX_BODY_BYTES) {
-    throw new ApiError("body_too_large", beyondMib(MAX_BODY_BYTES, " without its images and files"));
+    throw new ApiError(
+      "body_too_large",
+      beyondMib(MAX_BODY_BYTES, " without its images and files"),
+    );
   }
   return { value: check(parse(text), schema), text };
 }
@@ -73,7 +81,11 @@ function check<T>(value: unknown, schema: z.ZodType<T>): T {
     }));
   const [first] = errors;
   const where = first?.pointer ? `\`${first.pointer}\`` : "the body";
-  throw new ApiError("request_invalid", `The request is not valid, at ${where}: ${first?.detail}.`, { errors });
+  throw new ApiError(
+    "request_invalid",
+    `The request is not valid, at ${where}: ${first?.detail}.`,
+    { errors },
+  );
 }
 
 type Issue = { path: readonly PropertyKey[]; message: string };
@@ -81,25 +93,34 @@ type Issue = { path: readonly PropertyKey[]; message: string };
 /** Of what may have one form or another, what is wrong with the one that was meant: the only one whose type it has. */
 function meant(issue: z.core.$ZodIssue): Issue[] {
   if (issue.code !== "invalid_union") return [issue];
-  const close = issue.errors.filter((issues) => !issues.some(({ code, path }) => code === "invalid_type" && path.length === 0));
+  const close = issue.errors.filter(
+    (issues) => !issues.some(({ code, path }) => code === "invalid_type" && path.length === 0),
+  );
   const [only] = close;
   if (close.length !== 1 || !only) return [issue];
-  return only.flatMap(meant).map(({ path, message }) => ({ path: [...issue.path, ...path], message }));
+  return only
+    .flatMap(meant)
+    .map(({ path, message }) => ({ path: [...issue.path, ...path], message }));
 }
 
 function requireJson(headers: Headers): void {
   const type = headers.get("content-type") ?? "";
   if (!/^application\/json\s*(;|$)/i.test(type)) {
-    throw new ApiError("unsupported_media_type", "Send the body as JSON, with `content-type: application/json`.");
+    throw new ApiError(
+      "unsupported_media_type",
+      "Send the body as JSON, with `content-type: application/json`.",
+    );
   }
   requireUncompressed(headers);
 }
 
 function requireUncompressed(headers: Headers): void {
-  if (headers.has("content-encoding")) throw new ApiError("unsupported_media_type", "Send the body without compression.");
+  if (headers.has("content-encoding"))
+    throw new ApiError("unsupported_media_type", "Send the body without compression.");
 }
 
-const beyondMib = (mostBytes: number, but = ""): string => `The body is larger than ${Math.floor(mostBytes / MIB)} MiB${but}.`;
+const beyondMib = (mostBytes: number, but = ""): string =>
+  `The body is larger than ${Math.floor(mostBytes / MIB)} MiB${but}.`;
 
 const plainLimit = (mostBytes: number): BodyLimit => ({
   ...{ mostBytes, beyond: beyondMib(mostBytes) },
@@ -130,7 +151,8 @@ async function readText(
   { mostBytes, beyond, waits, came }: BodyLimit,
   notUtf8: "bad_json" | "request_invalid" = "bad_json",
 ): Promise<{ text: string; size: number }> {
-  if (Number(request.headers.get("content-length") ?? 0) > mostBytes) throw new ApiError("body_too_large", beyond);
+  if (Number(request.headers.get("content-length") ?? 0) > mostBytes)
+    throw new ApiError("body_too_large", beyond);
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
   const decode = (chunk?: Uint8Array): string => {
     try {

@@ -16,9 +16,15 @@ export type Arrival = { waits: () => void; came: (bytes: number) => void };
  */
 export function uploadBody(request: Request, arrival: Arrival): ReadableStream<Uint8Array> {
   if (request.headers.has("content-encoding"))
-    throw new ApiError("unsupported_media_type", "Send the body as it is, and say by its type what it is packed with.");
+    throw new ApiError(
+      "unsupported_media_type",
+      "Send the body as it is, and say by its type what it is packed with.",
+    );
   if (Number(request.headers.get("content-length") ?? 0) > CONTEXT_LIMITS.bytes)
-    throw new ApiError("context_too_large", `The upload is larger than ${CONTEXT_LIMITS.bytes / 1_000_000} MB.`);
+    throw new ApiError(
+      "context_too_large",
+      `The upload is larger than ${CONTEXT_LIMITS.bytes / 1_000_000} MB.`,
+    );
   return streamOf(whole(request.body, arrival)).pipeThrough(counting(arrival.came));
 }
 
@@ -36,7 +42,10 @@ const streamOf = (pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array
   });
 
 /** In the platform's words a client that went away is a lost connection, as a restart of ours is. */
-async function* whole(body: ReadableStream<Uint8Array> | null, { waits, came }: Arrival): AsyncGenerator<Uint8Array> {
+async function* whole(
+  body: ReadableStream<Uint8Array> | null,
+  { waits, came }: Arrival,
+): AsyncGenerator<Uint8Array> {
   try {
     waits();
     for await (const piece of body ?? []) {
@@ -44,7 +53,10 @@ async function* whole(body: ReadableStream<Uint8Array> | null, { waits, came }: 
       waits();
     }
   } catch {
-    throw new UploadRefusal("upload_broken", "The upload broke off before its end. Nothing was changed: send it again.");
+    throw new UploadRefusal(
+      "upload_broken",
+      "The upload broke off before its end. Nothing was changed: send it again.",
+    );
   }
   came(0); // the service waits for nothing more
 }

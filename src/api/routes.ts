@@ -14,8 +14,14 @@ const REST = "path";
  * One path, written with `{name}`, with its methods: served, and told of in the OpenAPI document. Any other method is refused by
  * naming those it has. HEAD is served where GET is.
  */
-export function route(app: App, path: string, operations: Partial<Record<Method, Operation>>): void {
-  const pattern = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === REST ? `:${name}{.+}` : `:${name}`));
+export function route(
+  app: App,
+  path: string,
+  operations: Partial<Record<Method, Operation>>,
+): void {
+  const pattern = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    name === REST ? `:${name}{.+}` : `:${name}`,
+  );
   const served = METHODS.filter((method) => operations[method]);
   for (const method of served) {
     const operation = operations[method];
@@ -24,9 +30,13 @@ export function route(app: App, path: string, operations: Partial<Record<Method,
     app.openAPIRegistry.registerPath(toRoute(path, method, described));
     app.on(method.toUpperCase(), pattern, handle);
   }
-  const allowed = served.flatMap((method) => (method === "get" ? ["GET", "HEAD"] : [method.toUpperCase()])).join(", ");
+  const allowed = served
+    .flatMap((method) => (method === "get" ? ["GET", "HEAD"] : [method.toUpperCase()]))
+    .join(", ");
   app.all(pattern, () => {
-    throw new ApiError("method_not_allowed", `This address takes ${allowed}.`, { headers: { allow: allowed } });
+    throw new ApiError("method_not_allowed", `This address takes ${allowed}.`, {
+      headers: { allow: allowed },
+    });
   });
 }
 
@@ -44,7 +54,10 @@ export async function sessionOf(context: Call): Promise<{ id: string; stub: Sess
 export function sessionIdOf(context: Call): string {
   const id = context.req.param("id");
   if (!IdSchema.safeParse(id).success || id === undefined) {
-    throw new ApiError("bad_id", "A session id is 10 to 64 lower-case letters, digits and underscores.");
+    throw new ApiError(
+      "bad_id",
+      "A session id is 10 to 64 lower-case letters, digits and underscores.",
+    );
   }
   return id;
 }
@@ -59,7 +72,8 @@ export function turnOf(context: Call): number | null {
 
 export function labelOf(context: Call): string {
   const result = LabelSchema.safeParse(context.req.param("label"));
-  if (!result.success) throw new ApiError("bad_id", "A label looks like `agent2.1` or `agent2.final`.");
+  if (!result.success)
+    throw new ApiError("bad_id", "A label looks like `agent2.1` or `agent2.final`.");
   return result.data;
 }
 
@@ -71,7 +85,9 @@ export function refuse(code: Missing): never {
 type Missing = "session_not_found" | "turn_not_found" | "answer_not_found";
 
 export function notFound(code: Missing): ApiError {
-  const what = { session_not_found: "session", turn_not_found: "turn", answer_not_found: "answer" }[code];
+  const what = { session_not_found: "session", turn_not_found: "turn", answer_not_found: "answer" }[
+    code
+  ];
   return new ApiError(code, `There is no such ${what}.`);
 }
 
@@ -79,6 +95,7 @@ export function notFound(code: Missing): ApiError {
 export function limitOf(context: Call, { usual, most }: { usual: number; most: number }): number {
   const text = context.req.query("limit") ?? String(usual);
   const limit = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > most) throw new ApiError("bad_query", `\`limit\` is a number from 1 to ${most}.`);
+  if (limit < 1 || limit > most)
+    throw new ApiError("bad_query", `\`limit\` is a number from 1 to ${most}.`);
   return limit;
 }

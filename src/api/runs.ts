@@ -25,7 +25,15 @@ import { budgetError, priceError, quotaError, requireStorage } from "./quota-ref
 import { readBodyAndText } from "./read-body";
 import { notFound, route, sessionOf } from "./routes";
 import type { SessionStub } from "./services";
-import { beginStart, claimTurn, confirmStart, findStart, readKey, type Start, withdrawStart } from "./start-once";
+import {
+  beginStart,
+  claimTurn,
+  confirmStart,
+  findStart,
+  readKey,
+  type Start,
+  withdrawStart,
+} from "./start-once";
 import { withWarnings } from "./stream-warnings";
 import { teamSource } from "./teams";
 
@@ -36,7 +44,10 @@ const STARTED = {
   200: {
     description: "The turn's stream, if `accept` likes that better",
     content: { "text/event-stream": { schema: z.string(), example: STREAM } },
-    headers: { ...LOCATION, ...header("x-config-warnings", "How many warnings of the config the stream begins with") },
+    headers: {
+      ...LOCATION,
+      ...header("x-config-warnings", "How many warnings of the config the stream begins with"),
+    },
   },
 };
 const BODY_CODES = [
@@ -69,7 +80,10 @@ const RUN_OPERATION: Operation = {
   tag: "Runs",
   summary: "Start a session with its first turn",
   description: `A team is named, or given as an object or as YAML in MassGen's grammar. ${PARTS}`,
-  request: { headers: IDEMPOTENCY, body: { "application/json": { schema: RunRequestSchema, example: RUN_REQUEST } } },
+  request: {
+    headers: IDEMPOTENCY,
+    body: { "application/json": { schema: RunRequestSchema, example: RUN_REQUEST } },
+  },
   answers: STARTED,
   codes: [...BODY_CODES, "config_invalid", "unknown_team", "session_not_found"],
   handle: createRun,
@@ -97,7 +111,11 @@ export function runRoutes(app: App): void {
 }
 
 async function createRun(context: Call): Promise<Response> {
-  const { value: body, text } = await readBodyAndText(context.req.raw, RunRequestSchema, ATTACHED_BYTES);
+  const { value: body, text } = await readBodyAndText(
+    context.req.raw,
+    RunRequestSchema,
+    ATTACHED_BYTES,
+  );
   const key = await readKey(context, text);
   const earlier = key && (await findStart(context, key));
   if (earlier && (await earlier.stub.turn(1)).ok) return confirmed(context, earlier, 1);
@@ -157,7 +175,10 @@ async function createTurn(context: Call): Promise<Response> {
   const { id, stub } = await sessionOf(context);
   const { body, question, key } = await readTurn(context, stub);
   const startId = key && (await claimTurn(context, key, id));
-  const started = await stub.startTurn({ ...toStart(body, question, body.parent_turn ?? null), ...(startId && { startId }) });
+  const started = await stub.startTurn({
+    ...toStart(body, question, body.parent_turn ?? null),
+    ...(startId && { startId }),
+  });
   if (!started.ok) throw startError(started);
   return answer(context, { id, stub, turn: started.turn, warnings: [] });
 }
@@ -165,7 +186,11 @@ async function createTurn(context: Call): Promise<Response> {
 /** What is wrong with a request is said to those whose session it is; to all others there is no session. */
 async function readTurn(context: Call, stub: SessionStub) {
   try {
-    const { value: body, text } = await readBodyAndText(context.req.raw, TurnRequestSchema, ATTACHED_BYTES);
+    const { value: body, text } = await readBodyAndText(
+      context.req.raw,
+      TurnRequestSchema,
+      ATTACHED_BYTES,
+    );
     return { body, question: await toQuestion(body.question), key: await readKey(context, text) };
   } catch (error) {
     if ((await stub.turn(1)).ok) throw error;
@@ -175,13 +200,20 @@ async function readTurn(context: Call, stub: SessionStub) {
 
 type Limits = Pick<RunRequest, "budget" | "timeout_seconds">;
 
-function toStart(body: Limits, { text, attachments }: Question, parentTurn: number | null): StartTurn {
+function toStart(
+  body: Limits,
+  { text, attachments }: Question,
+  parentTurn: number | null,
+): StartTurn {
   const { max_cost_usd, max_tokens } = body.budget ?? {};
   return {
     question: text,
     ...(attachments.length > 0 && { attachments }),
     parentTurn,
-    budget: { ...(max_cost_usd === undefined ? {} : { max_cost_usd }), ...(max_tokens === undefined ? {} : { max_tokens }) },
+    budget: {
+      ...(max_cost_usd === undefined ? {} : { max_cost_usd }),
+      ...(max_tokens === undefined ? {} : { max_tokens }),
+    },
     timeoutMs: body.timeout_seconds === undefined ? null : Math.round(body.timeout_seconds * 1000),
   };
 }
@@ -204,19 +236,26 @@ async function teamOf(context: Call, request: RunRequest, attached: string[]): P
   const team = name === null ? "" : `The team "${name}" cannot run here: `;
   const place = team || (first?.line ? `line ${first.line}: ` : "");
   const rest = result.errors.length > 1 ? ` (and ${result.errors.length - 1} more)` : "";
-  throw new ApiError("config_invalid", `${place}${first?.detail}${rest}`, { errors: result.errors });
+  throw new ApiError("config_invalid", `${place}${first?.detail}${rest}`, {
+    errors: result.errors,
+  });
 }
 
 /** What a config may call what comes with the question. */
 const namesOf = (asked: RunRequest["question"]): string[] =>
-  typeof asked === "string" ? [] : asked.flatMap((part) => (part.type === "text" || part.name === undefined ? [] : [part.name]));
+  typeof asked === "string"
+    ? []
+    : asked.flatMap((part) => (part.type === "text" || part.name === undefined ? [] : [part.name]));
 
 type Running = { id: string; stub: SessionStub; turn: number; warnings: readonly Fault[] };
 
 /** 202 with links, or, for who asks for it and can have it, the turn's stream itself. */
 async function answer(context: Call, { id, stub, turn, warnings }: Running): Promise<Response> {
   const links = runLinks(id, turn);
-  const opened = wantedForm(context, "json") === "stream" ? await openStream(stub, { after: 0, turn, deltas: true }) : null;
+  const opened =
+    wantedForm(context, "json") === "stream"
+      ? await openStream(stub, { after: 0, turn, deltas: true })
+      : null;
   if (opened?.code === "open") {
     opened.response.headers.set("location", links.session);
     return withWarnings(opened.response, warnings);

@@ -13,5 +13,8 @@ export async function configFor(
   { config, secrets }: { config: ConfigContext; secrets: SecretServices },
   tenant: string,
 ): Promise<ConfigContext> {
-  return { ...config, toolSecrets: withOwnSecrets(await secrets.list(tenant), secrets.operators(tenant)) };
+  return {
+    ...config,
+    toolSecrets: withOwnSecrets(await secrets.list(tenant), secrets.operators(tenant)),
+  };
 }

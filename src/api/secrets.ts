@@ -61,10 +61,19 @@ const PUT_OPERATION: Operation = {
   },
   answers: {
     200: json("It was replaced", SecretSchema, EXAMPLE),
-    201: json("There is a new secret", SecretSchema, { ...EXAMPLE, updated_at: EXAMPLE.created_at }),
+    201: json("There is a new secret", SecretSchema, {
+      ...EXAMPLE,
+      updated_at: EXAMPLE.created_at,
+    }),
   },
   codes: [
-    ...(["bad_id", "bad_json", "body_too_large", "unsupported_media_type", "request_invalid"] as const),
+    ...([
+      "bad_id",
+      "bad_json",
+      "body_too_large",
+      "unsupported_media_type",
+      "request_invalid",
+    ] as const),
     ...(["too_many_secrets", "secret_not_kept"] as const),
   ],
   handle: putSecret,
@@ -98,7 +107,10 @@ async function putSecret(context: Call): Promise<Response> {
   const name = nameOf(context);
   const { value, bindings } = await readBody(context.req.raw, SecretRequestSchema);
   if (value === name || redactShapes(name) !== name)
-    throw invalid("", "The name looks like the secret itself. Choose another, and take the secret as lost");
+    throw invalid(
+      "",
+      "The name looks like the secret itself. Choose another, and take the secret as lost",
+    );
   requireReachable(bindings, toolAddressRules(context.env.config));
   const put = await context.env.secrets.put({ tenant, name, value, bindings }, Date.now());
   if (put.ok) return context.json(toWire(put.secret), put.isNew ? 201 : 200);
@@ -112,7 +124,8 @@ async function putSecret(context: Call): Promise<Response> {
 
 async function deleteSecret(context: Call): Promise<Response> {
   const name = nameOf(context);
-  if (await context.env.secrets.remove(context.var.principal.tenant, name)) return context.body(null, 204);
+  if (await context.env.secrets.remove(context.var.principal.tenant, name))
+    return context.body(null, 204);
   throw new ApiError("secret_not_found", "There is no such secret.");
 }
 
@@ -134,9 +147,13 @@ function requireReachable(bindings: readonly SecretBinding[], rules: AddressRule
 }
 
 const invalid = (pointer: string, detail: string): ApiError =>
-  new ApiError("request_invalid", `The request is not valid, at \`${pointer || "the name"}\`: ${detail}.`, {
-    errors: [{ pointer, detail }],
-  });
+  new ApiError(
+    "request_invalid",
+    `The request is not valid, at \`${pointer || "the name"}\`: ${detail}.`,
+    {
+      errors: [{ pointer, detail }],
+    },
+  );
 
 const toWire = ({
   name,

@@ -18,7 +18,8 @@ const LIST_OPERATION: Operation = {
   id: "listSessions",
   tag: "Sessions",
   summary: "Your sessions, newest first",
-  description: "`after` takes the `last_id` of a page and gives the next one. How a session stands is asked of the session.",
+  description:
+    "`after` takes the `last_id` of a page and gives the next one. How a session stands is asked of the session.",
   request: {
     query: z.object({
       limit: limit(PAGE.usual, PAGE.most),
@@ -56,12 +57,17 @@ async function listSessions(context: Call): Promise<Response> {
 function afterOf(context: Call): string | null {
   const after = context.req.query("after");
   if (after === undefined) return null;
-  if (!IdSchema.safeParse(after).success) throw new ApiError("bad_query", "`after` is the id of a session.");
+  if (!IdSchema.safeParse(after).success)
+    throw new ApiError("bad_query", "`after` is the id of a session.");
   return after;
 }
 
 /** So many rows of sessions that are there, fewer only at the end of the index. */
-async function visibleRows(context: Call, after: string | null, size: number): Promise<SessionRow[]> {
+async function visibleRows(
+  context: Call,
+  after: string | null,
+  size: number,
+): Promise<SessionRow[]> {
   const { index } = context.env.stored;
   const visible: SessionRow[] = [];
   let before = after;
@@ -75,17 +81,25 @@ async function visibleRows(context: Call, after: string | null, size: number): P
 }
 
 /** A row that stayed `starting` says nothing: its object does, and the row is made to say the same. */
-async function isThere({ env, var: { principal } }: Call, { id, state, created_at }: SessionRow): Promise<boolean> {
+async function isThere(
+  { env, var: { principal } }: Call,
+  { id, state, created_at }: SessionRow,
+): Promise<boolean> {
   if (state === "started") return true;
   const { index } = env.stored;
   const { ok } = await env.session(principal, id).turn(1);
   if (ok) env.tenancy.later(index.confirm(principal.tenant, id));
-  else if (Date.now() - created_at > STARTING_FOR_MS) env.tenancy.later(drop(env.stored, principal.tenant, id));
+  else if (Date.now() - created_at > STARTING_FOR_MS)
+    env.tenancy.later(drop(env.stored, principal.tenant, id));
   return ok;
 }
 
 /** A start that was cut off may have put what its question brought. */
-async function drop({ index, eraseFiles }: StoredSessions, tenant: string, id: string): Promise<void> {
+async function drop(
+  { index, eraseFiles }: StoredSessions,
+  tenant: string,
+  id: string,
+): Promise<void> {
   await eraseFiles(tenant, id);
   await index.drop(tenant, id);
 }

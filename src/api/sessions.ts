@@ -11,7 +11,8 @@ const STATUS_OPERATION: Operation = {
   id: "getSession",
   tag: "Sessions",
   summary: "How a session stands",
-  description: "The fields of MassGen's `status.json` for the latest turn, with all turns, usage and cost.",
+  description:
+    "The fields of MassGen's `status.json` for the latest turn, with all turns, usage and cost.",
   request: { params: ID },
   answers: { 200: json("The session as it is now", SessionStatusSchema, STATUS) },
   codes: ["bad_id", "session_not_found"],
@@ -32,7 +33,8 @@ const CANCEL_OPERATION: Operation = {
 const TURN_OPERATION: Operation = {
   id: "getTurn",
   tag: "Sessions",
-  summary: "A turn: final answer, agents with their errors, winner, votes with reasons, usage, cost",
+  summary:
+    "A turn: final answer, agents with their errors, winner, votes with reasons, usage, cost",
   request: { params: ID_TURN },
   answers: { 200: json("The turn", TurnResponseSchema, TURN_RESPONSE) },
   codes: ["bad_id", "session_not_found", "turn_not_found"],
@@ -77,7 +79,9 @@ async function showStatus(context: Call): Promise<Response> {
 async function cancel(context: Call): Promise<Response> {
   const { id, stub } = await sessionOf(context);
   const result = await stub.cancel();
-  return result.ok ? context.json({ session_id: id, turn: result.turn, status: result.status }) : refuse(result.code);
+  return result.ok
+    ? context.json({ session_id: id, turn: result.turn, status: result.status })
+    : refuse(result.code);
 }
 
 /** The row goes last: as long as it is there, whatever broke off can be finished. */
@@ -100,12 +104,20 @@ async function showTurn(context: Call): Promise<Response> {
 
 async function showAnswer(context: Call): Promise<Response> {
   const attempt = context.req.query("attempt");
-  if (attempt !== undefined && !/^[1-9]\d{0,8}$/.test(attempt)) throw new ApiError("bad_query", "`attempt` is a number from 1.");
+  if (attempt !== undefined && !/^[1-9]\d{0,8}$/.test(attempt))
+    throw new ApiError("bad_query", "`attempt` is a number from 1.");
   const { id: sessionId, stub } = await sessionOf(context);
   const turn = turnOf(context) ?? 0;
-  const result = await stub.answer(turn, labelOf(context), attempt === undefined ? null : Number(attempt));
+  const result = await stub.answer(
+    turn,
+    labelOf(context),
+    attempt === undefined ? null : Number(attempt),
+  );
   if (!result.ok) return refuse(result.code);
   const { hasFiles, ...answer } = result.answer;
-  const body: Answer = { ...answer, files: hasFiles ? answerFilesPath({ sessionId, turn, ...answer }) : null };
+  const body: Answer = {
+    ...answer,
+    files: hasFiles ? answerFilesPath({ sessionId, turn, ...answer }) : null,
+  };
   return context.json(body);
 }

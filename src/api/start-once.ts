@@ -13,14 +13,22 @@ import type { SessionStub } from "./services";
 export type StartKey = { key: string; bodyHash: string };
 
 /** A session that is to be there: its id, how to reach it, what was said about its config, and whether the index knows that it is. */
-export type Start = { id: string; stub: SessionStub; warnings: readonly Fault[]; isConfirmed: boolean };
+export type Start = {
+  id: string;
+  stub: SessionStub;
+  warnings: readonly Fault[];
+  isConfirmed: boolean;
+};
 
 /** What `Idempotency-Key` says; null without one. */
 export async function readKey(context: Call, text: string): Promise<StartKey | null> {
   const key = context.req.header("idempotency-key");
   if (key === undefined) return null;
   if (!/^[ -~]{1,255}$/.test(key)) {
-    throw new ApiError("bad_idempotency_key", "`Idempotency-Key` has 1 to 255 printable ASCII characters.");
+    throw new ApiError(
+      "bad_idempotency_key",
+      "`Idempotency-Key` has 1 to 255 printable ASCII characters.",
+    );
   }
   const bytes = new TextEncoder().encode(`${context.req.path}\n${text}`);
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
@@ -29,7 +37,11 @@ export async function readKey(context: Call, text: string): Promise<StartKey | n
 
 /** The session this key has begun; null if none. Throws if it came with another body, or if the session has been erased since. */
 export async function findStart(context: Call, key: StartKey): Promise<Start | null> {
-  const claim = await context.env.stored.claims.find(context.var.principal.tenant, key.key, Date.now());
+  const claim = await context.env.stored.claims.find(
+    context.var.principal.tenant,
+    key.key,
+    Date.now(),
+  );
   return claim && toStart(context, key, claim);
 }
 
@@ -48,8 +60,17 @@ export async function beginStart(
   const session = { tenant, id, createdAt, question };
   const { index, claims } = context.env.stored;
   if (key) {
-    const claim = { body_hash: key.bodyHash, session_id: id, start_id: ulid(), warnings: JSON.stringify(warnings) };
-    return toStart(context, key, await claims.claim({ tenant, key: key.key, createdAt, ...claim }, session));
+    const claim = {
+      body_hash: key.bodyHash,
+      session_id: id,
+      start_id: ulid(),
+      warnings: JSON.stringify(warnings),
+    };
+    return toStart(
+      context,
+      key,
+      await claims.claim({ tenant, key: key.key, createdAt, ...claim }, session),
+    );
   }
   await index.add(session);
   return { id, stub: context.env.session(context.var.principal, id), warnings, isConfirmed: false };
@@ -59,13 +80,20 @@ export async function beginStart(
  * The start was refused. What was written of it goes, but only while the session is not there and no other with the same key may
  * yet make it: of two at once one may be refused and the other accepted.
  */
-export async function withdrawStart({ env, var: { principal } }: Call, key: StartKey | null, { id }: Start): Promise<void> {
+export async function withdrawStart(
+  { env, var: { principal } }: Call,
+  key: StartKey | null,
+  { id }: Start,
+): Promise<void> {
   const { index, claims } = env.stored;
   await (key ? claims.withdraw(principal.tenant, key.key, id) : index.drop(principal.tenant, id));
 }
 
 /** The session is there. If it has been erased in the meantime, it goes again. */
-export async function confirmStart({ env, var: { principal } }: Call, { id, stub, isConfirmed }: Start): Promise<void> {
+export async function confirmStart(
+  { env, var: { principal } }: Call,
+  { id, stub, isConfirmed }: Start,
+): Promise<void> {
   if (isConfirmed) return;
   if (!(await env.stored.index.confirm(principal.tenant, id))) await stub.erase();
 }
@@ -73,15 +101,24 @@ export async function confirmStart({ env, var: { principal } }: Call, { id, stub
 /** By what the session knows the start of this turn again. Throws if the key came with another body. */
 export async function claimTurn(context: Call, key: StartKey, sessionId: string): Promise<string> {
   const { tenant } = context.var.principal;
-  const claim = { body_hash: key.bodyHash, session_id: sessionId, start_id: ulid(), warnings: "[]" };
-  const standing = await context.env.stored.claims.claim({ tenant, key: key.key, createdAt: Date.now(), ...claim }, null);
+  const claim = {
+    body_hash: key.bodyHash,
+    session_id: sessionId,
+    start_id: ulid(),
+    warnings: "[]",
+  };
+  const standing = await context.env.stored.claims.claim(
+    { tenant, key: key.key, createdAt: Date.now(), ...claim },
+    null,
+  );
   requireSameBody(key, standing);
   return standing.start_id;
 }
 
 function toStart(context: Call, key: StartKey, claim: StandingClaim): Start {
   requireSameBody(key, claim);
-  if (claim.session_state === null || claim.session_state === "erasing") throw notFound("session_not_found");
+  if (claim.session_state === null || claim.session_state === "erasing")
+    throw notFound("session_not_found");
   const warnings = FaultSchema.array().parse(JSON.parse(claim.warnings)).map(toFault);
   const stub = context.env.session(context.var.principal, claim.session_id);
   return { id: claim.session_id, stub, warnings, isConfirmed: claim.session_state === "started" };
@@ -95,7 +132,14 @@ export function requireSameBody({ key, bodyHash }: StartKey, claim: StandingClai
 }
 
 /** Where there was no text, a place is null. */
-const toFault = ({ pointer, detail, line = null, column = null, code, need }: z.infer<typeof FaultSchema>): Fault => ({
+const toFault = ({
+  pointer,
+  detail,
+  line = null,
+  column = null,
+  code,
+  need,
+}: z.infer<typeof FaultSchema>): Fault => ({
   pointer,
   line,
   column,

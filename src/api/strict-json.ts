@@ -29,7 +29,9 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new JsonRefusal(error instanceof Error ? error.message.slice(0, 200).toWellFormed() : "it cannot be read");
+    throw new JsonRefusal(
+      error instanceof Error ? error.message.slice(0, 200).toWellFormed() : "it cannot be read",
+    );
   }
 }
 
@@ -55,7 +57,8 @@ class Scan {
   }
 
   #push(keys: Set<string> | null): void {
-    if (this.#open.length >= MAX_JSON_DEPTH) throw new JsonRefusal(`it is nested deeper than ${MAX_JSON_DEPTH} levels`);
+    if (this.#open.length >= MAX_JSON_DEPTH)
+      throw new JsonRefusal(`it is nested deeper than ${MAX_JSON_DEPTH} levels`);
     this.#open.push(keys);
   }
 
@@ -72,7 +75,10 @@ class Scan {
     const value = raw.includes("\\") ? String(JSON.parse(raw)) : raw.slice(1, -1);
     if (!value.isWellFormed()) throw new JsonRefusal("a text in it has half of a surrogate pair");
     if (!isKey) return;
-    if (keys.has(value)) throw new JsonRefusal(`the key ${JSON.stringify(value.slice(0, MAX_QUOTED_CHARS))} is there twice`);
+    if (keys.has(value))
+      throw new JsonRefusal(
+        `the key ${JSON.stringify(value.slice(0, MAX_QUOTED_CHARS))} is there twice`,
+      );
     keys.add(value);
   }
 
@@ -93,7 +99,8 @@ class Scan {
   #number(): void {
     NUMBER.lastIndex = this.#at;
     const raw = NUMBER.exec(this.#text)?.[0] ?? "";
-    if (!Number.isFinite(Number(raw))) throw new JsonRefusal(`the number ${raw.slice(0, MAX_QUOTED_CHARS)} is too large`);
+    if (!Number.isFinite(Number(raw)))
+      throw new JsonRefusal(`the number ${raw.slice(0, MAX_QUOTED_CHARS)} is too large`);
     this.#at += Math.max(0, raw.length - 1);
   }
 }

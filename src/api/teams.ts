@@ -12,10 +12,16 @@ type Entry = ConfigList["data"][number];
 const DEFAULT_TEAM = "demo";
 
 /** What a client says of a team: a name, an object or YAML. */
-type Wish = { config?: string | Record<string, unknown> | undefined; config_yaml?: string | undefined };
+type Wish = {
+  config?: string | Record<string, unknown> | undefined;
+  config_yaml?: string | undefined;
+};
 
 /** The config that is wished for, else the default team's; `name` where it was named, which a model may be as well as a team. Throws `unknown_team`. */
-export function teamSource(teams: Teams, { config = DEFAULT_TEAM, config_yaml }: Wish): { name: string | null; source: unknown } {
+export function teamSource(
+  teams: Teams,
+  { config = DEFAULT_TEAM, config_yaml }: Wish,
+): { name: string | null; source: unknown } {
   if (config_yaml !== undefined) return { name: null, source: config_yaml };
   if (typeof config !== "string") return { name: null, source: config };
   const source = namedTeam(teams, config) ?? teamOfName(teams, config);
@@ -44,14 +50,21 @@ export const namedTeam = (teams: Teams, name: string): string | undefined =>
 export function describeTeam(name: string, yaml: string, context: ConfigContext): Entry {
   const here = parseTeam(yaml, context);
   const withAllKeys = parseTeam(yaml, { ...context, storedKeys: KEY_NAMES });
-  const backends = withAllKeys.ok ? withAllKeys.team.agents.map(({ id, backend }) => ({ id, ...backend })) : [];
-  const stored = backends.filter(({ key }) => key.from === "stored").map(({ host }) => hostById(host).keyNames);
+  const backends = withAllKeys.ok
+    ? withAllKeys.team.agents.map(({ id, backend }) => ({ id, ...backend }))
+    : [];
+  const stored = backends
+    .filter(({ key }) => key.from === "stored")
+    .map(({ host }) => hostById(host).keyNames);
   const keys = new Map(stored.map((names) => [names.join(" "), names]));
   return {
     name,
     title: titleOf(yaml) || name,
     agents: backends.map(({ id, type, host, model }) => ({ id, type, provider: host, model })),
-    keys: [...keys.values()].map((names) => ({ names: [...names], set: names.some((key) => context.storedKeys.includes(key)) })),
+    keys: [...keys.values()].map((names) => ({
+      names: [...names],
+      set: names.some((key) => context.storedKeys.includes(key)),
+    })),
     default: name === DEFAULT_TEAM,
     runnable: here.ok,
     missing: here.ok ? [] : here.errors.map(toFault),

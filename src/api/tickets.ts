@@ -11,7 +11,9 @@ const TICKET_OPERATION: Operation = {
   description:
     "For a browser's `EventSource`, which cannot send headers: `/api/sessions/{id}/events?ticket=…`. It is good for 60 seconds and one request; a reconnect takes a new one, and `after`.",
   request: { params: ID },
-  answers: { 201: json("The ticket", TicketSchema, { ticket: "mgt_…_acme", expires_at: 1_795_000_060 }) },
+  answers: {
+    201: json("The ticket", TicketSchema, { ticket: "mgt_…_acme", expires_at: 1_795_000_060 }),
+  },
   codes: ["bad_id", "session_not_found"],
   handle: createTicket,
 };

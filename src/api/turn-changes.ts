@@ -13,9 +13,12 @@ const CHANGES: Operation = {
   id: "listTurnChanges",
   tag: "Sessions",
   summary: "What a turn's presenter changed in contexts, against the versions it was given",
-  description: "Nothing while the turn runs, and nothing of one that fails, is cancelled or falls back to an answer.",
+  description:
+    "Nothing while the turn runs, and nothing of one that fails, is cancelled or falls back to an answer.",
   request: { params: ID_TURN },
-  answers: { 200: json("A change set for each context that was changed", TurnChangesSchema, TURN_CHANGES) },
+  answers: {
+    200: json("A change set for each context that was changed", TurnChangesSchema, TURN_CHANGES),
+  },
   codes: ["bad_id", "session_not_found", "turn_not_found"],
   handle: showChanges,
 };
@@ -24,8 +27,11 @@ const CONTENTS: Operation = {
   id: "getTurnChange",
   tag: "Sessions",
   summary: "The new contents of a changed file, by their hash",
-  description: "Whatever it is, it comes as bytes to be kept: never as something to be shown in the service's name.",
-  request: { params: ID_TURN.extend({ sha256: z.string().describe("As the change set names it") }) },
+  description:
+    "Whatever it is, it comes as bytes to be kept: never as something to be shown in the service's name.",
+  request: {
+    params: ID_TURN.extend({ sha256: z.string().describe("As the change set names it") }),
+  },
   answers: {
     200: {
       description: "The contents",
@@ -57,7 +63,8 @@ async function showContents(context: Call): Promise<Response> {
   const { stub } = await sessionOf(context);
   const result = await stub.changedContents(turnOf(context) ?? 0, hash);
   if (!result.ok) {
-    if (result.code === "file_not_found") throw new ApiError("file_not_found", "The turn's changes name no such contents.");
+    if (result.code === "file_not_found")
+      throw new ApiError("file_not_found", "The turn's changes name no such contents.");
     if (result.code === "contents_lost") throw lost();
     if (result.code === "interrupted") throw unreadable();
     return refuse(result.code);

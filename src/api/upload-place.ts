@@ -67,16 +67,21 @@ function progressOf(room: UploadRoom, visit: Visit): Progress {
 async function untilRoom(room: UploadRoom, visit: Visit, signal: AbortSignal): Promise<void> {
   const late = Date.now() + MOST_WAIT_MS;
   while (!room.mayBegin(visit, Date.now())) {
-    if (signal.aborted) throw new ApiError("upload_broken", "The client went away before its upload was read.");
+    if (signal.aborted)
+      throw new ApiError("upload_broken", "The client went away before its upload was read.");
     if (Date.now() >= late) throw busy();
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
 }
 
 const busy = (): ApiError =>
-  new ApiError("uploads_busy", "As many uploads are being taken in as there is room for. Nothing was changed: send it again.", {
-    headers: { "retry-after": String(RETRY_AFTER_SECONDS) },
-  });
+  new ApiError(
+    "uploads_busy",
+    "As many uploads are being taken in as there is room for. Nothing was changed: send it again.",
+    {
+      headers: { "retry-after": String(RETRY_AFTER_SECONDS) },
+    },
+  );
 
 const tooSlow = (): UploadRefusal =>
   new UploadRefusal(

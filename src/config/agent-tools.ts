@@ -16,17 +16,29 @@ export type AgentTools = {
 };
 
 /** `format`: which the agent's model speaks; null: not known, as its backend is wrong. */
-export function readAgentTools(backend: Section, files: TeamFiles, context: ConfigContext, format: Format | null): AgentTools {
+export function readAgentTools(
+  backend: Section,
+  files: TeamFiles,
+  context: ConfigContext,
+  format: Format | null,
+): AgentTools {
   const workspace = readWorkspace(backend, files, context);
   const { http, registered, rules } = readCustomTools(backend, context, format);
   const mcp = readMcpTools(backend, context);
   const commands = context.commands ?? "service";
   const asksServers = http.length > 0 || mcp !== null;
-  const builtIn = builtInRules(workspace, { commands, javascript: context.javascript, asksServers });
+  const builtIn = builtInRules(workspace, {
+    commands,
+    javascript: context.javascript,
+    asksServers,
+  });
   refuseTakenNames(backend, builtIn, rules);
   const maxTokens = readSetting(backend, BACKEND.resultTokens);
   const previewTokens = readSetting(backend, BACKEND.previewTokens);
-  const results = { ...(maxTokens !== null && { maxTokens }), ...(previewTokens !== null && { previewTokens }) };
+  const results = {
+    ...(maxTokens !== null && { maxTokens }),
+    ...(previewTokens !== null && { previewTokens }),
+  };
   return {
     agent: {
       ...(workspace && { workspace }),
@@ -44,7 +56,11 @@ export function readAgentTools(backend: Section, files: TeamFiles, context: Conf
 }
 
 /** Names that are the service's own only where an agent has the tools that bear them. */
-function refuseTakenNames({ path, findings }: Section, builtIn: readonly ToolRule[], rules: readonly ToolRule[]): void {
+function refuseTakenNames(
+  { path, findings }: Section,
+  builtIn: readonly ToolRule[],
+  rules: readonly ToolRule[],
+): void {
   const names = new Set(builtIn.map(({ name }) => name));
   for (const { name } of rules) {
     const detail = `\`${name}\` is the name of a tool that the agent has already: give the tool another.`;

@@ -19,14 +19,20 @@ const ID = new RegExp(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,${MAX_ID_CHARS - 1}}$`);
 const COUNTED = /^(0|[1-9][0-9]*)$/;
 
 /** What an agent has from its team. `vote`: whether a team of so many agents answers and votes, rather than only presents. */
-export type FromTeam = { sensitivity: TeamAgent["votingSensitivity"]; vote: (agents: number) => boolean; files: TeamFiles };
+export type FromTeam = {
+  sensitivity: TeamAgent["votingSensitivity"];
+  vote: (agents: number) => boolean;
+  files: TeamFiles;
+};
 
 /** The agents of `agents`, or the one of `agent`, in the order written. */
 export function readAgents(root: Section, team: FromTeam, context: ConfigContext): AgentAndRules[] {
   const sections = agentSections(root);
   const someAsk = sections.some(({ values }) => asksForFiles(values.get("backend")));
   const files = { ...team.files, asks: team.files.asks && !someAsk };
-  const agents = sections.flatMap((section) => readAgent(section, { ...team, files, size: sections.length }, context) ?? []);
+  const agents = sections.flatMap(
+    (section) => readAgent(section, { ...team, files, size: sections.length }, context) ?? [],
+  );
   refuseRepeatedIds(sections);
   return agents;
 }
@@ -37,7 +43,11 @@ function agentSections(root: Section): Section[] {
   if (many !== undefined && one !== undefined)
     findings.error("not_allowed", ["agent"], "Write either `agents` or `agent`, not both.", "key");
   if (many === undefined && one === undefined) {
-    findings.error("missing", path, "agents is missing: a list with an id and a backend for each agent.");
+    findings.error(
+      "missing",
+      path,
+      "agents is missing: a list with an id and a backend for each agent.",
+    );
     return [];
   }
   if (many === undefined) return [below(root, "agent")];
@@ -50,20 +60,31 @@ function agentSections(root: Section): Section[] {
     return [];
   }
   if (many.length < 1 || many.length > MAX_AGENTS) {
-    findings.error("out_of_range", ["agents"], `A team has 1 to ${MAX_AGENTS} agents; this has ${many.length}.`);
+    findings.error(
+      "out_of_range",
+      ["agents"],
+      `A team has 1 to ${MAX_AGENTS} agents; this has ${many.length}.`,
+    );
     return [];
   }
-  return many.flatMap((value: unknown, index) => asSection(value, ["agents", index], findings) ?? []);
+  return many.flatMap(
+    (value: unknown, index) => asSection(value, ["agents", index], findings) ?? [],
+  );
 }
 
-function readAgent(section: Section, team: FromTeam & { size: number }, context: ConfigContext): AgentAndRules | null {
+function readAgent(
+  section: Section,
+  team: FromTeam & { size: number },
+  context: ConfigContext,
+): AgentAndRules | null {
   checkKeys(section, AGENT_KEYS);
   const id = readId(section);
   const systemMessage = read(section, "system_message", text(MAX_TEXT_CHARS), null);
   const votingSensitivity = readSensitivity(section, team.sensitivity);
   const backend = backendOf(section);
   const found = backend && readBackend(backend, context, team.vote(team.size));
-  const tools = backend && readAgentTools(backend, team.files, context, found?.backend.format ?? null);
+  const tools =
+    backend && readAgentTools(backend, team.files, context, found?.backend.format ?? null);
   if (id === null || !found || !tools) return null;
   return {
     agent: { id, systemMessage, votingSensitivity, backend: found.backend, ...tools.agent },
@@ -73,26 +94,40 @@ function readAgent(section: Section, team: FromTeam & { size: number }, context:
 
 function backendOf({ path, values, findings }: Section): Section | null {
   const written = values.get("backend");
-  if (written !== undefined && written !== null) return asSection(written, [...path, "backend"], findings);
-  findings.error("missing", [...path, "backend"], "backend is missing: what the agent runs on, a mapping with at least a type.");
+  if (written !== undefined && written !== null)
+    return asSection(written, [...path, "backend"], findings);
+  findings.error(
+    "missing",
+    [...path, "backend"],
+    "backend is missing: what the agent runs on, a mapping with at least a type.",
+  );
   return null;
 }
 
 function readId(section: Section): string | null {
   const id = section.values.get("id");
   if (id === undefined || id === null) {
-    section.findings.error("missing", section.path, "id is missing: the agent's name in logs and results.");
+    section.findings.error(
+      "missing",
+      section.path,
+      "id is missing: the agent's name in logs and results.",
+    );
     return null;
   }
   // Ids become keys of plain objects, so a name every object has already would find what nobody put there.
   if (typeof id === "string" && COUNTED.test(id)) {
-    const detail = "id is a whole number here, which would stand before all others in results: put a letter into it.";
+    const detail =
+      "id is a whole number here, which would stand before all others in results: put a letter into it.";
     section.findings.error("out_of_range", [...section.path, "id"], detail);
     return null;
   }
   if (typeof id === "string" && ID.test(id) && !(id in {})) return id;
   if (typeof id !== "string") {
-    section.findings.error("wrong_type", [...section.path, "id"], `id must be text${slipOf(id, "string")}.`);
+    section.findings.error(
+      "wrong_type",
+      [...section.path, "id"],
+      `id must be text${slipOf(id, "string")}.`,
+    );
     return null;
   }
   const detail = `id must be 1 to ${MAX_ID_CHARS} letters, digits, dots, dashes or underscores, beginning with a letter or digit.`;
@@ -105,7 +140,11 @@ function refuseRepeatedIds(sections: Section[]): void {
   for (const { path, values, findings } of sections) {
     const id = values.get("id");
     if (typeof id === "string" && seen.has(id))
-      findings.error("duplicate", [...path, "id"], `Another agent has the id \`${id.slice(0, MAX_ID_CHARS)}\` already.`);
+      findings.error(
+        "duplicate",
+        [...path, "id"],
+        `Another agent has the id \`${id.slice(0, MAX_ID_CHARS)}\` already.`,
+      );
     seen.add(id);
   }
 }

@@ -41,15 +41,27 @@ const isBareName = (written: string): boolean =>
 /** The name of a variable would be sent as the key itself. What is nobody's name may still be a secret, so it is not repeated. */
 function bareName({ path, findings }: Section, written: string, { host }: Place): Backend["key"] {
   const known = KEY_NAMES.find((name) => name === written.toUpperCase()) ?? host.keyNames[0];
-  const way = known === undefined ? "Write the key itself." : `To use the operator's, write \`\${${known}}\`.`;
-  findings.error("wrong_type", [...path, "api_key"], `api_key is the bare name of a variable here, and no key. ${way}`);
+  const way =
+    known === undefined
+      ? "Write the key itself."
+      : `To use the operator's, write \`\${${known}}\`.`;
+  findings.error(
+    "wrong_type",
+    [...path, "api_key"],
+    `api_key is the bare name of a variable here, and no key. ${way}`,
+  );
   return { from: "none" };
 }
 
 /** A key in clear is never kept: without a way to seal it there is no run. */
-function literalKey({ path, findings }: Section, value: string, { host, context: { literalKeyProblem } }: Place): Backend["key"] {
+function literalKey(
+  { path, findings }: Section,
+  value: string,
+  { host, context: { literalKeyProblem } }: Place,
+): Backend["key"] {
   if (literalKeyProblem !== undefined) {
-    const instead = host.keyNames.length > 0 ? ` Or name the operator's key: ${example(host)}.` : "";
+    const instead =
+      host.keyNames.length > 0 ? ` Or name the operator's key: ${example(host)}.` : "";
     const say = () => `The key written here cannot be kept safely: ${literalKeyProblem}${instead}`;
     const place = { path: [...path, "api_key"], target: "value", subject: "api_key" } as const;
     findings.refuse({ need: "SEALING_KEYS", code: "key_not_kept", ...place, say });
@@ -65,12 +77,15 @@ function keyOfHost(backend: Section, { host, baseUrl, context }: Place): Backend
   if (host.keyOptional && !host.origins.includes(origin)) return { from: "none" };
   const wanted = bound[0] ?? (host.endpointVariable === undefined ? undefined : host.keyNames[0]);
   if (wanted === undefined) {
-    const [own] = findHost(baseUrl).keyNames.filter((name) => mayReceiveKey(name, baseUrl, context.variables));
+    const [own] = findHost(baseUrl).keyNames.filter((name) =>
+      mayReceiveKey(name, baseUrl, context.variables),
+    );
     const hint = own === undefined ? "" : `, such as \${${own}}`;
     const detail = `Requests to ${new URL(baseUrl).host} are sent without a key. Write api_key if it wants one${hint}.`;
     backend.findings.warn("no_key", [...backend.path, "base_url"], detail);
   } else {
-    const binding = bound.length > 0 ? "" : ` and ${host.endpointVariable} to an address at ${origin}`;
+    const binding =
+      bound.length > 0 ? "" : ` and ${host.endpointVariable} to an address at ${origin}`;
     const detail = `${host.name} needs a key: ${howToSet(wanted, context)}${binding}, or write api_key.`;
     refuseUnset(backend, { name: wanted, path: backend.path, detail });
   }
@@ -78,11 +93,25 @@ function keyOfHost(backend: Section, { host, baseUrl, context }: Place): Backend
 }
 
 /** One refusal for each key, however many agents want it. */
-function refuseUnset({ findings }: Section, { name, path, detail }: { name: string; path: Path; detail: string }): void {
-  findings.refuse({ need: name, code: "key_not_set", path, target: "value", subject: name, say: () => detail });
+function refuseUnset(
+  { findings }: Section,
+  { name, path, detail }: { name: string; path: Path; detail: string },
+): void {
+  findings.refuse({
+    need: name,
+    code: "key_not_set",
+    path,
+    target: "value",
+    subject: name,
+    say: () => detail,
+  });
 }
 
-function namedKey({ path, findings, values }: Section, name: string, { host, baseUrl, context }: Place): Backend["key"] {
+function namedKey(
+  { path, findings, values }: Section,
+  name: string,
+  { host, baseUrl, context }: Place,
+): Backend["key"] {
   const at = [...path, "api_key"];
   const { origin } = new URL(baseUrl);
   if (!KEY_NAMES.includes(name)) {
@@ -90,14 +119,18 @@ function namedKey({ path, findings, values }: Section, name: string, { host, bas
     const hint = known ? ` For ${origin} it is \${${known}}.` : "";
     findings.error("key_unknown", at, `\${${name}} is no key of the operator's.${hint}`);
   } else if (!mayReceiveKey(name, baseUrl, context.variables)) {
-    const origins = keyOrigins(name, context.variables).join(", ") || "an endpoint the operator has not named";
+    const origins =
+      keyOrigins(name, context.variables).join(", ") || "an endpoint the operator has not named";
     findings.error(
       "key_bound_elsewhere",
       at,
       `\${${name}} is sent to ${origins} only, never to ${origin}. Write your own key for it.`,
     );
   } else if (!context.storedKeys.includes(name)) {
-    refuseUnset({ path, findings, values }, { name, path: at, detail: `\${${name}} is not set: ${howToSet(name, context)}.` });
+    refuseUnset(
+      { path, findings, values },
+      { name, path: at, detail: `\${${name}} is not set: ${howToSet(name, context)}.` },
+    );
   }
   return { from: "stored", name };
 }
@@ -105,6 +138,10 @@ function namedKey({ path, findings, values }: Section, name: string, { host, bas
 /** A service on this machine reads `.dev.vars`; a deployed one has secrets. */
 function howToSet(name: string, { ownOrigins = [] }: ConfigContext): string {
   const command = `\`npx wrangler secret put ${name}\``;
-  const isLocal = ownOrigins.some((origin) => isLoopbackHost(new URL(origin.replace(/:\*$/, "")).hostname));
-  return isLocal ? `set ${name} in .dev.vars (deployed: with ${command})` : `set ${name} with ${command} (locally in .dev.vars)`;
+  const isLocal = ownOrigins.some((origin) =>
+    isLoopbackHost(new URL(origin.replace(/:\*$/, "")).hostname),
+  );
+  return isLocal
+    ? `set ${name} in .dev.vars (deployed: with ${command})`
+    : `set ${name} with ${command} (locally in .dev.vars)`;
 }

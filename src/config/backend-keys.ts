@@ -7,7 +7,12 @@ const NOBODY_ASKED = "nobody is asked while a run goes on";
 const KNOWN_PROVIDER = "the provider is known from `base_url`";
 
 /** Keys of a versioned endpoint, which only its own backend type has. */
-export const VERSIONED_KEYS = ["api_version", "azure_endpoint", "azure_deployment", "deployment_name"] as const;
+export const VERSIONED_KEYS = [
+  "api_version",
+  "azure_endpoint",
+  "azure_deployment",
+  "deployment_name",
+] as const;
 
 /** Keys of backend types that are not served: right in theirs, meaningless in any other. */
 export const OTHER_TYPES_KEYS: readonly string[] = [
@@ -41,15 +46,27 @@ export const BACKEND_KEYS: KeyRules = {
     max_mcp_message_history: "a conversation is kept whole as long as it fits the model's window",
   },
   later: {
-    tools_from_code: ["shared_tools_directory", "enable_programmatic_flow", "enable_code_based_tools"],
-    media_generation: ["enable_image_generation", "enable_audio_generation", "enable_video_generation", "enable_file_generation"],
+    tools_from_code: [
+      "shared_tools_directory",
+      "enable_programmatic_flow",
+      "enable_code_based_tools",
+    ],
+    media_generation: [
+      "enable_image_generation",
+      "enable_audio_generation",
+      "enable_video_generation",
+      "enable_file_generation",
+    ],
     media_tools: ["enable_multimodal_tools"],
     tool_search: ["enable_tool_search", "tool_search_variant", "enable_strict_tool_use"],
     python_custom_tool: ["custom_tools_path", "auto_discover_custom_tools"],
     structured_output: ["output_schema"],
     container_settings: ["command_line_docker_*", "command_line_srt_*"],
   },
-  only: { tool_search_variant: "enable_tool_search", "command_line_docker_*": "command_line_execution_mode: docker" },
+  only: {
+    tool_search_variant: "enable_tool_search",
+    "command_line_docker_*": "command_line_execution_mode: docker",
+  },
   byValue: ["upload_files", "hooks"],
   elsewhere: "A parameter of the provider's own goes under extra_body.",
   misplaced: { append_system_prompt: "write it into the agent's `system_message`" },

@@ -6,7 +6,11 @@ import { nearest } from "./nearest";
 /**
  * The backend type a section names, or its model's name where it names none; null, with an error, if that is none that is served.
  */
-export function readType({ path, values, findings }: Section): { name: string; facts: ServedType } | null {
+export function readType({
+  path,
+  values,
+  findings,
+}: Section): { name: string; facts: ServedType } | null {
   const at = [...path, "type"];
   const type = values.get("type");
   const isMissing = type === undefined || type === null;
@@ -22,7 +26,8 @@ export function readType({ path, values, findings }: Section): { name: string; f
   const facts = Object.hasOwn(BACKEND_TYPES, written) ? BACKEND_TYPES[written] : undefined;
   if (facts?.served) return { name: written, facts };
   if (facts) {
-    const say = () => `Backend type \`${written}\` (${facts.name}) is not served: ${facts.instead}.`;
+    const say = () =>
+      `Backend type \`${written}\` (${facts.name}) is not served: ${facts.instead}.`;
     findings.refuse({ need: needOf(facts.name), path: at, target: "value", subject: written, say });
     return null;
   }
@@ -32,11 +37,13 @@ export function readType({ path, values, findings }: Section): { name: string; f
   return null;
 }
 
-const ofModel = (model: unknown): string | null => (typeof model === "string" ? typeOfModel(model.trim()) : null);
+const ofModel = (model: unknown): string | null =>
+  typeof model === "string" ? typeOfModel(model.trim()) : null;
 
 /** People write a provider's name for its type. */
 const typeAt = (provider: string): string | null =>
-  Object.entries(BACKEND_TYPES).find(([, type]) => type.served && type.host === provider)?.[0] ?? null;
+  Object.entries(BACKEND_TYPES).find(([, type]) => type.served && type.host === provider)?.[0] ??
+  null;
 
 /** An alias is the same need. */
 const needOf = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "_");

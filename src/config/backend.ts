@@ -19,7 +19,10 @@ import { BACKEND, readSetting } from "./settings";
 import type { Backend } from "./team";
 
 /** A backend, and what the coordination rules need to know about it. */
-export type BackendAndRules = { backend: Backend; rules: Omit<AgentRules, "id" | "workspace" | "tools"> };
+export type BackendAndRules = {
+  backend: Backend;
+  rules: Omit<AgentRules, "id" | "workspace" | "tools">;
+};
 
 const PARAM_KEYS = [...ALL_PARAMS, ...OTHER_TYPES_KEYS];
 
@@ -27,13 +30,20 @@ const PARAM_KEYS = [...ALL_PARAMS, ...OTHER_TYPES_KEYS];
  * Reads a `backend` section; null if an error keeps it from being one. `offersFunctions`: whether the agent is to answer and vote
  * by calling functions.
  */
-export function readBackend(section: Section, context: ConfigContext, offersFunctions: boolean): BackendAndRules | null {
+export function readBackend(
+  section: Section,
+  context: ConfigContext,
+  offersFunctions: boolean,
+): BackendAndRules | null {
   const type = readType(section);
   checkKeys(section, BACKEND_KEYS, PARAM_KEYS);
   if (!type) return null;
   const asked = readAskedTools(section);
   const format = readFormat(section, type.facts);
-  const spoken = { params: FORMAT_PARAMS[format], name: format === type.facts.format ? type.facts.name : FORMAT_NAMES[format] };
+  const spoken = {
+    params: FORMAT_PARAMS[format],
+    name: format === type.facts.format ? type.facts.name : FORMAT_NAMES[format],
+  };
   const params = readParams(section, spoken, PARAM_KEYS);
   const cap = readOutputCap(section, spoken);
   const model = readModel(section, type.facts);
@@ -94,12 +104,18 @@ function readFormat(section: Section, { format, apis, name }: ServedType): Forma
 
 /** A deployment's name goes where others have a model's. */
 function readModel(section: Section, { versions, model: usual }: ServedType): string | null {
-  const keys = versions ? [BACKEND.azureDeployment, BACKEND.deploymentName, BACKEND.model] : [BACKEND.model];
+  const keys = versions
+    ? [BACKEND.azureDeployment, BACKEND.deploymentName, BACKEND.model]
+    : [BACKEND.model];
   const written = keys.map((key) => readSetting(section, key)?.trim()).find((name) => name);
   const model = written ?? usual;
   const isWritten = keys.some(({ key }) => (section.values.get(key) ?? null) !== null); // and wrong, which is told already
   if (model === null && !isWritten)
-    section.findings.error("missing", [...section.path], "model is missing: name the model as the provider calls it.");
+    section.findings.error(
+      "missing",
+      [...section.path],
+      "model is missing: name the model as the provider calls it.",
+    );
   return model;
 }
 

@@ -1,9 +1,16 @@
-import { type AddressRules, addressProblem, forbiddenProblem, isAllowedOrigin } from "../outgoing/address-rules";
+import {
+  type AddressRules,
+  addressProblem,
+  forbiddenProblem,
+  isAllowedOrigin,
+} from "../outgoing/address-rules";
 import { isPrivateHost } from "../outgoing/addresses";
 import { MAX_URL_CHARS } from "./limits";
 
 /** `privateOrigin`: refused only because it is private, so that an operator may allow it; else null. */
-export type BaseUrlResult = { ok: true; baseUrl: string } | { ok: false; detail: string; privateOrigin: string | null };
+export type BaseUrlResult =
+  | { ok: true; baseUrl: string }
+  | { ok: false; detail: string; privateOrigin: string | null };
 
 /**
  * Whether a config may have requests sent to this address: public https, or an origin the operator allows by name. Returns it
@@ -15,9 +22,11 @@ export function checkBaseUrl(written: string, rules: AddressRules): BaseUrlResul
   const url = new URL(written);
   const isPlain = /^https?:$/.test(url.protocol) && !url.username && !url.password;
   if (isPlain && (url.search || url.hash)) return refused("may not hold a query or fragment");
-  if (isPlain && IMPOSSIBLE.test(url.hostname)) return refused("names no host that can exist; nothing is filled into an address");
+  if (isPlain && IMPOSSIBLE.test(url.hostname))
+    return refused("names no host that can exist; nothing is filled into an address");
   const method = METHODS.exec(url.pathname)?.[0];
-  if (isPlain && method !== undefined) return refused(`is the address of one method: leave out \`${method}\``);
+  if (isPlain && method !== undefined)
+    return refused(`is the address of one method: leave out \`${method}\``);
   const problem = addressProblem(url, rules);
   if (problem) return refused(problem, isPlain && isAllowable(url, rules) ? url.origin : null);
   return { ok: true, baseUrl: `${url.origin}${url.pathname}`.replace(/\/+$/, "") };
@@ -25,7 +34,9 @@ export function checkBaseUrl(written: string, rules: AddressRules): BaseUrlResul
 
 /** Whether it is refused only until an operator names it. */
 const isAllowable = (url: URL, { allowedOrigins, ownOrigins = [] }: AddressRules): boolean =>
-  isPrivateHost(url.hostname) && !isAllowedOrigin(url, allowedOrigins) && forbiddenProblem(url, ownOrigins) === null;
+  isPrivateHost(url.hostname) &&
+  !isAllowedOrigin(url, allowedOrigins) &&
+  forbiddenProblem(url, ownOrigins) === null;
 
 /** What a parser of URLs lets pass and no name of a host may hold. */
 const IMPOSSIBLE = /[^a-z0-9._:[\]-]/;

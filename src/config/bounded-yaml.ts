@@ -3,7 +3,11 @@ import { Composer, type Document, type LineCounter, Parser, YAMLError, YAMLParse
 /** What a text came to: the document as far as it was composed, and at most so many problems as were asked for. */
 export type BoundedYaml = { doc: Document.Parsed | null; problems: YAMLError[] };
 
-type Bounds = { lines: LineCounter; mostProblems: number; options: ConstructorParameters<typeof Composer>[0] };
+type Bounds = {
+  lines: LineCounter;
+  mostProblems: number;
+  options: ConstructorParameters<typeof Composer>[0];
+};
 
 /**
  * The first document of a text, as `parseDocument` of `yaml` gives it, but parsing stops at `mostProblems`. The package makes an
@@ -24,10 +28,21 @@ export function parseBounded(text: string, { lines, mostProblems, options }: Bou
     if (error !== STOP) throw error;
   }
   const [doc = null, second] = docs;
-  const several = second ? [new YAMLParseError([second.range[0], second.range[1]], "MULTIPLE_DOCS", "Several documents")] : [];
+  const several = second
+    ? [new YAMLParseError([second.range[0], second.range[1]], "MULTIPLE_DOCS", "Several documents")]
+    : [];
   const left = composer.streamInfo();
-  const found = [...(doc?.errors ?? []), ...(doc?.warnings ?? []), ...several, ...left.errors, ...left.warnings];
-  return { doc, problems: found.filter((problem) => problem instanceof YAMLError).slice(0, mostProblems) };
+  const found = [
+    ...(doc?.errors ?? []),
+    ...(doc?.warnings ?? []),
+    ...several,
+    ...left.errors,
+    ...left.warnings,
+  ];
+  return {
+    doc,
+    problems: found.filter((problem) => problem instanceof YAMLError).slice(0, mostProblems),
+  };
 }
 
 const STOP = new Error("enough problems");
@@ -42,7 +57,8 @@ function stopAfter(composer: Composer, most: number): { count(): void } {
     if (++found > most) throw STOP;
   };
   const report: unknown = Reflect.get(composer, "onError");
-  if (typeof report !== "function") throw new Error("The composer of yaml has no onError any more.");
+  if (typeof report !== "function")
+    throw new Error("The composer of yaml has no onError any more.");
   Reflect.set(composer, "onError", (...problem: unknown[]) => {
     count();
     Reflect.apply(report, composer, problem);

@@ -14,7 +14,8 @@ import { needsOfValue } from "./value-needs";
 export function checkKeys(section: Section, rules: KeyRules, more: readonly string[] = []): void {
   for (const [key, value] of section.values) {
     if (section.findings.errors.length >= MAX_PROBLEMS) return; // nobody is told of more
-    if (!rules.served.includes(key) && !more.includes(key)) judge(section, rules, { key, value, more });
+    if (!rules.served.includes(key) && !more.includes(key))
+      judge(section, rules, { key, value, more });
   }
 }
 
@@ -24,21 +25,36 @@ function judge(section: Section, rules: KeyRules, { key, value, more }: Found): 
   const { path, findings } = section;
   const at = [...path, key];
   const modern = ownOf(rules.old, key);
-  if (modern) return findings.error("old_keyword", at, `\`${key}\` is from MassGen's first version: ${modern}.`, "key");
+  if (modern)
+    return findings.error(
+      "old_keyword",
+      at,
+      `\`${key}\` is from MassGen's first version: ${modern}.`,
+      "key",
+    );
   const elsewhere = ownOf(rules.misplaced, key);
-  if (elsewhere) return findings.error("unknown_key", at, `\`${key}\` does not belong here: ${elsewhere}.`, "key");
+  if (elsewhere)
+    return findings.error(
+      "unknown_key",
+      at,
+      `\`${key}\` does not belong here: ${elsewhere}.`,
+      "key",
+    );
   if (rules.byValue?.includes(key)) return refuseByValue(section, key, value);
 
   const need = needOf(rules, key);
   if (need) return refuseKey(section, rules, { key, value, need });
   const ignored = Object.entries(rules.ignored).find(([pattern]) => matches(pattern, key));
-  if (ignored) return findings.warn("no_effect", at, `\`${cut(key)}\` is ignored: ${ignored[1]}.`, "key");
+  if (ignored)
+    return findings.warn("no_effect", at, `\`${cut(key)}\` is ignored: ${ignored[1]}.`, "key");
   const detail = unknownDetail(rules, { key, value, more });
   if (detail !== null) findings.error("unknown_key", at, detail, "key");
 }
 
-const ownOf = (table: Readonly<Record<string, string>> | undefined, key: string): string | undefined =>
-  table && Object.hasOwn(table, key) ? table[key] : undefined;
+const ownOf = (
+  table: Readonly<Record<string, string>> | undefined,
+  key: string,
+): string | undefined => (table && Object.hasOwn(table, key) ? table[key] : undefined);
 
 function refuseKey(
   section: Section,
@@ -51,9 +67,15 @@ function refuseKey(
   const feature = Object.entries(only ?? {}).find(([pattern]) => matches(pattern, key))?.[1];
   if (feature !== undefined && !isOn(values, feature)) {
     const wanted = feature.includes(": ") ? feature : `${feature}: true`;
-    return findings.warn("no_effect", at, `\`${cut(key)}\` is ignored: it has no effect without \`${wanted}\`.`, "key");
+    return findings.warn(
+      "no_effect",
+      at,
+      `\`${cut(key)}\` is ignored: it has no effect without \`${wanted}\`.`,
+      "key",
+    );
   }
-  if (!refuseOffWord(section, at, value)) findings.refuse({ need, path: at, subject: `\`${cut(key)}\`` });
+  if (!refuseOffWord(section, at, value))
+    findings.refuse({ need, path: at, subject: `\`${cut(key)}\`` });
 }
 
 /** `feature`: a key that is not off, or `key: value`. */
@@ -88,7 +110,8 @@ function isOff(value: unknown): boolean {
 /** null where a key that is like none may be a newer one. */
 function unknownDetail(rules: KeyRules, { key, more }: Found): string | null {
   // As text from web pages has it: it looks like a space, and YAML takes it for a letter.
-  if (key.startsWith("\u00a0")) return `A non-breaking space stands before \`${cut(key)}\`: write plain spaces.`;
+  if (key.startsWith("\u00a0"))
+    return `A non-breaking space stands before \`${cut(key)}\`: write plain spaces.`;
   const place = placeOfKey(key, rules);
   if (place) return `\`${cut(key)}\` is no known key here: it belongs ${place}.`;
   const words = [

@@ -8,7 +8,10 @@ import type { Served } from "./needs";
 export type ToolSecret = { name: string; bindings: readonly SecretBinding[] };
 
 /** The rules for addresses of tools and tool servers. */
-export const toolAddressRules = ({ allowedToolOrigins = [], ownOrigins }: ConfigContext): AddressRules => ({
+export const toolAddressRules = ({
+  allowedToolOrigins = [],
+  ownOrigins,
+}: ConfigContext): AddressRules => ({
   allowedOrigins: allowedToolOrigins,
   ownOrigins,
   variable: "ALLOWED_TOOL_ORIGINS",

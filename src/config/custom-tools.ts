@@ -24,10 +24,15 @@ export type CustomTools = { http: HttpToolDefinition[]; registered: string[]; ru
 export const TOOL_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
 /** `format`: which the agent's model speaks, as not all can be told of every tool; null: not known. */
-export function readCustomTools(section: Section, context: ConfigContext, format: Format | null): CustomTools {
+export function readCustomTools(
+  section: Section,
+  context: ConfigContext,
+  format: Format | null,
+): CustomTools {
   const path = [...section.path, "custom_tools"];
   const written = section.values.get("custom_tools");
-  if (written === false || refuseOffWord(section, path, written)) return { http: [], registered: [], rules: [] };
+  if (written === false || refuseOffWord(section, path, written))
+    return { http: [], registered: [], rules: [] };
   const value = read(section, "custom_tools", listOrMapping, null);
   const entries = value === null ? [] : entriesOf(section, "custom_tools", value);
   if (entries.length > MAX_CUSTOM_TOOLS)
@@ -50,7 +55,11 @@ type Reading = { tools: CustomTools; context: ConfigContext; format: Format | nu
 function readTool(section: Section, entry: Entry, reading: Reading): void {
   const { values } = entry.section;
   if (isPython(entry)) return refusePython(section, entry);
-  section.findings.refuse({ need: "http_tools", path: [...section.path, "custom_tools"], subject: quoted(entry.name) });
+  section.findings.refuse({
+    need: "http_tools",
+    path: [...section.path, "custom_tools"],
+    subject: quoted(entry.name),
+  });
   if (!isFreeName(entry, reading.tools)) return;
   if (values.has("url")) addHttpTool(entry, reading);
   else addRegistered(entry, reading);
@@ -74,8 +83,14 @@ function addRegistered({ name, section }: Entry, { tools }: Reading): void {
   }
   const names = REGISTRY.map(({ spec }) => spec.name);
   const meant = nearest(name, names);
-  const known = meant ? `Did you mean \`${meant}\`?` : `There are: ${names.join(", ")}. A tool over HTTP has a \`url\`.`;
-  section.findings.error("unknown_key", section.path, `\`${cut(name)}\` is no tool of this service. ${known}`);
+  const known = meant
+    ? `Did you mean \`${meant}\`?`
+    : `There are: ${names.join(", ")}. A tool over HTTP has a \`url\`.`;
+  section.findings.error(
+    "unknown_key",
+    section.path,
+    `\`${cut(name)}\` is no tool of this service. ${known}`,
+  );
 }
 
 /** Of the orchestrator's tools, and of those over files: taken also where an agent has no files, as it may get some. */
@@ -89,10 +104,15 @@ const OWN_NAMES = new Set<string>([
 
 function isFreeName({ name, section: { findings, path } }: Entry, { rules }: CustomTools): boolean {
   if (!TOOL_NAME.test(name)) {
-    const detail = "A tool's name is 1 to 64 letters, digits, underscores or dashes, beginning with a letter or an underscore.";
+    const detail =
+      "A tool's name is 1 to 64 letters, digits, underscores or dashes, beginning with a letter or an underscore.";
     findings.error("out_of_range", path, detail);
   } else if (OWN_NAMES.has(name) || name.startsWith("mcp__")) {
-    findings.error("not_allowed", path, `\`${name}\` is a name of the service's own: give the tool another.`);
+    findings.error(
+      "not_allowed",
+      path,
+      `\`${name}\` is a name of the service's own: give the tool another.`,
+    );
   } else if (rules.some((rule) => rule.name === name)) {
     findings.error("duplicate", path, `The agent has a tool \`${name}\` already.`);
   } else return true;

@@ -11,7 +11,11 @@ import { listed } from "./needs";
 export type Endpoint = { baseUrl: string; apiVersion: string | null };
 
 /** The address written, else the operator's, else the type's own; null, with an error, if there is none or none that may be. */
-export function readEndpoint(section: Section, type: ServedType, context: ConfigContext): Endpoint | null {
+export function readEndpoint(
+  section: Section,
+  type: ServedType,
+  context: ConfigContext,
+): Endpoint | null {
   refuseVersionedKeys(section, type);
   const apiVersion = readVersion(section, type, context.variables);
   const found = findAddress(section, type, context.variables);
@@ -25,7 +29,11 @@ export function readEndpoint(section: Section, type: ServedType, context: Config
     return null;
   }
   if (!result.ok) {
-    section.findings.error("base_url_refused", [...section.path, found.key], `${found.source} ${result.detail}.`);
+    section.findings.error(
+      "base_url_refused",
+      [...section.path, found.key],
+      `${found.source} ${result.detail}.`,
+    );
     return null;
   }
   return { baseUrl: withVersion(result.baseUrl, type, apiVersion), apiVersion };
@@ -45,37 +53,61 @@ function refusePrivate({ path, findings }: Section, { key, source }: Found, orig
   });
 }
 
-function refuseVersionedKeys({ path, values, findings }: Section, { versions, name }: ServedType): void {
+function refuseVersionedKeys(
+  { path, values, findings }: Section,
+  { versions, name }: ServedType,
+): void {
   for (const key of versions ? [] : VERSIONED_KEYS) {
     if (values.has(key))
-      findings.error("unknown_key", [...path, key], `\`${key}\` has no meaning for ${name}: remove it.`, "key");
+      findings.error(
+        "unknown_key",
+        [...path, key],
+        `\`${key}\` has no meaning for ${name}: remove it.`,
+        "key",
+      );
   }
 }
 
 /** `key` is where it stands in the config, or could; `source` is who says it, for people. */
 type Found = { address: string; key: string; source: string };
 
-function findAddress(section: Section, type: ServedType, variables: OperatorVariables): Found | null {
+function findAddress(
+  section: Section,
+  type: ServedType,
+  variables: OperatorVariables,
+): Found | null {
   for (const key of type.versions ? ["azure_endpoint", "base_url"] : ["base_url"]) {
     const address = read(section, key, text(MAX_URL_CHARS), null);
     if (address !== null) return { address, key, source: key };
   }
   const { baseUrlVariable: variable } = type;
   const own = variable === undefined ? undefined : variables[variable];
-  if (variable !== undefined && own !== undefined) return { address: own, key: "base_url", source: `The operator's ${variable}` };
+  if (variable !== undefined && own !== undefined)
+    return { address: own, key: "base_url", source: `The operator's ${variable}` };
   const address = fillIn(type.baseUrl ?? `{${variable ?? ""}}`, variables);
-  if (address.missing === null) return { address: address.text, key: "base_url", source: "base_url" };
+  if (address.missing === null)
+    return { address: address.text, key: "base_url", source: "base_url" };
   const operator = address.missing === "" ? "" : `, or let the operator set ${address.missing}`;
-  section.findings.error("missing", [...section.path], `base_url is missing: write the address of the endpoint${operator}.`);
+  section.findings.error(
+    "missing",
+    [...section.path],
+    `base_url is missing: write the address of the endpoint${operator}.`,
+  );
   return null;
 }
 
 /** The text with the operator's variables in their places; `missing` names the first that is not set. */
-function fillIn(template: string, variables: OperatorVariables): { text: string; missing: string | null } {
+function fillIn(
+  template: string,
+  variables: OperatorVariables,
+): { text: string; missing: string | null } {
   const names = [...template.matchAll(/\{([A-Z_]*)\}/g)].map(([, name]) => name ?? "");
   const missing = names.find((name) => !Object.hasOwn(variables, name)) ?? null;
   return {
-    text: names.reduce((text, name) => text.replace(`{${name}}`, encodeURIComponent(variables[name] ?? "")), template),
+    text: names.reduce(
+      (text, name) => text.replace(`{${name}}`, encodeURIComponent(variables[name] ?? "")),
+      template,
+    ),
     missing,
   };
 }
@@ -89,12 +121,22 @@ export function operatorOrigins(variables: OperatorVariables): string[] {
 const VERSION = /^\d{4}-\d{2}-\d{2}(-preview)?$/;
 
 /** null: the current API, which has no date. */
-function readVersion(section: Section, { versions }: ServedType, variables: OperatorVariables): string | null {
+function readVersion(
+  section: Section,
+  { versions }: ServedType,
+  variables: OperatorVariables,
+): string | null {
   if (!versions) return null;
-  const written = read(section, "api_version", text(MAX_NAME_CHARS), variables[versions.variable] ?? "v1");
+  const written = read(
+    section,
+    "api_version",
+    text(MAX_NAME_CHARS),
+    variables[versions.variable] ?? "v1",
+  );
   if (written === "v1") return null;
   if (VERSION.test(written)) return written;
-  const detail = "api_version must be a date, such as 2025-04-01-preview, or `v1` for the current API.";
+  const detail =
+    "api_version must be a date, such as 2025-04-01-preview, or `v1` for the current API.";
   section.findings.error("out_of_range", [...section.path, "api_version"], detail);
   return null;
 }
@@ -104,6 +146,9 @@ function withVersion(baseUrl: string, { versions }: ServedType, apiVersion: stri
   if (!versions) return baseUrl;
   const { current, dated } = versions;
   const [withoutDeployment = ""] = baseUrl.split(`${dated}/deployments/`);
-  const bare = [current, dated].reduce((url, end) => (url.endsWith(end) ? url.slice(0, -end.length) : url), withoutDeployment);
+  const bare = [current, dated].reduce(
+    (url, end) => (url.endsWith(end) ? url.slice(0, -end.length) : url),
+    withoutDeployment,
+  );
   return `${bare}${apiVersion === null ? current : dated}`;
 }

@@ -20,13 +20,18 @@ export function read<T, F>(section: Section, key: string, kind: Kind<T>, fallbac
   if (kind.accepts(value)) return value;
   // A number outside of its bounds is another mistake than a word where a number belongs.
   const code = typeof value === kind.type && kind.type !== "object" ? "out_of_range" : "wrong_type";
-  section.findings.error(code, [...section.path, key], `${key} must be ${kind.expected}${slipOf(value, kind.type)}.`);
+  section.findings.error(
+    code,
+    [...section.path, key],
+    `${key} must be ${kind.expected}${slipOf(value, kind.type)}.`,
+  );
   return fallback;
 }
 
 /** The words of YAML 1.1 for a switch; YAML 1.2 has only `true` and `false`, in any case. */
 const SWITCH_WORDS = /^(yes|no|on|off|true|false)$/i;
-const isOffWord = (value: unknown): boolean => typeof value === "string" && /^(no|off|false)$/i.test(value);
+const isOffWord = (value: unknown): boolean =>
+  typeof value === "string" && /^(no|off|false)$/i.test(value);
 
 /** What is likely to be meant by a scalar of another kind, as the end of a sentence; empty if nothing is. */
 export function slipOf(value: unknown, wanted: Kind<unknown>["type"]): string {
@@ -43,7 +48,11 @@ export function slipOf(value: unknown, wanted: Kind<unknown>["type"]): string {
 /** Tells, as an error, of a word that means "off" and is text; whether it is one. */
 export function refuseOffWord({ findings }: Section, path: Path, value: unknown): boolean {
   if (!isOffWord(value)) return false;
-  findings.error("wrong_type", path, `${path.at(-1)} must be true or false${slipOf(value, "boolean")}.`);
+  findings.error(
+    "wrong_type",
+    path,
+    `${path.at(-1)} must be true or false${slipOf(value, "boolean")}.`,
+  );
   return true;
 }
 
@@ -105,7 +114,8 @@ export const list: Kind<unknown[]> = {
 export const texts: Kind<string[]> = {
   type: "object",
   expected: "a list of texts",
-  accepts: (value): value is string[] => Array.isArray(value) && value.every((item) => typeof item === "string"),
+  accepts: (value): value is string[] =>
+    Array.isArray(value) && value.every((item) => typeof item === "string"),
   schema: { type: "array", items: { type: "string" } },
 };
 
@@ -148,13 +158,23 @@ function nameOf(path: Path): string {
   return typeof last === "number" ? `Entry ${last + 1} of ${path.at(-2) ?? "the list"}` : last;
 }
 
-function withTextKeys(map: ReadonlyMap<unknown, unknown>, path: Path, findings: Findings): ReadonlyMap<string, unknown> {
+function withTextKeys(
+  map: ReadonlyMap<unknown, unknown>,
+  path: Path,
+  findings: Findings,
+): ReadonlyMap<string, unknown> {
   const entries: [string, unknown][] = [];
   for (const [key, value] of map) {
     if (typeof key === "string") entries.push([key, value]);
     else if (typeof key === "object" && key !== null)
       findings.error("wrong_type", path, "A key must be text; a list or a mapping is not.");
-    else findings.error("wrong_type", [...path, String(key)], `A key must be text; ${String(key)} is not.`, "key");
+    else
+      findings.error(
+        "wrong_type",
+        [...path, String(key)],
+        `A key must be text; ${String(key)} is not.`,
+        "key",
+      );
   }
   return new Map(entries);
 }
@@ -162,6 +182,7 @@ function withTextKeys(map: ReadonlyMap<unknown, unknown>, path: Path, findings: 
 /** Plain data again, for what is passed on as it is. `Object.fromEntries` defines, so no key can reach a prototype. */
 export function toPlain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toPlain);
-  if (value instanceof Map) return Object.fromEntries([...value].map(([key, item]) => [String(key), toPlain(item)]));
+  if (value instanceof Map)
+    return Object.fromEntries([...value].map(([key, item]) => [String(key), toPlain(item)]));
   return value;
 }

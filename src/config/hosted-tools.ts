@@ -2,7 +2,12 @@ import type { HostedToolRule } from "../protocol/team";
 import type { HostedToolName } from "../protocol/hosted-tools";
 import type { Host } from "../providers/host";
 import type { FormatParams } from "../providers/params";
-import { type Format, runsHostedTools, type ServedType, typesWithTool } from "../providers/registry";
+import {
+  type Format,
+  runsHostedTools,
+  type ServedType,
+  typesWithTool,
+} from "../providers/registry";
 import { flag, read, type Section } from "./fields";
 import { BACKEND, readSetting } from "./settings";
 import type { HostedTool } from "../providers/provider";
@@ -29,8 +34,12 @@ export type AskedTool = { name: HostedToolName; key: string };
 
 /** The hosted tools that a backend section switches on, each once. */
 export function readAskedTools(section: Section): AskedTool[] {
-  const asked = HOSTED_KEYS.filter(([key]) => read(section, key, flag, false)).map(([key, name]) => ({ key, name }));
-  return asked.filter(({ name }, place) => asked.findIndex((other) => other.name === name) === place);
+  const asked = HOSTED_KEYS.filter(([key]) => read(section, key, flag, false)).map(
+    ([key, name]) => ({ key, name }),
+  );
+  return asked.filter(
+    ({ name }, place) => asked.findIndex((other) => other.name === name) === place,
+  );
 }
 
 /** What must be known of a backend to say whether it can run them. `offersFunctions`: whether the agent also gets functions. */
@@ -47,7 +56,11 @@ export type HostedPlace = {
 type HostedTools = { tools: HostedTool[]; rules: HostedToolRule[]; alone: boolean };
 
 /** The tools as they are sent, and what the rules must know of them. Refuses by name what the provider cannot do. */
-export function readHostedTools(section: Section, asked: readonly AskedTool[], place: HostedPlace): HostedTools {
+export function readHostedTools(
+  section: Section,
+  asked: readonly AskedTool[],
+  place: HostedPlace,
+): HostedTools {
   const maxUses = readSetting(section, BACKEND.maxUses);
   if (section.values.get(BACKEND.maxUses.key) != null) warnOfLimit(section, asked, place);
   const rules = asked.flatMap((tool) => {
@@ -67,7 +80,11 @@ export function readHostedTools(section: Section, asked: readonly AskedTool[], p
 }
 
 /** Whether agents that answer and vote need research calls for them, which their author is told. */
-function areAlone(section: Section, [first]: readonly AskedTool[], { params, model, offersFunctions }: HostedPlace): boolean {
+function areAlone(
+  section: Section,
+  [first]: readonly AskedTool[],
+  { params, model, offersFunctions }: HostedPlace,
+): boolean {
   const other = params.hostedAlone?.(model) ?? null;
   if (other === null || !offersFunctions || !first) return false;
   const detail = `\`${first.key}\`: ${model} runs it only in calls without functions, so each round of this agent begins with a research call, which is paid like any other; ${other} needs none.`;
@@ -76,18 +93,37 @@ function areAlone(section: Section, [first]: readonly AskedTool[], { params, mod
 }
 
 function warnOfPrice({ path, findings }: Section, key: string, what: string): void {
-  findings.warn("price_unknown", [...path, key], `The price of ${what} is not known: ${ONLY_TOKENS}.`, "key");
+  findings.warn(
+    "price_unknown",
+    [...path, key],
+    `The price of ${what} is not known: ${ONLY_TOKENS}.`,
+    "key",
+  );
 }
 
 /** A limit that nothing holds to would seem to be one. */
-function warnOfLimit({ path, findings }: Section, asked: readonly AskedTool[], { host }: HostedPlace): void {
+function warnOfLimit(
+  { path, findings }: Section,
+  asked: readonly AskedTool[],
+  { host }: HostedPlace,
+): void {
   const warn = (detail: string) =>
-    findings.warn("no_effect", [...path, BACKEND.maxUses.key], `\`${BACKEND.maxUses.key}\` ${detail}`, "key");
-  if (asked.length === 0) warn("has no effect: the agent has no tool that its provider runs, such as enable_web_search.");
-  const free = asked.filter(({ name }) => !(host.hostedTools[name]?.limited ?? host.usesLimit !== undefined));
+    findings.warn(
+      "no_effect",
+      [...path, BACKEND.maxUses.key],
+      `\`${BACKEND.maxUses.key}\` ${detail}`,
+      "key",
+    );
+  if (asked.length === 0)
+    warn("has no effect: the agent has no tool that its provider runs, such as enable_web_search.");
+  const free = asked.filter(
+    ({ name }) => !(host.hostedTools[name]?.limited ?? host.usesLimit !== undefined),
+  );
   const tools = free.map(({ name }) => SAID[name]).join(" and ");
   if (free.length > 0)
-    warn(`is no limit for ${tools}, as ${host.name} takes none: it only says for how many uses a budget must have room.`);
+    warn(
+      `is no limit for ${tools}, as ${host.name} takes none: it only says for how many uses a budget must have room.`,
+    );
 }
 
 function problemOf({ name }: AskedTool, { type, host, format }: HostedPlace): string | null {

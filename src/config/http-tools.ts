@@ -2,7 +2,12 @@ import { addressProblem } from "../outgoing/address-rules";
 import { isJsonObject } from "../providers/json";
 import type { Format } from "../providers/registry";
 import { toolProblem } from "../providers/tool-problems";
-import { fillPlaceholders, HTTP_METHODS, type HttpToolDefinition, placeholdersIn } from "../tools/http/definition";
+import {
+  fillPlaceholders,
+  HTTP_METHODS,
+  type HttpToolDefinition,
+  placeholdersIn,
+} from "../tools/http/definition";
 import { parameterProblem } from "../tools/parameters";
 import { presetProblem, withoutPresets } from "../tools/presets";
 import { checkKeys } from "./check-keys";
@@ -27,18 +32,32 @@ const USUAL_TIMEOUT_SECONDS = 60;
 const NO_PARAMETERS = { type: "object", properties: {} };
 
 /** null, with an error, if it cannot be one. `name` is checked already. */
-export function readHttpTool(section: Section, name: string, context: ConfigContext): HttpToolDefinition | null {
+export function readHttpTool(
+  section: Section,
+  name: string,
+  context: ConfigContext,
+): HttpToolDefinition | null {
   checkKeys(section, HTTP_TOOL_KEYS);
   const description = read(section, "description", HTTP_TOOL.description, null);
-  if (description === null) missing(section, "description", "description is missing: what the tool does, for the model.");
+  if (description === null)
+    missing(section, "description", "description is missing: what the tool does, for the model.");
   const method = read(section, "method", HTTP_TOOL.method, "GET");
   const preset = readPreset(section);
   const parameters = readParameters(section, preset);
   const url = readUrl(section, context);
-  const timeoutSeconds = read(section, "timeout_seconds", HTTP_TOOL.timeoutSeconds, USUAL_TIMEOUT_SECONDS);
+  const timeoutSeconds = read(
+    section,
+    "timeout_seconds",
+    HTTP_TOOL.timeoutSeconds,
+    USUAL_TIMEOUT_SECONDS,
+  );
   if (url === null) return null;
   if (parameters) checkPlaceholders(section, url, { ...parameters, preset });
-  const headers = readToolHeaders(section, { url: fixedPart(url), method, isOpen: url.includes("{") }, context);
+  const headers = readToolHeaders(
+    section,
+    { url: fixedPart(url), method, isOpen: url.includes("{") },
+    context,
+  );
   if (description === null || !parameters) return null;
   const repeatable = isRepeatable(url, context.repeatableTools ?? []);
   return {
@@ -54,22 +73,33 @@ function missing({ path, values, findings }: Section, key: string, detail: strin
 function readPreset(section: Section): Record<string, unknown> {
   const written = read(section, "preset_args", mapping, null);
   refuseStrayKeys(section.findings, [...section.path, "preset_args"], written);
-  return Object.fromEntries([...(written ?? [])].map(([name, value]) => [String(name), toPlain(value)]));
+  return Object.fromEntries(
+    [...(written ?? [])].map(([name, value]) => [String(name), toPlain(value)]),
+  );
 }
 
 type Parameters = { schema: Record<string, unknown>; names: string[] };
 
 function readParameters(section: Section, preset: Record<string, unknown>): Parameters | null {
   const written = read(section, "parameters", mapping, null);
-  if (written === null) return (section.values.get("parameters") ?? null) === null ? { schema: NO_PARAMETERS, names: [] } : null;
-  const schema = Object.fromEntries([...written].map(([key, value]) => [String(key), toPlain(value)]));
+  if (written === null)
+    return (section.values.get("parameters") ?? null) === null
+      ? { schema: NO_PARAMETERS, names: [] }
+      : null;
+  const schema = Object.fromEntries(
+    [...written].map(([key, value]) => [String(key), toPlain(value)]),
+  );
   const problem = parameterProblem(schema) ?? presetProblem(schema, preset);
   if (problem === null) {
     const properties = written.get("properties");
     return { schema, names: properties instanceof Map ? [...properties.keys()].map(String) : [] };
   }
   const path = ["parameters", ...problem.at];
-  section.findings.error("not_allowed", [...section.path, ...path], `${path.join(".")} ${problem.detail}.`);
+  section.findings.error(
+    "not_allowed",
+    [...section.path, ...path],
+    `${path.join(".")} ${problem.detail}.`,
+  );
   return null;
 }
 
@@ -79,11 +109,16 @@ export function refuseUnfit(
   { name, description, parameters, preset }: HttpToolDefinition,
   format: Format,
 ): void {
-  const problem = toolProblem(format, { name, description, parameters: withoutPresets(parameters, preset) });
+  const problem = toolProblem(format, {
+    name,
+    description,
+    parameters: withoutPresets(parameters, preset),
+  });
   if (problem === null) return;
   const { pointer, keyword, detail } = problem;
   const path = ["parameters", ...asWritten(parameters, [...pointer.split("/").slice(1), keyword])];
-  const advice = "leave it out and say it in the tool's description, or give the agent a backend of another type";
+  const advice =
+    "leave it out and say it in the tool's description, or give the agent a backend of another type";
   section.findings.error(
     "not_allowed",
     [...section.path, ...path],
@@ -96,9 +131,13 @@ function asWritten(schema: unknown, tokens: readonly string[]): (string | number
   const [token, ...rest] = tokens;
   if (token === undefined) return [];
   if (Array.isArray(schema))
-    return Number(token) < schema.length ? [Number(token), ...asWritten(schema[Number(token)], rest)] : [];
+    return Number(token) < schema.length
+      ? [Number(token), ...asWritten(schema[Number(token)], rest)]
+      : [];
   const key = token.replaceAll("~1", "/").replaceAll("~0", "~");
-  return isJsonObject(schema) && Object.hasOwn(schema, key) ? [key, ...asWritten(schema[key], rest)] : [];
+  return isJsonObject(schema) && Object.hasOwn(schema, key)
+    ? [key, ...asWritten(schema[key], rest)]
+    : [];
 }
 
 /** The written address, if requests may go there. Nothing of its origin may be left open, or arguments would choose the server. */
@@ -113,19 +152,28 @@ function readUrl(section: Section, context: ConfigContext): string | null {
 
 function urlProblem(written: string, context: ConfigContext): string | null {
   if (written.includes("${")) return "may not name a secret: secrets belong in `headers`";
-  if (!/^https?:\/\/[^/?#{}\\]+(?:[/?]|$)/i.test(written)) return "must be a complete URL whose host is written out";
+  if (!/^https?:\/\/[^/?#{}\\]+(?:[/?]|$)/i.test(written))
+    return "must be a complete URL whose host is written out";
   const filled = fillPlaceholders(written, () => "x");
   if (/[{}]/.test(filled)) return "has a brace that belongs to no `{argument}`";
-  if (!URL.canParse(filled)) return "is no complete URL, such as https://api.example.com/items/{id}";
+  if (!URL.canParse(filled))
+    return "is no complete URL, such as https://api.example.com/items/{id}";
   const url = new URL(filled);
   if (url.hash) return "may not hold a fragment";
   const credential = [...url.searchParams.keys()].find(isCredential);
-  if (credential !== undefined) return `may not hold \`${credential}\`: credentials belong in \`headers\`, as \${NAME}`;
+  if (credential !== undefined)
+    return `may not hold \`${credential}\`: credentials belong in \`headers\`, as \${NAME}`;
   return addressProblem(url, toolAddressRules(context));
 }
 
-function checkPlaceholders(section: Section, url: string, { names, preset }: Parameters & { preset: object }): void {
-  const stray = placeholdersIn(url).filter((name) => !names.includes(name) && !Object.hasOwn(preset, name));
+function checkPlaceholders(
+  section: Section,
+  url: string,
+  { names, preset }: Parameters & { preset: object },
+): void {
+  const stray = placeholdersIn(url).filter(
+    (name) => !names.includes(name) && !Object.hasOwn(preset, name),
+  );
   for (const name of stray) {
     const detail = `\`{${name}}\` is no argument of the tool: describe it in \`parameters\`, or set it in \`preset_args\`.`;
     section.findings.error("unknown_key", [...section.path, "url"], detail);
@@ -143,6 +191,9 @@ function isRepeatable(url: string, addresses: readonly string[]): boolean {
     .some((written) => {
       const allowed = new URL(written);
       const [asked, base] = [new URL(fixed), allowed.pathname.replace(/\/+$/, "")];
-      return asked.origin === allowed.origin && (asked.pathname === base || asked.pathname.startsWith(`${base}/`));
+      return (
+        asked.origin === allowed.origin &&
+        (asked.pathname === base || asked.pathname.startsWith(`${base}/`))
+      );
     });
 }

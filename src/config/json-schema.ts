@@ -1,6 +1,12 @@
 import { FORMAT_NAMES, FORMAT_PARAMS } from "../providers/format-params";
 import { modelNamesOf } from "../providers/model-families";
-import { BACKEND_TYPES, type Format, type ServedType, SERVED_TYPES, typesWithTool } from "../providers/registry";
+import {
+  BACKEND_TYPES,
+  type Format,
+  type ServedType,
+  SERVED_TYPES,
+  typesWithTool,
+} from "../providers/registry";
 import { BACKEND_KEYS, VERSIONED_KEYS } from "./backend-keys";
 import { integer, type JsonSchema, texts } from "./fields";
 import { HOSTED_KEYS } from "./hosted-tools";
@@ -17,7 +23,16 @@ import {
 import { MAX_AGENTS, MAX_ID_CHARS, MAX_TEXT_CHARS } from "./limits";
 import { NEED_IDS, NEEDS } from "./needs";
 import { toKind } from "./params";
-import { BACKEND, COORDINATION, ORCHESTRATOR, PERSONAS, type Setting, SENSITIVITIES, TIMEOUTS, UI } from "./settings";
+import {
+  BACKEND,
+  COORDINATION,
+  ORCHESTRATOR,
+  PERSONAS,
+  type Setting,
+  SENSITIVITIES,
+  TIMEOUTS,
+  UI,
+} from "./settings";
 import { toolSchemas } from "./tool-schemas";
 import { USUAL } from "./value-needs";
 
@@ -29,9 +44,16 @@ export function teamSchema(): JsonSchema {
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: "A massgen-edge team",
-    description: "A MassGen config as massgen-edge reads it. Keys it ignores are marked as deprecated, with the reason.",
+    description:
+      "A MassGen config as massgen-edge reads it. Keys it ignores are marked as deprecated, with the reason.",
     ...section(TOP_KEYS, {
-      agents: { description: "The agents of the team.", type: "array", minItems: 1, maxItems: MAX_AGENTS, items: ref("agent") },
+      agents: {
+        description: "The agents of the team.",
+        type: "array",
+        minItems: 1,
+        maxItems: MAX_AGENTS,
+        items: ref("agent"),
+      },
       agent: { description: "The one agent of a team of one.", ...ref("agent") },
       orchestrator: section(ORCHESTRATOR_KEYS, {
         ...settings(ORCHESTRATOR),
@@ -64,7 +86,8 @@ const ref = (name: string): JsonSchema => ({ $ref: `#/$defs/${name}` });
 
 /** As `value-needs.ts` reads it. */
 const MEMORY: JsonSchema = {
-  description: "The turns of a session are remembered anyway; memory that lasts longer is not served.",
+  description:
+    "The turns of a session are remembered anyway; memory that lasts longer is not served.",
   anyOf: [
     ref("off"),
     {
@@ -82,7 +105,10 @@ function section(rules: KeyRules, properties: Record<string, JsonSchema>): JsonS
 
 function keysOf(rules: KeyRules, properties: Record<string, JsonSchema>): JsonSchema {
   const others = [...ignoredKeys(rules), ...refusedKeys(rules), ...keysByValue(rules)];
-  const [patterns, names] = [others.filter(([key]) => key.endsWith("*")), others.filter(([key]) => !key.endsWith("*"))];
+  const [patterns, names] = [
+    others.filter(([key]) => key.endsWith("*")),
+    others.filter(([key]) => !key.endsWith("*")),
+  ];
   const starting = patterns.map(([key, schema]) => [`^${key.slice(0, -1)}`, schema] as const);
   return {
     properties: { ...properties, ...Object.fromEntries(names) },
@@ -93,14 +119,20 @@ function keysOf(rules: KeyRules, properties: Record<string, JsonSchema>): JsonSc
 type Entry = readonly [key: string, schema: JsonSchema];
 
 const ignoredKeys = ({ ignored }: KeyRules): Entry[] =>
-  Object.entries(ignored).map(([key, reason]) => [key, { description: `Ignored: ${reason}.`, deprecated: true }]);
+  Object.entries(ignored).map(([key, reason]) => [
+    key,
+    { description: `Ignored: ${reason}.`, deprecated: true },
+  ]);
 
 function refusedKeys({ later, only = {} }: KeyRules): Entry[] {
   return NEED_IDS.flatMap((need) => {
     const description = `Not served: ${NEEDS[need].what}. ${NEEDS[need].way}`;
     // A setting of a feature that can only be off may say anything.
     return (later[need] ?? []).map(
-      (key): Entry => [key, { description, ...(only[key] === undefined ? ref("off") : { deprecated: true }) }],
+      (key): Entry => [
+        key,
+        { description, ...(only[key] === undefined ? ref("off") : { deprecated: true }) },
+      ],
     );
   });
 }
@@ -109,11 +141,16 @@ function keysByValue({ byValue = [] }: KeyRules): Entry[] {
   return byValue.map((key) => {
     if (key === "memory") return [key, MEMORY];
     const usual = USUAL.has(key) ? [{ enum: USUAL.get(key) }] : [];
-    return [key, { description: "Not served beyond what is here anyway.", anyOf: [...usual, ref("off")] }];
+    return [
+      key,
+      { description: "Not served beyond what is here anyway.", anyOf: [...usual, ref("off")] },
+    ];
   });
 }
 
-type AnySetting = Pick<Setting<unknown, unknown>, "key" | "fallback" | "about"> & { kind: { schema: JsonSchema } };
+type AnySetting = Pick<Setting<unknown, unknown>, "key" | "fallback" | "about"> & {
+  kind: { schema: JsonSchema };
+};
 
 function settings(table: Readonly<Record<string, AnySetting>>): Record<string, JsonSchema> {
   const entries = Object.values(table).map(({ key, kind, fallback, about }): Entry => {
@@ -145,8 +182,15 @@ const agent = (): JsonSchema => ({
       not: { anyOf: [{ enum: EVERY_OBJECTS }, { pattern: "^(0|[1-9][0-9]*)$" }] },
     },
     backend: { description: "Which model the agent is, and how it is reached.", ...ref("backend") },
-    system_message: { description: "The agent's role.", type: ["string", "null"], maxLength: MAX_TEXT_CHARS },
-    voting_sensitivity: { description: "As of the team, for this agent.", ...nullable(SENSITIVITIES.schema) },
+    system_message: {
+      description: "The agent's role.",
+      type: ["string", "null"],
+      maxLength: MAX_TEXT_CHARS,
+    },
+    voting_sensitivity: {
+      description: "As of the team, for this agent.",
+      ...nullable(SENSITIVITIES.schema),
+    },
   }),
   type: "object",
   required: ["id", "backend"],
@@ -166,10 +210,19 @@ function backend(): JsonSchema {
       ...Object.fromEntries(common),
       context_paths: ref("contexts"),
       custom_tools: ref("custom-tools"),
-      exclude_custom_tools: { description: "Names of such tools that the agent does not get.", ...nullable(texts.schema) },
+      exclude_custom_tools: {
+        description: "Names of such tools that the agent does not get.",
+        ...nullable(texts.schema),
+      },
       mcp_servers: ref("mcp-servers"),
-      allowed_tools: { description: "Of the servers' tools only these, by bare or full name.", ...nullable(texts.schema) },
-      exclude_tools: { description: "Of the servers' tools not these, by bare or full name.", ...nullable(texts.schema) },
+      allowed_tools: {
+        description: "Of the servers' tools only these, by bare or full name.",
+        ...nullable(texts.schema),
+      },
+      exclude_tools: {
+        description: "Of the servers' tools not these, by bare or full name.",
+        ...nullable(texts.schema),
+      },
       rate_limits: ref("rate-limits"),
     }),
     allOf: [...byFormats(), ...byHostedTool()],
@@ -182,7 +235,10 @@ function ofTypes(types: readonly string[]): JsonSchema {
   const written = { properties: { type: { enum: types } }, required: ["type"] };
   const names = modelNamesOf(types);
   if (names.length === 0) return { anyOf: [written] };
-  const told = { properties: { type: { enum: [null] }, model: { pattern: names.join("|") } }, required: ["model"] };
+  const told = {
+    properties: { type: { enum: [null] }, model: { pattern: names.join("|") } },
+    required: ["model"],
+  };
   return { anyOf: [written, told] };
 }
 
@@ -196,15 +252,24 @@ function byFormats(): JsonSchema[] {
     if (group) group.types.push(name);
     else groups.set(key, { types: [name], facts });
   }
-  return [...groups.values()].map(({ types, facts }) => ({ if: ofTypes(types), then: keysOfType(facts) }));
+  return [...groups.values()].map(({ types, facts }) => ({
+    if: ofTypes(types),
+    then: keysOfType(facts),
+  }));
 }
 
-const formatsOf = ({ format, apis = {} }: ServedType): Format[] => [...new Set([format, ...Object.values(apis)])];
+const formatsOf = ({ format, apis = {} }: ServedType): Format[] => [
+  ...new Set([format, ...Object.values(apis)]),
+];
 
 function keysOfType(facts: ServedType): JsonSchema {
   const { api, ...all } = settings(BACKEND);
-  const versioned = Object.entries(all).filter(([key]) => facts.versions && OF_SOME_TYPES.includes(key));
-  const named = facts.apis ? [["api", { ...api, enum: [...Object.keys(facts.apis), null] }] as const] : [];
+  const versioned = Object.entries(all).filter(
+    ([key]) => facts.versions && OF_SOME_TYPES.includes(key),
+  );
+  const named = facts.apis
+    ? [["api", { ...api, enum: [...Object.keys(facts.apis), null] }] as const]
+    : [];
   const own = Object.fromEntries([...versioned, ...named]);
   return { ...paramsOf(facts), ...(Object.keys(own).length > 0 && { properties: own }) };
 }
@@ -230,9 +295,14 @@ const NAMES: Readonly<Record<string, string>> = FORMAT_NAMES;
 
 function paramsByFormat(): Record<string, JsonSchema> {
   const entries = Object.entries(FORMAT_PARAMS).map(([format, { kinds, outputCaps }]) => {
-    const cap = { description: "Most output tokens of one call.", ...nullable(integer(1, 10_000_000).schema) };
+    const cap = {
+      description: "Most output tokens of one call.",
+      ...nullable(integer(1, 10_000_000).schema),
+    };
     const description = `A parameter of ${NAMES[format]}.`;
-    const params = Object.entries(kinds).map(([key, kind]): Entry => [key, { description, ...nullable(toKind(kind).schema) }]);
+    const params = Object.entries(kinds).map(
+      ([key, kind]): Entry => [key, { description, ...nullable(toKind(kind).schema) }],
+    );
     const caps = outputCaps.map((key): Entry => [key, cap]);
     return [`params-${format}`, { properties: Object.fromEntries([...params, ...caps]) }];
   });

@@ -36,16 +36,20 @@ const OLD_KEYWORDS = {
   model_configs: "write the settings into the `backend` of each entry of `agents`",
   num_agents: "write one entry in `agents` for each agent",
   max_rounds: "write `orchestrator.max_new_answers_per_agent`",
-  consensus_threshold: "agents vote until all have voted; `orchestrator.voting_sensitivity` says how strictly they judge",
-  voting_enabled: "agents always vote; `orchestrator.skip_coordination_rounds: true` lets the first agent answer alone",
-  enable_voting: "agents always vote; `orchestrator.skip_coordination_rounds: true` lets the first agent answer alone",
+  consensus_threshold:
+    "agents vote until all have voted; `orchestrator.voting_sensitivity` says how strictly they judge",
+  voting_enabled:
+    "agents always vote; `orchestrator.skip_coordination_rounds: true` lets the first agent answer alone",
+  enable_voting:
+    "agents always vote; `orchestrator.skip_coordination_rounds: true` lets the first agent answer alone",
 };
 
 export const TOP_KEYS: KeyRules = {
   served: ["agents", "agent", "orchestrator", "timeout_settings", "ui"],
   ignored: {
     display: NO_EFFECT,
-    session_id: "every run starts a session of its own; go on in one with POST /api/sessions/{id}/turns",
+    session_id:
+      "every run starts a session of its own; go on in one with POST /api/sessions/{id}/turns",
   },
   later: {
     filesystem_memory: ["filesystem_memory"],
@@ -100,10 +104,18 @@ export const ORCHESTRATOR_KEYS: KeyRules = {
 
 export const COORDINATION_KEYS: KeyRules = {
   served: [...keysOf(COORDINATION), "persona_generator"],
-  ignored: { use_two_tier_workspace: NO_EFFECT, write_mode: "nothing is written to a host", web_review: TERMINAL },
+  ignored: {
+    use_two_tier_workspace: NO_EFFECT,
+    write_mode: "nothing is written to a host",
+    web_review: TERMINAL,
+  },
   later: {
     task_plans: ["plan_depth", "plan_target_steps", "plan_target_chunks", "task_decomposer"],
-    filesystem_memory: ["enable_memory_filesystem_mode", "learning_capture_mode", "disable_final_only_round_capture_fallback"],
+    filesystem_memory: [
+      "enable_memory_filesystem_mode",
+      "learning_capture_mode",
+      "disable_final_only_round_capture_fallback",
+    ],
     skills: ["use_skills", "massgen_skills", "skills_directory", "load_previous_session_skills"],
     broadcasts: ["broadcast*", "response_depth"],
     compaction: ["compression_target_ratio"],
@@ -114,7 +126,12 @@ export const COORDINATION_KEYS: KeyRules = {
       "evolving_criteria",
       "checklist_criteria_*",
     ],
-    round_evaluation: ["round_evaluator_*", "enable_quality_rethink_on_iteration", "enable_evaluator_personas", "improvements"],
+    round_evaluation: [
+      "round_evaluator_*",
+      "enable_quality_rethink_on_iteration",
+      "enable_evaluator_personas",
+      "improvements",
+    ],
     novelty: ["novelty_injection", "enable_novelty_on_iteration"],
     prompt_improvement: ["prompt_improver"],
     early_voting: ["pre_collab_voting_threshold"],
@@ -165,7 +182,18 @@ const known = (...served: string[]): KeyRules => ({ served, ignored: {}, later: 
 /** Entries of what is refused as a whole: only a key that nobody knows is told. */
 export const MCP_SERVER_KEYS: KeyRules = {
   ...known(
-    ...["name", "type", "command", "args", "env", "cwd", "url", "headers", "timeout", "http_read_timeout"],
+    ...[
+      "name",
+      "type",
+      "command",
+      "args",
+      "env",
+      "cwd",
+      "url",
+      "headers",
+      "timeout",
+      "http_read_timeout",
+    ],
     ...["auth", "allowed_tools", "exclude_tools", "security", "defer_loading", "allowed_callers"],
   ),
   grows: true,
@@ -192,14 +220,25 @@ export const HTTP_MCP_KEYS: KeyRules = {
   },
   later: { tool_search: ["defer_loading"], tools_from_code: ["allowed_callers"] },
 };
-export const MCP_AUTH_KEYS = known(...["type", "issuer", "client_id", "client_secret", "access_token", "refresh_token", "scope"]);
+export const MCP_AUTH_KEYS = known(
+  ...["type", "issuer", "client_id", "client_secret", "access_token", "refresh_token", "scope"],
+);
 /** Of a tool in Python, which is refused. */
 export const PYTHON_TOOL_KEYS = known(
   ...["name", "function", "category", "path", "description", "preset_args", "default_params"],
 );
 /** Of a tool over HTTP. */
 export const HTTP_TOOL_KEYS = known(
-  ...["name", "description", "parameters", "url", "method", "headers", "preset_args", "timeout_seconds"],
+  ...[
+    "name",
+    "description",
+    "parameters",
+    "url",
+    "method",
+    "headers",
+    "preset_args",
+    "timeout_seconds",
+  ],
 );
 /** Of a tool from the registry. */
 export const REGISTERED_TOOL_KEYS = known("name");

@@ -1,4 +1,14 @@
-import { type Document, isAlias, isMap, isNode, isScalar, isSeq, type LineCounter, type Node, visit } from "yaml";
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  type LineCounter,
+  type Node,
+  visit,
+} from "yaml";
 import type { Locate } from "./problems";
 
 /** Finds places in a parsed document. Paths that lead through an alias end at what it stands for. */
@@ -23,7 +33,8 @@ function resolved(node: unknown, doc: Document): unknown {
 }
 
 function stepInto(node: unknown, part: string | number): { key: unknown; value: unknown } | null {
-  if (isSeq(node) && typeof part === "number") return { key: node.items[part], value: node.items[part] };
+  if (isSeq(node) && typeof part === "number")
+    return { key: node.items[part], value: node.items[part] };
   if (!isMap(node)) return null;
   const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(part));
   return pair ? { key: pair.key, value: pair.value } : null;

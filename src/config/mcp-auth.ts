@@ -29,10 +29,14 @@ export function readMcpAuth(server: Section, url: string, context: ConfigContext
   const issuer = readIssuer(section, context);
   for (const key of ["type", "client_id", "issuer"]) missing(section, key);
   if (type === null || clientId === null || issuer === null) return null;
-  const secret = (key: string, address: string) => readSecret(section, key, { origin: new URL(address).origin, context });
+  const secret = (key: string, address: string) =>
+    readSecret(section, key, { origin: new URL(address).origin, context });
   const clientSecret = secret("client_secret", issuer);
   if (type === "authorization_code") {
-    const [accessToken, refreshToken] = [secret("access_token", url), secret("refresh_token", issuer)];
+    const [accessToken, refreshToken] = [
+      secret("access_token", url),
+      secret("refresh_token", issuer),
+    ];
     if (accessToken === null && refreshToken === null)
       section.findings.error(
         "missing",
@@ -43,7 +47,13 @@ export function readMcpAuth(server: Section, url: string, context: ConfigContext
   }
   missing(section, "client_secret");
   if (clientSecret === null) return null;
-  return { type, issuer, clientId, clientSecret, scope: read(section, "scope", MCP_AUTH.scope, null) };
+  return {
+    type,
+    issuer,
+    clientId,
+    clientSecret,
+    scope: read(section, "scope", MCP_AUTH.scope, null),
+  };
 }
 
 const ABOUT: Readonly<Record<string, string>> = {
@@ -54,13 +64,16 @@ const ABOUT: Readonly<Record<string, string>> = {
 };
 
 function missing({ path, values, findings }: Section, key: string): void {
-  if ((values.get(key) ?? null) === null) findings.error("missing", path, `${key} is missing: ${ABOUT[key]}.`);
+  if ((values.get(key) ?? null) === null)
+    findings.error("missing", path, `${key} is missing: ${ABOUT[key]}.`);
 }
 
 function readIssuer(section: Section, context: ConfigContext): string | null {
   const written = read(section, "issuer", MCP_AUTH.issuer, null);
   if (written === null) return null;
-  const problem = URL.canParse(written) ? addressProblem(new URL(written), toolAddressRules(context)) : "is no complete URL";
+  const problem = URL.canParse(written)
+    ? addressProblem(new URL(written), toolAddressRules(context))
+    : "is no complete URL";
   if (problem === null) return written; // as it is: issuers are compared letter by letter
   section.findings.error("base_url_refused", [...section.path, "issuer"], `issuer ${problem}.`);
   return null;
@@ -69,7 +82,11 @@ function readIssuer(section: Section, context: ConfigContext): string | null {
 type Place = { origin: string; context: ConfigContext };
 
 /** The name of the secret; something of the origin it will be sent to must be bound to it. */
-function readSecret({ path, findings, ...section }: Section, key: string, { origin, context }: Place): string | null {
+function readSecret(
+  { path, findings, ...section }: Section,
+  key: string,
+  { origin, context }: Place,
+): string | null {
   const written = read({ path, findings, ...section }, key, MCP_AUTH.secret, null);
   if (written === null) return null;
   const at = [...path, key];

@@ -35,8 +35,14 @@ export function readMcpTools(section: Section, context: ConfigContext): McpTools
   const value = isOff ? null : read(section, "mcp_servers", listOrMapping, null);
   const entries = value === null ? [] : entriesOf(section, "mcp_servers", value);
   if (entries.length > MAX_MCP_SERVERS)
-    section.findings.error("out_of_range", path, `An agent has at most ${MAX_MCP_SERVERS} servers; these are ${entries.length}.`);
-  const servers = entries.slice(0, MAX_MCP_SERVERS).flatMap((entry) => readEntry(section, entry, context) ?? []);
+    section.findings.error(
+      "out_of_range",
+      path,
+      `An agent has at most ${MAX_MCP_SERVERS} servers; these are ${entries.length}.`,
+    );
+  const servers = entries
+    .slice(0, MAX_MCP_SERVERS)
+    .flatMap((entry) => readEntry(section, entry, context) ?? []);
   refuseRepeatedNames(section, entries);
   const filters = readFilters(section);
   if (entries.length === 0) warnOfIdleFilters(section);
@@ -63,7 +69,10 @@ function readEntry(section: Section, entry: Entry, context: ConfigContext): McpS
 }
 
 /** What nobody can allow or hand on, such as this service's own address, is refused as such. */
-function isOnUsersMachine(written: string, { allowedToolOrigins = [], ownOrigins = [] }: ConfigContext): boolean {
+function isOnUsersMachine(
+  written: string,
+  { allowedToolOrigins = [], ownOrigins = [] }: ConfigContext,
+): boolean {
   if (!URL.canParse(written)) return false;
   const url = new URL(written);
   if (forbiddenProblem(url, ownOrigins) !== null) return false;
@@ -107,7 +116,8 @@ const TYPES = ["streamable-http", "streamable_http", "http"];
 function checkType({ path, values, findings }: Section): void {
   const type = values.get("type") ?? "streamable-http";
   if (typeof type === "string" && TYPES.includes(type)) return;
-  const sse = "The older transport over SSE is not served: most servers have an address for `streamable-http` too.";
+  const sse =
+    "The older transport over SSE is not served: most servers have an address for `streamable-http` too.";
   const other = "type must be `streamable-http` where there is a `url`.";
   findings.error("wrong_type", [...path, "type"], type === "sse" ? sse : other);
 }
@@ -127,7 +137,8 @@ function urlProblem(written: string, context: ConfigContext): string | null {
   const url = new URL(written);
   if (url.hash) return "may not hold a fragment";
   const credential = [...url.searchParams.keys()].find(isCredential);
-  if (credential !== undefined) return `may not hold \`${credential}\`: credentials belong in \`headers\`, as \${NAME}`;
+  if (credential !== undefined)
+    return `may not hold \`${credential}\`: credentials belong in \`headers\`, as \${NAME}`;
   return addressProblem(url, toolAddressRules(context));
 }
 
@@ -154,7 +165,12 @@ function warnOfIdleFilters({ path, values, findings }: Section): void {
 function refuseRepeatedNames(section: Section, entries: readonly Entry[]): void {
   const seen = new Set<string>();
   for (const { name, section: entry } of entries) {
-    if (seen.has(name)) section.findings.error("duplicate", entry.path, `Another server has the name ${quoted(name)} already.`);
+    if (seen.has(name))
+      section.findings.error(
+        "duplicate",
+        entry.path,
+        `Another server has the name ${quoted(name)} already.`,
+      );
     seen.add(name);
   }
 }

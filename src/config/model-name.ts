@@ -13,7 +13,10 @@ const isVersionOf = (model: string, known: string): boolean =>
   lettersOf(model) === lettersOf(known) && digitsOf(model) !== digitsOf(known);
 
 /** Warns of a name that is nearly one of the host's models. Hosts whose models are not listed have none to compare with. */
-export function checkModelName({ findings, path }: Section, { model, host }: { model: string; host: Host }): void {
+export function checkModelName(
+  { findings, path }: Section,
+  { model, host }: { model: string; host: Host },
+): void {
   if (isListed(model)) return;
   const meant = meantBy(model, modelsOf(host.id));
   if (meant === null) return;

@@ -2,13 +2,18 @@
  * The word of `words` that `written` is most likely a slip of; null if none is near enough to be worth naming. `most`: slips
  * tolerated in a long word; a short one has at most one in three letters.
  */
-export function nearest(written: string, words: Iterable<string>, most = Number.POSITIVE_INFINITY): string | null {
+export function nearest(
+  written: string,
+  words: Iterable<string>,
+  most = Number.POSITIVE_INFINITY,
+): string | null {
   const tolerated = Math.min(most, Math.max(1, Math.floor(written.length / 3)));
   let best: { word: string; distance: number } | null = null;
   for (const word of words) {
     if (Math.abs(word.length - written.length) > tolerated) continue;
     const distance = editDistance(written.toLowerCase(), word.toLowerCase());
-    if (distance <= tolerated && distance < (best?.distance ?? Number.POSITIVE_INFINITY)) best = { word, distance };
+    if (distance <= tolerated && distance < (best?.distance ?? Number.POSITIVE_INFINITY))
+      best = { word, distance };
   }
   return best?.word ?? null;
 }

@@ -41,7 +41,10 @@ const REMOVE = "Remove the keys to run the team without.";
 const notYet = (what: string, way = REMOVE): NeedFacts => ({ what, why: NOT_YET, way });
 
 export const NEEDS = {
-  workspace: notYet("workspaces with files for its agents", "Remove the keys to run the team without files."),
+  workspace: notYet(
+    "workspaces with files for its agents",
+    "Remove the keys to run the team without files.",
+  ),
   host_context_path: {
     what: "files of your machine",
     why: "a path there means nothing to a hosted service, and nothing of that name is uploaded",
@@ -53,7 +56,10 @@ export const NEEDS = {
     way: "Ask with `massgen-edge`, which sends images, PDFs, sound and text files; or send the question in parts (`{type: file, name, data}`, the data in base64) with the path as `name`. What has an address with https it fetches itself, from your machine; the service fetches nothing.",
   },
   media_generation: notYet("generated images, sound, video or files"),
-  media_tools: notYet("tools that look at or make images, sound and video", "Remove these entries of `custom_tools`."),
+  media_tools: notYet(
+    "tools that look at or make images, sound and video",
+    "Remove these entries of `custom_tools`.",
+  ),
   computer_use: {
     what: "a screen to work on",
     why: "there is none here",
@@ -81,7 +87,10 @@ export const NEEDS = {
     way: "Hand them on with `npm run bridge -- team.yaml --url NAME=https://…`, with a token and the address of a tunnel; an operator can allow their own address with ALLOWED_TOOL_ORIGINS.",
   },
   http_mcp: notYet("MCP servers", "Remove them from `mcp_servers`."),
-  shell: notYet("a shell", "Remove `enable_mcp_command_line`; `enable_code_execution` runs code at providers that offer it."),
+  shell: notYet(
+    "a shell",
+    "Remove `enable_mcp_command_line`; `enable_code_execution` runs code at providers that offer it.",
+  ),
   shell_docker: {
     what: "a shell in Docker",
     why: "this service has no containers; an operator can bind some as SANDBOX",
@@ -103,10 +112,19 @@ export const NEEDS = {
     way: "Remove these keys.",
   },
   skills: notYet("skills"),
-  persistent_memory: notYet("memory across conversations", "Remove `memory`; the turns of one session are remembered anyway."),
-  filesystem_memory: notYet("memory in files", "Remove the keys; the turns of one session are remembered anyway."),
+  persistent_memory: notYet(
+    "memory across conversations",
+    "Remove `memory`; the turns of one session are remembered anyway.",
+  ),
+  filesystem_memory: notYet(
+    "memory in files",
+    "Remove the keys; the turns of one session are remembered anyway.",
+  ),
   task_planning_tools: notYet("task planning tools"),
-  task_plans: notYet("plans made for the whole task", "Remove the keys; `enable_agent_task_planning` gives agents to-do lists."),
+  task_plans: notYet(
+    "plans made for the whole task",
+    "Remove the keys; `enable_agent_task_planning` gives agents to-do lists.",
+  ),
   hooks: {
     what: "hooks",
     why: "no code of yours runs inside the service",
@@ -120,12 +138,27 @@ export const NEEDS = {
   checkpoints: notYet("checkpoints"),
   tool_search: notYet("tool search and strict tool use"),
   tools_from_code: notYet("tools called from code"),
-  structured_output: notYet("structured output", "Remove `output_schema`, and describe the form in the question."),
-  broadcasts: notYet("messages between agents", "Remove the keys; agents see one another's answers."),
+  structured_output: notYet(
+    "structured output",
+    "Remove `output_schema`, and describe the form in the question.",
+  ),
+  broadcasts: notYet(
+    "messages between agents",
+    "Remove the keys; agents see one another's answers.",
+  ),
   compaction: notYet("a compaction of its own"),
-  evaluation_criteria: notYet("evaluation criteria", "Remove the keys; `voting_sensitivity` says how strictly agents judge."),
-  round_evaluation: notYet("evaluators between rounds", "Remove the keys; `voting_sensitivity` says how strictly agents judge."),
-  novelty: notYet("novelty injection", "Remove the keys; `answer_novelty_requirement` refuses answers that repeat others."),
+  evaluation_criteria: notYet(
+    "evaluation criteria",
+    "Remove the keys; `voting_sensitivity` says how strictly agents judge.",
+  ),
+  round_evaluation: notYet(
+    "evaluators between rounds",
+    "Remove the keys; `voting_sensitivity` says how strictly agents judge.",
+  ),
+  novelty: notYet(
+    "novelty injection",
+    "Remove the keys; `answer_novelty_requirement` refuses answers that repeat others.",
+  ),
   prompt_improvement: notYet("improved prompts"),
   early_voting: notYet("a vote before working together"),
   change_documents: notYet("change documents"),
@@ -143,7 +176,10 @@ export const NEEDS = {
   },
   prompt_optimisation: notYet("prompt optimisation by DSPy"),
   message_processing: notYet("message processing by NLIP"),
-  persona_backend: notYet("personas by another backend", "Remove `backend`; the first agent's model writes them."),
+  persona_backend: notYet(
+    "personas by another backend",
+    "Remove `backend`; the first agent's model writes them.",
+  ),
   kept_personas: notYet("personas that stay", "Remove the key; each attempt writes its own."),
 } as const satisfies Record<string, NeedFacts>;
 

@@ -19,12 +19,15 @@ type Answers = Pick<
 >;
 
 /** The rules an `orchestrator` section sets, by MassGen's names; an absent key keeps its default. */
-export function readOrchestrator(section: Section): Answers & { skipRounds: boolean; skipVoting: boolean } {
+export function readOrchestrator(
+  section: Section,
+): Answers & { skipRounds: boolean; skipVoting: boolean } {
   checkKeys(section, ORCHESTRATOR_KEYS);
   const fair = readSetting(section, ORCHESTRATOR.fair);
   const lead = readSetting(section, ORCHESTRATOR.lead);
   const reuses =
-    readSetting(section, ORCHESTRATOR.skipPresentation) || section.values.get("final_answer_strategy") === "winner_reuse";
+    readSetting(section, ORCHESTRATOR.skipPresentation) ||
+    section.values.get("final_answer_strategy") === "winner_reuse";
   return {
     ...(readSetting(section, ORCHESTRATOR.disableInjection) && { disable_injection: true }),
     ...(reuses && { reuse_winning_answer: true }),
@@ -73,7 +76,10 @@ function readPersonas(section: Section): PersonaSettings | null {
 
 type Timeouts = Pick<
   TeamRules,
-  "orchestrator_timeout_ms" | "initial_round_timeout_ms" | "subsequent_round_timeout_ms" | "round_timeout_grace_ms"
+  | "orchestrator_timeout_ms"
+  | "initial_round_timeout_ms"
+  | "subsequent_round_timeout_ms"
+  | "round_timeout_grace_ms"
 >;
 
 /** The time limits. */

@@ -49,7 +49,11 @@ export function toKind(kind: ParamKind): Kind<unknown> {
 }
 
 /** The parameters a backend section sets, by their names there. Refuses those of other formats, with how to say them here. */
-export function readParams(backend: Section, format: ParamsFormat, others: readonly string[]): Record<string, unknown> {
+export function readParams(
+  backend: Section,
+  format: ParamsFormat,
+  others: readonly string[],
+): Record<string, unknown> {
   refuseForeign(backend, format, others);
   const entries: [string, unknown][] = [];
   for (const [key, kind] of Object.entries(format.params.kinds)) {
@@ -62,9 +66,14 @@ export function readParams(backend: Section, format: ParamsFormat, others: reado
 }
 
 /** Sent as they are, they would only come back as the provider's error. */
-function refuseForeign({ path, values, findings }: Section, { params, name }: ParamsFormat, others: readonly string[]): void {
+function refuseForeign(
+  { path, values, findings }: Section,
+  { params, name }: ParamsFormat,
+  others: readonly string[],
+): void {
   for (const key of others) {
-    if (!values.has(key) || Object.hasOwn(params.kinds, key) || params.outputCaps.includes(key)) continue;
+    if (!values.has(key) || Object.hasOwn(params.kinds, key) || params.outputCaps.includes(key))
+      continue;
     const advice = Object.hasOwn(params.foreign, key) ? params.foreign[key] : undefined;
     const instead = advice ? `: ${advice}` : ". What a provider adds goes under extra_body";
     const detail = `\`${key}\` is no parameter of ${name}${instead}.`;
@@ -79,23 +88,42 @@ function readExtraBody(backend: Section, { reserved, outputCaps }: FormatParams)
   for (const key of extra?.keys() ?? []) {
     if (!ours.has(String(key).toLowerCase())) continue;
     const detail = `\`${String(key)}\` is the service's own to set; extra_body may not change it.`;
-    backend.findings.error("not_allowed", [...backend.path, "extra_body", String(key)], detail, "key");
+    backend.findings.error(
+      "not_allowed",
+      [...backend.path, "extra_body", String(key)],
+      detail,
+      "key",
+    );
   }
   refuseStrayKeys(backend.findings, [...backend.path, "extra_body"], extra);
   return extra && toPlain(extra);
 }
 
 /** Refuses what the provider would: combinations of parameters, or one the model does not take. */
-export function checkParams(backend: Section, { params: { check } }: ParamsFormat, said: Said): void {
+export function checkParams(
+  backend: Section,
+  { params: { check } }: ParamsFormat,
+  said: Said,
+): void {
   for (const { key, detail } of check?.(said.params, said.model) ?? []) {
-    backend.findings.error("not_allowed", [...backend.path, key], `${key}: ${detail.replace(/\.$/, "")}.`, "key");
+    backend.findings.error(
+      "not_allowed",
+      [...backend.path, key],
+      `${key}: ${detail.replace(/\.$/, "")}.`,
+      "key",
+    );
   }
 }
 
 type Said = { params: Readonly<Record<string, unknown>>; model: string };
 
 /** Most output tokens one call may ask for, as far as the config says; null if it does not. */
-export function readOutputCap(backend: Section, { params: { outputCaps } }: ParamsFormat): number | null {
-  const caps = outputCaps.map((key) => read(backend, key, integer(1, 10_000_000), null)).filter((cap) => cap !== null);
+export function readOutputCap(
+  backend: Section,
+  { params: { outputCaps } }: ParamsFormat,
+): number | null {
+  const caps = outputCaps
+    .map((key) => read(backend, key, integer(1, 10_000_000), null))
+    .filter((cap) => cap !== null);
   return caps.length === 0 ? null : Math.min(...caps);
 }

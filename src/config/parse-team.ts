@@ -6,7 +6,12 @@ import { checkKeys } from "./check-keys";
 import { asSection, below, type Section } from "./fields";
 import { TOP_KEYS, UI_KEYS } from "./known-keys";
 import { MAX_TEAM_BYTES } from "./limits";
-import { type Coordination, readCoordination, readOrchestrator, readTimeouts } from "./orchestrator";
+import {
+  type Coordination,
+  readCoordination,
+  readOrchestrator,
+  readTimeouts,
+} from "./orchestrator";
 import { asTold, type ConfigProblem, Findings } from "./problems";
 import { ORCHESTRATOR, readSensitivity, readSetting, UI } from "./settings";
 import { readSource } from "./source";
@@ -68,8 +73,13 @@ function checkSize(team: Team, findings: Findings): void {
 
 /** An empty document is a config without agents, and says so. */
 function asRoot(value: unknown, findings: Findings): Section | null {
-  if (value instanceof Map || value === null || value === undefined) return asSection(value, [], findings);
-  findings.error("wrong_type", [], "A config must be a mapping with `agents`, `orchestrator` and so on.");
+  if (value instanceof Map || value === null || value === undefined)
+    return asSection(value, [], findings);
+  findings.error(
+    "wrong_type",
+    [],
+    "A config must be a mapping with `agents`, `orchestrator` and so on.",
+  );
   return null;
 }
 
@@ -103,12 +113,25 @@ function refuseLostWork(
   { planningMode }: Coordination,
   agents: readonly AgentAndRules[],
 ): void {
-  const writes = agents.some(({ agent }) => agent.workspace?.contexts.some(({ permission }) => permission === "write"));
-  const undone = planningMode ? "planned calls would never be made" : writes ? "nobody would write into the contexts" : null;
+  const writes = agents.some(({ agent }) =>
+    agent.workspace?.contexts.some(({ permission }) => permission === "write"),
+  );
+  const undone = planningMode
+    ? "planned calls would never be made"
+    : writes
+      ? "nobody would write into the contexts"
+      : null;
   if (undone === null) return;
   const key =
-    values.get(ORCHESTRATOR.skipPresentation.key) === true ? ORCHESTRATOR.skipPresentation.key : "final_answer_strategy";
-  findings.error("not_allowed", [...path, key], `Without a presentation ${undone}: remove \`${key}\`.`, "key");
+    values.get(ORCHESTRATOR.skipPresentation.key) === true
+      ? ORCHESTRATOR.skipPresentation.key
+      : "final_answer_strategy";
+  findings.error(
+    "not_allowed",
+    [...path, key],
+    `Without a presentation ${undone}: remove \`${key}\`.`,
+    "key",
+  );
 }
 
 /** Whether a single agent goes through the full protocol: only if that is written. */
@@ -117,7 +140,10 @@ function readUi(section: Section): boolean {
   return readSetting(section, UI.full);
 }
 
-type OwnRules = Omit<TeamRules, "agents" | "max_orchestration_restarts" | "planning_mode" | "personas">;
+type OwnRules = Omit<
+  TeamRules,
+  "agents" | "max_orchestration_restarts" | "planning_mode" | "personas"
+>;
 
 function assemble(agents: AgentAndRules[], coordination: Coordination, rules: OwnRules): Team {
   return {

@@ -43,11 +43,16 @@ export type ConfigProblem = {
 };
 
 /** Finds the place of a key, or of its value, in the text. */
-export type Locate = (path: Path, target: "key" | "value") => { line: number; column: number } | null;
+export type Locate = (
+  path: Path,
+  target: "key" | "value",
+) => { line: number; column: number } | null;
 
 /** RFC 6901. */
 export function toPointer(path: Path): string {
-  return path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+  return path
+    .map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`)
+    .join("");
 }
 
 /**
@@ -86,22 +91,30 @@ export class Findings {
 
   /** What stands here is a mistake. */
   error(code: ProblemCode, path: Path, detail: string, target: "key" | "value" = "value"): void {
-    if (this.errors.length < MAX_PROBLEMS) this.errors.push(this.#problem(code, path, detail, target));
+    if (this.errors.length < MAX_PROBLEMS)
+      this.errors.push(this.#problem(code, path, detail, target));
   }
 
   /** What stands here runs, but not as its author may think. */
   warn(code: ProblemCode, path: Path, detail: string, target: "key" | "value" = "value"): void {
-    if (this.warnings.length < MAX_PROBLEMS) this.warnings.push(this.#problem(code, path, detail, target));
+    if (this.warnings.length < MAX_PROBLEMS)
+      this.warnings.push(this.#problem(code, path, detail, target));
   }
 
   /** The same, said once for a config, however many agents it holds for. */
   warnOnce(code: ProblemCode, path: Path, detail: string, target: "key" | "value" = "value"): void {
-    if (!this.warnings.some((known) => known.code === code && known.detail === detail)) this.warn(code, path, detail, target);
+    if (!this.warnings.some((known) => known.code === code && known.detail === detail))
+      this.warn(code, path, detail, target);
   }
 
   /** What stands here is right, and cannot be run by this service. Nothing, where the need is a feature that is served. */
   refuse(refusal: Refusal): void {
-    if (Object.entries(this.served).some(([feature, isServed]) => feature === refusal.need && isServed)) return;
+    if (
+      Object.entries(this.served).some(
+        ([feature, isServed]) => feature === refusal.need && isServed,
+      )
+    )
+      return;
     const known = this.#refusals.get(refusal.need);
     if (known) known.push(refusal);
     else if (this.#refusals.size < MAX_PROBLEMS) this.#refusals.set(refusal.need, [refusal]);
@@ -119,7 +132,10 @@ export class Findings {
     const subjects = [...new Set(all.map(({ subject }) => subject))];
     const detail = "say" in first ? first.say(subjects) : refusalOf(first.need, subjects);
     const code = "say" in first ? first.code : undefined;
-    return { ...this.#problem(code ?? "not_served", first.path, detail, first.target ?? "key"), need: first.need };
+    return {
+      ...this.#problem(code ?? "not_served", first.path, detail, first.target ?? "key"),
+      need: first.need,
+    };
   }
 
   /** Sections are read in another order than they are written. A place costs a walk through the text, so only the first are sorted. */
@@ -134,7 +150,13 @@ export class Findings {
 
   #problem(code: ProblemCode, path: Path, detail: string, target: "key" | "value"): ConfigProblem {
     const place = this.locate(path, target);
-    return { code, pointer: toPointer(path), line: place?.line ?? null, column: place?.column ?? null, detail };
+    return {
+      code,
+      pointer: toPointer(path),
+      line: place?.line ?? null,
+      column: place?.column ?? null,
+      detail,
+    };
   }
 }
 

@@ -7,7 +7,9 @@ import { BACKEND, readSetting } from "./settings";
 /** How much of its provider's quota a backend may use: `rate_limits`, or the usual ones for `enable_rate_limit: true`. */
 
 /** By the words of MassGen's own table. */
-export const RATES: Readonly<Record<"rpm" | "tpm" | "rpd" | "tpd", { about: string; kind: Kind<number> }>> = {
+export const RATES: Readonly<
+  Record<"rpm" | "tpm" | "rpd" | "tpd", { about: string; kind: Kind<number> }>
+> = {
   rpm: { about: "Requests per minute.", kind: integer(1, 1_000_000) },
   tpm: { about: "Tokens per minute, input and output together.", kind: integer(1, 10_000_000_000) },
   rpd: { about: "Requests per day.", kind: integer(1, 1_000_000_000) },
@@ -15,14 +17,22 @@ export const RATES: Readonly<Record<"rpm" | "tpm" | "rpd" | "tpd", { about: stri
 };
 
 /** null: nobody counts. */
-export function readRates(backend: Section, place: { host: string; hostName: string; model: string }): RateLimits | null {
+export function readRates(
+  backend: Section,
+  place: { host: string; hostName: string; model: string },
+): RateLimits | null {
   const { findings, path } = backend;
   const isEnabled = readSetting(backend, BACKEND.rateLimit);
   const written = readWritten(backend);
   if (isEnabled === false || (isEnabled === null && !written)) return null;
   const key = isEnabled ? BACKEND.rateLimit.key : "rate_limits";
   if (!findings.serves("rates")) {
-    findings.warn("no_effect", [...path, key], `\`${key}\` is ignored: rate limits of providers are always respected.`, "key");
+    findings.warn(
+      "no_effect",
+      [...path, key],
+      `\`${key}\` is ignored: rate limits of providers are always respected.`,
+      "key",
+    );
     return null;
   }
   const usual = isEnabled ? usualRates(place.host, place.model) : null;
@@ -37,7 +47,9 @@ export function readRates(backend: Section, place: { host: string; hostName: str
 function readWritten(backend: Section): RateLimits | null {
   const section = below(backend, "rate_limits");
   checkKeys(section, RATE_KEYS);
-  const [rpm, tpm, rpd, tpd] = (["rpm", "tpm", "rpd", "tpd"] as const).map((key) => read(section, key, RATES[key].kind, null));
+  const [rpm, tpm, rpd, tpd] = (["rpm", "tpm", "rpd", "tpd"] as const).map((key) =>
+    read(section, key, RATES[key].kind, null),
+  );
   const limits: RateLimits = {
     ...(rpm != null && { requestsPerMinute: rpm }),
     ...(tpm != null && { tokensPerMinute: tpm }),

@@ -1,11 +1,33 @@
-import { flag, integer, type Kind, mapping, number, oneOf, read, type Section, text, texts } from "./fields";
-import { MAX_KEY_CHARS, MAX_NAME_CHARS, MAX_TEXT_CHARS, MAX_TIMEOUT_SECONDS, MAX_URL_CHARS } from "./limits";
+import {
+  flag,
+  integer,
+  type Kind,
+  mapping,
+  number,
+  oneOf,
+  read,
+  type Section,
+  text,
+  texts,
+} from "./fields";
+import {
+  MAX_KEY_CHARS,
+  MAX_NAME_CHARS,
+  MAX_TEXT_CHARS,
+  MAX_TIMEOUT_SECONDS,
+  MAX_URL_CHARS,
+} from "./limits";
 
 /** The keys that are obeyed: what each takes, what holds without it, what it does. The JSON Schema is made of the same rows. */
 
 export type Setting<T, F = T> = { key: string; kind: Kind<T>; fallback: F; about: string };
 
-const setting = <T, const F>(key: string, kind: Kind<T>, fallback: F, about: string): Setting<T, F> => ({
+const setting = <T, const F>(
+  key: string,
+  kind: Kind<T>,
+  fallback: F,
+  about: string,
+): Setting<T, F> => ({
   key,
   kind,
   fallback,
@@ -13,10 +35,13 @@ const setting = <T, const F>(key: string, kind: Kind<T>, fallback: F, about: str
 });
 
 /** The value of a setting, or its fallback where it is absent, empty, or wrong (which is then an error). */
-export const readSetting = <T, F>(section: Section, { key, kind, fallback }: Setting<T, F>): T | F =>
-  read(section, key, kind, fallback);
+export const readSetting = <T, F>(
+  section: Section,
+  { key, kind, fallback }: Setting<T, F>,
+): T | F => read(section, key, kind, fallback);
 
-export const keysOf = (table: Readonly<Record<string, { key: string }>>): string[] => Object.values(table).map(({ key }) => key);
+export const keysOf = (table: Readonly<Record<string, { key: string }>>): string[] =>
+  Object.values(table).map(({ key }) => key);
 
 export const SENSITIVITIES = oneOf(["lenient", "balanced", "strict"]);
 
@@ -27,8 +52,13 @@ const CHECKLISTS = /^(checklist|roi|sequential|adversarial|consistency|diversity
 export function readSensitivity<F>(section: Section, fallback: F): Sensitivity | F {
   const { key } = ORCHESTRATOR.sensitivity;
   const written = section.values.get(key);
-  if (typeof written !== "string" || !CHECKLISTS.test(written)) return read(section, key, SENSITIVITIES, fallback);
-  const place = { path: [...section.path, key], target: "value", subject: `\`${key}: ${written}\`` } as const;
+  if (typeof written !== "string" || !CHECKLISTS.test(written))
+    return read(section, key, SENSITIVITIES, fallback);
+  const place = {
+    path: [...section.path, key],
+    target: "value",
+    subject: `\`${key}: ${written}\``,
+  } as const;
   section.findings.refuse({ need: "checklists", ...place });
   return fallback;
 }
@@ -52,13 +82,17 @@ const MODEL: Kind<string> = {
 
 /** As `api-key.ts` reads it: a name in braces and nothing else, or what can stand in a header and is no name. */
 const KEY_TEXT = "^\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}$|^(?!\\$[A-Za-z_]|.*\\$\\{)[!-~]+$";
-const KEY: Kind<string> = { ...text(MAX_KEY_CHARS), schema: { type: "string", maxLength: MAX_KEY_CHARS, pattern: KEY_TEXT } };
+const KEY: Kind<string> = {
+  ...text(MAX_KEY_CHARS),
+  schema: { type: "string", maxLength: MAX_KEY_CHARS, pattern: KEY_TEXT },
+};
 
 /** As Docker has it: bytes, or a number with b, k, m or g. */
 const MEMORY: Kind<string> = {
   ...text(32),
   expected: "an amount of memory, such as `512m` or `2g`",
-  accepts: (value): value is string => typeof value === "string" && /^\d+(\.\d+)?[bkmg]?$/i.test(value),
+  accepts: (value): value is string =>
+    typeof value === "string" && /^\d+(\.\d+)?[bkmg]?$/i.test(value),
   schema: { type: "string", pattern: "^\\d+(\\.\\d+)?[bkmgBKMG]?$" },
 };
 
@@ -69,7 +103,12 @@ export const ORCHESTRATOR = {
     null,
     "Switches workspaces on where no agent asks for its own; the path itself means nothing here.",
   ),
-  temporary: setting("agent_temporary_workspace", text(MAX_URL_CHARS), null, "As `snapshot_storage`."),
+  temporary: setting(
+    "agent_temporary_workspace",
+    text(MAX_URL_CHARS),
+    null,
+    "As `snapshot_storage`.",
+  ),
   sensitivity: setting(
     "voting_sensitivity",
     SENSITIVITIES,
@@ -88,8 +127,18 @@ export const ORCHESTRATOR = {
     null,
     "Most answers of the whole team in an attempt; first answers are never refused.",
   ),
-  fair: setting("fairness_enabled", flag, true, "Whether an agent may be only so many answers ahead of others who still work."),
-  lead: setting("fairness_lead_cap_answers", integer(0, MAX_COUNT), 2, "How many answers it may be ahead."),
+  fair: setting(
+    "fairness_enabled",
+    flag,
+    true,
+    "Whether an agent may be only so many answers ahead of others who still work.",
+  ),
+  lead: setting(
+    "fairness_lead_cap_answers",
+    integer(0, MAX_COUNT),
+    2,
+    "How many answers it may be ahead.",
+  ),
   novelty: setting(
     "answer_novelty_requirement",
     SENSITIVITIES,
@@ -126,8 +175,18 @@ export const ORCHESTRATOR = {
     false,
     "Whether the winning answer is the final text as it is, so that nobody is called for one.",
   ),
-  skipVoting: setting("skip_voting", flag, false, "For a single agent: its first answer is the final text."),
-  skipRounds: setting("skip_coordination_rounds", flag, false, "Straight to the presentation by the first agent."),
+  skipVoting: setting(
+    "skip_voting",
+    flag,
+    false,
+    "For a single agent: its first answer is the final text.",
+  ),
+  skipRounds: setting(
+    "skip_coordination_rounds",
+    flag,
+    false,
+    "Straight to the presentation by the first agent.",
+  ),
 } as const;
 
 export const COORDINATION = {
@@ -165,14 +224,24 @@ export const COORDINATION = {
 } as const;
 
 export const PERSONAS = {
-  enabled: setting("enabled", flag, false, "Whether the first agent's model writes a persona for each agent."),
+  enabled: setting(
+    "enabled",
+    flag,
+    false,
+    "Whether the first agent's model writes a persona for each agent.",
+  ),
   diversity: setting(
     "diversity_mode",
     oneOf(["perspective", "implementation", "methodology"]),
     "perspective",
     "In what the personas differ.",
   ),
-  guidelines: setting("persona_guidelines", LONG_TEXT, null, "What whoever writes them should heed."),
+  guidelines: setting(
+    "persona_guidelines",
+    LONG_TEXT,
+    null,
+    "What whoever writes them should heed.",
+  ),
   afterFirst: setting(
     "after_first_answer",
     oneOf(["drop", "soften", "keep"]),
@@ -182,7 +251,12 @@ export const PERSONAS = {
 } as const;
 
 export const TIMEOUTS = {
-  whole: setting("orchestrator_timeout_seconds", SECONDS, 1800, "Seconds a turn may take, with its presentation."),
+  whole: setting(
+    "orchestrator_timeout_seconds",
+    SECONDS,
+    1800,
+    "Seconds a turn may take, with its presentation.",
+  ),
   firstRound: setting(
     "initial_round_timeout_seconds",
     SECONDS,
@@ -216,7 +290,12 @@ const MAX_USES = 50;
 
 export const BACKEND = {
   type: setting("type", NAME, null, "Which provider, and in which format it is spoken to."),
-  model: setting("model", MODEL, null, "The model's name as the provider calls it; without it, the type's usual one."),
+  model: setting(
+    "model",
+    MODEL,
+    null,
+    "The model's name as the provider calls it; without it, the type's usual one.",
+  ),
   apiKey: setting(
     "api_key",
     KEY,
@@ -229,14 +308,54 @@ export const BACKEND = {
     null,
     "Address of the endpoint: public https, or an origin the operator allows.",
   ),
-  extraBody: setting("extra_body", mapping, null, "Fields for the provider's request that have no key here."),
-  webSearch: setting("enable_web_search", flag, false, "Whether the provider searches the web for the agent."),
-  xSearch: setting("enable_x_search", flag, false, "Whether the provider searches X for the agent."),
-  codeInterpreter: setting("enable_code_interpreter", flag, false, "Whether the provider runs code for the agent."),
-  codeExecution: setting("enable_code_execution", flag, false, "Whether the provider runs code for the agent."),
-  maxUses: setting("hosted_tool_max_uses", integer(1, MAX_USES), 5, "Most uses of each such tool in one call."),
-  api: setting("api", NAME, null, "Which of an endpoint's APIs is spoken, where there is a choice."),
-  cwd: setting("cwd", text(MAX_URL_CHARS), null, "Switches the agent's workspace on; the path itself means nothing here."),
+  extraBody: setting(
+    "extra_body",
+    mapping,
+    null,
+    "Fields for the provider's request that have no key here.",
+  ),
+  webSearch: setting(
+    "enable_web_search",
+    flag,
+    false,
+    "Whether the provider searches the web for the agent.",
+  ),
+  xSearch: setting(
+    "enable_x_search",
+    flag,
+    false,
+    "Whether the provider searches X for the agent.",
+  ),
+  codeInterpreter: setting(
+    "enable_code_interpreter",
+    flag,
+    false,
+    "Whether the provider runs code for the agent.",
+  ),
+  codeExecution: setting(
+    "enable_code_execution",
+    flag,
+    false,
+    "Whether the provider runs code for the agent.",
+  ),
+  maxUses: setting(
+    "hosted_tool_max_uses",
+    integer(1, MAX_USES),
+    5,
+    "Most uses of each such tool in one call.",
+  ),
+  api: setting(
+    "api",
+    NAME,
+    null,
+    "Which of an endpoint's APIs is spoken, where there is a choice.",
+  ),
+  cwd: setting(
+    "cwd",
+    text(MAX_URL_CHARS),
+    null,
+    "Switches the agent's workspace on; the path itself means nothing here.",
+  ),
   shell: setting(
     "enable_mcp_command_line",
     flag,
@@ -309,8 +428,18 @@ export const BACKEND = {
     null,
     "How many tokens of such a result the conversation shows; without it 2000, and never more than a result may have there.",
   ),
-  apiVersion: setting("api_version", NAME, null, "A dated version of the endpoint's API, or `v1` for the current one."),
-  azureEndpoint: setting("azure_endpoint", text(MAX_URL_CHARS), null, "Address of the endpoint, as `base_url`."),
+  apiVersion: setting(
+    "api_version",
+    NAME,
+    null,
+    "A dated version of the endpoint's API, or `v1` for the current one.",
+  ),
+  azureEndpoint: setting(
+    "azure_endpoint",
+    text(MAX_URL_CHARS),
+    null,
+    "Address of the endpoint, as `base_url`.",
+  ),
   azureDeployment: setting("azure_deployment", MODEL, null, "Name of the deployment, as `model`."),
   deploymentName: setting("deployment_name", MODEL, null, "Name of the deployment, as `model`."),
 } as const;

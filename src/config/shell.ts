@@ -16,14 +16,22 @@ export function readShell(backend: Section, context: ConfigContext): Shell {
   };
   const inDocker = readSetting(backend, BACKEND.commandMode) === "docker";
   if (!shell) {
-    warnOfIdle(backend, [BACKEND.allowedCommands, BACKEND.blockedCommands, BACKEND.commandMode, ...CONTAINER], BACKEND.shell.key);
+    warnOfIdle(
+      backend,
+      [BACKEND.allowedCommands, BACKEND.blockedCommands, BACKEND.commandMode, ...CONTAINER],
+      BACKEND.shell.key,
+    );
     return { shell: false, commands: null };
   }
   refuse(backend, "shell", BACKEND.shell.key);
   if (!inDocker) warnOfIdle(backend, CONTAINER, `${BACKEND.commandMode.key}: docker`);
-  else if ((context.commands ?? "service") === "service") refuse(backend, "shell_docker", BACKEND.commandMode.key);
+  else if ((context.commands ?? "service") === "service")
+    refuse(backend, "shell_docker", BACKEND.commandMode.key);
   else checkContainer(backend, context);
-  return { shell: true, commands: commands.allowed.length + commands.blocked.length > 0 ? commands : null };
+  return {
+    shell: true,
+    commands: commands.allowed.length + commands.blocked.length > 0 ? commands : null,
+  };
 }
 
 const CONTAINER = [BACKEND.containerNetwork, BACKEND.containerMemory, BACKEND.containerCpus];
@@ -38,22 +46,37 @@ function readPatterns(backend: Section, setting: Setting<string[], null>): strin
   if (found === null) return patterns;
   const { index, problem } = found;
   const at = [...backend.path, setting.key, index];
-  backend.findings.error("out_of_range", at, `The pattern \`${cut(patterns[index] ?? "")}\` ${problem}.`);
+  backend.findings.error(
+    "out_of_range",
+    at,
+    `The pattern \`${cut(patterns[index] ?? "")}\` ${problem}.`,
+  );
   return [];
 }
 
-function warnOfIdle({ path, values, findings }: Section, settings: readonly { key: string }[], without: string): void {
+function warnOfIdle(
+  { path, values, findings }: Section,
+  settings: readonly { key: string }[],
+  without: string,
+): void {
   for (const { key } of settings) {
     if ((values.get(key) ?? null) === null) continue;
-    findings.warn("no_effect", [...path, key], `\`${key}\` is ignored: it has no effect without \`${without}\`.`, "key");
+    findings.warn(
+      "no_effect",
+      [...path, key],
+      `\`${key}\` is ignored: it has no effect without \`${without}\`.`,
+      "key",
+    );
   }
 }
 
 /** A container is as closed off as the operator says, so what asks for more cannot be had. */
 function checkContainer(backend: Section, { commands, containers }: ConfigContext): void {
   const network = readSetting(backend, BACKEND.containerNetwork);
-  if (network === "none" && commands === "open_container") refuse(backend, "container_isolation", BACKEND.containerNetwork.key);
-  if (network === "bridge" && commands === "closed_container") refuse(backend, "container_network", BACKEND.containerNetwork.key);
+  if (network === "none" && commands === "open_container")
+    refuse(backend, "container_isolation", BACKEND.containerNetwork.key);
+  if (network === "bridge" && commands === "closed_container")
+    refuse(backend, "container_network", BACKEND.containerNetwork.key);
   const memory = readSetting(backend, BACKEND.containerMemory);
   if (memory !== null && megabytes(memory) < (containers?.memoryMb ?? Number.POSITIVE_INFINITY))
     refuse(backend, "container_isolation", BACKEND.containerMemory.key);

@@ -1,6 +1,13 @@
 import { Lexer, LineCounter } from "yaml";
 import { parseBounded } from "./bounded-yaml";
-import { MAX_ALIASES, MAX_CONFIG_CHARS, MAX_DEPTH, MAX_INDENT, MAX_PROBLEMS, MAX_YAML_TOKENS } from "./limits";
+import {
+  MAX_ALIASES,
+  MAX_CONFIG_CHARS,
+  MAX_DEPTH,
+  MAX_INDENT,
+  MAX_PROBLEMS,
+  MAX_YAML_TOKENS,
+} from "./limits";
 import { lastAlias, locateIn } from "./locate";
 import type { ConfigProblem, Locate, ProblemCode } from "./problems";
 import { forbiddenCharacter, syntaxProblems } from "./syntax";
@@ -9,7 +16,9 @@ import { forbiddenCharacter, syntaxProblems } from "./syntax";
  * Turns what a client sent, YAML text or a JSON object, into one shape: scalars, arrays, and `Map`s, which have no prototype to
  * pollute. Bounds come first: nothing large or deep reaches the parser.
  */
-export type SourceResult = { ok: true; root: unknown; locate: Locate } | { ok: false; errors: ConfigProblem[] };
+export type SourceResult =
+  | { ok: true; root: unknown; locate: Locate }
+  | { ok: false; errors: ConfigProblem[] };
 
 export function readSource(source: unknown): SourceResult {
   return typeof source === "string" ? readYaml(source) : readObject(source);
@@ -29,7 +38,10 @@ const YAML_OPTIONS = {
 
 function readYaml(written: string): SourceResult {
   if (written.length > MAX_CONFIG_CHARS)
-    return refused("too_large", `A config may have ${MAX_CONFIG_CHARS} characters; this has ${written.length}.`);
+    return refused(
+      "too_large",
+      `A config may have ${MAX_CONFIG_CHARS} characters; this has ${written.length}.`,
+    );
   // A lone CR ends a line in YAML, as old editors write it; the parser knows only the other two ends.
   const text = written.replaceAll(/\r(?!\n)/g, "\n");
   const excess = excessOf(text);
@@ -39,17 +51,26 @@ function readYaml(written: string): SourceResult {
   if (forbidden) return refused("syntax", forbidden.detail, placeOf(text, forbidden.offset));
 
   const lines = new LineCounter();
-  const { doc, problems } = parseBounded(text, { lines, mostProblems: MAX_PROBLEMS, options: YAML_OPTIONS });
+  const { doc, problems } = parseBounded(text, {
+    lines,
+    mostProblems: MAX_PROBLEMS,
+    options: YAML_OPTIONS,
+  });
   const complaints = syntaxProblems(doc, { problems, text }).map(({ offset, detail }) =>
     problem("syntax", detail, placeIn(lines, offset)),
   );
-  if (complaints.length > 0 || !doc) return { ok: false, errors: oneForALine(complaints).slice(0, MAX_PROBLEMS) };
+  if (complaints.length > 0 || !doc)
+    return { ok: false, errors: oneForALine(complaints).slice(0, MAX_PROBLEMS) };
   try {
     const root: unknown = doc.toJS({ mapAsMap: true, maxAliasCount: MAX_ALIASES });
     return bounded(root, locateIn(doc, lines));
   } catch (error) {
     if (!(error instanceof ReferenceError)) throw error;
-    return refused("syntax", `At most ${MAX_ALIASES} aliases are resolved; this has more.`, lastAlias(doc, lines));
+    return refused(
+      "syntax",
+      `At most ${MAX_ALIASES} aliases are resolved; this has more.`,
+      lastAlias(doc, lines),
+    );
   }
 }
 
@@ -95,7 +116,11 @@ function excessOf(text: string): Excess | null {
     if (flow > MAX_DEPTH || indent > MAX_INDENT)
       return { code: "too_deep", detail: `Nested deeper than ${MAX_DEPTH} levels.`, line };
     if (++tokens > MAX_YAML_TOKENS)
-      return { code: "too_large", detail: `A config may have ${MAX_YAML_TOKENS} tokens of YAML; this has more.`, line };
+      return {
+        code: "too_large",
+        detail: `A config may have ${MAX_YAML_TOKENS} tokens of YAML; this has more.`,
+        line,
+      };
     const breaks = token.split("\n").length - 1;
     line += breaks;
     if (breaks > 0) indent = 0;

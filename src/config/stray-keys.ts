@@ -6,19 +6,34 @@ import { cut, type Findings, type Path } from "./problems";
 /** Names under which credentials travel, without case, dashes and underscores. */
 const NAMES = new Set([
   ...["apikey", "xapikey", "xgoogapikey", "authorization", "proxyauthorization", "xauthtoken"],
-  ...["token", "accesstoken", "authtoken", "bearertoken", "secret", "clientsecret", "secretkey", "password"],
+  ...[
+    "token",
+    "accesstoken",
+    "authtoken",
+    "bearertoken",
+    "secret",
+    "clientsecret",
+    "secretkey",
+    "password",
+  ],
 ]);
 
 /** Whether a name is one that credentials travel under. */
-export const isCredential = (name: string): boolean => NAMES.has(name.toLowerCase().replaceAll(/[-_]/g, "")) || holdsKey(name);
+export const isCredential = (name: string): boolean =>
+  NAMES.has(name.toLowerCase().replaceAll(/[-_]/g, "")) || holdsKey(name);
 
 const BELONGS = "A key belongs in the backend's `api_key`, where it is kept sealed";
 
 /** Tells, as errors, of credentials anywhere in what is passed on as it is. Says their names and never what they are. */
 export function refuseStrayKeys(findings: Findings, path: Path, value: unknown): void {
   if (typeof value === "string" && holdsKey(value))
-    findings.error("not_allowed", path, `This looks like a key. ${BELONGS}: write it there, and remove it here.`);
-  if (Array.isArray(value)) for (const [nth, item] of value.entries()) refuseStrayKeys(findings, [...path, nth], item);
+    findings.error(
+      "not_allowed",
+      path,
+      `This looks like a key. ${BELONGS}: write it there, and remove it here.`,
+    );
+  if (Array.isArray(value))
+    for (const [nth, item] of value.entries()) refuseStrayKeys(findings, [...path, nth], item);
   if (!(value instanceof Map)) return;
   for (const [key, item] of value) {
     const [name, at] = [String(key), [...path, String(key)]];

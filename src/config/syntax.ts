@@ -1,4 +1,13 @@
-import { type Document, isAlias, isMap, isScalar, type Node, type Scalar, visit, type YAMLError } from "yaml";
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  type Node,
+  type Scalar,
+  visit,
+  type YAMLError,
+} from "yaml";
 import { cut } from "./problems";
 
 /** What is no YAML, or YAML that no config needs, said so that whoever wrote it knows what to type instead. */
@@ -24,11 +33,15 @@ export function syntaxProblems(
   { problems, text }: { problems: readonly YAMLError[]; text: string },
 ): SyntaxProblem[] {
   // A warning is a tag beyond the core schema (`!!binary`, `!!js/function`).
-  const told = problems.map((error) => ({ offset: error.pos[0], detail: saidOf(error, text.slice(error.pos[0])) }));
+  const told = problems.map((error) => ({
+    offset: error.pos[0],
+    detail: saidOf(error, text.slice(error.pos[0])),
+  }));
   return told.length > 0 || !doc ? told : unwantedIn(doc);
 }
 
-const NO_PAIR = "A key with a colon, a space and a value is wanted here: is the colon or the space missing?";
+const NO_PAIR =
+  "A key with a colon, a space and a value is wanted here: is the colon or the space missing?";
 const TWO_KEYS =
   "A text with a colon and a space inside must be in quotes; if it is a key of its own, it needs its own line and the indentation of its neighbours.";
 
@@ -65,12 +78,15 @@ function saidOf({ code, message }: YAMLError, rest: string): string {
 
 function missing(message: string): string {
   const quote = /^Missing closing (.)quote$/.exec(message)?.[1];
-  if (quote !== undefined) return `The text that ends here has no closing ${quote} to its opening one.`;
+  if (quote !== undefined)
+    return `The text that ends here has no closing ${quote} to its opening one.`;
   return message.startsWith("Implicit map keys") ? NO_PAIR : `${message}.`;
 }
 
-const MERGE = "Merge keys (`<<`) are not read here: write the shared keys out, or share a whole mapping, as in `backend: *name`.";
-const HALF = "Half of a surrogate pair is no character: write both halves, or the character itself.";
+const MERGE =
+  "Merge keys (`<<`) are not read here: write the shared keys out, or share a whole mapping, as in `backend: *name`.";
+const HALF =
+  "Half of a surrogate pair is no character: write both halves, or the character itself.";
 
 function unwantedIn(doc: Document.Parsed): SyntaxProblem[] {
   const problems: SyntaxProblem[] = [];
@@ -90,19 +106,27 @@ function unwantedIn(doc: Document.Parsed): SyntaxProblem[] {
   return problems;
 }
 
-const at = (node: Node, detail: string): SyntaxProblem => ({ offset: node.range?.[0] ?? 0, detail });
+const at = (node: Node, detail: string): SyntaxProblem => ({
+  offset: node.range?.[0] ?? 0,
+  detail,
+});
 
 function keysTwice(keys: readonly unknown[]): SyntaxProblem[] {
   const scalars = keys.filter((key) => isScalar(key));
   const seen = new Set<unknown>();
   const twice = scalars.filter(({ value }) => seen.has(value) || !seen.add(value));
   return twice.map((key) =>
-    at(key, `\`${cut(String(key.value))}\` stands here a second time in the same mapping: keep one of the two.`),
+    at(
+      key,
+      `\`${cut(String(key.value))}\` stands here a second time in the same mapping: keep one of the two.`,
+    ),
   );
 }
 
 function unanchored(name: string, anchors: ReadonlySet<string>): string | null {
-  return anchors.has(name) ? null : `No anchor \`&${cut(name)}\` stands before the alias \`*${cut(name)}\`.`;
+  return anchors.has(name)
+    ? null
+    : `No anchor \`&${cut(name)}\` stands before the alias \`*${cut(name)}\`.`;
 }
 
 function unwanted({ value, type }: Scalar, isKey: boolean): string | null {

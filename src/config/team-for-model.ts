@@ -21,7 +21,9 @@ export function teamForModel(name: string, backendType?: string): ModelTeam {
   if (!written.startsWith(OURS)) return ofModel(written, backendType);
   const rest = written.slice(OURS.length);
   if (rest.startsWith(MODEL)) return ofModel(rest.slice(MODEL.length), backendType);
-  return rest === "" ? unknown("A team's name follows `massgen/`, such as `massgen/demo`.") : { found: "team", name: rest };
+  return rest === ""
+    ? unknown("A team's name follows `massgen/`, such as `massgen/demo`.")
+    : { found: "team", name: rest };
 }
 
 function ofModel(model: string, backendType: string | undefined): ModelTeam {

@@ -73,7 +73,10 @@ export type Backend = {
    * `stored`: the operator's key of this name, sent only while `baseUrl` has the origin it is bound to. `none`: the endpoint wants
    * no key.
    */
-  key: { from: "literal" | "sealed"; value: string } | { from: "stored"; name: string } | { from: "none" };
+  key:
+    | { from: "literal" | "sealed"; value: string }
+    | { from: "stored"; name: string }
+    | { from: "none" };
   /** Whether the config itself caps the output of a call. If not, a cap is sent only where a budget must hold it down. */
   capsOutput: boolean;
   /** Provider parameters by their names in the config; the format's adapter says them as the provider wants. */

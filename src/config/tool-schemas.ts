@@ -4,7 +4,13 @@ import { PROTECTION_LIMITS } from "../workspace/permissions";
 import { TOOL_NAME } from "./custom-tools";
 import { type JsonSchema, texts } from "./fields";
 import { HTTP_TOOL } from "./http-tools";
-import { MAX_CONTEXTS, MAX_CUSTOM_TOOLS, MAX_HEADERS, MAX_KEY_CHARS, MAX_MCP_SERVERS } from "./limits";
+import {
+  MAX_CONTEXTS,
+  MAX_CUSTOM_TOOLS,
+  MAX_HEADERS,
+  MAX_KEY_CHARS,
+  MAX_MCP_SERVERS,
+} from "./limits";
 import { MCP_AUTH } from "./mcp-auth";
 import { MCP_NAME, MCP_SERVER } from "./mcp-servers";
 import { RATES } from "./rates";
@@ -19,7 +25,10 @@ export const toolSchemas = (): Record<string, JsonSchema> => ({
 });
 
 const NAME: JsonSchema = { type: "string", pattern: TOOL_NAME.source };
-const TEXTS: JsonSchema = { type: "object", patternProperties: { "^.+$": { type: "string", maxLength: MAX_KEY_CHARS } } };
+const TEXTS: JsonSchema = {
+  type: "object",
+  patternProperties: { "^.+$": { type: "string", maxLength: MAX_KEY_CHARS } },
+};
 
 function closed(properties: Record<string, JsonSchema>, ...required: string[]): JsonSchema {
   return { type: "object", properties, required, additionalProperties: false };
@@ -34,7 +43,11 @@ const contexts = (): JsonSchema => ({
       { type: "string", pattern: CONTEXT_NAME.source },
       closed(
         {
-          path: { description: "The name it was uploaded by.", type: "string", pattern: CONTEXT_NAME.source },
+          path: {
+            description: "The name it was uploaded by.",
+            type: "string",
+            pattern: CONTEXT_NAME.source,
+          },
           permission: {
             description: "`write`: the presenter may change it; before, it is read-only.",
             ...PERMISSION.schema,
@@ -55,7 +68,10 @@ const contexts = (): JsonSchema => ({
 
 const customTools = (): JsonSchema => ({
   description: "Tools over HTTP, and names of tools that this deployment has.",
-  anyOf: [{ type: "array", maxItems: MAX_CUSTOM_TOOLS, items: customTool() }, { enum: [null, false] }],
+  anyOf: [
+    { type: "array", maxItems: MAX_CUSTOM_TOOLS, items: customTool() },
+    { enum: [null, false] },
+  ],
 });
 
 const customTool = (): JsonSchema => ({
@@ -65,16 +81,36 @@ const customTool = (): JsonSchema => ({
     closed(
       {
         name: { description: "What the model calls it by.", ...NAME },
-        description: { description: "What it does, for the model.", ...HTTP_TOOL.description.schema },
-        parameters: { description: "Its arguments: a JSON Schema of type object, without references.", type: "object" },
-        url: { description: "`{argument}` in path and query is filled in.", ...HTTP_TOOL.url.schema },
-        method: { description: "GET reads only; the others act on the outside.", ...HTTP_TOOL.method.schema, default: "GET" },
+        description: {
+          description: "What it does, for the model.",
+          ...HTTP_TOOL.description.schema,
+        },
+        parameters: {
+          description: "Its arguments: a JSON Schema of type object, without references.",
+          type: "object",
+        },
+        url: {
+          description: "`{argument}` in path and query is filled in.",
+          ...HTTP_TOOL.url.schema,
+        },
+        method: {
+          description: "GET reads only; the others act on the outside.",
+          ...HTTP_TOOL.method.schema,
+          default: "GET",
+        },
         headers: {
           description: `At most ${MAX_HEADERS}. \`\${NAME}\` is a secret, yours or the operator's, that is bound to the address.`,
           ...TEXTS,
         },
-        preset_args: { description: "Arguments that the model neither sees nor sets.", type: "object" },
-        timeout_seconds: { description: "For a whole call.", ...HTTP_TOOL.timeoutSeconds.schema, default: 60 },
+        preset_args: {
+          description: "Arguments that the model neither sees nor sets.",
+          type: "object",
+        },
+        timeout_seconds: {
+          description: "For a whole call.",
+          ...HTTP_TOOL.timeoutSeconds.schema,
+          default: 60,
+        },
       },
       "name",
       "description",
@@ -84,7 +120,8 @@ const customTool = (): JsonSchema => ({
 });
 
 const mcpServers = (): JsonSchema => ({
-  description: "MCP servers over HTTP, as a list or by name. Programs run beside you: `npm run bridge -- team.yaml`.",
+  description:
+    "MCP servers over HTTP, as a list or by name. Programs run beside you: `npm run bridge -- team.yaml`.",
   anyOf: [
     { type: "array", maxItems: MAX_MCP_SERVERS, items: mcpServer("name") },
     // One server alone, or several by name.
@@ -108,7 +145,11 @@ const secret = (what: string): JsonSchema => ({
 const mcpServer = (...required: string[]): JsonSchema => ({
   ...closed(
     {
-      name: { description: "Stands in the names of its tools: mcp__{name}__{tool}.", type: "string", pattern: MCP_NAME.source },
+      name: {
+        description: "Stands in the names of its tools: mcp__{name}__{tool}.",
+        type: "string",
+        pattern: MCP_NAME.source,
+      },
       type: { enum: ["streamable-http", "streamable_http", "http"] },
       url: { description: "Public https, or what the operator allows.", ...MCP_SERVER.url.schema },
       headers: {
@@ -118,7 +159,10 @@ const mcpServer = (...required: string[]): JsonSchema => ({
       auth: closed(
         {
           type: MCP_AUTH.type.schema,
-          issuer: { description: "The only authorisation server that gets the secrets.", ...MCP_AUTH.issuer.schema },
+          issuer: {
+            description: "The only authorisation server that gets the secrets.",
+            ...MCP_AUTH.issuer.schema,
+          },
           client_id: MCP_AUTH.clientId.schema,
           client_secret: secret("Bound to the issuer's origin"),
           access_token: secret("Bound to the server's origin"),
@@ -130,7 +174,8 @@ const mcpServer = (...required: string[]): JsonSchema => ({
         "client_id",
       ),
       timeout: {
-        description: "Seconds for connecting; for a call too, without news of progress, unless http_read_timeout is set.",
+        description:
+          "Seconds for connecting; for a call too, without news of progress, unless http_read_timeout is set.",
         ...MCP_SERVER.timeout.schema,
       },
       http_read_timeout: {
@@ -144,7 +189,10 @@ const mcpServer = (...required: string[]): JsonSchema => ({
           "Tools that only read, by bare or full name, with * at the end for any ending: they run in planning mode too. Nothing else follows.",
         ...texts.schema,
       },
-      security: { description: "Ignored: every address passes the service's own rules.", deprecated: true },
+      security: {
+        description: "Ignored: every address passes the service's own rules.",
+        deprecated: true,
+      },
     },
     "url",
     ...required,
@@ -152,10 +200,14 @@ const mcpServer = (...required: string[]): JsonSchema => ({
 });
 
 const rateLimits = (): JsonSchema => ({
-  description: "How much of the provider's quota all sessions of a tenant use together; calls wait for room.",
+  description:
+    "How much of the provider's quota all sessions of a tenant use together; calls wait for room.",
   type: ["object", "null"],
   properties: Object.fromEntries(
-    Object.entries(RATES).map(([key, { about, kind }]) => [key, { description: about, ...kind.schema }]),
+    Object.entries(RATES).map(([key, { about, kind }]) => [
+      key,
+      { description: about, ...kind.schema },
+    ]),
   ),
   additionalProperties: false,
 });

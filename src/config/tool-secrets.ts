@@ -13,7 +13,8 @@ import { isCredential, refuseStrayKeys } from "./stray-keys";
 /** A secret of the operator's. `tenant`: the only one it serves; null: it serves all. */
 export type OperatorSecret = ToolSecret & { tenant: string | null };
 
-const ENTRY = /^\s*([A-Za-z_]\w*)(?:@([a-z0-9_]{3,40}))?\s*=\s*(?:([A-Z]+(?:\+[A-Z]+)*)\s+)?(\S+)\s*$/;
+const ENTRY =
+  /^\s*([A-Za-z_]\w*)(?:@([a-z0-9_]{3,40}))?\s*=\s*(?:([A-Z]+(?:\+[A-Z]+)*)\s+)?(\S+)\s*$/;
 
 /**
  * The entries of the variable TOOL_SECRETS, separated by commas: `NAME=https://api.example.com`, or, for one tenant, some methods and
@@ -24,7 +25,9 @@ export function parseToolSecrets(variable: string | undefined): OperatorSecret[]
   const found = new Map<string, OperatorSecret>();
   for (const entry of (variable ?? "").split(",")) {
     const [, name, tenant = null, written, address] = ENTRY.exec(entry) ?? [];
-    const methods = written?.split("+").map((method) => SECRET_METHODS.find((one) => one === method));
+    const methods = written
+      ?.split("+")
+      .map((method) => SECRET_METHODS.find((one) => one === method));
     if (name === undefined || address === undefined || !URL.canParse(address)) continue;
     if (methods?.includes(undefined)) continue;
     const { origin, pathname } = new URL(address);
@@ -49,18 +52,26 @@ export function secretsFor(tenant: string, all: readonly OperatorSecret[]): Tool
 }
 
 /** A tenant's own secrets, and the operator's; a name that both have is the tenant's. */
-export const withOwnSecrets = (own: readonly ToolSecret[], operators: readonly ToolSecret[]): ToolSecret[] => [
+export const withOwnSecrets = (
+  own: readonly ToolSecret[],
+  operators: readonly ToolSecret[],
+): ToolSecret[] => [
   ...own,
   ...operators.filter(({ name }) => own.every((secret) => secret.name !== name)),
 ];
 
 /** What is wrong with where a secret would be sent, as a sentence; null if nothing is. */
-export function bindingProblem({ origin, paths = [] }: SecretBinding, rules: AddressRules): string | null {
-  if (!URL.canParse(origin)) return "An origin is scheme and host, such as https://api.example.com.";
+export function bindingProblem(
+  { origin, paths = [] }: SecretBinding,
+  rules: AddressRules,
+): string | null {
+  if (!URL.canParse(origin))
+    return "An origin is scheme and host, such as https://api.example.com.";
   const url = new URL(origin);
   const problem = addressProblem(url, rules);
   if (problem !== null) return `This origin ${problem}.`;
-  if (origin !== url.origin) return `An origin has neither path nor query: write ${url.origin}, and paths in \`paths\`.`;
+  if (origin !== url.origin)
+    return `An origin has neither path nor query: write ${url.origin}, and paths in \`paths\`.`;
   const bad = paths.find((path) => new URL(path, origin).pathname !== path);
   if (bad === undefined) return null;
   return `The path ${cut(bad)} is not as it is sent: write it without query, fragment and dots, and with its escapes.`;
@@ -68,7 +79,17 @@ export function bindingProblem({ origin, paths = [] }: SecretBinding, rules: Add
 
 /** Set by whoever sends a request, so no config may. */
 const RESERVED = new Set([
-  ...["host", "connection", "content-length", "transfer-encoding", "te", "trailer", "upgrade", "keep-alive", "expect"],
+  ...[
+    "host",
+    "connection",
+    "content-length",
+    "transfer-encoding",
+    "te",
+    "trailer",
+    "upgrade",
+    "keep-alive",
+    "expect",
+  ],
   ...["content-type", "accept-encoding", "cookie", "idempotency-key", "proxy-authorization"],
 ]);
 const NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
@@ -81,13 +102,25 @@ export type HeaderUse = { url: string; method: string; isOpen: boolean };
  * The section's `headers`, names in lower case, `${NAME}` left in its place. Only secrets that are bound to these requests may be
  * named; a credential in clear is an error, for it would be kept in clear.
  */
-export function readToolHeaders(section: Section, use: HeaderUse, context: ConfigContext): Record<string, string> {
+export function readToolHeaders(
+  section: Section,
+  use: HeaderUse,
+  context: ConfigContext,
+): Record<string, string> {
   const written = read(section, "headers", mapping, null) ?? new Map<unknown, unknown>();
   const path = [...section.path, "headers"];
   if (written.size > MAX_HEADERS)
-    section.findings.error("out_of_range", path, `A tool sends at most ${MAX_HEADERS} headers; these are ${written.size}.`);
+    section.findings.error(
+      "out_of_range",
+      path,
+      `A tool sends at most ${MAX_HEADERS} headers; these are ${written.size}.`,
+    );
   const headers = [...written].slice(0, MAX_HEADERS).flatMap(([name, value]) => {
-    const header = readHeader(section, { name: String(name), value, path: [...path, String(name)] });
+    const header = readHeader(section, {
+      name: String(name),
+      value,
+      path: [...path, String(name)],
+    });
     if (header) checkSecrets(section, header, { use, context });
     return header ? [[header.name, header.value] as const] : [];
   });
@@ -96,7 +129,10 @@ export function readToolHeaders(section: Section, use: HeaderUse, context: Confi
 
 type Header = { name: string; value: string; path: Path };
 
-function readHeader({ findings }: Section, { name, value, path }: { name: string; value: unknown; path: Path }): Header | null {
+function readHeader(
+  { findings }: Section,
+  { name, value, path }: { name: string; value: unknown; path: Path },
+): Header | null {
   const lower = name.toLowerCase();
   if (!NAME.test(name) || RESERVED.has(lower)) {
     const why = NAME.test(name) ? "is the service's own to set" : "is no name of a header";
@@ -113,7 +149,11 @@ function readHeader({ findings }: Section, { name, value, path }: { name: string
 
 type Place = { use: HeaderUse; context: ConfigContext };
 
-function checkSecrets({ findings }: Section, { name, value, path }: Header, { use, context }: Place): void {
+function checkSecrets(
+  { findings }: Section,
+  { name, value, path }: Header,
+  { use, context }: Place,
+): void {
   const secrets = secretsIn(value);
   const { origin } = new URL(use.url);
   if (secrets.length === 0 && isCredential(name)) {

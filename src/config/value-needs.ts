@@ -8,7 +8,10 @@ import { cut } from "./problems";
 type Need = { need: NeedId; subject: string };
 
 /** `inside`: sections within the value, and which keys they may hold. */
-export type ValueNeeds = { needs: readonly Need[]; inside: readonly (readonly [Section, KeyRules])[] };
+export type ValueNeeds = {
+  needs: readonly Need[];
+  inside: readonly (readonly [Section, KeyRules])[];
+};
 
 /** `section` is the one the key stands in. The value is neither absent nor switched off. */
 export function needsOfValue(section: Section, key: string, value: unknown): ValueNeeds {
@@ -21,13 +24,23 @@ export function needsOfValue(section: Section, key: string, value: unknown): Val
       return memoryNeeds(section, value);
     default: {
       const isUsual = USUAL.get(key)?.includes(value) ?? false;
-      return { needs: isUsual ? [] : [{ need: "other_coordination", subject: `\`${key}\`` }], inside: [] };
+      return {
+        needs: isUsual ? [] : [{ need: "other_coordination", subject: `\`${key}\`` }],
+        inside: [],
+      };
     }
   }
 }
 
-function ofEntries(entries: readonly Entry[], needsOf: (entry: Entry) => Need[], rules: KeyRules): ValueNeeds {
-  return { needs: entries.flatMap(needsOf), inside: entries.map(({ section }) => [section, rules]) };
+function ofEntries(
+  entries: readonly Entry[],
+  needsOf: (entry: Entry) => Need[],
+  rules: KeyRules,
+): ValueNeeds {
+  return {
+    needs: entries.flatMap(needsOf),
+    inside: entries.map(({ section }) => [section, rules]),
+  };
 }
 
 /** What comes with the question is there; what is only named is not, and video nobody takes. */
@@ -36,7 +49,10 @@ function needsOfFile({ name, section: { values, findings } }: Entry): Need[] {
   const paths = [...named, values.size === 0 ? name : null].filter((path) => path != null);
   const missing = paths.filter((path) => !findings.isAttached(String(path)));
   const video = values.get("video_path");
-  return [...(video == null ? [] : [video]), ...missing].map((one) => ({ need: "upload_files", subject: quoted(String(one)) }));
+  return [...(video == null ? [] : [video]), ...missing].map((one) => ({
+    need: "upload_files",
+    subject: quoted(String(one)),
+  }));
 }
 
 /** Values of keys that name a way of coordinating, where they name this one. */
@@ -51,16 +67,22 @@ function memoryNeeds(section: Section, value: unknown): ValueNeeds {
   if (!memory) return { needs: [], inside: [] };
   const parts = ["conversation_memory", "persistent_memory"].map((key) => memory.values.get(key));
   if (parts[0] !== undefined && !isSwitchedOn(parts[0])) {
-    const detail = "`conversation_memory` cannot be switched off: the turns of one session are always remembered.";
+    const detail =
+      "`conversation_memory` cannot be switched off: the turns of one session are always remembered.";
     section.findings.warn("no_effect", [...memory.path, "conversation_memory"], detail, "key");
   }
   const lasts = parts.every((part) => part === undefined) || isSwitchedOn(parts[1]);
-  return { needs: lasts ? [{ need: "persistent_memory", subject: "`memory`" }] : [], inside: [[memory, MEMORY_KEYS]] };
+  return {
+    needs: lasts ? [{ need: "persistent_memory", subject: "`memory`" }] : [],
+    inside: [[memory, MEMORY_KEYS]],
+  };
 }
 
 /** A section that is not switched off: as MassGen, this kind is off unless it says that it is on. */
 const isSwitchedOn = (part: unknown): boolean =>
-  part instanceof Map ? part.get("enabled") !== false && part.size > 0 : part !== undefined && part !== null && part !== false;
+  part instanceof Map
+    ? part.get("enabled") !== false && part.size > 0
+    : part !== undefined && part !== null && part !== false;
 
 /** `name` is what it goes by; empty sections are entries that are only a word. */
 export type Entry = { name: string; section: Section };
@@ -69,16 +91,26 @@ export type Entry = { name: string; section: Section };
 export function entriesOf({ path, findings }: Section, key: string, value: unknown): Entry[] {
   const at = [...path, key];
   if (Array.isArray(value))
-    return value.flatMap((item, nth) => entryOf({ path: [...at, nth], findings }, item, `entry ${nth + 1}`));
+    return value.flatMap((item, nth) =>
+      entryOf({ path: [...at, nth], findings }, item, `entry ${nth + 1}`),
+    );
   if (value instanceof Map && !value.has("command") && !value.has("url"))
-    return [...value].flatMap(([name, item]) => entryOf({ path: [...at, String(name)], findings }, item, String(name)));
+    return [...value].flatMap(([name, item]) =>
+      entryOf({ path: [...at, String(name)], findings }, item, String(name)),
+    );
   return entryOf({ path: at, findings }, value, key);
 }
 
-function entryOf({ path, findings }: Omit<Section, "values">, item: unknown, name: string): Entry[] {
-  if (typeof item === "string") return [{ name: item, section: { path, findings, values: new Map() } }];
+function entryOf(
+  { path, findings }: Omit<Section, "values">,
+  item: unknown,
+  name: string,
+): Entry[] {
+  if (typeof item === "string")
+    return [{ name: item, section: { path, findings, values: new Map() } }];
   const section = asSection(item, path, findings);
-  const own = section?.values.get("name") ?? section?.values.get("path") ?? section?.values.get("function");
+  const own =
+    section?.values.get("name") ?? section?.values.get("path") ?? section?.values.get("function");
   const first: unknown = Array.isArray(own) ? own[0] : own;
   return section ? [{ name: typeof first === "string" ? first : name, section }] : [];
 }

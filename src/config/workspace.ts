@@ -21,9 +21,15 @@ import { type Entry, entriesOf, quoted } from "./value-needs";
 export type TeamFiles = { asks: boolean; contexts: ContextGrant[]; tasks: number | null };
 
 export function readTeamFiles(orchestrator: Section, context: ConfigContext): TeamFiles {
-  const named = [ORCHESTRATOR.snapshots, ORCHESTRATOR.temporary].filter((setting) => switchesOn(orchestrator, setting));
+  const named = [ORCHESTRATOR.snapshots, ORCHESTRATOR.temporary].filter((setting) =>
+    switchesOn(orchestrator, setting),
+  );
   const contexts = readContexts(orchestrator, context);
-  return { asks: named.length > 0 || contexts.length > 0, contexts, tasks: readTasks(below(orchestrator, "coordination")) };
+  return {
+    asks: named.length > 0 || contexts.length > 0,
+    contexts,
+    tasks: readTasks(below(orchestrator, "coordination")),
+  };
 }
 
 /** How many tasks agents' to-do lists may have; null: they have none. */
@@ -45,13 +51,22 @@ function readTasks(coordination: Section): number | null {
 
 /** Whether what stands in an agent's `backend` asks for files, as far as can be said without judging it. */
 export const asksForFiles = (backend: unknown): boolean =>
-  backend instanceof Map && [BACKEND.cwd.key, BACKEND.shell.key, "context_paths"].some((key) => isOn(backend.get(key)));
+  backend instanceof Map &&
+  [BACKEND.cwd.key, BACKEND.shell.key, "context_paths"].some((key) => isOn(backend.get(key)));
 
 const isOn = (value: unknown): boolean =>
-  value !== undefined && value !== null && value !== false && value !== "" && !(Array.isArray(value) && value.length === 0);
+  value !== undefined &&
+  value !== null &&
+  value !== false &&
+  value !== "" &&
+  !(Array.isArray(value) && value.length === 0);
 
 /** `asks`: whether the team asks for this agent, because nobody does for itself. null: the agent has no files. */
-export function readWorkspace(backend: Section, team: TeamFiles, context: ConfigContext): WorkspaceSettings | null {
+export function readWorkspace(
+  backend: Section,
+  team: TeamFiles,
+  context: ConfigContext,
+): WorkspaceSettings | null {
   const named = switchesOn(backend, BACKEND.cwd);
   const { shell, commands } = readShell(backend, context);
   const contexts = readContexts(backend, context);
@@ -64,10 +79,20 @@ export function readWorkspace(backend: Section, team: TeamFiles, context: Config
   if (noFileTools && !shell) {
     const detail =
       "`exclude_file_operation_mcps` leaves the agent no way to its files: it needs `enable_mcp_command_line: true` too.";
-    backend.findings.error("not_allowed", [...backend.path, BACKEND.noFileTools.key], detail, "key");
+    backend.findings.error(
+      "not_allowed",
+      [...backend.path, BACKEND.noFileTools.key],
+      detail,
+      "key",
+    );
   }
   return {
-    ...{ fileTools: !noFileTools, shell, readBeforeDelete, contexts: together(team.contexts, contexts) },
+    ...{
+      fileTools: !noFileTools,
+      shell,
+      readBeforeDelete,
+      contexts: together(team.contexts, contexts),
+    },
     ...(commands && { commands }),
     ...(team.tasks !== null && { tasks: team.tasks }),
   };
@@ -90,7 +115,12 @@ function together(shared: readonly ContextGrant[], own: readonly ContextGrant[])
 function warnOfIdle({ path, values, findings }: Section): void {
   for (const { key } of [BACKEND.noFileTools, BACKEND.readFirst]) {
     if ((values.get(key) ?? null) === null) continue;
-    findings.warn("no_effect", [...path, key], `\`${key}\` is ignored: the agent has no files (\`cwd\` gives it some).`, "key");
+    findings.warn(
+      "no_effect",
+      [...path, key],
+      `\`${key}\` is ignored: the agent has no files (\`cwd\` gives it some).`,
+      "key",
+    );
   }
 }
 
@@ -115,24 +145,40 @@ function readContexts(section: Section, context: ConfigContext): ContextGrant[] 
   const path = [...section.path, "context_paths"];
   const entries = entriesOf(section, "context_paths", written);
   if (entries.length > MAX_CONTEXTS)
-    section.findings.error("out_of_range", path, `There may be ${MAX_CONTEXTS} contexts; these are ${entries.length}.`);
+    section.findings.error(
+      "out_of_range",
+      path,
+      `There may be ${MAX_CONTEXTS} contexts; these are ${entries.length}.`,
+    );
   const grants: ContextGrant[] = [];
   for (const entry of entries.slice(0, MAX_CONTEXTS)) {
     checkKeys(entry.section, CONTEXT_PATH_KEYS);
     const grant = readGrant(section, entry, context);
     if (grant && grants.some(({ name }) => name === grant.name))
-      section.findings.error("duplicate", entry.section.path, `\`${grant.name}\` stands here a second time.`);
+      section.findings.error(
+        "duplicate",
+        entry.section.path,
+        `\`${grant.name}\` stands here a second time.`,
+      );
     else if (grant) grants.push(grant);
   }
   return grants;
 }
 
-function readGrant(section: Section, { name: found, section: entry }: Entry, { contexts }: ConfigContext): ContextGrant | null {
+function readGrant(
+  section: Section,
+  { name: found, section: entry }: Entry,
+  { contexts }: ConfigContext,
+): ContextGrant | null {
   const permission = read(entry, "permission", PERMISSION, "read");
   const protectedPaths = readProtected(entry);
   const isWord = entry.values.size === 0;
   if (!isWord && (entry.values.get("path") ?? null) === null) {
-    section.findings.error("missing", entry.path, "path is missing: the name of something that you uploaded.");
+    section.findings.error(
+      "missing",
+      entry.path,
+      "path is missing: the name of something that you uploaded.",
+    );
     return null;
   }
   const name = isWord ? found : read(entry, "path", text(MAX_URL_CHARS), null);
@@ -169,13 +215,21 @@ function readProtected(entry: Section): string[] {
   const path = [...entry.path, "protected_paths"];
   const written = read(entry, "protected_paths", list, []);
   if (written.length > entries)
-    findings.error("out_of_range", path, `There may be ${entries} protected paths; these are ${written.length}.`);
+    findings.error(
+      "out_of_range",
+      path,
+      `There may be ${entries} protected paths; these are ${written.length}.`,
+    );
   return written.slice(0, entries).flatMap((item, nth) => {
     const problem = typeof item === "string" ? protectedPathProblem(item) : null;
     if (typeof item === "string" && problem === null) return [item];
     const shown = typeof item === "string" ? `; \`${cut(item)}\` is none: ${problem}` : "";
     const detail = `A protected path is a path inside the context, or a pattern as in .gitignore${shown}.`;
-    findings.error(typeof item === "string" ? "out_of_range" : "wrong_type", [...path, nth], detail);
+    findings.error(
+      typeof item === "string" ? "out_of_range" : "wrong_type",
+      [...path, nth],
+      detail,
+    );
     return [];
   });
 }

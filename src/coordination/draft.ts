@@ -125,7 +125,13 @@ export class Draft {
   }
 
   /** The same, for an event of an agent's open round. */
-  inRound(index: number): { at: number; turn: number; attempt: number; agent: string; round: number } {
+  inRound(index: number): {
+    at: number;
+    turn: number;
+    attempt: number;
+    agent: string;
+    round: number;
+  } {
     return { ...this.of(index), round: this.round(index).number };
   }
 }

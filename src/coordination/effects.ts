@@ -13,12 +13,26 @@ export type ModelCallEffect = {
   notBefore: number;
 };
 
-export type ToolCallEffect = { type: "tool_call"; id: string; agent: number; round: number; toolCall: string; name: string };
+export type ToolCallEffect = {
+  type: "tool_call";
+  id: string;
+  agent: number;
+  round: number;
+  toolCall: string;
+  name: string;
+};
 
 /** An agent's tool servers are asked what they have. Safe to be asked again, so nothing is logged until they have said it. */
 export type ToolListingEffect = { type: "tool_listing"; id: string; agent: number };
 
-type CallPlace = { turn: number; attempt: number; agent: number; round: number; call: number; sent: number };
+type CallPlace = {
+  turn: number;
+  attempt: number;
+  agent: number;
+  round: number;
+  call: number;
+  sent: number;
+};
 
 /** Each try of each call has an id of its own, made of where it stands. */
 export const callId = (place: CallPlace): string =>
@@ -38,4 +52,5 @@ type ToolPlace = { turn: number; attempt: number; agent: number; round: number; 
 export const toolEffectId = (place: ToolPlace): string =>
   `tool_${place.turn}_${place.attempt}_${place.agent + 1}_${place.round}_${place.toolCall}`;
 
-export const listingEffectId = (turn: number, agent: number): string => `listing_${turn}_${agent + 1}`;
+export const listingEffectId = (turn: number, agent: number): string =>
+  `listing_${turn}_${agent + 1}`;

@@ -31,19 +31,25 @@ export function evolve(state: SessionState, event: SessionEvent): SessionState {
 }
 
 type TurnStarted = Extract<SessionEvent, { type: "turn.started" }>;
-type WithinTurn = Exclude<SessionEvent, { type: "stream.delta" | "session.created" | "turn.started" }>;
+type WithinTurn = Exclude<
+  SessionEvent,
+  { type: "stream.delta" | "session.created" | "turn.started" }
+>;
 
 function startedTurn({ rules: team }: SessionState, event: TurnStarted): TurnState {
   if (!team) throw new Error("a turn without a team");
   const rules = pricedWith(team, event.attachments ?? []);
   const version = event.log_version ?? 1;
-  if (version > LOG_VERSION) throw new Error(`a turn told in version ${version}; this service knows ${LOG_VERSION}`);
+  if (version > LOG_VERSION)
+    throw new Error(`a turn told in version ${version}; this service knows ${LOG_VERSION}`);
   return {
     number: event.turn,
     rules,
     question: event.question,
     questionBytes: byteLength(event.question),
-    ...(event.attachments && { attached: { attachments: event.attachments, tokens: event.attachment_tokens ?? 0 } }),
+    ...(event.attachments && {
+      attached: { attachments: event.attachments, tokens: event.attachment_tokens ?? 0 },
+    }),
     startedAt: event.at,
     deadlineAt: event.deadline_at,
     coordinationEndsAt: coordinationEnd(event.at, event.deadline_at),

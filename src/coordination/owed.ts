@@ -1,5 +1,12 @@
 import { reserve } from "./budget/budget";
-import { callId, type Effect, listingEffectId, type ModelCallEffect, type ToolCallEffect, toolEffectId } from "./effects";
+import {
+  callId,
+  type Effect,
+  listingEffectId,
+  type ModelCallEffect,
+  type ToolCallEffect,
+  toolEffectId,
+} from "./effects";
 import { LIMITS } from "./limits";
 import {
   type AgentState,
@@ -20,7 +27,9 @@ import { waitsForTools } from "./tool/tool-listings";
 export function owed(state: SessionState): Effect[] {
   const turn = runningTurn(state);
   if (!turn) return [];
-  return turn.attempt.agents.flatMap((agent) => (agent.round ? effectsOf(turn, agent, agent.round) : []));
+  return turn.attempt.agents.flatMap((agent) =>
+    agent.round ? effectsOf(turn, agent, agent.round) : [],
+  );
 }
 
 /** Ids of effects that are started and not settled: whatever else is running must be aborted. */
@@ -32,7 +41,8 @@ export function inFlight(state: SessionState): string[] {
 export function callInFlight(state: SessionState, id: string): ModelCallEffect | null {
   const turn = runningTurn(state);
   const entry = turn?.inFlight[id];
-  const round = turn && entry?.type === "model_call" ? agentAt(turn.attempt, entry.agent).round : null;
+  const round =
+    turn && entry?.type === "model_call" ? agentAt(turn.attempt, entry.agent).round : null;
   if (!entry || !round) return null;
   return {
     type: "model_call",
@@ -45,13 +55,21 @@ export function callInFlight(state: SessionState, id: string): ModelCallEffect |
 }
 
 /** The tool call with this id and its agent's index, if it was started and nobody has said yet how it ended. */
-export function toolInFlight(turn: TurnState, id: string): { index: number; tool: ToolState } | null {
+export function toolInFlight(
+  turn: TurnState,
+  id: string,
+): { index: number; tool: ToolState } | null {
   const entry = turn.inFlight[id];
   if (entry?.type !== "tool_call") return null;
   const { agent: index } = entry;
   const { round } = agentAt(turn.attempt, index);
   if (!round) return null;
-  const place = { turn: turn.number, attempt: turn.attempt.number, agent: index, round: round.number };
+  const place = {
+    turn: turn.number,
+    attempt: turn.attempt.number,
+    agent: index,
+    round: round.number,
+  };
   const tool = round.tools.find(({ id: toolCall }) => toolEffectId({ ...place, toolCall }) === id);
   return tool ? { index, tool } : null;
 }
@@ -61,22 +79,33 @@ export function isUnaffordable(turn: TurnState, agent: AgentState): boolean {
   const { round } = agent;
   const rules = turn.rules.agents[agent.index];
   const inputTokens = round?.call.deferred ?? round?.call.held;
-  if (!rules || round?.status !== "calling" || inputTokens === undefined || round.call.inFlight) return false;
-  return reserve(turn, { agent: rules, purpose: round.purpose, usable: [], inputTokens, sharers: 1 }) === null;
+  if (!rules || round?.status !== "calling" || inputTokens === undefined || round.call.inFlight)
+    return false;
+  return (
+    reserve(turn, { agent: rules, purpose: round.purpose, usable: [], inputTokens, sharers: 1 }) ===
+    null
+  );
 }
 
 function effectsOf(turn: TurnState, agent: AgentState, round: RoundState): Effect[] {
   if (round.status === "tools") return toolEffects(turn, agent, round);
   if (round.status !== "calling" || round.call.inFlight || isUnaffordable(turn, agent)) return [];
   if (waitsForTools(turn, agent.index, round)) {
-    return [{ type: "tool_listing", id: listingEffectId(turn.number, agent.index), agent: agent.index }];
+    return [
+      { type: "tool_listing", id: listingEffectId(turn.number, agent.index), agent: agent.index },
+    ];
   }
   return [modelCall(turn, agent, round)];
 }
 
 function modelCall(turn: TurnState, agent: AgentState, round: RoundState): ModelCallEffect {
   const { call } = round;
-  const place = { turn: turn.number, attempt: turn.attempt.number, agent: agent.index, round: round.number };
+  const place = {
+    turn: turn.number,
+    attempt: turn.attempt.number,
+    agent: agent.index,
+    round: round.number,
+  };
   return {
     type: "model_call",
     id: callId({ ...place, call: call.number, sent: call.sent }),
@@ -89,10 +118,18 @@ function modelCall(turn: TurnState, agent: AgentState, round: RoundState): Model
 
 function toolEffects(turn: TurnState, agent: AgentState, round: RoundState): ToolCallEffect[] {
   const running = round.tools.filter(({ status }) => status === "started").length;
-  const next = round.tools.filter(({ status }) => status === "owed").slice(0, Math.max(0, LIMITS.toolsAtOnce - running));
+  const next = round.tools
+    .filter(({ status }) => status === "owed")
+    .slice(0, Math.max(0, LIMITS.toolsAtOnce - running));
   return next.map(({ id, name }) => ({
     type: "tool_call",
-    id: toolEffectId({ turn: turn.number, attempt: turn.attempt.number, agent: agent.index, round: round.number, toolCall: id }),
+    id: toolEffectId({
+      turn: turn.number,
+      attempt: turn.attempt.number,
+      agent: agent.index,
+      round: round.number,
+      toolCall: id,
+    }),
     agent: agent.index,
     round: round.number,
     toolCall: id,

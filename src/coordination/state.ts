@@ -1,5 +1,14 @@
 import type { Attachment } from "../protocol/attachments";
-import type { Decision, EndedBy, HandedFiles, LeftOut, ListedTool, PinnedContext, Purpose, Usage } from "../protocol/events";
+import type {
+  Decision,
+  EndedBy,
+  HandedFiles,
+  LeftOut,
+  ListedTool,
+  PinnedContext,
+  Purpose,
+  Usage,
+} from "../protocol/events";
 import type { Cost } from "../protocol/cost";
 import type { Budget, TeamRules } from "../protocol/team";
 
@@ -74,7 +83,12 @@ export type InFlight =
   | { type: "tool_call"; agent: number };
 
 /** `times`: how often the server's tools were listed for the agent in this turn. */
-export type ToolListing = { agent: number; server: string; tools: readonly ListedTool[]; times: number };
+export type ToolListing = {
+  agent: number;
+  server: string;
+  tools: readonly ListedTool[];
+  times: number;
+};
 
 export type AttemptState = {
   number: number;
@@ -216,19 +230,23 @@ export type Told = { inputs: number; progress: number; progressAt: number };
 export const emptySession: SessionState = { lastAt: 0, rules: null, turns: 0, turn: null };
 
 /** The turn that is running, or null. */
-export const runningTurn = (state: SessionState): TurnState | null => (state.turn && !state.turn.done ? state.turn : null);
+export const runningTurn = (state: SessionState): TurnState | null =>
+  state.turn && !state.turn.done ? state.turn : null;
 
 /** The round under whose number the changes of the agent's workspace are stored. */
 export const filesRound = ({ filesFrom, rounds }: AgentState): number => filesFrom ?? rounds;
 
 /** A live agent has not failed and has not run out of calls. */
-export const isLive = (agent: AgentState): boolean => agent.failed === null && agent.abstained === null;
+export const isLive = (agent: AgentState): boolean =>
+  agent.failed === null && agent.abstained === null;
 
 export const newestRevision = (attempt: AttemptState): number => attempt.answers.length;
 
 /** Each agent's newest answer, in revision order: the candidates. */
 export function candidates(attempt: AttemptState): Answer[] {
-  return attempt.answers.filter((answer) => attempt.agents[answer.agent]?.newest === answer.revision);
+  return attempt.answers.filter(
+    (answer) => attempt.agents[answer.agent]?.newest === answer.revision,
+  );
 }
 
 /** The agent at an index that is known to exist. */
@@ -252,10 +270,19 @@ export function indexOf(turn: TurnState, id: string): number {
 }
 
 /** What a call in flight has reserved, in US dollars. */
-export const reservedCost = ({ reservedUsd, unpriced }: { reservedUsd: number; unpriced?: true }): Cost => ({
+export const reservedCost = ({
+  reservedUsd,
+  unpriced,
+}: {
+  reservedUsd: number;
+  unpriced?: true;
+}): Cost => ({
   usd: reservedUsd,
   isWhole: unpriced === undefined,
 });
 
 /** What a turn's calls have been charged so far, in US dollars. */
-export const spentCost = ({ spentUsd, unpriced }: TurnState): Cost => ({ usd: spentUsd, isWhole: unpriced === undefined });
+export const spentCost = ({ spentUsd, unpriced }: TurnState): Cost => ({
+  usd: spentUsd,
+  isWhole: unpriced === undefined,
+});

@@ -5,7 +5,8 @@ import { Cron } from "croner";
  * and croner, which tells what is due, agree: weekdays only by name, because the platform counts them from 1 and others from 0,
  * and days either by date or by weekday.
  */
-const FIELDS = /^(?<minute>\d{1,2}) [\d*,/-]+ (?<day>[\d*,/-]+) [\d*,/A-Z-]+ (?<weekday>\*|[A-Z]{3}([,-][A-Z]{3})*)$/;
+const FIELDS =
+  /^(?<minute>\d{1,2}) [\d*,/-]+ (?<day>[\d*,/-]+) [\d*,/A-Z-]+ (?<weekday>\*|[A-Z]{3}([,-][A-Z]{3})*)$/;
 
 const MINUTE_MS = 60_000;
 
@@ -15,7 +16,8 @@ export function cronProblem(text: string): string | null {
   if (!fields) {
     return "must be five fields (minute, hour, day, month, weekday) with one number as the minute, so that a suite runs at most once an hour, and weekdays by name: `30 6 * * MON-FRI`";
   }
-  if (fields["day"] !== "*" && fields["weekday"] !== "*") return "must name days either by date or by weekday, not by both";
+  if (fields["day"] !== "*" && fields["weekday"] !== "*")
+    return "must name days either by date or by weekday, not by both";
   try {
     return parse(text).nextRun() ? null : "names a time that never comes";
   } catch (error) {

@@ -7,8 +7,11 @@ import type { Grade } from "./schema";
  * last one counts, as everywhere in JavaScript.
  */
 export function gradeJson(answer: string, expected: unknown): Grade {
-  const found = [answer, ...fencedBlocks(answer).reverse()].map(parse).find((parsed) => parsed !== null);
-  if (!found) return { pass: false, detail: "has no JSON, neither as all of it nor in a fenced block" };
+  const found = [answer, ...fencedBlocks(answer).reverse()]
+    .map(parse)
+    .find((parsed) => parsed !== null);
+  if (!found)
+    return { pass: false, detail: "has no JSON, neither as all of it nor in a fenced block" };
   const place = firstDifference(found.value, expected, "");
   return place === null
     ? { pass: true, detail: "is the JSON" }
@@ -56,6 +59,7 @@ function firstDifference(found: unknown, expected: unknown, at: string): string 
   return null;
 }
 
-const isContainer = (value: unknown): value is object => typeof value === "object" && value !== null;
+const isContainer = (value: unknown): value is object =>
+  typeof value === "object" && value !== null;
 
 const membersOf = (container: object): Map<string, unknown> => new Map(Object.entries(container));

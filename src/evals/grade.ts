@@ -21,7 +21,9 @@ type Of<T extends Grader["type"]> = Extract<Grader, { type: T }>;
 /** Without the white space around both. */
 function gradeExact(answer: string, { value, ignore_case }: Of<"exact">): Grade {
   const [found, wanted] = [folded(answer, ignore_case).trim(), folded(value, ignore_case).trim()];
-  return found === wanted ? { pass: true, detail: "is the text" } : { pass: false, detail: `is not "${glimpse(value.trim())}"` };
+  return found === wanted
+    ? { pass: true, detail: "is the text" }
+    : { pass: false, detail: `is not "${glimpse(value.trim())}"` };
 }
 
 function gradeContains(answer: string, { all, any, ignore_case }: Of<"contains">): Grade {
@@ -45,6 +47,8 @@ const folded = (text: string, ignoreCase: boolean): string => {
   return ignoreCase ? composed.toLowerCase() : composed;
 };
 
-const quoted = (texts: readonly string[]): string => texts.map((text) => `"${glimpse(text)}"`).join(", ");
+const quoted = (texts: readonly string[]): string =>
+  texts.map((text) => `"${glimpse(text)}"`).join(", ");
 
-const glimpse = (text: string): string => (text.length > 60 ? `${text.slice(0, 59)}…`.toWellFormed() : text);
+const glimpse = (text: string): string =>
+  text.length > 60 ? `${text.slice(0, 59)}…`.toWellFormed() : text;

@@ -21,7 +21,8 @@ export function parseSuite(yaml: string): SuiteResult {
   const parsed = SuiteSchema.safeParse(toPlain(source.root), { reportInput: true });
   if (parsed.success) checkWhole(parsed.data, findings);
   else for (const issue of parsed.error.issues) report(issue, findings);
-  if (!parsed.success || findings.errors.length > 0) return { ok: false, errors: asTold(findings.errors) };
+  if (!parsed.success || findings.errors.length > 0)
+    return { ok: false, errors: asTold(findings.errors) };
   return { ok: true, suite: parsed.data };
 }
 
@@ -31,29 +32,50 @@ function checkWhole(suite: Suite, findings: Findings): void {
   if (wrongCron) findings.error("out_of_range", ["cron"], `\`cron\` ${wrongCron}.`);
   const seen = new Set<string>();
   for (const [nth, { id }] of suite.cases.entries()) {
-    if (seen.has(id)) findings.error("duplicate", ["cases", nth, "id"], `Another case has the id \`${id}\` already.`);
+    if (seen.has(id))
+      findings.error(
+        "duplicate",
+        ["cases", nth, "id"],
+        `Another case has the id \`${id}\` already.`,
+      );
     seen.add(id);
   }
   const size = byteLength(JSON.stringify(suite));
   if (size <= MAX_SUITE_BYTES) return;
-  findings.error("too_large", [], `A suite may take ${MAX_SUITE_BYTES} bytes, with what its aliases repeat; this takes ${size}.`);
+  findings.error(
+    "too_large",
+    [],
+    `A suite may take ${MAX_SUITE_BYTES} bytes, with what its aliases repeat; this takes ${size}.`,
+  );
 }
 
 function report(issue: z.core.$ZodIssue, findings: Findings): void {
   const path: Path = issue.path.filter((key) => typeof key !== "symbol");
   if (issue.code === "unrecognized_keys") {
-    for (const key of issue.keys) findings.error("unknown_key", [...path, key], unknownKey(key), "key");
+    for (const key of issue.keys)
+      findings.error("unknown_key", [...path, key], unknownKey(key), "key");
     return;
   }
   const name = path.at(-1);
   if (name === undefined) {
-    findings.error("wrong_type", path, "A suite must be a mapping with name, description, team, budget, cases and so on.");
+    findings.error(
+      "wrong_type",
+      path,
+      "A suite must be a mapping with name, description, team, budget, cases and so on.",
+    );
   } else if (issue.input === undefined && issue.code === "invalid_type") {
     findings.error("missing", path, `${name} is missing.`);
   } else if (name === "type") {
-    findings.error("not_served", path, "type must be exact, contains, number or json. Patterns (regex) are not offered.");
+    findings.error(
+      "not_served",
+      path,
+      "type must be exact, contains, number or json. Patterns (regex) are not offered.",
+    );
   } else {
-    const code = issue.code === "invalid_type" || issue.code === "invalid_union" ? "wrong_type" : "out_of_range";
+    const code =
+      issue.code === "invalid_type" || issue.code === "invalid_union"
+        ? "wrong_type"
+        : "out_of_range";
     findings.error(code, path, `${name}: ${issue.message}.`);
   }
 }

@@ -9,7 +9,12 @@ export type RunPlan = { suite: Suite; team: Team };
 
 export type PlanResult =
   | { ok: true; plan: RunPlan }
-  | { ok: false; code: "unknown_team" | "config_invalid" | "price_unknown"; detail: string; errors: ConfigProblem[] };
+  | {
+      ok: false;
+      code: "unknown_team" | "config_invalid" | "price_unknown";
+      detail: string;
+      errors: ConfigProblem[];
+    };
 
 type Offer = { teams: Readonly<Record<string, string>>; config: ConfigContext };
 
@@ -17,7 +22,12 @@ type Offer = { teams: Readonly<Record<string, string>>; config: ConfigContext };
 export function planRun(suite: Suite, { teams, config }: Offer): PlanResult {
   const source = typeof suite.team === "string" ? namedTeam(teams, suite.team) : suite.team;
   if (source === undefined) {
-    return { ok: false, code: "unknown_team", detail: `There is no team \`${suite.team}\` here.`, errors: [] };
+    return {
+      ok: false,
+      code: "unknown_team",
+      detail: `There is no team \`${suite.team}\` here.`,
+      errors: [],
+    };
   }
   const parsed = parseTeam(source, config);
   if (!parsed.ok) {

@@ -26,7 +26,11 @@ export type TurnEnd = {
   cost_usd_known: number;
   started_at: number;
   ended_at: number | null;
-  error: { code: string; message: string; agents: readonly { agent: string; message: string }[] } | null;
+  error: {
+    code: string;
+    message: string;
+    agents: readonly { agent: string; message: string }[];
+  } | null;
 };
 
 /** The result of a settled turn; null while it runs. The whole answer is graded, its beginning is kept. */
@@ -37,16 +41,29 @@ export function judge(turn: TurnEnd, grader: Grader): CaseResult | null {
     hasRun: true,
     costUsd: turn.cost_usd_known,
     ...(turn.cost_usd === null && { unpriced: true as const }),
-    durationMs: Math.max(0, Math.round(((turn.ended_at ?? turn.started_at) - turn.started_at) * 1000)),
+    durationMs: Math.max(
+      0,
+      Math.round(((turn.ended_at ?? turn.started_at) - turn.started_at) * 1000),
+    ),
   };
-  if (turn.status !== "completed" || answer === null) return { ...errored(reasonOf(turn)), ...spent };
+  if (turn.status !== "completed" || answer === null)
+    return { ...errored(reasonOf(turn)), ...spent };
   const { pass, detail } = grade(answer, grader);
   const kept = answer.slice(0, MAX_KEPT_ANSWER_CHARS).toWellFormed();
-  return { outcome: pass ? "passed" : "failed", detail: cut(detail), answer: kept, isCut: answer.length > kept.length, ...spent };
+  return {
+    outcome: pass ? "passed" : "failed",
+    detail: cut(detail),
+    answer: kept,
+    isCut: answer.length > kept.length,
+    ...spent,
+  };
 }
 
 /** The result of a case that came to nothing. What it cost is unknown if it had a session, which nobody can ask any more. */
-export const errored = (detail: string, { hasRun }: Pick<CaseResult, "hasRun"> = { hasRun: false }): CaseResult => ({
+export const errored = (
+  detail: string,
+  { hasRun }: Pick<CaseResult, "hasRun"> = { hasRun: false },
+): CaseResult => ({
   hasRun,
   outcome: "errored",
   detail: cut(detail),
@@ -59,7 +76,10 @@ export const errored = (detail: string, { hasRun }: Pick<CaseResult, "hasRun"> =
 
 const reasonOf = ({ status, error }: TurnEnd): string =>
   error
-    ? [`${error.code}: ${error.message}`, ...error.agents.map(({ agent, message }) => `${agent}: ${message}`)].join(" ")
+    ? [
+        `${error.code}: ${error.message}`,
+        ...error.agents.map(({ agent, message }) => `${agent}: ${message}`),
+      ].join(" ")
     : status === "cancelled"
       ? "its session was cancelled"
       : "its session ended without an answer";

@@ -34,7 +34,12 @@ export type RunEvent =
 /** What the state asks for; all of it may be done again. */
 export type RunEffect = { type: "create_session" | "ask_session" | "give_up"; nth: number };
 
-export const newRun = (run: { cases: number; atOnce: number; patienceMs: number; startedAt: number }): RunState => ({
+export const newRun = (run: {
+  cases: number;
+  atOnce: number;
+  patienceMs: number;
+  startedAt: number;
+}): RunState => ({
   ...run,
   cases: Array.from({ length: run.cases }, () => ({ status: "waiting" })),
 });
@@ -42,15 +47,21 @@ export const newRun = (run: { cases: number; atOnce: number; patienceMs: number;
 /** The waiting cases that have a place now, in the order written. */
 export function claimable({ cases, atOnce }: RunState): number[] {
   const free = atOnce - cases.filter(isUnderWay).length;
-  return cases.flatMap(({ status }, nth) => (status === "waiting" ? [nth] : [])).slice(0, Math.max(0, free));
+  return cases
+    .flatMap(({ status }, nth) => (status === "waiting" ? [nth] : []))
+    .slice(0, Math.max(0, free));
 }
 
 /** What is to be done for each case under way. */
 export function owedAt({ cases, patienceMs }: RunState, now: number): RunEffect[] {
-  const freedAt = Math.max(0, ...cases.map((one) => (one.status === "done" && one.result.hasRun ? one.endedAt : 0)));
+  const freedAt = Math.max(
+    0,
+    ...cases.map((one) => (one.status === "done" && one.result.hasRun ? one.endedAt : 0)),
+  );
   return cases.flatMap((state, nth): RunEffect[] => {
     if (!isUnderWay(state)) return [];
-    const since = state.status === "starting" ? Math.max(state.startedAt, freedAt) : state.startedAt;
+    const since =
+      state.status === "starting" ? Math.max(state.startedAt, freedAt) : state.startedAt;
     if (now - since > patienceMs) return [{ type: "give_up", nth }];
     return [{ type: state.status === "starting" ? "create_session" : "ask_session", nth }];
   });
@@ -72,11 +83,14 @@ function next(before: CaseState, event: RunEvent): CaseState | null {
     case "case_held":
       return before.status === "starting" ? { ...before, held: event.why } : null;
     case "case_ended":
-      return before.status === "done" ? null : { status: "done", endedAt: event.at, result: event.result };
+      return before.status === "done"
+        ? null
+        : { status: "done", endedAt: event.at, result: event.result };
   }
 }
 
-export const isOver = ({ cases }: RunState): boolean => cases.every(({ status }) => status === "done");
+export const isOver = ({ cases }: RunState): boolean =>
+  cases.every(({ status }) => status === "done");
 
 /** How long to wait before the sessions are asked again, in ms: the longer nothing has happened, the longer. */
 export function nextAskMs(state: RunState, now: number): number {
@@ -100,7 +114,8 @@ export type RunSummary = {
 
 export function summarize(state: RunState): RunSummary {
   const done = state.cases.flatMap((one) => (one.status === "done" ? [one] : []));
-  const count = (outcome: CaseResult["outcome"]) => done.filter(({ result }) => result.outcome === outcome).length;
+  const count = (outcome: CaseResult["outcome"]) =>
+    done.filter(({ result }) => result.outcome === outcome).length;
   return {
     cases: state.cases.length,
     passed: count("passed"),
@@ -108,7 +123,9 @@ export function summarize(state: RunState): RunSummary {
     errored: count("errored"),
     costUsd: done.reduce((sum, { result }) => sum + result.costUsd, 0),
     unpriced: done.some(({ result }) => result.unpriced === true),
-    endedAt: isOver(state) ? Math.max(state.startedAt, ...done.map(({ endedAt }) => endedAt)) : null,
+    endedAt: isOver(state)
+      ? Math.max(state.startedAt, ...done.map(({ endedAt }) => endedAt))
+      : null,
   };
 }
 

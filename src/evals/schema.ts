@@ -22,7 +22,11 @@ const expected = z
   .max(MAX_EXPECTED_CHARS)
   .refine((text) => text.trim() !== "", "is blank");
 
-const ExactSchema = z.strictObject({ type: z.literal("exact"), value: expected, ignore_case: z.boolean().default(false) });
+const ExactSchema = z.strictObject({
+  type: z.literal("exact"),
+  value: expected,
+  ignore_case: z.boolean().default(false),
+});
 
 const ContainsSchema = z
   .strictObject({
@@ -31,14 +35,20 @@ const ContainsSchema = z
     any: z.array(expected).min(1).max(MAX_TEXTS).optional(),
     ignore_case: z.boolean().default(false),
   })
-  .refine(({ all, any }) => (all === undefined) !== (any === undefined), "takes either `all` or `any`");
+  .refine(
+    ({ all, any }) => (all === undefined) !== (any === undefined),
+    "takes either `all` or `any`",
+  );
 
 const NumberSchema = z.strictObject({
   type: z.literal("number"),
   value: z.number().min(-MAX_NUMBER).max(MAX_NUMBER),
   /** The wider of the two counts; absent: the number must be met exactly. */
   tolerance: z
-    .strictObject({ absolute: z.number().min(0).max(MAX_NUMBER).optional(), relative: z.number().min(0).max(1).optional() })
+    .strictObject({
+      absolute: z.number().min(0).max(MAX_NUMBER).optional(),
+      relative: z.number().min(0).max(1).optional(),
+    })
     .optional(),
   /** Which number of the answer counts. */
   which: z.enum(["last", "first"]).default("last"),
@@ -49,14 +59,24 @@ const JsonSchema = z.strictObject({
   value: z.unknown().refine(isJson, "is not what JSON can say"),
 });
 
-export const GraderSchema = z.discriminatedUnion("type", [ExactSchema, ContainsSchema, NumberSchema, JsonSchema]);
+export const GraderSchema = z.discriminatedUnion("type", [
+  ExactSchema,
+  ContainsSchema,
+  NumberSchema,
+  JsonSchema,
+]);
 export type Grader = z.infer<typeof GraderSchema>;
 
 /** What a grader says of an answer; `detail` is for people and short. */
 export type Grade = { pass: boolean; detail: string };
 
 const CaseSchema = z.strictObject({
-  id: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, "must be 1 to 64 lower-case letters, digits, dashes or underscores"),
+  id: z
+    .string()
+    .regex(
+      /^[a-z0-9][a-z0-9_-]{0,63}$/,
+      "must be 1 to 64 lower-case letters, digits, dashes or underscores",
+    ),
   question: QuestionSchema,
   grader: GraderSchema,
 });
@@ -67,9 +87,12 @@ const BudgetSchema = z
     max_cost_usd: z.number().min(0).max(MAX_CASE_USD).optional(),
     max_tokens: z.int().min(0).max(MAX_CASE_TOKENS).optional(),
   })
-  .refine(({ max_cost_usd, max_tokens }) => max_cost_usd !== undefined || max_tokens !== undefined, {
-    error: "must cap max_cost_usd, max_tokens or both: a suite may run while nobody looks",
-  });
+  .refine(
+    ({ max_cost_usd, max_tokens }) => max_cost_usd !== undefined || max_tokens !== undefined,
+    {
+      error: "must cap max_cost_usd, max_tokens or both: a suite may run while nobody looks",
+    },
+  );
 
 export const SUITE_NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
 
@@ -77,7 +100,10 @@ export const SuiteSchema = z.strictObject({
   name: z.string().regex(SUITE_NAME, "must be 1 to 40 lower-case letters, digits or dashes"),
   description: z.string().min(1).max(MAX_DESCRIPTION_CHARS),
   /** The name of a team on offer, or a team's config. */
-  team: z.union([z.string().min(1).max(200), z.record(z.string(), z.unknown())], "must be the name of a team, or its config"),
+  team: z.union(
+    [z.string().min(1).max(200), z.record(z.string(), z.unknown())],
+    "must be the name of a team, or its config",
+  ),
   cron: z.string().max(MAX_CRON_CHARS).optional(),
   at_once: z.int().min(1).max(MAX_AT_ONCE).default(DEFAULT_AT_ONCE),
   /** Of each case. */

@@ -37,7 +37,9 @@ const V4_BLOCKS: readonly (readonly [readonly number[], number])[] = [
 ];
 
 function isPrivateV4(octets: readonly number[]): boolean {
-  return V4_BLOCKS.some(([prefix, bits]) => toNumber(octets) >>> (32 - bits) === toNumber(prefix) >>> (32 - bits));
+  return V4_BLOCKS.some(
+    ([prefix, bits]) => toNumber(octets) >>> (32 - bits) === toNumber(prefix) >>> (32 - bits),
+  );
 }
 
 function toNumber(octets: readonly number[]): number {
@@ -55,7 +57,8 @@ function isPrivateV6(address: string): boolean {
 
 function expandV6(address: string): number[] {
   const [head = "", tail] = address.split("::");
-  const parse = (part: string) => (part === "" ? [] : part.split(":").map((group) => Number.parseInt(group, 16)));
+  const parse = (part: string) =>
+    part === "" ? [] : part.split(":").map((group) => Number.parseInt(group, 16));
   const [left, right] = [parse(head), parse(tail ?? "")];
   return [...left, ...Array<number>(Math.max(0, 8 - left.length - right.length)).fill(0), ...right];
 }

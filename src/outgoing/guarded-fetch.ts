@@ -1,4 +1,10 @@
-import { type AddressRules, addressProblem, isAddress, isAllowedOrigin, isPrivateAddress } from "./address-rules";
+import {
+  type AddressRules,
+  addressProblem,
+  isAddress,
+  isAllowedOrigin,
+  isPrivateAddress,
+} from "./address-rules";
 import { HOPS_HEADER } from "./hops";
 import type { Resolve } from "./names";
 
@@ -66,16 +72,26 @@ export function guardedFetch({ fetch: send, resolve, probe, ...rules }: Options)
 
 type Check = OutgoingRules & { resolve: Resolve; signal: AbortSignal | null };
 
-async function requireAllowed(url: URL, { trustedOrigins, resolve, signal, ...rules }: Check): Promise<void> {
+async function requireAllowed(
+  url: URL,
+  { trustedOrigins, resolve, signal, ...rules }: Check,
+): Promise<void> {
   const { allowedOrigins } = rules;
   const problem = addressProblem(url, rules);
   if (problem !== null) throw new AddressRefused(`The address ${problem}.`);
-  if (isAllowedOrigin(url, allowedOrigins) || trustedOrigins.has(url.origin) || isAddress(url.hostname)) return;
+  if (
+    isAllowedOrigin(url, allowedOrigins) ||
+    trustedOrigins.has(url.origin) ||
+    isAddress(url.hostname)
+  )
+    return;
   const addresses = await resolve(url.hostname, signal).catch((cause: unknown) => {
     throw new NameUnresolved(url.hostname, cause);
   });
   if (addresses.length === 0) throw new NameUnknown(url.hostname);
   if (addresses.some(isPrivateAddress)) {
-    throw new AddressRefused(`The name ${url.hostname} leads into a private network, which the service must not reach.`);
+    throw new AddressRefused(
+      `The name ${url.hostname} leads into a private network, which the service must not reach.`,
+    );
   }
 }

@@ -16,12 +16,20 @@ const MOST_NAMES = 500;
 
 const AnswerSchema = z.looseObject({
   Status: z.number(),
-  Answer: z.array(z.looseObject({ type: z.number(), data: z.string(), TTL: z.number().catch(0) })).optional(),
+  Answer: z
+    .array(z.looseObject({ type: z.number(), data: z.string(), TTL: z.number().catch(0) }))
+    .optional(),
 });
 type Answer = z.infer<typeof AnswerSchema>;
 
 /** Asks a resolver over HTTPS, and keeps what it said for as long as it holds, within half a minute and five. */
-export function resolverOverHttps({ fetch: ask, now }: { fetch: typeof fetch; now: () => number }): Resolve {
+export function resolverOverHttps({
+  fetch: ask,
+  now,
+}: {
+  fetch: typeof fetch;
+  now: () => number;
+}): Resolve {
   const known = new Map<string, { addresses: readonly string[]; until: number }>();
   return async (name, signal) => {
     const found = known.get(name);
@@ -29,7 +37,9 @@ export function resolverOverHttps({ fetch: ask, now }: { fetch: typeof fetch; no
     const answers: Answer[] = [];
     // One after the other: whoever asks has one place among the connections that may wait for headers.
     for (const type of TYPES) answers.push(await lookUp(ask, { name, type, signal }));
-    const records = answers.flatMap(({ Answer = [] }) => Answer).filter(({ type }) => ADDRESS_TYPES.has(type));
+    const records = answers
+      .flatMap(({ Answer = [] }) => Answer)
+      .filter(({ type }) => ADDRESS_TYPES.has(type));
     const seconds = Math.min(...records.map(({ TTL }) => TTL), LONGEST_MS / 1000);
     known.delete(name);
     const [oldest] = known.size >= MOST_NAMES ? known.keys() : [];

@@ -103,7 +103,9 @@ export class Pattern {
     const input = new MeteredInput(text, { price: this.#price(text, where), allowance });
     if (where.slots === 0) this.#limitAutomaton();
     try {
-      const found: number[] | null = this.#compiled.re2().executeEngine(input, where.at, where.anchor, where.slots);
+      const found: number[] | null = this.#compiled
+        .re2()
+        .executeEngine(input, where.at, where.anchor, where.slots);
       return found;
     } catch (error) {
       if (error !== OUT_OF_WORK) throw error;
@@ -115,7 +117,8 @@ export class Pattern {
 
   #price(text: string, { slots }: Search): number {
     const program = this.programSize;
-    const isBacktracked = slots > 0 && program <= BACKTRACKED_PROGRAM && program * text.length <= BACKTRACKED;
+    const isBacktracked =
+      slots > 0 && program <= BACKTRACKED_PROGRAM && program * text.length <= BACKTRACKED;
     return (isBacktracked ? BACKTRACKED_PRICE : program) * (1 + slots / SLOTS_AT_ONCE);
   }
 
@@ -137,9 +140,15 @@ type Search = { at: number; anchor: Anchor; slots: number };
  * Compiles a pattern in RE2's grammar. Throws `PatternError`: `pattern_invalid` with what is wrong with it, `pattern_too_costly`
  * if it is longer than `MAX_PATTERN_CHARS`, its program larger than `MAX_PROGRAM`, or compiling it exceeds the budget.
  */
-export function compilePattern(source: string, budget: WorkBudget, options: PatternOptions = {}): Pattern {
+export function compilePattern(
+  source: string,
+  budget: WorkBudget,
+  options: PatternOptions = {},
+): Pattern {
   if (source.length > MAX_PATTERN_CHARS)
-    throw tooCostly(`the pattern has ${source.length} characters; at most ${MAX_PATTERN_CHARS} are compiled`);
+    throw tooCostly(
+      `the pattern has ${source.length} characters; at most ${MAX_PATTERN_CHARS} are compiled`,
+    );
   const program = largestProgram(source);
   if (program > MAX_PROGRAM)
     throw tooCostly(
@@ -153,11 +162,17 @@ export function compilePattern(source: string, budget: WorkBudget, options: Patt
 }
 
 function compiledOf(source: string, { ignoreCase, multiline, dotAll }: PatternOptions): RE2JS {
-  const flags = (ignoreCase ? RE2JS.CASE_INSENSITIVE : 0) | (multiline ? RE2JS.MULTILINE : 0) | (dotAll ? RE2JS.DOTALL : 0);
+  const flags =
+    (ignoreCase ? RE2JS.CASE_INSENSITIVE : 0) |
+    (multiline ? RE2JS.MULTILINE : 0) |
+    (dotAll ? RE2JS.DOTALL : 0);
   try {
     return RE2JS.compile(source, flags);
   } catch (error) {
-    throw new PatternError("pattern_invalid", error instanceof Error ? error.message : String(error));
+    throw new PatternError(
+      "pattern_invalid",
+      error instanceof Error ? error.message : String(error),
+    );
   }
 }
 
@@ -165,7 +180,8 @@ function compiledOf(source: string, { ignoreCase, multiline, dotAll }: PatternOp
 const rangesOf = (instructions: readonly { runes: readonly number[] }[]): number =>
   instructions.reduce((sum, { runes }) => sum + runes.length, 0);
 
-const tooCostly = (reason: string): PatternError => new PatternError("pattern_too_costly", `pattern_too_costly: ${reason}.`);
+const tooCostly = (reason: string): PatternError =>
+  new PatternError("pattern_too_costly", `pattern_too_costly: ${reason}.`);
 
 /** A pattern that matches exactly this text. */
 export const quotePattern = (text: string): string => RE2JS.quote(text);

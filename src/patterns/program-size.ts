@@ -62,10 +62,15 @@ const NEGATED = /\[\^/g;
 const WORK = { perChar: 30, perBranch: 500, perUnicodeClass: 50_000, perFoldedClass: 250_000 };
 
 /** The work of compiling a pattern, in units of matching; measured, and rounded up. */
-export function compileWork(pattern: string, { program, ignoreCase }: { program: number; ignoreCase: boolean }): number {
+export function compileWork(
+  pattern: string,
+  { program, ignoreCase }: { program: number; ignoreCase: boolean },
+): number {
   const count = (kind: RegExp): number => pattern.match(kind)?.length ?? 0;
   const isFolded = ignoreCase || FOLDED.test(pattern);
   const classes = count(UNICODE_CLASS);
-  const perClass = isFolded ? (classes + count(NEGATED)) * WORK.perFoldedClass : classes * WORK.perUnicodeClass;
+  const perClass = isFolded
+    ? (classes + count(NEGATED)) * WORK.perFoldedClass
+    : classes * WORK.perUnicodeClass;
   return WORK.perChar * (pattern.length + program) + WORK.perBranch * count(BRANCHES) + perClass;
 }

@@ -40,8 +40,10 @@ export class WorkBudget {
     if (this.#exceeded) throw this.#exceeded;
     this.#spent += work;
     this.#sincePause += work;
-    if (this.#spent > this.#limits.call) throw this.#refuse(`it needs more than ${this.#limits.call} units of work in one call`);
-    if (this.#sincePause > this.#limits.step) throw this.#refuse(`one step needs more than ${this.#limits.step} units of work`);
+    if (this.#spent > this.#limits.call)
+      throw this.#refuse(`it needs more than ${this.#limits.call} units of work in one call`);
+    if (this.#sincePause > this.#limits.step)
+      throw this.#refuse(`one step needs more than ${this.#limits.step} units of work`);
   }
 
   /**
@@ -55,7 +57,8 @@ export class WorkBudget {
   }
 
   #refuse(reason: string): PatternError {
-    const advice = "Use a simpler pattern (smaller repeat counts, fewer alternatives), shorter lines, or less text.";
+    const advice =
+      "Use a simpler pattern (smaller repeat counts, fewer alternatives), shorter lines, or less text.";
     this.#exceeded = new PatternError(
       "pattern_too_costly",
       `pattern_too_costly: ${reason} (program size x characters). ${advice}`,

@@ -5,8 +5,13 @@ import { announcement, block, paragraphs, quote, quotedBlock } from "./quote";
 
 /** Stands before all of them. Names are the user's words, so they are quoted. */
 export function attachmentsHeader(nonce: string, attachments: readonly Attachment[]): string {
-  const list = attachments.map((attachment, index) => `${index + 1}. ${describe(nonce, attachment)}`);
-  return paragraphs(announcement(nonce), `${LEAD}\n${block(nonce, "ATTACHED TO THE ORIGINAL MESSAGE", list.join("\n"))}`);
+  const list = attachments.map(
+    (attachment, index) => `${index + 1}. ${describe(nonce, attachment)}`,
+  );
+  return paragraphs(
+    announcement(nonce),
+    `${LEAD}\n${block(nonce, "ATTACHED TO THE ORIGINAL MESSAGE", list.join("\n"))}`,
+  );
 }
 
 const LEAD =

@@ -17,7 +17,11 @@ Where a result was long, say what it showed and where it can be read again. Inve
 type Request = { nonce: string; task: string; transcript: string };
 
 /** The call that sums up. `task` is what the round began with; `transcript` is the part that goes. */
-export const summaryRequest = ({ nonce, task, transcript }: Request): { system: string; user: string } => ({
+export const summaryRequest = ({
+  nonce,
+  task,
+  transcript,
+}: Request): { system: string; user: string } => ({
   system: SYSTEM,
   user: paragraphs(
     announcement(nonce),

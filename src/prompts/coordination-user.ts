@@ -1,6 +1,12 @@
 import { announcement, paragraphs } from "./quote";
 import { answersBlock, type ShownAnswer } from "./shown-answers";
-import { type EarlierTurn, type Feedback, feedbackBlock, historyBlock, questionBlock } from "./task";
+import {
+  type EarlierTurn,
+  type Feedback,
+  feedbackBlock,
+  historyBlock,
+  questionBlock,
+} from "./task";
 
 type RoundMessage = {
   nonce: string;
@@ -17,7 +23,15 @@ type RoundMessage = {
 
 /** The user message a coordination round begins with: what stays the same for the turn first, what changes last. */
 export function roundMessage(message: RoundMessage): string {
-  const { nonce, history, question, feedback, answers, filesNote = null, keepsFiles = false } = message;
+  const {
+    nonce,
+    history,
+    question,
+    feedback,
+    answers,
+    filesNote = null,
+    keepsFiles = false,
+  } = message;
   return paragraphs(
     announcement(nonce),
     historyBlock(nonce, history),

@@ -11,7 +11,11 @@ export type FilesPrompt = {
 };
 
 /** `later`: whoever writes the final reply may change it then. */
-type ContextPrompt = { name: string; access: "read" | "later" | "write"; protectedPaths: readonly string[] };
+type ContextPrompt = {
+  name: string;
+  access: "read" | "later" | "write";
+  protectedPaths: readonly string[];
+};
 
 /** While the team coordinates. The same in all rounds: nothing here tells whose files are whose. */
 export function workspaceSection(files: FilesPrompt): string {
@@ -44,7 +48,10 @@ function taskLine({ tasks = false }: FilesPrompt): string {
 
 function contextLines({ contexts }: FilesPrompt): string {
   return contexts
-    .map((context) => `\n- \`/contexts/${context.name}\` was given by the user. ${accessLine(context)}${protectedLine(context)}`)
+    .map(
+      (context) =>
+        `\n- \`/contexts/${context.name}\` was given by the user. ${accessLine(context)}${protectedLine(context)}`,
+    )
     .join("");
 }
 

@@ -10,7 +10,8 @@ type Persona = {
   strength: "full" | "softened";
 };
 
-const DEFAULT_ROLE = "You are an expert who solves problems with care: exact, complete, and honest about what is uncertain.";
+const DEFAULT_ROLE =
+  "You are an expert who solves problems with care: exact, complete, and honest about what is uncertain.";
 
 /** The persona that holds now, if any. */
 export function personaFor(

@@ -1,10 +1,17 @@
 import { type Identity, identitySections } from "./identity";
 import { announcement, paragraphs, quotedBlock } from "./quote";
-import { type EarlierTurn, type Feedback, feedbackBlock, historyBlock, questionBlock } from "./task";
+import {
+  type EarlierTurn,
+  type Feedback,
+  feedbackBlock,
+  historyBlock,
+  questionBlock,
+} from "./task";
 
 /** The presenter's verdict on its own final text: does it go to the user, or does the team begin again? */
 
-export const judgementSystem = (identity: Identity): string => paragraphs(...identitySections(identity), TASK);
+export const judgementSystem = (identity: Identity): string =>
+  paragraphs(...identitySections(identity), TASK);
 
 const TASK = `# Your task now
 
@@ -27,7 +34,8 @@ type JudgementMessage = {
 
 export function judgementMessage(message: JudgementMessage): string {
   const { nonce, executedTools } = message;
-  const tools = executedTools.length === 0 ? "none" : executedTools.map((name) => `- ${name}`).join("\n");
+  const tools =
+    executedTools.length === 0 ? "none" : executedTools.map((name) => `- ${name}`).join("\n");
   return paragraphs(
     announcement(nonce),
     historyBlock(nonce, message.history),

@@ -1,7 +1,10 @@
 import type { RoundLimit } from "../protocol/events";
 
 /** What an agent reads about a limit of its round that is near or reached. At most 512 bytes, as the rules reserve for it. */
-export function limitNotice({ calls_left, seconds_left }: RoundLimit, offers: readonly string[]): string {
+export function limitNotice(
+  { calls_left, seconds_left }: RoundLimit,
+  offers: readonly string[],
+): string {
   if (calls_left === 0 || seconds_left === 0) {
     const used = calls_left === 0 ? "You have used all calls" : "You have used all the time";
     return `${used} of this round. Your own tools are no longer available. ${LAST[kindOf(offers)]}`;
@@ -28,11 +31,13 @@ const NEAR: Record<Kind, string> = {
 };
 
 const LAST: Record<Kind, string> = {
-  answer: "Call `new_answer` now, with the best answer you can give from what you have. Your files are handed over as they are.",
+  answer:
+    "Call `new_answer` now, with the best answer you can give from what you have. Your files are handed over as they are.",
   decide:
     "Call `vote` for the best of the current answers now, or `new_answer` with a better one. If you call `new_answer`, your files are handed over as they are; with a vote this round's changes to them are dropped.",
   vote: "Call `vote` now, for the best of the current answers.",
   reply: "Write the final reply now, from what you have. Your files are handed over as they are.",
 };
 
-const counted = (count: number, unit: string): string => `${count} ${unit}${count === 1 ? "" : "s"}`;
+const counted = (count: number, unit: string): string =>
+  `${count} ${unit}${count === 1 ? "" : "s"}`;

@@ -17,7 +17,12 @@ const MODES: Record<DiversityMode, string> = {
 type PersonasSystem = { diversityMode: DiversityMode; guidelines: string | null };
 
 export function personasSystem({ diversityMode, guidelines }: PersonasSystem): string {
-  return paragraphs(TASK, MODES[diversityMode], guidelines?.trim() ? `# Guidelines\n\n${guidelines.trim()}` : null, FORM);
+  return paragraphs(
+    TASK,
+    MODES[diversityMode],
+    guidelines?.trim() ? `# Guidelines\n\n${guidelines.trim()}` : null,
+    FORM,
+  );
 }
 
 const TASK = `# Your task
@@ -39,7 +44,9 @@ type PersonasMessage = {
 };
 
 export function personasMessage({ nonce, history, question, team }: PersonasMessage): string {
-  const roles = team.map(({ alias, role }) => quotedBlock(nonce, `ROLE of ${alias}`, role?.trim() || "(no role of its own)"));
+  const roles = team.map(({ alias, role }) =>
+    quotedBlock(nonce, `ROLE of ${alias}`, role?.trim() || "(no role of its own)"),
+  );
   return paragraphs(
     announcement(nonce),
     historyBlock(nonce, history),

@@ -3,13 +3,23 @@ import { type FilesPrompt, ownFilesSection, presenterFilesSection } from "./file
 import { type Identity, identitySections } from "./identity";
 import { announcement, block, paragraphs, quotedBlock } from "./quote";
 import type { ShownAnswer } from "./shown-answers";
-import { type EarlierTurn, type Feedback, feedbackBlock, historyBlock, questionBlock } from "./task";
+import {
+  type EarlierTurn,
+  type Feedback,
+  feedbackBlock,
+  historyBlock,
+  questionBlock,
+} from "./task";
 
 /** The final text: by the winner on behalf of its team, or by an agent that works alone. */
 
 type PresentationSystem = Identity & { afterCoordination: boolean; files: FilesPrompt | null };
 
-export function presentationSystem({ afterCoordination, files, ...identity }: PresentationSystem): string {
+export function presentationSystem({
+  afterCoordination,
+  files,
+  ...identity
+}: PresentationSystem): string {
   const filesSection = afterCoordination ? presenterFilesSection : ownFilesSection;
   return paragraphs(
     ...identitySections(identity),
@@ -63,24 +73,36 @@ export function presentationMessage(message: PresentationMessage): string {
     historyBlock(nonce, message.history),
     questionBlock(nonce, message.question),
     feedbackBlock(nonce, message.feedback),
-    own ? quotedBlock(nonce, `ANSWER ${own.alias} (your own, chosen by the team)`, own.content) : null,
+    own
+      ? quotedBlock(nonce, `ANSWER ${own.alias} (your own, chosen by the team)`, own.content)
+      : null,
     own?.cut ? "Your answer was cut off before it was complete: finish it." : null,
     ...others.map(({ alias, content }) => quotedBlock(nonce, `ANSWER ${alias}`, content)),
-    votes.length === 0 ? null : block(nonce, "VOTES", ...votes.map((vote) => voteBlock(nonce, vote))),
+    votes.length === 0
+      ? null
+      : block(nonce, "VOTES", ...votes.map((vote) => voteBlock(nonce, vote))),
     planned.calls.length === 0 ? null : plannedBlock(nonce, planned),
     "Write the final reply to the ORIGINAL MESSAGE now.",
   );
 }
 
 function voteBlock(nonce: string, { voter, target, reason }: CountedVote): string {
-  return quotedBlock(nonce, `VOTE REASON of ${voter} for ${target}`, reason.trim() === "" ? "(none given)" : reason);
+  return quotedBlock(
+    nonce,
+    `VOTE REASON of ${voter} for ${target}`,
+    reason.trim() === "" ? "(none given)" : reason,
+  );
 }
 
 function plannedBlock(nonce: string, { calls, leftOut }: PlannedCalls): string {
-  const list = calls.map((call, index) => `${index + 1}. ${call.name} ${call.arguments}`).join("\n");
+  const list = calls
+    .map((call, index) => `${index + 1}. ${call.name} ${call.arguments}`)
+    .join("\n");
   const said =
     "These tool calls you planned and nobody has executed. Execute those the reply still calls for, now, and say what came of them.";
   const earlier =
-    leftOut === 0 ? "" : ` These are the latest: ${leftOut} earlier ones are left out, as there were too many to show.`;
+    leftOut === 0
+      ? ""
+      : ` These are the latest: ${leftOut} earlier ones are left out, as there were too many to show.`;
   return `${said}${earlier}\n${quotedBlock(nonce, "PLANNED TOOL CALLS", list)}`;
 }

@@ -17,8 +17,13 @@ export function researchNote(nonce: string, { text, uses, citations }: Found): s
   const ran = uses.filter(({ name, output }) => name === "code_execution" && output.trim() !== "");
   const computed = ran.map(({ input, output }) => `${input}\n→ ${output}`).join("\n\n");
   const sources = citations.map(({ title, url }) => `- ${title} ${url}`).join("\n");
-  const block = (title: string, found: string) => (found.trim() === "" ? null : quotedBlock(nonce, title, found));
-  const blocks = [block("YOUR RESEARCH", text), block("COMPUTED", computed), block("SOURCES", sources)];
+  const block = (title: string, found: string) =>
+    found.trim() === "" ? null : quotedBlock(nonce, title, found);
+  const blocks = [
+    block("YOUR RESEARCH", text),
+    block("COMPUTED", computed),
+    block("SOURCES", sources),
+  ];
   const isEmpty = blocks.every((found) => found === null);
   return paragraphs(isEmpty ? NOTHING : FOUND, ...blocks, NEXT);
 }

@@ -8,7 +8,8 @@ export const RESULTS = {
   refused:
     "Not executed: the reply was cut at its end, asked for too many tools, or asked for tools that were not offered to it.",
   noSuchTool: "There is no such tool. Use only the tools you are offered.",
-  outcomeUnknown: "The outcome is unknown: the call may or may not have done its work. Verify before you repeat it.",
+  outcomeUnknown:
+    "The outcome is unknown: the call may or may not have done its work. Verify before you repeat it.",
   notExecuted: "Not executed.",
   empty: "Done. The tool returned no text.",
 } as const;

@@ -4,6 +4,14 @@ import { block, quotedBlock } from "./quote";
 export type ShownAnswer = { alias: string; content: string };
 
 /** Answers in the order given, inside one outer block. */
-export function answersBlock(nonce: string, title: string, answers: readonly ShownAnswer[]): string {
-  return block(nonce, title, ...answers.map(({ alias, content }) => quotedBlock(nonce, `ANSWER ${alias}`, content)));
+export function answersBlock(
+  nonce: string,
+  title: string,
+  answers: readonly ShownAnswer[],
+): string {
+  return block(
+    nonce,
+    title,
+    ...answers.map(({ alias, content }) => quotedBlock(nonce, `ANSWER ${alias}`, content)),
+  );
 }

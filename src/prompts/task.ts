@@ -17,7 +17,8 @@ export function historyBlock(nonce: string, history: readonly EarlierTurn[]): st
   return block(nonce, "HISTORY", ...turns);
 }
 
-export const questionBlock = (nonce: string, question: string): string => quotedBlock(nonce, "ORIGINAL MESSAGE", question);
+export const questionBlock = (nonce: string, question: string): string =>
+  quotedBlock(nonce, "ORIGINAL MESSAGE", question);
 
 /** Why the reply of the attempt before was rejected. */
 export type Feedback = {

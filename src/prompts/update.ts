@@ -7,7 +7,8 @@ export type UpdateCause = "working" | "vote_void" | "vote_stale";
 const NOTICES: Record<UpdateCause, string> = {
   working: "Newer answers have arrived while you were working.",
   vote_void: "Your vote no longer counts: a newer answer arrived after it. Judge again.",
-  vote_stale: "Your vote was not counted: newer answers had arrived that you had not seen. Here they are; judge again.",
+  vote_stale:
+    "Your vote was not counted: newer answers had arrived that you had not seen. Here they are; judge again.",
 };
 
 const OPTIONS = `Does the best of all current answers, these among them, serve the ORIGINAL MESSAGE well? You have three options:
@@ -17,7 +18,11 @@ const OPTIONS = `Does the best of all current answers, these among them, serve t
 3. Vote: if one of the answers serves the message well, call \`vote\` for it.`;
 
 /** The new answers only. Each replaces the earlier answer of the same agent. */
-export function updateMessage(nonce: string, cause: UpdateCause, answers: readonly ShownAnswer[]): string {
+export function updateMessage(
+  nonce: string,
+  cause: UpdateCause,
+  answers: readonly ShownAnswer[],
+): string {
   return paragraphs(
     `${NOTICES[cause]} A new answer replaces its author's earlier one; the other answers stand as you know them.`,
     answersBlock(nonce, "NEW ANSWERS", answers),

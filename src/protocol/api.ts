@@ -1,5 +1,11 @@
 import { z } from "zod";
-import { AttachmentSchema, ATTACHMENT_LIMITS, MOST_PARTS, QuestionPartSchema, textOfParts } from "./attachments";
+import {
+  AttachmentSchema,
+  ATTACHMENT_LIMITS,
+  MOST_PARTS,
+  QuestionPartSchema,
+  textOfParts,
+} from "./attachments";
 import { EndedBySchema, UsageSchema } from "./events";
 import { HandedFilesSchema, LeftOutSchema } from "./file-events";
 import { CitationSchema, HostedToolNameSchema } from "./hosted-tools";
@@ -13,7 +19,9 @@ import { InputRequiredSchema } from "./tool-news";
 /** Session ids look like `session_01jd…`: time-sortable, lower case. */
 export const IdSchema = z.string().regex(/^[a-z0-9_]{10,64}$/, "is not an id");
 /** `agent2.1` or `agent2.final`. */
-export const LabelSchema = z.string().regex(/^agent[1-9][0-9]?\.([1-9][0-9]{0,5}|final)$/, "is not an answer label");
+export const LabelSchema = z
+  .string()
+  .regex(/^agent[1-9][0-9]?\.([1-9][0-9]{0,5}|final)$/, "is not an answer label");
 
 export const MAX_QUESTION_CHARS = 200_000;
 /** Far beyond any run, near enough that sums stay exact. */
@@ -38,15 +46,19 @@ const AskedSchema = z.union([
     .superRefine((parts, context) => {
       const text = QuestionSchema.safeParse(textOfParts(parts));
       if (!text.success)
-        context.addIssue(`${text.error.issues[0]?.message ?? "is no question"}: its text parts are what is asked`);
+        context.addIssue(
+          `${text.error.issues[0]?.message ?? "is no question"}: its text parts are what is asked`,
+        );
       const attached = parts.filter(({ type }) => type !== "text").length;
-      if (attached > ATTACHMENT_LIMITS.count) context.addIssue(`has over ${ATTACHMENT_LIMITS.count} images and files`);
+      if (attached > ATTACHMENT_LIMITS.count)
+        context.addIssue(`has over ${ATTACHMENT_LIMITS.count} images and files`);
     }),
 ]);
 export type AskedQuestion = z.infer<typeof AskedSchema>;
 
 /** What a question says, whatever comes with it. */
-export const textOfQuestion = (asked: AskedQuestion): string => (typeof asked === "string" ? asked : textOfParts(asked));
+export const textOfQuestion = (asked: AskedQuestion): string =>
+  typeof asked === "string" ? asked : textOfParts(asked);
 
 /** A budget below the cheapest first call is refused; so is 0, unless a call costs nothing. */
 const BudgetRequestSchema = z.strictObject({
@@ -61,9 +73,12 @@ const limits = {
 
 /** As it was sent: a copy made key by key would lose `__proto__`, which the config check refuses. */
 export const ConfigObjectSchema = z
-  .custom<Record<string, unknown>>((value) => typeof value === "object" && value !== null && !Array.isArray(value), {
-    message: "Invalid input: expected an object",
-  })
+  .custom<Record<string, unknown>>(
+    (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+    {
+      message: "Invalid input: expected an object",
+    },
+  )
   .meta({ type: "object", additionalProperties: {} });
 
 export const RunRequestSchema = z
@@ -94,7 +109,12 @@ export const TurnRequestSchema = z
 export const TurnStatusSchema = z.enum(["running", "completed", "failed", "cancelled"]);
 
 /** Paths on the same host. */
-const LinksSchema = z.object({ session: z.string(), turn: z.string(), events: z.string(), cancel: z.string() });
+const LinksSchema = z.object({
+  session: z.string(),
+  turn: z.string(),
+  events: z.string(),
+  cancel: z.string(),
+});
 
 /** One place in what the client sent, and what is to be said about it. Line and column count from 1, where there is text. */
 export const FaultSchema = z
@@ -123,13 +143,21 @@ export const RunResponseSchema = z
 export type RunResponse = z.infer<typeof RunResponseSchema>;
 
 export const RUNS_PATH = "/api/runs";
-export const sessionPath = (sessionId: string): string => `/api/sessions/${encodeURIComponent(sessionId)}`;
-const turnPath = (sessionId: string, turn: number): string => `${sessionPath(sessionId)}/turns/${turn}`;
-export const eventsPath = (sessionId: string, turn: number): string => `${turnPath(sessionId, turn)}/events`;
+export const sessionPath = (sessionId: string): string =>
+  `/api/sessions/${encodeURIComponent(sessionId)}`;
+const turnPath = (sessionId: string, turn: number): string =>
+  `${sessionPath(sessionId)}/turns/${turn}`;
+export const eventsPath = (sessionId: string, turn: number): string =>
+  `${turnPath(sessionId, turn)}/events`;
 export const cancelPath = (sessionId: string): string => `${sessionPath(sessionId)}/cancel`;
 
 /** Where the files of one answer are listed. */
-export const answerFilesPath = (at: { sessionId: string; turn: number; label: string; attempt: number }): string =>
+export const answerFilesPath = (at: {
+  sessionId: string;
+  turn: number;
+  label: string;
+  attempt: number;
+}): string =>
   `${turnPath(at.sessionId, at.turn)}/answers/${encodeURIComponent(at.label)}/files?attempt=${at.attempt}`;
 
 /** What the answer to a started turn links to. */
@@ -156,7 +184,16 @@ export type Problem = z.infer<typeof ProblemSchema>;
 
 const PhaseSchema = z.enum(["initial_answer", "enforcement", "presentation", "done"]);
 const AgentStatusSchema = z
-  .enum(["waiting", "streaming", "answered", "voted", "restarting", "error", "timeout", "completed"])
+  .enum([
+    "waiting",
+    "streaming",
+    "answered",
+    "voted",
+    "restarting",
+    "error",
+    "timeout",
+    "completed",
+  ])
   .describe(
     "`error`: it failed, or the attempt ended or the turn was cancelled before it took part. `timeout`: time ran out first",
   );
@@ -188,7 +225,11 @@ const VoteResultSchema = z
 const tokenFields = {
   tokens: z.int().describe("Input and output: `reported_tokens` and `reserved_tokens` together"),
   reported_tokens: z.int().describe("As providers reported them"),
-  reserved_tokens: z.int().describe("Of calls that reported no usage: what they had reserved, the most they can have taken"),
+  reserved_tokens: z
+    .int()
+    .describe(
+      "Of calls that reported no usage: what they had reserved, the most they can have taken",
+    ),
 };
 const costFields = {
   cost_usd: z.number().nullable().describe("null if any part has no known price"),
@@ -202,7 +243,13 @@ export const AgentStateSchema = z
     latest_answer_label: z.string().nullable(),
     /** How many files the latest answer leaves out of the agent's answer before; see `left_out` of `answer.submitted`. */
     left_out: z.int(),
-    vote_cast: z.object({ voted_for_agent: z.string(), voted_for_label: z.string(), reason_preview: z.string() }).nullable(),
+    vote_cast: z
+      .object({
+        voted_for_agent: z.string(),
+        voted_for_label: z.string(),
+        reason_preview: z.string(),
+      })
+      .nullable(),
     times_restarted: z.int(),
     last_activity: seconds,
     error: z.object({ type: z.string(), message: z.string(), timestamp: seconds }).nullable(),
@@ -332,7 +379,9 @@ export const AttemptSchema = z
         changed_files: z.int().optional(),
       })
       .nullable(),
-    restart: z.object({ agent: z.string(), reason: z.string(), instructions: z.string() }).nullable(),
+    restart: z
+      .object({ agent: z.string(), reason: z.string(), instructions: z.string() })
+      .nullable(),
   })
   .meta({ id: "Attempt" });
 
@@ -349,7 +398,11 @@ export const TurnResponseSchema = TurnSummarySchema.omit({ question_preview: tru
     /** Sources of the final answer, each address once; none where an answer stands in for its presentation. */
     citations: z.array(CitationSchema),
     /** All agents of the team, as the latest attempt left them. */
-    agents: z.array(ParticipantSchema.extend({ provider: z.string(), model: z.string() }).meta({ id: "TurnAgent" })),
+    agents: z.array(
+      ParticipantSchema.extend({ provider: z.string(), model: z.string() }).meta({
+        id: "TurnAgent",
+      }),
+    ),
     /** By agent. */
     hosted_uses: z.record(z.string(), HostedUsesSchema),
     /** Of the latest attempt, voided ones among them. */
@@ -363,7 +416,13 @@ export const TurnResponseSchema = TurnSummarySchema.omit({ question_preview: tru
       })
       .nullable(),
     /** What a cancelled turn leaves. */
-    partial: z.object({ winner: z.string().nullable(), answer: z.string().nullable(), text: z.string().nullable() }).nullable(),
+    partial: z
+      .object({
+        winner: z.string().nullable(),
+        answer: z.string().nullable(),
+        text: z.string().nullable(),
+      })
+      .nullable(),
   })
   .meta({ id: "Turn" });
 export type TurnResponse = z.infer<typeof TurnResponseSchema>;

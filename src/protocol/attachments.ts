@@ -32,7 +32,9 @@ export function excessOf(attachments: readonly Pick<Attachment, "kind" | "size">
   const sizeOf = (some: typeof attachments) => some.reduce((sum, { size }) => sum + size, 0);
   if (attachments.length > count) return { limit: "count", most: count };
   if (sizeOf(attachments) > bytes) return { limit: "bytes", most: bytes };
-  return sizeOf(attachments.filter(({ kind }) => kind === "text")) > textBytes ? { limit: "textBytes", most: textBytes } : null;
+  return sizeOf(attachments.filter(({ kind }) => kind === "text")) > textBytes
+    ? { limit: "textBytes", most: textBytes }
+    : null;
 }
 
 const SHA256 = /^[0-9a-f]{64}$/;
@@ -55,7 +57,11 @@ const MAX_DATA_CHARS = Math.ceil(ATTACHMENT_LIMITS.bytes / 3) * 4;
 
 const content = {
   /** Base64, without `data:` before it. */
-  data: z.string().min(1, "is empty").max(MAX_DATA_CHARS, `is over ${ATTACHMENT_LIMITS.bytes} bytes`).optional(),
+  data: z
+    .string()
+    .min(1, "is empty")
+    .max(MAX_DATA_CHARS, `is over ${ATTACHMENT_LIMITS.bytes} bytes`)
+    .optional(),
   /** In place of `data`: something that an earlier turn of the session brought. */
   sha256: z.string().regex(SHA256, "is not a SHA-256 in lower-case hex").optional(),
   name: z
@@ -71,9 +77,15 @@ const content = {
   media_type: z.string().min(1).max(100).optional(),
 };
 
-const hasOneSource = ({ data, sha256 }: { data?: string | undefined; sha256?: string | undefined }): boolean =>
-  (data === undefined) !== (sha256 === undefined);
-const ONE_SOURCE = "needs either data (base64) or sha256 (of something an earlier turn of the session brought)";
+const hasOneSource = ({
+  data,
+  sha256,
+}: {
+  data?: string | undefined;
+  sha256?: string | undefined;
+}): boolean => (data === undefined) !== (sha256 === undefined);
+const ONE_SOURCE =
+  "needs either data (base64) or sha256 (of something an earlier turn of the session brought)";
 
 /** A part of a question. `text` is said, the others are looked at. */
 export const QuestionPartSchema = z.discriminatedUnion("type", [

@@ -3,9 +3,14 @@ import type { Usage } from "./events";
 import type { AgentRules } from "./team";
 
 /** What a call was charged. Earlier logs wrote 0 where no price was known: there the price in `session.created` decides. */
-export function chargedCost(agent: AgentRules | undefined, charge: CostFields & { tokens: number; usage: Usage | null }): Cost {
+export function chargedCost(
+  agent: AgentRules | undefined,
+  charge: CostFields & { tokens: number; usage: Usage | null },
+): Cost {
   const cost = costOfFields(charge);
-  return agent && charge.tokens > 0 && !isPriced(agent, charge.usage) ? { ...cost, isWhole: false } : cost;
+  return agent && charge.tokens > 0 && !isPriced(agent, charge.usage)
+    ? { ...cost, isWhole: false }
+    : cost;
 }
 
 /** Whether every part of a usage has a known price; `null`: nobody reported what hosted tools did. */

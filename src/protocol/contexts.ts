@@ -34,7 +34,12 @@ const HashSchema = z.string().regex(BLOB_HASH, "is no SHA-256 in lower-case hex"
 const MB = 1_000_000;
 
 /** What one version may hold, and how much larger than its upload it may be. The service refuses more; clients say so before. */
-export const CONTEXT_LIMITS = { bytes: 100 * MB, files: 10_000, fileBytes: 16 * MB, ratio: 100 } as const;
+export const CONTEXT_LIMITS = {
+  bytes: 100 * MB,
+  files: 10_000,
+  fileBytes: 16 * MB,
+  ratio: 100,
+} as const;
 
 /** Blobs sent together in one tar: those up to this size, up to so many, up to so many bytes. */
 export const PACK_LIMITS = { blobBytes: 1 * MB, blobs: 500, bytes: 8 * MB } as const;
@@ -43,7 +48,11 @@ const seconds = z.number().describe("Unix time in seconds");
 
 export const ContextFileSchema = z
   .strictObject({
-    path: z.string().min(1).max(4_096).describe("Relative to the context's root, parts joined by `/`"),
+    path: z
+      .string()
+      .min(1)
+      .max(4_096)
+      .describe("Relative to the context's root, parts joined by `/`"),
     sha256: HashSchema,
     size: z.int().min(0).describe("Bytes"),
     executable: z.literal(true).optional(),
@@ -53,16 +62,23 @@ export type ContextFile = z.infer<typeof ContextFileSchema>;
 
 export const ContextManifestSchema = z
   .strictObject({
-    files: z.array(ContextFileSchema).max(CONTEXT_LIMITS.files, `has more than ${CONTEXT_LIMITS.files} files`),
+    files: z
+      .array(ContextFileSchema)
+      .max(CONTEXT_LIMITS.files, `has more than ${CONTEXT_LIMITS.files} files`),
     base_version: VersionIdSchema.nullable()
       .optional()
-      .describe("The version this was made from, null for none: refused where another is the newest by now"),
+      .describe(
+        "The version this was made from, null for none: refused where another is the newest by now",
+      ),
   })
   .meta({ id: "ContextManifest" });
 export type ContextManifest = z.infer<typeof ContextManifestSchema>;
 
 export const SkippedEntrySchema = z
-  .object({ path: z.string(), reason: z.string().describe("What it is: `symlink`, `hard link`, `device`, `setuid`, …") })
+  .object({
+    path: z.string(),
+    reason: z.string().describe("What it is: `symlink`, `hard link`, `device`, `setuid`, …"),
+  })
   .meta({ id: "SkippedEntry" });
 export type SkippedEntry = z.infer<typeof SkippedEntrySchema>;
 
@@ -72,11 +88,15 @@ export const ContextUploadSchema = z
     version: VersionIdSchema,
     status: z
       .enum(["committed", "unchanged", "uploading"])
-      .describe("`uploading`: send what is missing, then the same manifest again; `unchanged`: the newest version is this one"),
+      .describe(
+        "`uploading`: send what is missing, then the same manifest again; `unchanged`: the newest version is this one",
+      ),
     files: z.int(),
     bytes: z.int(),
     missing: z.array(HashSchema).describe("Hashes of the blobs that are still to be sent"),
-    skipped: z.array(SkippedEntrySchema).describe("Entries of an archive that were left out, the first thousand"),
+    skipped: z
+      .array(SkippedEntrySchema)
+      .describe("Entries of an archive that were left out, the first thousand"),
     skipped_more: z.int().optional().describe("How many were left out beyond those; absent: none"),
     links: z.object({ context: z.string(), blobs: z.string() }),
   })
@@ -99,7 +119,9 @@ export const ContextEntrySchema = z.object(entry).meta({ id: "ContextEntry" });
 export type ContextEntry = z.infer<typeof ContextEntrySchema>;
 
 /** One version, whole. `tree`: its files by path, sorted. */
-export const ContextSchema = z.object({ ...entry, tree: z.array(ContextFileSchema) }).meta({ id: "Context" });
+export const ContextSchema = z
+  .object({ ...entry, tree: z.array(ContextFileSchema) })
+  .meta({ id: "Context" });
 export type Context = z.infer<typeof ContextSchema>;
 
 export const ContextListSchema = z
@@ -125,7 +147,11 @@ export const ContextChangeSchema = z
 
 /** What a turn's presenter changed in one context, against the version that was uploaded. */
 export const ContextChangesSchema = z
-  .object({ context: ContextNameSchema, base_version: VersionIdSchema, changes: z.array(ContextChangeSchema) })
+  .object({
+    context: ContextNameSchema,
+    base_version: VersionIdSchema,
+    changes: z.array(ContextChangeSchema),
+  })
   .meta({ id: "ContextChanges" });
 export type ContextChanges = z.infer<typeof ContextChangesSchema>;
 
@@ -141,7 +167,8 @@ export const contextArchivePath = (name: string): string => `${contextPath(name)
 export const contextBlobsPath = (name: string): string => `${contextPath(name)}/blobs`;
 export const contextFilePath = (name: string, path: string): string =>
   `${contextPath(name)}/files/${path.split("/").map(encodeURIComponent).join("/")}`;
-export const turnChangesPath = (session: string, turn: number): string => `/api/sessions/${session}/turns/${turn}/changes`;
+export const turnChangesPath = (session: string, turn: number): string =>
+  `/api/sessions/${session}/turns/${turn}/changes`;
 /** The new contents of a file of a turn's change set. */
 export const turnChangeBlobPath = (session: string, turn: number, hash: string): string =>
   `${turnChangesPath(session, turn)}/blobs/${hash}`;

@@ -28,13 +28,19 @@ export const EvalCaseResultSchema = z
   .object({
     case: z.string(),
     question: z.string().describe("Its beginning"),
-    session_id: IdSchema.describe("The session it ran in; of a case that could not start there is none"),
+    session_id: IdSchema.describe(
+      "The session it ran in; of a case that could not start there is none",
+    ),
     outcome: z.enum(["passed", "failed", "errored"]),
     pass: z.boolean(),
     detail: z.string().describe("Why"),
     answer: z.string().nullable().describe("Its beginning; null without one"),
     answer_is_cut: z.boolean(),
-    erased: z.boolean().describe("Its session has been erased since, and with it the answer and what was said of it"),
+    erased: z
+      .boolean()
+      .describe(
+        "Its session has been erased since, and with it the answer and what was said of it",
+      ),
     cost_usd: z.number().nullable().describe("null if any part has no known price"),
     cost_usd_known: z.number().describe("The sum of the parts with a known price"),
     duration_ms: z.number(),
@@ -44,7 +50,9 @@ export const EvalCaseResultSchema = z
 export type EvalCaseResult = z.infer<typeof EvalCaseResultSchema>;
 
 /** A run with the results there are so far, in the order of the suite. */
-export const EvalRunPageSchema = EvalRunSchema.extend({ results: z.array(EvalCaseResultSchema) }).meta({ id: "EvalRunPage" });
+export const EvalRunPageSchema = EvalRunSchema.extend({
+  results: z.array(EvalCaseResultSchema),
+}).meta({ id: "EvalRunPage" });
 export type EvalRunPage = z.infer<typeof EvalRunPageSchema>;
 
 export const EvalSuiteSchema = z
@@ -72,10 +80,17 @@ export const EvalSuiteListSchema = listOf(EvalSuiteSchema).meta({ id: "EvalSuite
 export const EvalRunListSchema = listOf(EvalRunSchema).meta({ id: "EvalRunList" });
 
 export const EvalStartedSchema = z
-  .object({ id: z.string(), suite: z.string(), status: z.literal("running"), links: z.object({ run: z.string() }) })
+  .object({
+    id: z.string(),
+    suite: z.string(),
+    status: z.literal("running"),
+    links: z.object({ run: z.string() }),
+  })
   .meta({ id: "EvalStarted" });
 export type EvalStarted = z.infer<typeof EvalStartedSchema>;
 
 export const EVALS_PATH = "/api/evals";
-export const evalRunsPath = (suite: string): string => `${EVALS_PATH}/${encodeURIComponent(suite)}/runs`;
-export const evalRunPath = (suite: string, run: string): string => `${evalRunsPath(suite)}/${encodeURIComponent(run)}`;
+export const evalRunsPath = (suite: string): string =>
+  `${EVALS_PATH}/${encodeURIComponent(suite)}/runs`;
+export const evalRunPath = (suite: string, run: string): string =>
+  `${evalRunsPath(suite)}/${encodeURIComponent(run)}`;

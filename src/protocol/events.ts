@@ -17,7 +17,14 @@ export { type Usage, UsageSchema } from "./usage-schema";
  * everywhere. Adding a field is compatible; renaming or removing one breaks recorded logs (`proof/golden/`).
  */
 
-const StopReasonSchema = z.enum(["stop", "tool_calls", "length", "content_filter", "refusal", "unknown"]);
+const StopReasonSchema = z.enum([
+  "stop",
+  "tool_calls",
+  "length",
+  "content_filter",
+  "refusal",
+  "unknown",
+]);
 export type StopReason = z.infer<typeof StopReasonSchema>;
 
 /** What a call is for: a round's work, the final text, the presenter's verdict on it, or writing the personas. */
@@ -38,7 +45,14 @@ const FailureClassSchema = z.enum([
 ]);
 export type FailureClass = z.infer<typeof FailureClassSchema>;
 
-export const EndedBySchema = z.enum(["consensus", "deadline", "budget", "no_agents", "cancelled", "skipped"]);
+export const EndedBySchema = z.enum([
+  "consensus",
+  "deadline",
+  "budget",
+  "no_agents",
+  "cancelled",
+  "skipped",
+]);
 export type EndedBy = z.infer<typeof EndedBySchema>;
 
 const agent = z.string();
@@ -48,8 +62,18 @@ const LabelledVote = z.object({ agent, label });
 /** The two decisions of an agent, arguments already checked for shape; `tool_call` is the provider's id of the call. */
 const DecisionSchema = z.discriminatedUnion("name", [
   z.object({ name: z.literal("new_answer"), tool_call: z.string(), content: z.string() }),
-  z.object({ name: z.literal("vote"), tool_call: z.string(), alias: z.string(), reason: z.string() }),
-  z.object({ name: z.literal("invalid"), tool: z.enum(["new_answer", "vote"]), tool_call: z.string(), problem: z.string() }),
+  z.object({
+    name: z.literal("vote"),
+    tool_call: z.string(),
+    alias: z.string(),
+    reason: z.string(),
+  }),
+  z.object({
+    name: z.literal("invalid"),
+    tool: z.enum(["new_answer", "vote"]),
+    tool_call: z.string(),
+    problem: z.string(),
+  }),
 ]);
 export type Decision = z.infer<typeof DecisionSchema>;
 
@@ -134,7 +158,11 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
     /** Why the previous attempt's final answer was rejected; null in the first attempt. */
     feedback: z.object({ reason: z.string(), instructions: z.string() }).nullable(),
   }),
-  z.object({ type: z.literal("personas.assigned"), ...inAttempt, personas: z.record(z.string(), z.string()) }),
+  z.object({
+    type: z.literal("personas.assigned"),
+    ...inAttempt,
+    personas: z.record(z.string(), z.string()),
+  }),
   z.object({
     type: z.literal("round.started"),
     ...ofRound,
@@ -161,7 +189,9 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
     forced: z.boolean(),
     max_output_tokens: z.number().int(),
     /** The hosted tools this call may use, each so often; absent: none. */
-    hosted_tools: z.array(z.object({ name: HostedToolNameSchema, max_uses: z.number().int() })).optional(),
+    hosted_tools: z
+      .array(z.object({ name: HostedToolNameSchema, max_uses: z.number().int() }))
+      .optional(),
     /** A call that sums up the older part of the agent's conversation; absent: it does not. */
     compacts: z.literal(true).optional(),
     /** What the call says of its round's limits; absent: none is near. */
@@ -219,7 +249,11 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
   }),
   /** The older part of a round's conversation has given way to what this call wrote; comes right after its `call.completed`. */
   z.object({ type: z.literal("conversation.compacted"), ...ofCall, ...DroppedSchema.shape }),
-  z.object({ type: z.literal("stream.delta"), ...base, items: z.array(z.lazy(() => DeltaItemSchema)) }),
+  z.object({
+    type: z.literal("stream.delta"),
+    ...base,
+    items: z.array(z.lazy(() => DeltaItemSchema)),
+  }),
   /**
    * What a tool server has for an agent, from now on: in the turn it takes the place of what was listed before. A tool is pinned
    * for the session by the first event that names it.
@@ -230,7 +264,11 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("tool.progressed"), ...ofTool, ...ToolProgressSchema.shape }),
   /** What a tool's server wants of a person. Nobody is asked and nothing is answered: it is shown. */
   z.object({ type: z.literal("tool.input_required"), ...ofTool, ...InputRequiredSchema.shape }),
-  z.object({ type: z.literal("tool.completed"), ...ofTool, outcome: z.enum(["ok", "error", "planned", "refused"]) }),
+  z.object({
+    type: z.literal("tool.completed"),
+    ...ofTool,
+    outcome: z.enum(["ok", "error", "planned", "refused"]),
+  }),
   /** Cut off by a restart and safe to repeat: it is owed again. */
   z.object({ type: z.literal("tool.interrupted"), ...ofTool }),
   /** Whether it did its work is not known. `message`: what it said, the beginning; absent where it said nothing. */
@@ -265,8 +303,19 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
     /** Absent: none. */
     left_out: LeftOutSchema.optional(),
   }),
-  z.object({ type: z.literal("answer.refused"), ...ofRound, tool_call: z.string(), code: z.string(), message: z.string() }),
-  z.object({ type: z.literal("votes.cleared"), ...inAttempt, by: label, votes: z.array(LabelledVote) }),
+  z.object({
+    type: z.literal("answer.refused"),
+    ...ofRound,
+    tool_call: z.string(),
+    code: z.string(),
+    message: z.string(),
+  }),
+  z.object({
+    type: z.literal("votes.cleared"),
+    ...inAttempt,
+    by: label,
+    votes: z.array(LabelledVote),
+  }),
   z.object({
     type: z.literal("vote.cast"),
     ...ofRound,
@@ -275,8 +324,20 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
     revision: z.number().int(),
     reason: z.string(),
   }),
-  z.object({ type: z.literal("vote.stale"), ...ofRound, tool_call: z.string(), label, missing: z.array(label) }),
-  z.object({ type: z.literal("vote.refused"), ...ofRound, tool_call: z.string(), code: z.string(), message: z.string() }),
+  z.object({
+    type: z.literal("vote.stale"),
+    ...ofRound,
+    tool_call: z.string(),
+    label,
+    missing: z.array(label),
+  }),
+  z.object({
+    type: z.literal("vote.refused"),
+    ...ofRound,
+    tool_call: z.string(),
+    code: z.string(),
+    message: z.string(),
+  }),
   z.object({ type: z.literal("round.nudged"), ...ofRound, nudge: z.number().int() }),
   z.object({
     type: z.literal("answers.injected"),
@@ -285,7 +346,12 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
     via: z.enum(["tool_result", "message", "reopened"]),
   }),
   z.object({ type: z.literal("agent.failed"), ...ofAgent, code: z.string(), message: z.string() }),
-  z.object({ type: z.literal("agent.abstained"), ...ofAgent, code: z.string(), message: z.string() }),
+  z.object({
+    type: z.literal("agent.abstained"),
+    ...ofAgent,
+    code: z.string(),
+    message: z.string(),
+  }),
   z.object({
     type: z.literal("attempt.settled"),
     ...inAttempt,
@@ -295,7 +361,12 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
     tie: z.boolean(),
     ended_by: EndedBySchema,
   }),
-  z.object({ type: z.literal("presentation.started"), ...ofRound, label: label.nullable(), workspace: z.string().nullable() }),
+  z.object({
+    type: z.literal("presentation.started"),
+    ...ofRound,
+    label: label.nullable(),
+    workspace: z.string().nullable(),
+  }),
   z.object({
     type: z.literal("presentation.completed"),
     ...ofAgent,
@@ -318,7 +389,12 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
     /** How many files, those of contexts too, its presenter had changed when it was cut off; they go with it. Absent: none. */
     changed_files: z.number().int().optional(),
   }),
-  z.object({ type: z.literal("attempt.restarted"), ...ofAgent, reason: z.string(), instructions: z.string() }),
+  z.object({
+    type: z.literal("attempt.restarted"),
+    ...ofAgent,
+    reason: z.string(),
+    instructions: z.string(),
+  }),
   z.object({
     type: z.literal("turn.completed"),
     ...base,
@@ -342,7 +418,11 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("turn.cancelled"),
     ...base,
-    partial: z.object({ winner: agent.nullable(), answer: z.string().nullable(), text: z.string().nullable() }),
+    partial: z.object({
+      winner: agent.nullable(),
+      answer: z.string().nullable(),
+      text: z.string().nullable(),
+    }),
     usage: UsageSchema,
     ...COST_FIELDS,
   }),
@@ -375,10 +455,17 @@ export type SessionEvent = z.infer<typeof SessionEventSchema>;
 export type EventType = SessionEvent["type"];
 /** The event of one type: `EventOf<"vote.cast">`. */
 export type EventOf<T extends EventType> = Extract<SessionEvent, { type: T }>;
-export type CallEvent = EventOf<"call.started" | "call.deferred" | "call.waiting" | "call.completed" | "call.failed">;
+export type CallEvent = EventOf<
+  "call.started" | "call.deferred" | "call.waiting" | "call.completed" | "call.failed"
+>;
 /** Of an agent's own tool. */
 export type ToolEvent = EventOf<
-  "tool.started" | "tool.progressed" | "tool.input_required" | "tool.completed" | "tool.interrupted" | "tool.unknown"
+  | "tool.started"
+  | "tool.progressed"
+  | "tool.input_required"
+  | "tool.completed"
+  | "tool.interrupted"
+  | "tool.unknown"
 >;
 
 /** An event as clients get it. */

@@ -13,7 +13,10 @@ const SessionFileSchema = z
 export const SessionFilesSchema = z
   .object({
     object: z.literal("list"),
-    label: z.string().nullable().describe("Whose files they are: an answer's, or a final's; null if the turn has no result"),
+    label: z
+      .string()
+      .nullable()
+      .describe("Whose files they are: an answer's, or a final's; null if the turn has no result"),
     attempt: z.int(),
     files: z.int().describe("How many there are"),
     bytes: z.int().describe("What they come to together"),

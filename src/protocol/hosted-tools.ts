@@ -14,5 +14,9 @@ export const HostedUseSchema = z.object({
 export type HostedUse = z.infer<typeof HostedUseSchema>;
 
 /** A source of a reply's text; `text` is the passage that rests on it, where the provider says. */
-export const CitationSchema = z.object({ url: z.string(), title: z.string(), text: z.string().optional() });
+export const CitationSchema = z.object({
+  url: z.string(),
+  title: z.string(),
+  text: z.string().optional(),
+});
 export type Citation = z.infer<typeof CitationSchema>;

@@ -15,7 +15,10 @@ export const KeyRequestSchema = z
       .trim()
       .min(1)
       .max(100)
-      .refine((name) => !/\p{Cc}/u.test(name), "A name has no line breaks or other control characters"),
+      .refine(
+        (name) => !/\p{Cc}/u.test(name),
+        "A name has no line breaks or other control characters",
+      ),
     /** Each includes the lesser ones: `admin`, `run`, `read`. */
     scopes: z.array(ScopeSchema).min(1).max(3),
     /** Absent: it ends with the key that makes it, or never. */
@@ -85,6 +88,9 @@ export const AuditListSchema = z
     first_id: z.int().nullable(),
     last_id: z.int().nullable(),
     has_more: z.boolean(),
-    broken_at: z.int().nullable().describe("The first row of this page that does not fit the row before it; null: all do"),
+    broken_at: z
+      .int()
+      .nullable()
+      .describe("The first row of this page that does not fit the row before it; null: all do"),
   })
   .meta({ id: "AuditList" });

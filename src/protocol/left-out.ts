@@ -3,7 +3,11 @@ import type { HandedFiles, LeftOut } from "./events";
 /** Files that an answer does not have. API and command line say it with the same words. */
 
 /** `kept_files`: how many stay; absent: not known. */
-type Files = { files?: HandedFiles | undefined; kept_files?: number | undefined; left_out?: LeftOut | undefined };
+type Files = {
+  files?: HandedFiles | undefined;
+  kept_files?: number | undefined;
+  left_out?: LeftOut | undefined;
+};
 
 /** Said of an answer whose round changed no file, if there are earlier ones. */
 export const FILES_KEPT = "no file changed: earlier files stay";
@@ -12,7 +16,9 @@ export const FILES_KEPT = "no file changed: earlier files stay";
 export function filesNote({ files, kept_files, left_out }: Files): string | null {
   if (files === "kept") return kept_files === 0 ? null : FILES_KEPT;
   const cleared = files === "workspace_cleared" ? ["workspace emptied"] : [];
-  const missing = left_out ? [`leaves out ${countOf(left_out)} of its author's previous answer`] : [];
+  const missing = left_out
+    ? [`leaves out ${countOf(left_out)} of its author's previous answer`]
+    : [];
   return [...cleared, ...missing].join(", ") || null;
 }
 
@@ -22,7 +28,9 @@ export function leftOutWarnings(answers: readonly (Files & { label: string })[])
     if (!left_out) return [];
     const { count, paths } = left_out;
     const more = count > paths.length ? ` and ${count - paths.length} more` : "";
-    return [`${label} leaves out ${countOf(left_out)} of its author's previous answer: ${paths.join(", ")}${more}.`];
+    return [
+      `${label} leaves out ${countOf(left_out)} of its author's previous answer: ${paths.join(", ")}${more}.`,
+    ];
   });
 }
 

@@ -28,7 +28,9 @@ export const SessionEntrySchema = z
 export const SessionListSchema = listOf(SessionEntrySchema, IdSchema).meta({ id: "SessionList" });
 export type SessionList = z.infer<typeof SessionListSchema>;
 
-export const EventListSchema = listOf(WireEventSchema.meta({ id: "Event" }), z.int()).meta({ id: "EventList" });
+export const EventListSchema = listOf(WireEventSchema.meta({ id: "Event" }), z.int()).meta({
+  id: "EventList",
+});
 
 export const CancelledSchema = z
   .object({ session_id: IdSchema, turn: z.int().min(1), status: TurnStatusSchema })
@@ -43,9 +45,16 @@ export const AnswerSchema = z
     content: z.string(),
     origin: z.enum(["tool", "partial", "presentation", "answer"]),
     at: z.number().describe("Unix time in milliseconds"),
-    files: z.string().nullable().describe("Where the list of its files is; null: its author has none"),
-    handed_files: HandedFilesSchema.optional().describe("Whose files go with it, as `files` of its event"),
-    left_out: LeftOutSchema.optional().describe("Files of its author's previous answer that it lacks and that were not deleted"),
+    files: z
+      .string()
+      .nullable()
+      .describe("Where the list of its files is; null: its author has none"),
+    handed_files: HandedFilesSchema.optional().describe(
+      "Whose files go with it, as `files` of its event",
+    ),
+    left_out: LeftOutSchema.optional().describe(
+      "Files of its author's previous answer that it lacks and that were not deleted",
+    ),
   })
   .meta({ id: "Answer" });
 export type Answer = z.infer<typeof AnswerSchema>;
@@ -54,7 +63,10 @@ export const HealthSchema = z
   .object({
     status: z.literal("ok"),
     version: z.string().describe("Of the service's code"),
-    deployment: z.string().nullable().describe("The platform's id of what is deployed; null where it gives none"),
+    deployment: z
+      .string()
+      .nullable()
+      .describe("The platform's id of what is deployed; null where it gives none"),
   })
   .meta({ id: "Health" });
 
@@ -75,12 +87,18 @@ export const ConfigCheckRequestSchema = z
       .union([z.string().min(1).max(200), ConfigObjectSchema])
       .optional()
       .describe("The name of a team on offer or of a model, or a team's config as an object"),
-    config_yaml: z.string().min(1).optional().describe("The same as YAML text: what is found then has line and column"),
+    config_yaml: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("The same as YAML text: what is found then has line and column"),
     attached: z
       .array(z.string().min(1).max(ATTACHMENT_LIMITS.nameChars))
       .max(ATTACHMENT_LIMITS.count)
       .optional()
-      .describe("Names of the images and files that are to come with the question, which a config may name in `upload_files`"),
+      .describe(
+        "Names of the images and files that are to come with the question, which a config may name in `upload_files`",
+      ),
   })
   .refine(({ config, config_yaml }) => (config === undefined) !== (config_yaml === undefined), {
     message: "takes one of config and config_yaml",
@@ -92,10 +110,14 @@ export const ConfigEntrySchema = z
   .object({
     name: z.string(),
     title: z.string(),
-    agents: z.array(z.object({ id: z.string(), type: z.string(), provider: z.string(), model: z.string() })),
+    agents: z.array(
+      z.object({ id: z.string(), type: z.string(), provider: z.string(), model: z.string() }),
+    ),
     keys: z
       .array(z.object({ names: z.array(z.string()), set: z.boolean() }))
-      .describe("Keys it needs, each by the names it may have, and whether the operator has set one of them"),
+      .describe(
+        "Keys it needs, each by the names it may have, and whether the operator has set one of them",
+      ),
     default: z.boolean().describe("Whether it is asked where a run names no team"),
     runnable: z.boolean(),
     missing: z.array(FaultSchema).describe("What keeps it from running here"),

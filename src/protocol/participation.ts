@@ -22,14 +22,17 @@ export function participantsOf(turn: TurnView, attempt: AttemptView): Participan
   return agents.map((agent) => {
     const tookPart = hasPart(attempt, agent.id);
     const isCancelled = isLatest && turn.status === "cancelled";
-    const blamed = isLatest ? turn.failure?.agents.find((one) => one.agent === agent.id) : undefined;
+    const blamed = isLatest
+      ? turn.failure?.agents.find((one) => one.agent === agent.id)
+      : undefined;
     const error = agent.error ?? (blamed && { code: blamed.code, message: blamed.message }) ?? null;
     const isCut = !tookPart || isUnfinished(attempt, agent);
     return {
       agent: agent.id,
       status: agent.status,
       tookPart,
-      error: error ?? (isCut ? silenceOf(cutBy(attempt, agent.id, isCancelled), agent, tookPart) : null),
+      error:
+        error ?? (isCut ? silenceOf(cutBy(attempt, agent.id, isCancelled), agent, tookPart) : null),
     };
   });
 }
@@ -48,17 +51,38 @@ export function participantsOfTurn(turn: TurnView): Participant[] {
 }
 
 /** What is kept of an agent when the next attempt makes it fresh. */
-export function endOf({ id, status, out, lastError, callError }: TurnView["agents"][number]): AgentEnd {
-  if (out !== "failed" || lastError === null) return { id, status, error: null, callError: callError && withoutTime(callError) };
-  const cause = callError === null || callError.code === lastError.code ? "" : ` Its last call failed: ${callError.message}`;
-  return { id, status, error: { code: lastError.code, message: `${lastError.message}${cause}` }, callError: null };
+export function endOf({
+  id,
+  status,
+  out,
+  lastError,
+  callError,
+}: TurnView["agents"][number]): AgentEnd {
+  if (out !== "failed" || lastError === null)
+    return { id, status, error: null, callError: callError && withoutTime(callError) };
+  const cause =
+    callError === null || callError.code === lastError.code
+      ? ""
+      : ` Its last call failed: ${callError.message}`;
+  return {
+    id,
+    status,
+    error: { code: lastError.code, message: `${lastError.message}${cause}` },
+    callError: null,
+  };
 }
 const withoutTime = ({ code, message }: { code: string; message: string }) => ({ code, message });
 
 /** Whether an agent has a part in an attempt as it stands now. */
-export function hasPart({ answers, votes, settlement, presentation }: AttemptView, id: string): boolean {
+export function hasPart(
+  { answers, votes, settlement, presentation }: AttemptView,
+  id: string,
+): boolean {
   if (settlement?.endedBy === "skipped") return presentation?.agent === id;
-  return answers.some(({ agent }) => agent === id) || votes.some(({ voter, valid }) => valid && voter === id);
+  return (
+    answers.some(({ agent }) => agent === id) ||
+    votes.some(({ voter, valid }) => valid && voter === id)
+  );
 }
 
 /** Whether the end stopped it before its answer was whole, and it had no say after that. */
@@ -73,14 +97,22 @@ const TOO_LATE = new Map([
 ]);
 
 /** Why an agent stopped working in an attempt; null: nothing stopped it. Without coordination, only the presenter works. */
-function cutBy({ answers, settlement }: AttemptView, id: string, isCancelled: boolean): string | null {
+function cutBy(
+  { answers, settlement }: AttemptView,
+  id: string,
+  isCancelled: boolean,
+): string | null {
   if (!settlement) return isCancelled ? "cancelled" : null;
   if (settlement.endedBy !== "skipped") return settlement.endedBy;
   const isSilent = settlement.winner === id && !answers.some(({ agent }) => agent === id);
   return isCancelled && isSilent ? "cancelled" : null;
 }
 
-function silenceOf(cut: string | null, { callError }: AgentEnd, hasAnswer: boolean): Participant["error"] {
+function silenceOf(
+  cut: string | null,
+  { callError }: AgentEnd,
+  hasAnswer: boolean,
+): Participant["error"] {
   const end = cut === null ? undefined : TOO_LATE.get(cut);
   if (cut === null || end === undefined) return null;
   const before = hasAnswer ? "it finished; what it had written is its answer" : "its first answer";
@@ -92,11 +124,15 @@ function silenceOf(cut: string | null, { callError }: AgentEnd, hasAnswer: boole
  * A sentence for each agent that dropped out; once the turn is completed, the last one adds how many took part. None for a failed
  * turn, whose failure names every agent's reason, and none for agents that a cancellation stopped: they did not drop out.
  */
-export function participationWarnings(participants: readonly Omit<Participant, "status">[], status: string): string[] {
+export function participationWarnings(
+  participants: readonly Omit<Participant, "status">[],
+  status: string,
+): string[] {
   if (status === "failed") return [];
   const dropped = participants.filter(({ error }) => error !== null && error.code !== "cancelled");
   const took = participants.filter(({ tookPart }) => tookPart).length;
-  const count = status === "completed" ? ` ${took} of ${participants.length} agents took part.` : "";
+  const count =
+    status === "completed" ? ` ${took} of ${participants.length} agents took part.` : "";
   return dropped.map(({ agent, tookPart, error }, index) => {
     const when = tookPart && !TOO_LATE.has(error?.code ?? "") ? " after its answer" : "";
     return `${agent} dropped out${when}: ${asSentence(error?.message ?? "")}${index === dropped.length - 1 ? count : ""}`;
@@ -104,4 +140,5 @@ export function participationWarnings(participants: readonly Omit<Participant, "
 }
 
 /** Providers' messages end with a full stop, or not. */
-const asSentence = (message: string): string => (/[.!?…]$/.test(message.trimEnd()) ? message.trimEnd() : `${message.trimEnd()}.`);
+const asSentence = (message: string): string =>
+  /[.!?…]$/.test(message.trimEnd()) ? message.trimEnd() : `${message.trimEnd()}.`;

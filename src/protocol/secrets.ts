@@ -19,20 +19,32 @@ export const SHORTEST_VALUE = 6;
 
 const NAME = /^[A-Za-z_]\w*$/;
 /** As configs write it in `${NAME}`. */
-export const isSecretName = (text: string): boolean => NAME.test(text) && text.length <= SECRET_LIMITS.nameChars;
+export const isSecretName = (text: string): boolean =>
+  NAME.test(text) && text.length <= SECRET_LIMITS.nameChars;
 
 export const SECRET_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 export const SecretBindingSchema = z
   .strictObject({
-    origin: z.string().min(1).max(500).describe("Scheme and host, such as `https://api.example.com`"),
+    origin: z
+      .string()
+      .min(1)
+      .max(500)
+      .describe("Scheme and host, such as `https://api.example.com`"),
     paths: z
       .array(z.string().startsWith("/", "A path begins with a slash").max(SECRET_LIMITS.pathChars))
       .min(1)
       .max(SECRET_LIMITS.paths)
       .optional()
-      .describe("Paths that the secret is sent to, each with all that lies below it. Absent: every path"),
-    methods: z.array(z.enum(SECRET_METHODS)).min(1).max(SECRET_METHODS.length).optional().describe("Absent: every method"),
+      .describe(
+        "Paths that the secret is sent to, each with all that lies below it. Absent: every path",
+      ),
+    methods: z
+      .array(z.enum(SECRET_METHODS))
+      .min(1)
+      .max(SECRET_METHODS.length)
+      .optional()
+      .describe("Absent: every method"),
   })
   .meta({ id: "SecretBinding" });
 /** Where a secret may be sent: to one origin, there to these paths and by these methods only, where it names any. */

@@ -77,8 +77,13 @@ export function toTurn(view: SessionView, number: number): TurnResponse | null {
     winner: turn.winner,
     label: turn.final?.label ?? null,
     citations: [...citationsOf(turn)],
-    agents: participantsOfTurn(turn).map((one) => ({ ...toParticipant(one), ...modelOf(turn, one.agent) })),
-    hosted_uses: Object.fromEntries(turn.agents.map(({ id, hostedUses }) => [id, { ...hostedUses }])),
+    agents: participantsOfTurn(turn).map((one) => ({
+      ...toParticipant(one),
+      ...modelOf(turn, one.agent),
+    })),
+    hosted_uses: Object.fromEntries(
+      turn.agents.map(({ id, hostedUses }) => [id, { ...hostedUses }]),
+    ),
     votes: attempts.at(-1)?.votes ?? [],
     attempts,
     error: turn.failure,
@@ -89,7 +94,10 @@ export function toTurn(view: SessionView, number: number): TurnResponse | null {
 /** First answers and votes are half the way each; a finished turn is all of it, whoever fell out. */
 function completionPercentage({ status, agents }: TurnView): number {
   if (status === "completed") return 100;
-  const done = agents.reduce((sum, { answers, vote }) => sum + (answers > 0 ? 1 : 0) + (vote ? 1 : 0), 0);
+  const done = agents.reduce(
+    (sum, { answers, vote }) => sum + (answers > 0 ? 1 : 0) + (vote ? 1 : 0),
+    0,
+  );
   return agents.length === 0 ? 0 : Math.floor((100 * done) / (2 * agents.length));
 }
 
@@ -125,7 +133,11 @@ function toAgentState(turn: TurnView, agent: AgentView): z.infer<typeof AgentSta
     },
     times_restarted: agent.restarts,
     last_activity: toSeconds(agent.lastActivityAt),
-    error: lastError && { type: lastError.code, message: lastError.message, timestamp: toSeconds(lastError.at) },
+    error: lastError && {
+      type: lastError.code,
+      message: lastError.message,
+      timestamp: toSeconds(lastError.at),
+    },
     input_required: inputRequired && toInputRequired(inputRequired),
     provider: agent.provider,
     model: agent.model,
@@ -157,7 +169,12 @@ function toSummary(turn: TurnView): z.infer<typeof TurnSummarySchema> {
   };
 }
 
-const toParticipant = ({ agent, status, tookPart, error }: Participant): z.infer<typeof ParticipantSchema> => ({
+const toParticipant = ({
+  agent,
+  status,
+  tookPart,
+  error,
+}: Participant): z.infer<typeof ParticipantSchema> => ({
   agent,
   status,
   took_part: tookPart,
@@ -187,17 +204,36 @@ function toAttempt(turn: TurnView, attempt: AttemptView): z.infer<typeof Attempt
       label: presentation.label,
       source: presentation.source,
       fallback: presentation.fallback,
-      ...(presentation.changed_files !== undefined && { changed_files: presentation.changed_files }),
+      ...(presentation.changed_files !== undefined && {
+        changed_files: presentation.changed_files,
+      }),
     },
     restart: attempt.restart,
   };
 }
 
-function toVote(attempt: AttemptView, { voter, label, reason, valid, voidedBy }: VoteView): z.infer<typeof VoteSchema> {
-  return { agent: voter, label, voted_for_agent: authorOf(attempt, label), reason, valid, voided_by: voidedBy };
+function toVote(
+  attempt: AttemptView,
+  { voter, label, reason, valid, voidedBy }: VoteView,
+): z.infer<typeof VoteSchema> {
+  return {
+    agent: voter,
+    label,
+    voted_for_agent: authorOf(attempt, label),
+    reason,
+    valid,
+    voided_by: voidedBy,
+  };
 }
 
-function toAnswerSummary({ agent, label, revision, origin, files, left_out }: AnswerView): z.infer<typeof AnswerSummarySchema> {
+function toAnswerSummary({
+  agent,
+  label,
+  revision,
+  origin,
+  files,
+  left_out,
+}: AnswerView): z.infer<typeof AnswerSummarySchema> {
   return { agent, label, revision, origin, ...(files && { files }), ...(left_out && { left_out }) };
 }
 
@@ -222,7 +258,10 @@ const tokensOfTurn = ({ usage, reservedTokens }: TurnView): Tokens => ({
 });
 
 const sumOf = (all: readonly Tokens[]): Tokens =>
-  all.reduce((a, b) => ({ reported: a.reported + b.reported, reserved: a.reserved + b.reserved }), { reported: 0, reserved: 0 });
+  all.reduce((a, b) => ({ reported: a.reported + b.reported, reserved: a.reserved + b.reserved }), {
+    reported: 0,
+    reserved: 0,
+  });
 
 const toTokens = ({ reported, reserved }: Tokens) => ({
   tokens: reported + reserved,
@@ -235,7 +274,10 @@ const costOfView = ({ costUsd, isCostWhole }: Pick<TurnView, "costUsd" | "isCost
   isWhole: isCostWhole,
 });
 
-const toCost = ({ usd, isWhole }: Cost) => ({ cost_usd: isWhole ? usd : null, cost_usd_known: usd });
+const toCost = ({ usd, isWhole }: Cost) => ({
+  cost_usd: isWhole ? usd : null,
+  cost_usd_known: usd,
+});
 
 /** By characters, not code units, so that no surrogate pair is cut. */
 const preview = (text: string, chars: number): string => {

@@ -3,7 +3,13 @@
 /** Header of the object's stream response that says why there is no stream; the API knows what status that is. */
 export const STREAM_CODE_HEADER = "x-stream-code";
 /** Why there is a stream, or none. */
-export type StreamCode = "open" | "over" | "session_not_found" | "turn_not_found" | "event_id_ahead" | "too_many_readers";
+export type StreamCode =
+  | "open"
+  | "over"
+  | "session_not_found"
+  | "turn_not_found"
+  | "event_id_ahead"
+  | "too_many_readers";
 
 /** Everything after a number, of one turn or of the session, with or without deltas. */
 export type StreamRequest = { after: number; turn: number | null; deltas: boolean };

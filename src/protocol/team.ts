@@ -103,11 +103,16 @@ export const TeamRulesSchema = z.object({
 export type TeamRules = z.infer<typeof TeamRulesSchema>;
 
 /** What a turn may spend; an absent field is no limit. Tokens are input plus output, over all calls of the turn. */
-export const BudgetSchema = z.object({ max_cost_usd: z.number().optional(), max_tokens: z.number().int().optional() });
+export const BudgetSchema = z.object({
+  max_cost_usd: z.number().optional(),
+  max_tokens: z.number().int().optional(),
+});
 export type Budget = z.infer<typeof BudgetSchema>;
 
 /** Ids of agents whose model or hosted tool has no known price: a cap in dollars cannot hold them. */
 export const unpricedAgents = (rules: TeamRules): string[] =>
-  rules.agents.filter((agent) => agent.price === null || agent.hosted_tools?.some(isUnpriced)).map(({ id }) => id);
+  rules.agents
+    .filter((agent) => agent.price === null || agent.hosted_tools?.some(isUnpriced))
+    .map(({ id }) => id);
 
 const isUnpriced = ({ usd_per_use }: HostedToolRule): boolean => usd_per_use === null;

@@ -36,4 +36,6 @@ export const ToolProgressSchema = z.object({
 export type ToolProgress = z.infer<typeof ToolProgressSchema>;
 
 /** `input_asked`: it wanted something of a person, which nobody answered. */
-export type ToolNews = ({ type: "progress" } & ToolProgress) | ({ type: "input_asked" } & InputRequired);
+export type ToolNews =
+  | ({ type: "progress" } & ToolProgress)
+  | ({ type: "input_asked" } & InputRequired);

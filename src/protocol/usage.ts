@@ -3,7 +3,12 @@ import { HostedToolNameSchema } from "./hosted-tools";
 
 /** Arithmetic on token usage, the same for the rules and for everyone who looks at them. */
 
-export const NO_USAGE: Readonly<Usage> = { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 };
+export const NO_USAGE: Readonly<Usage> = {
+  input_tokens: 0,
+  output_tokens: 0,
+  reasoning_tokens: 0,
+  cached_tokens: 0,
+};
 
 /** The sum of two usages. Fields that may be absent are, where they would be 0. */
 export function addUsage(a: Usage, b: Usage): Usage {

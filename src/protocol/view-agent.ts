@@ -52,7 +52,17 @@ export const newAgent = (id: string, alias: string, at: number): AgentView => ({
 
 /** A new attempt: the agent is fresh, only what it has used stays. */
 export function resetAgent(agent: AgentView, at: number): void {
-  const { id, alias, provider, model, reportedTokens, reservedTokens, costUsd, isCostWhole, hostedUses } = agent;
+  const {
+    id,
+    alias,
+    provider,
+    model,
+    reportedTokens,
+    reservedTokens,
+    costUsd,
+    isCostWhole,
+    hostedUses,
+  } = agent;
   const used = { reportedTokens, reservedTokens, costUsd, isCostWhole, hostedUses };
   Object.assign(agent, newAgent(id, alias, at), { provider, model, ...used });
 }
@@ -190,7 +200,10 @@ function roundStarted(agent: AgentView, event: EventOf<"round.started">): void {
   agent.retryAt = null;
 }
 
-function stop(agent: AgentView, { code, message, at }: { code: string; message: string; at: number }): void {
+function stop(
+  agent: AgentView,
+  { code, message, at }: { code: string; message: string; at: number },
+): void {
   agent.call = null;
   agent.retryAt = null;
   agent.tools = [];

@@ -51,7 +51,11 @@ export function applyAttempt(turn: TurnView, event: AttemptEvent): void {
       presentationCompleted(turn, attempt, event);
       return;
     case "attempt.restarted":
-      attempt.restart = { agent: event.agent, reason: event.reason, instructions: event.instructions };
+      attempt.restart = {
+        agent: event.agent,
+        reason: event.reason,
+        instructions: event.instructions,
+      };
       return;
     default:
       event satisfies never;
@@ -62,7 +66,8 @@ export function applyAttempt(turn: TurnView, event: AttemptEvent): void {
 export function tallyOf(attempt: AttemptView): Record<string, number> {
   if (attempt.settlement) return attempt.settlement.tally;
   const counts = new Map<string, number>();
-  for (const { valid, label } of attempt.votes) if (valid) counts.set(label, (counts.get(label) ?? 0) + 1);
+  for (const { valid, label } of attempt.votes)
+    if (valid) counts.set(label, (counts.get(label) ?? 0) + 1);
   return Object.fromEntries(counts);
 }
 
@@ -84,7 +89,8 @@ export function retire(agent: AgentView, status: AgentStatus): void {
   if (isOpen(agent.status)) agent.status = status;
 }
 
-const isOpen = (status: AgentStatus): boolean => status === "waiting" || status === "streaming" || status === "restarting";
+const isOpen = (status: AgentStatus): boolean =>
+  status === "waiting" || status === "streaming" || status === "restarting";
 
 function attemptStarted(turn: TurnView, event: EventOf<"attempt.started">): void {
   const before = turn.attempts.at(-1);
@@ -105,10 +111,23 @@ function attemptStarted(turn: TurnView, event: EventOf<"attempt.started">): void
   for (const agent of turn.agents) resetAgent(agent, event.at);
 }
 
-function answerSubmitted(turn: TurnView, attempt: AttemptView, event: EventOf<"answer.submitted">): void {
+function answerSubmitted(
+  turn: TurnView,
+  attempt: AttemptView,
+  event: EventOf<"answer.submitted">,
+): void {
   const { agent: author, label, revision, content, origin, snapshot, files, left_out, at } = event;
   const ofFiles = { ...(files && { files }), ...(left_out && { left_out }) };
-  attempt.answers.push({ agent: author, label, revision, content, origin, snapshot, ...ofFiles, at });
+  attempt.answers.push({
+    agent: author,
+    label,
+    revision,
+    content,
+    origin,
+    snapshot,
+    ...ofFiles,
+    at,
+  });
   const agent = agentById(turn, author);
   if (!agent) return;
   agent.answers += 1;
@@ -146,7 +165,11 @@ function voidVote(attempt: AttemptView, voter: string, by: string | null): void 
   vote.voidedBy = by;
 }
 
-function attemptSettled(turn: TurnView, attempt: AttemptView, event: EventOf<"attempt.settled">): void {
+function attemptSettled(
+  turn: TurnView,
+  attempt: AttemptView,
+  event: EventOf<"attempt.settled">,
+): void {
   const { winner, label, tally, tie, ended_by: endedBy } = event;
   attempt.settlement = { winner, label, tally, tie, endedBy };
   turn.winner = winner;
@@ -160,18 +183,30 @@ function attemptSettled(turn: TurnView, attempt: AttemptView, event: EventOf<"at
  * Whose unfinished answers came with the end of coordination, and for no other reason. An agent that the budget stops has a call put
  * off; without one it used up its own calls at that moment.
  */
-function cutAt(turn: TurnView, { answers }: AttemptView, { at, ended_by: endedBy }: EventOf<"attempt.settled">): string[] {
-  const now = answers.filter((answer) => answer.origin === "partial" && answer.at === at).map(({ agent }) => agent);
+function cutAt(
+  turn: TurnView,
+  { answers }: AttemptView,
+  { at, ended_by: endedBy }: EventOf<"attempt.settled">,
+): string[] {
+  const now = answers
+    .filter((answer) => answer.origin === "partial" && answer.at === at)
+    .map(({ agent }) => agent);
   if (endedBy === "deadline") return now;
   return endedBy === "budget" ? now.filter((id) => agentById(turn, id)?.isPutOff) : [];
 }
 
 function settledStatus(attempt: AttemptView, agent: AgentView, endedBy: string): AgentStatus {
   if (endedBy === "deadline") return "timeout";
-  return endedBy === "budget" || endedBy === "cancelled" ? stoppedStatus(attempt, agent) : "completed";
+  return endedBy === "budget" || endedBy === "cancelled"
+    ? stoppedStatus(attempt, agent)
+    : "completed";
 }
 
-function citationsAdded(turn: TurnView, attempt: AttemptView, event: EventOf<"citations.added">): void {
+function citationsAdded(
+  turn: TurnView,
+  attempt: AttemptView,
+  event: EventOf<"citations.added">,
+): void {
   const agent = agentById(turn, event.agent);
   if (!agent) return;
   agent.lastActivityAt = event.at;
@@ -184,7 +219,11 @@ function citationsAdded(turn: TurnView, attempt: AttemptView, event: EventOf<"ci
   }
 }
 
-function presentationCompleted(turn: TurnView, attempt: AttemptView, event: EventOf<"presentation.completed">): void {
+function presentationCompleted(
+  turn: TurnView,
+  attempt: AttemptView,
+  event: EventOf<"presentation.completed">,
+): void {
   const { agent: presenter, label, content, source, fallback, changed_files, tools } = event;
   const ofCut = changed_files === undefined ? {} : { changed_files };
   attempt.presentation = { agent: presenter, label, content, source, fallback, ...ofCut, tools };
@@ -197,4 +236,5 @@ function presentationCompleted(turn: TurnView, attempt: AttemptView, event: Even
 }
 
 /** Teams are small (64 at most), so a search is as good as an index, and order and plain data stay. */
-export const agentById = (turn: TurnView, id: string): AgentView | undefined => turn.agents.find((agent) => agent.id === id);
+export const agentById = (turn: TurnView, id: string): AgentView | undefined =>
+  turn.agents.find((agent) => agent.id === id);

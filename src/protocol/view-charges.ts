@@ -9,14 +9,21 @@ import type { AgentView, TurnView } from "./view-types";
 export type Charge = Cost & { tokens: number; usage: Usage | null };
 
 /** `agent`: the rules of the agent whose call it was, if they are known. */
-export function chargeIn(event: EventOf<"call.completed" | "call.failed">, agent: AgentRules | undefined): Charge {
+export function chargeIn(
+  event: EventOf<"call.completed" | "call.failed">,
+  agent: AgentRules | undefined,
+): Charge {
   const tokens = event.type === "call.failed" ? event.tokens : totalTokens(event.usage);
   const usage = event.type === "call.completed" && event.unreported ? null : event.usage;
   return { ...chargedCost(agent, { ...event, tokens }), tokens, usage };
 }
 
 /** Books a charge for the agent and for the turn alike, so that the agents' figures add up to the turn's. Changes both. */
-export function addCharge(turn: TurnView, agent: AgentView, { usd, isWhole, tokens, usage }: Charge): void {
+export function addCharge(
+  turn: TurnView,
+  agent: AgentView,
+  { usd, isWhole, tokens, usage }: Charge,
+): void {
   for (const one of [turn, agent]) {
     one.costUsd += usd;
     one.isCostWhole &&= isWhole;

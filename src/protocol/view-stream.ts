@@ -28,7 +28,8 @@ export function appendDelta(agent: AgentView, item: DeltaItem): void {
   stream.tool = item.name ?? null;
   const source = `${item.tool_index ?? ""} ${item.name ?? ""}`;
   // Offsets count within one tool call: what another one streams is another text, shown from here on.
-  if ((stream.shown[item.kind] ?? source) !== source) stream[item.kind] = { text: "", length: item.offset };
+  if ((stream.shown[item.kind] ?? source) !== source)
+    stream[item.kind] = { text: "", length: item.offset };
   stream.shown[item.kind] = source;
   append(stream[item.kind], item);
 }

@@ -46,7 +46,11 @@ export type TurnView = {
   winner: string | null;
   final: FinalView | null;
   finishReason: EndedBy | null;
-  failure: { code: string; message: string; agents: { agent: string; code: string; message: string }[] } | null;
+  failure: {
+    code: string;
+    message: string;
+    agents: { agent: string; code: string; message: string }[];
+  } | null;
   partial: { winner: string | null; answer: string | null; text: string | null } | null;
   /** As providers reported it. */
   usage: Usage;
@@ -137,7 +141,15 @@ export type PresentationView = {
   tools: string[];
 };
 
-export type AgentStatus = "waiting" | "streaming" | "answered" | "voted" | "restarting" | "error" | "timeout" | "completed";
+export type AgentStatus =
+  | "waiting"
+  | "streaming"
+  | "answered"
+  | "voted"
+  | "restarting"
+  | "error"
+  | "timeout"
+  | "completed";
 
 export type AgentView = {
   id: string;

@@ -163,7 +163,8 @@ function newTurn(view: SessionView, event: EventOf<"turn.started">): TurnView {
   };
 }
 
-const rulesOf = (view: SessionView, id: string): AgentRules | undefined => view.rules?.agents.find((agent) => agent.id === id);
+const rulesOf = (view: SessionView, id: string): AgentRules | undefined =>
+  view.rules?.agents.find((agent) => agent.id === id);
 
 function modelOf(view: SessionView, id: string): { provider: string; model: string } | undefined {
   const rules = rulesOf(view, id);
@@ -183,13 +184,16 @@ type EndEvent = EventOf<"turn.completed" | "turn.failed" | "turn.cancelled">;
 
 /** The terminal event's usage and cost are the bill: they also hold what was still in flight, which nobody reported. */
 function turnEnded(turn: TurnView, event: EndEvent): void {
-  for (const agent of turn.agents) if (agent.call) addCharge(turn, agent, { ...agent.call.reserved, usage: null });
+  for (const agent of turn.agents)
+    if (agent.call) addCharge(turn, agent, { ...agent.call.reserved, usage: null });
   turn.endedAt = event.at;
   turn.phase = "done";
   turn.usage = { ...event.usage };
   turn.costUsd = knownUsd(event);
   if (event.cost_usd === null) turn.isCostWhole = false;
-  const blamed = new Set(event.type === "turn.failed" ? event.agents.map(({ agent }) => agent) : []);
+  const blamed = new Set(
+    event.type === "turn.failed" ? event.agents.map(({ agent }) => agent) : [],
+  );
   const attempt = turn.attempts.at(-1);
   for (const agent of turn.agents) {
     if (event.type === "turn.completed") retire(agent, "completed");
@@ -200,7 +204,12 @@ function turnEnded(turn: TurnView, event: EndEvent): void {
       turn.status = "completed";
       turn.winner = event.winner;
       turn.finishReason = event.finish_reason;
-      turn.final = { agent: event.winner, attempt: event.attempt, label: event.label, text: event.answer };
+      turn.final = {
+        agent: event.winner,
+        attempt: event.attempt,
+        label: event.label,
+        text: event.answer,
+      };
       return;
     case "turn.failed":
       turn.status = "failed";

@@ -20,7 +20,8 @@ export function voteResult(attempt: AttemptView, teamSize: number): VoteResult |
   const tally = tallyOf(attempt);
   const votes = tally[label] ?? 0;
   const of = Object.values(tally).reduce((sum, count) => sum + count, 0);
-  const isUnanimous = attempt.settlement?.endedBy === "consensus" && votes === of && of === teamSize && teamSize > 1;
+  const isUnanimous =
+    attempt.settlement?.endedBy === "consensus" && votes === of && of === teamSize && teamSize > 1;
   return { votes, of, voters: votersOf(attempt, tally), unanimous: isUnanimous };
 }
 
@@ -28,7 +29,9 @@ export function voteResult(attempt: AttemptView, teamSize: number): VoteResult |
 function votersOf({ votes }: AttemptView, tally: Readonly<Record<string, number>>): string[] {
   const valid = votes.filter(({ valid }) => valid);
   if (valid.length > 0) return valid.map(({ voter }) => voter);
-  const last = votes.filter(({ voter }, index) => !votes.slice(index + 1).some((later) => later.voter === voter));
+  const last = votes.filter(
+    ({ voter }, index) => !votes.slice(index + 1).some((later) => later.voter === voter),
+  );
   return last.filter(({ label }) => Object.hasOwn(tally, label)).map(({ voter }) => voter);
 }
 

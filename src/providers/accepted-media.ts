@@ -44,9 +44,11 @@ const TEXT_ONLY: readonly RegExp[] = [
 const SAYS_IT_SEES = /vision|llava|\bvl\b/;
 
 /** The name without the maker's before it; some hosts write a point as `p`. */
-const familiar = (model: string): string => (model.split("/").at(-1) ?? model).toLowerCase().replace(/(\d)p(\d)/g, "$1.$2");
+const familiar = (model: string): string =>
+  (model.split("/").at(-1) ?? model).toLowerCase().replace(/(\d)p(\d)/g, "$1.$2");
 
-const readsTextOnly = (name: string): boolean => !SAYS_IT_SEES.test(name) && TEXT_ONLY.some((names) => names.test(name));
+const readsTextOnly = (name: string): boolean =>
+  !SAYS_IT_SEES.test(name) && TEXT_ONLY.some((names) => names.test(name));
 
 /**
  * Hosts whose models read a PDF themselves, and the formats in which they do. Others refuse it, or run a tool for it that no budget
@@ -77,7 +79,9 @@ const ANY_MODEL: ReadonlySet<string> = new Set(["vllm", "custom"]);
 
 function takesSound({ format, host, model }: Asked): boolean {
   if (!SOUND_HOSTS[host]?.includes(format)) return false;
-  return HEARS.test(familiar(model)) || (ANY_MODEL.has(host) && modelFacts(model) === UNKNOWN_MODEL);
+  return (
+    HEARS.test(familiar(model)) || (ANY_MODEL.has(host) && modelFacts(model) === UNKNOWN_MODEL)
+  );
 }
 
 /** What to do about a model that does not hear, for people. */
@@ -85,7 +89,9 @@ export const WHO_HEARS =
   "Sound is taken by Gemini (WAV, MP3, Ogg, FLAC) and, as WAV or MP3, by audio models such as gpt-audio through Chat Completions, at OpenRouter too.";
 
 /** Hosts that take fewer kinds of images than their format could say. */
-const HOST_IMAGES: Readonly<Record<string, readonly string[]>> = { xai: ["image/png", "image/jpeg"] };
+const HOST_IMAGES: Readonly<Record<string, readonly string[]>> = {
+  xai: ["image/png", "image/jpeg"],
+};
 
 /** Whether the model takes something of this media type as it is. Text files are no question: they are sent as text. */
 export function acceptsMedia(asked: Asked, mediaType: string): boolean {
@@ -121,7 +127,9 @@ function soundTokens(model: string, { size, mediaType }: Medium): number {
   const facts = modelFacts(model);
   const most = facts === UNKNOWN_MODEL ? LONGEST_SOUND_TOKENS : facts.contextWindow;
   const least = LEAST_SOUND_BYTES_PER_SECOND.get(mediaType);
-  return least === undefined ? most : Math.min(most, Math.ceil(size / least + 1) * SOUND_TOKENS_PER_SECOND);
+  return least === undefined
+    ? most
+    : Math.min(most, Math.ceil(size / least + 1) * SOUND_TOKENS_PER_SECOND);
 }
 
 /** `size` in bytes. */
@@ -133,7 +141,10 @@ export function mediaTokens(model: string, medium: Medium): number {
     case "image":
       return DEARER_IMAGES.find(([names]) => names.test(model))?.[1] ?? IMAGE_TOKENS;
     case "pdf":
-      return Math.min(modelFacts(model).contextWindow, PDF_BASE_TOKENS + PDF_TOKENS_PER_BYTE * medium.size);
+      return Math.min(
+        modelFacts(model).contextWindow,
+        PDF_BASE_TOKENS + PDF_TOKENS_PER_BYTE * medium.size,
+      );
     case "audio":
       return soundTokens(model, medium);
   }

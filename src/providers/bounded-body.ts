@@ -46,7 +46,10 @@ export function boundedBody(
  * The same bounds around a stream of events, without a stream of our own around the runtime's: that would cost a fifth of the
  * CPU of reading the reply. For readers that take any async iterable, as the SDKs do.
  */
-export function boundedChunks(body: ReadableStream<Uint8Array>, heard: () => void): AsyncIterableIterator<Uint8Array> {
+export function boundedChunks(
+  body: ReadableStream<Uint8Array>,
+  heard: () => void,
+): AsyncIterableIterator<Uint8Array> {
   const reader = body.getReader();
   const bounds = createBounds(STREAM_LIMITS);
   return {
@@ -80,11 +83,16 @@ function createBounds({ lineBytes, totalBytes }: Limits) {
       total += bytes.length;
       line = lineAfter(line, bytes);
       if (page) return badResponse("The provider sent a web page instead of a stream of events.");
-      if (line > lineBytes) return badResponse(`The provider sent a line of more than ${lineBytes} bytes.`);
-      if (total > totalBytes) return badResponse(`The provider sent more than ${totalBytes} bytes.`);
+      if (line > lineBytes)
+        return badResponse(`The provider sent a line of more than ${lineBytes} bytes.`);
+      if (total > totalBytes)
+        return badResponse(`The provider sent more than ${totalBytes} bytes.`);
       return null;
     },
-    atEnd: () => (total === 0 ? new ProviderError("transient", "empty_reply", "The provider sent an empty reply.") : null),
+    atEnd: () =>
+      total === 0
+        ? new ProviderError("transient", "empty_reply", "The provider sent an empty reply.")
+        : null,
   };
 }
 
@@ -97,7 +105,10 @@ function lineAfter(line: number, bytes: Uint8Array): number {
 const badResponse = (message: string) => new ProviderError("transient", "bad_response", message);
 
 /** The first bytes of a body as text; the rest is not read. */
-export async function readAtMost(body: ReadableStream<Uint8Array> | null, maxBytes: number): Promise<string> {
+export async function readAtMost(
+  body: ReadableStream<Uint8Array> | null,
+  maxBytes: number,
+): Promise<string> {
   if (!body) return "";
   const reader = body.getReader();
   const decoder = new TextDecoder();

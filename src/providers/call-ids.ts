@@ -11,7 +11,10 @@ export function takenCallIds(messages: readonly Message[]): Set<string> {
 }
 
 /** The same items; calls whose id is taken, missing or does not fit get another. */
-export function uniqueCallIds(items: readonly ReplyItem[], taken: ReadonlySet<string>): ReplyItem[] {
+export function uniqueCallIds(
+  items: readonly ReplyItem[],
+  taken: ReadonlySet<string>,
+): ReplyItem[] {
   const used = new Set(taken);
   return items.map((item) => {
     if (item.type !== "tool_call") return item;

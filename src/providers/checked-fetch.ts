@@ -21,16 +21,26 @@ const EVENTS = /^text\/event-stream\b/i;
  * The `fetch` an SDK gets: it follows no redirect, lets only the expected headers out, and throws a ProviderError for every
  * reply that is not a stream. So failures are read here, from the bytes, and not from what an SDK made of them.
  */
-export function checkedFetch({ fetch: send, allowedHeaders, secrets, heard }: CheckedFetchOptions): typeof fetch {
+export function checkedFetch({
+  fetch: send,
+  allowedHeaders,
+  secrets,
+  heard,
+}: CheckedFetchOptions): typeof fetch {
   return async (input, init) => {
     const headers = onlyAllowed(new Headers(init?.headers), allowedHeaders);
     const response = await send(input, { ...init, headers, redirect: "manual" }); // workerd's fetch wants no `this`
     if (!response.ok) throw await failureOf(response, secrets);
-    if (/^text\/html\b/i.test(response.headers.get("content-type") ?? "")) throw await pageInstead(response, secrets);
-    if (!response.body) throw new ProviderError("transient", "empty_reply", "The provider sent an empty reply.");
+    if (/^text\/html\b/i.test(response.headers.get("content-type") ?? ""))
+      throw await pageInstead(response, secrets);
+    if (!response.body)
+      throw new ProviderError("transient", "empty_reply", "The provider sent an empty reply.");
     const { status, headers: received } = response;
     if (!EVENTS.test(received.get("content-type") ?? "")) {
-      return new Response(boundedBody(response.body, heard, JSON_LIMITS), { status, headers: received });
+      return new Response(boundedBody(response.body, heard, JSON_LIMITS), {
+        status,
+        headers: received,
+      });
     }
     const events = new Response(null, { status, headers: received }); // SDKs read `body` as any async iterable
     return Object.defineProperty(events, "body", { value: boundedChunks(response.body, heard) });
@@ -45,12 +55,18 @@ async function failureOf(response: Response, secrets: readonly string[]): Promis
   const body = await readAtMost(response.body, MAX_ERROR_BODY_BYTES);
   const { status, headers } = response;
   const now = Date.now();
-  const asked = { retryAfterMs: retryAfterMs(headers, now), ...(status === 429 && { limitResetMs: limitResetMs(headers, now) }) };
+  const asked = {
+    retryAfterMs: retryAfterMs(headers, now),
+    ...(status === 429 && { limitResetMs: limitResetMs(headers, now) }),
+  };
   return classify({ status, body, ...asked }, secrets);
 }
 
 async function pageInstead(response: Response, secrets: readonly string[]): Promise<ProviderError> {
   const { words } = readError(await readAtMost(response.body, MAX_ERROR_BODY_BYTES));
-  const message = toMessage(`Instead of a stream of events came ${words || "an empty page"}`, secrets);
+  const message = toMessage(
+    `Instead of a stream of events came ${words || "an empty page"}`,
+    secrets,
+  );
   return new ProviderError("transient", "bad_response", message, { status: response.status });
 }

@@ -4,7 +4,12 @@ import { delayInWords, durationMs } from "./retry-after";
 /** Reads what providers put into the bodies of their errors. All shapes known are here; nothing of it throws. */
 
 /** What an error says: for people, for rules, and how long to wait. */
-export type Said = { words: string; marks: readonly string[]; status: number | undefined; waitMs: number | undefined };
+export type Said = {
+  words: string;
+  marks: readonly string[];
+  status: number | undefined;
+  waitMs: number | undefined;
+};
 
 /** Most characters of an error's words that are looked at, and most entries of one of its lists. */
 const MAX_WORDS = 8_000;
@@ -23,13 +28,17 @@ export function readError(body: unknown): Said {
 function readLevel(body: unknown, depth: number): Said {
   const parsed = typeof body === "string" ? (parseJson(body) ?? body) : body;
   const outer = Array.isArray(parsed) ? parsed[0] : parsed;
-  if (!isJsonObject(outer)) return { words: plainWords(outer), marks: [], status: undefined, waitMs: undefined };
+  if (!isJsonObject(outer))
+    return { words: plainWords(outer), marks: [], status: undefined, waitMs: undefined };
   const own = readFields(outer);
   const inner = depth > 0 ? innerOf(outer) : undefined;
   if (inner === undefined) return own;
   const below = readLevel(inner.body, depth - 1);
   return {
-    words: inner.adds && below.words !== "" ? `${own.words}: ${below.words}`.slice(0, MAX_WORDS) : below.words || own.words,
+    words:
+      inner.adds && below.words !== ""
+        ? `${own.words}: ${below.words}`.slice(0, MAX_WORDS)
+        : below.words || own.words,
     marks: [...own.marks, ...below.marks],
     status: own.status ?? below.status,
     waitMs: own.waitMs ?? below.waitMs,
@@ -39,8 +48,11 @@ function readLevel(body: unknown, depth: number): Said {
 /** The next level down; `adds`: the words of both count, since the outer ones alone say only that somebody failed. */
 function innerOf(outer: Fields): { body: unknown; adds: boolean } | undefined {
   if (isJsonObject(outer["error"])) return { body: outer["error"], adds: false };
-  if (listOf(outer["errors"]).some(isJsonObject) && !isText(outer["message"])) return { body: outer["errors"], adds: false };
-  const quoted = [outer["message"], outer["error"]].map(quotedError).find((one) => one !== undefined);
+  if (listOf(outer["errors"]).some(isJsonObject) && !isText(outer["message"]))
+    return { body: outer["errors"], adds: false };
+  const quoted = [outer["message"], outer["error"]]
+    .map(quotedError)
+    .find((one) => one !== undefined);
   if (quoted) return { body: quoted, adds: false };
   const raw = isJsonObject(outer["metadata"]) ? outer["metadata"]["raw"] : undefined;
   return isText(raw) || isJsonObject(raw) ? { body: raw, adds: true } : undefined;
@@ -65,12 +77,19 @@ function readFields(error: Fields): Said {
 }
 
 function wordsOf(error: Fields): string {
-  const candidates = [error["message"], error["error"], error["detail"], error["error_description"], error["title"]];
+  const candidates = [
+    error["message"],
+    error["error"],
+    error["detail"],
+    error["error_description"],
+    error["title"],
+  ];
   return (candidates.find(isText) ?? JSON.stringify(error)).slice(0, MAX_WORDS);
 }
 
 function plainWords(body: unknown): string {
-  if (typeof body !== "string") return body === undefined || body === null ? "" : JSON.stringify(body).slice(0, MAX_WORDS);
+  if (typeof body !== "string")
+    return body === undefined || body === null ? "" : JSON.stringify(body).slice(0, MAX_WORDS);
   if (!/^\s*<(!doctype|html|head|body)/i.test(body)) return body.trim().slice(0, MAX_WORDS);
   const title = /<title[^>]*>([^<]*)/i.exec(body)?.[1]?.trim();
   return title ? `an HTML page: ${title}` : "an HTML page";
@@ -91,4 +110,5 @@ function quotedError(text: unknown): Fields | undefined {
   return isJsonObject(quoted) ? quoted : undefined;
 }
 
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value.slice(0, MAX_DETAILS) : []);
+const listOf = (value: unknown): readonly unknown[] =>
+  Array.isArray(value) ? value.slice(0, MAX_DETAILS) : [];

@@ -164,7 +164,12 @@ const MODEL: Rule = {
 
 /** What only the mark of an error inside a stream can tell, since the status that came was 200. */
 const STREAMED: readonly Rule[] = [
-  { failureClass: "unknown_model", code: "not_found", statuses: [IN_STREAM], mark: /^not_?found(_?error)?$/i },
+  {
+    failureClass: "unknown_model",
+    code: "not_found",
+    statuses: [IN_STREAM],
+    mark: /^not_?found(_?error)?$/i,
+  },
   {
     failureClass: "bad_request",
     code: "bad_request",
@@ -178,7 +183,12 @@ const STREAMED: readonly Rule[] = [
     mark: /rate_?limit|too_many_requests|resource_exhausted|throttl/i,
     words: /rate limit|too many requests/i,
   },
-  { failureClass: "transient", code: "timeout", statuses: [IN_STREAM], mark: /timeout|deadline_exceeded/i },
+  {
+    failureClass: "transient",
+    code: "timeout",
+    statuses: [IN_STREAM],
+    mark: /timeout|deadline_exceeded/i,
+  },
   {
     failureClass: "transient",
     code: "overloaded",
@@ -236,5 +246,6 @@ export function byStatus(status: number | undefined): readonly [FailureClass, st
 export const HINTS: Readonly<Record<string, string>> = {
   not_found: "Nothing answers at this address: check base_url and model.",
   access_blocked: "The provider refuses requests from where this service runs.",
-  redirect_refused: "The endpoint redirects, and redirects are not followed: give its final address as base_url.",
+  redirect_refused:
+    "The endpoint redirects, and redirects are not followed: give its final address as base_url.",
 };

@@ -22,7 +22,8 @@ export type Failure = {
  * Words of runtimes for a refused connection or an unknown name. They are for people: workerd says the same of a connection that
  * broke later, so they prove nothing about what left.
  */
-const REFUSALS = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|connection refused|dns lookup failed/i;
+const REFUSALS =
+  /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|connection refused|dns lookup failed/i;
 
 /** The failure as the protocol's rules want it, in the provider's words, without keys. */
 export function classify(failure: Failure, secrets: readonly string[]): ProviderError {
@@ -34,16 +35,29 @@ export function classify(failure: Failure, secrets: readonly string[]): Provider
   const hint = HINTS[code];
   const waits = failureClass === "transient" ? (said.waitMs ?? failure.limitResetMs) : undefined;
   const retryAfterMs = failure.retryAfterMs ?? waits;
-  return new ProviderError(failureClass, code, toMessage(hint === undefined ? words : `${hint} (${words})`, secrets), {
-    ...(status !== undefined && { status }),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-  });
+  return new ProviderError(
+    failureClass,
+    code,
+    toMessage(hint === undefined ? words : `${hint} (${words})`, secrets),
+    {
+      ...(status !== undefined && { status }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    },
+  );
 }
 
-function applies(rule: Rule, status: number | undefined, words: string, marks: readonly string[]): boolean {
+function applies(
+  rule: Rule,
+  status: number | undefined,
+  words: string,
+  marks: readonly string[],
+): boolean {
   if (!rule.statuses.includes(status)) return false;
   const { mark } = rule;
-  return (mark !== undefined && marks.some((one) => mark.test(one))) || (rule.words?.test(words) ?? false);
+  return (
+    (mark !== undefined && marks.some((one) => mark.test(one))) ||
+    (rule.words?.test(words) ?? false)
+  );
 }
 
 /**
@@ -56,13 +70,21 @@ export function toProviderError(error: unknown, secrets: readonly string[]): Pro
   if (known) return known;
   const said = wordsOf(chain) || String(error);
   const words = toMessage(said, secrets);
-  if (chain.some((one) => INTERRUPTIONS.test(one.message))) return new ProviderError("interrupted", "interrupted", words);
+  if (chain.some((one) => INTERRUPTIONS.test(one.message)))
+    return new ProviderError("interrupted", "interrupted", words);
   if (chain.some((one) => one instanceof SyntaxError)) {
-    const message = toMessage(`The provider sent an event that is not whole JSON (${said.replace(QUOTED_JSON, "")})`, secrets);
+    const message = toMessage(
+      `The provider sent an event that is not whole JSON (${said.replace(QUOTED_JSON, "")})`,
+      secrets,
+    );
     return new ProviderError("transient", "bad_response", message);
   }
   const refused = chain.some((one) => REFUSALS.test(one.message) || REFUSALS.test(codeOf(one)));
-  return new ProviderError("transient", refused ? "connection_refused" : "connection_failed", words);
+  return new ProviderError(
+    "transient",
+    refused ? "connection_refused" : "connection_failed",
+    words,
+  );
 }
 
 /** What the parser repeats of the text: a piece of a key in it would be known by nothing. */
@@ -72,7 +94,8 @@ const QUOTED_JSON = /, (?:\.\.\.)?"[\s\S]*|"[\s\S]*(?=is not valid JSON)/;
 const wordsOf = (chain: readonly Error[]): string =>
   [...new Set(chain.map(({ message }) => message.replace(/\.$/, "")).filter(Boolean))].join(": ");
 
-const codeOf = (error: Error): string => ("code" in error && typeof error.code === "string" ? error.code : "");
+const codeOf = (error: Error): string =>
+  "code" in error && typeof error.code === "string" ? error.code : "";
 
 const DEEPEST_CAUSE = 6;
 

@@ -68,9 +68,18 @@ export const HOSTS: readonly Host[] = [
     origins: ["https://api.anthropic.com"],
     hostedTools: {
       // Versions that are generally available and that all models take.
-      web_search: { wireName: "web_search_20250305", usdPerUse: 0.01, tokensPerUse: SEARCH_TOKENS, limited: true },
+      web_search: {
+        wireName: "web_search_20250305",
+        usdPerUse: 0.01,
+        tokensPerUse: SEARCH_TOKENS,
+        limited: true,
+      },
       // $0.05 an hour beyond a free allowance; a call ends within a quarter of one.
-      code_execution: { wireName: "code_execution_20250825", usdPerUse: 0.0125, tokensPerUse: CODE_TOKENS },
+      code_execution: {
+        wireName: "code_execution_20250825",
+        usdPerUse: 0.0125,
+        tokensPerUse: CODE_TOKENS,
+      },
     },
   },
   {
@@ -168,7 +177,11 @@ export const HOSTS: readonly Host[] = [
     name: "Nebius Token Factory",
     suffixes: ["nebius.ai", "nebius.com"],
     keyNames: ["NEBIUS_API_KEY"],
-    origins: ["https://api.tokenfactory.nebius.com", "https://api.studio.nebius.ai", "https://api.studio.nebius.com"],
+    origins: [
+      "https://api.tokenfactory.nebius.com",
+      "https://api.studio.nebius.ai",
+      "https://api.studio.nebius.com",
+    ],
   },
   {
     ...ORDINARY,
@@ -214,7 +227,11 @@ export const HOSTS: readonly Host[] = [
     name: "Qwen",
     suffixes: ["aliyuncs.com"],
     keyNames: ["QWEN_API_KEY", "DASHSCOPE_API_KEY"],
-    origins: ["https://dashscope-intl.aliyuncs.com", "https://dashscope.aliyuncs.com", "https://dashscope-us.aliyuncs.com"],
+    origins: [
+      "https://dashscope-intl.aliyuncs.com",
+      "https://dashscope.aliyuncs.com",
+      "https://dashscope-us.aliyuncs.com",
+    ],
     forcesTools: false,
   },
   {
@@ -272,7 +289,13 @@ export const HOSTS: readonly Host[] = [
     endpointVariable: "VLLM_BASE_URL",
     forcesTools: true,
   },
-  { ...OWN_SERVER, id: "sglang", name: "SGLang", keyNames: ["SGLANG_API_KEY"], endpointVariable: "SGLANG_BASE_URL" },
+  {
+    ...OWN_SERVER,
+    id: "sglang",
+    name: "SGLang",
+    keyNames: ["SGLANG_API_KEY"],
+    endpointVariable: "SGLANG_BASE_URL",
+  },
   { ...OWN_SERVER, id: "lmstudio", name: "LM Studio" },
   { ...OWN_SERVER, id: "inference", name: "Own inference server" },
 ];

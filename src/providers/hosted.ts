@@ -15,7 +15,10 @@ import {
 type HostedFields = { hosted?: readonly HostedUse[]; citations?: readonly Citation[] };
 
 /** The fields of a `stop` for these uses and citations, shortened; those that would be empty are absent. */
-export function hostedFields(uses: readonly HostedUse[], citations: readonly Citation[]): HostedFields {
+export function hostedFields(
+  uses: readonly HostedUse[],
+  citations: readonly Citation[],
+): HostedFields {
   const shortUses = uses.slice(0, MAX_HOSTED_USES).map(shortUse);
   const shortCitations = distinctCitations(citations);
   return {
@@ -26,14 +29,23 @@ export function hostedFields(uses: readonly HostedUse[], citations: readonly Cit
 
 /** The use with its input and output cut to what is kept. */
 export function shortUse({ name, input, outcome, output }: HostedUse): HostedUse {
-  return { name, input: shortText(input, MAX_HOSTED_INPUT_CHARS), outcome, output: shortText(output, MAX_HOSTED_OUTPUT_CHARS) };
+  return {
+    name,
+    input: shortText(input, MAX_HOSTED_INPUT_CHARS),
+    outcome,
+    output: shortText(output, MAX_HOSTED_OUTPUT_CHARS),
+  };
 }
 
 /** The citation cut to what is kept; null if its URL is none that a client can follow: not http(s), or too long to be cut. */
 export function shortCitation({ url, title, text }: Citation): Citation | null {
   if (url.length > MAX_CITATION_URL_CHARS || !/^https?:\/\//i.test(url)) return null;
   const passage = shortText(text ?? "", MAX_CITATION_TEXT_CHARS);
-  return { url, title: shortText(title, MAX_CITATION_TITLE_CHARS), ...(passage !== "" && { text: passage }) };
+  return {
+    url,
+    title: shortText(title, MAX_CITATION_TITLE_CHARS),
+    ...(passage !== "" && { text: passage }),
+  };
 }
 
 /** The first citation of each URL, in order, shortened, as many as are kept. A title or text that only a later one has is added. */
@@ -49,7 +61,10 @@ export function distinctCitations(citations: readonly Citation[]): Citation[] {
 }
 
 /** The usage with its charged uses; tools without any are left out, and the field with them. */
-export function withHostedUses(usage: Usage, counts: Readonly<Partial<Record<HostedToolName, number>>>): Usage {
+export function withHostedUses(
+  usage: Usage,
+  counts: Readonly<Partial<Record<HostedToolName, number>>>,
+): Usage {
   const used = Object.entries(counts).filter(([, count]) => count > 0);
   return used.length === 0 ? usage : { ...usage, hosted_uses: Object.fromEntries(used) };
 }

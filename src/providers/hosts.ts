@@ -24,7 +24,11 @@ export const hostById = (id: string): Host => HOSTS.find((host) => host.id === i
 /** The row of a base URL's host, `UNKNOWN_HOST` for any other host or for what is no URL. */
 export function findHost(baseUrl: string): Host {
   const name = hostNameOf(baseUrl);
-  return HOSTS.find((host) => host.suffixes.some((suffix) => name === suffix || name.endsWith(`.${suffix}`))) ?? UNKNOWN_HOST;
+  return (
+    HOSTS.find((host) =>
+      host.suffixes.some((suffix) => name === suffix || name.endsWith(`.${suffix}`)),
+    ) ?? UNKNOWN_HOST
+  );
 }
 
 function hostNameOf(baseUrl: string): string {
@@ -38,20 +42,33 @@ export type OperatorVariables = Readonly<Record<string, string>>;
 export const KEY_NAMES: readonly string[] = HOSTS.flatMap((host) => host.keyNames);
 
 /** Names of the variables with endpoints of the operator's. */
-export const ENDPOINT_VARIABLES: readonly string[] = HOSTS.flatMap(({ endpointVariable }) => endpointVariable ?? []);
+export const ENDPOINT_VARIABLES: readonly string[] = HOSTS.flatMap(
+  ({ endpointVariable }) => endpointVariable ?? [],
+);
 
-const hostOfKey = (keyName: string): Host | undefined => HOSTS.find((host) => host.keyNames.includes(keyName));
+const hostOfKey = (keyName: string): Host | undefined =>
+  HOSTS.find((host) => host.keyNames.includes(keyName));
 
 /** The origins a stored key of this name may be sent to; none for a name that is no key's. */
 export function keyOrigins(keyName: string, variables: OperatorVariables): string[] {
   const host = hostOfKey(keyName);
   const own = host?.endpointVariable === undefined ? undefined : variables[host.endpointVariable];
-  return [...(host?.origins ?? []), ...(own !== undefined && URL.canParse(own) ? [new URL(own).origin] : [])];
+  return [
+    ...(host?.origins ?? []),
+    ...(own !== undefined && URL.canParse(own) ? [new URL(own).origin] : []),
+  ];
 }
 
 /** Whether the operator's key of this name may be sent to this base URL: exactly its origin, nothing that looks like it. */
-export function mayReceiveKey(keyName: string, baseUrl: string, variables: OperatorVariables): boolean {
+export function mayReceiveKey(
+  keyName: string,
+  baseUrl: string,
+  variables: OperatorVariables,
+): boolean {
   if (!URL.canParse(baseUrl)) return false;
   const { origin, pathname } = new URL(baseUrl);
-  return keyOrigins(keyName, variables).includes(origin) && (hostOfKey(keyName)?.keyPath?.test(pathname) ?? true);
+  return (
+    keyOrigins(keyName, variables).includes(origin) &&
+    (hostOfKey(keyName)?.keyPath?.test(pathname) ?? true)
+  );
 }

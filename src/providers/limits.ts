@@ -4,7 +4,11 @@
  * Cloudflare protects one call of an object for at most 15 minutes (documentation, autumn 2026); 14 leaves room to settle.
  * The first byte of a reasoning model may take a minute and a half; a healthy stream is never silent for as long as 90 s.
  */
-export const CALL_TIME_LIMITS = { firstByteMs: 120_000, idleMs: 90_000, totalMs: 14 * 60_000 } as const;
+export const CALL_TIME_LIMITS = {
+  firstByteMs: 120_000,
+  idleMs: 90_000,
+  totalMs: 14 * 60_000,
+} as const;
 
 /**
  * How long a reply whose end was said is waited for to go on. Usage and sources follow the end within milliseconds; a server that

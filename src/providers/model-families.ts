@@ -18,4 +18,5 @@ export const modelNamesOf = (types: readonly string[]): string[] =>
   FAMILIES.filter(([, type]) => types.includes(type)).map(([names]) => names.source);
 
 /** The backend type by which a bare model id is asked; null if its name does not tell (open models are sold by many). */
-export const typeOfModel = (model: string): string | null => FAMILIES.find(([names]) => names.test(model))?.[1] ?? null;
+export const typeOfModel = (model: string): string | null =>
+  FAMILIES.find(([names]) => names.test(model))?.[1] ?? null;

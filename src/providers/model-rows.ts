@@ -132,7 +132,12 @@ export const MODEL_GROUPS: readonly ModelGroup[] = [
       "gemini-2.5-flash": [1_048_576, 65_536, 0.3, 0.03, 2.5],
       "gemini-2.5-flash-lite": [1_048_576, 65_536, 0.1, 0.01, 0.4],
     },
-    sound: { "gemini-3.1-flash-lite": 0.5, "gemini-3-flash-preview": 1, "gemini-2.5-flash": 1, "gemini-2.5-flash-lite": 0.3 },
+    sound: {
+      "gemini-3.1-flash-lite": 0.5,
+      "gemini-3-flash-preview": 1,
+      "gemini-2.5-flash": 1,
+      "gemini-2.5-flash-lite": 0.3,
+    },
   },
   {
     host: "xai",
@@ -184,7 +189,10 @@ export const MODEL_GROUPS: readonly ModelGroup[] = [
     host: "zai",
     closed: false,
     pricedAt: "2025-12-01",
-    rows: { "glm-4.6": [200_000, 128_000, 0.6, 0.11, 2.2], "glm-4.5": [128_000, 96_000, 0.6, 0.11, 2.2] },
+    rows: {
+      "glm-4.6": [200_000, 128_000, 0.6, 0.11, 2.2],
+      "glm-4.5": [128_000, 96_000, 0.6, 0.11, 2.2],
+    },
   },
   {
     host: "moonshot",

@@ -15,7 +15,12 @@ export type ModelFacts = {
 };
 
 /** What is assumed of a model nobody listed: the smallest window and output of the models in use today. */
-export const UNKNOWN_MODEL: ModelFacts = { contextWindow: 128_000, maxOutputTokens: 16_384, price: null, pricedAt: null };
+export const UNKNOWN_MODEL: ModelFacts = {
+  contextWindow: 128_000,
+  maxOutputTokens: 16_384,
+  price: null,
+  pricedAt: null,
+};
 
 /** The date behind a model's name. */
 export const DATED = /-(\d{4}-\d{2}-\d{2}|\d{8})$/;
@@ -45,10 +50,18 @@ function factsOf(id: string, host: string): ModelFacts | null {
   const isPriced = here !== undefined || (group.closed && host === UNKNOWN_HOST.id);
   const [contextWindow, maxOutputTokens] = row;
   if (!isPriced) return { contextWindow, maxOutputTokens, price: null, pricedAt: null };
-  return { contextWindow, maxOutputTokens, price: toPrice(row, group.sound?.[id]), pricedAt: group.pricedAt };
+  return {
+    contextWindow,
+    maxOutputTokens,
+    price: toPrice(row, group.sound?.[id]),
+    pricedAt: group.pricedAt,
+  };
 }
 
-function toPrice([, , input, cached_input, output, cache_write, long]: Row, sound: number | undefined): Price {
+function toPrice(
+  [, , input, cached_input, output, cache_write, long]: Row,
+  sound: number | undefined,
+): Price {
   const rates = { input, cached_input, ...(cache_write == null ? {} : { cache_write }), output };
   const short = { ...rates, ...(sound !== undefined && { sound }) };
   if (!long) return short;

@@ -57,7 +57,13 @@ export async function wholeReply(
   secrets: readonly string[],
 ): Promise<Record<string, unknown>> {
   const reply = parseJson(await response.text());
-  if (!isJsonObject(reply)) throw new ProviderError("transient", "bad_response", "The provider sent something that is not JSON.");
-  if (isJsonObject(reply["error"]) || !(holds in reply)) throw classify({ status: undefined, body: reply }, secrets);
+  if (!isJsonObject(reply))
+    throw new ProviderError(
+      "transient",
+      "bad_response",
+      "The provider sent something that is not JSON.",
+    );
+  if (isJsonObject(reply["error"]) || !(holds in reply))
+    throw classify({ status: undefined, body: reply }, secrets);
   return reply;
 }

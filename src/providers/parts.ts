@@ -8,7 +8,8 @@ export type Part =
   | { type: "audio"; mediaType: string; base64: string };
 
 /** The bytes as an address that says what they are. */
-export const dataUrl = (mediaType: string, base64: string): string => `data:${mediaType};base64,${base64}`;
+export const dataUrl = (mediaType: string, base64: string): string =>
+  `data:${mediaType};base64,${base64}`;
 
 /** For formats without a part for something: nothing of the kind is sent there, as `acceptsMedia` refuses it before the run. */
 export function unsayable({ type }: Part): never {

@@ -31,7 +31,8 @@ const LOST = ["network connection lost", "the session begins again"];
 /** Why an object of ours lets go of its memory; who was waiting for it hears these words. */
 export const BEGINS_AGAIN = "The session begins again from what is stored.";
 
-const anyOf = (...lists: readonly (readonly string[])[]): RegExp => new RegExp(lists.flat().join("|"), "i");
+const anyOf = (...lists: readonly (readonly string[])[]): RegExp =>
+  new RegExp(lists.flat().join("|"), "i");
 
 /**
  * Heard during a call to a provider: we were interrupted, so the provider is not at fault. "Network connection lost." is not

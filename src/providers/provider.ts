@@ -95,7 +95,12 @@ export type Provider = {
    * point that a call for the same request gave, the reply goes on from there instead of being asked for anew; only deltas
    * after the point come, but `stop` holds the whole reply. Adapters that give no points are never given one.
    */
-  stream(request: ModelRequest, signal: AbortSignal, heard?: () => void, from?: ResumePoint): AsyncIterable<ModelEvent>;
+  stream(
+    request: ModelRequest,
+    signal: AbortSignal,
+    heard?: () => void,
+    from?: ResumePoint,
+  ): AsyncIterable<ModelEvent>;
 };
 
 export type ProviderOptions = {

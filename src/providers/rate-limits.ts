@@ -12,7 +12,10 @@ export type RateLimits = {
  */
 const USUAL: Readonly<Record<string, readonly (readonly [model: RegExp, RateLimits])[]>> = {
   google: [
-    [/^gemini-2\.5-flash$/, { requestsPerMinute: 9, tokensPerMinute: 240_000, requestsPerDay: 245 }],
+    [
+      /^gemini-2\.5-flash$/,
+      { requestsPerMinute: 9, tokensPerMinute: 240_000, requestsPerDay: 245 },
+    ],
     [/^gemini-2\.5-pro$/, { requestsPerMinute: 2, tokensPerMinute: 120_000, requestsPerDay: 48 }],
     [/^/, { requestsPerMinute: 7, tokensPerMinute: 100_000, requestsPerDay: 100 }],
   ],

@@ -7,7 +7,10 @@ import { ProviderError } from "./provider";
  * The data of each event of a stream, as soon as it is whole. The last event needs no blank line after it, as long as it is
  * whole JSON, even if the connection broke there; what was cut in the middle is no event. An abort lets go of the body at once.
  */
-export async function* readEvents(body: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<string> {
+export async function* readEvents(
+  body: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let events: string[] = [];
   const parser = createParser({

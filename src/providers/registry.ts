@@ -5,7 +5,15 @@ import type { Provider, ProviderOptions } from "./provider";
 
 /** Which backend types a config may name, and what serves them. Facts about hosts and models lie beside, as data. */
 
-export { findHost, HOSTS, hostById, type Host, KEY_NAMES, mayReceiveKey, UNKNOWN_HOST } from "./hosts";
+export {
+  findHost,
+  HOSTS,
+  hostById,
+  type Host,
+  KEY_NAMES,
+  mayReceiveKey,
+  UNKNOWN_HOST,
+} from "./hosts";
 export { type ModelFacts, modelFacts, UNKNOWN_MODEL } from "./models";
 
 export type Format = "openai-chat" | "openai-responses" | "anthropic" | "gemini";
@@ -33,7 +41,11 @@ export type ServedType = {
 export type BackendType = ServedType | { served: false; name: string; instead: string };
 
 /** Formats in which a provider can be asked to run tools itself. */
-const HOSTED_FORMATS: ReadonlySet<Format> = new Set<Format>(["openai-responses", "anthropic", "gemini"]);
+const HOSTED_FORMATS: ReadonlySet<Format> = new Set<Format>([
+  "openai-responses",
+  "anthropic",
+  "gemini",
+]);
 
 /** Whether hosted tools can be asked for in this format. */
 export const runsHostedTools = (format: Format): boolean => HOSTED_FORMATS.has(format);
@@ -43,7 +55,8 @@ const chat = (type: ChatType): ServedType => ({ served: true, format: "openai-ch
 
 const PROGRAM =
   "it is a program on one's own machine, which no service can start. Use the API of its models: `type: claude`, `openai` or `gemini`";
-const FRAMEWORK = "it is a Python framework, which does not run here. Name each model as an agent of its own";
+const FRAMEWORK =
+  "it is a Python framework, which does not run here. Name each model as an agent of its own";
 
 const program = (name: string): BackendType => ({ served: false, name, instead: PROGRAM });
 const framework = (name: string): BackendType => ({ served: false, name, instead: FRAMEWORK });
@@ -91,20 +104,60 @@ export const BACKEND_TYPES: Readonly<Record<string, BackendType>> = {
     versions: { current: "/openai/v1", dated: "/openai", variable: "AZURE_OPENAI_API_VERSION" },
     model: null,
   }),
-  chatcompletion: chat({ name: "Chat Completions", host: null, baseUrl: "https://api.openai.com/v1", model: null }),
-  zai: chat({ name: "ZAI", host: "zai", baseUrl: "https://api.z.ai/api/paas/v4", model: "glm-5.3" }),
-  cerebras: chat({ name: "Cerebras AI", host: "cerebras", baseUrl: "https://api.cerebras.ai/v1", model: "gpt-oss-120b" }),
-  together: chat({ name: "Together AI", host: "together", baseUrl: "https://api.together.xyz/v1", model: "openai/gpt-oss-120b" }),
+  chatcompletion: chat({
+    name: "Chat Completions",
+    host: null,
+    baseUrl: "https://api.openai.com/v1",
+    model: null,
+  }),
+  zai: chat({
+    name: "ZAI",
+    host: "zai",
+    baseUrl: "https://api.z.ai/api/paas/v4",
+    model: "glm-5.3",
+  }),
+  cerebras: chat({
+    name: "Cerebras AI",
+    host: "cerebras",
+    baseUrl: "https://api.cerebras.ai/v1",
+    model: "gpt-oss-120b",
+  }),
+  together: chat({
+    name: "Together AI",
+    host: "together",
+    baseUrl: "https://api.together.xyz/v1",
+    model: "openai/gpt-oss-120b",
+  }),
   fireworks: chat({
     name: "Fireworks AI",
     host: "fireworks",
     baseUrl: "https://api.fireworks.ai/inference/v1",
     model: "accounts/fireworks/models/glm-5p3",
   }),
-  groq: chat({ name: "Groq", host: "groq", baseUrl: "https://api.groq.com/openai/v1", model: "openai/gpt-oss-120b" }),
-  openrouter: chat({ name: "OpenRouter", host: "openrouter", baseUrl: "https://openrouter.ai/api/v1", model: null }),
-  moonshot: chat({ name: "Kimi", host: "moonshot", baseUrl: "https://api.moonshot.ai/v1", model: "kimi-k3.1-pro" }),
-  nebius: chat({ name: "Nebius Token Factory", host: "nebius", baseUrl: "https://api.tokenfactory.nebius.com/v1", model: null }),
+  groq: chat({
+    name: "Groq",
+    host: "groq",
+    baseUrl: "https://api.groq.com/openai/v1",
+    model: "openai/gpt-oss-120b",
+  }),
+  openrouter: chat({
+    name: "OpenRouter",
+    host: "openrouter",
+    baseUrl: "https://openrouter.ai/api/v1",
+    model: null,
+  }),
+  moonshot: chat({
+    name: "Kimi",
+    host: "moonshot",
+    baseUrl: "https://api.moonshot.ai/v1",
+    model: "kimi-k3.1-pro",
+  }),
+  nebius: chat({
+    name: "Nebius Token Factory",
+    host: "nebius",
+    baseUrl: "https://api.tokenfactory.nebius.com/v1",
+    model: null,
+  }),
   poe: chat({ name: "POE", host: "poe", baseUrl: "https://api.poe.com/v1", model: null }),
   qwen: chat({
     name: "Qwen",
@@ -112,8 +165,18 @@ export const BACKEND_TYPES: Readonly<Record<string, BackendType>> = {
     baseUrl: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
     model: "qwen3.8-max",
   }),
-  deepseek: chat({ name: "DeepSeek", host: "deepseek", baseUrl: "https://api.deepseek.com", model: "deepseek-flash" }),
-  mistral: chat({ name: "Mistral AI", host: "mistral", baseUrl: "https://api.mistral.ai/v1", model: "mistral-large-4" }),
+  deepseek: chat({
+    name: "DeepSeek",
+    host: "deepseek",
+    baseUrl: "https://api.deepseek.com",
+    model: "deepseek-flash",
+  }),
+  mistral: chat({
+    name: "Mistral AI",
+    host: "mistral",
+    baseUrl: "https://api.mistral.ai/v1",
+    model: "mistral-large-4",
+  }),
   nvidia_nim: chat({
     name: "NVIDIA NIM",
     host: "nvidia",
@@ -126,9 +189,25 @@ export const BACKEND_TYPES: Readonly<Record<string, BackendType>> = {
     baseUrl: "https://api.cloudflare.com/client/v4/accounts/{CLOUDFLARE_ACCOUNT_ID}/ai/v1",
     model: "@cf/openai/gpt-oss-120b",
   }),
-  ollama: chat({ name: "Ollama", host: "ollama", baseUrl: "http://localhost:11434/v1", model: null }),
-  lmstudio: chat({ name: "LM Studio", host: "lmstudio", baseUrl: "http://localhost:1234/v1", model: null }),
-  vllm: chat({ name: "vLLM", host: "vllm", baseUrl: "http://localhost:8000/v1", baseUrlVariable: "VLLM_BASE_URL", model: null }),
+  ollama: chat({
+    name: "Ollama",
+    host: "ollama",
+    baseUrl: "http://localhost:11434/v1",
+    model: null,
+  }),
+  lmstudio: chat({
+    name: "LM Studio",
+    host: "lmstudio",
+    baseUrl: "http://localhost:1234/v1",
+    model: null,
+  }),
+  vllm: chat({
+    name: "vLLM",
+    host: "vllm",
+    baseUrl: "http://localhost:8000/v1",
+    baseUrlVariable: "VLLM_BASE_URL",
+    model: null,
+  }),
   sglang: chat({
     name: "SGLang",
     host: "sglang",
@@ -136,11 +215,17 @@ export const BACKEND_TYPES: Readonly<Record<string, BackendType>> = {
     baseUrlVariable: "SGLANG_BASE_URL",
     model: null,
   }),
-  inference: chat({ name: "Own inference server", host: "inference", baseUrl: "http://localhost:8000/v1", model: null }),
+  inference: chat({
+    name: "Own inference server",
+    host: "inference",
+    baseUrl: "http://localhost:8000/v1",
+    model: null,
+  }),
   uitars: {
     served: false,
     name: "UI-TARS",
-    instead: "it works on a screen, and there is none here. Its model answers as `type: chatcompletion` with its `base_url`",
+    instead:
+      "it works on a screen, and there is none here. Its model answers as `type: chatcompletion` with its `base_url`",
   },
   claude_code: program("Claude Code"),
   codex: program("Codex"),
@@ -152,7 +237,9 @@ export const BACKEND_TYPES: Readonly<Record<string, BackendType>> = {
 };
 
 const servedTypes = (): [string, ServedType][] =>
-  Object.entries(BACKEND_TYPES).flatMap(([type, facts]): [string, ServedType][] => (facts.served ? [[type, facts]] : []));
+  Object.entries(BACKEND_TYPES).flatMap(([type, facts]): [string, ServedType][] =>
+    facts.served ? [[type, facts]] : [],
+  );
 
 /** Names of the types that are served, in the order of the table. */
 export const SERVED_TYPES: readonly string[] = servedTypes().map(([type]) => type);
@@ -161,7 +248,11 @@ export const SERVED_TYPES: readonly string[] = servedTypes().map(([type]) => typ
 export function typesWithTool(tool: HostedToolName): string[] {
   const formatsOf = ({ format, apis = {} }: ServedType) => [format, ...Object.values(apis)];
   return servedTypes()
-    .filter(([, type]) => HOSTS.find(({ id }) => id === type.host)?.hostedTools[tool] && formatsOf(type).some(runsHostedTools))
+    .filter(
+      ([, type]) =>
+        HOSTS.find(({ id }) => id === type.host)?.hostedTools[tool] &&
+        formatsOf(type).some(runsHostedTools),
+    )
     .map(([type]) => type);
 }
 
@@ -186,7 +277,9 @@ export type KeyReport = { type: string; name: string; keyNames: readonly string[
 export function keyReport(storedKeys: readonly string[]): KeyReport[] {
   return servedTypes().flatMap(([type, { name, host }]) => {
     const keyNames = HOSTS.find(({ id }) => id === host)?.keyNames;
-    return keyNames ? [{ type, name, keyNames, set: keyNames.some((key) => storedKeys.includes(key)) }] : [];
+    return keyNames
+      ? [{ type, name, keyNames, set: keyNames.some((key) => storedKeys.includes(key)) }]
+      : [];
   });
 }
 
@@ -203,7 +296,9 @@ const FORMATS: Readonly<Record<Format, () => Promise<Create>>> = {
 const loaded = new Map<Format, Create>();
 
 /** Reads the code of these formats; absent, of all. Nobody has to: calls see to it themselves, the first one a little later. */
-export async function loadFormats(formats: readonly Format[] = ["openai-chat", "openai-responses", "anthropic", "gemini"]) {
+export async function loadFormats(
+  formats: readonly Format[] = ["openai-chat", "openai-responses", "anthropic", "gemini"],
+) {
   await Promise.all(formats.map(async (format) => loaded.set(format, await FORMATS[format]())));
 }
 

@@ -10,7 +10,11 @@ export function replySize(): (chars: number) => void {
   return (chars) => {
     total += chars;
     if (total > MAX_REPLY_CHARS) {
-      throw new ProviderError("transient", "bad_response", `The reply is longer than ${MAX_REPLY_CHARS} characters.`);
+      throw new ProviderError(
+        "transient",
+        "bad_response",
+        `The reply is longer than ${MAX_REPLY_CHARS} characters.`,
+      );
     }
   };
 }

@@ -18,7 +18,8 @@ export function retryAfterMs(headers: Headers, now: number): number | undefined 
   return HTTP_DATE.test(value) ? untilDate(value, headers, now) : undefined;
 }
 
-const LIMIT_HEADER = /^[a-z-]{0,20}ratelimit-(?:(?<field>remaining|reset)-(?<limit>.+)|(?<name>.+)-(?<part>remaining|reset))$/;
+const LIMIT_HEADER =
+  /^[a-z-]{0,20}ratelimit-(?:(?<field>remaining|reset)-(?<limit>.+)|(?<name>.+)-(?<part>remaining|reset))$/;
 
 /**
  * When the last of the rate limits begins anew of which the headers say that nothing remains. Limits with something left say
@@ -44,7 +45,13 @@ function resetMs(value: string, headers: Headers, now: number): number | undefin
   return toDelay(value, 1000) ?? durationMs(value);
 }
 
-const MS_OF_UNIT: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const MS_OF_UNIT: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
 const UNIT = "ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?|d|days?";
 const PARTS = new RegExp(String.raw`(\d+(?:\.\d+)?)\s*(${UNIT})(?![a-z])`, "gi");
 const DURATION = new RegExp(String.raw`^\s*(?:\d+(?:\.\d+)?\s*(?:${UNIT})\s*)+$`, "i");
@@ -66,7 +73,10 @@ export function delayInWords(words: string): number | undefined {
 }
 
 function sumOf(text: string): number {
-  const total = [...text.matchAll(PARTS)].reduce((sum, [, amount, unit]) => sum + Number(amount) * unitMs(unit ?? ""), 0);
+  const total = [...text.matchAll(PARTS)].reduce(
+    (sum, [, amount, unit]) => sum + Number(amount) * unitMs(unit ?? ""),
+    0,
+  );
   return Math.min(Math.ceil(total), Number.MAX_SAFE_INTEGER);
 }
 

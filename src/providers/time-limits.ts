@@ -22,12 +22,18 @@ export const SYSTEM_TIMERS: Timers<ReturnType<typeof setTimeout>> = {
  * first byte counts from the call of `stream`, so call it when the request may leave. Time the caller takes between two events
  * counts towards the total only.
  */
-export function withTimeLimits<Handle>(provider: Provider, limits: TimeLimits, timers: Timers<Handle>): Provider {
+export function withTimeLimits<Handle>(
+  provider: Provider,
+  limits: TimeLimits,
+  timers: Timers<Handle>,
+): Provider {
   return {
     id: provider.id,
     async *stream(request, signal, heard, from) {
       const link = linkedAbort(signal);
-      const watch = createWatch(limits, timers, (message) => link.abort(new ProviderError("transient", "timeout", message)));
+      const watch = createWatch(limits, timers, (message) =>
+        link.abort(new ProviderError("transient", "timeout", message)),
+      );
       const noted = () => {
         watch.heard();
         heard?.();
@@ -51,7 +57,11 @@ export function withTimeLimits<Handle>(provider: Provider, limits: TimeLimits, t
  * One timer for all three limits: what is heard only leaves a time stamp; when the timer fires, it looks whether the nearest
  * deadline has moved and goes back to sleep until then.
  */
-function createWatch<Handle>(limits: TimeLimits, timers: Timers<Handle>, expire: (message: string) => void) {
+function createWatch<Handle>(
+  limits: TimeLimits,
+  timers: Timers<Handle>,
+  expire: (message: string) => void,
+) {
   const alarm = createAlarm(timers, (unseen) => {
     if (heardInSleep && lastHeardAt !== null) lastHeardAt += unseen; // in doubt, it was heard late
     check();
@@ -61,11 +71,20 @@ function createWatch<Handle>(limits: TimeLimits, timers: Timers<Handle>, expire:
   let paused = false;
 
   const nearest = (now: number) => {
-    const total = { at: limits.totalMs, message: `The reply took longer than ${limits.totalMs} ms in total.` };
+    const total = {
+      at: limits.totalMs,
+      message: `The reply took longer than ${limits.totalMs} ms in total.`,
+    };
     const silence =
       lastHeardAt === null
-        ? { at: limits.firstByteMs, message: `The first byte took longer than ${limits.firstByteMs} ms.` }
-        : { at: (paused ? now : lastHeardAt) + limits.idleMs, message: `Nothing was heard for ${limits.idleMs} ms.` };
+        ? {
+            at: limits.firstByteMs,
+            message: `The first byte took longer than ${limits.firstByteMs} ms.`,
+          }
+        : {
+            at: (paused ? now : lastHeardAt) + limits.idleMs,
+            message: `Nothing was heard for ${limits.idleMs} ms.`,
+          };
     return silence.at < total.at ? silence : total;
   };
   const check = () => {

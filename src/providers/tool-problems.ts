@@ -6,7 +6,9 @@ import type { Format } from "./registry";
 export type ToolProblem = { pointer: string; keyword: string; detail: string };
 
 /** Formats whose schemas are less than JSON Schema: their adapters refuse a request with a tool that has such a problem. */
-const PROBLEMS: Partial<Record<Format, (tool: ToolSpec) => ToolProblem[]>> = { gemini: toolSchemaProblems };
+const PROBLEMS: Partial<Record<Format, (tool: ToolSpec) => ToolProblem[]>> = {
+  gemini: toolSchemaProblems,
+};
 
 /** Why models of a wire format cannot be offered a tool, the first reason; null: they can. Pure; bounded, whatever the schema. */
 export function toolProblem(format: Format, tool: ToolSpec): ToolProblem | null {

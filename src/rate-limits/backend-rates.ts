@@ -32,7 +32,12 @@ const RULES = [
  * The earliest time from `now` on at which a call of so many tokens keeps to all limits, if nothing else is spent before. A call
  * larger than a whole limit waits until nothing else counts: the provider then says what it thinks of it.
  */
-export function earliestStart(spent: Spent, limits: RateLimits, tokens: number, now: number): number {
+export function earliestStart(
+  spent: Spent,
+  limits: RateLimits,
+  tokens: number,
+  now: number,
+): number {
   const times = RULES.map(({ limit: name, window, counts }) => {
     const limit = limits[name];
     if (limit === undefined) return now;
@@ -58,7 +63,11 @@ function roomAt(buckets: readonly Bucket[], { room, window, counts, now }: Room)
 
 /** A call starts: it counts, with the tokens it is thought to take. */
 export const spend = (spent: Spent, tokens: number, now: number): Spent => ({
-  minute: added(alive(spent, "minute", now), { start: startOf("minute", now), requests: 1, tokens }),
+  minute: added(alive(spent, "minute", now), {
+    start: startOf("minute", now),
+    requests: 1,
+    tokens,
+  }),
   day: added(alive(spent, "day", now), { start: startOf("day", now), requests: 1, tokens }),
 });
 
@@ -76,37 +85,60 @@ export const correct = (spent: Spent, correction: Correction): Spent => ({
 
 /** When nothing of it counts any more; 0: nothing does. */
 export const countsUntil = ({ minute, day }: Spent): number =>
-  Math.max(0, ...minute.map((bucket) => endOf(bucket, "minute")), ...day.map((bucket) => endOf(bucket, "day")));
+  Math.max(
+    0,
+    ...minute.map((bucket) => endOf(bucket, "minute")),
+    ...day.map((bucket) => endOf(bucket, "day")),
+  );
 
 /** Whether some of it is ahead of a clock that says `now`. */
-export const isAhead = ({ minute, day }: Spent, now: number): boolean => [...minute, ...day].some(({ start }) => start > now);
+export const isAhead = ({ minute, day }: Spent, now: number): boolean =>
+  [...minute, ...day].some(({ start }) => start > now);
 
-const endOf = ({ start }: Bucket, window: WindowName): number => start + WINDOWS[window].bucketMs + WINDOWS[window].spanMs;
+const endOf = ({ start }: Bucket, window: WindowName): number =>
+  start + WINDOWS[window].bucketMs + WINDOWS[window].spanMs;
 
-const startOf = (window: WindowName, at: number): number => Math.floor(at / WINDOWS[window].bucketMs) * WINDOWS[window].bucketMs;
+const startOf = (window: WindowName, at: number): number =>
+  Math.floor(at / WINDOWS[window].bucketMs) * WINDOWS[window].bucketMs;
 
 function alive(spent: Spent, window: WindowName, now: number): readonly Bucket[] {
   const newest = startOf(window, now);
-  const known = spent[window].filter((bucket) => bucket.start <= newest && endOf(bucket, window) > now);
+  const known = spent[window].filter(
+    (bucket) => bucket.start <= newest && endOf(bucket, window) > now,
+  );
   const ahead = spent[window].filter(({ start }) => start > newest);
-  return ahead.reduce<readonly Bucket[]>((buckets, bucket) => added(buckets, { ...bucket, start: newest }), known);
+  return ahead.reduce<readonly Bucket[]>(
+    (buckets, bucket) => added(buckets, { ...bucket, start: newest }),
+    known,
+  );
 }
 
 function added(buckets: readonly Bucket[], { start, requests, tokens }: Bucket): readonly Bucket[] {
   const last = buckets.at(-1);
   if (last?.start !== start) return [...buckets, { start, requests, tokens }];
-  return [...buckets.slice(0, -1), { start, requests: last.requests + requests, tokens: last.tokens + tokens }];
+  return [
+    ...buckets.slice(0, -1),
+    { start, requests: last.requests + requests, tokens: last.tokens + tokens },
+  ];
 }
 
 /** `requestsMore` absent: it was a request. */
 type Correction = { at: number; tokensMore: number; requestsMore?: number };
 
-function corrected(buckets: readonly Bucket[], window: WindowName, correction: Correction): Bucket[] {
+function corrected(
+  buckets: readonly Bucket[],
+  window: WindowName,
+  correction: Correction,
+): Bucket[] {
   const { at, tokensMore, requestsMore = 0 } = correction;
   const { bucketMs } = WINDOWS[window];
   return buckets.map(({ start, requests, tokens }) =>
     at >= start && at < start + bucketMs
-      ? { start, requests: Math.max(0, requests + requestsMore), tokens: Math.max(0, tokens + tokensMore) }
+      ? {
+          start,
+          requests: Math.max(0, requests + requestsMore),
+          tokens: Math.max(0, tokens + tokensMore),
+        }
       : { start, requests, tokens },
   );
 }

@@ -23,7 +23,8 @@ const KEY_SHAPES = [
 /** Name and password in an address. */
 const USER_INFO = /(\b[a-z][a-z0-9+.-]{0,30}:\/\/)[^\s/@"'<>]+@/gi;
 const BEARER = /\b(bearer|basic)\s+[^\s"',;]{6,}/gi;
-const NAMED_VALUE = /\b((?:x-)?api[-_]?key|access_token|authorization)(["']?\s*[=:]\s*["']?)(?!bearer|basic)[^\s"'&,;]{6,}/gi;
+const NAMED_VALUE =
+  /\b((?:x-)?api[-_]?key|access_token|authorization)(["']?\s*[=:]\s*["']?)(?!bearer|basic)[^\s"'&,;]{6,}/gi;
 /** In the query of an address keys have short names too. */
 const QUERY_VALUE = /([?&](?:key|token|ticket|sig|signature)=)[^\s"'&#,;)]+/gi;
 /** What a provider leaves of a key that it masked itself. */
@@ -58,7 +59,9 @@ function begunAtEnd(text: string, form: string): number {
 }
 
 const allForms = (secrets: readonly string[]): string[] =>
-  secrets.filter(({ length }) => length >= SHORTEST_SECRET).flatMap((secret) => [...formsOf(secret)]);
+  secrets
+    .filter(({ length }) => length >= SHORTEST_SECRET)
+    .flatMap((secret) => [...formsOf(secret)]);
 
 /** As long as no word that only begins like a key. */
 const SHORTEST_KEY = 16;
@@ -66,7 +69,10 @@ const SHORTEST_KEY = 16;
 /** Whether a key of a known shape, or a header with one, is in a text. */
 export function holdsKey(text: string): boolean {
   const found = KEY_SHAPES.flatMap((shape) => text.match(shape) ?? []);
-  return /^\s*(?:bearer|basic)\s+\S{6,}\s*$/i.test(text) || found.some(({ length }) => length >= SHORTEST_KEY);
+  return (
+    /^\s*(?:bearer|basic)\s+\S{6,}\s*$/i.test(text) ||
+    found.some(({ length }) => length >= SHORTEST_KEY)
+  );
 }
 
 /** A secret as it may stand in a text: as it is, in capitals, in an address, in JSON, in base64, in hex. */

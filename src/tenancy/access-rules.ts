@@ -12,10 +12,20 @@ export function neededScope(method: string, path: string): Scope {
 }
 
 /** Whether the audit log tells of it: whatever changes something, and whatever only admins may see. */
-export const isAudited = (method: string, path: string): boolean => !isReading(method) || ADMIN_PATHS.test(path);
+export const isAudited = (method: string, path: string): boolean =>
+  !isReading(method) || ADMIN_PATHS.test(path);
 
 /** Names under which people put keys into addresses, where logs keep them. */
-const KEY_PARAMETERS = new Set(["api_key", "apikey", "api-key", "key", "token", "access_token", "authorization", "bearer"]);
+const KEY_PARAMETERS = new Set([
+  "api_key",
+  "apikey",
+  "api-key",
+  "key",
+  "token",
+  "access_token",
+  "authorization",
+  "bearer",
+]);
 
 const isOurs = (text: string): boolean => text.startsWith("mge_");
 
@@ -32,7 +42,9 @@ export const decodedOnce = (path: string): string =>
 /** Whether an address holds a key: in its query by its name or by what it looks like, in its path where an id belongs. */
 export const hasKeyInAddress = ({ pathname, searchParams }: URL): boolean =>
   decodedOnce(pathname).split("/").some(isOurs) ||
-  [...searchParams].some(([name, value]) => KEY_PARAMETERS.has(name.toLowerCase()) || isOurs(value));
+  [...searchParams].some(
+    ([name, value]) => KEY_PARAMETERS.has(name.toLowerCase()) || isOurs(value),
+  );
 
 const EVENTS_PATH = /^\/api\/sessions\/([a-z0-9_]{10,64})(\/turns\/[1-9]\d{0,8})?\/events$/;
 

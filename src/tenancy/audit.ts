@@ -30,7 +30,9 @@ const KEYED = "hmac:";
 export function auditKey(masterKey: string | null, object: string): Uint8Array | null {
   return masterKey === null
     ? null
-    : new Uint8Array(hkdfSync("sha256", masterKey, "", `massgen-edge audit log ${object}`, KEY_BYTES));
+    : new Uint8Array(
+        hkdfSync("sha256", masterKey, "", `massgen-edge audit log ${object}`, KEY_BYTES),
+      );
 }
 const KEY_BYTES = 32;
 
@@ -39,7 +41,12 @@ const KEY_BYTES = 32;
  * another hash that fits. That person can still present rows as older than the key. Without a key, the hash shows only damage
  * and careless changes. Newest rows that are dropped leave no trace in the chain, so the service logs each new head.
  */
-export function auditHash(previous: string, seq: number, entry: AuditEntry, key: Uint8Array | null): string {
+export function auditHash(
+  previous: string,
+  seq: number,
+  entry: AuditEntry,
+  key: Uint8Array | null,
+): string {
   const { at, keyId, action, from, requestId, result } = entry;
   const text = JSON.stringify([previous, seq, at, keyId, action, from, requestId, result]);
   if (key === null) return createHash("sha256").update(text).digest("hex");
@@ -50,11 +57,16 @@ export function auditHash(previous: string, seq: number, entry: AuditEntry, key:
  * The number of the first row that does not fit what comes before it; null if all do. `previous`: the hash before the first. Rows
  * from before there was a key are checked without it; behind a row with one, none without is taken.
  */
-export function firstBroken(rows: readonly AuditRow[], previous: string, key: Uint8Array | null): number | null {
+export function firstBroken(
+  rows: readonly AuditRow[],
+  previous: string,
+  key: Uint8Array | null,
+): number | null {
   let [hash, seq] = [previous, (rows[0]?.seq ?? 1) - 1];
   for (const row of rows) {
     const isKeyed = key !== null && (hash.startsWith(KEYED) || row.hash.startsWith(KEYED));
-    if (row.seq !== seq + 1 || row.hash !== auditHash(hash, row.seq, row, isKeyed ? key : null)) return row.seq;
+    if (row.seq !== seq + 1 || row.hash !== auditHash(hash, row.seq, row, isKeyed ? key : null))
+      return row.seq;
     [hash, seq] = [row.hash, row.seq];
   }
   return null;

@@ -17,7 +17,8 @@ export type ParsedKey = { id: string; secret: string };
 
 /** A key as its owner gets it, once. `id`: 26 lower-case letters and digits that sort by time. */
 export function toKey(id: string, random: Uint8Array): ParsedKey & { key: string } {
-  if (!ID.test(id) || random.byteLength !== SECRET_BYTES) throw new Error("a key has an id of 26 characters and 256 bits");
+  if (!ID.test(id) || random.byteLength !== SECRET_BYTES)
+    throw new Error("a key has an id of 26 characters and 256 bits");
   const secret = Buffer.from(random).toString("base64url");
   return { id, secret, key: `${PREFIX}_${id}_${secret}` };
 }
@@ -29,7 +30,8 @@ export function parseKey(text: string): ParsedKey | null {
 }
 
 /** What is kept of a secret: its SHA-256, in hex. */
-export const hashSecret = (secret: string): string => createHash("sha256").update(secret).digest("hex");
+export const hashSecret = (secret: string): string =>
+  createHash("sha256").update(secret).digest("hex");
 
 /** A key as the database has it. Times in unix ms. */
 export type KeyRow = {
@@ -46,8 +48,10 @@ export type KeyRow = {
 };
 
 /** Whether the key still opens anything at this time. */
-export const isLive = ({ expires_at, revoked_at }: Pick<KeyRow, "expires_at" | "revoked_at">, now: number): boolean =>
-  revoked_at === null && (expires_at === null || expires_at > now);
+export const isLive = (
+  { expires_at, revoked_at }: Pick<KeyRow, "expires_at" | "revoked_at">,
+  now: number,
+): boolean => revoked_at === null && (expires_at === null || expires_at > now);
 
 /** Keys of one tenant that open something. */
 export const MOST_LIVE_KEYS = 50;
@@ -58,7 +62,10 @@ export const MOST_DEAD_KEYS = 500;
  * When a new key ends, in unix ms; `null`: never. `wished`: as the request says, `null` if it says nothing. A key never outlives the
  * key that makes it (`minterEnds`): without a wish it ends with that one. Returns `too_late` if the wish is later.
  */
-export function endOfNewKey(wished: number | null, minterEnds: number | null): number | null | "too_late" {
+export function endOfNewKey(
+  wished: number | null,
+  minterEnds: number | null,
+): number | null | "too_late" {
   if (minterEnds === null) return wished;
   if (wished !== null && wished > minterEnds) return "too_late";
   return wished ?? minterEnds;
@@ -77,7 +84,11 @@ export function judgeKey(row: KeyRow | null, secret: string, now: number): Princ
 /** A hash of the hash: two buffers of one length, whatever the row holds. */
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-export const toPrincipal = ({ tenant, id, scopes }: Pick<KeyRow, "tenant" | "id" | "scopes">): Principal => ({
+export const toPrincipal = ({
+  tenant,
+  id,
+  scopes,
+}: Pick<KeyRow, "tenant" | "id" | "scopes">): Principal => ({
   tenant,
   keyId: id,
   scopes: withIncluded(scopes.split(",").filter(isScope)),
@@ -93,7 +104,8 @@ export const isUseToNote = ({ last_used_at }: KeyRow, now: number): boolean =>
 const BEARER = /^bearer +([^\s]+) *$/i;
 
 /** What stands after `Bearer`, in whatever letter case that is written; null for other schemes. */
-export const bearerOf = (authorization: string): string | null => BEARER.exec(authorization)?.[1] ?? null;
+export const bearerOf = (authorization: string): string | null =>
+  BEARER.exec(authorization)?.[1] ?? null;
 
 const DURATION = /^([1-9]\d{0,4})([hd])$/;
 const HOUR_MS = 3_600_000;

@@ -28,4 +28,8 @@ export function withIncluded(scopes: Iterable<Scope>): ReadonlySet<Scope> {
 }
 
 /** Whoever reaches a development service on its own machine may do everything there. */
-export const LOCAL_PRINCIPAL: Principal = { tenant: LOCAL_TENANT, keyId: null, scopes: withIncluded(["admin"]) };
+export const LOCAL_PRINCIPAL: Principal = {
+  tenant: LOCAL_TENANT,
+  keyId: null,
+  scopes: withIncluded(["admin"]),
+};

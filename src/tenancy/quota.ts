@@ -40,7 +40,12 @@ export type QuotaRefusal =
   | { ok: false; code: "spend_exceeded"; limitUsd: number; spentUsd: number; reservedUsd: number };
 
 /** No cap in dollars can hold these agents. `isDaily`: the cap is that of the tenant's day, and not the run's own. */
-export type PriceRefusal = { ok: false; code: "price_unknown"; agents: readonly string[]; isDaily?: true };
+export type PriceRefusal = {
+  ok: false;
+  code: "price_unknown";
+  agents: readonly string[];
+  isDaily?: true;
+};
 
 export type QuotaDecision =
   /** `maxCostUsd`: what the turn may spend; null: no cap. */
@@ -49,7 +54,9 @@ export type QuotaDecision =
 /** Whether the turn may start now. Asked again for a turn that has its lease, the answer is the same. */
 export function judgeTurn(quota: Quota, usage: Usage, wish: TurnWish, now: number): QuotaDecision {
   const { session, turn, maxCostUsd, unpriced, leastUsd, endsAt } = wish;
-  const others = usage.leases.filter((lease) => lease.endsAt > now && !(lease.session === session && lease.turn === turn));
+  const others = usage.leases.filter(
+    (lease) => lease.endsAt > now && !(lease.session === session && lease.turn === turn),
+  );
   const { concurrentTurns, usdPerDay } = quota;
   if (concurrentTurns !== null && others.length >= concurrentTurns) {
     return { ok: false, code: "quota_exceeded", limit: concurrentTurns, running: others.length };
@@ -57,13 +64,24 @@ export function judgeTurn(quota: Quota, usage: Usage, wish: TurnWish, now: numbe
   if (usdPerDay === null) {
     return { ok: true, lease: { session, turn, reservedUsd: maxCostUsd ?? 0, endsAt }, maxCostUsd };
   }
-  if (unpriced.length > 0) return { ok: false, code: "price_unknown", agents: [...unpriced], isDaily: true };
+  if (unpriced.length > 0)
+    return { ok: false, code: "price_unknown", agents: [...unpriced], isDaily: true };
   const reservedUsd = others.reduce((sum, lease) => sum + lease.reservedUsd, 0);
   const left = usdPerDay - usage.spentUsd - reservedUsd;
   // Too little for a first call would be a run that is taken and fails. A budget within what is left is the caller's own choice, and
   // one of 0 spends nothing.
-  if (left < (maxCostUsd ?? Number.POSITIVE_INFINITY) && left < Math.max(leastUsd, Number.MIN_VALUE) && maxCostUsd !== 0) {
-    return { ok: false, code: "spend_exceeded", limitUsd: usdPerDay, spentUsd: usage.spentUsd, reservedUsd };
+  if (
+    left < (maxCostUsd ?? Number.POSITIVE_INFINITY) &&
+    left < Math.max(leastUsd, Number.MIN_VALUE) &&
+    maxCostUsd !== 0
+  ) {
+    return {
+      ok: false,
+      code: "spend_exceeded",
+      limitUsd: usdPerDay,
+      spentUsd: usage.spentUsd,
+      reservedUsd,
+    };
   }
   const granted = Math.max(0, Math.min(maxCostUsd ?? Number.POSITIVE_INFINITY, left));
   return { ok: true, lease: { session, turn, reservedUsd: granted, endsAt }, maxCostUsd: granted };
@@ -75,21 +93,28 @@ const DAY_MS = 86_400_000;
 export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
 /** How long until the next UTC day, in whole seconds. */
-export const secondsToNextDay = (now: number): number => Math.ceil((DAY_MS - (now % DAY_MS)) / 1000);
+export const secondsToNextDay = (now: number): number =>
+  Math.ceil((DAY_MS - (now % DAY_MS)) / 1000);
 
 /** A limit as the operator writes it: a number; `0` means no limit, and so does nothing. Throws for anything else. */
 export function parseLimit(text: string | undefined): number | null {
   if (!isSet(text) || Number(text) === 0) return null;
   const limit = Number(text);
-  if (!Number.isFinite(limit) || limit < 0) throw new Error(`"${text}" is no limit: write a number, or 0 for none`);
+  if (!Number.isFinite(limit) || limit < 0)
+    throw new Error(`"${text}" is no limit: write a number, or 0 for none`);
   return limit;
 }
 
 /** A variable that is empty is not set. */
-const isSet = (text: string | undefined): text is string => text !== undefined && text.trim() !== "";
+const isSet = (text: string | undefined): text is string =>
+  text !== undefined && text.trim() !== "";
 
 /** The variables with the limits of tenants that have none of their own. */
-export const LIMIT_VARIABLES = ["TENANT_CONCURRENT_TURNS", "TENANT_USD_PER_DAY", "TENANT_STORED_BYTES"] as const;
+export const LIMIT_VARIABLES = [
+  "TENANT_CONCURRENT_TURNS",
+  "TENANT_USD_PER_DAY",
+  "TENANT_STORED_BYTES",
+] as const;
 type LimitVariable = (typeof LIMIT_VARIABLES)[number];
 type LimitVariables = Readonly<Partial<Record<LimitVariable, string>>>;
 

@@ -20,7 +20,9 @@ export type SealingKeys = { first: SealingKey; all: readonly SealingKey[] };
 /** Whose key it is, and the one place it is sent to. */
 export type Binding = { tenant: string; session: string; agent: string; origin: string };
 
-export type Opened = { ok: true; secret: string } | { ok: false; why: "unknown_version" | "not_opened"; version: number };
+export type Opened =
+  | { ok: true; secret: string }
+  | { ok: false; why: "unknown_version" | "not_opened"; version: number };
 
 /** An entry of the secret. Throws unless `random` has 256 bits. */
 export function toSealingKey(version: number, random: Uint8Array): string {
@@ -29,19 +31,28 @@ export function toSealingKey(version: number, random: Uint8Array): string {
 }
 
 /** The operator's secret; `problem`, a clause without any of it, says why no key can be sealed with what is set. */
-export function parseSealingKeys(text: string | undefined): { ok: true; keys: SealingKeys } | { ok: false; problem: string } {
-  if (text === undefined || text.trim() === "") return { ok: false, problem: "SEALING_KEYS is not set" };
+export function parseSealingKeys(
+  text: string | undefined,
+): { ok: true; keys: SealingKeys } | { ok: false; problem: string } {
+  if (text === undefined || text.trim() === "")
+    return { ok: false, problem: "SEALING_KEYS is not set" };
   const all: SealingKey[] = [];
   for (const [nth, entry] of text.split(",").entries()) {
     const parsed = parseEntry(entry.trim());
-    if (!parsed) return { ok: false, problem: `entry ${nth + 1} of SEALING_KEYS is no version with 32 bytes in base64` };
+    if (!parsed)
+      return {
+        ok: false,
+        problem: `entry ${nth + 1} of SEALING_KEYS is no version with 32 bytes in base64`,
+      };
     if (all.some(({ version }) => version === parsed.version)) {
       return { ok: false, problem: `SEALING_KEYS has version ${parsed.version} twice` };
     }
     all.push(parsed);
   }
   const [first] = all;
-  return first ? { ok: true, keys: { first, all } } : { ok: false, problem: "SEALING_KEYS is not set" };
+  return first
+    ? { ok: true, keys: { first, all } }
+    : { ok: false, problem: "SEALING_KEYS is not set" };
 }
 
 function parseEntry(entry: string): SealingKey | null {
@@ -52,7 +63,12 @@ function parseEntry(entry: string): SealingKey | null {
 }
 
 /** The secret as it may lie on disk. `nonce`: 96 random bits, never used before. Throws for another length. */
-export function seal({ first }: SealingKeys, secret: string, binding: Binding, nonce: Uint8Array): string {
+export function seal(
+  { first }: SealingKeys,
+  secret: string,
+  binding: Binding,
+  nonce: Uint8Array,
+): string {
   if (nonce.byteLength !== NONCE_BYTES) throw new Error("a sealed key has a nonce of 96 bits");
   const cipher = createCipheriv(ALGORITHM, first.key, nonce, { authTagLength: TAG_BYTES });
   cipher.setAAD(toAad(first.version, binding));
@@ -69,9 +85,14 @@ export function open({ all }: SealingKeys, sealed: string, binding: Binding): Op
   const end = bytes.byteLength - TAG_BYTES;
   if (end < NONCE_BYTES) return { ok: false, why: "not_opened", version };
   try {
-    const decipher = createDecipheriv(ALGORITHM, known.key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+    const decipher = createDecipheriv(ALGORITHM, known.key, bytes.subarray(0, NONCE_BYTES), {
+      authTagLength: TAG_BYTES,
+    });
     decipher.setAAD(toAad(version, binding)).setAuthTag(bytes.subarray(end));
-    const secret = Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, end)), decipher.final()]);
+    const secret = Buffer.concat([
+      decipher.update(bytes.subarray(NONCE_BYTES, end)),
+      decipher.final(),
+    ]);
     return { ok: true, secret: secret.toString("utf8") };
   } catch {
     return { ok: false, why: "not_opened", version };

@@ -5,10 +5,16 @@ export const DEFAULT_STORED_BYTES = "10000000000";
 
 /** `limitBytes` null: no limit. */
 export type StorageUse = { storedBytes: number; limitBytes: number | null };
-export type StorageRefusal = { ok: false; code: "storage_exceeded" } & { storedBytes: number; limitBytes: number };
+export type StorageRefusal = { ok: false; code: "storage_exceeded" } & {
+  storedBytes: number;
+  limitBytes: number;
+};
 
 /** Why the tenant may not store so many bytes more; null if it may. Nothing more goes into a storage that is full. */
-export function judgeStorage({ storedBytes, limitBytes }: StorageUse, moreBytes: number): StorageRefusal | null {
+export function judgeStorage(
+  { storedBytes, limitBytes }: StorageUse,
+  moreBytes: number,
+): StorageRefusal | null {
   if (limitBytes === null) return null;
   if (storedBytes < limitBytes && storedBytes + moreBytes <= limitBytes) return null;
   return { ok: false, code: "storage_exceeded", storedBytes, limitBytes };

@@ -12,7 +12,8 @@ export const MAX_OPEN_TICKETS = 1_000;
 
 /** A ticket as its owner gets it, and what is kept of it. */
 export function toTicket(tenant: string, random: Uint8Array): { ticket: string; hash: string } {
-  if (!isTenant(tenant) || random.byteLength !== SECRET_BYTES) throw new Error("a ticket has a tenant and 256 bits");
+  if (!isTenant(tenant) || random.byteLength !== SECRET_BYTES)
+    throw new Error("a ticket has a tenant and 256 bits");
   const ticket = `mgt_${Buffer.from(random).toString("base64url")}_${tenant}`;
   return { ticket, hash: hashSecret(ticket) };
 }

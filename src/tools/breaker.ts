@@ -19,9 +19,13 @@ export type Breaker = {
 export const CLOSED: Breaker = { failures: 0, openUntil: null, trying: false };
 
 /** Whether a request may be sent now; if so, the breaker from then on. `retryAt`: when one may be. */
-export function admit(breaker: Breaker, now: number): { ok: true; breaker: Breaker } | { ok: false; retryAt: number } {
+export function admit(
+  breaker: Breaker,
+  now: number,
+): { ok: true; breaker: Breaker } | { ok: false; retryAt: number } {
   if (breaker.openUntil === null) return { ok: true, breaker };
-  if (now < breaker.openUntil || breaker.trying) return { ok: false, retryAt: Math.max(breaker.openUntil, now) };
+  if (now < breaker.openUntil || breaker.trying)
+    return { ok: false, retryAt: Math.max(breaker.openUntil, now) };
   return { ok: true, breaker: { ...breaker, trying: true } };
 }
 
@@ -32,7 +36,10 @@ export const succeeded = (): Breaker => CLOSED;
 export function failed(breaker: Breaker, now: number): Breaker {
   const failures = breaker.failures + 1;
   if (failures < BREAKER_FAILURES) return { failures, openUntil: null, trying: false };
-  const waitMs = Math.min(BREAKER_MS * 2 ** Math.min(failures - BREAKER_FAILURES, 10), BREAKER_LONGEST_MS);
+  const waitMs = Math.min(
+    BREAKER_MS * 2 ** Math.min(failures - BREAKER_FAILURES, 10),
+    BREAKER_LONGEST_MS,
+  );
   return { failures, openUntil: now + waitMs, trying: false };
 }
 

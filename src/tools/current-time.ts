@@ -3,13 +3,22 @@ import type { Tool } from "./tool";
 
 const PARAMETERS = {
   type: "object",
-  properties: { time_zone: { type: "string", description: "An IANA name, such as Europe/Vienna; without it, UTC." } },
+  properties: {
+    time_zone: {
+      type: "string",
+      description: "An IANA name, such as Europe/Vienna; without it, UTC.",
+    },
+  },
   additionalProperties: false,
 };
 
 /** Tells the time; prompts do not, so that they stay the same for providers' caches. */
 export const CURRENT_TIME: Tool = {
-  spec: { name: "current_time", description: "Tells the current date and time in a time zone.", parameters: PARAMETERS },
+  spec: {
+    name: "current_time",
+    description: "Tells the current date and time in a time zone.",
+    parameters: PARAMETERS,
+  },
   rule: { name: "current_time", acts_outside: false, idempotent: true },
   leavesFiles: true,
   staysInside: true,
@@ -19,18 +28,30 @@ export const CURRENT_TIME: Tool = {
     const zone = zoneOf(args);
     const text = timeIn(zone, now());
     return text === null
-      ? { outcome: "error", text: `There is no time zone ${JSON.stringify(zone)}. Use an IANA name, such as Europe/Vienna.` }
+      ? {
+          outcome: "error",
+          text: `There is no time zone ${JSON.stringify(zone)}. Use an IANA name, such as Europe/Vienna.`,
+        }
       : { outcome: "ok", text };
   },
 };
 
 const zoneOf = (args: unknown): string =>
-  typeof args === "object" && args !== null && "time_zone" in args && typeof args.time_zone === "string" ? args.time_zone : "UTC";
+  typeof args === "object" &&
+  args !== null &&
+  "time_zone" in args &&
+  typeof args.time_zone === "string"
+    ? args.time_zone
+    : "UTC";
 
 /** null if nobody knows the zone. */
 function timeIn(timeZone: string, at: number): string | null {
   try {
-    const format = new Intl.DateTimeFormat("en-GB", { timeZone, dateStyle: "full", timeStyle: "long" });
+    const format = new Intl.DateTimeFormat("en-GB", {
+      timeZone,
+      dateStyle: "full",
+      timeStyle: "long",
+    });
     return `${format.format(at)} (${new Date(at).toISOString()})`;
   } catch {
     return null; // RangeError, for a zone that is none

@@ -15,16 +15,30 @@ type Test = { words: string; accepts: (value: unknown) => boolean };
 const isMapping = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const TYPES: readonly unknown[] = ["string", "number", "integer", "boolean", "object", "array", "null"];
+const TYPES: readonly unknown[] = [
+  "string",
+  "number",
+  "integer",
+  "boolean",
+  "object",
+  "array",
+  "null",
+];
 const ANY: Test = { words: "anything", accepts: () => true };
 const TEXT: Test = { words: "text", accepts: (value) => typeof value === "string" };
 const FLAG: Test = { words: "true or false", accepts: (value) => typeof value === "boolean" };
-const NUMBER: Test = { words: "a number", accepts: (value) => typeof value === "number" && Number.isFinite(value) };
+const NUMBER: Test = {
+  words: "a number",
+  accepts: (value) => typeof value === "number" && Number.isFinite(value),
+};
 const COUNT: Test = {
   words: "a whole number from 0",
   accepts: (value) => typeof value === "number" && Number.isInteger(value) && value >= 0,
 };
-const STEP: Test = { words: "a number above 0", accepts: (value) => typeof value === "number" && value > 0 };
+const STEP: Test = {
+  words: "a number above 0",
+  accepts: (value) => typeof value === "number" && value > 0,
+};
 const LIST: Test = { words: "a list", accepts: Array.isArray };
 const NAMES: Test = {
   words: "a list of names",
@@ -33,7 +47,9 @@ const NAMES: Test = {
 const TYPE: Test = {
   words: "one of string, number, integer, boolean, object, array, null, or a list of them",
   accepts: (value) =>
-    Array.isArray(value) ? value.length > 0 && value.every((type) => TYPES.includes(type)) : TYPES.includes(value),
+    Array.isArray(value)
+      ? value.length > 0 && value.every((type) => TYPES.includes(type))
+      : TYPES.includes(value),
 };
 
 /** Keywords that hold no schema. */
@@ -41,11 +57,19 @@ const PLAIN: Readonly<Record<string, Test>> = {
   type: TYPE,
   enum: LIST,
   required: NAMES,
-  ...Object.fromEntries(["title", "description", "$schema", "$comment", "pattern", "format"].map((key) => [key, TEXT])),
-  ...Object.fromEntries(["deprecated", "readOnly", "writeOnly", "nullable", "uniqueItems"].map((key) => [key, FLAG])),
-  ...Object.fromEntries(["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"].map((key) => [key, NUMBER])),
   ...Object.fromEntries(
-    ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"].map((key) => [key, COUNT]),
+    ["title", "description", "$schema", "$comment", "pattern", "format"].map((key) => [key, TEXT]),
+  ),
+  ...Object.fromEntries(
+    ["deprecated", "readOnly", "writeOnly", "nullable", "uniqueItems"].map((key) => [key, FLAG]),
+  ),
+  ...Object.fromEntries(
+    ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"].map((key) => [key, NUMBER]),
+  ),
+  ...Object.fromEntries(
+    ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"].map(
+      (key) => [key, COUNT],
+    ),
   ),
   multipleOf: STEP,
   const: ANY,
@@ -63,9 +87,15 @@ export type ParameterProblem = { at: readonly (string | number)[]; detail: strin
 /** Why a schema cannot be a tool's parameters; null: it can. `schema` is plain data. */
 export function parameterProblem(schema: unknown): ParameterProblem | null {
   if (!isMapping(schema) || schema.type !== "object")
-    return { at: [], detail: "must be a JSON Schema with `type: object`: a tool's arguments have names" };
+    return {
+      at: [],
+      detail: "must be a JSON Schema with `type: object`: a tool's arguments have names",
+    };
   if (nodesOf(schema, MAX_SCHEMA_NODES) > MAX_SCHEMA_NODES)
-    return { at: [], detail: `has more than ${MAX_SCHEMA_NODES} parts (schemas, keywords and their values): leave some out` };
+    return {
+      at: [],
+      detail: `has more than ${MAX_SCHEMA_NODES} parts (schemas, keywords and their values): leave some out`,
+    };
   return problemIn(schema, []);
 }
 
@@ -93,16 +123,22 @@ function partsIn(value: unknown): unknown[] {
 
 function problemIn(schema: unknown, at: ParameterProblem["at"]): ParameterProblem | null {
   if (typeof schema === "boolean") return null;
-  if (!isMapping(schema)) return { at, detail: "must be a JSON Schema: a mapping, or true or false" };
+  if (!isMapping(schema))
+    return { at, detail: "must be a JSON Schema: a mapping, or true or false" };
   return firstOf(Object.entries(schema), ([key, value]) => problemOf(key, value, [...at, key]));
 }
 
-function problemOf(key: string, value: unknown, at: ParameterProblem["at"]): ParameterProblem | null {
+function problemOf(
+  key: string,
+  value: unknown,
+  at: ParameterProblem["at"],
+): ParameterProblem | null {
   const plain = Object.hasOwn(PLAIN, key) ? PLAIN[key] : undefined;
   if (plain) return plain.accepts(value) ? null : { at, detail: `must be ${plain.words}` };
   if (ONE.includes(key)) return problemIn(value, at);
   if (SEVERAL.includes(key)) {
-    if (!Array.isArray(value) || value.length === 0) return { at, detail: "must be a list of JSON Schemas" };
+    if (!Array.isArray(value) || value.length === 0)
+      return { at, detail: "must be a list of JSON Schemas" };
     return firstOf([...value.entries()], ([nth, part]) => problemIn(part, [...at, nth]));
   }
   if (NAMED.includes(key)) {
@@ -118,7 +154,10 @@ function problemOf(key: string, value: unknown, at: ParameterProblem["at"]): Par
   };
 }
 
-function firstOf<T>(items: readonly T[], find: (item: T) => ParameterProblem | null): ParameterProblem | null {
+function firstOf<T>(
+  items: readonly T[],
+  find: (item: T) => ParameterProblem | null,
+): ParameterProblem | null {
   for (const item of items) {
     const problem = find(item);
     if (problem) return problem;
@@ -144,7 +183,10 @@ export function argumentProblem(schema: Record<string, unknown>, args: unknown):
   if (size > MAX_ARGUMENT_CHARS)
     return `The arguments take ${size} characters; a call may have ${MAX_ARGUMENT_CHARS}. Send less.`;
   const part = checked(schema);
-  const work = WORK_OF_PAIR * nodesOf(part, SCHEMA_WORK.step) * (nodesOf(args, SCHEMA_WORK.step) + size / CHARS_OF_NODE);
+  const work =
+    WORK_OF_PAIR *
+    nodesOf(part, SCHEMA_WORK.step) *
+    (nodesOf(args, SCHEMA_WORK.step) + size / CHARS_OF_NODE);
   if (work > SCHEMA_WORK.step)
     return "pattern_too_costly: the arguments are too large to be checked against the tool's parameters (parts of the schema x values in the arguments). Send fewer values, in several calls.";
   const { valid, errors } = new Validator(part, "2020-12", true).validate(args);
@@ -152,7 +194,10 @@ export function argumentProblem(schema: Record<string, unknown>, args: unknown):
   // From the place where it went wrong: what comes before only says that something below it did.
   const told = errors
     .slice(-MAX_TOLD)
-    .map(({ instanceLocation, error }) => `${instanceLocation.replace(/^#\/?/, "") || "arguments"}: ${error}`);
+    .map(
+      ({ instanceLocation, error }) =>
+        `${instanceLocation.replace(/^#\/?/, "") || "arguments"}: ${error}`,
+    );
   return `The arguments are not as the tool's parameters say. ${told.reverse().join(" ")}`;
 }
 
@@ -167,7 +212,8 @@ function checked(schema: Record<string, unknown>): Schema {
   );
 }
 
-const allowsAll = (schema: unknown): boolean => schema === true || (isMapping(schema) && Object.keys(schema).length === 0);
+const allowsAll = (schema: unknown): boolean =>
+  schema === true || (isMapping(schema) && Object.keys(schema).length === 0);
 
 /** `anyOf` with a part that allows everything asks nothing; `oneOf` still does, so it stays whole. */
 function partsOf(key: string, parts: readonly unknown[]): readonly unknown[] {
@@ -183,6 +229,8 @@ function checkedPart(key: string, value: unknown): unknown {
       value.map((part: unknown) => (isMapping(part) ? checked(part) : part)),
     );
   if (NAMED.includes(key) && isMapping(value))
-    return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, isMapping(part) ? checked(part) : part]));
+    return Object.fromEntries(
+      Object.entries(value).map(([name, part]) => [name, isMapping(part) ? checked(part) : part]),
+    );
   return value;
 }

@@ -8,13 +8,20 @@ const isMapping = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The schema without the arguments that are set already. `schema` is one that `presetProblem` found nothing in. */
-export function withoutPresets(schema: Record<string, unknown>, preset: Presets): Record<string, unknown> {
+export function withoutPresets(
+  schema: Record<string, unknown>,
+  preset: Presets,
+): Record<string, unknown> {
   const { properties, required, ...others } = schema;
   const isFree = (name: string) => !Object.hasOwn(preset, name);
   return {
     ...others,
-    properties: isMapping(properties) ? Object.fromEntries(Object.entries(properties).filter(([name]) => isFree(name))) : {},
-    ...(Array.isArray(required) && { required: required.filter((name) => typeof name === "string" && isFree(name)) }),
+    properties: isMapping(properties)
+      ? Object.fromEntries(Object.entries(properties).filter(([name]) => isFree(name)))
+      : {},
+    ...(Array.isArray(required) && {
+      required: required.filter((name) => typeof name === "string" && isFree(name)),
+    }),
   };
 }
 
@@ -22,7 +29,10 @@ export function withoutPresets(schema: Record<string, unknown>, preset: Presets)
  * Where a schema speaks of presets other than in `properties` and `required` of its own, which they are taken out of; null: nowhere.
  * `schema` is one that `parameterProblem` found nothing in.
  */
-export function presetProblem(schema: Record<string, unknown>, preset: Presets): ParameterProblem | null {
+export function presetProblem(
+  schema: Record<string, unknown>,
+  preset: Presets,
+): ParameterProblem | null {
   if (Object.keys(preset).length === 0) return null;
   const { properties: _properties, required: _required, ...others } = schema;
   return problemIn(others, preset, []);
@@ -39,10 +49,17 @@ function problemIn(schema: unknown, preset: Presets, at: Place): ParameterProble
   return null;
 }
 
-function problemOf(key: string, value: unknown, preset: Presets, at: Place): ParameterProblem | null {
-  if (COUNTS.has(key)) return { at, detail: "counts arguments, and `preset_args` sets some of them: leave it out" };
+function problemOf(
+  key: string,
+  value: unknown,
+  preset: Presets,
+  at: Place,
+): ParameterProblem | null {
+  if (COUNTS.has(key))
+    return { at, detail: "counts arguments, and `preset_args` sets some of them: leave it out" };
   const name = namesIn(key, value).find((one) => Object.hasOwn(preset, one));
-  if (name !== undefined) return { at: key === "properties" ? [...at, name] : at, detail: naming(name) };
+  if (name !== undefined)
+    return { at: key === "properties" ? [...at, name] : at, detail: naming(name) };
   if (key === "not") return problemIn(value, preset, at);
   if (!SEVERAL.has(key)) return null;
   for (const [nth, part] of listOf(value).entries()) {

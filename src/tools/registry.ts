@@ -8,4 +8,5 @@ import type { Tool } from "./tool";
 export const REGISTRY: readonly Tool[] = [CURRENT_TIME];
 
 /** The tool of this name, if the deployment has it. */
-export const registeredTool = (name: string): Tool | undefined => REGISTRY.find(({ spec }) => spec.name === name);
+export const registeredTool = (name: string): Tool | undefined =>
+  REGISTRY.find(({ spec }) => spec.name === name);

@@ -9,7 +9,10 @@ import type { SecretBinding } from "../protocol/secrets";
 export type SecretUse = { url: string; method: string | null };
 
 /** Gives the text of a secret that may be sent there; undefined if there is none. */
-export type SecretOf = (name: string, use: SecretUse) => string | undefined | Promise<string | undefined>;
+export type SecretOf = (
+  name: string,
+  use: SecretUse,
+) => string | undefined | Promise<string | undefined>;
 
 /** Whether a request may carry the secret of these bindings. */
 export function maySend(bindings: readonly SecretBinding[], { url, method }: SecretUse): boolean {
@@ -17,7 +20,9 @@ export function maySend(bindings: readonly SecretBinding[], { url, method }: Sec
   return bindings.some(
     (binding) =>
       binding.origin === origin &&
-      (method === null || (allowsMethod(binding, method) && (binding.paths?.some((path) => isBelow(path, pathname)) ?? true))),
+      (method === null ||
+        (allowsMethod(binding, method) &&
+          (binding.paths?.some((path) => isBelow(path, pathname)) ?? true))),
   );
 }
 
@@ -25,7 +30,10 @@ export function maySend(bindings: readonly SecretBinding[], { url, method }: Sec
  * The same of an address whose end is still open: whether some address that begins with this one may get the secret. For configs,
  * where arguments fill the rest of a path.
  */
-export function maySendBelow(bindings: readonly SecretBinding[], { url, method }: SecretUse & { method: string }): boolean {
+export function maySendBelow(
+  bindings: readonly SecretBinding[],
+  { url, method }: SecretUse & { method: string },
+): boolean {
   const { origin, pathname } = new URL(url);
   return bindings.some(
     (binding) =>
@@ -49,7 +57,10 @@ function isBelow(base: string, pathname: string): boolean {
   const [wanted, decoded] = [segmentsOf(base), segmentsOf(readingsOf(base).at(-1) ?? base)];
   return readingsOf(pathname).every((reading) => {
     const segments = segmentsOf(reading);
-    return !segments.includes("..") && wanted.every((one, nth) => [one, decoded[nth]].includes(segments[nth]));
+    return (
+      !segments.includes("..") &&
+      wanted.every((one, nth) => [one, decoded[nth]].includes(segments[nth]))
+    );
   });
 }
 

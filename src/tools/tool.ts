@@ -4,7 +4,14 @@ import type { ToolSpec } from "../providers/provider";
 import type { AgentFiles } from "../workspace/agent-files";
 
 /** Whose call it is; ids as in the log. */
-export type ToolPlace = { session: string; turn: number; attempt: number; agent: string; round: number; toolCall: string };
+export type ToolPlace = {
+  session: string;
+  turn: number;
+  attempt: number;
+  agent: string;
+  round: number;
+  toolCall: string;
+};
 
 export type ToolContext = {
   place: ToolPlace;
@@ -45,7 +52,11 @@ export type ToolFile = { mediaType: string; extension: string; bytes: Uint8Array
  * `text` is what the conversation gets; whatever is too large for it is cut by whoever runs the tool, not by the tool. So are `files`
  * kept, and named below it; in it they are `file 1` and so on, in their order.
  */
-export type ToolResult = { outcome: "ok" | "error" | "unknown"; text: string; files?: readonly ToolFile[] };
+export type ToolResult = {
+  outcome: "ok" | "error" | "unknown";
+  text: string;
+  files?: readonly ToolFile[];
+};
 
 /** One of an agent's own tools. */
 export type Tool = {

@@ -19,9 +19,12 @@ function toolSpec(name: WorkflowTool, aliases: readonly string[]): ToolSpec {
     case "new_answer":
       return {
         name,
-        description: "Submit your complete answer to the original message. It replaces your earlier answer, if you gave one.",
+        description:
+          "Submit your complete answer to the original message. It replaces your earlier answer, if you gave one.",
         parameters: object({
-          content: text("The whole answer as the reader should see it. Nothing outside this field is seen by anyone."),
+          content: text(
+            "The whole answer as the reader should see it. Nothing outside this field is seen by anyone.",
+          ),
         }),
       };
     case "vote":
@@ -29,7 +32,11 @@ function toolSpec(name: WorkflowTool, aliases: readonly string[]): ToolSpec {
         name,
         description: "Vote for the agent whose newest answer serves the original message best.",
         parameters: object({
-          agent_id: { type: "string", enum: [...aliases], description: "The agent whose answer you vote for." },
+          agent_id: {
+            type: "string",
+            enum: [...aliases],
+            description: "The agent whose answer you vote for.",
+          },
           reason: text("What makes it the best of the current answers, in a few sentences."),
         }),
       };
@@ -37,12 +44,15 @@ function toolSpec(name: WorkflowTool, aliases: readonly string[]): ToolSpec {
       return {
         name,
         description: "Accept the final reply: it goes to the user.",
-        parameters: object({ confirmed: { type: "boolean", description: "true: the reply serves the user well." } }),
+        parameters: object({
+          confirmed: { type: "boolean", description: "true: the reply serves the user well." },
+        }),
       };
     case "restart_orchestration":
       return {
         name,
-        description: "Reject the final reply: the team begins again with your reason and instructions.",
+        description:
+          "Reject the final reply: the team begins again with your reason and instructions.",
         parameters: object({
           reason: text("What is wrong with the reply, exactly."),
           instructions: text("What the team must do differently in the next attempt."),
@@ -52,7 +62,13 @@ function toolSpec(name: WorkflowTool, aliases: readonly string[]): ToolSpec {
       return {
         name,
         description: "Give each agent of the team its persona.",
-        parameters: object({ personas: { type: "array", items: persona(aliases), description: "One entry for every agent." } }),
+        parameters: object({
+          personas: {
+            type: "array",
+            items: persona(aliases),
+            description: "One entry for every agent.",
+          },
+        }),
       };
   }
 }
@@ -68,5 +84,10 @@ const text = (description: string): JsonSchema => ({ type: "string", description
 
 /** Every property is required and no other is wanted. */
 function object(properties: Record<string, JsonSchema>): JsonSchema {
-  return { type: "object", properties, required: Object.keys(properties), additionalProperties: false };
+  return {
+    type: "object",
+    properties,
+    required: Object.keys(properties),
+    additionalProperties: false,
+  };
 }

@@ -22,7 +22,8 @@ export class BlobWriter {
   async put(hash: string, bytes: Uint8Array): Promise<void> {
     if (this.#stored.has(hash)) return;
     this.#stored.add(hash);
-    if (this.#pending.length >= MOST_PUTS || this.#bytes + bytes.byteLength > ON_THEIR_WAY_BYTES) await this.end();
+    if (this.#pending.length >= MOST_PUTS || this.#bytes + bytes.byteLength > ON_THEIR_WAY_BYTES)
+      await this.end();
     this.#bytes += bytes.byteLength;
     this.#pending.push(
       this.#put(hash, bytes).then(

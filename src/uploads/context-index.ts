@@ -37,7 +37,13 @@ export type StorageFull = { ok: false; storedBytes: number; limitBytes: number }
  */
 export type ContextIndex = {
   /** The open upload of this tree: `id`, or the one that was there already. */
-  begin(upload: { tenant: string; name: string; id: string; treeHash: string | null; createdAt: number }): Promise<Begun>;
+  begin(upload: {
+    tenant: string;
+    name: string;
+    id: string;
+    treeHash: string | null;
+    createdAt: number;
+  }): Promise<Begun>;
   /**
    * Charges an open upload to its tenant with so many bytes in all, before they are stored; never refused for no more than it has.
    * Two uploads at the same time do not both get what is left for one.
@@ -75,7 +81,11 @@ export type PinPlace = { tenant: string; session: string; turn: number };
  */
 export type ContextPins = {
   /** Pins the newest version of each of these names, as far as the tenant has such contexts. `start`: which try to start the turn. */
-  take(place: PinPlace, start: string, names: readonly string[]): Promise<ReadonlyMap<string, { id: string; files: number }>>;
+  take(
+    place: PinPlace,
+    start: string,
+    names: readonly string[],
+  ): Promise<ReadonlyMap<string, { id: string; files: number }>>;
   /** Lets go what a try has taken that came to nothing. */
   giveBack(place: PinPlace, start: string): Promise<void>;
   /** The turn is over: lets go of all that it has but these. Twice is the same as once. */

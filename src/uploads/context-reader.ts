@@ -41,7 +41,9 @@ export function createContextReader({
       return new Set(found.map(({ name }) => name));
     },
     async open(tenant, name, id) {
-      const version = await (id === null ? index.newest(tenant, name) : index.version(tenant, name, id));
+      const version = await (id === null
+        ? index.newest(tenant, name)
+        : index.version(tenant, name, id));
       const manifest = version && (await readManifest(files, { tenant, version: version.id }));
       if (!version || !manifest) return null;
       const packed = await readPlaces(files, { tenant, version: version.id });
@@ -53,7 +55,11 @@ export function createContextReader({
 type Stores = { files: ContextBlobs; packs: PackReader };
 type Found = { version: VersionRow; manifest: StoredManifest; packed: Places };
 
-function openVersion({ files, packs }: Stores, tenant: string, { version, manifest, packed }: Found): OpenContext {
+function openVersion(
+  { files, packs }: Stores,
+  tenant: string,
+  { version, manifest, packed }: Found,
+): OpenContext {
   const places = placesOf(manifest);
   const placeOf = (hash: string) => {
     const from = places.get(hash);
@@ -67,7 +73,12 @@ function openVersion({ files, packs }: Stores, tenant: string, { version, manife
   const readPacked = async (hash: string): Promise<Uint8Array<ArrayBuffer> | null> => {
     const place = packed.get(hash);
     return place
-      ? there(await packs.read({ ...place, pack: packName({ tenant, version: place.from, pack: place.pack }) }))
+      ? there(
+          await packs.read({
+            ...place,
+            pack: packName({ tenant, version: place.from, pack: place.pack }),
+          }),
+        )
       : null;
   };
   return {
@@ -75,10 +86,13 @@ function openVersion({ files, packs }: Stores, tenant: string, { version, manife
     manifest,
     has: (hash) => places.has(hash),
     tree: toTree(manifest),
-    read: async ({ hash }) => (await readPacked(hash)) ?? there(await files.blob(placeOf(hash), hash)),
+    read: async ({ hash }) =>
+      (await readPacked(hash)) ?? there(await files.blob(placeOf(hash), hash)),
     async stream(hash) {
       const bytes = await readPacked(hash);
-      return bytes ? new Blob([bytes]).stream() : there(await files.blobStream(placeOf(hash), hash));
+      return bytes
+        ? new Blob([bytes]).stream()
+        : there(await files.blobStream(placeOf(hash), hash));
     },
   };
 }
@@ -94,7 +108,10 @@ function packReader(files: ContextBlobs): PackReader {
     return files.pack({ tenant, version }, pack, range);
   };
   return new PackReader(
-    { pack: (name) => read(name), packed: (name, offset, length) => read(name, { offset, length }) },
+    {
+      pack: (name) => read(name),
+      packed: (name, offset, length) => read(name, { offset, length }),
+    },
     CONTEXT_PACKS.kept,
   );
 }

@@ -9,7 +9,12 @@ import type { StoredManifest } from "./stored-manifest";
  * Small contents that come together lie together, so that whoever searches a tree reads a few packs and not each file. What is
  * larger than `smallBytes` lies on its own; so does what would be a pack of fewer than `fewest`. Whoever reads keeps `kept` in memory.
  */
-export const CONTEXT_PACKS = { smallBytes: 64 * 1024, packBytes: 4_000_000, fewest: 8, kept: 2 } as const;
+export const CONTEXT_PACKS = {
+  smallBytes: 64 * 1024,
+  packBytes: 4_000_000,
+  fewest: 8,
+  kept: 2,
+} as const;
 
 /** Where contents lie in packs, by their hash. `from`: the version with whose upload the pack came. */
 export type Places = ReadonlyMap<string, Member & { from: string }>;
@@ -28,7 +33,9 @@ export const encodeIndex = (members: OwnPlaces): string =>
 
 /** Throws for what `encodeIndex` did not write. */
 export const decodeIndex = (pack: string, text: string): OwnPlaces =>
-  new Map(IndexSchema.parse(JSON.parse(text)).map(([hash, at, size]) => [hash, { pack, at, size }]));
+  new Map(
+    IndexSchema.parse(JSON.parse(text)).map(([hash, at, size]) => [hash, { pack, at, size }]),
+  );
 
 /** Packs are named once: their names are long. */
 export function encodePlaces(places: Places): string {
@@ -55,7 +62,12 @@ export function decodePlaces(text: string): Places {
 }
 
 /** What a version's manifest names and what lies in packs: in its own, and where the version has it that it was built on. */
-export function placesIn(manifest: StoredManifest, version: string, own: OwnPlaces, older: Places): Places {
+export function placesIn(
+  manifest: StoredManifest,
+  version: string,
+  own: OwnPlaces,
+  older: Places,
+): Places {
   const places = new Map<string, Member & { from: string }>();
   for (const { hash, from } of manifest.values()) {
     const mine = from === version ? own.get(hash) : undefined;
@@ -94,7 +106,8 @@ export class PackWriter {
     if (this.#stored.has(hash)) return;
     this.#stored.add(hash);
     const { smallBytes, packBytes } = CONTEXT_PACKS;
-    if (bytes.byteLength === 0 || bytes.byteLength > smallBytes) return this.#single.put(hash, bytes);
+    if (bytes.byteLength === 0 || bytes.byteLength > smallBytes)
+      return this.#single.put(hash, bytes);
     if (this.#waitingBytes + bytes.byteLength > packBytes) await this.#flush();
     this.#waiting.push({ hash, bytes });
     this.#waitingBytes += bytes.byteLength;

@@ -12,7 +12,10 @@ export const namesGranted = (agents: readonly Granted[]): string[] => [
 ];
 
 /** The contexts of a turn that begins now. `newest`: the newest version of each that is uploaded. */
-export function pinContexts(agents: readonly Granted[], newest: ReadonlyMap<string, string>): Pinned {
+export function pinContexts(
+  agents: readonly Granted[],
+  newest: ReadonlyMap<string, string>,
+): Pinned {
   const names = namesGranted(agents);
   const missing = names.filter((name) => !newest.has(name));
   if (missing.length > 0) return { ok: false, missing };

@@ -17,7 +17,10 @@ const MOST_WITNESSES = 50;
  * Retires versions that nobody holds, and erases what no version that stands needs of those that were retired before: its row goes
  * after its files, so what breaks off is found again. Gives how many were looked at.
  */
-export async function pruneVersions(store: { index: PruneIndex; files: ContextBlobs }, now: number): Promise<number> {
+export async function pruneVersions(
+  store: { index: PruneIndex; files: ContextBlobs },
+  now: number,
+): Promise<number> {
   const { index } = store;
   await index.retire({ before: now - KEPT_FOR_MS, now }, AT_ONCE);
   const due = await index.retired(now - READERS_MS, AT_ONCE);
@@ -25,11 +28,16 @@ export async function pruneVersions(store: { index: PruneIndex; files: ContextBl
   return due.length;
 }
 
-async function clear({ index, files }: { index: PruneIndex; files: ContextBlobs }, version: Retired, now: number): Promise<void> {
+async function clear(
+  { index, files }: { index: PruneIndex; files: ContextBlobs },
+  version: Retired,
+  now: number,
+): Promise<void> {
   const { tenant, name, id } = version;
   const place = { tenant, version: id };
   const witnesses = witnessesOf(await index.history(tenant, name), id);
-  const needed = witnesses.length > MOST_WITNESSES ? null : await contentsNeeded(files, place, witnesses);
+  const needed =
+    witnesses.length > MOST_WITNESSES ? null : await contentsNeeded(files, place, witnesses);
   if (needed === null) return index.putOff(version, now);
   if (needed.blobs.size > 0) {
     return index.leaveRest(version, await files.eraseAllBut(place, needed));
@@ -64,7 +72,11 @@ export function witnessesOf(history: readonly Past[], retired: string): string[]
   const byId = new Map(history.map((past) => [past.id, past]));
   const isAsked = ({ id, builtOn }: Past): boolean => {
     const seen = new Set([id]);
-    for (let at = builtOn; at !== null && at !== retired && !seen.has(at); at = byId.get(at)?.builtOn ?? null) {
+    for (
+      let at = builtOn;
+      at !== null && at !== retired && !seen.has(at);
+      at = byId.get(at)?.builtOn ?? null
+    ) {
       if (byId.get(at)?.stands) return false;
       seen.add(at);
     }

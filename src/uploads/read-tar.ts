@@ -32,7 +32,9 @@ export async function* readTar(
   told: number | null = null,
 ): AsyncGenerator<ArchiveEntry> {
   const counted = source.pipeThrough(counting((bytes) => tally.expanded(bytes)));
-  const entries = counted.pipeThrough(refusingUnknownTypes()).pipeThrough(createTarDecoder({ strict: true }));
+  const entries = counted
+    .pipeThrough(refusingUnknownTypes())
+    .pipeThrough(createTarDecoder({ strict: true }));
   const reader = entries.getReader();
   try {
     for (let next = await read(reader); next; next = await read(reader)) {
@@ -46,7 +48,10 @@ export async function* readTar(
 }
 
 /** The same, packed by gzip. */
-export function readTarGzip(source: ReadableStream<Uint8Array>, tally: Tally): AsyncGenerator<ArchiveEntry> {
+export function readTarGzip(
+  source: ReadableStream<Uint8Array>,
+  tally: Tally,
+): AsyncGenerator<ArchiveEntry> {
   return readTar(source.pipeThrough(new DecompressionStream("gzip")), tally);
 }
 
@@ -69,7 +74,11 @@ async function read(reader: Reader): Promise<ParsedTarEntry | undefined> {
   }
 }
 
-async function toEntry({ header, body }: ParsedTarEntry, tally: Tally, told: number | null): Promise<ArchiveEntry | null> {
+async function toEntry(
+  { header, body }: ParsedTarEntry,
+  tally: Tally,
+  told: number | null,
+): Promise<ArchiveEntry | null> {
   const { name, type = "file", mode = 0, size } = header;
   const reason = reasonToSkip(header.pax, type, mode);
   if (reason !== null || type === "directory") {
@@ -77,7 +86,8 @@ async function toEntry({ header, body }: ParsedTarEntry, tally: Tally, told: num
     return reason === null ? null : { kind: "skipped", name, reason };
   }
   tally.file(name, size);
-  if (told !== null && size > told) throw invalid(`${quoted(name)} says it is larger than all of it`);
+  if (told !== null && size > told)
+    throw invalid(`${quoted(name)} says it is larger than all of it`);
   const bytes = await readExactly(body, size).catch((error: unknown) => {
     throw asRefusal(error);
   });
@@ -85,7 +95,11 @@ async function toEntry({ header, body }: ParsedTarEntry, tally: Tally, told: num
   return { kind: "file", name, bytes, executable: (mode & EXECUTABLE) !== 0 };
 }
 
-function reasonToSkip(pax: Record<string, string> | undefined, type: string, mode: number): string | null {
+function reasonToSkip(
+  pax: Record<string, string> | undefined,
+  type: string,
+  mode: number,
+): string | null {
   const other = OTHERS[type];
   if (other !== undefined) return other;
   if (type !== "file" && type !== "directory") return type;
@@ -100,4 +114,7 @@ const asRefusal = (error: unknown): unknown => {
 };
 
 const invalid = (what: string): UploadRefusal =>
-  new UploadRefusal("archive_invalid", `The archive cannot be taken: ${what}. Create the archive again.`);
+  new UploadRefusal(
+    "archive_invalid",
+    `The archive cannot be taken: ${what}. Create the archive again.`,
+  );

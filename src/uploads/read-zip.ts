@@ -4,7 +4,14 @@ import { crc32 } from "./crc32";
 import type { ArchiveEntry } from "./read-tar";
 import { quoted, UploadRefusal } from "./refusals";
 import type { Tally } from "./tally";
-import { findDirectory, invalid, readDirectory, viewOf, ZIP_TAIL_BYTES, type ZipEntry } from "./zip-directory";
+import {
+  findDirectory,
+  invalid,
+  readDirectory,
+  viewOf,
+  ZIP_TAIL_BYTES,
+  type ZipEntry,
+} from "./zip-directory";
 
 /** A zip that lies somewhere, since what is in it stands at its end. */
 export type ZipSource = {
@@ -62,7 +69,8 @@ async function directoryOf(source: ZipSource, tally: Tally): Promise<ZipEntry[]>
   const tailBytes = Math.min(source.size, ZIP_TAIL_BYTES);
   const tail = await source.read(source.size - tailBytes, tailBytes);
   const { offset, bytes, entries } = findDirectory(tail, source.size);
-  if (bytes > MOST_DIRECTORY_BYTES) throw new UploadRefusal("context_too_large", "The zip's directory is larger than 8 MB.");
+  if (bytes > MOST_DIRECTORY_BYTES)
+    throw new UploadRefusal("context_too_large", "The zip's directory is larger than 8 MB.");
   return readDirectory(await source.read(offset, bytes), entries, offset, tally);
 }
 
@@ -99,12 +107,17 @@ async function passHeader(queue: ByteQueue, entry: ZipEntry): Promise<void> {
 }
 
 /** Takes the entry's contents from the queue. Stops at the first byte beyond the size that was told. */
-async function unpack(entry: ZipEntry, queue: ByteQueue, tally: Tally): Promise<Uint8Array<ArrayBuffer>> {
+async function unpack(
+  entry: ZipEntry,
+  queue: ByteQueue,
+  tally: Tally,
+): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = new Uint8Array(entry.size);
   let size = 0;
   const keep = (piece: Uint8Array) => {
     tally.expanded(piece.byteLength);
-    if (size + piece.byteLength > entry.size) throw invalid(`${quoted(entry.name)} is larger than it says`);
+    if (size + piece.byteLength > entry.size)
+      throw invalid(`${quoted(entry.name)} is larger than it says`);
     bytes.set(piece, size);
     size += piece.byteLength;
   };
@@ -116,17 +129,24 @@ async function unpack(entry: ZipEntry, queue: ByteQueue, tally: Tally): Promise<
   }
   if (left > 0) throw invalid(`${quoted(entry.name)} is cut off`);
   if (size !== entry.size) throw invalid(`${quoted(entry.name)} is smaller than it says`);
-  if (crc32(bytes) !== entry.crc) throw invalid(`${quoted(entry.name)} does not match its checksum`);
+  if (crc32(bytes) !== entry.crc)
+    throw invalid(`${quoted(entry.name)} does not match its checksum`);
   return bytes;
 }
 
 /** Takes packed pieces, and keeps what is in them; `isLast`: no other follows. */
-function inflating({ name }: ZipEntry, keep: (piece: Uint8Array) => void): (packed: Uint8Array, isLast: boolean) => void {
+function inflating(
+  { name }: ZipEntry,
+  keep: (piece: Uint8Array) => void,
+): (packed: Uint8Array, isLast: boolean) => void {
   const inflater = new Inflate((piece) => keep(piece));
   return (packed, isLast) => {
     try {
       for (let at = 0; at < packed.byteLength; at += SLICE_BYTES)
-        inflater.push(packed.subarray(at, at + SLICE_BYTES), isLast && at + SLICE_BYTES >= packed.byteLength);
+        inflater.push(
+          packed.subarray(at, at + SLICE_BYTES),
+          isLast && at + SLICE_BYTES >= packed.byteLength,
+        );
     } catch (error) {
       if (error instanceof UploadRefusal) throw error;
       throw invalid(`${quoted(name)} cannot be unpacked`);

@@ -32,7 +32,13 @@ export class UploadRefusal extends Error {
 }
 
 /** What a tenant whose storage is full is told. */
-export const fullMessage = ({ storedBytes, limitBytes }: { storedBytes: number; limitBytes: number }): string =>
+export const fullMessage = ({
+  storedBytes,
+  limitBytes,
+}: {
+  storedBytes: number;
+  limitBytes: number;
+}): string =>
   `This tenant stores ${megabytes(storedBytes)} of ${megabytes(limitBytes)}. Erase sessions or contexts that are not needed any more (\`massgen-edge delete\`, DELETE /api/contexts/{context}), or have the limit raised.`;
 const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;
 

@@ -34,11 +34,18 @@ export async function spool(
     }
   }
   await flush();
-  return { source: sourceOf(files, place, { pieces, size }), erase: () => files.erasePieces(place, pieces) };
+  return {
+    source: sourceOf(files, place, { pieces, size }),
+    erase: () => files.erasePieces(place, pieces),
+  };
 }
 
 /** Of the pieces the one that was read last is kept. */
-function sourceOf(files: ContextBlobs, place: VersionPlace, { pieces, size }: { pieces: number; size: number }): ZipSource {
+function sourceOf(
+  files: ContextBlobs,
+  place: VersionPlace,
+  { pieces, size }: { pieces: number; size: number },
+): ZipSource {
   let kept: { nth: number; bytes: Uint8Array } | null = null;
   const piece = async (nth: number): Promise<Uint8Array> => {
     if (kept?.nth === nth) return kept.bytes;

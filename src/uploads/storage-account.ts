@@ -7,7 +7,11 @@ import { ownBlobs, type StoredManifest } from "./stored-manifest";
 const STEP_BYTES = 8_000_000;
 
 /** Charges an upload to its tenant. Throws `UploadRefusal` where the tenant may not store so much. */
-export async function charge(index: Pick<ContextIndex, "charge">, upload: Unfinished, bytes: number): Promise<void> {
+export async function charge(
+  index: Pick<ContextIndex, "charge">,
+  upload: Unfinished,
+  bytes: number,
+): Promise<void> {
   const charged = await index.charge(upload, bytes);
   if (!charged.ok) throw new UploadRefusal("storage_exceeded", fullMessage(charged));
 }
@@ -19,7 +23,11 @@ export function ownBytes(manifest: StoredManifest, text: string, version: string
 }
 
 /** The files of an upload that is charged as they are stored, always ahead of them. Objects that may be there already count again. */
-export function chargedFiles(files: ContextBlobs, index: Pick<ContextIndex, "charge">, upload: Unfinished): ContextBlobs {
+export function chargedFiles(
+  files: ContextBlobs,
+  index: Pick<ContextIndex, "charge">,
+  upload: Unfinished,
+): ContextBlobs {
   let [stored, charged] = [0, 0];
   /** Charges follow one another, though several objects may be on their way at a time. */
   let latest: Promise<void> = Promise.resolve();
@@ -53,7 +61,9 @@ export function chargedFiles(files: ContextBlobs, index: Pick<ContextIndex, "cha
 }
 
 /** Methods of a class do not spread. */
-const readingOf = (files: ContextBlobs): Omit<ContextBlobs, "putBlob" | "putPack" | "putPiece"> => ({
+const readingOf = (
+  files: ContextBlobs,
+): Omit<ContextBlobs, "putBlob" | "putPack" | "putPiece"> => ({
   blobs: (place) => files.blobs(place),
   packIndexes: (place) => files.packIndexes(place),
   pack: (place, hash, range) => files.pack(place, hash, range),

@@ -7,12 +7,24 @@ export type StoredManifest = ReadonlyMap<string, StoredFile>;
 export type StoredFile = FileEntry & { from: string };
 
 /** Path, hash, size, whether it may be run, the version its contents came with. */
-const RowSchema = z.tuple([z.string(), z.string(), z.number(), z.union([z.literal(0), z.literal(1)]), z.string()]);
+const RowSchema = z.tuple([
+  z.string(),
+  z.string(),
+  z.number(),
+  z.union([z.literal(0), z.literal(1)]),
+  z.string(),
+]);
 const StoredSchema = z.object({ files: z.array(RowSchema) });
 
 export const encodeManifest = (manifest: StoredManifest): string =>
   JSON.stringify({
-    files: [...manifest].map(([path, { hash, size, executable, from }]) => [path, hash, size, executable ? 1 : 0, from]),
+    files: [...manifest].map(([path, { hash, size, executable, from }]) => [
+      path,
+      hash,
+      size,
+      executable ? 1 : 0,
+      from,
+    ]),
   });
 
 /** Throws for what `encodeManifest` did not write. */
@@ -31,18 +43,34 @@ export const toEntry = (hash: string, size: number, executable: boolean): FileEn
 });
 
 export const toTree = (manifest: StoredManifest): Tree =>
-  new Map([...manifest].map(([path, { hash, size, executable }]) => [path, toEntry(hash, size, executable ?? false)]));
+  new Map(
+    [...manifest].map(([path, { hash, size, executable }]) => [
+      path,
+      toEntry(hash, size, executable ?? false),
+    ]),
+  );
 
 /** Two trees have the same hash if they have the same files. */
 export const treeHash = (tree: Tree): Promise<string> => {
-  const rows = [...tree].map(([path, { hash, size, executable }]) => [path, hash, size, executable ?? false]);
+  const rows = [...tree].map(([path, { hash, size, executable }]) => [
+    path,
+    hash,
+    size,
+    executable ?? false,
+  ]);
   return hashOf(new TextEncoder().encode(JSON.stringify(rows)));
 };
 
 /** The tree of a new version: contents that an older version has stay where they are. */
-export function manifestOf(tree: Tree, version: string, older: StoredManifest | null): StoredManifest {
+export function manifestOf(
+  tree: Tree,
+  version: string,
+  older: StoredManifest | null,
+): StoredManifest {
   const places = placesOf(older);
-  return new Map([...tree].map(([path, entry]) => [path, { ...entry, from: places.get(entry.hash) ?? version }]));
+  return new Map(
+    [...tree].map(([path, entry]) => [path, { ...entry, from: places.get(entry.hash) ?? version }]),
+  );
 }
 
 /** Where each hash lies. */
@@ -51,4 +79,8 @@ export const placesOf = (manifest: StoredManifest | null): ReadonlyMap<string, s
 
 /** What has to come with a version's own upload: hash → size. */
 export const ownBlobs = (manifest: StoredManifest, version: string): ReadonlyMap<string, number> =>
-  new Map([...manifest.values()].filter(({ from }) => from === version).map(({ hash, size }) => [hash, size]));
+  new Map(
+    [...manifest.values()]
+      .filter(({ from }) => from === version)
+      .map(({ hash, size }) => [hash, size]),
+  );

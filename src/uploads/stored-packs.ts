@@ -1,6 +1,14 @@
 import type { ContextBlobs, VersionPlace } from "../../r2-layout/contexts";
 import type { Member } from "../workspace/pack-reader";
-import { decodeIndex, decodePlaces, encodePlaces, type OwnPlaces, type PackStore, type Places, placesIn } from "./packs";
+import {
+  decodeIndex,
+  decodePlaces,
+  encodePlaces,
+  type OwnPlaces,
+  type PackStore,
+  type Places,
+  placesIn,
+} from "./packs";
 import type { StoredManifest } from "./stored-manifest";
 
 /** Contents that came with a version's own upload so far. */

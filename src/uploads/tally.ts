@@ -21,19 +21,24 @@ export class Tally {
   /** Bytes of what was sent, compressed or not. */
   received(bytes: number): void {
     this.#received += bytes;
-    if (this.#received > this.#limits.bytes) throw tooLarge(`The upload is larger than ${this.#limits.bytes / MB} MB.`);
+    if (this.#received > this.#limits.bytes)
+      throw tooLarge(`The upload is larger than ${this.#limits.bytes / MB} MB.`);
   }
 
   /** One entry more, of whatever kind: those that are left out cost time too. */
   entry(): void {
     this.#entries += 1;
-    if (this.#entries > this.#limits.files) throw tooLarge(`The upload has more than ${this.#limits.files} entries.`);
+    if (this.#entries > this.#limits.files)
+      throw tooLarge(`The upload has more than ${this.#limits.files} entries.`);
   }
 
   /** A file that says it is so large. */
   file(name: string, bytes: number): void {
     const { fileBytes } = this.#limits;
-    if (bytes > fileBytes) throw tooLarge(`${quoted(name)} is larger than ${fileBytes / MB} MB, the most a file may have.`);
+    if (bytes > fileBytes)
+      throw tooLarge(
+        `${quoted(name)} is larger than ${fileBytes / MB} MB, the most a file may have.`,
+      );
   }
 
   /** Bytes that came out of what was sent. */

@@ -64,11 +64,16 @@ export function refusingUnknownTypes(): TransformStream<Uint8Array, Uint8Array> 
 
 /** Whether a block is a header. Throws `UploadRefusal` if it is one of an unknown type. */
 function isHeader(block: Uint8Array): boolean {
-  const counted = block.reduce((sum, byte, at) => sum + (at >= CHECKSUM.from && at < CHECKSUM.to ? SPACE : byte), 0);
+  const counted = block.reduce(
+    (sum, byte, at) => sum + (at >= CHECKSUM.from && at < CHECKSUM.to ? SPACE : byte),
+    0,
+  );
   if (octal(block.subarray(CHECKSUM.from, CHECKSUM.to)) !== counted) return false;
   const type = typeOf(block);
   if (KNOWN.has(type)) return true;
-  throw refusal(`${quoted(textOf(block.subarray(0, 100)))} is of the type ${quoted(type)}, which is no plain file`);
+  throw refusal(
+    `${quoted(textOf(block.subarray(0, 100)))} is of the type ${quoted(type)}, which is no plain file`,
+  );
 }
 
 const typeOf = (block: Uint8Array): string => String.fromCharCode(block[TYPE_AT] ?? 0);
@@ -103,7 +108,8 @@ function octal(bytes: Uint8Array): number {
 }
 
 /** Up to the first zero byte. */
-const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes).split("\0", 1)[0] ?? "";
+const textOf = (bytes: Uint8Array): string =>
+  new TextDecoder().decode(bytes).split("\0", 1)[0] ?? "";
 
 const refusal = (what: string): UploadRefusal =>
   new UploadRefusal(

@@ -13,7 +13,8 @@ export class TreeBuilder {
   /** The path as the tree will hold it. For looking at a name before its contents are read. */
   place(name: string): string {
     const path = toPath(name);
-    if (this.#files.has(path)) throw refused(`${quoted(name)} is there twice: two names may not mean the same file`);
+    if (this.#files.has(path))
+      throw refused(`${quoted(name)} is there twice: two names may not mean the same file`);
     if (this.#directories.has(path)) throw refused(`${quoted(name)} is a file and a directory`);
     for (const above of ancestorsOf(path)) {
       if (this.#files.has(above)) throw refused(`${quoted(above)} is a file and a directory`);
@@ -37,7 +38,8 @@ export class TreeBuilder {
   tree(): Tree {
     const sizes = new Map<string, number>();
     for (const [path, { hash, size }] of this.#files) {
-      if ((sizes.get(hash) ?? size) !== size) throw refused(`${quoted(path)} has the hash of another file and another size`);
+      if ((sizes.get(hash) ?? size) !== size)
+        throw refused(`${quoted(path)} has the hash of another file and another size`);
       sizes.set(hash, size);
     }
     return new Map([...this.#files].sort(([one], [other]) => (one < other ? -1 : 1)));
@@ -45,7 +47,8 @@ export class TreeBuilder {
 }
 
 /** Bytes of all files of a tree. */
-export const treeBytes = (tree: Tree): number => [...tree.values()].reduce((sum, { size }) => sum + size, 0);
+export const treeBytes = (tree: Tree): number =>
+  [...tree.values()].reduce((sum, { size }) => sum + size, 0);
 
 function toPath(name: string): string {
   try {
@@ -56,6 +59,10 @@ function toPath(name: string): string {
   }
 }
 
-const refused = (what: string): UploadRefusal => new UploadRefusal("path_invalid", `The files cannot be taken: ${what}.`);
+const refused = (what: string): UploadRefusal =>
+  new UploadRefusal("path_invalid", `The files cannot be taken: ${what}.`);
 const tooLarge = (what: string): UploadRefusal =>
-  new UploadRefusal("context_too_large", `The files cannot be taken: ${what}. Leave out what the agents need not see.`);
+  new UploadRefusal(
+    "context_too_large",
+    `The files cannot be taken: ${what}. Leave out what the agents need not see.`,
+  );

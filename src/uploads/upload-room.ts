@@ -105,7 +105,8 @@ export class UploadRoom {
     this.#tidy(now);
     const waiting = this.#waiting();
     const own = waiting.filter((visit) => visit.tenant === tenant);
-    if (waiting.length >= this.#limits.waiting || own.length >= this.#limits.waiting / 2) return null;
+    if (waiting.length >= this.#limits.waiting || own.length >= this.#limits.waiting / 2)
+      return null;
     const visit = {
       ...{ tenant, bytes: Math.min(bytes, this.#share), isInside: false },
       ...{ begunAt: now, seenAt: now, received: 0, waitedMs: 0, waitsSince: null },
@@ -172,8 +173,11 @@ export class UploadRoom {
   /** Whose turn it is: the oldest whose tenant's half has room for it. No upload overtakes another of its own tenant. */
   #next(): Visit | undefined {
     const firsts = new Map<string, Visit>();
-    for (const visit of this.#waiting()) if (!firsts.has(visit.tenant)) firsts.set(visit.tenant, visit);
-    return [...firsts.values()].find(({ tenant, bytes }) => this.#heldBy(tenant) + bytes <= this.#share);
+    for (const visit of this.#waiting())
+      if (!firsts.has(visit.tenant)) firsts.set(visit.tenant, visit);
+    return [...firsts.values()].find(
+      ({ tenant, bytes }) => this.#heldBy(tenant) + bytes <= this.#share,
+    );
   }
 
   #waiting(): Visit[] {
@@ -189,7 +193,9 @@ export class UploadRoom {
   }
 
   #held(whose: (visit: Visit) => boolean): number {
-    return [...this.#visits].filter((visit) => visit.isInside && whose(visit)).reduce((sum, { bytes }) => sum + bytes, 0);
+    return [...this.#visits]
+      .filter((visit) => visit.isInside && whose(visit))
+      .reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   #tidy(now: number): void {

@@ -51,14 +51,25 @@ const MOST_NAME_CHARS = 1_000;
  * Takes a manifest: makes it the newest version if all of its contents are there, else says what is missing. The same manifest again
  * goes on where it was; once it is the newest version, it changes nothing. Throws `UploadRefusal`.
  */
-export async function putManifest(store: ContextStore, owner: Owner, manifest: ContextManifest, now: number): Promise<Uploaded> {
+export async function putManifest(
+  store: ContextStore,
+  owner: Owner,
+  manifest: ContextManifest,
+  now: number,
+): Promise<Uploaded> {
   const tree = treeOf(manifest);
   const counts = { files: tree.size, bytes: treeBytes(tree), skipped: [] };
   const hash = await treeHash(tree);
   const newest = await store.index.newest(owner.tenant, owner.name);
-  if (newest?.treeHash === hash) return { ...counts, version: newest.id, status: "unchanged", missing: [] };
+  if (newest?.treeHash === hash)
+    return { ...counts, version: newest.id, status: "unchanged", missing: [] };
   requireBase(manifest.base_version, newest?.id ?? null);
-  const { id: version, builtOn } = await store.index.begin({ ...owner, id: store.newId(now), treeHash: hash, createdAt: now });
+  const { id: version, builtOn } = await store.index.begin({
+    ...owner,
+    id: store.newId(now),
+    treeHash: hash,
+    createdAt: now,
+  });
   const place = { tenant: owner.tenant, version };
   const upload = { ...owner, version };
   const stored = await freeze(store, upload, builtOn, tree);
@@ -78,7 +89,8 @@ export async function putManifest(store: ContextStore, owner: Owner, manifest: C
 
 function treeOf({ files }: ContextManifest): Tree {
   const builder = new TreeBuilder();
-  for (const { path, sha256: hash, size, executable } of files) builder.add(path, toEntry(hash, size, executable ?? false));
+  for (const { path, sha256: hash, size, executable } of files)
+    builder.add(path, toEntry(hash, size, executable ?? false));
   return builder.tree();
 }
 
@@ -101,25 +113,37 @@ async function freeze(
   try {
     await charge(index, { tenant, name, id: version }, ownBytes(manifest, text, version));
   } catch (error) {
-    if (error instanceof UploadRefusal) await giveUp({ index, files }, { tenant, name, id: version });
+    if (error instanceof UploadRefusal)
+      await giveUp({ index, files }, { tenant, name, id: version });
     throw error;
   }
   return decodeManifest(await files.putManifest(place, text));
 }
 
 /** Of the version that an upload is built on, which stays as long as the upload is open; null: there is none. */
-const manifestBelow = (files: ContextBlobs, { tenant }: VersionPlace, builtOn: string | null): Promise<StoredManifest | null> =>
+const manifestBelow = (
+  files: ContextBlobs,
+  { tenant }: VersionPlace,
+  builtOn: string | null,
+): Promise<StoredManifest | null> =>
   builtOn === null ? Promise.resolve(null) : readManifest(files, { tenant, version: builtOn });
 
 /** The manifest of a version; null if it is not there. */
-export async function readManifest(files: ContextBlobs, place: VersionPlace): Promise<StoredManifest | null> {
+export async function readManifest(
+  files: ContextBlobs,
+  place: VersionPlace,
+): Promise<StoredManifest | null> {
   const text = await files.manifest(place);
   return text === null ? null : decodeManifest(text);
 }
 
 type Done = { version: string; tree: Tree; hash: string; base: string | null | undefined };
 
-async function commit({ index }: ContextStore, { tenant, name }: Owner, { version, tree, hash, base }: Done): Promise<void> {
+async function commit(
+  { index }: ContextStore,
+  { tenant, name }: Owner,
+  { version, tree, hash, base }: Done,
+): Promise<void> {
   const counts = { files: tree.size, bytes: treeBytes(tree) };
   if (await index.commit({ tenant, name, id: version, treeHash: hash, ...counts, base })) return;
   // Another request may have committed this very upload.
@@ -133,7 +157,8 @@ async function commit({ index }: ContextStore, { tenant, name }: Owner, { versio
 
 function requireBase(base: string | null | undefined, newest: string | null): void {
   if (base === undefined || base === newest) return;
-  const what = newest === null ? "there is no version of it any more" : `its newest version is ${newest}`;
+  const what =
+    newest === null ? "there is no version of it any more" : `its newest version is ${newest}`;
   throw new UploadRefusal(
     "context_changed",
     `The context has changed since: ${what}. Get that one, and make your changes to it.`,
@@ -172,7 +197,8 @@ export async function putBlobs(
   for await (const entry of open()) {
     const { name: hash } = entry;
     if (entry.kind !== "file" || !wanted.has(hash)) throw notWanted(hash);
-    if (entry.bytes.byteLength !== wanted.get(hash) || (await hashOf(entry.bytes)) !== hash) throw mismatch(hash);
+    if (entry.bytes.byteLength !== wanted.get(hash) || (await hashOf(entry.bytes)) !== hash)
+      throw mismatch(hash);
     await writer.put(hash, entry.bytes);
     stored += 1;
   }
@@ -182,21 +208,36 @@ export async function putBlobs(
 }
 
 /** To be called when something of an upload was written. Throws `UploadRefusal` where the upload has gone meanwhile. */
-async function keepNothingOfTheErased(store: ContextStore, upload: Owner & { version: string }): Promise<void> {
+async function keepNothingOfTheErased(
+  store: ContextStore,
+  upload: Owner & { version: string },
+): Promise<void> {
   if (await eraseIfGone(store, upload)) throw noSuchUpload();
 }
 
 /** An upload may be swept, or its context erased, while something of it is on its way: that must not stay behind. Whether it has gone. */
-async function eraseIfGone({ index, files }: ContextStore, upload: Owner & { version: string }): Promise<boolean> {
+async function eraseIfGone(
+  { index, files }: ContextStore,
+  upload: Owner & { version: string },
+): Promise<boolean> {
   const { tenant, name, version } = upload;
-  if ((await index.isOpen(tenant, name, version)) || (await index.version(tenant, name, version)) !== null) return false;
+  if (
+    (await index.isOpen(tenant, name, version)) ||
+    (await index.version(tenant, name, version)) !== null
+  )
+    return false;
   await files.erase({ tenant, version });
   return true;
 }
 
-async function openUpload({ index, files }: ContextStore, { tenant, name, version }: Owner & { version: string }) {
+async function openUpload(
+  { index, files }: ContextStore,
+  { tenant, name, version }: Owner & { version: string },
+) {
   const place = { tenant, version };
-  const stored = (await index.isOpen(tenant, name, version)) ? await readManifest(files, place) : null;
+  const stored = (await index.isOpen(tenant, name, version))
+    ? await readManifest(files, place)
+    : null;
   if (stored) return { place, wanted: ownBlobs(stored, version) };
   throw noSuchUpload();
 }
@@ -208,7 +249,10 @@ const noSuchUpload = (): UploadRefusal =>
   );
 
 const notWanted = (hash: string): UploadRefusal =>
-  new UploadRefusal("blob_mismatch", `The manifest asks for no blob ${hash.slice(0, 64)}. Send those it says are missing.`);
+  new UploadRefusal(
+    "blob_mismatch",
+    `The manifest asks for no blob ${hash.slice(0, 64)}. Send those it says are missing.`,
+  );
 const mismatch = (hash: string): UploadRefusal =>
   new UploadRefusal(
     "blob_mismatch",
@@ -219,12 +263,27 @@ const mismatch = (hash: string): UploadRefusal =>
 export type OpenArchive = (place: VersionPlace, files: ContextBlobs) => AsyncIterable<ArchiveEntry>;
 
 /** Takes an archive as a whole: a new version, or nothing. Throws `UploadRefusal`; what was stored by then is erased. */
-export async function putArchive(store: ContextStore, owner: Owner, open: OpenArchive, now: number): Promise<Uploaded> {
-  const { id: version, builtOn } = await store.index.begin({ ...owner, id: store.newId(now), treeHash: null, createdAt: now });
+export async function putArchive(
+  store: ContextStore,
+  owner: Owner,
+  open: OpenArchive,
+  now: number,
+): Promise<Uploaded> {
+  const { id: version, builtOn } = await store.index.begin({
+    ...owner,
+    id: store.newId(now),
+    treeHash: null,
+    createdAt: now,
+  });
   const place = { tenant: owner.tenant, version };
   try {
     const files = chargedFiles(store.files, store.index, { ...owner, id: version });
-    const uploaded = await takeArchive({ ...store, files }, owner, { ...place, builtOn }, open(place, files));
+    const uploaded = await takeArchive(
+      { ...store, files },
+      owner,
+      { ...place, builtOn },
+      open(place, files),
+    );
     if (uploaded.version !== version) await giveUp(store, { ...owner, id: version });
     return uploaded;
   } catch (error) {
@@ -248,9 +307,17 @@ async function takeArchive(
   const manifest = manifestOf(tree, place.version, older);
   const text = encodeManifest(manifest);
   // From here on what was stored is known: no more than was charged as it came, but for its manifest.
-  await charge(store.index, { ...owner, id: place.version }, ownBytes(manifest, text, place.version));
+  await charge(
+    store.index,
+    { ...owner, id: place.version },
+    ownBytes(manifest, text, place.version),
+  );
   await store.files.putManifest(place, text);
-  await writePlaces(store.files, place, { manifest, packed: (await heldBy(store.files, place)).packed, builtOn });
+  await writePlaces(store.files, place, {
+    manifest,
+    packed: (await heldBy(store.files, place)).packed,
+    builtOn,
+  });
   await commit(store, owner, { version: place.version, tree, hash, base: undefined });
   return { ...counts, version: place.version, status: "committed" };
 }
@@ -269,7 +336,8 @@ async function storeEntries(
   const writer = new PackWriter(packStore(files, place), older.keys());
   const take = async (entry: ArchiveEntry) => {
     if (entry.kind === "skipped") {
-      if (skipped.length < MOST_SKIPPED) skipped.push({ path: entry.name.slice(0, MOST_NAME_CHARS), reason: entry.reason });
+      if (skipped.length < MOST_SKIPPED)
+        skipped.push({ path: entry.name.slice(0, MOST_NAME_CHARS), reason: entry.reason });
       else more += 1;
       return;
     }
@@ -288,7 +356,10 @@ async function storeEntries(
 }
 
 /** Gives an upload up and erases what it stored. What breaks off here is swept later. */
-async function giveUp({ index, files }: Pick<ContextStore, "index" | "files">, upload: Owner & { id: string }): Promise<void> {
+async function giveUp(
+  { index, files }: Pick<ContextStore, "index" | "files">,
+  upload: Owner & { id: string },
+): Promise<void> {
   await index.giveUp(upload.tenant, upload.name, upload.id);
   if ((await index.version(upload.tenant, upload.name, upload.id)) !== null) return;
   await files.erase({ tenant: upload.tenant, version: upload.id });
@@ -310,7 +381,10 @@ const OPEN_FOR_MS = 24 * 60 * 60 * 1_000;
 const SWEPT_AT_ONCE = 100;
 
 /** Erases what was never finished: uploads left open for a day, and erasing that broke off. Gives how many. */
-export async function sweepUploads({ index, files }: Pick<ContextStore, "index" | "files">, now: number): Promise<number> {
+export async function sweepUploads(
+  { index, files }: Pick<ContextStore, "index" | "files">,
+  now: number,
+): Promise<number> {
   const rows = await index.unfinished(now - OPEN_FOR_MS, SWEPT_AT_ONCE);
   for (const row of rows) {
     await files.erase({ tenant: row.tenant, version: row.id });

@@ -33,17 +33,27 @@ const MADE_ON_UNIX = [3, 19];
 const METHODS = [0, 8];
 
 /** Where the directory lies, and how many entries it has. `tail`: the last bytes of a zip of `size` bytes. */
-export function findDirectory(tail: Uint8Array, size: number): { offset: number; bytes: number; entries: number } {
+export function findDirectory(
+  tail: Uint8Array,
+  size: number,
+): { offset: number; bytes: number; entries: number } {
   const at = endRecordAt(tail);
-  if (at === null) throw invalid("it has no directory at its end, so it is no zip, or not a whole one");
+  if (at === null)
+    throw invalid("it has no directory at its end, so it is no zip, or not a whole one");
   const view = viewOf(tail);
   const [disk, directoryDisk] = [view.getUint16(at + 4, true), view.getUint16(at + 6, true)];
   const [here, entries] = [view.getUint16(at + 8, true), view.getUint16(at + 10, true)];
   const [bytes, offset] = [view.getUint32(at + 12, true), view.getUint32(at + 16, true)];
-  if ([disk, directoryDisk, here, entries].includes(ZIP64_16) || bytes === ZIP64_32 || offset === ZIP64_32)
+  if (
+    [disk, directoryDisk, here, entries].includes(ZIP64_16) ||
+    bytes === ZIP64_32 ||
+    offset === ZIP64_32
+  )
     throw invalid("it is a zip64 archive, which nothing of the size taken here needs");
-  if (disk !== 0 || directoryDisk !== 0 || here !== entries) throw invalid("it is one part of several");
-  if (offset + bytes !== size - tail.byteLength + at) throw invalid("its directory is not where it says");
+  if (disk !== 0 || directoryDisk !== 0 || here !== entries)
+    throw invalid("it is one part of several");
+  if (offset + bytes !== size - tail.byteLength + at)
+    throw invalid("its directory is not where it says");
   return { offset, bytes, entries };
 }
 
@@ -58,7 +68,12 @@ function endRecordAt(tail: Uint8Array): number | null {
 }
 
 /** The entries of a directory in the order of their contents. `start`: where the directory begins. */
-export function readDirectory(directory: Uint8Array, entries: number, start: number, tally: Tally): ZipEntry[] {
+export function readDirectory(
+  directory: Uint8Array,
+  entries: number,
+  start: number,
+  tally: Tally,
+): ZipEntry[] {
   const found: ZipEntry[] = [];
   let at = 0;
   for (let nth = 0; nth < entries; nth += 1) {
@@ -77,7 +92,9 @@ function readEntry(directory: Uint8Array, at: number): { entry: ZipEntry; next: 
   const view = viewOf(directory);
   if (at + CENTRAL_BYTES > directory.byteLength || view.getUint32(at, true) !== CENTRAL_SIGNATURE)
     throw invalid("its directory cannot be read");
-  const [nameBytes, extraBytes, commentBytes] = [28, 30, 32].map((field) => view.getUint16(at + field, true));
+  const [nameBytes, extraBytes, commentBytes] = [28, 30, 32].map((field) =>
+    view.getUint16(at + field, true),
+  );
   const nameEnd = at + CENTRAL_BYTES + (nameBytes ?? 0);
   const next = nameEnd + (extraBytes ?? 0) + (commentBytes ?? 0);
   if (next > directory.byteLength) throw invalid("its directory is cut off");
@@ -99,9 +116,13 @@ function readEntry(directory: Uint8Array, at: number): { entry: ZipEntry; next: 
 function requirePlain(entry: ZipEntry, flags: number, extra: Uint8Array): void {
   const name = quoted(entry.name);
   if ((flags & ENCRYPTED) !== 0) throw invalid(`${name} is encrypted`);
-  if ([entry.packedSize, entry.size, entry.offset].includes(ZIP64_32) || hasExtra(extra, ZIP64_EXTRA))
+  if (
+    [entry.packedSize, entry.size, entry.offset].includes(ZIP64_32) ||
+    hasExtra(extra, ZIP64_EXTRA)
+  )
     throw invalid(`${name} is written as zip64`);
-  if (!METHODS.includes(entry.method)) throw invalid(`${name} is packed by a method that is not taken; use deflate`);
+  if (!METHODS.includes(entry.method))
+    throw invalid(`${name} is packed by a method that is not taken; use deflate`);
   if (entry.method === 0 && entry.packedSize !== entry.size) throw invalid(`${name} has two sizes`);
 }
 
@@ -130,11 +151,16 @@ const LOCAL_BYTES = 30;
 function requireApart(entries: readonly ZipEntry[], start: number): void {
   for (const [nth, { name, offset, packedSize }] of entries.entries()) {
     const end = offset + LOCAL_BYTES + packedSize;
-    if (end > (entries[nth + 1]?.offset ?? start)) throw invalid(`${quoted(name)} overlaps what follows it`);
+    if (end > (entries[nth + 1]?.offset ?? start))
+      throw invalid(`${quoted(name)} overlaps what follows it`);
   }
 }
 
-export const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+export const viewOf = (bytes: Uint8Array): DataView =>
+  new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 export const invalid = (what: string): UploadRefusal =>
-  new UploadRefusal("archive_invalid", `The zip cannot be taken: ${what}. Create the archive again.`);
+  new UploadRefusal(
+    "archive_invalid",
+    `The zip cannot be taken: ${what}. Create the archive again.`,
+  );

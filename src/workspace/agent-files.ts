@@ -11,7 +11,12 @@ export type BlobSource = {
 export type Listed = { name: string; kind: "file" | "directory"; size: number };
 
 /** What is known of a path without reading it. A directory has no size of its own. */
-export type Stat = { kind: "file" | "directory"; size: number; executable: boolean; hash: string | null };
+export type Stat = {
+  kind: "file" | "directory";
+  size: number;
+  executable: boolean;
+  hash: string | null;
+};
 
 /**
  * The files one agent may see and change, for the length of one tool call. Every operation goes through the permission rules and

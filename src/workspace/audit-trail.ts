@@ -22,7 +22,11 @@ export class AuditTrail {
   }
 
   /** The same for what takes time. */
-  async attemptLater<T>(operation: FileOperation, typed: string, act: (place: Place) => Promise<T>): Promise<T> {
+  async attemptLater<T>(
+    operation: FileOperation,
+    typed: string,
+    act: (place: Place) => Promise<T>,
+  ): Promise<T> {
     const place = this.#locate(operation, typed);
     try {
       const result = await act(place);
@@ -77,6 +81,8 @@ export class AuditTrail {
 
 /** The lines of a call whose changes are not kept: what it changed did not come about, so it is no change on record either. */
 export const withoutChanges = (lines: readonly Accessed[]): Accessed[] =>
-  lines.map((line) => (line.refused === null && CHANGING.has(line.operation) ? { ...line, refused: "not_kept" } : line));
+  lines.map((line) =>
+    line.refused === null && CHANGING.has(line.operation) ? { ...line, refused: "not_kept" } : line,
+  );
 
 const CHANGING: ReadonlySet<FileOperation> = new Set(["write", "delete"]);

@@ -28,10 +28,15 @@ export type Compared = { same: boolean; text: string };
 
 /** How two files differ: a unified diff, or why there is none. */
 export function compareFiles(left: Side, right: Side, limits: Limits = COMPARE_LIMITS): Compared {
-  if (equal(left.bytes, right.bytes)) return { same: true, text: `${left.name} and ${right.name} are the same.` };
-  const differ = (why: string) => ({ same: false, text: `${sized(left)} and ${sized(right)} differ${why}.` });
+  if (equal(left.bytes, right.bytes))
+    return { same: true, text: `${left.name} and ${right.name} are the same.` };
+  const differ = (why: string) => ({
+    same: false,
+    text: `${sized(left)} and ${sized(right)} differ${why}.`,
+  });
   const tooLarge = "; they are too large to compare by line";
-  if (Math.max(left.bytes.byteLength, right.bytes.byteLength) > limits.fileBytes) return differ(tooLarge);
+  if (Math.max(left.bytes.byteLength, right.bytes.byteLength) > limits.fileBytes)
+    return differ(tooLarge);
   const [before, after] = [textOf(left.bytes), textOf(right.bytes)];
   if (before === null || after === null) return differ(", and are not both text");
   const lines = linesOf(before) + linesOf(after);
@@ -41,11 +46,18 @@ export function compareFiles(left: Side, right: Side, limits: Limits = COMPARE_L
     maxEditLength: Math.min(limits.edits, Math.ceil(limits.steps / lines)),
     headerOptions: FILE_HEADERS_ONLY,
   });
-  return patch === undefined ? differ(" in too many lines to tell them all") : { same: false, text: cut(patch, limits.text) };
+  return patch === undefined
+    ? differ(" in too many lines to tell them all")
+    : { same: false, text: cut(patch, limits.text) };
 }
 
 /** Paths, relative to the two directories, in order. */
-export type ComparedTrees = { onlyLeft: string[]; onlyRight: string[]; different: string[]; same: number };
+export type ComparedTrees = {
+  onlyLeft: string[];
+  onlyRight: string[];
+  different: string[];
+  same: number;
+};
 
 /** How two trees differ. Contents are compared by hash, so no bytes are read. */
 export function compareTrees(left: Tree, right: Tree): ComparedTrees {
@@ -82,18 +94,28 @@ function treeBelow(files: AgentFiles, directory: string, most: number): Tree {
   files.list(directory); // throws for a file
   const root = files.resolve(directory);
   const { paths, more } = files.walk(directory, most);
-  if (more) throw new FileError("too_many_files", `${root} holds more than ${most} files. Compare directories further down.`);
+  if (more)
+    throw new FileError(
+      "too_many_files",
+      `${root} holds more than ${most} files. Compare directories further down.`,
+    );
   const entries = paths.map((path): [string, FileEntry] => {
     const { hash, size, executable } = files.stat(path);
-    return [path.slice(root === "/" ? 1 : root.length + 1), { hash: hash ?? "", size, ...(executable && { executable: true }) }];
+    return [
+      path.slice(root === "/" ? 1 : root.length + 1),
+      { hash: hash ?? "", size, ...(executable && { executable: true }) },
+    ];
   });
   return new Map(entries);
 }
 
 const section = (title: string, paths: readonly string[]): string =>
-  paths.length === 0 ? "" : [`${title} (${paths.length}):`, ...paths.map((path) => `  ${path}`)].join("\n");
+  paths.length === 0
+    ? ""
+    : [`${title} (${paths.length}):`, ...paths.map((path) => `  ${path}`)].join("\n");
 
-const sized = ({ name, bytes }: Side): string => `${name} (${bytes.byteLength.toLocaleString("en-US")} bytes)`;
+const sized = ({ name, bytes }: Side): string =>
+  `${name} (${bytes.byteLength.toLocaleString("en-US")} bytes)`;
 
 function equal(a: Uint8Array, b: Uint8Array): boolean {
   return a.byteLength === b.byteLength && a.every((byte, at) => byte === b[at]);

@@ -64,7 +64,10 @@ export class Directories {
 
   /** Files below a directory, at any depth. */
   filesBelow(directory: string): number {
-    return (directoriesOf(this.#base).get(directory)?.files ?? 0) + (this.#more.get(directory)?.files ?? 0);
+    return (
+      (directoriesOf(this.#base).get(directory)?.files ?? 0) +
+      (this.#more.get(directory)?.files ?? 0)
+    );
   }
 
   /** Paths that may be in a directory, in no order. */

@@ -5,11 +5,16 @@ import { FileError } from "./types";
 /** What an agent is told when a path does not hold what it takes it for. Paths are absolute. */
 
 export const notFound = (path: string): FileError =>
-  new FileError("not_found", `${path} does not exist. List ${parentOf(path) || "/"} to see what is there.`);
+  new FileError(
+    "not_found",
+    `${path} does not exist. List ${parentOf(path) || "/"} to see what is there.`,
+  );
 
-export const isDirectory = (path: string): FileError => new FileError("is_directory", `${path} is a directory, not a file.`);
+export const isDirectory = (path: string): FileError =>
+  new FileError("is_directory", `${path} is a directory, not a file.`);
 
-export const notADirectory = (path: string): FileError => new FileError("not_a_directory", `${path} is a file, not a directory.`);
+export const notADirectory = (path: string): FileError =>
+  new FileError("not_a_directory", `${path} is a file, not a directory.`);
 
 export const alreadyThere = (path: string): FileError =>
   new FileError("exists", `${path} is already there. Take another name, or remove it first.`);
@@ -24,7 +29,8 @@ export const reservedName = (name: string): FileError =>
     `/workspace/${name} leads to /${name}, so nothing can be put there. Take a directory in the workspace for all of it, e.g. /workspace/copy.`,
   );
 
-export const isRoot = (path: string): FileError => new FileError("is_root", `${path} itself stays. Name what is in it.`);
+export const isRoot = (path: string): FileError =>
+  new FileError("is_root", `${path} itself stays. Name what is in it.`);
 
 type Growth = { limits: FileLimits; before: Stats; after: Stats };
 type Stats = { files: number; bytes: number };
@@ -50,13 +56,23 @@ export const tooManyDirectories = (root: string, most: number): FileError =>
   );
 
 /** Why a file may not be as large as this; null if it may. */
-export function sizeProblem(path: string, size: number, { fileBytes }: FileLimits): FileError | null {
+export function sizeProblem(
+  path: string,
+  size: number,
+  { fileBytes }: FileLimits,
+): FileError | null {
   if (size <= fileBytes) return null;
-  return new FileError("file_too_large", `${path} would have ${bytes(size)}; a file may have ${bytes(fileBytes)}. Split it.`);
+  return new FileError(
+    "file_too_large",
+    `${path} would have ${bytes(size)}; a file may have ${bytes(fileBytes)}. Split it.`,
+  );
 }
 
 /** A call's new contents lie in memory until it settles. */
 export const tooMuchAtOnce = (most: number): FileError =>
-  new FileError("too_much_at_once", `One call may write ${bytes(most)} in all. Write less at once, or in several calls.`);
+  new FileError(
+    "too_much_at_once",
+    `One call may write ${bytes(most)} in all. Write less at once, or in several calls.`,
+  );
 
 const bytes = (count: number): string => `${count.toLocaleString("en-US")} bytes`;

@@ -1,7 +1,10 @@
 /** SHA-256, lower-case hex: the name of a blob. The bytes may not change until it is there. */
 export async function hashOf(bytes: Uint8Array): Promise<string> {
   const { buffer, byteOffset, byteLength } = bytes;
-  const view = buffer instanceof ArrayBuffer ? new Uint8Array(buffer, byteOffset, byteLength) : new Uint8Array(bytes);
+  const view =
+    buffer instanceof ArrayBuffer
+      ? new Uint8Array(buffer, byteOffset, byteLength)
+      : new Uint8Array(bytes);
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", view));
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

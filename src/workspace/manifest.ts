@@ -52,7 +52,8 @@ export function decodeManifest(text: string): Manifest {
   const written = new Map([...decoded].filter(([, entry]) => entry !== null));
   const both = fileAsDirectory(written);
   if (both !== null) throw invalid(`${both} is a file and a directory`);
-  if (base === null && written.size < decoded.size) throw invalid("something is deleted of nothing");
+  if (base === null && written.size < decoded.size)
+    throw invalid("something is deleted of nothing");
   return { base, changes: byPath(decoded) };
 }
 

@@ -41,7 +41,11 @@ export class Marks {
   /** What this call has changed about them. */
   changed(): { read: string[]; own: string[]; foreign: string[] } {
     const isVoid = (path: string) => !this.#read.has(path) && !this.#own.has(path);
-    return { read: [...this.#read].sort(), own: [...this.#own].sort(), foreign: [...this.#foreign].filter(isVoid).sort() };
+    return {
+      read: [...this.#read].sort(),
+      own: [...this.#own].sort(),
+      foreign: [...this.#foreign].filter(isVoid).sort(),
+    };
   }
 
   #isOwn(path: string): boolean {

@@ -43,18 +43,27 @@ const SAME = new Map([
   ["application/ogg", "audio/ogg"],
 ]);
 
-const FORM = /^(?:application|audio|font|image|message|model|text|video)\/[a-z0-9][a-z0-9.+-]{0,60}$/;
-const TEXT_TYPE = /^text\/|^(?:application\/(?:json|xml|yaml|x-yaml|toml|javascript|sql)|.*\+(?:json|xml|yaml))$/;
+const FORM =
+  /^(?:application|audio|font|image|message|model|text|video)\/[a-z0-9][a-z0-9.+-]{0,60}$/;
+const TEXT_TYPE =
+  /^text\/|^(?:application\/(?:json|xml|yaml|x-yaml|toml|javascript|sql)|.*\+(?:json|xml|yaml))$/;
 
 /** The type that the beginning of these bytes tells; null: it tells none. */
 export function markedType(bytes: Uint8Array): string | null {
   const start = String.fromCharCode(...bytes.subarray(0, MARKED_BYTES));
-  return MARKS.find(([, marks]) => marks.every(([at, says]) => start.startsWith(says, at)))?.[0] ?? null;
+  return (
+    MARKS.find(([, marks]) => marks.every(([at, says]) => start.startsWith(says, at)))?.[0] ?? null
+  );
 }
 
 /** UTF-8 without the control characters that no text has. */
 export function isText(bytes: Uint8Array): boolean {
-  if (bytes.some((byte) => byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0c && byte !== 0x0d)) return false;
+  if (
+    bytes.some(
+      (byte) => byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0c && byte !== 0x0d,
+    )
+  )
+    return false;
   try {
     new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
     return true;

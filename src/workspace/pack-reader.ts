@@ -46,7 +46,8 @@ export class PackReader {
 
   /** Those who want the same pack at the same time wait for one read. */
   async #load(pack: string): Promise<Uint8Array<ArrayBuffer> | null> {
-    const loading = this.#loading?.pack === pack ? this.#loading : { pack, bytes: this.#source.pack(pack) };
+    const loading =
+      this.#loading?.pack === pack ? this.#loading : { pack, bytes: this.#source.pack(pack) };
     this.#loading = loading;
     try {
       return await loading.bytes;
@@ -56,7 +57,11 @@ export class PackReader {
   }
 }
 
-function whole(bytes: Uint8Array<ArrayBuffer> | null, size: number): Uint8Array<ArrayBuffer> | null {
-  if (bytes && bytes.byteLength !== size) throw new Error("A pack of files is shorter than it should be.");
+function whole(
+  bytes: Uint8Array<ArrayBuffer> | null,
+  size: number,
+): Uint8Array<ArrayBuffer> | null {
+  if (bytes && bytes.byteLength !== size)
+    throw new Error("A pack of files is shorter than it should be.");
   return bytes;
 }

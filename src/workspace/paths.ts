@@ -55,7 +55,9 @@ export function parsePath(typed: string): Place {
 function placeBelow([top, name, ...rest]: string[], text: string): Place {
   const toMount = top === undefined ? undefined : MOUNTS.get(top);
   if (!toMount) {
-    throw outside(`${visiblePath(text)} is outside of your files. There are /workspace, /peers and /contexts.`);
+    throw outside(
+      `${visiblePath(text)} is outside of your files. There are /workspace, /peers and /contexts.`,
+    );
   }
   if (name === undefined) return above(toMount.at);
   checkName(name);
@@ -82,7 +84,8 @@ function place(mount: Mount, parts: readonly string[]): Place {
  */
 export function relativePath(typed: string): string {
   const text = checkedText(typed);
-  if (text.startsWith("/")) throw outside(`${visiblePath(text)} is absolute; paths here are relative.`);
+  if (text.startsWith("/"))
+    throw outside(`${visiblePath(text)} is absolute; paths here are relative.`);
   const parts = text.split("/").filter((part) => part !== "" && part !== ".");
   if (parts.includes("..")) throw outside(`${visiblePath(text)} contains "..".`);
   if (parts.length === 0) throw invalid(`${visiblePath(text)} names no file.`);
@@ -131,7 +134,8 @@ export function parentOf(path: string): string {
 /** Every directory above a path, the nearest first, without the root. */
 export function ancestorsOf(path: string): string[] {
   const ancestors: string[] = [];
-  for (let parent = parentOf(path); parent !== ""; parent = parentOf(parent)) ancestors.push(parent);
+  for (let parent = parentOf(path); parent !== ""; parent = parentOf(parent))
+    ancestors.push(parent);
   return ancestors;
 }
 
@@ -140,14 +144,21 @@ export const joinPath = (directory: string, name: string): string =>
   directory === "" || name === "" ? directory + name : `${directory}/${name}`;
 
 function checkedText(typed: string): string {
-  if (typed.length > PATH_LIMITS.typed) throw tooLong(`${visiblePath(typed)} is longer than a path may be.`);
+  if (typed.length > PATH_LIMITS.typed)
+    throw tooLong(`${visiblePath(typed)} is longer than a path may be.`);
   if (!typed.isWellFormed()) throw invalid(`${visiblePath(typed)} is no proper text.`);
   const text = typed.normalize("NFC");
-  if (INVISIBLE.test(text)) throw invalid(`${visiblePath(text)} contains a character that cannot be seen. Leave it out.`);
-  if (text.includes("\\")) throw invalid(`${visiblePath(text)} contains a backslash. Write / between the names.`);
+  if (INVISIBLE.test(text))
+    throw invalid(`${visiblePath(text)} contains a character that cannot be seen. Leave it out.`);
+  if (text.includes("\\"))
+    throw invalid(`${visiblePath(text)} contains a backslash. Write / between the names.`);
   const [first] = text.split("/", 1);
-  if (first === "~") throw outside(`${visiblePath(text)}: there is no home directory. Your files are in /workspace.`);
-  if (first && /^[a-z]:$/i.test(first)) throw outside(`${visiblePath(text)}: there are no drives. Your files are in /workspace.`);
+  if (first === "~")
+    throw outside(
+      `${visiblePath(text)}: there is no home directory. Your files are in /workspace.`,
+    );
+  if (first && /^[a-z]:$/i.test(first))
+    throw outside(`${visiblePath(text)}: there are no drives. Your files are in /workspace.`);
   return text;
 }
 
@@ -163,7 +174,8 @@ function resolveDots(absolute: string, text: string): string[] {
 
 function checkedPath(parts: readonly string[]): string {
   const path = parts.join("/");
-  if (parts.length > PATH_LIMITS.levels) throw tooLong(`${visiblePath(path)} has more than ${PATH_LIMITS.levels} levels.`);
+  if (parts.length > PATH_LIMITS.levels)
+    throw tooLong(`${visiblePath(path)} has more than ${PATH_LIMITS.levels} levels.`);
   for (const part of parts) checkName(part);
   if (bytesOf(path) > PATH_LIMITS.pathBytes) {
     throw tooLong(`${visiblePath(path)} is longer than ${PATH_LIMITS.pathBytes} bytes.`);
@@ -175,10 +187,19 @@ function checkName(name: string): void {
   if (bytesOf(name) > PATH_LIMITS.nameBytes) {
     throw tooLong(`The name ${visiblePath(name)} is longer than ${PATH_LIMITS.nameBytes} bytes.`);
   }
-  if (DEVICE.test(name)) throw invalid(`The name ${name} means a device on some systems. Take another.`);
-  if (/[. ]$/.test(name)) throw invalid(`The name "${name}" ends in a dot or a space, which some systems drop. Take another.`);
-  if (name.includes(":")) throw invalid(`The name ${name} contains a colon: some systems take what is before it for the file.`);
+  if (DEVICE.test(name))
+    throw invalid(`The name ${name} means a device on some systems. Take another.`);
+  if (/[. ]$/.test(name))
+    throw invalid(
+      `The name "${name}" ends in a dot or a space, which some systems drop. Take another.`,
+    );
+  if (name.includes(":"))
+    throw invalid(
+      `The name ${name} contains a colon: some systems take what is before it for the file.`,
+    );
   if (GIT.test(name)) {
-    throw invalid(`The name ${name} belongs to git: what lies there can run programs on a user's machine. Take another.`);
+    throw invalid(
+      `The name ${name} belongs to git: what lies there can run programs on a user's machine. Take another.`,
+    );
   }
 }

@@ -18,7 +18,10 @@ export type Access = {
 export type ContextAccess = { writable: boolean; isProtected(path: string): boolean };
 
 /** `code` is stable, `message` is for the model. */
-export type Refusal = { code: "unknown_place" | "read_only" | "protected" | "not_read"; message: string };
+export type Refusal = {
+  code: "unknown_place" | "read_only" | "protected" | "not_read";
+  message: string;
+};
 
 /** Why the agent may not do this to the file or directory; null if it may. Whether there is one is not asked here. */
 export function refusalOf(operation: FileOperation, place: Place, access: Access): Refusal | null {
@@ -28,44 +31,67 @@ export function refusalOf(operation: FileOperation, place: Place, access: Access
   return unwritable(place, access) ?? (operation === "delete" ? unread(place, access) : null);
 }
 
-function unknownPlace(place: Place, { peers, contexts, attempts = new Set() }: Access): Refusal | null {
+function unknownPlace(
+  place: Place,
+  { peers, contexts, attempts = new Set() }: Access,
+): Refusal | null {
   const { mount } = place;
-  if (mount.kind === "peer" && !peers.has(mount.alias)) return nothingAt(place, "peers", peers.keys());
-  if (mount.kind === "context" && !contexts.get(mount.name)) return nothingAt(place, "contexts", contexts.keys());
-  if (mount.kind === "attempt" && !attempts.has(mount.number)) return nothingAt(place, "attempts", attempts.keys());
+  if (mount.kind === "peer" && !peers.has(mount.alias))
+    return nothingAt(place, "peers", peers.keys());
+  if (mount.kind === "context" && !contexts.get(mount.name))
+    return nothingAt(place, "contexts", contexts.keys());
+  if (mount.kind === "attempt" && !attempts.has(mount.number))
+    return nothingAt(place, "attempts", attempts.keys());
   return null;
 }
 
 function nothingAt(place: Place, kind: string, names: Iterable<string>): Refusal {
   const known = [...names].sort().map((name) => `/${kind}/${name}`);
-  const there = known.length > 0 ? `There are ${known.join(", ")}.` : `There is nothing in /${kind} now.`;
-  return { code: "unknown_place", message: `${formatPlace(place)} is not one of the places you see. ${there}` };
+  const there =
+    known.length > 0 ? `There are ${known.join(", ")}.` : `There is nothing in /${kind} now.`;
+  return {
+    code: "unknown_place",
+    message: `${formatPlace(place)} is not one of the places you see. ${there}`,
+  };
 }
 
 function unwritable(place: Place, { contexts }: Access): Refusal | null {
   const { mount, path } = place;
-  const readOnly = (message: string): Refusal => ({ code: "read_only", message: `${formatPlace(place)} ${message}` });
+  const readOnly = (message: string): Refusal => ({
+    code: "read_only",
+    message: `${formatPlace(place)} ${message}`,
+  });
   switch (mount.kind) {
     case "workspace":
       return null;
     case "above":
       return readOnly("holds the places you see and cannot be changed. Write below /workspace.");
     case "peer":
-      return readOnly("is another's snapshot and cannot be changed. Copy it into /workspace and change the copy.");
+      return readOnly(
+        "is another's snapshot and cannot be changed. Copy it into /workspace and change the copy.",
+      );
     case "attempt":
-      return readOnly("is the result of an earlier attempt and cannot be changed. Copy it into /workspace and change the copy.");
+      return readOnly(
+        "is the result of an earlier attempt and cannot be changed. Copy it into /workspace and change the copy.",
+      );
     case "context": {
       const context = contexts.get(mount.name);
-      if (!context?.writable) return readOnly("is given for reading only. Copy it into /workspace and change the copy.");
+      if (!context?.writable)
+        return readOnly("is given for reading only. Copy it into /workspace and change the copy.");
       if (!context.isProtected(path)) return null;
-      return { code: "protected", message: `${formatPlace(place)} is protected: nobody may change it.` };
+      return {
+        code: "protected",
+        message: `${formatPlace(place)} is protected: nobody may change it.`,
+      };
     }
   }
 }
 
 function unread(place: Place, { knows }: Access): Refusal | null {
   const path = formatPlace(place);
-  return knows(path) ? null : { code: "not_read", message: `You have not read ${path}. Read it before you delete it.` };
+  return knows(path)
+    ? null
+    : { code: "not_read", message: `You have not read ${path}. Read it before you delete it.` };
 }
 
 /** Limits of `protected_paths`: how many, how long, and how many wildcards in one, since each makes matching slower. */
@@ -77,9 +103,12 @@ export function protectedPathProblem(entry: string): string | null {
   if (bare(entry).trim() === "") return "it names nothing";
   if (entry.length > length) return `it is longer than ${length} characters`;
   if (/[\p{Cc}]/u.test(entry)) return "it contains a control character";
-  if (entry.replace(/^!/, "").split(/[/\\]/).includes("..")) return "it contains .., but paths are relative to the context";
-  if (/^~(?:[/\\]|$)|^[a-z]:[/\\]/i.test(entry)) return "it is a path of a machine, but paths are relative to the context";
-  if ((entry.match(/\*+/g) ?? []).length > wildcards) return `it has more than ${wildcards} wildcards`;
+  if (entry.replace(/^!/, "").split(/[/\\]/).includes(".."))
+    return "it contains .., but paths are relative to the context";
+  if (/^~(?:[/\\]|$)|^[a-z]:[/\\]/i.test(entry))
+    return "it is a path of a machine, but paths are relative to the context";
+  if ((entry.match(/\*+/g) ?? []).length > wildcards)
+    return `it has more than ${wildcards} wildcards`;
   return null;
 }
 
@@ -89,19 +118,30 @@ export function protectedPathProblem(entry: string): string | null {
  * small does not matter, for a user's disk may not tell them apart. Entries that are no good protect everything.
  */
 export function protection(entries: readonly string[]): (path: string) => boolean {
-  if (entries.length > PROTECTION_LIMITS.entries || entries.some(protectedPathProblem)) return () => true;
+  if (entries.length > PROTECTION_LIMITS.entries || entries.some(protectedPathProblem))
+    return () => true;
   const names = new Set(entries.map((entry) => bare(entry).toLowerCase()));
-  const patterns = ignore({ ignorecase: true }).add(entries.map((entry) => entry.normalize("NFC").replace(/^\.\//, "")));
-  const named = (path: string) => prefixesOf(path.toLowerCase()).some((prefix) => names.has(prefix));
+  const patterns = ignore({ ignorecase: true }).add(
+    entries.map((entry) => entry.normalize("NFC").replace(/^\.\//, "")),
+  );
+  const named = (path: string) =>
+    prefixesOf(path.toLowerCase()).some((prefix) => names.has(prefix));
   // As a folder too: a file may not take the place of a protected one.
-  return (path) => path !== "" && (named(path) || patterns.ignores(path) || patterns.ignores(`${path}/`));
+  return (path) =>
+    path !== "" && (named(path) || patterns.ignores(path) || patterns.ignores(`${path}/`));
 }
 
 /** What an agent's config protects in a context, and what its team's does; absent: nothing besides. */
-export type Protected = { protectedPaths: readonly string[]; teamProtectedPaths?: readonly string[] };
+export type Protected = {
+  protectedPaths: readonly string[];
+  teamProtectedPaths?: readonly string[];
+};
 
 /** The same of both lists, each by itself: a path is protected by either, and what one takes back it takes back of itself alone. */
-export function protectionOf({ protectedPaths, teamProtectedPaths = [] }: Protected): (path: string) => boolean {
+export function protectionOf({
+  protectedPaths,
+  teamProtectedPaths = [],
+}: Protected): (path: string) => boolean {
   const [own, team] = [protection(protectedPaths), protection(teamProtectedPaths)];
   return (path) => team(path) || own(path);
 }

@@ -26,7 +26,9 @@ export type BlobPlan = { packs: Pack[]; single: BlobSize[] };
  * reads nothing needs no place for it.
  */
 export function newBlobs(files: TreeChanges, isStored: (hash: string) => boolean): BlobSize[] {
-  const written = [...files.values()].filter((entry): entry is FileEntry => entry !== null && entry.size > 0);
+  const written = [...files.values()].filter(
+    (entry): entry is FileEntry => entry !== null && entry.size > 0,
+  );
   const sizes = new Map(written.map(({ hash, size }) => [hash, size]));
   return [...sizes]
     .filter(([hash]) => !isStored(hash))
@@ -55,4 +57,5 @@ export function planBlobs(blobs: readonly BlobSize[], limits: Limits = PACK_LIMI
   return { packs: packs.filter(({ members }) => members.length > 1), single };
 }
 
-const byHash = (a: BlobSize, b: BlobSize): number => (a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0);
+const byHash = (a: BlobSize, b: BlobSize): number =>
+  a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0;

@@ -5,7 +5,16 @@ import { isDirectory, isRoot, notADirectory, notFound, sizeProblem } from "./fil
 import { Marks } from "./marks";
 import { formatPlace, isShadowed, parsePath } from "./paths";
 import { type Access, protectionOf, refusalOf } from "./permissions";
-import { checkDirectory, checkFile, checkRoom, planTransfer, type Spot, takesAway, type Transfer, type Way } from "./transfer";
+import {
+  checkDirectory,
+  checkFile,
+  checkRoom,
+  planTransfer,
+  type Spot,
+  takesAway,
+  type Transfer,
+  type Way,
+} from "./transfer";
 import { EMPTY_TREE } from "./tree";
 import {
   type AboveMounts,
@@ -37,7 +46,8 @@ export class StagedFiles implements AgentFiles {
     this.#blobs = new BlobStage(basis.blobs, basis.stagedBytes);
     this.#marks = new Marks(basis);
     const contexts = [...basis.contexts].map(
-      ([name, context]) => [name, { writable: context.writable, isProtected: protectionOf(context) }] as const,
+      ([name, context]) =>
+        [name, { writable: context.writable, isProtected: protectionOf(context) }] as const,
     );
     this.#access = {
       peers: basis.peers,
@@ -105,7 +115,11 @@ export class StagedFiles implements AgentFiles {
       // From here on nothing else can come in between.
       const { tree } = this.#room(place, blob.bytes.byteLength);
       const isRunnable = executable ?? tree.file(place.path)?.executable ?? false;
-      const entry: FileEntry = { hash: blob.hash, size: blob.bytes.byteLength, ...(isRunnable && { executable: true }) };
+      const entry: FileEntry = {
+        hash: blob.hash,
+        size: blob.bytes.byteLength,
+        ...(isRunnable && { executable: true }),
+      };
       this.#blobs.keep(blob);
       this.#put(tree, place.path, entry);
       this.#marks.wrote(formatPlace(place));
@@ -121,7 +135,10 @@ export class StagedFiles implements AgentFiles {
       const { tree } = this.#spot("write", place);
       checkDirectory({ place, tree });
       if (tree.isDirectory(place.path)) return;
-      checkRoom({ target: { place, tree }, files: [], directories: [place.path], leaving: [] }, this.#limitsOf(place));
+      checkRoom(
+        { target: { place, tree }, files: [], directories: [place.path], leaving: [] },
+        this.#limitsOf(place),
+      );
       tree.makeDirectory(place.path);
     });
   }
@@ -175,16 +192,30 @@ export class StagedFiles implements AgentFiles {
     });
   }
 
-  #carry(way: Way, { source, target }: { source: Spot; target: Spot }, { files, directories }: Transfer): void {
+  #carry(
+    way: Way,
+    { source, target }: { source: Spot; target: Spot },
+    { files, directories }: Transfer,
+  ): void {
     const leaving = way === "move" ? files : [];
     this.#checkAll("write", target.place, [...files.map(({ to }) => to), ...directories]);
     for (const file of leaving)
-      this.#check(takesAway(file, { source, target }) ? "delete" : "write", { ...source.place, path: file.from });
-    if (way === "move") this.#checkAll("write", source.place, source.tree.directoriesBelow(source.place.path));
+      this.#check(takesAway(file, { source, target }) ? "delete" : "write", {
+        ...source.place,
+        path: file.from,
+      });
+    if (way === "move")
+      this.#checkAll("write", source.place, source.tree.directoriesBelow(source.place.path));
     const leavingTarget = source.tree === target.tree ? leaving.map(({ entry }) => entry) : [];
-    const isWithinTree = way === "move" && source.tree === target.tree && !source.tree.file(source.place.path);
-    const leavingDirectories = isWithinTree ? [...source.tree.directoriesBelow(source.place.path)].length : 0;
-    checkRoom({ target, files, directories, leaving: leavingTarget, leavingDirectories }, this.#limitsOf(target.place));
+    const isWithinTree =
+      way === "move" && source.tree === target.tree && !source.tree.file(source.place.path);
+    const leavingDirectories = isWithinTree
+      ? [...source.tree.directoriesBelow(source.place.path)].length
+      : 0;
+    checkRoom(
+      { target, files, directories, leaving: leavingTarget, leavingDirectories },
+      this.#limitsOf(target.place),
+    );
     for (const { from, to, entry } of files) {
       this.#put(target.tree, to, entry);
       const [here, there] = [pathAt(source.place, from), pathAt(target.place, to)];
@@ -233,7 +264,10 @@ export class StagedFiles implements AgentFiles {
     const tooLarge = sizeProblem(formatPlace(place), size, limits);
     if (tooLarge) throw tooLarge;
     checkFile(spot);
-    checkRoom({ target: spot, files: [{ to: place.path, entry: { hash: "", size } }], leaving: [] }, limits);
+    checkRoom(
+      { target: spot, files: [{ to: place.path, entry: { hash: "", size } }], leaving: [] },
+      limits,
+    );
     return spot;
   }
 
@@ -277,7 +311,9 @@ export class StagedFiles implements AgentFiles {
   #file({ place, tree }: Spot): { entry: FileEntry } {
     const entry = tree.file(place.path);
     if (entry) return { entry };
-    throw tree.isDirectory(place.path) ? isDirectory(formatPlace(place)) : notFound(formatPlace(place));
+    throw tree.isDirectory(place.path)
+      ? isDirectory(formatPlace(place))
+      : notFound(formatPlace(place));
   }
 
   #stat(place: Place): Stat {
@@ -292,7 +328,13 @@ export class StagedFiles implements AgentFiles {
     if (place.mount.kind === "above") return directory;
     const { tree } = this.#spot("list", place);
     const entry = tree.file(place.path);
-    if (entry) return { kind: "file", size: entry.size, executable: entry.executable === true, hash: entry.hash };
+    if (entry)
+      return {
+        kind: "file",
+        size: entry.size,
+        executable: entry.executable === true,
+        hash: entry.hash,
+      };
     return tree.isDirectory(place.path) ? directory : null;
   }
 
@@ -332,8 +374,12 @@ export class StagedFiles implements AgentFiles {
 
   /** Mounts nobody asked for keep theirs. */
   #emptyDirectories(): string[] {
-    const untouched = [...this.#basis.directories].filter((path) => !this.#trees.has(pathAt(parsePath(path), "")));
-    const kept = [...this.#trees].flatMap(([root, tree]) => tree.emptyDirectories().map((path) => `${root}/${path}`));
+    const untouched = [...this.#basis.directories].filter(
+      (path) => !this.#trees.has(pathAt(parsePath(path), "")),
+    );
+    const kept = [...this.#trees].flatMap(([root, tree]) =>
+      tree.emptyDirectories().map((path) => `${root}/${path}`),
+    );
     return [...untouched, ...kept].sort();
   }
 }

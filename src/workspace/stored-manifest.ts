@@ -23,7 +23,15 @@ export type StoredManifest = {
 const VERSION = 1;
 
 /** Paths in order; each with its contents' hash and size, and with the pack they lie in and from which byte on, or that they are lost. */
-export function encodeStoredManifest({ parent, takenAt, files, bytes, changes, placeOf, lost }: StoredManifest): string {
+export function encodeStoredManifest({
+  parent,
+  takenAt,
+  files,
+  bytes,
+  changes,
+  placeOf,
+  lost,
+}: StoredManifest): string {
   const listed = [...byPath(changes)].map(([path, entry]) => {
     if (entry === null) return { path, deleted: true };
     const { hash, size, executable } = entry;
@@ -31,5 +39,12 @@ export function encodeStoredManifest({ parent, takenAt, files, bytes, changes, p
     const where = lost.has(hash) ? { lost: true } : place && { pack: place.pack, at: place.at };
     return { path, sha256: hash, size, ...(executable && { executable }), ...where };
   });
-  return JSON.stringify({ version: VERSION, parent, taken_at: takenAt, files, bytes, changes: listed });
+  return JSON.stringify({
+    version: VERSION,
+    parent,
+    taken_at: takenAt,
+    files,
+    bytes,
+    changes: listed,
+  });
 }

@@ -21,7 +21,10 @@ import type { WorkingTree } from "./working-tree";
 export type Spot = { place: Place; tree: WorkingTree };
 export type Way = "copy" | "move";
 /** Paths relative to the trees they are in. `from` and `to` of one file. */
-export type Transfer = { files: { from: string; to: string; entry: FileEntry }[]; directories: string[] };
+export type Transfer = {
+  files: { from: string; to: string; entry: FileEntry }[];
+  directories: string[];
+};
 
 const at = (place: Place, path: string): string => formatPlace({ ...place, path });
 const isWithin = (path: string, directory: string): boolean =>
@@ -34,18 +37,24 @@ export function planTransfer(way: Way, source: Spot, target: Spot): Transfer {
   if (way === "move" && from === "") throw isRoot(formatPlace(source.place));
   if (entry) return planned(target, { files: [{ from, to, entry }], directories: [] });
   const sameTree = source.tree === target.tree;
-  if (sameTree && from !== to && isWithin(to, from)) throw intoItself(formatPlace(source.place), formatPlace(target.place));
-  if (way === "move" && target.tree.childrenOf(to).length > 0) throw alreadyThere(formatPlace(target.place));
+  if (sameTree && from !== to && isWithin(to, from))
+    throw intoItself(formatPlace(source.place), formatPlace(target.place));
+  if (way === "move" && target.tree.childrenOf(to).length > 0)
+    throw alreadyThere(formatPlace(target.place));
   return planned(target, contentsOf(source, to));
 }
 
 function contentsOf({ place, tree }: Spot, to: string): Transfer {
-  const below = (path: string) => joinPath(to, place.path === "" ? path : path.slice(place.path.length + 1));
+  const below = (path: string) =>
+    joinPath(to, place.path === "" ? path : path.slice(place.path.length + 1));
   const files = [...tree.filesBelow(place.path)].flatMap((path) => {
     const entry = tree.file(path);
     return entry ? [{ from: path, to: below(path), entry }] : [];
   });
-  return { files, directories: [...tree.directoriesBelow(place.path)].map(below).filter((path) => path !== "") };
+  return {
+    files,
+    directories: [...tree.directoriesBelow(place.path)].map(below).filter((path) => path !== ""),
+  };
 }
 
 function planned({ place, tree }: Spot, transfer: Transfer): Transfer {
@@ -114,5 +123,6 @@ export function checkRoom(delivery: Delivery, limits: FileLimits): void {
   const wanted = new Set([...files.map(({ to }) => to), ...directories].flatMap(ancestorsOf));
   for (const path of directories) wanted.add(path);
   const more = [...wanted].filter((path) => !tree.isDirectory(path)).length - leavingDirectories;
-  if (more > 0 && tree.directoryCount() + more > limits.files) throw tooManyDirectories(at(place, ""), limits.files);
+  if (more > 0 && tree.directoryCount() + more > limits.files)
+    throw tooManyDirectories(at(place, ""), limits.files);
 }

@@ -6,7 +6,10 @@ import type { FileEntry, Tree, TreeChanges } from "./types";
 export const EMPTY_TREE: Tree = new Map();
 
 /** Whether two entries are the same file; null is no file. */
-export function sameEntry(a: FileEntry | null | undefined, b: FileEntry | null | undefined): boolean {
+export function sameEntry(
+  a: FileEntry | null | undefined,
+  b: FileEntry | null | undefined,
+): boolean {
   if (!a || !b) return !a === !b;
   return a.hash === b.hash && a.size === b.size && a.executable === b.executable;
 }
@@ -48,7 +51,10 @@ export function treeStats(tree: Tree): { files: number; bytes: number } {
 }
 
 /** The first path that is a file although others lie below it; null for a proper tree. */
-export function fileAsDirectory(tree: { has(path: string): boolean; keys(): Iterable<string> }): string | null {
+export function fileAsDirectory(tree: {
+  has(path: string): boolean;
+  keys(): Iterable<string>;
+}): string | null {
   for (const path of tree.keys()) {
     const file = ancestorsOf(path).find((ancestor) => tree.has(ancestor));
     if (file !== undefined) return file;

@@ -26,7 +26,8 @@ export class WorkingTree {
   constructor(base: Tree, made: Iterable<string> = []) {
     this.#base = base;
     this.#directories = new Directories(base);
-    for (const path of made) if (!this.file(path) && this.fileAbove(path) === null) this.makeDirectory(path);
+    for (const path of made)
+      if (!this.file(path) && this.fileAbove(path) === null) this.makeDirectory(path);
   }
 
   file(path: string): FileEntry | null {
@@ -36,7 +37,11 @@ export class WorkingTree {
 
   /** The root is always one. */
   isDirectory(path: string): boolean {
-    return path === "" || this.#made.has(path) || (!this.file(path) && this.#directories.filesBelow(path) > 0);
+    return (
+      path === "" ||
+      this.#made.has(path) ||
+      (!this.file(path) && this.#directories.filesBelow(path) > 0)
+    );
   }
 
   /** The file that keeps this path from being one, because it would lie inside it; null if none does. */
@@ -47,7 +52,10 @@ export class WorkingTree {
   put(path: string, entry: FileEntry): void {
     const before = this.file(path);
     const { files, bytes } = this.stats();
-    this.#stats = { files: files + (before ? 0 : 1), bytes: bytes + entry.size - (before?.size ?? 0) };
+    this.#stats = {
+      files: files + (before ? 0 : 1),
+      bytes: bytes + entry.size - (before?.size ?? 0),
+    };
     this.#set(path, entry);
     if (before) return;
     this.#directoryCount = this.directoryCount() + this.#missing(ancestorsOf(path));
@@ -85,7 +93,9 @@ export class WorkingTree {
 
   /** Paths of files and directories right in a directory, by name. */
   childrenOf(directory: string): string[] {
-    const there = this.#directories.childrenOf(directory).filter((path) => this.file(path) || this.isDirectory(path));
+    const there = this.#directories
+      .childrenOf(directory)
+      .filter((path) => this.file(path) || this.isDirectory(path));
     return there.sort();
   }
 
@@ -103,7 +113,8 @@ export class WorkingTree {
   /** The directory and all directories in it, itself first. */
   *directoriesBelow(directory: string): Generator<string> {
     yield directory;
-    for (const child of this.childrenOf(directory)) if (!this.file(child)) yield* this.directoriesBelow(child);
+    for (const child of this.childrenOf(directory))
+      if (!this.file(child)) yield* this.directoriesBelow(child);
   }
 
   stats(): { files: number; bytes: number } {

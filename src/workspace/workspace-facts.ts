@@ -31,7 +31,9 @@ export function workspaceFacts({ base, touched, previous, contexts }: RoundFiles
     ...editsOf([...own, ...inContexts(contexts)]),
   };
   if (previous === null || own.length === 0) return facts;
-  const leftOut = [...previous.keys()].filter((path) => !tree.has(path) && touched.get(path) !== null);
+  const leftOut = [...previous.keys()].filter(
+    (path) => !tree.has(path) && touched.get(path) !== null,
+  );
   if (leftOut.length === 0) return facts;
   return { ...facts, leftOut: { count: leftOut.length, paths: leftOut.slice(0, MOST_NAMED) } };
 }
@@ -39,9 +41,14 @@ export function workspaceFacts({ base, touched, previous, contexts }: RoundFiles
 type Edit = readonly [path: string, entry: FileEntry | null];
 
 const inContexts = (contexts: ReadonlyMap<string, TreeChanges>): Edit[] =>
-  [...contexts].flatMap(([name, changes]) => [...changes].map(([path, entry]): Edit => [`/contexts/${name}/${path}`, entry]));
+  [...contexts].flatMap(([name, changes]) =>
+    [...changes].map(([path, entry]): Edit => [`/contexts/${name}/${path}`, entry]),
+  );
 
 function editsOf(edits: readonly Edit[]): Pick<WorkspaceFacts, "written" | "edits"> {
   const written = edits.flatMap(([path, entry]) => (entry === null ? [] : [path])).sort();
-  return { ...(written.length > 0 && { written }), ...(edits.length > 0 && { edits: edits.length }) };
+  return {
+    ...(written.length > 0 && { written }),
+    ...(edits.length > 0 && { edits: edits.length }),
+  };
 }

@@ -23,9 +23,19 @@ describe("what a call will take for what came with the question, at a guess", ()
     },
     { name: "is a PDF's bytes by eight", attachments: [attachment("pdf", 48_000)], tokens: 6_200 },
     { name: "is a text's bytes by four", attachments: [attachment("text", 8_000)], tokens: 2_200 },
-    { name: "is a sound's bytes by 250", attachments: [attachment("audio", 50_000, "audio/mpeg")], tokens: 400 },
-    { name: "is all of it together", attachments: [attachment("image", 1), attachment("text", 400)], tokens: 2_000 },
-  ])("$name", ({ attachments, tokens }) => expect(expectedAttachmentTokens(MODEL, attachments)).toBe(tokens));
+    {
+      name: "is a sound's bytes by 250",
+      attachments: [attachment("audio", 50_000, "audio/mpeg")],
+      tokens: 400,
+    },
+    {
+      name: "is all of it together",
+      attachments: [attachment("image", 1), attachment("text", 400)],
+      tokens: 2_000,
+    },
+  ])("$name", ({ attachments, tokens }) =>
+    expect(expectedAttachmentTokens(MODEL, attachments)).toBe(tokens),
+  );
 
   it("leaves room for several calls a minute where the bound would not", () => {
     const pdf = [attachment("pdf", 48_000)];
@@ -33,10 +43,15 @@ describe("what a call will take for what came with the question, at a guess", ()
     expect(attachmentTokens(team, pdf)).toBeGreaterThan(100_000);
   });
 
-  it.each(["image", "pdf", "audio", "text"] as const)("is never over the bound, for a %s of any size", (kind) => {
-    for (const size of [1, 1_000, 100_000, 3_000_000]) {
-      const attachments = [attachment(kind, size, kind === "audio" ? "audio/wav" : kind)];
-      expect(expectedAttachmentTokens("model-a", attachments)).toBeLessThanOrEqual(attachmentTokens(team, attachments));
-    }
-  });
+  it.each(["image", "pdf", "audio", "text"] as const)(
+    "is never over the bound, for a %s of any size",
+    (kind) => {
+      for (const size of [1, 1_000, 100_000, 3_000_000]) {
+        const attachments = [attachment(kind, size, kind === "audio" ? "audio/wav" : kind)];
+        expect(expectedAttachmentTokens("model-a", attachments)).toBeLessThanOrEqual(
+          attachmentTokens(team, attachments),
+        );
+      }
+    },
+  );
 });

@@ -18,7 +18,8 @@ export function readBlocks(message: string, nonce: string): Block[] {
       continue;
     }
     const closed = open.pop();
-    if (!closed || closed.title !== title) throw new Error(`${title} is closed while ${closed?.title} is open`);
+    if (!closed || closed.title !== title)
+      throw new Error(`${title} is closed while ${closed?.title} is open`);
     closed.text = message.slice(starts.get(closed) ?? 0, found.index).trim();
   }
   if (open.length !== 1) throw new Error(`${open.at(-1)?.title} is left open`);

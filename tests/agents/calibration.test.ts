@@ -32,7 +32,11 @@ describe("what a provider counts of our estimates is", () => {
       notes: [[1_000, counted(30_000, { hosted_uses: { web_search: 1 } })]],
       is: 1,
     },
-    { name: "not told by a call of several requests", notes: [[1_000, counted(3_000, { requests: 2 })]], is: 1 },
+    {
+      name: "not told by a call of several requests",
+      notes: [[1_000, counted(3_000, { requests: 2 })]],
+      is: 1,
+    },
     { name: "never absurdly much", notes: [[1_000, counted(90_000)]], is: 4 },
     { name: "never absurdly little", notes: [[1_000, counted(3)]], is: 0.5 },
   ])("$name", ({ notes, is }) => {

@@ -1,24 +1,45 @@
 import { describe, expect, it } from "vitest";
-import { inputTokenBound, toMessages, toRequest, willContinue } from "../../src/agents/conversation";
+import {
+  inputTokenBound,
+  toMessages,
+  toRequest,
+  willContinue,
+} from "../../src/agents/conversation";
 import type { CallRecord } from "../../src/agents/records";
 import type { ModelRequest, ReplyItem } from "../../src/providers/provider";
 import { call, teamOf } from "./team-run";
 import { cpuMs } from "../fakes/cpu-time";
 
 const start: CallRecord = { kind: "start", system: "S", user: "U" };
-const reply = (...items: Extract<CallRecord, { kind: "reply" }>["items"]): CallRecord => ({ kind: "reply", items });
-const result = (toolCall: string, text: string): CallRecord => ({ kind: "result", toolCall, name: "t", text, isError: false });
+const reply = (...items: Extract<CallRecord, { kind: "reply" }>["items"]): CallRecord => ({
+  kind: "reply",
+  items,
+});
+const result = (toolCall: string, text: string): CallRecord => ({
+  kind: "result",
+  toolCall,
+  name: "t",
+  text,
+  isError: false,
+});
 const note = (text: string): CallRecord => ({ kind: "note", text });
 const hosted = (opaque: unknown): ReplyItem => ({ type: "hosted", name: "web_search", opaque });
 const brief = (records: CallRecord[]) =>
-  toMessages(records).messages.map((message) => (message.role === "assistant" ? "assistant" : `${message.role} ${message.text}`));
+  toMessages(records).messages.map((message) =>
+    message.role === "assistant" ? "assistant" : `${message.role} ${message.text}`,
+  );
 
 describe("a conversation", () => {
   it.each<{ name: string; records: CallRecord[]; want: string[] }>([
     { name: "begins with the round's message", records: [start], want: ["user U"] },
     {
       name: "gives results in the order of the calls, not of their arrival",
-      records: [start, reply(call("t", {}, "a"), call("t", {}, "b")), result("b", "B"), result("a", "A")],
+      records: [
+        start,
+        reply(call("t", {}, "a"), call("t", {}, "b")),
+        result("b", "B"),
+        result("a", "A"),
+      ],
       want: ["user U", "assistant", "tool A", "tool B"],
     },
     {
@@ -69,12 +90,25 @@ describe("a conversation", () => {
     },
     {
       name: "takes the first of two results, and none without a call",
-      records: [start, reply(call("t", {}, "a")), result("a", "A"), result("a", "again"), result("z", "Z")],
+      records: [
+        start,
+        reply(call("t", {}, "a")),
+        result("a", "A"),
+        result("a", "again"),
+        result("z", "Z"),
+      ],
       want: ["user U", "assistant", "tool A"],
     },
     {
       name: "keeps results of different replies apart",
-      records: [start, reply(call("t", {}, "a")), result("a", "A"), reply(call("t", {}, "b")), result("b", "B"), note("N")],
+      records: [
+        start,
+        reply(call("t", {}, "a")),
+        result("a", "A"),
+        reply(call("t", {}, "b")),
+        result("b", "B"),
+        note("N"),
+      ],
       want: ["user U", "assistant", "tool A", "assistant", "tool B", "user N"],
     },
   ])("$name", ({ records, want }) => {
@@ -82,8 +116,16 @@ describe("a conversation", () => {
   });
 
   it.each<{ name: string; items: ReplyItem[]; sent: boolean }>([
-    { name: "with the tool call it led to", items: [hosted("found"), call("t", {}, "a"), hosted("more")], sent: true },
-    { name: "with the text that rests on it", items: [hosted("found"), { type: "text", text: "So." }], sent: true },
+    {
+      name: "with the tool call it led to",
+      items: [hosted("found"), call("t", {}, "a"), hosted("more")],
+      sent: true,
+    },
+    {
+      name: "with the text that rests on it",
+      items: [hosted("found"), { type: "text", text: "So." }],
+      sent: true,
+    },
     { name: "not where nothing was said after it", items: [hosted("found")], sent: false },
     {
       name: "not where it was only reasoned about",
@@ -92,7 +134,9 @@ describe("a conversation", () => {
     },
   ])("sends back what a hosted tool did, whole and in its place, $name", ({ items, sent }) => {
     const { messages } = toMessages([start, reply(...items), note("N")]);
-    const said = messages.flatMap((message) => (message.role === "assistant" ? [message.items] : []));
+    const said = messages.flatMap((message) =>
+      message.role === "assistant" ? [message.items] : [],
+    );
     expect(said).toEqual(sent ? [items] : []);
   });
 
@@ -151,63 +195,108 @@ describe("whether a conversation is likely to go on soon", () => {
     { name: "not where one answer is all that is asked for", prospects: first, want: false },
     { name: "where the agent has tools", prospects: { ...first, usesTools: true }, want: true },
     { name: "where it went on before", prospects: { ...first, hasReplied: true }, want: true },
-    { name: "where a vote may be stale", prospects: { ...first, offers: ["new_answer", "vote"] }, want: true },
-    { name: "not for a final text without tools", prospects: { ...first, offers: [] }, want: false },
-    { name: "for a final text with tools", prospects: { offers: [], usesTools: true, hasReplied: false }, want: true },
+    {
+      name: "where a vote may be stale",
+      prospects: { ...first, offers: ["new_answer", "vote"] },
+      want: true,
+    },
+    {
+      name: "not for a final text without tools",
+      prospects: { ...first, offers: [] },
+      want: false,
+    },
+    {
+      name: "for a final text with tools",
+      prospects: { offers: [], usesTools: true, hasReplied: false },
+      want: true,
+    },
     {
       name: "never for a verdict",
       prospects: { offers: ["submit", "restart_orchestration"], usesTools: true, hasReplied: true },
       want: false,
     },
-    { name: "never for personas", prospects: { offers: ["assign_personas"], usesTools: true, hasReplied: true }, want: false },
+    {
+      name: "never for personas",
+      prospects: { offers: ["assign_personas"], usesTools: true, hasReplied: true },
+      want: false,
+    },
   ])("$name", ({ prospects, want }) => {
     expect(willContinue(prospects)).toBe(want);
   });
 
   it("is asked with what the request really offers", () => {
-    expect([requestFor(["new_answer"]), requestFor(["submit"])].map(({ continues }) => continues)).toEqual([true, false]);
+    expect(
+      [requestFor(["new_answer"]), requestFor(["submit"])].map(({ continues }) => continues),
+    ).toEqual([true, false]);
   });
 });
 
 describe("the bound on a request's input tokens", () => {
   const base = requestFor([]);
-  const grown = (change: Partial<ModelRequest>) => inputTokenBound({ ...base, ...change }) - inputTokenBound(base);
+  const grown = (change: Partial<ModelRequest>) =>
+    inputTokenBound({ ...base, ...change }) - inputTokenBound(base);
   const withItems = (...items: Parameters<typeof reply>) => ({
     messages: [...base.messages, { role: "assistant" as const, items }],
   });
 
   it.each([
     { name: "the system prompt", by: grown({ system: `S${"ä".repeat(500)}` }), least: 1000 },
-    { name: "a user message", by: grown({ messages: [...base.messages, { role: "user", text: "€".repeat(100) }] }), least: 300 },
+    {
+      name: "a user message",
+      by: grown({ messages: [...base.messages, { role: "user", text: "€".repeat(100) }] }),
+      least: 300,
+    },
     {
       name: "a tool result",
       by: grown({
-        messages: [...base.messages, { role: "tool", toolCallId: "i", name: "n", text: "x".repeat(100), isError: false }],
+        messages: [
+          ...base.messages,
+          { role: "tool", toolCallId: "i", name: "n", text: "x".repeat(100), isError: false },
+        ],
       }),
       least: 102,
     },
-    { name: "an earlier text", by: grown(withItems({ type: "text", text: "x".repeat(100) })), least: 100 },
+    {
+      name: "an earlier text",
+      by: grown(withItems({ type: "text", text: "x".repeat(100) })),
+      least: 100,
+    },
     {
       name: "earlier reasoning and its signature",
       by: grown(withItems({ type: "reasoning", text: "x".repeat(100), opaque: "y".repeat(100) })),
       least: 200,
     },
-    { name: "an earlier search and its results", by: grown(withItems(hosted("x".repeat(100)))), least: 100 },
+    {
+      name: "an earlier search and its results",
+      by: grown(withItems(hosted("x".repeat(100)))),
+      least: 100,
+    },
     { name: "a hosted tool", by: -grown({ hostedTools: [] }), least: 1_024 },
-    { name: "an earlier call's arguments", by: grown(withItems(call("t", "x".repeat(100)))), least: 100 },
+    {
+      name: "an earlier call's arguments",
+      by: grown(withItems(call("t", "x".repeat(100)))),
+      least: 100,
+    },
     {
       name: "the config's parameters",
       by: grown({ params: { ...base.params, extra_body: { prompt: "ä".repeat(50) } } }),
       least: 100,
     },
-    { name: "a tool's schema", by: grown({ tools: [ownTool, { ...ownTool, description: "x".repeat(100) }] }), least: 100 },
+    {
+      name: "a tool's schema",
+      by: grown({ tools: [ownTool, { ...ownTool, description: "x".repeat(100) }] }),
+      least: 100,
+    },
   ])("grows with $name by all its bytes, and not by much more", ({ by, least }) => {
     expect(by).toBeGreaterThanOrEqual(least);
     expect(by).toBeLessThan(least + 150);
   });
 
   it("takes a few milliseconds for the largest conversation", () => {
-    const messages = Array.from({ length: 100 }, () => ({ role: "user" as const, text: "x".repeat(10_000) }));
+    const messages = Array.from({ length: 100 }, () => ({
+      role: "user" as const,
+      text: "x".repeat(10_000),
+    }));
     inputTokenBound({ ...base, messages });
     const before = cpuMs();
     inputTokenBound({ ...base, messages });

@@ -19,13 +19,20 @@ describe("texts that must fit", () => {
   });
 
   it("never take more than they may, and hold whole characters", () => {
-    const text = fc.oneof(fc.string({ unit: "binary", maxLength: 2_000 }), fc.constant("👍".repeat(700)));
+    const text = fc.oneof(
+      fc.string({ unit: "binary", maxLength: 2_000 }),
+      fc.constant("👍".repeat(700)),
+    );
     fc.assert(
-      fc.property(fc.array(text, { maxLength: 8 }), fc.integer({ min: 0, max: 4_000 }), (texts, most) => {
-        const cut = cutToFit(texts, most);
-        expect(cut.reduce((sum, one) => sum + byteLength(one), 0)).toBeLessThanOrEqual(most);
-        expect(cut.every((one, nth) => one === texts[nth] || one.isWellFormed())).toBe(true);
-      }),
+      fc.property(
+        fc.array(text, { maxLength: 8 }),
+        fc.integer({ min: 0, max: 4_000 }),
+        (texts, most) => {
+          const cut = cutToFit(texts, most);
+          expect(cut.reduce((sum, one) => sum + byteLength(one), 0)).toBeLessThanOrEqual(most);
+          expect(cut.every((one, nth) => one === texts[nth] || one.isWellFormed())).toBe(true);
+        },
+      ),
       { numRuns: 300 },
     );
   });

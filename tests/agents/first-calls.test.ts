@@ -14,7 +14,13 @@ const earlier: EarlierTurn[] = [
   { question: long("Why? "), answer: long("Because. ") },
   { question: "And now?", answer: "" },
 ];
-const drawing = { kind: "image", name: "drawing.png", media_type: "image/png", size: 1, sha256: "0".repeat(64) } as const;
+const drawing = {
+  kind: "image",
+  name: "drawing.png",
+  media_type: "image/png",
+  size: 1,
+  sha256: "0".repeat(64),
+} as const;
 
 type Row = { name: string; history: EarlierTurn[]; tools?: string[]; system?: string };
 const rows: Row[] = [
@@ -40,7 +46,9 @@ function play({ history, tools = [], system }: Row) {
     nonce: () => NONCE,
     script: (agent, { tools: offered }) => {
       if (offered.some(({ name }) => name === "vote")) return votes("agent1");
-      return offered.some(({ name }) => name === "new_answer") ? answers(`answer ${agent}`) : says("the final text");
+      return offered.some(({ name }) => name === "new_answer")
+        ? answers(`answer ${agent}`)
+        : says("the final text");
     },
   }).ask(QUESTION);
   const toolsOf = () => tools.map((name) => ({ ...TOOL, name }));
@@ -60,9 +68,17 @@ describe("each agent's first call before the turn begins (A2)", () => {
 
   it.each(rows)("and one presentation fit into the cap that a refusal names: $name", (row) => {
     const { team, run, calls } = play(row);
-    const refusal = capTooSmall({ rules: team.rules, budget: { max_tokens: 0 }, calls, questionTokens: byteLength(QUESTION) });
+    const refusal = capTooSmall({
+      rules: team.rules,
+      budget: { max_tokens: 0 },
+      calls,
+      questionTokens: byteLength(QUESTION),
+    });
     const presentation = run.sent.at(-1)?.request;
-    const inputs = calls.reduce((sum, { inputTokens }) => sum + inputTokens, presentation ? inputTokenBound(presentation) : 0);
+    const inputs = calls.reduce(
+      (sum, { inputTokens }) => sum + inputTokens,
+      presentation ? inputTokenBound(presentation) : 0,
+    );
     expect(run.sent.at(-1)?.purpose).toBe("presentation");
     expect(refusal?.enough).toBeGreaterThanOrEqual(inputs + 2 * 1_024 + 2_048);
   });

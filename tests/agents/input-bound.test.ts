@@ -22,7 +22,10 @@ const usage = (input_tokens: number, more: object = {}) => ({
   ...more,
 });
 const start: CallRecord = { kind: "start", system: "S".repeat(300), user: "U".repeat(200) };
-const requestOf = (records: readonly CallRecord[], change: Partial<ModelRequest> = {}): ModelRequest => ({
+const requestOf = (
+  records: readonly CallRecord[],
+  change: Partial<ModelRequest> = {},
+): ModelRequest => ({
   ...REQUEST,
   ...toMessages(records),
   ...change,
@@ -63,7 +66,12 @@ describe("the bound of a call's input", () => {
     { name: "tools", change: { tools: [] } },
     { name: "parameters", change: { params: { reasoning: "high" } } },
     { name: "hosted tools", change: { hostedTools: [{ name: "web_search", maxUses: 1 }] } },
-    { name: "first message", change: { messages: [{ role: "user", text: "another" }, ...requestOf(second).messages.slice(1)] } },
+    {
+      name: "first message",
+      change: {
+        messages: [{ role: "user", text: "another" }, ...requestOf(second).messages.slice(1)],
+      },
+    },
     { name: "conversation, which is shorter", change: { messages: [] } },
   ])("goes by bytes with another $name", ({ change }) => {
     const request = requestOf(second, change);
@@ -89,9 +97,20 @@ describe("the bound of a call's input", () => {
 function textsOf(value: unknown, key = ""): string[] {
   if (typeof value === "string") return FRAMING.has(key) ? [] : [value];
   if (Array.isArray(value)) return value.flatMap((one) => textsOf(one, key));
-  return isJsonObject(value) ? Object.entries(value).flatMap(([name, one]) => textsOf(one, name)) : [];
+  return isJsonObject(value)
+    ? Object.entries(value).flatMap(([name, one]) => textsOf(one, name))
+    : [];
 }
-const FRAMING = new Set(["role", "type", "model", "include", "tool_choice", "mode", "status", "call_id"]);
+const FRAMING = new Set([
+  "role",
+  "type",
+  "model",
+  "include",
+  "tool_choice",
+  "mode",
+  "status",
+  "call_id",
+]);
 
 /** Between no token and one per byte, by the text and a seed, always the same for the same text. */
 function tokensOf(text: string, seed: number): number {
@@ -112,7 +131,9 @@ async function bodyOf(wire: Wire, request: ModelRequest): Promise<string> {
     body = sentText(init?.body);
     return new Response(wire.encode(FULL).join(""), { headers: SSE_HEADERS });
   };
-  const provider = wire.create(endpointAt(`https://provider.test${wire.basePath}`, { fetch: fake }));
+  const provider = wire.create(
+    endpointAt(`https://provider.test${wire.basePath}`, { fetch: fake }),
+  );
   await collect(provider.stream(request, new AbortController().signal));
   return body;
 }
@@ -124,35 +145,57 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant("changes_tools" as const), text }),
 );
 
-describe.each([OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, GEMINI])("in the format of $name, the bound", (wire) => {
-  it("is never below what a tokenizer with at most one token per byte counts", async () => {
-    let closer = 0;
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 6 }), fc.nat(1_000_000), async (steps, seed) => {
-        const records: CallRecord[] = [start];
-        let tools = REQUEST.tools;
-        for (const [nth, one] of steps.entries()) {
-          const request = requestOf(records, { tools });
-          const tokens = countOf(await bodyOf(wire, request), seed);
-          const bound = inputBound(request, records);
-          expect(tokens).toBeLessThanOrEqual(bound);
-          if (bound < inputTokenBound(request)) closer += 1;
-          const call = {
-            type: "tool_call",
-            id: `call_${nth}`,
-            name: "vote",
-            arguments: JSON.stringify({ is: one.text }),
-          } as const;
-          records.push(replied(request, tokens, ...(one.kind === "calls" ? [call] : [said(`a${one.text}`)])));
-          if (one.kind === "calls") {
-            records.push({ kind: "result", toolCall: call.id, name: call.name, text: one.result, isError: false });
-          } else records.push(note(`b${one.text}`));
-          if (one.kind === "changes_tools")
-            tools = [...tools, { name: `tool_${nth}`, description: one.text, parameters: { type: "object" } }];
-        }
-      }),
-      { numRuns: 60 },
-    );
-    expect(closer).toBeGreaterThan(20);
-  });
-});
+describe.each([OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, GEMINI])(
+  "in the format of $name, the bound",
+  (wire) => {
+    it("is never below what a tokenizer with at most one token per byte counts", async () => {
+      let closer = 0;
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(step, { minLength: 1, maxLength: 6 }),
+          fc.nat(1_000_000),
+          async (steps, seed) => {
+            const records: CallRecord[] = [start];
+            let tools = REQUEST.tools;
+            for (const [nth, one] of steps.entries()) {
+              const request = requestOf(records, { tools });
+              const tokens = countOf(await bodyOf(wire, request), seed);
+              const bound = inputBound(request, records);
+              expect(tokens).toBeLessThanOrEqual(bound);
+              if (bound < inputTokenBound(request)) closer += 1;
+              const call = {
+                type: "tool_call",
+                id: `call_${nth}`,
+                name: "vote",
+                arguments: JSON.stringify({ is: one.text }),
+              } as const;
+              records.push(
+                replied(
+                  request,
+                  tokens,
+                  ...(one.kind === "calls" ? [call] : [said(`a${one.text}`)]),
+                ),
+              );
+              if (one.kind === "calls") {
+                records.push({
+                  kind: "result",
+                  toolCall: call.id,
+                  name: call.name,
+                  text: one.result,
+                  isError: false,
+                });
+              } else records.push(note(`b${one.text}`));
+              if (one.kind === "changes_tools")
+                tools = [
+                  ...tools,
+                  { name: `tool_${nth}`, description: one.text, parameters: { type: "object" } },
+                ];
+            }
+          },
+        ),
+        { numRuns: 60 },
+      );
+      expect(closer).toBeGreaterThan(20);
+    });
+  },
+);

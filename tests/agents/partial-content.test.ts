@@ -8,18 +8,42 @@ describe("content of unfinished arguments", () => {
     { name: "is what was written so far", raw: '{"content":"Hello, wor', want: "Hello, wor" },
     { name: "is whole when the call is", raw: '{"content":"Hello"}', want: "Hello" },
     { name: "may stand after white space", raw: ' {\n  "content" :\t"Hi', want: "Hi" },
-    { name: "may stand after other keys", raw: '{"reason":"a \\"quoted\\" one","n":-1.5e3,"ok":true,"content":"Hi', want: "Hi" },
-    { name: "may stand after objects and lists", raw: '{"a":{"content":"no","b":["}",{"c":[]}]},"content":"Hi', want: "Hi" },
+    {
+      name: "may stand after other keys",
+      raw: '{"reason":"a \\"quoted\\" one","n":-1.5e3,"ok":true,"content":"Hi',
+      want: "Hi",
+    },
+    {
+      name: "may stand after objects and lists",
+      raw: '{"a":{"content":"no","b":["}",{"c":[]}]},"content":"Hi',
+      want: "Hi",
+    },
     { name: "is not another key's", raw: '{"contents":"no","content_type":"no"', want: "" },
     { name: "is not one further inside", raw: '{"a":{"content":"no"}', want: "" },
-    { name: "has its escapes decoded", raw: '{"content":"a\\n\\"b\\"\\t\\\\c\\/d\\u00e4', want: 'a\n"b"\t\\c/dä' },
+    {
+      name: "has its escapes decoded",
+      raw: '{"content":"a\\n\\"b\\"\\t\\\\c\\/d\\u00e4',
+      want: 'a\n"b"\t\\c/dä',
+    },
     { name: "leaves out a backslash whose escape is cut", raw: '{"content":"a\\', want: "a" },
     { name: "keeps an escaped backslash at the end", raw: '{"content":"a\\\\', want: "a\\" },
     { name: "leaves out a code that is cut", raw: '{"content":"a\\u00e', want: "a" },
-    { name: "puts both halves of a character together", raw: '{"content":"\\ud83d\\ude00', want: "\ud83d\ude00" },
+    {
+      name: "puts both halves of a character together",
+      raw: '{"content":"\\ud83d\\ude00',
+      want: "\ud83d\ude00",
+    },
     { name: "leaves out half a character", raw: '{"content":"a\\ud83d', want: "a" },
-    { name: "leaves out half a character before a cut code", raw: '{"content":"a\\ud83d\\ude0', want: "a" },
-    { name: "takes line breaks that should have been escaped", raw: '{"content":"a\nb', want: "a\nb" },
+    {
+      name: "leaves out half a character before a cut code",
+      raw: '{"content":"a\\ud83d\\ude0',
+      want: "a",
+    },
+    {
+      name: "takes line breaks that should have been escaped",
+      raw: '{"content":"a\nb',
+      want: "a\nb",
+    },
     { name: "ends at a code that is none", raw: '{"content":"a\\uZZZZb"}', want: "a" },
     { name: "may use an escape in its key", raw: '{"cont\\u0065nt":"Hi', want: "Hi" },
     { name: "is the last of two, as in JSON", raw: '{"content":"a","content":"b"}', want: "b" },
@@ -37,16 +61,25 @@ describe("content of unfinished arguments", () => {
 
   it("is a prefix of the content, wherever the arguments are cut", () => {
     fc.assert(
-      fc.property(fc.dictionary(text, fc.jsonValue()), text, fc.boolean(), fc.nat(), (others, content, escaped, cut) => {
-        const { content: _other, ...rest } = others;
-        const json = JSON.stringify({ ...rest, content }, null, cut % 3);
-        const raw = escaped
-          ? json.replace(/[\u0080-\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`)
-          : json;
-        const part = partialContent(raw.slice(0, cut % (raw.length + 1)));
-        expect(content.startsWith(part)).toBe(true);
-        expect(partialContent(raw)).toBe(content);
-      }),
+      fc.property(
+        fc.dictionary(text, fc.jsonValue()),
+        text,
+        fc.boolean(),
+        fc.nat(),
+        (others, content, escaped, cut) => {
+          const { content: _other, ...rest } = others;
+          const json = JSON.stringify({ ...rest, content }, null, cut % 3);
+          const raw = escaped
+            ? json.replace(
+                /[\u0080-\uffff]/g,
+                (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
+              )
+            : json;
+          const part = partialContent(raw.slice(0, cut % (raw.length + 1)));
+          expect(content.startsWith(part)).toBe(true);
+          expect(partialContent(raw)).toBe(content);
+        },
+      ),
       { numRuns: 1_000 },
     );
   });

@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { PartialTexts, type WrittenPiece } from "../../src/agents/partial";
-import { decide, emptySession, evolve, type InputBody, owed, type SessionState } from "../../src/coordination";
+import {
+  decide,
+  emptySession,
+  evolve,
+  type InputBody,
+  owed,
+  type SessionState,
+} from "../../src/coordination";
 import { teamOf } from "./team-run";
 import { cpuMs } from "../fakes/cpu-time";
 
@@ -98,14 +105,26 @@ describe("the partial text of an agent without an answer", () => {
       pieces: [piece("long text"), piece("short", inCall(2)), piece("shorts", inCall(3))],
       want: { 0: "long text" },
     },
-    { name: "does not join texts of different calls", pieces: [piece("abc"), piece("defg", inCall(2))], want: { 0: "defg" } },
-    { name: "is never reasoning", pieces: [piece("thinking aloud", { kind: "reasoning" })], want: {} },
+    {
+      name: "does not join texts of different calls",
+      pieces: [piece("abc"), piece("defg", inCall(2))],
+      want: { 0: "defg" },
+    },
+    {
+      name: "is never reasoning",
+      pieces: [piece("thinking aloud", { kind: "reasoning" })],
+      want: {},
+    },
     {
       name: "is never another tool's argument",
       pieces: [args('{"content":"file text"', { name: "write_file" })],
       want: {},
     },
-    { name: "is told apart from that of others", pieces: [piece("A"), piece("B", { agent: "b" })], want: { 0: "A", 1: "B" } },
+    {
+      name: "is told apart from that of others",
+      pieces: [piece("A"), piece("B", { agent: "b" })],
+      want: { 0: "A", 1: "B" },
+    },
     {
       name: "survives a failed round",
       pieces: [piece("first round"), piece("next", { round: 2, ...inCall(1) })],
@@ -113,7 +132,10 @@ describe("the partial text of an agent without an answer", () => {
     },
     {
       name: "is none of an earlier attempt",
-      pieces: [piece("old", { call: "call_1_1_1_1_1_1" }), piece("new", { call: "call_1_2_1_1_1_1" })],
+      pieces: [
+        piece("old", { call: "call_1_1_1_1_1_1" }),
+        piece("new", { call: "call_1_2_1_1_1_1" }),
+      ],
       want: {},
     },
     {
@@ -131,9 +153,15 @@ describe("the partial text of an agent without an answer", () => {
   });
 
   it("does not count what the generator of personas wrote", () => {
-    const personas = { diversityMode: "perspective" as const, guidelines: null, afterFirstAnswer: "drop" as const };
+    const personas = {
+      diversityMode: "perspective" as const,
+      guidelines: null,
+      afterFirstAnswer: "drop" as const,
+    };
     const state = started({ rules: { personas: true }, team: { personas } });
-    expect(partialsOf(state, [piece("Personas are hard."), piece("My view", { round: 2 })])).toEqual({ 0: "My view" });
+    expect(
+      partialsOf(state, [piece("Personas are hard."), piece("My view", { round: 2 })]),
+    ).toEqual({ 0: "My view" });
   });
 
   it("is not kept once it has an answer, until the next attempt; its final text is", () => {
@@ -147,13 +175,17 @@ describe("the partial text of an agent without an answer", () => {
     add(args('{"content":"It is better', inCall(2)));
     add(piece("The end", { kind: "final", ...inCall(3) }));
     expect(partials()).toEqual({ 0: "", 1: "B" });
-    expect(partials(started({ rules: { skip_coordination: true } }))).toMatchObject({ 0: "The end" });
+    expect(partials(started({ rules: { skip_coordination: true } }))).toMatchObject({
+      0: "The end",
+    });
     add(args('{"content":"Anew', { call: "call_1_2_1_1_1_1" }));
     expect(partials(inAttempt(2, started()))).toEqual({ 0: "Anew" });
   });
 
   it("is gone with the first answer", () => {
-    expect(partialsOf(firstAnswer(started()), [piece("A"), piece("B", { agent: "b" })])).toEqual({ 1: "B" });
+    expect(partialsOf(firstAnswer(started()), [piece("A"), piece("B", { agent: "b" })])).toEqual({
+      1: "B",
+    });
   });
 
   it("fits the ids the rules give to calls", () => {
@@ -165,7 +197,9 @@ describe("the partial text of an agent without an answer", () => {
 describe("the partial text of a presenter", () => {
   it("is its final text, not what it wrote before", () => {
     const state = started({ rules: { skip_coordination: true } });
-    expect(partialsOf(state, [piece("Hm."), piece("The end", { kind: "final" })])).toEqual({ 0: "The end" });
+    expect(partialsOf(state, [piece("Hm."), piece("The end", { kind: "final" })])).toEqual({
+      0: "The end",
+    });
   });
 });
 

@@ -1,7 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { type CallDelta, performCall } from "../../src/agents/perform-call";
 import { createOpenAiChat } from "../../src/providers/openai-chat";
-import { type ModelEvent, type ModelRequest, type Provider, ProviderError, type ResumePoint } from "../../src/providers/provider";
+import {
+  type ModelEvent,
+  type ModelRequest,
+  type Provider,
+  ProviderError,
+  type ResumePoint,
+} from "../../src/providers/provider";
 import { endpointAt } from "../fakes/endpoint";
 
 const usage = { input_tokens: 3, output_tokens: 2, reasoning_tokens: 0, cached_tokens: 0 };
@@ -42,12 +48,23 @@ function scripted(script: (ModelEvent | Error | "heard")[]): Provider {
   };
 }
 
-type Known = { signal?: AbortSignal; headersCame?: () => boolean; wasSent?: () => boolean; from?: ResumePoint };
+type Known = {
+  signal?: AbortSignal;
+  headersCame?: () => boolean;
+  wasSent?: () => boolean;
+  from?: ResumePoint;
+};
 
 function perform(provider: Provider, options: Known = {}) {
   const deltas: CallDelta[] = [];
   const signal = options.signal ?? new AbortController().signal;
-  const result = performCall({ provider, request, onDelta: (delta) => void deltas.push(delta), ...options, signal });
+  const result = performCall({
+    provider,
+    request,
+    onDelta: (delta) => void deltas.push(delta),
+    ...options,
+    signal,
+  });
   return result.then((performed) => ({ performed, deltas }));
 }
 const failed = (failureClass: "transient" | "quota" | "bad_request", code: string, details = {}) =>
@@ -81,13 +98,18 @@ describe("a call that is answered", () => {
       { type: "hosted_tool", name: "web_search", text: "" },
       { type: "hosted_tool", name: "web_search", text: "ses" },
     ];
-    const { performed, deltas } = await perform(scripted([...pieces, { ...stop, hosted, citations }]));
+    const { performed, deltas } = await perform(
+      scripted([...pieces, { ...stop, hosted, citations }]),
+    );
     expect(deltas).toEqual([
       { kind: "hosted_tool", name: "web_search", text: "pas" },
       { kind: "hosted_tool", name: "web_search", text: "ses" },
     ]);
     expect(performed).toMatchObject({ hosted, citations });
-    expect((await perform(scripted([stop]))).performed).toMatchObject({ hosted: [], citations: [] });
+    expect((await perform(scripted([stop]))).performed).toMatchObject({
+      hosted: [],
+      citations: [],
+    });
   });
 
   it("tells from where it can be taken up again, and takes up from there", async () => {
@@ -119,11 +141,22 @@ describe("a call that is answered", () => {
 });
 
 describe("a call that fails", () => {
-  it.each<{ name: string; script: (ModelEvent | Error | "heard")[]; headersCame?: boolean; want: Record<string, unknown> }>([
+  it.each<{
+    name: string;
+    script: (ModelEvent | Error | "heard")[];
+    headersCame?: boolean;
+    want: Record<string, unknown>;
+  }>([
     {
       name: "refused by status was never worked on",
       script: [failed("transient", "overloaded", { status: 503 })],
-      want: { class: "transient", code: "overloaded", message: "Said so.", reached: false, usage: null },
+      want: {
+        class: "transient",
+        code: "overloaded",
+        message: "Said so.",
+        reached: false,
+        usage: null,
+      },
     },
     {
       name: "asks to wait as long as the provider says",
@@ -135,11 +168,13 @@ describe("a call that fails", () => {
       script: [failed("bad_request", "redirect_refused", { status: 302 })],
       want: { reached: false },
     },
-    ...[400, 401, 404, 413, 429, 500, 501, 502, 503, 521, 522, 523, 525, 526, 529, 530].map((status) => ({
-      name: `answered with ${status} before any reply was never worked on`,
-      script: [failed("transient", "server_error", { status })],
-      want: { reached: false },
-    })),
+    ...[400, 401, 404, 413, 429, 500, 501, 502, 503, 521, 522, 523, 525, 526, 529, 530].map(
+      (status) => ({
+        name: `answered with ${status} before any reply was never worked on`,
+        script: [failed("transient", "server_error", { status })],
+        want: { reached: false },
+      }),
+    ),
     ...[408, 504, 520, 524, 598].map((status) => ({
       name: `answered with ${status} may have cost something: whoever said so only stopped waiting`,
       script: [failed("transient", "timeout", { status })],
@@ -190,7 +225,11 @@ describe("a call that fails", () => {
       script: [text("a"), { type: "usage", usage }, failed("transient", "stream_cut")],
       want: { reached: true, usage },
     },
-    { name: "that timed out may have cost something", script: [failed("transient", "timeout")], want: { reached: true } },
+    {
+      name: "that timed out may have cost something",
+      script: [failed("transient", "timeout")],
+      want: { reached: true },
+    },
     {
       name: "inside a stream of status 200 may have cost something",
       script: [failed("quota", "quota_exceeded", { status: 200 })],
@@ -204,7 +243,11 @@ describe("a call that fails", () => {
     {
       name: "of our own is told without its words",
       script: [new Error("key sk-secret-123456 was bad")],
-      want: { class: "transient", code: "unexpected", message: expect.not.stringContaining("secret") },
+      want: {
+        class: "transient",
+        code: "unexpected",
+        message: expect.not.stringContaining("secret"),
+      },
     },
     {
       name: "by our own restart is an interruption",
@@ -219,8 +262,18 @@ describe("a call that fails", () => {
   const unreachable = failed("transient", "cannot_reach");
   const notBegun = failed("transient", "attachment_unreadable");
   it.each<{ name: string; error: Error; known: Known; reached: boolean; code?: string }>([
-    { name: "before its request was sent cost nothing", error: notBegun, known: { wasSent: () => false }, reached: false },
-    { name: "in the same way after it may have", error: notBegun, known: { wasSent: () => true }, reached: true },
+    {
+      name: "before its request was sent cost nothing",
+      error: notBegun,
+      known: { wasSent: () => false },
+      reached: false,
+    },
+    {
+      name: "in the same way after it may have",
+      error: notBegun,
+      known: { wasSent: () => true },
+      reached: true,
+    },
     { name: "and nobody knows if it was sent may have", error: notBegun, known: {}, reached: true },
     {
       name: "while it was taken up again was sent before",
@@ -249,7 +302,10 @@ describe("a call that fails", () => {
     },
   ])("$name", async ({ error, known, reached, code }) => {
     const { performed } = await perform(scripted([error]), known);
-    expect(performed).toMatchObject({ type: "failed", failure: { reached, ...(code && { code }) } });
+    expect(performed).toMatchObject({
+      type: "failed",
+      failure: { reached, ...(code && { code }) },
+    });
   });
 
   it("by asking for more tools than anyone means is cut off", async () => {
@@ -259,8 +315,13 @@ describe("a call that fails", () => {
       name: "t",
       arguments: "{}",
     }));
-    const { performed } = await perform(scripted([{ type: "stop", reason: "tool_calls", items, usage }]));
-    expect(performed).toMatchObject({ type: "failed", failure: { code: "too_many_tool_calls", usage, reached: true } });
+    const { performed } = await perform(
+      scripted([{ type: "stop", reason: "tool_calls", items, usage }]),
+    );
+    expect(performed).toMatchObject({
+      type: "failed",
+      failure: { code: "too_many_tool_calls", usage, reached: true },
+    });
   });
 });
 
@@ -286,7 +347,9 @@ describe("a call that is aborted", () => {
       heard += 1;
       if (heard === 3) controller.abort(new Error("cancelled"));
     };
-    await expect(performCall({ provider, request, signal: controller.signal, onDelta })).rejects.toThrow("cancelled");
+    await expect(
+      performCall({ provider, request, signal: controller.signal, onDelta }),
+    ).rejects.toThrow("cancelled");
     expect({ heard, closed }).toEqual({ heard: 3, closed: true });
   });
 
@@ -299,14 +362,24 @@ describe("a call that is aborted", () => {
 describe("through a real adapter", () => {
   const providerFor = (respond: () => Promise<Response>) =>
     createOpenAiChat(endpointAt("https://models.example/v1", { fetch: respond }));
-  const sse = (...chunks: unknown[]) => chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("");
-  const chunk = (delta: unknown, finish_reason: string | null = null) => ({ choices: [{ index: 0, delta, finish_reason }] });
+  const sse = (...chunks: unknown[]) =>
+    chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("");
+  const chunk = (delta: unknown, finish_reason: string | null = null) => ({
+    choices: [{ index: 0, delta, finish_reason }],
+  });
   const stream = (body: string) => () =>
     Promise.resolve(new Response(body, { headers: { "content-type": "text/event-stream" } }));
 
   it("gives the reply of a stream", async () => {
-    const { performed, deltas } = await perform(providerFor(stream(sse(chunk({ content: "Hi" }), chunk({}, "stop")))));
-    expect(performed).toMatchObject({ type: "replied", text: "Hi", stopReason: "stop", usage: null });
+    const { performed, deltas } = await perform(
+      providerFor(stream(sse(chunk({ content: "Hi" }), chunk({}, "stop")))),
+    );
+    expect(performed).toMatchObject({
+      type: "replied",
+      text: "Hi",
+      stopReason: "stop",
+      usage: null,
+    });
     expect(deltas).toEqual([{ kind: "text", text: "Hi" }]);
   });
 
@@ -323,7 +396,10 @@ describe("through a real adapter", () => {
     },
     {
       name: "a connection that seems to have been refused may have been",
-      respond: () => Promise.reject(new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED 127.0.0.1:9") })),
+      respond: () =>
+        Promise.reject(
+          new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED 127.0.0.1:9") }),
+        ),
       want: { code: "connection_refused", reached: true },
     },
     {

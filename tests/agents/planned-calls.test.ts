@@ -5,8 +5,10 @@ import { type PlannedCall, presentationMessage } from "../../src/prompts/present
 const { argumentChars, chars } = PLANNED_LIMITS;
 const MIB = 1024 * 1024;
 const call = (name: string, text: string): PlannedCall => ({ name, arguments: text });
-const many = (count: number, text: string) => Array.from({ length: count }, (_, nth) => call(`call_${nth + 1}`, text));
-const shown = (planned: readonly PlannedCall[]) => latestPlanned(planned.toReversed(), planned.length);
+const many = (count: number, text: string) =>
+  Array.from({ length: count }, (_, nth) => call(`call_${nth + 1}`, text));
+const shown = (planned: readonly PlannedCall[]) =>
+  latestPlanned(planned.toReversed(), planned.length);
 const message = (planned: readonly PlannedCall[]) =>
   presentationMessage({
     nonce: "n1",
@@ -21,7 +23,11 @@ const message = (planned: readonly PlannedCall[]) =>
 
 describe("of the calls that a presenter planned it is shown", () => {
   it.each([
-    { name: "all, word for word and in their order, where they are few", planned: many(3, '{"to":"all"}'), kept: [1, 2, 3] },
+    {
+      name: "all, word for word and in their order, where they are few",
+      planned: many(3, '{"to":"all"}'),
+      kept: [1, 2, 3],
+    },
     {
       name: "one as long as may be in whole",
       planned: [call("call_1", "x".repeat(argumentChars))],
@@ -34,8 +40,16 @@ describe("of the calls that a presenter planned it is shown", () => {
   });
 
   it.each([
-    { name: "the beginning of a long one, and how much more there was", planned: [call("call_1", "x".repeat(MIB))], leftOut: 0 },
-    { name: "the latest where together they are too long", planned: many(64, "x".repeat(MIB)), leftOut: 57 },
+    {
+      name: "the beginning of a long one, and how much more there was",
+      planned: [call("call_1", "x".repeat(MIB))],
+      leftOut: 0,
+    },
+    {
+      name: "the latest where together they are too long",
+      planned: many(64, "x".repeat(MIB)),
+      leftOut: 57,
+    },
     { name: "the latest where there are too many", planned: many(20_000, "{}"), leftOut: 18_400 },
   ])("$name", ({ planned, leftOut }) => {
     const { calls, leftOut: earlier } = shown(planned);

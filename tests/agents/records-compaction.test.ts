@@ -10,21 +10,44 @@ const SUMMARY: CallRecord = { kind: "summary", keepFrom: 2, keepsNotes: true, te
 const tooLong = failure({ class: "context_too_long", compactible: true });
 
 /** An agent under way, and what its conversation gains from what happens to its call. */
-function gainedBy(prepare: (world: World) => void, body: (call: string) => InputBody, brought: Partial<RenderInput>) {
+function gainedBy(
+  prepare: (world: World) => void,
+  body: (call: string) => InputBody,
+  brought: Partial<RenderInput>,
+) {
   const world = new World({ agents: ["a"] });
   world.ask();
   prepare(world);
   const before = world.state;
   const events = world.give(body(world.callOf("a")));
-  const nothing = { history: [], reply: null, toolResult: null, cut: null, summary: null, planned: [] };
-  const records = renderRecords({ before, events, team: teamOf(["a"]), nonce: nonceOf, ...nothing, ...brought });
+  const nothing = {
+    history: [],
+    reply: null,
+    toolResult: null,
+    cut: null,
+    summary: null,
+    planned: [],
+  };
+  const records = renderRecords({
+    before,
+    events,
+    team: teamOf(["a"]),
+    nonce: nonceOf,
+    ...nothing,
+    ...brought,
+  });
   return records.map(({ record }) => record);
 }
 const works = (world: World) => void [world.does("a", says("hm")), world.starts("a")];
 const sums = (world: World) => {
   works(world);
   world.does("a", fails({ class: "context_too_long", compactible: true }));
-  world.give({ type: "call_ready", effect: "call_1_1_1_1_2_2", inputTokens: 9, compactionTokens: 9 });
+  world.give({
+    type: "call_ready",
+    effect: "call_1_1_1_1_2_2",
+    inputTokens: 9,
+    compactionTokens: 9,
+  });
 };
 const DROPPED = { replies: 1, tool_calls: 0, tool_results: 0, notes: 0, tokens: 9 };
 const replies = (dropped: typeof DROPPED | undefined) => (effect: string) => {
@@ -36,7 +59,11 @@ const replies = (dropped: typeof DROPPED | undefined) => (effect: string) => {
 describe("a conversation gains", () => {
   it("what a call had written that was too long, as it will be summed up", () => {
     const cut = { agent: 0, text: "I was about to" };
-    const records = gainedBy(works, (effect) => ({ type: "call_failed", effect, failure: tooLong }), { cut });
+    const records = gainedBy(
+      works,
+      (effect) => ({ type: "call_failed", effect, failure: tooLong }),
+      { cut },
+    );
     expect(records).toEqual([{ kind: "cut", text: "I was about to" }]);
   });
 
@@ -44,12 +71,18 @@ describe("a conversation gains", () => {
     { name: "had written nothing", text: "", failed: tooLong },
     { name: "failed in another way", text: "I was", failed: failure() },
   ])("nothing from a call that $name", ({ text, failed }) => {
-    const records = gainedBy(works, (effect) => ({ type: "call_failed", effect, failure: failed }), { cut: { agent: 0, text } });
+    const records = gainedBy(
+      works,
+      (effect) => ({ type: "call_failed", effect, failure: failed }),
+      { cut: { agent: 0, text } },
+    );
     expect(records).toEqual([]);
   });
 
   it("the summary, and not the reply that it was", () => {
-    expect(gainedBy(sums, replies(DROPPED), { summary: { agent: 0, record: SUMMARY } })).toEqual([SUMMARY]);
+    expect(gainedBy(sums, replies(DROPPED), { summary: { agent: 0, record: SUMMARY } })).toEqual([
+      SUMMARY,
+    ]);
   });
 
   it("nothing from a summary that is none", () => {
@@ -59,5 +92,7 @@ describe("a conversation gains", () => {
 
 it("what a call had written that was too long is not sent again as it is", () => {
   const start: CallRecord = { kind: "start", system: "role", user: "THE TASK" };
-  expect(toMessages([start, { kind: "cut", text: "I was about to" }]).messages).toEqual([{ role: "user", text: "THE TASK" }]);
+  expect(toMessages([start, { kind: "cut", text: "I was about to" }]).messages).toEqual([
+    { role: "user", text: "THE TASK" },
+  ]);
 });

@@ -7,7 +7,11 @@ import { call } from "./team-run";
 
 const usage = { input_tokens: 1, output_tokens: 2, reasoning_tokens: 0, cached_tokens: 0 };
 
-function read(items: ReplyItem[], purpose: Purpose = "coordination", stopReason: StopReason = "tool_calls") {
+function read(
+  items: ReplyItem[],
+  purpose: Purpose = "coordination",
+  stopReason: StopReason = "tool_calls",
+) {
   return toReply({ items, text: "", stopReason, usage }, { purpose, ownTools: ["read_file"] });
 }
 const decisionOf = (name: string, args: unknown, stopReason?: StopReason) =>
@@ -25,16 +29,36 @@ describe("the arguments of new_answer", () => {
   it.each([
     { name: "are taken as they are", args: { content: "Because." }, want: accepted("Because.") },
     { name: "may have further fields", args: { content: "A", confidence: 1 }, want: accepted("A") },
-    { name: "keep line breaks and white space", args: '{"content":" a\\n\\n  b "}', want: accepted(" a\n\n  b ") },
-    { name: "may be empty text, which the rules refuse", args: { content: "" }, want: accepted("") },
-    { name: "go by the last of two equal keys, as JSON does", args: '{"content":"a","content":"b"}', want: accepted("b") },
-    { name: "have halves of characters mended", args: '{"content":"a\\ud83d"}', want: accepted("a\ufffd") },
+    {
+      name: "keep line breaks and white space",
+      args: '{"content":" a\\n\\n  b "}',
+      want: accepted(" a\n\n  b "),
+    },
+    {
+      name: "may be empty text, which the rules refuse",
+      args: { content: "" },
+      want: accepted(""),
+    },
+    {
+      name: "go by the last of two equal keys, as JSON does",
+      args: '{"content":"a","content":"b"}',
+      want: accepted("b"),
+    },
+    {
+      name: "have halves of characters mended",
+      args: '{"content":"a\\ud83d"}',
+      want: accepted("a\ufffd"),
+    },
     {
       name: "may be as large as an answer may be",
       args: { content: bytes(LIMITS.answerBytes) },
       want: accepted(bytes(LIMITS.answerBytes)),
     },
-    { name: "may not be larger", args: { content: bytes(LIMITS.answerBytes + 1) }, want: invalid("new_answer", /over 128 KB/) },
+    {
+      name: "may not be larger",
+      args: { content: bytes(LIMITS.answerBytes + 1) },
+      want: invalid("new_answer", /over 128 KB/),
+    },
     {
       name: "may not be larger in bytes",
       args: { content: "ä".repeat(LIMITS.answerBytes / 2 + 1) },
@@ -47,8 +71,16 @@ describe("the arguments of new_answer", () => {
     },
     { name: "may not be missing", args: {}, want: invalid("new_answer", /`content` is missing/) },
     { name: "may not be empty", args: "", want: invalid("new_answer", /`content` is missing/) },
-    { name: "may not be white space", args: " \n", want: invalid("new_answer", /`content` is missing/) },
-    { name: "may not be null", args: "null", want: invalid("new_answer", /must be one JSON object, not null/) },
+    {
+      name: "may not be white space",
+      args: " \n",
+      want: invalid("new_answer", /`content` is missing/),
+    },
+    {
+      name: "may not be null",
+      args: "null",
+      want: invalid("new_answer", /must be one JSON object, not null/),
+    },
     { name: "may not be a list", args: '["A"]', want: invalid("new_answer", /not a list/) },
     { name: "may not be a string", args: '"A"', want: invalid("new_answer", /not a string/) },
     {
@@ -56,8 +88,16 @@ describe("the arguments of new_answer", () => {
       args: JSON.stringify(JSON.stringify({ content: "A" })),
       want: invalid("new_answer", /not a string/),
     },
-    { name: "may not be broken", args: '{"content":"A"', want: invalid("new_answer", /not valid JSON/) },
-    { name: "may not be followed by anything", args: '{"content":"A"}}', want: invalid("new_answer", /not valid JSON/) },
+    {
+      name: "may not be broken",
+      args: '{"content":"A"',
+      want: invalid("new_answer", /not valid JSON/),
+    },
+    {
+      name: "may not be followed by anything",
+      args: '{"content":"A"}}',
+      want: invalid("new_answer", /not valid JSON/),
+    },
     {
       name: "may not have content of another type",
       args: { content: 7 },
@@ -79,7 +119,11 @@ describe("the arguments of new_answer", () => {
   });
 
   it.each([
-    { name: "broken by the output limit are called cut", args: '{"content":"A', want: /cut at its output limit/ },
+    {
+      name: "broken by the output limit are called cut",
+      args: '{"content":"A',
+      want: /cut at its output limit/,
+    },
     { name: "that are whole are not called cut", args: {}, want: /`content` is missing/ },
   ])("$name", ({ args, want }) => {
     expect(decisionOf("new_answer", args, "length")).toEqual(invalid("new_answer", want));
@@ -107,8 +151,16 @@ describe("the arguments of vote", () => {
       args: { agent_id: "agent2" },
       want: invalid("vote", /`reason` is missing\. Give `agent_id` and `reason`/),
     },
-    { name: "need a short reason", args: { agent_id: "agent2", reason: bytes(4097) }, want: invalid("vote", /at most 4 KB/) },
-    { name: "need a possible alias", args: { agent_id: bytes(40), reason: "" }, want: invalid("vote", /names no agent/) },
+    {
+      name: "need a short reason",
+      args: { agent_id: "agent2", reason: bytes(4097) },
+      want: invalid("vote", /at most 4 KB/),
+    },
+    {
+      name: "need a possible alias",
+      args: { agent_id: bytes(40), reason: "" },
+      want: invalid("vote", /names no agent/),
+    },
     {
       name: "need an alias as text",
       args: { agent_id: ["agent2"], reason: "" },
@@ -132,12 +184,15 @@ describe("a coordination reply", () => {
       { toolCall: "t1", name: "read_file" },
       { toolCall: "t2", name: "made_up" },
     ]);
-    expect(reply.decisions).toEqual([{ name: "vote", tool_call: "v", alias: "agent1", reason: "r" }]);
+    expect(reply.decisions).toEqual([
+      { name: "vote", tool_call: "v", alias: "agent1", reason: "r" },
+    ]);
     expect(reply).toMatchObject({ verdict: null, personas: null, usage, stopReason: "tool_calls" });
   });
 
   it("never takes text for a decision", () => {
-    const text = 'vote(agent_id="agent1", reason="x") <tool_call>{"name":"new_answer","arguments":{"content":"A"}}</tool_call>';
+    const text =
+      'vote(agent_id="agent1", reason="x") <tool_call>{"name":"new_answer","arguments":{"content":"A"}}</tool_call>';
     const reply = toReply(
       { items: [{ type: "text", text }], text, stopReason: "stop", usage: null },
       { purpose: "coordination", ownTools: [] },
@@ -183,13 +238,24 @@ describe("what hosted tools did", () => {
 
   it("is absent where it was nothing", () => {
     const read = toReply({ ...reply, hosted: [], citations: [] }, context);
-    expect([Object.hasOwn(read, "hosted"), Object.hasOwn(read, "citations")]).toEqual([false, false]);
+    expect([Object.hasOwn(read, "hosted"), Object.hasOwn(read, "citations")]).toEqual([
+      false,
+      false,
+    ]);
   });
 
   it("is kept in so far as events can hold it, whatever an adapter gives", () => {
-    const citations = Array.from({ length: 300 }, (_, nth) => ({ ...citation, url: `https://a.example/${nth}` }));
-    const read = toReply({ ...reply, hosted: Array(80).fill({ ...use, output: bytes(100_000) }), citations }, context);
-    expect([read.hosted?.length, read.hosted?.[0]?.output.length, read.citations?.length]).toEqual([64, 16_000, 100]);
+    const citations = Array.from({ length: 300 }, (_, nth) => ({
+      ...citation,
+      url: `https://a.example/${nth}`,
+    }));
+    const read = toReply(
+      { ...reply, hosted: Array(80).fill({ ...use, output: bytes(100_000) }), citations },
+      context,
+    );
+    expect([read.hosted?.length, read.hosted?.[0]?.output.length, read.citations?.length]).toEqual([
+      64, 16_000, 100,
+    ]);
   });
 });
 
@@ -206,7 +272,11 @@ describe("a verdict", () => {
   const restart = { reason: "wrong", instructions: "redo" };
   it.each([
     { name: "submits", items: [call("submit", { confirmed: true })], want: { restart: false } },
-    { name: "restarts", items: [call("restart_orchestration", restart)], want: { restart: true, ...restart } },
+    {
+      name: "restarts",
+      items: [call("restart_orchestration", restart)],
+      want: { restart: true, ...restart },
+    },
     {
       name: "is the last of several",
       items: [call("submit", { confirmed: true }), call("restart_orchestration", restart)],
@@ -217,7 +287,11 @@ describe("a verdict", () => {
       items: [call("restart_orchestration", restart), call("submit", "{")],
       want: { restart: true, ...restart },
     },
-    { name: "is none without confirmation", items: [call("submit", { confirmed: false })], want: null },
+    {
+      name: "is none without confirmation",
+      items: [call("submit", { confirmed: false })],
+      want: null,
+    },
     {
       name: "is none without a reason",
       items: [call("restart_orchestration", { reason: " ", instructions: "redo" })],
@@ -255,7 +329,11 @@ describe("personas", () => {
     { name: "are none without a list", args: { personas: { agent1: "Doubt." } }, want: null },
     { name: "are none if broken", args: "{", want: null },
   ])("$name", ({ args, want }) => {
-    expect(read([call("assign_personas", args)], "personas")).toMatchObject({ personas: want, tools: [], decisions: [] });
+    expect(read([call("assign_personas", args)], "personas")).toMatchObject({
+      personas: want,
+      tools: [],
+      decisions: [],
+    });
   });
 
   it("cannot reach a prototype", () => {

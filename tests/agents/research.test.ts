@@ -6,8 +6,12 @@ import { answers, call, nonceOf, says, type Script, teamOf, TeamRun, votes } fro
 /** A team whose first agent's provider runs hosted tools only where no functions are offered. */
 function searchingTeam() {
   const team = teamOf(["canary_alpha", "canary_beta"]);
-  const hosted_tools = [{ name: "web_search" as const, max_uses: 3, usd_per_use: null, tokens_per_use: 100 }];
-  const agents = team.rules.agents.map((rules, index) => (index === 0 ? { ...rules, hosted_tools, hosted_alone: true } : rules));
+  const hosted_tools = [
+    { name: "web_search" as const, max_uses: 3, usd_per_use: null, tokens_per_use: 100 },
+  ];
+  const agents = team.rules.agents.map((rules, index) =>
+    index === 0 ? { ...rules, hosted_tools, hosted_alone: true } : rules,
+  );
   return { ...team, rules: { ...team.rules, agents } };
 }
 
@@ -62,7 +66,12 @@ it("a research call is asked for research, which nothing later is", () => {
 it("its text, results and sources stay, as quoted data, and nothing that only its provider could read", () => {
   const next = ofFirst()[1]?.request;
   const text = textOf(next);
-  expect(outline(readBlocks(text, nonceOf(0, 1)))).toEqual(["ORIGINAL MESSAGE", "YOUR RESEARCH", "COMPUTED", "SOURCES"]);
+  expect(outline(readBlocks(text, nonceOf(0, 1)))).toEqual([
+    "ORIGINAL MESSAGE",
+    "YOUR RESEARCH",
+    "COMPUTED",
+    "SOURCES",
+  ]);
   expect(text).toContain("The pass is open.");
   expect(text).toContain("6*7\n→ 42");
   expect(text).toContain("https://passes.example/");
@@ -75,9 +84,12 @@ it("research without a word is said to be none", () => {
   expect(textOf(voting)).not.toContain("YOUR RESEARCH");
   const silent = new TeamRun({
     team: searchingTeam(),
-    script: (agent, request, nth) => (names(request) === "web_search" ? says("") : script(agent, request, nth)),
+    script: (agent, request, nth) =>
+      names(request) === "web_search" ? says("") : script(agent, request, nth),
   }).ask("Which pass?");
-  expect(textOf(silent.sent.filter(({ agent }) => agent === 0)[1]?.request)).toContain("noted nothing");
+  expect(textOf(silent.sent.filter(({ agent }) => agent === 0)[1]?.request)).toContain(
+    "noted nothing",
+  );
 });
 
 it("what it decides unasked is no vote, and it is no reminder", () => {

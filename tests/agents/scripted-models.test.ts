@@ -15,7 +15,11 @@ describe("a scripted model finds in its request", () => {
     history,
     script: (agent, request, nth) => {
       const situation = toSituation(
-        OPENAI_CHAT.read({ path: "", headers: {}, body: toBody(request, findHost("https://models.example/v1")) }),
+        OPENAI_CHAT.read({
+          path: "",
+          headers: {},
+          body: toBody(request, findHost("https://models.example/v1")),
+        }),
       );
       seen.push(situation);
       if (situation.stage === "first_answer") return answers(`answer ${agent}`);
@@ -31,12 +35,18 @@ describe("a scripted model finds in its request", () => {
   });
 
   it("no answers before its own", () => {
-    expect(at("first_answer").map(({ shown, aliases }) => [shown, aliases])).toEqual([[], [], []].map((shown) => [shown, []]));
+    expect(at("first_answer").map(({ shown, aliases }) => [shown, aliases])).toEqual(
+      [[], [], []].map((shown) => [shown, []]),
+    );
   });
 
   it("all answers and whom it may vote for, when it decides", () => {
     const [deciding] = at("deciding");
-    expect(deciding?.shown.map(({ text }) => text).toSorted()).toEqual(["answer 0", "answer 1", "answer 2"]);
+    expect(deciding?.shown.map(({ text }) => text).toSorted()).toEqual([
+      "answer 0",
+      "answer 1",
+      "answer 2",
+    ]);
     expect(deciding?.aliases).toEqual(["agent1", "agent2", "agent3"]);
   });
 

@@ -40,7 +40,10 @@ type Options = {
   nonce?: (agent: number, attempt: number) => string;
 };
 
-type Offer = Pick<RequestParts, "offers" | "forced" | "maxOutputTokens" | "hostedTools" | "research">;
+type Offer = Pick<
+  RequestParts,
+  "offers" | "forced" | "maxOutputTokens" | "hostedTools" | "research"
+>;
 
 export class TeamRun {
   readonly events: SessionEvent[] = [];
@@ -59,7 +62,14 @@ export class TeamRun {
   /** Asks the team and lets it work until the turn is over. */
   ask(question: string): this {
     const { rules } = this.#options.team;
-    this.#handle({ type: "turn_requested", rules, question, parentTurn: null, budget: {}, timeoutMs: null });
+    this.#handle({
+      type: "turn_requested",
+      rules,
+      question,
+      parentTurn: null,
+      budget: {},
+      timeoutMs: null,
+    });
     for (let step = 0; step < 2_000 && runningTurn(this.#state); step += 1) this.#step();
     if (runningTurn(this.#state)) throw new Error("the turn does not end");
     return this;
@@ -70,13 +80,16 @@ export class TeamRun {
   }
 
   #step(): void {
-    const effect = owed(this.#state).toSorted((a, b) => this.#callsOf(a.agent) - this.#callsOf(b.agent))[0];
+    const effect = owed(this.#state).toSorted(
+      (a, b) => this.#callsOf(a.agent) - this.#callsOf(b.agent),
+    )[0];
     this.#at += 50;
     if (!effect) this.#at += 10_000;
     if (!effect) return this.#handle({ type: "clock" });
     this.#at = Math.max(this.#at, effect.type === "model_call" ? effect.notBefore : 0);
     if (effect.type === "model_call") this.#call(effect);
-    else if (effect.type === "tool_listing") this.#handle({ type: "tools_listed", agent: effect.agent, servers: [] });
+    else if (effect.type === "tool_listing")
+      this.#handle({ type: "tools_listed", agent: effect.agent, servers: [] });
     else this.#tool(effect);
   }
 
@@ -98,7 +111,13 @@ export class TeamRun {
     if (started?.call !== effect.id) return;
     const { offers, forced, max_output_tokens: maxOutputTokens, hosted_tools = [] } = started;
     const hostedTools = hosted_tools.map(({ name, max_uses }) => ({ name, maxUses: max_uses }));
-    const request = this.#request(effect, { offers, forced, maxOutputTokens, hostedTools, research: isResearch(started) });
+    const request = this.#request(effect, {
+      offers,
+      forced,
+      maxOutputTokens,
+      hostedTools,
+      research: isResearch(started),
+    });
     this.sent.push({ agent: effect.agent, purpose: effect.purpose, request });
     const nth = this.#callsOf(effect.agent) + 1;
     this.#calls.set(effect.agent, nth);
@@ -106,7 +125,9 @@ export class TeamRun {
   }
 
   #reply(effect: ModelCallEffect, scripted: ScriptedReply): void {
-    const taken = this.#records(effect).flatMap((record) => (record.kind === "reply" ? record.items : []));
+    const taken = this.#records(effect).flatMap((record) =>
+      record.kind === "reply" ? record.items : [],
+    );
     const ids = new Set(taken.flatMap((item) => (item.type === "tool_call" ? [item.id] : [])));
     const items = uniqueCallIds(scripted.items, ids);
     const text = items.map((item) => (item.type === "text" ? item.text : "")).join("");
@@ -115,7 +136,10 @@ export class TeamRun {
       { ...scripted, items, text, stopReason: scripted.stopReason ?? "stop", usage },
       { purpose: effect.purpose, ownTools: this.#toolNames(effect.agent) },
     );
-    this.#handle({ type: "call_replied", effect: effect.id, reply }, { reply: { agent: effect.agent, items } });
+    this.#handle(
+      { type: "call_replied", effect: effect.id, reply },
+      { reply: { agent: effect.agent, items } },
+    );
   }
 
   #tool(effect: Extract<Effect, { type: "tool_call" }>): void {
@@ -134,7 +158,13 @@ export class TeamRun {
       description: "A tool.",
       parameters: { type: "object" },
     }));
-    return toRequest({ records: this.#records(effect), agent, aliases: turn.aliases, ownTools, ...offer });
+    return toRequest({
+      records: this.#records(effect),
+      agent,
+      aliases: turn.aliases,
+      ownTools,
+      ...offer,
+    });
   }
 
   #records({ agent, round }: { agent: number; round: number }): CallRecord[] {
@@ -146,7 +176,10 @@ export class TeamRun {
     return this.#options.team.rules.agents[agent]?.tools.map(({ name }) => name) ?? [];
   }
 
-  #handle(body: InputBody, brought: Partial<Pick<Parameters<typeof renderRecords>[0], "reply" | "toolResult">> = {}): void {
+  #handle(
+    body: InputBody,
+    brought: Partial<Pick<Parameters<typeof renderRecords>[0], "reply" | "toolResult">> = {},
+  ): void {
     const events = decide(this.#state, { ...body, at: this.#at, seed: this.#at, partials: {} });
     const { team, nonce = nonceOf, history = [] } = this.#options;
     const records = renderRecords({
@@ -178,8 +211,12 @@ export const call = (name: string, args: unknown, id = `id_${name}`): ReplyItem 
   name,
   arguments: typeof args === "string" ? args : JSON.stringify(args),
 });
-export const answers = (content: string): ScriptedReply => ({ items: [call("new_answer", { content })] });
-export const votes = (agent_id: string, reason = "best"): ScriptedReply => ({ items: [call("vote", { agent_id, reason })] });
+export const answers = (content: string): ScriptedReply => ({
+  items: [call("new_answer", { content })],
+});
+export const votes = (agent_id: string, reason = "best"): ScriptedReply => ({
+  items: [call("vote", { agent_id, reason })],
+});
 export const says = (text: string): ScriptedReply => ({ items: [{ type: "text", text }] });
 
 const defaultRules: Omit<TeamRules, "agents"> = {
@@ -197,10 +234,18 @@ const defaultRules: Omit<TeamRules, "agents"> = {
   initial_round_timeout_ms: 600_000,
 };
 
-type TeamOptions = { rules?: Partial<TeamRules>; tools?: string[]; team?: Partial<Team>; agent?: Partial<TeamAgent> };
+type TeamOptions = {
+  rules?: Partial<TeamRules>;
+  tools?: string[];
+  team?: Partial<Team>;
+  agent?: Partial<TeamAgent>;
+};
 
 /** A team of agents whose ids, providers and models nobody may be told. */
-export function teamOf(ids: string[], { rules = {}, tools = [], team = {}, agent = {} }: TeamOptions = {}): Team {
+export function teamOf(
+  ids: string[],
+  { rules = {}, tools = [], team = {}, agent = {} }: TeamOptions = {},
+): Team {
   return {
     rules: {
       ...defaultRules,

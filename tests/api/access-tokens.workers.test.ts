@@ -6,9 +6,21 @@ import { ask, makeKey } from "./keyed-client";
 /** Tokens of an access proxy, good or forged: the service knows no such proxy, so none of them says who asks. */
 const UNKNOWN = "/api/sessions/session_unknown00";
 const ELSEWHERE = "https://massgen.example.com";
-const RSA = { name: "RSASSA-PKCS1-v1_5", modulusLength: 2048, publicExponent: Uint8Array.of(1, 0, 1), hash: "SHA-256" };
+const RSA = {
+  name: "RSASSA-PKCS1-v1_5",
+  modulusLength: 2048,
+  publicExponent: Uint8Array.of(1, 0, 1),
+  hash: "SHA-256",
+};
 const TEAM = "https://acme.cloudflareaccess.com";
-const CLAIMS = { iss: TEAM, aud: ["the-service"], email: "admin@example.com", sub: "admin", tenant: "acme", scopes: "admin" };
+const CLAIMS = {
+  iss: TEAM,
+  aud: ["the-service"],
+  email: "admin@example.com",
+  sub: "admin",
+  tenant: "acme",
+  scopes: "admin",
+};
 
 const base64url = (value: unknown) => btoa(JSON.stringify(value)).replace(/=+$/, "");
 const inAnHour = Math.floor(Date.now() / 1000) + 3_600;
@@ -22,7 +34,10 @@ async function newKeyPair(): Promise<CryptoKeyPair> {
 async function publicPem(): Promise<string> {
   const { publicKey } = await keyPair;
   const exported = await crypto.subtle.exportKey("spki", publicKey);
-  const text = exported instanceof ArrayBuffer ? Buffer.from(exported).toString("base64") : expect.fail("no bytes");
+  const text =
+    exported instanceof ArrayBuffer
+      ? Buffer.from(exported).toString("base64")
+      : expect.fail("no bytes");
   return `-----BEGIN PUBLIC KEY-----\n${text}\n-----END PUBLIC KEY-----`;
 }
 
@@ -40,7 +55,8 @@ const TOKENS: readonly { row: string; name: string; token: () => Promise<string>
   {
     row: "A12",
     name: "alg none without a signature",
-    token: async () => `${base64url({ alg: "none", typ: "JWT" })}.${base64url({ ...CLAIMS, exp: inAnHour })}.`,
+    token: async () =>
+      `${base64url({ alg: "none", typ: "JWT" })}.${base64url({ ...CLAIMS, exp: inAnHour })}.`,
   },
   { row: "A12", name: "alg None with a signature", token: () => withHeader({ alg: "None" }) },
   {
@@ -87,10 +103,13 @@ describe("a token of an access proxy", () => {
     expect(await countSessions()).toEqual(before);
   });
 
-  it.each(TOKENS)("$row with $name adds nothing to a key, and takes nothing from it", async ({ token }) => {
-    const headers = { ...carrying(await token()), authorization: `Bearer ${reader.key}` };
-    const look = await ask(ELSEWHERE + UNKNOWN, { headers });
-    const change = await ask(`${ELSEWHERE}/api/keys`, { headers });
-    expect([look.status, change.status]).toEqual([404, 403]);
-  });
+  it.each(TOKENS)(
+    "$row with $name adds nothing to a key, and takes nothing from it",
+    async ({ token }) => {
+      const headers = { ...carrying(await token()), authorization: `Bearer ${reader.key}` };
+      const look = await ask(ELSEWHERE + UNKNOWN, { headers });
+      const change = await ask(`${ELSEWHERE}/api/keys`, { headers });
+      expect([look.status, change.status]).toEqual([404, 403]);
+    },
+  );
 });

@@ -4,9 +4,12 @@ import { describe, expect, it } from "vitest";
 const ask = (url: string, init?: RequestInit) => exports.default.fetch(new Request(url, init));
 
 describe("open access", () => {
-  it.each(["http://127.0.0.1:8787", "http://localhost:8787", "http://[::1]:8787"])("is for %s", async (origin) => {
-    expect((await ask(`${origin}/api/sessions/session_unknown00`)).status).toBe(404);
-  });
+  it.each(["http://127.0.0.1:8787", "http://localhost:8787", "http://[::1]:8787"])(
+    "is for %s",
+    async (origin) => {
+      expect((await ask(`${origin}/api/sessions/session_unknown00`)).status).toBe(404);
+    },
+  );
 
   it.each([
     "http://massgen.example.com",
@@ -23,10 +26,17 @@ describe("open access", () => {
     { name: "says so", headers: { "sec-fetch-site": "cross-site" }, status: 403 },
     { name: "is of another origin", headers: { origin: "https://evil.example" }, status: 403 },
     { name: "hides where it comes from", headers: { origin: "null" }, status: 403 },
-    { name: "is our own", headers: { origin: "http://127.0.0.1:8787", "sec-fetch-site": "same-origin" }, status: 404 },
+    {
+      name: "is our own",
+      headers: { origin: "http://127.0.0.1:8787", "sec-fetch-site": "same-origin" },
+      status: 404,
+    },
     { name: "is no page at all", headers: {}, status: 404 },
   ])("for a page that $name: $status", async ({ headers, status }) => {
-    const response = await ask("http://127.0.0.1:8787/api/sessions/session_unknown00/cancel", { method: "POST", headers });
+    const response = await ask("http://127.0.0.1:8787/api/sessions/session_unknown00/cancel", {
+      method: "POST",
+      headers,
+    });
     expect(response.status).toBe(status);
     expect(response.headers.get("access-control-allow-origin")).toBeNull();
   });

@@ -10,7 +10,9 @@ const PNG_HEX =
   "1f15c4890000000d49444154789c6360000002000001e221bc330000000049454e44ae426082";
 
 export const PNG = Buffer.from(PNG_HEX, "hex");
-export const PDF = Buffer.from("%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n");
+export const PDF = Buffer.from(
+  "%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n",
+);
 export const GIF = Buffer.from("GIF89a\x01\x00\x01\x00\x00\x00\x00;", "latin1");
 
 /** A sound without a sound: the head of a WAV of PCM, and what it says comes behind. */
@@ -37,7 +39,8 @@ export const MP3_FRAME = Buffer.concat([Buffer.from("fffb9000", "hex"), Buffer.a
 export const MP3 = Buffer.concat([MP3_FRAME, MP3_FRAME]);
 
 export const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");
-export const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+export const sha256 = (bytes: Uint8Array): string =>
+  createHash("sha256").update(bytes).digest("hex");
 
 export const text = (said: string): QuestionPart => ({ type: "text", text: said });
 export const image = (bytes: Uint8Array, name?: string): QuestionPart => ({
@@ -59,7 +62,9 @@ const FORMATS = [
 ] as const;
 
 /** An agent of each wire format, all of them the same simulated model. */
-export function teamOfAllFormats(model: string): { agents: { id: string; backend: Record<string, unknown> }[] } {
+export function teamOfAllFormats(model: string): {
+  agents: { id: string; backend: Record<string, unknown> }[];
+} {
   const origin = new URL(inject("providersUrl")).origin;
   const agents = FORMATS.map(({ id, type, path }) => ({
     id,

@@ -6,14 +6,37 @@ import { attachmentKey, sessionPrefix } from "../../r2-layout/session-files";
 import type { WireEvent } from "../../src/protocol/events";
 import { ATTACHMENT_LIMITS } from "../../src/protocol/attachments";
 import { LOCAL_TENANT } from "../../src/tenancy/principal";
-import { follow, post, request, type Run, start, teamOf } from "../durable-objects/session/session-client";
+import {
+  follow,
+  post,
+  request,
+  type Run,
+  start,
+  teamOf,
+} from "../durable-objects/session/session-client";
 import { askWith, makeKey } from "./keyed-client";
-import { base64, file, GIF, image, MP3, PDF, PNG, sha256, teamOfAllFormats, text, wav } from "./attachments";
+import {
+  base64,
+  file,
+  GIF,
+  image,
+  MP3,
+  PDF,
+  PNG,
+  sha256,
+  teamOfAllFormats,
+  text,
+  wav,
+} from "./attachments";
 
 /** Images and files that come with a question, from the API to what the simulated providers were sent over their sockets. */
 
 const answersOf = (events: readonly WireEvent[]): Record<string, string> =>
-  Object.fromEntries(events.flatMap((event) => (event.type === "answer.submitted" ? [[event.agent, event.content]] : [])));
+  Object.fromEntries(
+    events.flatMap((event) =>
+      event.type === "answer.submitted" ? [[event.agent, event.content]] : [],
+    ),
+  );
 
 const filesOf = async ({ session_id }: Run): Promise<string[]> => {
   const prefix = `${sessionPrefix(LOCAL_TENANT, session_id)}attachments/`;
@@ -68,10 +91,21 @@ describe("what comes with a question", () => {
   });
 
   it("is named in the log and the turn by its hash, type, name and size, and lies in R2 by its hash", async () => {
-    const run = await start(teamOf(["looker"]), { question: [text("What is it?"), image(PNG, "photo.png")] });
+    const run = await start(teamOf(["looker"]), {
+      question: [text("What is it?"), image(PNG, "photo.png")],
+    });
     const { events } = await follow(run);
-    const named = { kind: "image", name: "photo.png", media_type: "image/png", size: PNG.byteLength, sha256: sha256(PNG) };
-    expect(events.find(({ type }) => type === "turn.started")).toMatchObject({ question: "What is it?", attachments: [named] });
+    const named = {
+      kind: "image",
+      name: "photo.png",
+      media_type: "image/png",
+      size: PNG.byteLength,
+      sha256: sha256(PNG),
+    };
+    expect(events.find(({ type }) => type === "turn.started")).toMatchObject({
+      question: "What is it?",
+      attachments: [named],
+    });
     const turn = await request(`/api/sessions/${run.session_id}/turns/1`);
     expect(await turn.json()).toMatchObject({ question: "What is it?", attachments: [named] });
     expect(await filesOf(run)).toEqual([sha256(PNG)]);
@@ -91,31 +125,51 @@ describe("what comes with a question", () => {
   it("reaches every wire format at the most that is taken", async () => {
     const pdf = Buffer.concat([PDF, Buffer.alloc(ATTACHMENT_LIMITS.bytes - PDF.byteLength, 0x20)]);
     const { events } = await follow(
-      await start(teamOfAllFormats("looker"), { question: [text("What is it?"), file(pdf, "a.pdf")] }),
+      await start(teamOfAllFormats("looker"), {
+        question: [text("What is it?"), file(pdf, "a.pdf")],
+      }),
     );
-    expect(events.at(-1)).toMatchObject({ type: "turn.completed", answer: expect.stringContaining(shortHash(pdf)) });
-    expect(Object.values(answersOf(events)).filter((answer) => answer.includes(shortHash(pdf)))).toHaveLength(4);
+    expect(events.at(-1)).toMatchObject({
+      type: "turn.completed",
+      answer: expect.stringContaining(shortHash(pdf)),
+    });
+    expect(
+      Object.values(answersOf(events)).filter((answer) => answer.includes(shortHash(pdf))),
+    ).toHaveLength(4);
     expect(events.filter(({ type }) => type === "call.failed")).toEqual([]);
   });
 
   it("is there at the presentation, too", async () => {
-    const { events } = await follow(await start(teamOf(["looker"]), { question: [text("What is it?"), image(PNG)] }));
-    expect(events.at(-1)).toMatchObject({ type: "turn.completed", answer: `What came: image/png ${shortHash(PNG)}` });
+    const { events } = await follow(
+      await start(teamOf(["looker"]), { question: [text("What is it?"), image(PNG)] }),
+    );
+    expect(events.at(-1)).toMatchObject({
+      type: "turn.completed",
+      answer: `What came: image/png ${shortHash(PNG)}`,
+    });
   });
 
   it("is named, and not sent again, in the next turn", async () => {
-    const run = await start(teamOf(["looker"]), { question: [text("What is it?"), image(PNG, "photo.png")] });
+    const run = await start(teamOf(["looker"]), {
+      question: [text("What is it?"), image(PNG, "photo.png")],
+    });
     await follow(run);
     const { events } = await follow(await nextTurn(run, "And now?"));
-    expect(events.at(-1)).toMatchObject({ answer: "What came: (With it came, not sent again: photo.png, image/png.)" });
+    expect(events.at(-1)).toMatchObject({
+      answer: "What came: (With it came, not sent again: photo.png, image/png.)",
+    });
   });
 
   it("may come again in a later turn by its hash", async () => {
-    const run = await start(teamOf(["looker"]), { question: [text("What is it?"), image(PNG, "photo.png")] });
+    const run = await start(teamOf(["looker"]), {
+      question: [text("What is it?"), image(PNG, "photo.png")],
+    });
     await follow(run);
     const again = await nextTurn(run, [text("And now?"), { type: "image", sha256: sha256(PNG) }]);
     const { events } = await follow(again);
-    expect(events.at(-1)).toMatchObject({ answer: expect.stringContaining(`image/png ${shortHash(PNG)}`) });
+    expect(events.at(-1)).toMatchObject({
+      answer: expect.stringContaining(`image/png ${shortHash(PNG)}`),
+    });
   });
 
   it("may come again on a branch that does not hold the turn that brought it", async () => {
@@ -123,35 +177,53 @@ describe("what comes with a question", () => {
     await follow(run);
     await follow(await nextTurn(run, [text("What is it?"), image(PNG, "photo.png")]));
     const question = [text("And now?"), { type: "image", sha256: sha256(PNG) }];
-    const response = await post(`/api/sessions/${run.session_id}/turns`, { question, parent_turn: 1 });
+    const response = await post(`/api/sessions/${run.session_id}/turns`, {
+      question,
+      parent_turn: 1,
+    });
     const { events } = await follow(await response.json<Run>());
     const [told] = events.filter(({ type }) => type === "turn.started");
     expect(told).toMatchObject({ parent_turn: 1, attachments: [{ name: "photo.png" }] });
-    expect(events.at(-1)).toMatchObject({ answer: expect.stringContaining(`image/png ${shortHash(PNG)}`) });
+    expect(events.at(-1)).toMatchObject({
+      answer: expect.stringContaining(`image/png ${shortHash(PNG)}`),
+    });
   });
 
   it("is there after a restart in the middle of a call", async () => {
-    const run = await start(teamOf(["looker", "slow"]), { question: [text("What is it?"), image(PNG)] });
+    const run = await start(teamOf(["looker", "slow"]), {
+      question: [text("What is it?"), image(PNG)],
+    });
     await abortAllDurableObjects();
     const { events } = await follow(run);
-    expect(events.filter((event) => event.type === "call.failed" && event.class === "interrupted")).not.toEqual([]);
+    expect(
+      events.filter((event) => event.type === "call.failed" && event.class === "interrupted"),
+    ).not.toEqual([]);
     expect(answersOf(events)["a0"]).toBe(`What came: image/png ${shortHash(PNG)}`);
     expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
   });
 
   it("fails the agents in clear words where its bytes are lost", async () => {
-    const run = await start(teamOf(["looker"]), { question: [text("What is it?"), image(PNG, "photo.png")] });
+    const run = await start(teamOf(["looker"]), {
+      question: [text("What is it?"), image(PNG, "photo.png")],
+    });
     await follow(run);
     await env.BUCKET.delete(attachmentKey(LOCAL_TENANT, run.session_id, sha256(PNG)));
-    const { events } = await follow(await nextTurn(run, [text("And now?"), { type: "image", sha256: sha256(PNG) }]));
+    const { events } = await follow(
+      await nextTurn(run, [text("And now?"), { type: "image", sha256: sha256(PNG) }]),
+    );
     const message = "The contents of photo.png are lost. Attach it again.";
-    expect(events.at(-1)).toMatchObject({ type: "turn.failed", agents: [{ agent: "a0", code: "attachment_lost", message }] });
+    expect(events.at(-1)).toMatchObject({
+      type: "turn.failed",
+      agents: [{ agent: "a0", code: "attachment_lost", message }],
+    });
   });
 
   it("goes with its session", async () => {
     const run = await start(teamOf(["looker"]), { question: [text("What is it?"), image(PNG)] });
     await follow(run);
-    expect((await request(`/api/sessions/${run.session_id}`, { method: "DELETE" })).status).toBe(204);
+    expect((await request(`/api/sessions/${run.session_id}`, { method: "DELETE" })).status).toBe(
+      204,
+    );
     expect(await filesOf(run)).toEqual([]);
   });
 });
@@ -160,19 +232,32 @@ describe("what a config names in upload_files", () => {
   const config = () => {
     const { agents } = teamOf(["looker"]) as { agents: { id: string; backend: object }[] };
     return {
-      agents: agents.map((agent) => ({ ...agent, backend: { ...agent.backend, upload_files: [{ image_path: "img/a.png" }] } })),
+      agents: agents.map((agent) => ({
+        ...agent,
+        backend: { ...agent.backend, upload_files: [{ image_path: "img/a.png" }] },
+      })),
     };
   };
 
   it("is there if the question brings it by that name", async () => {
-    const { events } = await follow(await start(config(), { question: [text("What is it?"), image(PNG, "img/a.png")] }));
+    const { events } = await follow(
+      await start(config(), { question: [text("What is it?"), image(PNG, "img/a.png")] }),
+    );
     expect(events.at(-1)).toMatchObject({ answer: `What came: image/png ${shortHash(PNG)}` });
   });
 
   it("is refused with the way to send it if not", async () => {
     const response = await post("/api/runs", { question: "What is it?", config: config() });
-    const problem = await response.json<{ code: string; detail: string; errors: { need?: string }[] }>();
-    expect([response.status, problem.code, problem.errors[0]?.need]).toEqual([422, "config_invalid", "upload_files"]);
+    const problem = await response.json<{
+      code: string;
+      detail: string;
+      errors: { need?: string }[];
+    }>();
+    expect([response.status, problem.code, problem.errors[0]?.need]).toEqual([
+      422,
+      "config_invalid",
+      "upload_files",
+    ]);
     expect(problem.detail).toContain("send the question in parts");
   });
 
@@ -188,27 +273,43 @@ describe("what a config names in upload_files", () => {
 describe("what a team cannot take is refused before it runs", () => {
   const refused = async (config: unknown, question: unknown) => {
     const response = await post("/api/runs", { config, question });
-    return { status: response.status, body: await response.json<{ code: string; detail: string; errors?: unknown }>() };
+    return {
+      status: response.status,
+      body: await response.json<{ code: string; detail: string; errors?: unknown }>(),
+    };
   };
 
   it("names the agent, its model and the part", async () => {
-    const { status, body } = await refused(teamOf(["looker", "gpt-oss-looker"]), [text("What is it?"), image(PNG, "photo.png")]);
+    const { status, body } = await refused(teamOf(["looker", "gpt-oss-looker"]), [
+      text("What is it?"),
+      image(PNG, "photo.png"),
+    ]);
     expect([status, body.code]).toEqual([422, "attachment_refused"]);
-    expect(body.detail).toContain('agent "a1" (gpt-oss-looker) does not take "photo.png" (image/png)');
+    expect(body.detail).toContain(
+      'agent "a1" (gpt-oss-looker) does not take "photo.png" (image/png)',
+    );
     expect(body.detail).not.toContain('"a0"');
   });
 
   it("goes by the kind of image, too", async () => {
-    const { body } = await refused(teamOfAllFormats("looker"), [text("What is it?"), image(GIF, "a.gif")]);
+    const { body } = await refused(teamOfAllFormats("looker"), [
+      text("What is it?"),
+      image(GIF, "a.gif"),
+    ]);
     expect(body.detail).toContain('agent "gemini" (looker) does not take "a.gif" (image/gif)');
     expect(body.detail).not.toContain('"messages"');
   });
 
   it("names who does not hear, and who does", async () => {
-    const { status, body } = await refused(teamOfAllFormats("gemini-looker"), [text("What is said?"), file(wav(), "a.wav")]);
+    const { status, body } = await refused(teamOfAllFormats("gemini-looker"), [
+      text("What is said?"),
+      file(wav(), "a.wav"),
+    ]);
     expect([status, body.code]).toEqual([422, "attachment_refused"]);
     for (const id of ["responses", "messages"])
-      expect(body.detail).toContain(`agent "${id}" (gemini-looker) does not take "a.wav" (audio/wav)`);
+      expect(body.detail).toContain(
+        `agent "${id}" (gemini-looker) does not take "a.wav" (audio/wav)`,
+      );
     expect(body.detail).not.toContain('"chat"');
     expect(body.detail).toContain("Sound is taken by Gemini (WAV, MP3, Ogg, FLAC)");
   });
@@ -220,7 +321,10 @@ describe("what a team cannot take is refused before it runs", () => {
   });
 
   it("says so for a hash that no earlier turn brought", async () => {
-    const { status, body } = await refused(teamOf(["looker"]), [text("What?"), { type: "image", sha256: sha256(PNG) }]);
+    const { status, body } = await refused(teamOf(["looker"]), [
+      text("What?"),
+      { type: "image", sha256: sha256(PNG) },
+    ]);
     expect([status, body.code]).toEqual([422, "attachment_not_found"]);
   });
 
@@ -230,13 +334,19 @@ describe("what a team cannot take is refused before it runs", () => {
     await follow(other);
     const question = [text("What?"), { type: "image", sha256: sha256(PNG) }];
     const response = await post(`/api/sessions/${other.session_id}/turns`, { question });
-    expect([response.status, (await response.json<{ code: string }>()).code]).toEqual([422, "attachment_not_found"]);
+    expect([response.status, (await response.json<{ code: string }>()).code]).toEqual([
+      422,
+      "attachment_not_found",
+    ]);
   });
 
   it("says the same of what another tenant brought", async () => {
     const [mine, theirs] = [await makeKey("brings"), await makeKey("names")];
     const ended = async (key: string, question: unknown): Promise<string> => {
-      const started = await askWith(key, "/api/runs", { method: "POST", body: { question, config: teamOf(["looker"]) } });
+      const started = await askWith(key, "/api/runs", {
+        method: "POST",
+        body: { question, config: teamOf(["looker"]) },
+      });
       const { session_id } = await started.json<Run>();
       await (await askWith(key, `/api/sessions/${session_id}/turns/1/events`)).text();
       return session_id;
@@ -244,16 +354,26 @@ describe("what a team cannot take is refused before it runs", () => {
     await ended(mine.key, [text("What is it?"), image(PNG)]);
     const session = await ended(theirs.key, "What is it?");
     const body = { question: [text("What?"), { type: "image", sha256: sha256(PNG) }] };
-    const response = await askWith(theirs.key, `/api/sessions/${session}/turns`, { method: "POST", body });
-    expect([response.status, (await response.json<{ code: string }>()).code]).toEqual([422, "attachment_not_found"]);
+    const response = await askWith(theirs.key, `/api/sessions/${session}/turns`, {
+      method: "POST",
+      body,
+    });
+    expect([response.status, (await response.json<{ code: string }>()).code]).toEqual([
+      422,
+      "attachment_not_found",
+    ]);
   });
 
   it("counts what came before each time it is named", async () => {
     const pdf = Buffer.concat([PDF, Buffer.alloc(ATTACHMENT_LIMITS.bytes - PDF.byteLength, 0x20)]);
-    const run = await start(teamOf(["looker"]), { question: [text("What is it?"), file(pdf, "a.pdf")] });
+    const run = await start(teamOf(["looker"]), {
+      question: [text("What is it?"), file(pdf, "a.pdf")],
+    });
     await follow(run);
     const part = { type: "file", sha256: sha256(pdf) };
-    const twice = await post(`/api/sessions/${run.session_id}/turns`, { question: [text("And now?"), part, part] });
+    const twice = await post(`/api/sessions/${run.session_id}/turns`, {
+      question: [text("And now?"), part, part],
+    });
     const body = await twice.json<{ code: string; detail: string }>();
     expect([twice.status, body.code]).toEqual([413, "attachments_too_large"]);
     expect(body.detail).toContain("at most 3000000 bytes of images and files");

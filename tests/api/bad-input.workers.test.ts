@@ -22,9 +22,27 @@ describe("POST /api/runs refuses", () => {
       status: 415,
       code: "unsupported_media_type",
     },
-    { name: "broken JSON", body: '{"question": "x', headers: JSON_TYPE, status: 400, code: "bad_json" },
-    { name: "trailing garbage", body: '{"question": "x"} y', headers: JSON_TYPE, status: 400, code: "bad_json" },
-    { name: "ten thousand brackets", body: "[".repeat(10_000), headers: JSON_TYPE, status: 400, code: "bad_json" },
+    {
+      name: "broken JSON",
+      body: '{"question": "x',
+      headers: JSON_TYPE,
+      status: 400,
+      code: "bad_json",
+    },
+    {
+      name: "trailing garbage",
+      body: '{"question": "x"} y',
+      headers: JSON_TYPE,
+      status: 400,
+      code: "bad_json",
+    },
+    {
+      name: "ten thousand brackets",
+      body: "[".repeat(10_000),
+      headers: JSON_TYPE,
+      status: 400,
+      code: "bad_json",
+    },
     { name: "an array", body: "[]", headers: JSON_TYPE, status: 422, code: "request_invalid" },
     { name: "null", body: "null", headers: JSON_TYPE, status: 422, code: "request_invalid" },
     {
@@ -43,7 +61,10 @@ describe("POST /api/runs refuses", () => {
     },
   ])("$name: $status $code", async ({ body, headers, status, code }) => {
     const response = await raw(body, headers);
-    expect([response.status, response.headers.get("content-type")]).toEqual([status, "application/problem+json"]);
+    expect([response.status, response.headers.get("content-type")]).toEqual([
+      status,
+      "application/problem+json",
+    ]);
     expect(await response.json()).toMatchObject({ code, status });
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
@@ -53,41 +74,85 @@ describe("POST /api/runs refuses", () => {
     { name: "a blank question", body: { question: " \n" }, pointer: "/question" },
     { name: "a question that is no text", body: { question: 42 }, pointer: "/question" },
     { name: "an unknown field", body: { question, budgets: {} }, pointer: "" },
-    { name: "a negative budget", body: { question, budget: { max_cost_usd: -1 } }, pointer: "/budget/max_cost_usd" },
-    { name: "a budget in words", body: { question, budget: { max_cost_usd: "Infinity" } }, pointer: "/budget/max_cost_usd" },
-    { name: "a timeout of nothing", body: { question, timeout_seconds: 0 }, pointer: "/timeout_seconds" },
-    { name: "an endless timeout", body: { question, timeout_seconds: 1e9 }, pointer: "/timeout_seconds" },
-    { name: "two configs", body: { question, config: "demo", config_yaml: "agents: []" }, pointer: "/config_yaml" },
+    {
+      name: "a negative budget",
+      body: { question, budget: { max_cost_usd: -1 } },
+      pointer: "/budget/max_cost_usd",
+    },
+    {
+      name: "a budget in words",
+      body: { question, budget: { max_cost_usd: "Infinity" } },
+      pointer: "/budget/max_cost_usd",
+    },
+    {
+      name: "a timeout of nothing",
+      body: { question, timeout_seconds: 0 },
+      pointer: "/timeout_seconds",
+    },
+    {
+      name: "an endless timeout",
+      body: { question, timeout_seconds: 1e9 },
+      pointer: "/timeout_seconds",
+    },
+    {
+      name: "two configs",
+      body: { question, config: "demo", config_yaml: "agents: []" },
+      pointer: "/config_yaml",
+    },
   ])("$name, naming the field", async ({ body, pointer }) => {
     const response = await post("/api/runs", body);
     expect(response.status).toBe(422);
-    expect(await response.json()).toMatchObject({ code: "request_invalid", errors: [expect.objectContaining({ pointer })] });
+    expect(await response.json()).toMatchObject({
+      code: "request_invalid",
+      errors: [expect.objectContaining({ pointer })],
+    });
   });
 
   it("a config with a mistake, by line and column", async () => {
-    const config_yaml = "agents:\n  - id: a\n    backend:\n      type: chatcompletion\n      modle: gpt-5\n";
+    const config_yaml =
+      "agents:\n  - id: a\n    backend:\n      type: chatcompletion\n      modle: gpt-5\n";
     const response = await post("/api/runs", { question, config_yaml });
     expect(response.status).toBe(422);
-    const problem = await response.json<{ code: string; detail: string; errors: { line: number; detail: string }[] }>();
+    const problem = await response.json<{
+      code: string;
+      detail: string;
+      errors: { line: number; detail: string }[];
+    }>();
     expect(problem.code).toBe("config_invalid");
-    expect(problem.errors).toContainEqual(expect.objectContaining({ line: 5, detail: expect.stringContaining("model") }));
+    expect(problem.errors).toContainEqual(
+      expect.objectContaining({ line: 5, detail: expect.stringContaining("model") }),
+    );
   });
 
   it("a config that is too long, in the config's words", async () => {
-    const response = await post("/api/runs", { question, config_yaml: `# ${"x".repeat(1_100_000)}` });
+    const response = await post("/api/runs", {
+      question,
+      config_yaml: `# ${"x".repeat(1_100_000)}`,
+    });
     expect(response.status).toBe(422);
-    expect(await response.json()).toMatchObject({ code: "config_invalid", errors: [{ code: "too_large" }] });
+    expect(await response.json()).toMatchObject({
+      code: "config_invalid",
+      errors: [{ code: "too_large" }],
+    });
   });
 
   it("nothing for its size that its parts may have: the longest config and question, all of it escaped", async () => {
     const escaped = (length: number) => "\\u0416".repeat(length);
     const config_yaml = `# ${escaped(256 * 1024 - 2)}`;
-    const response = await raw(`{"question": "${escaped(200_000)}", "config_yaml": "${config_yaml}"}`);
-    expect(await response.json()).toMatchObject({ status: 422, code: "config_invalid", errors: [{ code: "missing" }] });
+    const response = await raw(
+      `{"question": "${escaped(200_000)}", "config_yaml": "${config_yaml}"}`,
+    );
+    expect(await response.json()).toMatchObject({
+      status: 422,
+      code: "config_invalid",
+      errors: [{ code: "missing" }],
+    });
   });
 
   it("a hundred thousand unknown fields, in few words", async () => {
-    const fields = Object.fromEntries(Array.from({ length: 100_000 }, (_, nth) => [`field${nth}`, 1]));
+    const fields = Object.fromEntries(
+      Array.from({ length: 100_000 }, (_, nth) => [`field${nth}`, 1]),
+    );
     const response = await post("/api/runs", { question, ...fields });
     expect(response.status).toBe(422);
     expect((await response.text()).length).toBeLessThan(2_000);
@@ -98,39 +163,65 @@ describe("POST /api/runs refuses", () => {
     async (config) => {
       const response = await post("/api/runs", { question, config });
       expect(response.status).toBe(422);
-      expect(await response.json()).toMatchObject({ code: "unknown_team", detail: expect.stringContaining("demo") });
+      expect(await response.json()).toMatchObject({
+        code: "unknown_team",
+        detail: expect.stringContaining("demo"),
+      });
     },
   );
 
   it("a cap in dollars for a model whose price nobody knows, naming the agent and the way out", async () => {
-    const response = await post("/api/runs", { question, config: teamOf(["quick"]), budget: { max_cost_usd: 1 } });
+    const response = await post("/api/runs", {
+      question,
+      config: teamOf(["quick"]),
+      budget: { max_cost_usd: 1 },
+    });
     expect(response.status).toBe(422);
     expect(await response.json()).toMatchObject({
       code: "price_unknown",
       agents: ["a0"],
       detail: expect.stringContaining("max_tokens"),
     });
-    const run = await (await post("/api/runs", { question, config: teamOf(["quick"]) })).json<{ session_id: string }>();
+    const run = await (await post("/api/runs", { question, config: teamOf(["quick"]) })).json<{
+      session_id: string;
+    }>();
     await (await request(`/api/sessions/${run.session_id}/turns/1/events`)).text();
-    const turn = await post(`/api/sessions/${run.session_id}/turns`, { question, budget: { max_cost_usd: 1 } });
+    const turn = await post(`/api/sessions/${run.session_id}/turns`, {
+      question,
+      budget: { max_cost_usd: 1 },
+    });
     expect(await turn.json()).toMatchObject({ status: 422, code: "price_unknown" });
   });
 
   it("an endpoint on a private network, whatever else is right", async () => {
     const agents = [
-      { id: "a", backend: { type: "chatcompletion", model: "m", base_url: "http://169.254.169.254/v1", api_key: "k" } },
+      {
+        id: "a",
+        backend: {
+          type: "chatcompletion",
+          model: "m",
+          base_url: "http://169.254.169.254/v1",
+          api_key: "k",
+        },
+      },
     ];
     expect((await post("/api/runs", { question, config: { agents } })).status).toBe(422);
   });
 });
 
 describe("queries", () => {
-  it.each(["limit=0", "limit=1e3", "limit=1001", "detail=all"])("with %s are refused", async (query) => {
-    const response = await request(`/api/sessions/session_unknown00/events?${query}`, {
-      headers: { accept: "application/json" },
-    });
-    expect([response.status, (await response.json<{ code: string }>()).code]).toEqual([400, "bad_query"]);
-  });
+  it.each(["limit=0", "limit=1e3", "limit=1001", "detail=all"])(
+    "with %s are refused",
+    async (query) => {
+      const response = await request(`/api/sessions/session_unknown00/events?${query}`, {
+        headers: { accept: "application/json" },
+      });
+      expect([response.status, (await response.json<{ code: string }>()).code]).toEqual([
+        400,
+        "bad_query",
+      ]);
+    },
+  );
 });
 
 describe("every address", () => {
@@ -147,14 +238,19 @@ describe("every address", () => {
   });
 
   it("of a session opens no stream for HEAD", async () => {
-    const run = await (await post("/api/runs", { question, config: teamOf(["quick", "plain"]) })).json<{ session_id: string }>();
+    const run = await (
+      await post("/api/runs", { question, config: teamOf(["quick", "plain"]) })
+    ).json<{ session_id: string }>();
     const response = await request(`/api/sessions/${run.session_id}/events`, { method: "HEAD" });
     expect([response.status, await response.text()]).toEqual([200, ""]);
   });
 
   it("B19 carries no cache and no sniffing", async () => {
     const { headers } = await request("/healthz");
-    expect([headers.get("cache-control"), headers.get("x-content-type-options")]).toEqual(["no-store", "nosniff"]);
+    expect([headers.get("cache-control"), headers.get("x-content-type-options")]).toEqual([
+      "no-store",
+      "nosniff",
+    ]);
   });
 });
 
@@ -162,7 +258,10 @@ describe("a run asked for as a stream", () => {
   it("is the turn's stream itself, with the session's address", async () => {
     const body = { question, config: teamOf(["quick", "plain"]) };
     const response = await post("/api/runs", body, { accept: "text/event-stream" });
-    expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
+    expect([response.status, response.headers.get("content-type")]).toEqual([
+      200,
+      "text/event-stream",
+    ]);
     const session = response.headers.get("location") ?? "";
     const text = await response.text();
     expect(text).toContain("event: turn.completed");
@@ -172,8 +271,12 @@ describe("a run asked for as a stream", () => {
 
   it("carries the warnings of its config", async () => {
     const config = teamOf(["quick"], { ui: { display_type: "simple" } });
-    const body = await (await post("/api/runs", { question, config })).json<{ warnings: { detail: string }[] }>();
-    expect(body.warnings).toContainEqual(expect.objectContaining({ detail: expect.stringContaining("display_type") }));
+    const body = await (await post("/api/runs", { question, config })).json<{
+      warnings: { detail: string }[];
+    }>();
+    expect(body.warnings).toContainEqual(
+      expect.objectContaining({ detail: expect.stringContaining("display_type") }),
+    );
   });
 
   it("carries them as a stream too, before the first event", async () => {
@@ -191,8 +294,16 @@ describe("a run asked for as a stream", () => {
 
   it("links to everything else when it is not", async () => {
     const response = await post("/api/runs", { question, config: teamOf(["quick"]) });
-    const { links, status } = await response.json<{ status: string; links: Record<string, string> }>();
-    expect([response.status, status, response.headers.get("location")]).toEqual([202, "running", links["session"]]);
-    for (const name of ["session", "turn", "events"]) expect((await request(links[name] ?? "")).ok).toBe(true);
+    const { links, status } = await response.json<{
+      status: string;
+      links: Record<string, string>;
+    }>();
+    expect([response.status, status, response.headers.get("location")]).toEqual([
+      202,
+      "running",
+      links["session"],
+    ]);
+    for (const name of ["session", "turn", "events"])
+      expect((await request(links[name] ?? "")).ok).toBe(true);
   });
 });

@@ -3,7 +3,10 @@ import rows from "./bad-inputs.json";
 
 /** The acceptance list's bad inputs as data, and how a row becomes a request. */
 
-const TextSchema = z.union([z.string(), z.array(z.union([z.string(), z.strictObject({ repeat: z.string(), times: z.int() })]))]);
+const TextSchema = z.union([
+  z.string(),
+  z.array(z.union([z.string(), z.strictObject({ repeat: z.string(), times: z.int() })])),
+]);
 const BadInputSchema = z.strictObject({
   /** Of the acceptance list. */
   row: z.string().regex(/^[A-F]\d+$/),
@@ -34,7 +37,9 @@ const PIECE_BYTES = 64 * 1024;
 
 export function toRequest(origin: string, input: BadInput, places: Places): Request {
   const fill = (text: string) =>
-    text.replaceAll(/\{(session|used)\}/g, (_, name) => (name === "used" ? places.used : places.session));
+    text.replaceAll(/\{(session|used)\}/g, (_, name) =>
+      name === "used" ? places.used : places.session,
+    );
   const body = bodyOf(input);
   const headers = new Headers(body ? { "content-type": "application/json" } : {});
   for (const [name, value] of Object.entries(input.headers)) {
@@ -42,20 +47,27 @@ export function toRequest(origin: string, input: BadInput, places: Places): Requ
     else headers.set(name, fill(toText(value)));
   }
   const url = origin + fill(toText(input.path));
-  return new Request(url, { method: input.method, headers, ...(body && { body: input.chunked ? inPieces(body) : body }) });
+  return new Request(url, {
+    method: input.method,
+    headers,
+    ...(body && { body: input.chunked ? inPieces(body) : body }),
+  });
 }
 
 /** Bytes: a text would bring a type of its own. */
 function bodyOf({ json, text, bytes }: BadInput): Uint8Array<ArrayBuffer> | null {
   if (bytes) return Uint8Array.from(bytes);
-  const said = text === undefined ? (json === undefined ? null : JSON.stringify(json)) : toText(text);
+  const said =
+    text === undefined ? (json === undefined ? null : JSON.stringify(json)) : toText(text);
   return said === null ? null : Uint8Array.from(new TextEncoder().encode(said));
 }
 
 const toText = (text: z.infer<typeof TextSchema>): string =>
   typeof text === "string"
     ? text
-    : text.map((part) => (typeof part === "string" ? part : part.repeat.repeat(part.times))).join("");
+    : text
+        .map((part) => (typeof part === "string" ? part : part.repeat.repeat(part.times)))
+        .join("");
 
 function inPieces(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array> {
   let at = 0;

@@ -24,14 +24,21 @@ beforeAll(async () => {
 
 /** Everything that a refused request must leave as it is. */
 async function written(): Promise<unknown> {
-  const events = await request(`/api/sessions/${run.session_id}/events?limit=1000`, { headers: { accept: "application/json" } });
+  const events = await request(`/api/sessions/${run.session_id}/events?limit=1000`, {
+    headers: { accept: "application/json" },
+  });
   const [sessions, claims] = await Promise.all(
-    ["sessions", "start_claims"].map((table) => env.DB.prepare(`SELECT count(*) AS rows FROM ${table}`).first()),
+    ["sessions", "start_claims"].map((table) =>
+      env.DB.prepare(`SELECT count(*) AS rows FROM ${table}`).first(),
+    ),
   );
   return { events: await events.text(), sessions, claims };
 }
 
-async function expectRefusal(response: Response, { status, code, pointer }: Pick<BadInput, "status" | "code" | "pointer">) {
+async function expectRefusal(
+  response: Response,
+  { status, code, pointer }: Pick<BadInput, "status" | "code" | "pointer">,
+) {
   const text = await response.text();
   const problem = ProblemSchema.parse(JSON.parse(text));
   expect([response.status, problem.status, problem.code]).toEqual([status, status, code]);
@@ -54,7 +61,9 @@ function expectSafeHeaders({ headers }: Response): void {
 
 it("sees what is sent to providers, so that sending nothing means something", async () => {
   sent.mockClear();
-  await follow(await (await post("/api/runs", { question: "x", config: teamOf(["quick"]) })).json<Run>());
+  await follow(
+    await (await post("/api/runs", { question: "x", config: teamOf(["quick"]) })).json<Run>(),
+  );
   expect(sent).toHaveBeenCalled();
 });
 
@@ -84,10 +93,13 @@ describe("refused, and nothing else:", () => {
   it("B9 every method an address does not have", async ({ task }) => {
     task.meta.refusal = "405 method_not_allowed";
     const paths = new Map(operationsOf(document).map(({ path }) => [path, [] as string[]]));
-    for (const { path, method } of operationsOf(document)) paths.get(path)?.push(method.toUpperCase());
+    for (const { path, method } of operationsOf(document))
+      paths.get(path)?.push(method.toUpperCase());
     for (const [path, has] of paths) {
       const allow = has.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
-      const address = path.replaceAll(/\{(\w+)\}/g, (_, name) => (name === "turn" ? "1" : "session_unknown00"));
+      const address = path.replaceAll(/\{(\w+)\}/g, (_, name) =>
+        name === "turn" ? "1" : "session_unknown00",
+      );
       for (const method of METHODS.filter((one) => !has.includes(one))) {
         const response = await request(address, { method });
         expect([address, method, response.status]).toEqual([address, method, 405]);
@@ -115,19 +127,34 @@ describe("taken, although it looks odd:", () => {
   });
 
   it("B11 an id of another run is a plain number within this one", async () => {
-    const response = await request(`/api/sessions/${run.session_id}/events?after=2`, { headers: { accept: "application/json" } });
+    const response = await request(`/api/sessions/${run.session_id}/events?after=2`, {
+      headers: { accept: "application/json" },
+    });
     expect((await response.json<{ first_id: number }>()).first_id).toBe(3);
   });
 
   it("B7 a budget of 0 makes no paid call", async () => {
     sent.mockClear();
-    const response = await post("/api/runs", { question: "x", config: teamOf(["quick"]), budget: { max_tokens: 0 } });
+    const response = await post("/api/runs", {
+      question: "x",
+      config: teamOf(["quick"]),
+      budget: { max_tokens: 0 },
+    });
     expect([sent.mock.calls.length, response.status]).toEqual([0, 422]);
-    expect(await response.json()).toMatchObject({ code: "budget_too_small", capped: "max_tokens", cap: 0 });
+    expect(await response.json()).toMatchObject({
+      code: "budget_too_small",
+      capped: "max_tokens",
+      cap: 0,
+    });
   });
 
   it("A11 forged headers of a proxy change nothing", async () => {
-    const forged = { "x-tenant-id": "other", "x-caller-tenant": "other", "cf-connecting-ip": "::1", "x-forwarded-for": "::1" };
+    const forged = {
+      "x-tenant-id": "other",
+      "x-caller-tenant": "other",
+      "cf-connecting-ip": "::1",
+      "x-forwarded-for": "::1",
+    };
     const [plain, other] = await Promise.all([
       request(`/api/sessions/${run.session_id}`),
       request(`/api/sessions/${run.session_id}`, { headers: forged }),
@@ -158,7 +185,11 @@ describe("what is right is as the document says:", () => {
   ])("$method $path", async ({ method = "GET", path, headers = {}, body }) => {
     const address = path.replace("{session}", run.session_id);
     const json = body === undefined ? {} : { "content-type": "application/json" };
-    const init = { method, headers: { ...headers, ...json }, ...(body === undefined ? {} : { body }) };
+    const init = {
+      method,
+      headers: { ...headers, ...json },
+      ...(body === undefined ? {} : { body }),
+    };
     const response = await request(address, init);
     expect(response.status).toBeLessThan(300);
     expect(await undocumented(document, { method, path: address }, response)).toEqual([]);

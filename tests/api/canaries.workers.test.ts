@@ -8,7 +8,9 @@ import { askWith, keys, makeKey, ask } from "./keyed-client";
 /** I17: secrets planted wherever one can go, and everything that was written afterwards. */
 const written: string[] = [];
 const spies = (["log", "info", "warn", "error", "debug"] as const).map((method) =>
-  vi.spyOn(console, method).mockImplementation((...parts: unknown[]) => void written.push(parts.map(String).join(" "))),
+  vi
+    .spyOn(console, method)
+    .mockImplementation((...parts: unknown[]) => void written.push(parts.map(String).join(" "))),
 );
 afterAll(() => spies.forEach((spy) => void spy.mockRestore()));
 
@@ -23,14 +25,27 @@ const tickets: string[] = [];
 
 const agent = (id: string, model: string, more: Record<string, unknown> = {}) => ({
   id,
-  backend: { type: "chatcompletion", model, base_url: inject("providersUrl"), api_key: LITERAL, ...more },
+  backend: {
+    type: "chatcompletion",
+    model,
+    base_url: inject("providersUrl"),
+    api_key: LITERAL,
+    ...more,
+  },
 });
 const run = (agents: unknown[]) =>
-  askWith(owner.key, "/api/runs", { method: "POST", body: { question: "What is six times seven?", config: { agents } } });
+  askWith(owner.key, "/api/runs", {
+    method: "POST",
+    body: { question: "What is six times seven?", config: { agents } },
+  });
 
 /** The same with an idempotency key, which people make of what they have at hand. */
 const runOnce = (agents: unknown[]) => {
-  const headers = { authorization: `Bearer ${owner.key}`, "content-type": "application/json", "idempotency-key": IDEMPOTENCY };
+  const headers = {
+    authorization: `Bearer ${owner.key}`,
+    "content-type": "application/json",
+    "idempotency-key": IDEMPOTENCY,
+  };
   const body = JSON.stringify({ question: "What is six times seven?", config: { agents } });
   return ask("/api/runs", { method: "POST", headers, body });
 };
@@ -39,7 +54,8 @@ const runOnce = (agents: unknown[]) => {
 function rowsOfSession(id: string): Promise<string> {
   const stub = env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, "canaries", id)));
   return runInDurableObject(stub, (_, { storage: { sql } }) => {
-    const query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\'";
+    const query =
+      "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\'";
     const tables = sql.exec<{ name: string }>(query).toArray();
     return JSON.stringify(tables.map(({ name }) => sql.exec(`SELECT * FROM "${name}"`).toArray()));
   });
@@ -55,7 +71,8 @@ async function keep(response: Response): Promise<string> {
 /** A tenant's own secret, as it should be set and as it should not. */
 async function plantInSecrets(): Promise<void> {
   const bindings = [{ origin: "https://api.example.com" }];
-  const put = (name: string, body: unknown) => askWith(owner.key, `/api/secrets/${name}`, { method: "PUT", body });
+  const put = (name: string, body: unknown) =>
+    askWith(owner.key, `/api/secrets/${name}`, { method: "PUT", body });
   expect(await keep(await put("PLANTED", { value: SECRET, bindings }))).toContain("PLANTED");
   await keep(await put("PLANTED", { value: SECRET, bindings: [{ origin: SECRET }] }));
   await keep(await put("PLANTED", { value: `${SECRET}\n`, bindings }));
@@ -69,7 +86,9 @@ async function plantInSecrets(): Promise<void> {
 async function plantInConfigs(): Promise<void> {
   const address = inject("providersUrl").replace("://", `://user:${PASSWORD}@`);
   await keep(await run([agent("userinfo", "quick", { base_url: address })]));
-  await keep(await run([agent("query", "quick", { base_url: `${inject("providersUrl")}?key=${SHAPED}` })]));
+  await keep(
+    await run([agent("query", "quick", { base_url: `${inject("providersUrl")}?key=${SHAPED}` })]),
+  );
   await keep(await run([agent("key as a field", "quick", { [SHAPED]: true })]));
   await keep(await run([agent("key as a type", "quick", { type: SHAPED })]));
   await keep(await run([agent("key by name", "quick", { api_key: `\${${SHAPED}}` })]));
@@ -79,42 +98,72 @@ async function plantInConfigs(): Promise<void> {
     env: { KEY: LITERAL },
   };
   const servers = { mcp_servers: [{ name: "web", type: "streamable-http", ...mcp }] };
-  expect(await keep(await run([agent("key in a tool server's headers", "quick", servers)]))).toContain("config_invalid");
+  expect(
+    await keep(await run([agent("key in a tool server's headers", "quick", servers)])),
+  ).toContain("config_invalid");
   await keep(
     await askWith(owner.key, "/api/configs/validate", {
       method: "POST",
       body: { config: { agents: [agent("a", "quick", servers)] } },
     }),
   );
-  const oddly = [agent("key as a field", "quick", { [SHAPED]: true }), agent("key as a type", "quick", { type: SHAPED })];
+  const oddly = [
+    agent("key as a field", "quick", { [SHAPED]: true }),
+    agent("key as a type", "quick", { type: SHAPED }),
+  ];
   for (const config of [{ agents: oddly }, { agents: [agent(SHAPED, "quick")], [SHAPED]: 1 }])
-    await keep(await askWith(owner.key, "/api/configs/validate", { method: "POST", body: { config } }));
+    await keep(
+      await askWith(owner.key, "/api/configs/validate", { method: "POST", body: { config } }),
+    );
   const yaml = `agents: [{id: a, ${SHAPED}: *${SHAPED}, backend: !!${SHAPED} {}}]`;
-  await keep(await askWith(owner.key, "/api/configs/validate", { method: "POST", body: { config_yaml: yaml } }));
+  await keep(
+    await askWith(owner.key, "/api/configs/validate", {
+      method: "POST",
+      body: { config_yaml: yaml },
+    }),
+  );
 }
 
-it("no canary is in any log line, event, stream, answer, error or row, but in hashes", { timeout: 60_000 }, async () => {
-  const started = await runOnce([agent("good", "quick"), agent("echoed", "keyless"), agent("down", "failing")]);
+it("no canary is in any log line, event, stream, answer, error or row, but in hashes", {
+  timeout: 60_000,
+}, async () => {
+  const started = await runOnce([
+    agent("good", "quick"),
+    agent("echoed", "keyless"),
+    agent("down", "failing"),
+  ]);
   const { session_id: id } = await started.clone().json<{ session_id: string }>();
   await keep(started);
   const stream = await keep(await askWith(owner.key, `/api/sessions/${id}/turns/1/events`));
   expect(stream).toContain("event: agent.failed");
   for (const path of ["", "/turns/1", "/turns/1/answers/agent1.1"])
     await keep(await askWith(owner.key, `/api/sessions/${id}${path}`));
-  await keep(await ask(`/api/sessions/${id}`, { headers: { authorization: `Basic ${owner.key}` } }));
+  await keep(
+    await ask(`/api/sessions/${id}`, { headers: { authorization: `Basic ${owner.key}` } }),
+  );
   await keep(await ask(`/api/sessions/${id}?api_key=${owner.key}`));
   await keep(await askWith(owner.key, `/api/keys/${owner.key}`, { method: "DELETE" }));
   await keep(await askWith(owner.key, `/api/sessions/${SHAPED}/cancel`, { method: "POST" }));
 
-  const issued = await (await askWith(owner.key, `/api/sessions/${id}/tickets`, { method: "POST" })).json<{ ticket: string }>();
+  const issued = await (
+    await askWith(owner.key, `/api/sessions/${id}/tickets`, { method: "POST" })
+  ).json<{ ticket: string }>();
   tickets.push(issued.ticket);
-  for (const _ of [1, 2]) await keep(await ask(`/api/sessions/${id}/turns/1/events?ticket=${issued.ticket}`));
+  for (const _ of [1, 2])
+    await keep(await ask(`/api/sessions/${id}/turns/1/events?ticket=${issued.ticket}`));
 
   await plantInConfigs();
   await plantInSecrets();
-  await keep(await askWith(owner.key, "/api/keys", { method: "POST", body: { name: "x", scopes: [SHAPED] } }));
+  await keep(
+    await askWith(owner.key, "/api/keys", {
+      method: "POST",
+      body: { name: "x", scopes: [SHAPED] },
+    }),
+  );
   await keep(await askWith(owner.key, "/api/keys"));
-  expect(await keep(await askWith(owner.key, "/api/audit"))).toContain("POST /api/sessions/[redacted]/cancel");
+  expect(await keep(await askWith(owner.key, "/api/audit"))).toContain(
+    "POST /api/sessions/[redacted]/cancel",
+  );
   logError("a fault in the middle of", new Error(`bearer ${owner.key} with ${SHAPED}`));
 
   const tables = await env.DB.prepare(
@@ -122,18 +171,32 @@ it("no canary is in any log line, event, stream, answer, error or row, but in ha
   ).all<{
     name: string;
   }>();
-  const rows = await Promise.all(tables.results.map(({ name }) => env.DB.prepare(`SELECT * FROM "${name}"`).all()));
+  const rows = await Promise.all(
+    tables.results.map(({ name }) => env.DB.prepare(`SELECT * FROM "${name}"`).all()),
+  );
   written.push(JSON.stringify(rows.map(({ results }) => results)));
   expect(written.at(-1)).toContain(owner.id);
   expect(written.at(-1)).toContain("start_id");
   written.push(await rowsOfSession(id));
   expect(written.at(-1)).toContain("turn.completed");
 
-  const canaries = [LITERAL, PASSWORD, SHAPED, ECHOED, IDEMPOTENCY, SECRET, owner.key, owner.key.slice(-43), ...tickets];
+  const canaries = [
+    LITERAL,
+    PASSWORD,
+    SHAPED,
+    ECHOED,
+    IDEMPOTENCY,
+    SECRET,
+    owner.key,
+    owner.key.slice(-43),
+    ...tickets,
+  ];
   const found = canaries.flatMap((canary) =>
     written
       .filter((text) => text.includes(canary))
-      .map((text) => `${canary}: ${text.slice(Math.max(0, text.indexOf(canary) - 80)).slice(0, 200)}`),
+      .map(
+        (text) => `${canary}: ${text.slice(Math.max(0, text.indexOf(canary) - 80)).slice(0, 200)}`,
+      ),
   );
   expect(found).toEqual([]);
   expect(written.filter((text) => text.startsWith("a fault in the middle of"))).toHaveLength(1);

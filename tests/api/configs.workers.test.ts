@@ -1,28 +1,37 @@
 import { describe, expect, it } from "vitest";
-import { type ConfigCheck, ConfigCheckSchema, type ConfigList, ConfigListSchema } from "../../src/protocol/listings";
+import {
+  type ConfigCheck,
+  ConfigCheckSchema,
+  type ConfigList,
+  ConfigListSchema,
+} from "../../src/protocol/listings";
 import { post, request, teamOf } from "../durable-objects/session/session-client";
 
 const validate = async (body: unknown) => {
   const response = await post("/api/configs/validate", body);
   return { status: response.status, check: ConfigCheckSchema.parse(await response.json()) };
 };
-const sendYaml = (body: string, headers: Record<string, string> = { "content-type": "application/yaml" }) =>
-  request("/api/configs/validate", { method: "POST", headers, body });
+const sendYaml = (
+  body: string,
+  headers: Record<string, string> = { "content-type": "application/yaml" },
+) => request("/api/configs/validate", { method: "POST", headers, body });
 
 describe("the teams on offer", () => {
   it("are listed with what keeps each from running", async () => {
     const list = await (await request("/api/configs")).json<ConfigList>();
     expect(ConfigListSchema.parse(list)).toEqual(list);
-    expect(list.data.map(({ name }) => name)).toEqual(expect.arrayContaining(["demo", "one-provider"]));
+    expect(list.data.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(["demo", "one-provider"]),
+    );
     expect(list.data.filter((team) => team.default).map(({ name }) => name)).toEqual(["demo"]);
     for (const { title, agents, keys, runnable, missing } of list.data) {
-      expect([title.length > 10, agents.length > 0, keys.length > 0, runnable, missing[0]?.code]).toEqual([
-        true,
-        true,
-        true,
-        false,
-        "key_not_set",
-      ]);
+      expect([
+        title.length > 10,
+        agents.length > 0,
+        keys.length > 0,
+        runnable,
+        missing[0]?.code,
+      ]).toEqual([true, true, true, false, "key_not_set"]);
     }
   });
 
@@ -30,16 +39,25 @@ describe("the teams on offer", () => {
     const { data } = await (await request("/api/configs")).json<ConfigList>();
     for (const { links, missing } of data) {
       const response = await request(links.config);
-      expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/yaml"]);
+      expect([response.status, response.headers.get("content-type")]).toEqual([
+        200,
+        "application/yaml",
+      ]);
       const check = await (await sendYaml(await response.text())).json<ConfigCheck>();
       expect([check.errors, check.refusals]).toEqual([[], missing]);
     }
   });
 
-  it.each(["nobody", "__proto__", "constructor", "..%2fdemo", "demo.yaml"])("do not have %s", async (name) => {
-    const response = await request(`/api/configs/${name}`);
-    expect([response.status, (await response.json<{ code: string }>()).code]).toEqual([404, "config_not_found"]);
-  });
+  it.each(["nobody", "__proto__", "constructor", "..%2fdemo", "demo.yaml"])(
+    "do not have %s",
+    async (name) => {
+      const response = await request(`/api/configs/${name}`);
+      expect([response.status, (await response.json<{ code: string }>()).code]).toEqual([
+        404,
+        "config_not_found",
+      ]);
+    },
+  );
 
   it("have no name that is an address", async () => {
     const response = await request("/api/configs/validate");
@@ -55,10 +73,13 @@ describe("a config that is checked", () => {
   });
 
   it("has mistakes, with line and column", async () => {
-    const config_yaml = "agents:\n  - id: a\n    backend:\n      type: openai\n      modle: gpt-6\n      api_key: k\n";
+    const config_yaml =
+      "agents:\n  - id: a\n    backend:\n      type: openai\n      modle: gpt-6\n      api_key: k\n";
     const { status, check } = await validate({ config_yaml });
     expect([status, check.runnable]).toEqual([200, false]);
-    expect(check.errors).toContainEqual(expect.objectContaining({ code: "unknown_key", line: 5, column: 7 }));
+    expect(check.errors).toContainEqual(
+      expect.objectContaining({ code: "unknown_key", line: 5, column: 7 }),
+    );
   });
 
   it("asks for what is not served here, which is told apart from mistakes", async () => {

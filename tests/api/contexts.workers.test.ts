@@ -16,34 +16,54 @@ type Sent = { type?: string; body?: BodyInit; key?: string };
 const send = (method: string, path: string, { type, body, key = owner.key }: Sent = {}) =>
   ask(path, {
     method,
-    headers: { authorization: `Bearer ${key}`, ...(type === undefined ? {} : { "content-type": type }) },
+    headers: {
+      authorization: `Bearer ${key}`,
+      ...(type === undefined ? {} : { "content-type": type }),
+    },
     ...(body === undefined ? {} : { body }),
   });
 const get = async <T>(path: string): Promise<T> => (await send("GET", path)).json<T>();
-const codeOf = async (response: Response) => [response.status, (await response.json<{ code?: string }>()).code];
+const codeOf = async (response: Response) => [
+  response.status,
+  (await response.json<{ code?: string }>()).code,
+];
 
 const fileOf = async (path: string, content: string): Promise<ContextFile> => {
   const bytes = text(content);
   return { path, sha256: await hashOf(bytes), size: bytes.byteLength };
 };
 const manifest = (name: string, files: readonly ContextFile[], more: object = {}) =>
-  send("PUT", `/api/contexts/${name}`, { type: JSON_TYPE, body: JSON.stringify({ files, ...more }) });
+  send("PUT", `/api/contexts/${name}`, {
+    type: JSON_TYPE,
+    body: JSON.stringify({ files, ...more }),
+  });
 const upload = async (response: Response): Promise<ContextUpload> => response.json<ContextUpload>();
 const blobsTar = async (contents: readonly string[]) =>
   tarOf(
     await Promise.all(
-      contents.map(async (one) => ({ header: { name: await hashOf(text(one)), size: text(one).byteLength }, body: one })),
+      contents.map(async (one) => ({
+        header: { name: await hashOf(text(one)), size: text(one).byteLength },
+        body: one,
+      })),
     ),
   );
-const objects = async () => (await env.BUCKET.list({ prefix: "tenants/shelf/contexts/" })).objects.map(({ key }) => key);
+const objects = async () =>
+  (await env.BUCKET.list({ prefix: "tenants/shelf/contexts/" })).objects.map(({ key }) => key);
 
 /** A whole upload by manifest. Gives the version's id. */
 async function pushed(name: string, contents: Record<string, string>): Promise<string> {
-  const files = await Promise.all(Object.entries(contents).map(([path, content]) => fileOf(path, content)));
+  const files = await Promise.all(
+    Object.entries(contents).map(([path, content]) => fileOf(path, content)),
+  );
   const first = await upload(await manifest(name, files));
   if (first.status !== "uploading") return first.version;
-  const missing = Object.values(contents).filter((_, nth) => first.missing.includes(files[nth]?.sha256 ?? ""));
-  const stored = await send("PUT", first.links.blobs, { type: TAR, body: await blobsTar([...new Set(missing)]) });
+  const missing = Object.values(contents).filter((_, nth) =>
+    first.missing.includes(files[nth]?.sha256 ?? ""),
+  );
+  const stored = await send("PUT", first.links.blobs, {
+    type: TAR,
+    body: await blobsTar([...new Set(missing)]),
+  });
   expect(stored.status).toBe(200);
   const done = await upload(await manifest(name, files));
   expect(done.status).toBe("committed");
@@ -52,7 +72,11 @@ async function pushed(name: string, contents: Record<string, string>): Promise<s
 
 describe("a context by its manifest", () => {
   it("takes the hashes first, then only what is missing, then is a version", async () => {
-    const files = [await fileOf("a.txt", "one"), await fileOf("src/b.txt", "two"), await fileOf("copy.txt", "one")];
+    const files = [
+      await fileOf("a.txt", "one"),
+      await fileOf("src/b.txt", "two"),
+      await fileOf("copy.txt", "one"),
+    ];
     const asked = await manifest("site", files);
     const first = await upload(asked);
     expect([asked.status, first.status, first.files, first.bytes, new Set(first.missing)]).toEqual([
@@ -62,54 +86,80 @@ describe("a context by its manifest", () => {
       9,
       new Set([files[0]?.sha256, files[1]?.sha256]),
     ]);
-    expect(await codeOf(await send("GET", "/api/contexts/site"))).toEqual([404, "context_not_found"]);
+    expect(await codeOf(await send("GET", "/api/contexts/site"))).toEqual([
+      404,
+      "context_not_found",
+    ]);
 
     const [blobs = "", query = ""] = first.links.blobs.split("?");
-    const one = () => send("PUT", `${blobs}/${files[0]?.sha256}?${query}`, { type: "application/octet-stream", body: "one" });
+    const one = () =>
+      send("PUT", `${blobs}/${files[0]?.sha256}?${query}`, {
+        type: "application/octet-stream",
+        body: "one",
+      });
     expect([(await one()).status, (await one()).status]).toEqual([200, 200]);
     const again = await upload(await manifest("site", files));
     expect([again.version, again.missing]).toEqual([first.version, [files[1]?.sha256]]);
-    expect((await send("PUT", first.links.blobs, { type: TAR, body: await blobsTar(["two"]) })).status).toBe(200);
+    expect(
+      (await send("PUT", first.links.blobs, { type: TAR, body: await blobsTar(["two"]) })).status,
+    ).toBe(200);
 
     const committed = await manifest("site", files);
     expect([committed.status, (await upload(committed)).status]).toEqual([201, "committed"]);
     const repeated = await manifest("site", files, { base_version: null });
-    expect([repeated.status, await upload(repeated)]).toMatchObject([200, { status: "unchanged", version: first.version }]);
+    expect([repeated.status, await upload(repeated)]).toMatchObject([
+      200,
+      { status: "unchanged", version: first.version },
+    ]);
     const shown = await get<Context>("/api/contexts/site");
     expect(shown.tree.map(({ path }) => path)).toEqual(["a.txt", "copy.txt", "src/b.txt"]);
   });
 
   it("asks of a next version only what no version before it had, and leaves the older one as it was", async () => {
     const first = await pushed("next", { "a.txt": "alpha", "b.txt": "beta" });
-    const files = [await fileOf("a.txt", "alpha"), await fileOf("b.txt", "changed"), await fileOf("c.txt", "beta")];
+    const files = [
+      await fileOf("a.txt", "alpha"),
+      await fileOf("b.txt", "changed"),
+      await fileOf("c.txt", "beta"),
+    ];
     const asked = await upload(await manifest("next", files, { base_version: first }));
     expect(asked.missing).toEqual([files[1]?.sha256]);
     const second = await pushed("next", { "a.txt": "alpha", "b.txt": "changed", "c.txt": "beta" });
     const fileAt = async (path: string, version: string) =>
       (await send("GET", `/api/contexts/next/files/${path}?version=${version}`)).text();
-    expect([await fileAt("b.txt", first), await fileAt("b.txt", second), await fileAt("c.txt", second)]).toEqual([
-      "beta",
-      "changed",
-      "beta",
-    ]);
+    expect([
+      await fileAt("b.txt", first),
+      await fileAt("b.txt", second),
+      await fileAt("c.txt", second),
+    ]).toEqual(["beta", "changed", "beta"]);
   });
 
   it("refuses what was made from a version that is not the newest any more", async () => {
     const first = await pushed("race", { "a.txt": "1" });
     const second = await pushed("race", { "a.txt": "2" });
     const files = [await fileOf("a.txt", "3")];
-    expect(await codeOf(await manifest("race", files, { base_version: first }))).toEqual([409, "context_changed"]);
-    expect(await codeOf(await manifest("race", files, { base_version: null }))).toEqual([409, "context_changed"]);
+    expect(await codeOf(await manifest("race", files, { base_version: first }))).toEqual([
+      409,
+      "context_changed",
+    ]);
+    expect(await codeOf(await manifest("race", files, { base_version: null }))).toEqual([
+      409,
+      "context_changed",
+    ]);
     expect((await manifest("race", files, { base_version: second })).status).toBe(202);
   });
 
   it("two who send the same at the same time make one version", async () => {
     const files = [await fileOf("a.txt", "same")];
-    const begun = await Promise.all([manifest("twins", files), manifest("twins", files)].map(async (one) => upload(await one)));
+    const begun = await Promise.all(
+      [manifest("twins", files), manifest("twins", files)].map(async (one) => upload(await one)),
+    );
     expect(new Set(begun.map(({ version }) => version)).size).toBe(1);
     const tar = await blobsTar(["same"]);
     await Promise.all(begun.map(({ links }) => send("PUT", links.blobs, { type: TAR, body: tar })));
-    const ended = await Promise.all([manifest("twins", files), manifest("twins", files)].map(async (one) => upload(await one)));
+    const ended = await Promise.all(
+      [manifest("twins", files), manifest("twins", files)].map(async (one) => upload(await one)),
+    );
     expect(new Set(ended.map(({ version }) => version))).toEqual(new Set([begun[0]?.version]));
   });
 
@@ -121,39 +171,49 @@ describe("a context by its manifest", () => {
     const file = await fileOf("a.txt", "one");
     const { links } = await upload(await manifest("lies", [file]));
     const path = links.blobs.replace("?", `/${file.sha256}?`);
-    expect(await codeOf(await send("PUT", path, { type: "application/octet-stream", body }))).toEqual([422, "blob_mismatch"]);
+    expect(
+      await codeOf(await send("PUT", path, { type: "application/octet-stream", body })),
+    ).toEqual([422, "blob_mismatch"]);
     const entry = { header: { name: file.sha256, size: body.length }, body };
-    expect(await codeOf(await send("PUT", links.blobs, { type: TAR, body: await tarOf([entry]) }))).toEqual([
-      422,
-      "blob_mismatch",
-    ]);
+    expect(
+      await codeOf(await send("PUT", links.blobs, { type: TAR, body: await tarOf([entry]) })),
+    ).toEqual([422, "blob_mismatch"]);
     expect((await upload(await manifest("lies", [file]))).missing).toEqual([file.sha256]);
   });
 
   it("takes no blob that its manifest does not name, none for a version that is made, none for another context's", async () => {
     const { links } = await upload(await manifest("strict", [await fileOf("a.txt", "one")]));
-    expect(await codeOf(await send("PUT", links.blobs, { type: TAR, body: await blobsTar(["two"]) }))).toEqual([
-      422,
-      "blob_mismatch",
-    ]);
+    expect(
+      await codeOf(await send("PUT", links.blobs, { type: TAR, body: await blobsTar(["two"]) })),
+    ).toEqual([422, "blob_mismatch"]);
     const other = links.blobs.replace("strict", "other");
-    expect(await codeOf(await send("PUT", other, { type: TAR, body: await blobsTar(["one"]) }))).toEqual([
-      404,
-      "upload_not_found",
-    ]);
+    expect(
+      await codeOf(await send("PUT", other, { type: TAR, body: await blobsTar(["one"]) })),
+    ).toEqual([404, "upload_not_found"]);
     const version = await pushed("strict", { "a.txt": "one" });
     const made = `/api/contexts/strict/blobs?version=${version}`;
-    expect(await codeOf(await send("PUT", made, { type: TAR, body: await blobsTar(["one"]) }))).toEqual([
-      404,
-      "upload_not_found",
-    ]);
+    expect(
+      await codeOf(await send("PUT", made, { type: TAR, body: await blobsTar(["one"]) })),
+    ).toEqual([404, "upload_not_found"]);
   });
 
   const HASH = "0".repeat(64);
   it.each([
-    { name: "a path that leads out", files: [{ path: "../a", sha256: HASH, size: 1 }], code: "path_invalid" },
-    { name: "an absolute path", files: [{ path: "/etc/passwd", sha256: HASH, size: 1 }], code: "path_invalid" },
-    { name: "a hook of git", files: [{ path: ".git/hooks/x", sha256: HASH, size: 1 }], code: "path_invalid" },
+    {
+      name: "a path that leads out",
+      files: [{ path: "../a", sha256: HASH, size: 1 }],
+      code: "path_invalid",
+    },
+    {
+      name: "an absolute path",
+      files: [{ path: "/etc/passwd", sha256: HASH, size: 1 }],
+      code: "path_invalid",
+    },
+    {
+      name: "a hook of git",
+      files: [{ path: ".git/hooks/x", sha256: HASH, size: 1 }],
+      code: "path_invalid",
+    },
     { name: "a NUL", files: [{ path: "a\0b", sha256: HASH, size: 1 }], code: "path_invalid" },
     {
       name: "two names that are one in form C",
@@ -179,21 +239,36 @@ describe("a context by its manifest", () => {
       ],
       code: "path_invalid",
     },
-    { name: "a file that is too large", files: [{ path: "a", sha256: HASH, size: 16_000_001 }], code: "context_too_large" },
+    {
+      name: "a file that is too large",
+      files: [{ path: "a", sha256: HASH, size: 16_000_001 }],
+      code: "context_too_large",
+    },
     {
       name: "too much together",
-      files: Array.from({ length: 7 }, (_, nth) => ({ path: `${nth}`, sha256: String(nth).repeat(64), size: 15_000_000 })),
+      files: Array.from({ length: 7 }, (_, nth) => ({
+        path: `${nth}`,
+        sha256: String(nth).repeat(64),
+        size: 15_000_000,
+      })),
       code: "context_too_large",
     },
     { name: "no hash", files: [{ path: "a", sha256: "ABC", size: 1 }], code: "request_invalid" },
     {
       name: "too many files",
-      files: Array.from({ length: 10_001 }, (_, nth) => ({ path: `${nth}`, sha256: HASH, size: 1 })),
+      files: Array.from({ length: 10_001 }, (_, nth) => ({
+        path: `${nth}`,
+        sha256: HASH,
+        size: 1,
+      })),
       code: "request_invalid",
     },
   ])("takes no manifest with $name: $code", async ({ files, code }) => {
     expect((await codeOf(await manifest("bad", files)))[1]).toBe(code);
-    expect(await codeOf(await send("GET", "/api/contexts/bad"))).toEqual([404, "context_not_found"]);
+    expect(await codeOf(await send("GET", "/api/contexts/bad"))).toEqual([
+      404,
+      "context_not_found",
+    ]);
   });
 });
 
@@ -215,8 +290,14 @@ describe("a context by an archive", () => {
   ];
 
   it("E10 is made of a tar's files; links, devices and setuid files are left out and told", async () => {
-    const response = await send("PUT", "/api/contexts/tarred", { type: TAR, body: await tarOf(entries) });
-    expect([response.status, await upload(response)]).toMatchObject([201, { status: "committed", files: 2, bytes: 6, skipped }]);
+    const response = await send("PUT", "/api/contexts/tarred", {
+      type: TAR,
+      body: await tarOf(entries),
+    });
+    expect([response.status, await upload(response)]).toMatchObject([
+      201,
+      { status: "committed", files: 2, bytes: 6, skipped },
+    ]);
     expect((await get<Context>("/api/contexts/tarred")).tree).toEqual([
       await fileOf("read.me", "hi"),
       { ...(await fileOf("src/run.sh", "echo")), executable: true },
@@ -224,13 +305,19 @@ describe("a context by an archive", () => {
   });
 
   it("E10 says how many were left out beyond the thousand that it names", async () => {
-    const links = [...Array(1_002).keys()].map((n): TarEntry => ({ header: { name: `${n}`, size: 0, type: "symlink" } }));
-    const made = await upload(await send("PUT", "/api/contexts/linked", { type: TAR, body: await tarOf(links) }));
+    const links = [...Array(1_002).keys()].map(
+      (n): TarEntry => ({ header: { name: `${n}`, size: 0, type: "symlink" } }),
+    );
+    const made = await upload(
+      await send("PUT", "/api/contexts/linked", { type: TAR, body: await tarOf(links) }),
+    );
     expect([made.status, made.skipped.length, made.skipped_more]).toEqual(["committed", 1_000, 2]);
   });
 
   it("is the same by gzip, and then changes nothing", async () => {
-    const packed = new Response(await tarOf(entries)).body?.pipeThrough(new CompressionStream("gzip"));
+    const packed = new Response(await tarOf(entries)).body?.pipeThrough(
+      new CompressionStream("gzip"),
+    );
     const body = await new Response(packed).arrayBuffer();
     const before = await objects();
     const response = await send("PUT", "/api/contexts/tarred", { type: "application/gzip", body });
@@ -239,9 +326,16 @@ describe("a context by an archive", () => {
   });
 
   it("is made of a zip's files", async () => {
-    const body = zipSync({ "src/run.sh": text("echo"), "big.bin": new Uint8Array(50_000).fill(7), "empty/": new Uint8Array() });
+    const body = zipSync({
+      "src/run.sh": text("echo"),
+      "big.bin": new Uint8Array(50_000).fill(7),
+      "empty/": new Uint8Array(),
+    });
     const response = await send("PUT", "/api/contexts/zipped", { type: "application/zip", body });
-    expect([response.status, await upload(response)]).toMatchObject([201, { status: "committed", files: 2, bytes: 50_004 }]);
+    expect([response.status, await upload(response)]).toMatchObject([
+      201,
+      { status: "committed", files: 2, bytes: 50_004 },
+    ]);
     expect((await objects()).filter((key) => key.includes("/upload/"))).toEqual([]);
   });
 
@@ -256,13 +350,24 @@ describe("a context by an archive", () => {
       body: () => tarOf([1, 2].map(() => ({ header: { name: "x", size: 1 }, body: "x" }))),
       code: "path_invalid",
     },
-    { name: "no archive in it", body: async () => text("hello".repeat(1_000)), code: "archive_invalid" },
-    { name: "half of one", body: async () => (await tarOf(entries)).slice(0, 1_200), code: "archive_invalid" },
+    {
+      name: "no archive in it",
+      body: async () => text("hello".repeat(1_000)),
+      code: "archive_invalid",
+    },
+    {
+      name: "half of one",
+      body: async () => (await tarOf(entries)).slice(0, 1_200),
+      code: "archive_invalid",
+    },
   ])("is not made of a tar with $name, and leaves nothing behind", async ({ body, code }) => {
     const before = await objects();
     const response = await send("PUT", "/api/contexts/broken", { type: TAR, body: await body() });
     expect((await codeOf(response))[1]).toBe(code);
-    expect([await objects(), (await send("GET", "/api/contexts/broken")).status]).toEqual([before, 404]);
+    expect([await objects(), (await send("GET", "/api/contexts/broken")).status]).toEqual([
+      before,
+      404,
+    ]);
   });
 
   it("E13 stops reading one that never ends at its limit, and leaves nothing behind", async () => {
@@ -282,13 +387,20 @@ describe("a context by an archive", () => {
   }, 120_000);
 
   it("E13 that says it is larger than the limit is not read at all", async () => {
-    const headers = { authorization: `Bearer ${owner.key}`, "content-type": TAR, "content-length": "5000000000" };
+    const headers = {
+      authorization: `Bearer ${owner.key}`,
+      "content-type": TAR,
+      "content-length": "5000000000",
+    };
     const response = await ask("/api/contexts/huge", { method: "PUT", headers, body: "x" });
     expect((await codeOf(response))[0]).toBe(413);
   });
 
   it("is not made of what says it is something else", async () => {
-    const response = await send("PUT", "/api/contexts/odd", { type: "application/x-7z-compressed", body: "x" });
+    const response = await send("PUT", "/api/contexts/odd", {
+      type: "application/x-7z-compressed",
+      body: "x",
+    });
     expect(await codeOf(response)).toEqual([415, "unsupported_media_type"]);
   });
 });
@@ -304,7 +416,8 @@ describe("what is there", () => {
       });
     for (const name of ["c", "a", "b"]) await put(name, "old");
     const { version } = await upload(await put("b", "newer"));
-    const page = async (query: string) => (await send("GET", `/api/contexts?${query}`, { key: reader.key })).json<ContextList>();
+    const page = async (query: string) =>
+      (await send("GET", `/api/contexts?${query}`, { key: reader.key })).json<ContextList>();
     const first = await page("limit=2");
     expect([first.data.map(({ name }) => name), first.has_more]).toEqual([["a", "b"], true]);
     expect(first.data[1]).toMatchObject({ version, bytes: 5 });
@@ -319,20 +432,30 @@ describe("what is there", () => {
     expect(await response.text()).toBe("<script>alert(1)</script>");
     expect(Object.fromEntries(response.headers)).toMatchObject({
       "content-type": "application/octet-stream",
-      "content-disposition": "attachment; filename=\"__vil__x.html\"; filename*=UTF-8''%22%C3%A9vil%22%20x.html",
+      "content-disposition":
+        "attachment; filename=\"__vil__x.html\"; filename*=UTF-8''%22%C3%A9vil%22%20x.html",
       "x-content-type-options": "nosniff",
       "content-security-policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
     });
     for (const other of ["nothing", "..%2f..%2fx", "sub", "%00"])
-      expect(await codeOf(await send("GET", `/api/contexts/pages/files/${other}`))).toEqual([404, "file_not_found"]);
+      expect(await codeOf(await send("GET", `/api/contexts/pages/files/${other}`))).toEqual([
+        404,
+        "file_not_found",
+      ]);
   });
 
   it("comes as a zip, the same bytes each time", async () => {
-    const contents = Object.fromEntries(Array.from({ length: 40 }, (_, nth) => [`dir/${nth}.txt`, `content ${nth}`.repeat(nth)]));
+    const contents = Object.fromEntries(
+      Array.from({ length: 40 }, (_, nth) => [`dir/${nth}.txt`, `content ${nth}`.repeat(nth)]),
+    );
     await pushed("whole", contents);
-    const zip = async () => new Uint8Array(await (await send("GET", "/api/contexts/whole/archive.zip")).arrayBuffer());
+    const zip = async () =>
+      new Uint8Array(await (await send("GET", "/api/contexts/whole/archive.zip")).arrayBuffer());
     const bytes = await zip();
-    const found = Object.entries(unzipSync(bytes)).map(([path, content]) => [path, new TextDecoder().decode(content)]);
+    const found = Object.entries(unzipSync(bytes)).map(([path, content]) => [
+      path,
+      new TextDecoder().decode(content),
+    ]);
     expect(Object.fromEntries(found)).toEqual(contents);
     expect(await zip()).toEqual(bytes);
   });
@@ -358,11 +481,19 @@ describe("what is there", () => {
       key: other.key,
     });
     expect(made.status).toBe(201);
-    expect(await theirs(`/api/contexts/shared?version=${version}`)).toEqual([404, "context_not_found"]);
+    expect(await theirs(`/api/contexts/shared?version=${version}`)).toEqual([
+      404,
+      "context_not_found",
+    ]);
     const blobs = `/api/contexts/shared/blobs/${await hashOf(text("mine"))}?version=${version}`;
     const type = "application/octet-stream";
-    expect(await codeOf(await send("PUT", blobs, { key: other.key, type, body: "mine" }))).toEqual([404, "upload_not_found"]);
-    expect((await get<Context>("/api/contexts/shared")).tree.map(({ path }) => path)).toEqual(["a.txt"]);
+    expect(await codeOf(await send("PUT", blobs, { key: other.key, type, body: "mine" }))).toEqual([
+      404,
+      "upload_not_found",
+    ]);
+    expect((await get<Context>("/api/contexts/shared")).tree.map(({ path }) => path)).toEqual([
+      "a.txt",
+    ]);
   });
 });
 
@@ -370,20 +501,26 @@ describe("what goes", () => {
   it("a context goes with all its versions and open uploads; a new one of its name begins anew", async () => {
     const version = await pushed("gone", { "a.txt": "gone for good" });
     const open = await upload(await manifest("gone", [await fileOf("a.txt", "never sent")]));
-    const ours = async () => (await objects()).filter((key) => key.includes(version) || key.includes(open.version));
+    const ours = async () =>
+      (await objects()).filter((key) => key.includes(version) || key.includes(open.version));
     expect((await ours()).length).toBeGreaterThan(2);
     expect((await send("DELETE", "/api/contexts/gone")).status).toBe(204);
     expect([await ours(), (await send("DELETE", "/api/contexts/gone")).status]).toEqual([[], 404]);
-    expect(await codeOf(await send("PUT", open.links.blobs, { type: TAR, body: await blobsTar(["never sent"]) }))).toEqual([
-      404,
-      "upload_not_found",
-    ]);
-    expect((await upload(await manifest("gone", [await fileOf("a.txt", "gone for good")]))).missing).toHaveLength(1);
+    expect(
+      await codeOf(
+        await send("PUT", open.links.blobs, { type: TAR, body: await blobsTar(["never sent"]) }),
+      ),
+    ).toEqual([404, "upload_not_found"]);
+    expect(
+      (await upload(await manifest("gone", [await fileOf("a.txt", "gone for good")]))).missing,
+    ).toHaveLength(1);
   });
 
   it("E13 an upload that nobody finished is swept after a day by the clock, and what is committed stays (H4)", async () => {
     await pushed("kept", { "a.txt": "kept" });
-    const open = await upload(await manifest("kept", [await fileOf("a.txt", "half"), await fileOf("b.txt", "other half")]));
+    const open = await upload(
+      await manifest("kept", [await fileOf("a.txt", "half"), await fileOf("b.txt", "other half")]),
+    );
     await send("PUT", open.links.blobs, { type: TAR, body: await blobsTar(["half"]) });
     const ours = async () => (await objects()).filter((key) => key.includes(open.version)).length;
     await sweepAt(Date.now() + 23 * 3_600_000);
@@ -391,7 +528,9 @@ describe("what goes", () => {
     await sweepAt(Date.now() + 25 * 3_600_000);
     expect(await ours()).toBe(0);
     expect(await (await send("GET", "/api/contexts/kept/files/a.txt")).text()).toBe("kept");
-    const again = await upload(await manifest("kept", [await fileOf("a.txt", "half"), await fileOf("b.txt", "other half")]));
+    const again = await upload(
+      await manifest("kept", [await fileOf("a.txt", "half"), await fileOf("b.txt", "other half")]),
+    );
     expect([again.version === open.version, again.missing.length]).toEqual([false, 2]);
   });
 });

@@ -8,18 +8,69 @@ const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 describe("what bytes are", () => {
   it.each([
     { name: "a PNG", given: PNG, kind: "image", mediaType: "image/png" },
-    { name: "a JPEG", given: bytes("\xff\xd8\xff\xe0\x00\x10JFIF"), kind: "image", mediaType: "image/jpeg" },
+    {
+      name: "a JPEG",
+      given: bytes("\xff\xd8\xff\xe0\x00\x10JFIF"),
+      kind: "image",
+      mediaType: "image/jpeg",
+    },
     { name: "a GIF", given: GIF, kind: "image", mediaType: "image/gif" },
     { name: "an old GIF", given: bytes("GIF87a\x01\x00"), kind: "image", mediaType: "image/gif" },
-    { name: "a WebP", given: bytes("RIFF\x1a\x00\x00\x00WEBPVP8 "), kind: "image", mediaType: "image/webp" },
+    {
+      name: "a WebP",
+      given: bytes("RIFF\x1a\x00\x00\x00WEBPVP8 "),
+      kind: "image",
+      mediaType: "image/webp",
+    },
     { name: "a PDF", given: PDF, kind: "pdf", mediaType: "application/pdf" },
-    { name: "a text", given: utf8("Größe: 5\r\n\tund mehr\n"), kind: "text", mediaType: "text/plain" },
-    { name: "an SVG, which is text", given: utf8("<svg/>"), said: "image/svg+xml", kind: "text", mediaType: "image/svg+xml" },
-    { name: "a text that is called a PNG", given: utf8("no"), said: "image/png", kind: "text", mediaType: "text/plain" },
-    { name: "a text of no type", given: utf8("no"), said: "a sentence", kind: "text", mediaType: "text/plain" },
-    { name: "lines of JSON", given: utf8("{}\n"), said: "application/x-ndjson", kind: "text", mediaType: "application/x-ndjson" },
-    { name: "a table that is called one", given: utf8("a,b\n"), said: "text/csv", kind: "text", mediaType: "text/csv" },
-    { name: "a PNG that is called a PDF", given: PNG, said: "application/pdf", kind: "image", mediaType: "image/png" },
+    {
+      name: "a text",
+      given: utf8("Größe: 5\r\n\tund mehr\n"),
+      kind: "text",
+      mediaType: "text/plain",
+    },
+    {
+      name: "an SVG, which is text",
+      given: utf8("<svg/>"),
+      said: "image/svg+xml",
+      kind: "text",
+      mediaType: "image/svg+xml",
+    },
+    {
+      name: "a text that is called a PNG",
+      given: utf8("no"),
+      said: "image/png",
+      kind: "text",
+      mediaType: "text/plain",
+    },
+    {
+      name: "a text of no type",
+      given: utf8("no"),
+      said: "a sentence",
+      kind: "text",
+      mediaType: "text/plain",
+    },
+    {
+      name: "lines of JSON",
+      given: utf8("{}\n"),
+      said: "application/x-ndjson",
+      kind: "text",
+      mediaType: "application/x-ndjson",
+    },
+    {
+      name: "a table that is called one",
+      given: utf8("a,b\n"),
+      said: "text/csv",
+      kind: "text",
+      mediaType: "text/csv",
+    },
+    {
+      name: "a PNG that is called a PDF",
+      given: PNG,
+      said: "application/pdf",
+      kind: "image",
+      mediaType: "image/png",
+    },
   ])("$name is told by its bytes", ({ given, said, kind, mediaType }) => {
     expect(detectMedia(given, said)).toEqual({ kind, mediaType });
   });

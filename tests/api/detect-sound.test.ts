@@ -4,7 +4,8 @@ import { MP3, MP3_FRAME, wav } from "./attachments";
 
 const latin1 = (text: string): Buffer => Buffer.from(text, "latin1");
 /** The head of an Ogg's first page, and what its packet begins with. */
-const ogg = (codec: string): Buffer => Buffer.concat([latin1("OggS"), Buffer.alloc(24), latin1(codec), Buffer.alloc(8)]);
+const ogg = (codec: string): Buffer =>
+  Buffer.concat([latin1("OggS"), Buffer.alloc(24), latin1(codec), Buffer.alloc(8)]);
 /** A tag of 128 bytes before the sound. */
 const TAG = Buffer.concat([latin1("ID3\x04\x00\x00\x00\x00\x01\x00"), Buffer.alloc(128)]);
 const frames = (head: string, bytes: number): Buffer => {
@@ -27,30 +28,71 @@ const extensible = (tag: number): Buffer => {
 
 describe("sound that is taken", () => {
   it.each([
-    { name: "a WAV of PCM, though its head does not know how long it is", given: wav(), mediaType: "audio/wav" },
-    { name: "the least WAV there is, 8 bits at 8 kHz", given: wav({ rate: 8_000, bits: 8 }), mediaType: "audio/wav" },
-    { name: "a WAV of floating point in stereo", given: wav({ tag: 3, channels: 2, bits: 32 }), mediaType: "audio/wav" },
-    { name: "a WAV of mu-law from a telephone", given: wav({ tag: 7, rate: 8_000, bits: 8 }), mediaType: "audio/wav" },
-    { name: "a WAV that says so in an extended head", given: extensible(1), mediaType: "audio/wav" },
-    { name: "a WAV with its title before its sound", given: withChunk("LIST", Buffer.alloc(7 + 1)), mediaType: "audio/wav" },
+    {
+      name: "a WAV of PCM, though its head does not know how long it is",
+      given: wav(),
+      mediaType: "audio/wav",
+    },
+    {
+      name: "the least WAV there is, 8 bits at 8 kHz",
+      given: wav({ rate: 8_000, bits: 8 }),
+      mediaType: "audio/wav",
+    },
+    {
+      name: "a WAV of floating point in stereo",
+      given: wav({ tag: 3, channels: 2, bits: 32 }),
+      mediaType: "audio/wav",
+    },
+    {
+      name: "a WAV of mu-law from a telephone",
+      given: wav({ tag: 7, rate: 8_000, bits: 8 }),
+      mediaType: "audio/wav",
+    },
+    {
+      name: "a WAV that says so in an extended head",
+      given: extensible(1),
+      mediaType: "audio/wav",
+    },
+    {
+      name: "a WAV with its title before its sound",
+      given: withChunk("LIST", Buffer.alloc(7 + 1)),
+      mediaType: "audio/wav",
+    },
     { name: "an MP3", given: MP3, mediaType: "audio/mpeg" },
     { name: "an MP3 behind its title", given: Buffer.concat([TAG, MP3]), mediaType: "audio/mpeg" },
-    { name: "an MP3 of one frame behind its title", given: Buffer.concat([TAG, MP3_FRAME]), mediaType: "audio/mpeg" },
+    {
+      name: "an MP3 of one frame behind its title",
+      given: Buffer.concat([TAG, MP3_FRAME]),
+      mediaType: "audio/mpeg",
+    },
     {
       name: "an MP3 behind zeros that its title does not count",
       given: Buffer.concat([TAG, Buffer.alloc(9), MP3]),
       mediaType: "audio/mpeg",
     },
-    { name: "an MP3 of MPEG 2 at 24 kHz, the least bits there are", given: frames("fff31400", 24), mediaType: "audio/mpeg" },
-    { name: "an MP3 of MPEG 2.5 at 8 kHz, the least bits there are", given: frames("ffe31800", 72), mediaType: "audio/mpeg" },
+    {
+      name: "an MP3 of MPEG 2 at 24 kHz, the least bits there are",
+      given: frames("fff31400", 24),
+      mediaType: "audio/mpeg",
+    },
+    {
+      name: "an MP3 of MPEG 2.5 at 8 kHz, the least bits there are",
+      given: frames("ffe31800", 72),
+      mediaType: "audio/mpeg",
+    },
     { name: "an Ogg of Vorbis", given: ogg("\x01vorbis"), mediaType: "audio/ogg" },
     { name: "an Ogg of Opus", given: ogg("OpusHead"), mediaType: "audio/ogg" },
     { name: "a FLAC", given: latin1("fLaC\x00\x00\x00\x22"), mediaType: "audio/flac" },
-  ])("$name", ({ given, mediaType }) => expect(detectMedia(given, undefined)).toEqual({ kind: "audio", mediaType }));
+  ])("$name", ({ given, mediaType }) =>
+    expect(detectMedia(given, undefined)).toEqual({ kind: "audio", mediaType }),
+  );
 
   it("is told by its bytes whatever it is called", () => {
     expect(detectMedia(MP3, "audio/wav")).toEqual({ kind: "audio", mediaType: "audio/mpeg" });
-    expect(detectMedia(latin1("la la"), "audio/mpeg")).toEqual({ kind: "text", mediaType: "text/plain" });
+    expect(detectMedia(latin1("la la"), "audio/mpeg")).toEqual({
+      kind: "text",
+      mediaType: "text/plain",
+    });
   });
 });
 
@@ -67,7 +109,10 @@ describe("sound of which nobody could say how many tokens it is at most is not t
     { name: "an MP3 of no bit rate", given: frames("fffbf000", 417) },
     { name: "MPEG of layer II", given: frames("fffd9000", 417) },
     { name: "AAC, whose marks are nearly those of MP3", given: frames("fff19000", 417) },
-    { name: "one mark of an MP3 in noise", given: Buffer.concat([MP3_FRAME, latin1("\x00\x01\x02\x03")]) },
+    {
+      name: "one mark of an MP3 in noise",
+      given: Buffer.concat([MP3_FRAME, latin1("\x00\x01\x02\x03")]),
+    },
     { name: "one frame without a title", given: MP3_FRAME },
     { name: "a title without an MP3", given: Buffer.concat([TAG, latin1("\x00\x00no sound")]) },
     { name: "a title that is broken", given: latin1("ID3\x04\x00\x00\xff\xff\xff\xff") },
@@ -76,6 +121,9 @@ describe("sound of which nobody could say how many tokens it is at most is not t
   ])("$name", ({ given }) => expect(detectMedia(given, undefined)).toBeNull());
 
   it("a sentence about tags is text", () => {
-    expect(detectMedia(latin1("ID3 tags name the singer."), undefined)).toEqual({ kind: "text", mediaType: "text/plain" });
+    expect(detectMedia(latin1("ID3 tags name the singer."), undefined)).toEqual({
+      kind: "text",
+      mediaType: "text/plain",
+    });
   });
 });

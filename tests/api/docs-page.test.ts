@@ -13,15 +13,22 @@ describe("the docs page", () => {
   });
 
   it("is HTML that tells of every address", async () => {
-    expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/html; charset=UTF-8"]);
+    expect([response.status, response.headers.get("content-type")]).toEqual([
+      200,
+      "text/html; charset=UTF-8",
+    ]);
     const document: { paths: Record<string, unknown> } = JSON.parse(
-      await (await createApp().fetch(new Request("http://127.0.0.1/openapi.json"), OPEN_SERVICE)).text(),
+      await (
+        await createApp().fetch(new Request("http://127.0.0.1/openapi.json"), OPEN_SERVICE)
+      ).text(),
     );
     for (const path of Object.keys(document.paths)) expect(page).toContain(`${path}</code>`);
   });
 
   it("loads nothing: no address beyond its own, no script, no image, no frame", () => {
-    const attributes = [...page.matchAll(/\b(?:src|href|action|data|style|on\w+)="([^"]*)"/g)].map(([, value]) => value ?? "");
+    const attributes = [...page.matchAll(/\b(?:src|href|action|data|style|on\w+)="([^"]*)"/g)].map(
+      ([, value]) => value ?? "",
+    );
     expect(attributes.length).toBeGreaterThan(20);
     for (const value of attributes) expect(value).toMatch(/^(#|\/openapi\.json$)/);
     expect(page).not.toMatch(/<(script|img|link|iframe|object|embed|form)\b|@import|url\(/i);
@@ -45,8 +52,21 @@ describe("the docs page", () => {
     const { html } = await docsPage({
       openapi: "3.1.0",
       info: { title: evil, version: "1", description: evil },
-      paths: { "/x": { get: { operationId: evil, tags: [evil], summary: evil, responses: { 200: { description: evil } } } } },
-      components: { schemas: { Evil: { type: "object", properties: { [evil]: { type: "string", description: evil } } } } },
+      paths: {
+        "/x": {
+          get: {
+            operationId: evil,
+            tags: [evil],
+            summary: evil,
+            responses: { 200: { description: evil } },
+          },
+        },
+      },
+      components: {
+        schemas: {
+          Evil: { type: "object", properties: { [evil]: { type: "string", description: evil } } },
+        },
+      },
     });
     expect(html).not.toMatch(/<img|<b>|"'/);
   });

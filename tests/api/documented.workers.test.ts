@@ -8,7 +8,9 @@ import { type Document, DocumentSchema, operationsOf, undocumented } from "./ope
 /** A tenant's whole life with the service, each answer of which is held against the document. */
 const TEAM = teamOf(["quick", "plain"]);
 const FILES_TEAM = teamOf(["builder"], { orchestrator: { snapshot_storage: "snapshots" } });
-const GIVEN_TEAM = teamOf(["scribe"], { orchestrator: { context_paths: [{ path: "handbook", permission: "write" }] } });
+const GIVEN_TEAM = teamOf(["scribe"], {
+  orchestrator: { context_paths: [{ path: "handbook", permission: "write" }] },
+});
 const NEW = await hashOf(new TextEncoder().encode("six times seven"));
 const QUESTION = "What is six times seven?";
 const STREAM = { accept: "text/event-stream" };
@@ -30,11 +32,18 @@ const BUILT = "/api/sessions/{built}/turns/1";
 const FILES_OF = ["", "/answers/agent1.final"];
 const EVALS = "/api/evals/simulated/runs";
 const CONTEXT = "/api/contexts/handbook";
-const HASHES = await Promise.all(["one", "two"].map((text) => hashOf(new TextEncoder().encode(text))));
+const HASHES = await Promise.all(
+  ["one", "two"].map((text) => hashOf(new TextEncoder().encode(text))),
+);
 const FILES = HASHES.map((hash, nth) => ({ path: `${nth}.txt`, sha256: hash, size: 3 }));
 const TAR = { "content-type": "application/x-tar" };
-const PACK = new TextDecoder().decode(await packTar([{ header: { name: HASHES[1] ?? "", size: 3 }, body: "two" }]));
-const SECRET = { value: "the-value", bindings: [{ origin: "https://api.example.com", paths: ["/v1"], methods: ["GET"] }] };
+const PACK = new TextDecoder().decode(
+  await packTar([{ header: { name: HASHES[1] ?? "", size: 3 }, body: "two" }]),
+);
+const SECRET = {
+  value: "the-value",
+  bindings: [{ origin: "https://api.example.com", paths: ["/v1"], methods: ["GET"] }],
+};
 const STEPS: readonly Step[] = [
   { asks: "GET /healthz", gives: 200 },
   { asks: "GET /openapi.json", gives: 200 },
@@ -42,7 +51,13 @@ const STEPS: readonly Step[] = [
   { asks: "GET /api/configs", gives: 200 },
   { asks: "GET /api/configs/demo", gives: 200 },
   { asks: "POST /api/configs/validate", body: { config: TEAM }, gives: 200 },
-  { asks: "POST /api/runs", body: { question: QUESTION, config: TEAM }, gives: 202, keeps: "session_id", as: "session" },
+  {
+    asks: "POST /api/runs",
+    body: { question: QUESTION, config: TEAM },
+    gives: 202,
+    keeps: "session_id",
+    as: "session",
+  },
   { asks: `POST ${SESSION}/tickets`, gives: 201 },
   { asks: `GET ${SESSION}/turns/1/events`, gives: 200 },
   { asks: `GET ${SESSION}/turns/1/events?after=1000000`, gives: 204 },
@@ -62,7 +77,13 @@ const STEPS: readonly Step[] = [
     headers: STREAM,
     gives: 200,
   },
-  { asks: "POST /api/runs", body: { question: QUESTION, config: FILES_TEAM }, gives: 202, keeps: "session_id", as: "built" },
+  {
+    asks: "POST /api/runs",
+    body: { question: QUESTION, config: FILES_TEAM },
+    gives: 202,
+    keeps: "session_id",
+    as: "built",
+  },
   { asks: `GET ${BUILT}/events`, gives: 200 },
   ...FILES_OF.flatMap((below) => [
     { asks: `GET ${BUILT}${below}/files`, gives: 200 },
@@ -78,12 +99,24 @@ const STEPS: readonly Step[] = [
   { asks: `GET ${CONTEXT}?version={version}`, gives: 200 },
   { asks: `GET ${CONTEXT}/files/0.txt`, gives: 200 },
   { asks: `GET ${CONTEXT}/archive.zip`, gives: 200 },
-  { asks: "POST /api/runs", body: { question: QUESTION, config: GIVEN_TEAM }, gives: 202, keeps: "session_id", as: "given" },
+  {
+    asks: "POST /api/runs",
+    body: { question: QUESTION, config: GIVEN_TEAM },
+    gives: 202,
+    keeps: "session_id",
+    as: "given",
+  },
   { asks: "GET /api/sessions/{given}/turns/1/events", gives: 200 },
   { asks: "GET /api/sessions/{given}/turns/1/changes", gives: 200 },
   { asks: `GET /api/sessions/{given}/turns/1/changes/blobs/${NEW}`, gives: 200 },
   { asks: `DELETE ${CONTEXT}`, gives: 204 },
-  { asks: "POST /api/keys", body: { name: "ci", scopes: ["read"] }, gives: 201, keeps: "id", as: "key" },
+  {
+    asks: "POST /api/keys",
+    body: { name: "ci", scopes: ["read"] },
+    gives: 201,
+    keeps: "id",
+    as: "key",
+  },
   { asks: "GET /api/keys", gives: 200 },
   { asks: "DELETE /api/keys/{key}", gives: 200 },
   { asks: "PUT /api/secrets/GITHUB_TOKEN", body: SECRET, gives: 201 },
@@ -114,7 +147,11 @@ async function take({
 }: Step): Promise<{ method: string; path: string; response: Response }> {
   const [method = "", pattern = ""] = asks.split(" ");
   const path = pattern.replace(/\{(\w+)\}/, (_, name: string) => kept.get(name) ?? "");
-  const all = { authorization: `Bearer ${admin.key}`, "content-type": "application/json", ...headers };
+  const all = {
+    authorization: `Bearer ${admin.key}`,
+    "content-type": "application/json",
+    ...headers,
+  };
   const init = {
     method,
     headers: all,
@@ -123,7 +160,8 @@ async function take({
   };
   for (let tries = 1; ; tries += 1) {
     const response = await ask(path, init);
-    if (response.status === gives || method !== "GET" || tries === 200) return { method, path, response };
+    if (response.status === gives || method !== "GET" || tries === 200)
+      return { method, path, response };
     await response.body?.cancel();
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
@@ -131,7 +169,10 @@ async function take({
 
 it.each(STEPS)("$asks gives $gives as the document says", async (step) => {
   const { method, path, response } = await take(step);
-  expect([response.status, await undocumented(document, { method, path }, response)]).toEqual([step.gives, []]);
+  expect([response.status, await undocumented(document, { method, path }, response)]).toEqual([
+    step.gives,
+    [],
+  ]);
   const text = await response.text();
   if (step.keeps !== undefined) kept.set(step.as ?? "", String(JSON.parse(text)[step.keeps]));
 });

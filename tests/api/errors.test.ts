@@ -40,7 +40,9 @@ function answerTo(thrown: Error): Promise<Response> {
     version: { version: "0.0.0", deployment: null },
     openOnLoopback: true,
   };
-  return Promise.resolve(createApp().fetch(new Request("http://127.0.0.1/api/sessions/session_unknown00"), services));
+  return Promise.resolve(
+    createApp().fetch(new Request("http://127.0.0.1/api/sessions/session_unknown00"), services),
+  );
 }
 
 describe("an object that throws", () => {
@@ -63,19 +65,24 @@ describe("an object that throws", () => {
     expect(problem).not.toContain(message);
   });
 
-  it.each(["retryable", "overloaded"])("what the platform marks as %s is answered alike", async (mark) => {
-    const response = await answerTo(Object.assign(new Error("words of next year"), { [mark]: true }));
-    expect(response.status).toBe(503);
-  });
-
-  it.each([new Error("no agent at index 3"), Object.assign(new Error("strange"), { retryable: false, remote: true })])(
-    "anything else is a fault of ours, without its words: %s",
-    async (thrown) => {
-      const response = await answerTo(thrown);
-      expect([response.status, response.headers.get("retry-after")]).toEqual([500, null]);
-      const problem = await response.text();
-      expect(JSON.parse(problem)).toMatchObject({ code: "internal" });
-      expect(problem).not.toContain(thrown.message);
+  it.each(["retryable", "overloaded"])(
+    "what the platform marks as %s is answered alike",
+    async (mark) => {
+      const response = await answerTo(
+        Object.assign(new Error("words of next year"), { [mark]: true }),
+      );
+      expect(response.status).toBe(503);
     },
   );
+
+  it.each([
+    new Error("no agent at index 3"),
+    Object.assign(new Error("strange"), { retryable: false, remote: true }),
+  ])("anything else is a fault of ours, without its words: %s", async (thrown) => {
+    const response = await answerTo(thrown);
+    expect([response.status, response.headers.get("retry-after")]).toEqual([500, null]);
+    const problem = await response.text();
+    expect(JSON.parse(problem)).toMatchObject({ code: "internal" });
+    expect(problem).not.toContain(thrown.message);
+  });
 });

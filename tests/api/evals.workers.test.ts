@@ -11,7 +11,13 @@ import { post, request, teamOf } from "../durable-objects/session/session-client
 import { records } from "../evals/eval-client";
 import { noSecrets } from "../builders/no-secrets";
 
-type List<T> = { object: "list"; data: T[]; first_id: string | null; last_id: string | null; has_more: boolean };
+type List<T> = {
+  object: "list";
+  data: T[];
+  first_id: string | null;
+  last_id: string | null;
+  has_more: boolean;
+};
 
 const get = async <T>(path: string): Promise<T> => (await request(path)).json<T>();
 
@@ -33,33 +39,50 @@ describe("POST /api/evals/{suite}/runs", () => {
     const started = await response.json<EvalStarted>();
     expect([response.status, response.headers.get("location")]).toEqual([202, started.links.run]);
     const page = await ended(started.links.run);
-    expect(page).toMatchObject({ suite: "simulated", origin: "manual", cases: 3, passed: 2, failed: 1, errored: 0 });
+    expect(page).toMatchObject({
+      suite: "simulated",
+      origin: "manual",
+      cases: 3,
+      passed: 2,
+      failed: 1,
+      errored: 0,
+    });
     expect(page.results.map(({ case: id, pass }) => [id, pass])).toEqual([
       ["number", true],
       ["words", true],
       ["wrong", false],
     ]);
-    for (const { session_id } of page.results) expect((await request(`/api/sessions/${session_id}`)).status).toBe(200);
+    for (const { session_id } of page.results)
+      expect((await request(`/api/sessions/${session_id}`)).status).toBe(200);
     const { data } = await get<List<EvalSuite>>("/api/evals");
-    expect(data.find(({ name }) => name === "simulated")?.last_run).toMatchObject({ id: started.id, passed: 2 });
+    expect(data.find(({ name }) => name === "simulated")?.last_run).toMatchObject({
+      id: started.id,
+      passed: 2,
+    });
   });
 
   it("starts another run each time it is asked", async () => {
     const ids = await Promise.all(
-      [1, 2].map(async () => (await (await post("/api/evals/simulated/runs")).json<EvalStarted>()).id),
+      [1, 2].map(
+        async () => (await (await post("/api/evals/simulated/runs")).json<EvalStarted>()).id,
+      ),
     );
     expect(new Set(ids).size).toBe(2);
     for (const id of ids) await ended(`/api/evals/simulated/runs/${id}`);
     const first = await get<List<EvalRun>>("/api/evals/simulated/runs?limit=1");
     expect([first.data.length, first.has_more]).toEqual([1, true]);
-    const next = await get<List<EvalRun>>(`/api/evals/simulated/runs?limit=1&after=${first.last_id}`);
+    const next = await get<List<EvalRun>>(
+      `/api/evals/simulated/runs?limit=1&after=${first.last_id}`,
+    );
     expect([first.last_id, next.last_id].sort()).toEqual(ids.sort());
   });
 });
 
 describe("an idempotency key", () => {
   const begin = async (key: string, suite = "simulated") =>
-    (await post(`/api/evals/${suite}/runs`, {}, { "idempotency-key": key })).json<EvalStarted & { code: string }>();
+    (await post(`/api/evals/${suite}/runs`, {}, { "idempotency-key": key })).json<
+      EvalStarted & { code: string }
+    >();
 
   it("starts one run, however often and together it comes", async () => {
     const started = await Promise.all(Array.from({ length: 5 }, () => begin("together")));
@@ -67,7 +90,9 @@ describe("an idempotency key", () => {
     expect(started.every(({ id }) => id === first)).toBe(true);
     await ended(`/api/evals/simulated/runs/${first}`);
     expect((await begin("together")).id).toBe(first);
-    const { results } = await env.DB.prepare("SELECT * FROM start_claims WHERE session_id = ?").bind(first).all();
+    const { results } = await env.DB.prepare("SELECT * FROM start_claims WHERE session_id = ?")
+      .bind(first)
+      .all();
     expect([results.length, JSON.stringify(results).includes("together")]).toEqual([1, false]);
   });
 
@@ -76,7 +101,11 @@ describe("an idempotency key", () => {
   });
 
   it("of another request is refused", async () => {
-    const run = await post("/api/runs", { question: "Q?", config: teamOf(["quick"]) }, { "idempotency-key": "another" });
+    const run = await post(
+      "/api/runs",
+      { question: "Q?", config: teamOf(["quick"]) },
+      { "idempotency-key": "another" },
+    );
     expect(run.status).toBe(202);
     expect((await begin("another")).code).toBe("idempotency_key_reused");
   });
@@ -105,11 +134,19 @@ describe("GET /api/evals", () => {
     { path: "/api/evals/simulated/runs?after='--", status: 400, code: "bad_query" },
   ])("answers $path with $status $code", async ({ path, status, code }) => {
     const response = await request(path);
-    expect([response.status, (await response.json<{ code: string }>()).code]).toEqual([status, code]);
+    expect([response.status, (await response.json<{ code: string }>()).code]).toEqual([
+      status,
+      code,
+    ]);
   });
 
   it("shows a tenant no run of another's", async () => {
-    const place = { tenant: "other", id: "run_20200202t000000z", origin: "manual" as const, scheduledAt: 0 };
+    const place = {
+      tenant: "other",
+      id: "run_20200202t000000z",
+      origin: "manual" as const,
+      scheduledAt: 0,
+    };
     const suite = {
       name: "simulated",
       description: "x",
@@ -126,7 +163,9 @@ describe("GET /api/evals", () => {
     );
     expect(await records.run("other", "simulated", place.id)).not.toBeNull();
     expect((await request(`/api/evals/simulated/runs/${place.id}`)).status).toBe(404);
-    expect((await get<List<EvalRun>>("/api/evals/simulated/runs")).data.map(({ id }) => id)).not.toContain(place.id);
+    expect(
+      (await get<List<EvalRun>>("/api/evals/simulated/runs")).data.map(({ id }) => id),
+    ).not.toContain(place.id);
   });
 });
 
@@ -136,33 +175,50 @@ describe("a cron", () => {
   afterEach(() => void vi.useRealTimers().restoreAllMocks());
   const nightly = simulated.replace("name: simulated", "name: nightly\ncron: 0 6 * * MON");
   const start: EvalServices["start"] = (run, others) =>
-    env.EVALS.get(env.EVALS.idFromName(evalRunName(run.tenant, run.suite.name, run.id))).start(run, others);
+    env.EVALS.get(env.EVALS.idFromName(evalRunName(run.tenant, run.suite.name, run.id))).start(
+      run,
+      others,
+    );
   const services = (suites: Record<string, string>, starting = start) => ({
     evals: { suites, cronTenant: "local", start: starting, records },
     secrets: noSecrets,
-    config: { storedKeys: [], allowedOrigins: ["http://127.0.0.1:*"], variables: { VLLM_BASE_URL: inject("providersUrl") } },
+    config: {
+      storedKeys: [],
+      allowedOrigins: ["http://127.0.0.1:*"],
+      variables: { VLLM_BASE_URL: inject("providersUrl") },
+    },
     teams: {},
   });
 
   it("F11 that rings twice in its minute starts what is due once, and nothing else", async () => {
     const offered = services({ nightly, simulated });
-    await Promise.all([startDue(offered, { at: AT, now: AT }), startDue(offered, { at: AT + 59_000, now: AT + 59_000 })]);
+    await Promise.all([
+      startDue(offered, { at: AT, now: AT }),
+      startDue(offered, { at: AT + 59_000, now: AT + 59_000 }),
+    ]);
     await startDue(offered, { at: AT + 60_000, now: AT + 60_000 });
-    expect(await records.runs("local", "simulated", { before: null, limit: 100 })).not.toContainEqual(
-      expect.objectContaining({ origin: "cron" }),
-    );
+    expect(
+      await records.runs("local", "simulated", { before: null, limit: 100 }),
+    ).not.toContainEqual(expect.objectContaining({ origin: "cron" }));
     await expect
-      .poll(async () => (await records.run("local", "nightly", "run_20261130t060000z"))?.status, { timeout: 20_000 })
+      .poll(async () => (await records.run("local", "nightly", "run_20261130t060000z"))?.status, {
+        timeout: 20_000,
+      })
       .toBe("completed");
     expect(await records.runs("local", "nightly", { before: null, limit: 10 })).toMatchObject([
       { origin: "cron", cases: 3, passed: 2 },
     ]);
-    expect((await records.run("local", "nightly", "run_20261130t060000z"))?.results).toHaveLength(3);
+    expect((await records.run("local", "nightly", "run_20261130t060000z"))?.results).toHaveLength(
+      3,
+    );
   });
 
   it("starts nothing where no tenant is named to pay for it", async () => {
     const offered = services({ nightly }, () => Promise.reject(new Error("no run may start")));
-    await startDue({ ...offered, evals: { ...offered.evals, cronTenant: null } }, { at: AT, now: AT });
+    await startDue(
+      { ...offered, evals: { ...offered.evals, cronTenant: null } },
+      { at: AT, now: AT },
+    );
   });
 
   const weekly = nightly.replace("name: nightly", "name: weekly");
@@ -175,10 +231,14 @@ describe("a cron", () => {
       if (calls === 1) await start(run, others);
       throw new Error("the service died");
     };
-    await startDue(services({ nightly, weekly }, dying), { at: later, now: later }).catch(() => undefined);
+    await startDue(services({ nightly, weekly }, dying), { at: later, now: later }).catch(
+      () => undefined,
+    );
     for (const suite of ["nightly", "weekly"]) {
       await expect
-        .poll(async () => (await records.run("local", suite, "run_20261207t060000z"))?.status, { timeout: 20_000 })
+        .poll(async () => (await records.run("local", suite, "run_20261207t060000z"))?.status, {
+          timeout: 20_000,
+        })
         .toBe("completed");
     }
   });
@@ -225,7 +285,9 @@ describe("a cron", () => {
     }
     vi.useRealTimers();
     await expect
-      .poll(async () => (await records.run("acme", "smoke", "run_20240101t060000z"))?.status, { timeout: 10_000 })
+      .poll(async () => (await records.run("acme", "smoke", "run_20240101t060000z"))?.status, {
+        timeout: 10_000,
+      })
       .toBe("completed");
     const page = await records.run("acme", "smoke", "run_20240101t060000z");
     expect(page).toMatchObject({ errored: 3, cost_usd: 0 });

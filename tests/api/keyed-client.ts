@@ -9,8 +9,14 @@ export const ORIGIN = "http://127.0.0.1:8787";
 export const keys = new KeyStore(env.DB);
 
 /** A key that is in the database. */
-export async function makeKey(tenant: string, more: Partial<KeyRow> = {}): Promise<{ key: string; id: string }> {
-  const { id, key, secret } = toKey(ulid().toLowerCase(), crypto.getRandomValues(new Uint8Array(SECRET_BYTES)));
+export async function makeKey(
+  tenant: string,
+  more: Partial<KeyRow> = {},
+): Promise<{ key: string; id: string }> {
+  const { id, key, secret } = toKey(
+    ulid().toLowerCase(),
+    crypto.getRandomValues(new Uint8Array(SECRET_BYTES)),
+  );
   await keys.insert({
     id,
     tenant,
@@ -30,7 +36,15 @@ export const ask = (path: string, init: RequestInit = {}): Promise<Response> =>
   exports.default.fetch(new Request(path.startsWith("http") ? path : ORIGIN + path, init));
 
 /** A request with a key. A body is sent as JSON. */
-export function askWith(key: string, path: string, { method = "GET", body }: { method?: string; body?: unknown } = {}) {
+export function askWith(
+  key: string,
+  path: string,
+  { method = "GET", body }: { method?: string; body?: unknown } = {},
+) {
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-  return ask(path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  return ask(path, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
 }

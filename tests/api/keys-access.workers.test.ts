@@ -11,15 +11,21 @@ import { ask, askWith, keys, makeKey } from "./keyed-client";
 import { noSecrets } from "../builders/no-secrets";
 
 const UNKNOWN = "/api/sessions/session_unknown00";
-const reasonOf = async (response: Response) => [response.status, (await response.json<{ code: string }>()).code];
+const reasonOf = async (response: Response) => [
+  response.status,
+  (await response.json<{ code: string }>()).code,
+];
 
 const good = await makeKey("acme");
 
 describe("a key", () => {
-  it.each(["Bearer", "bearer", "BEARER"])("A2 opens the service, after the scheme %s", async (scheme) => {
-    const response = await ask(UNKNOWN, { headers: { authorization: `${scheme} ${good.key}` } });
-    expect(await reasonOf(response)).toEqual([404, "session_not_found"]);
-  });
+  it.each(["Bearer", "bearer", "BEARER"])(
+    "A2 opens the service, after the scheme %s",
+    async (scheme) => {
+      const response = await ask(UNKNOWN, { headers: { authorization: `${scheme} ${good.key}` } });
+      expect(await reasonOf(response)).toEqual([404, "session_not_found"]);
+    },
+  );
 
   it("opens it under any name of the service", async () => {
     const headers = { authorization: `Bearer ${good.key}` };
@@ -27,28 +33,51 @@ describe("a key", () => {
   });
 
   it.each([
-    { row: "A2", name: "the scheme Basic", authorization: () => `Basic ${btoa(`user:${good.key}`)}` },
+    {
+      row: "A2",
+      name: "the scheme Basic",
+      authorization: () => `Basic ${btoa(`user:${good.key}`)}`,
+    },
     { row: "A2", name: "no scheme", authorization: () => good.key },
-    { row: "A3", name: "a wrong secret", authorization: () => `Bearer ${good.key.slice(0, -4)}AAAA` },
-    { row: "A3", name: "a key nobody has", authorization: () => `Bearer mge_${"0".repeat(26)}_${"A".repeat(43)}` },
-    { row: "A3", name: "another service's key", authorization: () => "Bearer sk-proj-0123456789abcdef" },
+    {
+      row: "A3",
+      name: "a wrong secret",
+      authorization: () => `Bearer ${good.key.slice(0, -4)}AAAA`,
+    },
+    {
+      row: "A3",
+      name: "a key nobody has",
+      authorization: () => `Bearer mge_${"0".repeat(26)}_${"A".repeat(43)}`,
+    },
+    {
+      row: "A3",
+      name: "another service's key",
+      authorization: () => "Bearer sk-proj-0123456789abcdef",
+    },
     { row: "A4", name: "SQL", authorization: () => "Bearer sk_'OR(1=1)--" },
-    { row: "A3", name: "ten thousand characters", authorization: () => `Bearer ${"x".repeat(10_000)}` },
+    {
+      row: "A3",
+      name: "ten thousand characters",
+      authorization: () => `Bearer ${"x".repeat(10_000)}`,
+    },
     { row: "A2", name: "nothing after the scheme", authorization: () => "Bearer" },
     { row: "A3", name: "two keys", authorization: () => `Bearer ${good.key}, Bearer ${good.key}` },
-  ])("$row is not $name: 401, always the same answer, also on this machine", async ({ authorization }) => {
-    const response = await ask(UNKNOWN, { headers: { authorization: authorization() } });
-    expect([response.status, response.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
-    const { request_id, ...problem } = await response.json<Record<string, unknown>>();
-    expect(request_id).toEqual(expect.any(String));
-    expect(problem).toEqual({
-      type: "about:blank",
-      title: "unauthorized",
-      status: 401,
-      detail: expect.stringContaining("Authorization: Bearer"),
-      code: "unauthorized",
-    });
-  });
+  ])(
+    "$row is not $name: 401, always the same answer, also on this machine",
+    async ({ authorization }) => {
+      const response = await ask(UNKNOWN, { headers: { authorization: authorization() } });
+      expect([response.status, response.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+      const { request_id, ...problem } = await response.json<Record<string, unknown>>();
+      expect(request_id).toEqual(expect.any(String));
+      expect(problem).toEqual({
+        type: "about:blank",
+        title: "unauthorized",
+        status: 401,
+        detail: expect.stringContaining("Authorization: Bearer"),
+        code: "unauthorized",
+      });
+    },
+  );
 
   it.each([
     { name: "was revoked", more: { revoked_at: 1 } },
@@ -68,11 +97,19 @@ describe("a key", () => {
   it.each(["api_key", "key", "token", "access_token", "API_KEY", "q"])(
     "A6 in the query as %s is refused, and said to be lost",
     async (name) => {
-      const warn = [vi.spyOn(console, "log"), vi.spyOn(console, "error"), vi.spyOn(console, "warn")];
+      const warn = [
+        vi.spyOn(console, "log"),
+        vi.spyOn(console, "error"),
+        vi.spyOn(console, "warn"),
+      ];
       for (const headers of [{}, { authorization: `Bearer ${good.key}` }]) {
         const response = await ask(`${UNKNOWN}?${name}=${good.key}`, { headers });
         const text = await response.text();
-        expect([response.status, text.includes("revoke"), text.includes(good.key)]).toEqual([401, true, false]);
+        expect([response.status, text.includes("revoke"), text.includes(good.key)]).toEqual([
+          401,
+          true,
+          false,
+        ]);
       }
       expect(JSON.stringify(warn.map(({ mock }) => mock.calls))).not.toContain(good.key);
       vi.restoreAllMocks();
@@ -82,24 +119,43 @@ describe("a key", () => {
   it.each([
     { name: "as it is", tenant: "pasted", written: (key: string) => key },
     { name: "escaped", tenant: "pasted_escaped", written: (key: string) => `%6D${key.slice(1)}` },
-  ])("A6 in the path, where its id belongs, $name, is refused as one in the query, and stands in no audit log", async (row) => {
-    const admin = await makeKey(row.tenant, { scopes: "admin" });
-    const response = await askWith(admin.key, `/api/keys/${row.written(admin.key)}`, { method: "DELETE" });
-    const text = await response.text();
-    expect([response.status, text.includes("revoke"), text.includes(admin.key)]).toEqual([401, true, false]);
-    expect(await (await askWith(admin.key, "/api/audit")).text()).not.toContain(admin.key.slice(4));
-  });
+  ])(
+    "A6 in the path, where its id belongs, $name, is refused as one in the query, and stands in no audit log",
+    async (row) => {
+      const admin = await makeKey(row.tenant, { scopes: "admin" });
+      const response = await askWith(admin.key, `/api/keys/${row.written(admin.key)}`, {
+        method: "DELETE",
+      });
+      const text = await response.text();
+      expect([response.status, text.includes("revoke"), text.includes(admin.key)]).toEqual([
+        401,
+        true,
+        false,
+      ]);
+      expect(await (await askWith(admin.key, "/api/audit")).text()).not.toContain(
+        admin.key.slice(4),
+      );
+    },
+  );
 
   it.each([
     { kind: "a provider's", name: "sk-proj-0123456789abcdef" },
     { kind: "one with words around it", name: "my mge_01kb0000000000000000000000 laptop" },
   ])("A6 as another's name is refused, and not said again: $kind", async ({ name }) => {
     const admin = await makeKey("named", { scopes: "admin" });
-    const response = await askWith(admin.key, "/api/keys", { method: "POST", body: { name, scopes: ["read"] } });
+    const response = await askWith(admin.key, "/api/keys", {
+      method: "POST",
+      body: { name, scopes: ["read"] },
+    });
     const text = await response.text();
     expect([response.status, text.includes(name)]).toEqual([422, false]);
-    expect(JSON.parse(text)).toMatchObject({ code: "request_invalid", errors: [{ pointer: "/name" }] });
-    const listed = await (await askWith(admin.key, "/api/keys")).json<{ data: { name: string }[] }>();
+    expect(JSON.parse(text)).toMatchObject({
+      code: "request_invalid",
+      errors: [{ pointer: "/name" }],
+    });
+    const listed = await (await askWith(admin.key, "/api/keys")).json<{
+      data: { name: string }[];
+    }>();
     expect(new Set(listed.data.map((row) => row.name))).toEqual(new Set(["test"]));
   });
 
@@ -117,14 +173,22 @@ describe("a key", () => {
   it("notes its use, at most once a minute", async () => {
     const { key, id } = await makeKey("acme");
     await askWith(key, UNKNOWN);
-    await vi.waitFor(async () => expect((await keys.find(id))?.last_used_at).toBeGreaterThan(Date.now() - 30_000), 10_000);
+    await vi.waitFor(
+      async () => expect((await keys.find(id))?.last_used_at).toBeGreaterThan(Date.now() - 30_000),
+      10_000,
+    );
     const noted = (await keys.find(id))?.last_used_at;
     await new Promise((resolve) => setTimeout(resolve, 20));
     await askWith(key, UNKNOWN);
     expect((await keys.find(id))?.last_used_at).toBe(noted);
-    await env.DB.prepare("UPDATE api_keys SET last_used_at = last_used_at - 61000 WHERE id = ?").bind(id).run();
+    await env.DB.prepare("UPDATE api_keys SET last_used_at = last_used_at - 61000 WHERE id = ?")
+      .bind(id)
+      .run();
     await askWith(key, UNKNOWN);
-    await vi.waitFor(async () => expect((await keys.find(id))?.last_used_at).toBeGreaterThan(Date.now() - 30_000), 10_000);
+    await vi.waitFor(
+      async () => expect((await keys.find(id))?.last_used_at).toBeGreaterThan(Date.now() - 30_000),
+      10_000,
+    );
   });
 });
 
@@ -162,9 +226,17 @@ describe("a service", () => {
     openOnLoopback: false,
   });
   const answerOf = async (more: Partial<Services["tenancy"]>) => {
-    const response = await createApp().fetch(new Request(`http://127.0.0.1${UNKNOWN}`), services(more));
+    const response = await createApp().fetch(
+      new Request(`http://127.0.0.1${UNKNOWN}`),
+      services(more),
+    );
     const { code, detail } = await response.json<{ code: string; detail: string }>();
-    return { status: response.status, code, detail, asksFor: response.headers.get("www-authenticate") };
+    return {
+      status: response.status,
+      code,
+      detail,
+      asksFor: response.headers.get("www-authenticate"),
+    };
   };
 
   it("without keys says how to make the first", async () => {
@@ -192,9 +264,16 @@ describe("a service", () => {
 
   it("refuses a key that asks too often, with when to ask again", async () => {
     const app = createApp();
-    const tenancy = { ...OPEN_TENANCY, keys, hasMasterKey: true, withinRate: async (id: string) => id !== good.id };
+    const tenancy = {
+      ...OPEN_TENANCY,
+      keys,
+      hasMasterKey: true,
+      withinRate: async (id: string) => id !== good.id,
+    };
     const response = await app.fetch(
-      new Request(`http://127.0.0.1${UNKNOWN}`, { headers: { authorization: `Bearer ${good.key}` } }),
+      new Request(`http://127.0.0.1${UNKNOWN}`, {
+        headers: { authorization: `Bearer ${good.key}` },
+      }),
       { ...services({}), tenancy },
     );
     expect([response.status, response.headers.get("retry-after")]).toEqual([429, "10"]);
@@ -204,7 +283,11 @@ describe("a service", () => {
   it("refuses a tenant whose keys together ask too often, and no other; one key's excess is not charged to its tenant (M13)", async () => {
     const app = createApp();
     const counted: string[] = [];
-    const [one, two, other] = [await makeKey("crowd"), await makeKey("crowd"), await makeKey("quiet")];
+    const [one, two, other] = [
+      await makeKey("crowd"),
+      await makeKey("crowd"),
+      await makeKey("quiet"),
+    ];
     const tenancy = {
       ...OPEN_TENANCY,
       keys,
@@ -216,7 +299,9 @@ describe("a service", () => {
       },
     };
     const codeFor = async ({ key }: { key: string }) => {
-      const request = new Request("http://127.0.0.1/api/sessions/x", { headers: { authorization: `Bearer ${key}` } });
+      const request = new Request("http://127.0.0.1/api/sessions/x", {
+        headers: { authorization: `Bearer ${key}` },
+      });
       const response = await app.fetch(request, { ...services({}), tenancy });
       return (await response.json<{ code: string }>()).code;
     };
@@ -241,7 +326,12 @@ describe("a service", () => {
       withinRate: async (name: string) => !name.includes("203.0.113.9"),
     };
     const statusOf = async (headers: Record<string, string>) =>
-      (await app.fetch(new Request(`http://127.0.0.1${UNKNOWN}`, { headers }), { ...services({}), tenancy })).status;
+      (
+        await app.fetch(new Request(`http://127.0.0.1${UNKNOWN}`, { headers }), {
+          ...services({}),
+          tenancy,
+        })
+      ).status;
     const guess = { authorization: `Bearer mge_${"0".repeat(26)}_${"A".repeat(43)}` };
     expect(await statusOf({ ...guess, "cf-connecting-ip": "203.0.113.9" })).toBe(429);
     expect(await statusOf({ "cf-connecting-ip": "203.0.113.9" })).toBe(429);
@@ -260,7 +350,10 @@ describe("a service", () => {
 
 describe("the audit log", () => {
   const rowsOf = async (tenant: string) => {
-    const { rows } = await env.TENANTS.get(env.TENANTS.idFromName(tenant)).auditPage({ after: 0, limit: 100 });
+    const { rows } = await env.TENANTS.get(env.TENANTS.idFromName(tenant)).auditPage({
+      after: 0,
+      limit: 100,
+    });
     return rows.map(({ action, result, keyId, from }) => ({ action, result, keyId, from }));
   };
 
@@ -287,7 +380,10 @@ describe("the audit log", () => {
   );
 
   it("tells of this machine too", async () => {
-    await ask(`${UNKNOWN}/cancel`, { method: "POST", headers: { "cf-connecting-ip": "203.0.113.9" } });
+    await ask(`${UNKNOWN}/cancel`, {
+      method: "POST",
+      headers: { "cf-connecting-ip": "203.0.113.9" },
+    });
     expect(await rowsOf(LOCAL_TENANT)).toContainEqual({
       action: `POST ${UNKNOWN}/cancel`,
       result: 404,

@@ -6,15 +6,25 @@ import { ask, askWith, makeKey } from "./keyed-client";
 
 const admin = await makeKey("acme", { scopes: "admin" });
 const other = await makeKey("other", { scopes: "admin" });
-const codeOf = async (response: Response) => [response.status, (await response.json<{ code: string }>()).code];
-const create = (body: unknown, key = admin.key) => askWith(key, "/api/keys", { method: "POST", body });
+const codeOf = async (response: Response) => [
+  response.status,
+  (await response.json<{ code: string }>()).code,
+];
+const create = (body: unknown, key = admin.key) =>
+  askWith(key, "/api/keys", { method: "POST", body });
 
 describe("an admin's key", () => {
   it("makes keys of its own tenant, shown once, with the scopes and the end they were given", async () => {
     const response = await create({ name: "ci", scopes: ["read"], expires_in_days: 30 });
     expect(response.status).toBe(201);
     const made = NewKeySchema.parse(await response.json());
-    expect(made).toMatchObject({ tenant: "acme", name: "ci", scopes: ["read"], revoked_at: null, last_used_at: null });
+    expect(made).toMatchObject({
+      tenant: "acme",
+      name: "ci",
+      scopes: ["read"],
+      revoked_at: null,
+      last_used_at: null,
+    });
     expect((made.expires_at ?? 0) - made.created_at).toBe(30 * 86_400);
     expect((await askWith(made.key, "/api/sessions/session_unknown00")).status).toBe(404);
     const listed = await (await askWith(admin.key, "/api/keys")).text();
@@ -23,9 +33,13 @@ describe("an admin's key", () => {
   });
 
   it("ends them, and twice is the same as once", async () => {
-    const { id, key } = NewKeySchema.parse(await (await create({ name: "short", scopes: ["run"] })).json());
+    const { id, key } = NewKeySchema.parse(
+      await (await create({ name: "short", scopes: ["run"] })).json(),
+    );
     const first = await (await askWith(admin.key, `/api/keys/${id}`, { method: "DELETE" })).json();
-    expect(await (await askWith(admin.key, `/api/keys/${id}`, { method: "DELETE" })).json()).toEqual(first);
+    expect(
+      await (await askWith(admin.key, `/api/keys/${id}`, { method: "DELETE" })).json(),
+    ).toEqual(first);
     expect((await askWith(key, "/api/sessions/session_unknown00")).status).toBe(401);
   });
 
@@ -33,7 +47,9 @@ describe("an admin's key", () => {
     const unknown = await askWith(other.key, `/api/keys/${"0".repeat(26)}`, { method: "DELETE" });
     const foreign = await askWith(other.key, `/api/keys/${admin.id}`, { method: "DELETE" });
     const texts = await Promise.all(
-      [unknown, foreign].map(async (response) => (await response.text()).replace(/"request_id":"[^"]*"/, "")),
+      [unknown, foreign].map(async (response) =>
+        (await response.text()).replace(/"request_id":"[^"]*"/, ""),
+      ),
     );
     expect([unknown.status, foreign.status, texts[0] === texts[1]]).toEqual([404, 404, true]);
     expect(await (await askWith(other.key, "/api/keys")).text()).not.toContain(admin.id);
@@ -44,30 +60,46 @@ describe("an admin's key", () => {
     const { key } = await makeKey("pages", { scopes: "admin" });
     for (const name of ["one", "two", "three"]) await create({ name, scopes: ["read"] }, key);
     const first = KeyListSchema.parse(await (await askWith(key, "/api/keys?limit=2")).json());
-    const second = KeyListSchema.parse(await (await askWith(key, `/api/keys?limit=2&after=${first.last_id}`)).json());
-    expect([...first.data, ...second.data].map(({ name }) => name)).toEqual(["three", "two", "one", "test"]);
+    const second = KeyListSchema.parse(
+      await (await askWith(key, `/api/keys?limit=2&after=${first.last_id}`)).json(),
+    );
+    expect([...first.data, ...second.data].map(({ name }) => name)).toEqual([
+      "three",
+      "two",
+      "one",
+      "test",
+    ]);
     expect([first.has_more, second.has_more]).toEqual([true, false]);
   });
 
   it("makes at most 50 keys that are good, and more once one is revoked (M13)", async () => {
     const { key } = await makeKey("minter", { scopes: "admin" });
-    const made = await Promise.all(Array.from({ length: 49 }, (_, nth) => create({ name: `key ${nth}`, scopes: ["read"] }, key)));
+    const made = await Promise.all(
+      Array.from({ length: 49 }, (_, nth) => create({ name: `key ${nth}`, scopes: ["read"] }, key)),
+    );
     expect(new Set(made.map(({ status }) => status))).toEqual(new Set([201]));
-    const refused = await Promise.all([1, 2].map((nth) => create({ name: `over ${nth}`, scopes: ["read"] }, key)));
+    const refused = await Promise.all(
+      [1, 2].map((nth) => create({ name: `over ${nth}`, scopes: ["read"] }, key)),
+    );
     expect(await Promise.all(refused.map(codeOf))).toEqual([
       [409, "too_many_keys"],
       [409, "too_many_keys"],
     ]);
     const { id } = NewKeySchema.parse(await made[0]?.json());
     await askWith(key, `/api/keys/${id}`, { method: "DELETE" });
-    const both = await Promise.all([1, 2].map((nth) => create({ name: `again ${nth}`, scopes: ["read"] }, key)));
+    const both = await Promise.all(
+      [1, 2].map((nth) => create({ name: `again ${nth}`, scopes: ["read"] }, key)),
+    );
     expect(both.map(({ status }) => status).sort()).toEqual([201, 409]);
-    expect((await create({ name: "another tenant's", scopes: ["read"] }, other.key)).status).toBe(201);
+    expect((await create({ name: "another tenant's", scopes: ["read"] }, other.key)).status).toBe(
+      201,
+    );
   });
 
   it("keeps the newest 500 revoked and expired keys in the list, not all there ever were (M13)", async () => {
     const past = Date.now() - 1;
-    for (let nth = 0; nth < 503; nth += 1) await makeKey("mortal", { expires_at: past, name: `old ${nth}` });
+    for (let nth = 0; nth < 503; nth += 1)
+      await makeKey("mortal", { expires_at: past, name: `old ${nth}` });
     const { key } = await makeKey("mortal", { scopes: "admin" });
     await create({ name: "fresh", scopes: ["read"] }, key);
     const count = env.DB.prepare("SELECT count(*) AS n FROM api_keys WHERE tenant = 'mortal'");
@@ -78,13 +110,21 @@ describe("an admin's key", () => {
   it("makes no key that outlives it: without a wish the end is its own, a later one is refused (M13)", async () => {
     const ends = Date.now() + 10 * 86_400_000;
     const { key } = await makeKey("mortals", { scopes: "admin", expires_at: ends });
-    const inherited = NewKeySchema.parse(await (await create({ name: "a", scopes: ["admin"] }, key)).json());
+    const inherited = NewKeySchema.parse(
+      await (await create({ name: "a", scopes: ["admin"] }, key)).json(),
+    );
     expect(inherited.expires_at).toBe(ends / 1000);
-    const shorter = NewKeySchema.parse(await (await create({ name: "b", scopes: ["run"], expires_in_days: 9 }, key)).json());
+    const shorter = NewKeySchema.parse(
+      await (await create({ name: "b", scopes: ["run"], expires_in_days: 9 }, key)).json(),
+    );
     expect((shorter.expires_at ?? 0) - shorter.created_at).toBe(9 * 86_400);
     const refused = await create({ name: "c", scopes: ["run"], expires_in_days: 11 }, key);
     const problem = await refused.json<{ code: string; errors: { pointer: string }[] }>();
-    expect([refused.status, problem.code, problem.errors[0]?.pointer]).toEqual([422, "request_invalid", "/expires_in_days"]);
+    expect([refused.status, problem.code, problem.errors[0]?.pointer]).toEqual([
+      422,
+      "request_invalid",
+      "/expires_in_days",
+    ]);
   });
 
   it.each([
@@ -111,7 +151,9 @@ describe("an admin's key", () => {
     const { key, id } = await makeKey("told", { scopes: "admin" });
     for (const name of ["one", "two", "three"]) await create({ name, scopes: ["read"] }, key);
     const first = AuditListSchema.parse(await (await askWith(key, "/api/audit?limit=2")).json());
-    const second = AuditListSchema.parse(await (await askWith(key, `/api/audit?limit=2&after=${first.last_id}`)).json());
+    const second = AuditListSchema.parse(
+      await (await askWith(key, `/api/audit?limit=2&after=${first.last_id}`)).json(),
+    );
     const rows = [...first.data, ...second.data].map(({ key_id, request_id, ...row }) => ({
       ...row,
       keyId: key_id,
@@ -129,6 +171,10 @@ describe("an admin's key", () => {
 });
 
 it("this machine without a key makes none for itself", async () => {
-  const init = { method: "POST", headers: { "content-type": "application/json" }, body: '{"name":"x","scopes":["run"]}' };
+  const init = {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: '{"name":"x","scopes":["run"]}',
+  };
   expect(await codeOf(await ask("/api/keys", init))).toEqual([422, "request_invalid"]);
 });

@@ -39,7 +39,11 @@ const streamed = (text: string) => new Response(text).body ?? "";
 describe("a manifest of as many files as a context has", () => {
   it.each([
     { name: "with paths of 230 bytes", pathBytes: 230, body: (text: string) => text },
-    { name: "with the longest paths", pathBytes: PATH_LIMITS.pathBytes, body: (text: string) => text },
+    {
+      name: "with the longest paths",
+      pathBytes: PATH_LIMITS.pathBytes,
+      body: (text: string) => text,
+    },
     { name: "with paths of 230 bytes, its length untold", pathBytes: 230, body: streamed },
   ])("becomes a version, $name", async ({ name, pathBytes, body }) => {
     const at = `/api/contexts/${name.replaceAll(/[^a-z0-9]+/g, "-")}`;
@@ -47,7 +51,11 @@ describe("a manifest of as many files as a context has", () => {
     expect(text.length).toBeGreaterThan(3 * 1024 * 1024);
     const asked = await send("PUT", at, "application/json", body(text));
     const begun = await asked.json<ContextUpload>();
-    expect([asked.status, begun.files, begun.missing]).toEqual([202, CONTEXT_LIMITS.files, [SHA256]]);
+    expect([asked.status, begun.files, begun.missing]).toEqual([
+      202,
+      CONTEXT_LIMITS.files,
+      [SHA256],
+    ]);
     const tar = await packTar([{ header: { name: SHA256, size: 4 }, body: "same" }]);
     expect((await send("PUT", begun.links.blobs, "application/x-tar", tar)).status).toBe(200);
     expect((await send("PUT", at, "application/json", body(text))).status).toBe(201);
@@ -57,16 +65,19 @@ describe("a manifest of as many files as a context has", () => {
   it.each([
     { name: "as its length says", body: (text: string) => text },
     { name: "as it comes", body: streamed },
-  ])("is refused where it is larger than that needs, $name, with what to do instead", async ({ body }) => {
-    const text = " ".repeat(MANIFEST_BYTES) + manifestOf(1, 10);
-    const answer = await send("PUT", "/api/contexts/beyond", "application/json", body(text));
-    expect([answer.status, await answer.json()]).toMatchObject([
-      413,
-      {
-        code: "body_too_large",
-        detail:
-          "The manifest is larger than 12.24 MB: 10000 files with paths of 1024 bytes take less. Write it without \\u escapes and spaces, shorten the paths, or send the files themselves as a tar (application/x-tar).",
-      },
-    ]);
-  });
+  ])(
+    "is refused where it is larger than that needs, $name, with what to do instead",
+    async ({ body }) => {
+      const text = " ".repeat(MANIFEST_BYTES) + manifestOf(1, 10);
+      const answer = await send("PUT", "/api/contexts/beyond", "application/json", body(text));
+      expect([answer.status, await answer.json()]).toMatchObject([
+        413,
+        {
+          code: "body_too_large",
+          detail:
+            "The manifest is larger than 12.24 MB: 10000 files with paths of 1024 bytes take less. Write it without \\u escapes and spaces, shorten the paths, or send the files themselves as a tar (application/x-tar).",
+        },
+      ]);
+    },
+  );
 });

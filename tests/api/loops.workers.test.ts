@@ -6,10 +6,19 @@ describe("a team that asks the service which runs it (L17)", () => {
     { method: "GET", path: "/api/sessions" },
     { method: "POST", path: "/api/runs" },
     { method: "POST", path: "/api/nothing" },
-  ])("is answered with 508 at $method $path, by whatever name it came", async ({ method, path }) => {
-    const response = await request(path, { method, headers: { "massgen-hops": "1", "content-type": "application/json" } });
-    expect([response.status, await response.json()]).toEqual([508, expect.objectContaining({ code: "loop_detected" })]);
-  });
+  ])(
+    "is answered with 508 at $method $path, by whatever name it came",
+    async ({ method, path }) => {
+      const response = await request(path, {
+        method,
+        headers: { "massgen-hops": "1", "content-type": "application/json" },
+      });
+      expect([response.status, await response.json()]).toEqual([
+        508,
+        expect.objectContaining({ code: "loop_detected" }),
+      ]);
+    },
+  );
 
   it("is refused when the config names the service's own address", async () => {
     const team = (url: string) =>

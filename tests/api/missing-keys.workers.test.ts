@@ -7,20 +7,28 @@ import { post } from "../durable-objects/session/session-client";
 /** Types that cannot be asked without a key at the address they have by themselves. */
 const KEYED = keyReport([]).flatMap(({ type, keyNames }) => {
   const facts = BACKEND_TYPES[type];
-  const isFixed = facts?.served && facts.baseUrl !== null && !facts.baseUrl.includes("{") && facts.host !== null;
-  return isFixed && !hostById(facts.host ?? "").keyOptional ? [{ type, key: keyNames[0] ?? "" }] : [];
+  const isFixed =
+    facts?.served && facts.baseUrl !== null && !facts.baseUrl.includes("{") && facts.host !== null;
+  return isFixed && !hostById(facts.host ?? "").keyOptional
+    ? [{ type, key: keyNames[0] ?? "" }]
+    : [];
 });
 
 describe("a run whose team lacks a key", () => {
   it("is known of the types people use most", () => {
-    expect(KEYED.map(({ type }) => type)).toEqual(expect.arrayContaining(["openai", "claude", "gemini", "grok", "groq"]));
+    expect(KEYED.map(({ type }) => type)).toEqual(
+      expect.arrayContaining(["openai", "claude", "gemini", "grok", "groq"]),
+    );
   });
 
   it.each(KEYED)(
     "of type $type is refused before anything starts, and $key is named with how to set it",
     async ({ type, key }) => {
       expect(Object.keys(env)).not.toContain(key);
-      const good = { id: "good", backend: { type: "chatcompletion", model: "m", api_key: "literal" } };
+      const good = {
+        id: "good",
+        backend: { type: "chatcompletion", model: "m", api_key: "literal" },
+      };
       const config = { agents: [good, { id: "keyless", backend: { type, model: "some-model" } }] };
       const response = await post("/api/runs", { question: "Hello?", config });
       expect([response.status, response.headers.get("location")]).toEqual([422, null]);
@@ -29,8 +37,12 @@ describe("a run whose team lacks a key", () => {
         errors: { code: string; pointer: string; detail: string }[];
       }>();
       expect(code).toBe("config_invalid");
-      expect(errors.map((error) => [error.code, error.pointer])).toEqual([["key_not_set", "/agents/1/backend"]]);
-      expect(errors[0]?.detail).toContain(`set ${key} in .dev.vars (deployed: with \`npx wrangler secret put ${key}\`)`);
+      expect(errors.map((error) => [error.code, error.pointer])).toEqual([
+        ["key_not_set", "/agents/1/backend"],
+      ]);
+      expect(errors[0]?.detail).toContain(
+        `set ${key} in .dev.vars (deployed: with \`npx wrangler secret put ${key}\`)`,
+      );
     },
   );
 });

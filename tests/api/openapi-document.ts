@@ -2,7 +2,10 @@ import { z } from "zod";
 
 /** What tests read of an OpenAPI document, and responses held against it. */
 
-const MediaSchema = z.record(z.string(), z.looseObject({ schema: z.looseObject({}), example: z.unknown().optional() }));
+const MediaSchema = z.record(
+  z.string(),
+  z.looseObject({ schema: z.looseObject({}), example: z.unknown().optional() }),
+);
 const ResponseSchema = z.looseObject({
   description: z.string().min(1),
   content: MediaSchema.optional(),
@@ -14,7 +17,14 @@ const OperationSchema = z.looseObject({
   tags: z.array(z.string()).min(1),
   summary: z.string().min(1),
   parameters: z
-    .array(z.looseObject({ name: z.string(), in: z.string(), description: z.string(), schema: z.looseObject({}) }))
+    .array(
+      z.looseObject({
+        name: z.string(),
+        in: z.string(),
+        description: z.string(),
+        schema: z.looseObject({}),
+      }),
+    )
     .optional(),
   requestBody: z.looseObject({ content: MediaSchema }).optional(),
   security: SecuritySchema.optional(),
@@ -34,18 +44,30 @@ export type Document = z.infer<typeof DocumentSchema>;
 export type Operation = z.infer<typeof OperationSchema>;
 
 /** Every operation as `GET /path`. */
-export const operationsOf = ({ paths }: Document): { name: string; path: string; method: string; operation: Operation }[] =>
+export const operationsOf = ({
+  paths,
+}: Document): { name: string; path: string; method: string; operation: Operation }[] =>
   Object.entries(paths).flatMap(([path, item]) =>
-    Object.entries(item).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, path, method, operation })),
+    Object.entries(item).map(([method, operation]) => ({
+      name: `${method.toUpperCase()} ${path}`,
+      path,
+      method,
+      operation,
+    })),
   );
 
 /** What a schema of the document finds wrong with a value; empty for a right one. */
 export function faultsOf({ components }: Document, schema: object, value: unknown): string[] {
   const standing: unknown = JSON.parse(
-    JSON.stringify({ ...schema, $defs: components.schemas }).replaceAll("#/components/schemas/", "#/$defs/"),
+    JSON.stringify({ ...schema, $defs: components.schemas }).replaceAll(
+      "#/components/schemas/",
+      "#/$defs/",
+    ),
   );
   const result = z.fromJSONSchema(standing as z.core.JSONSchema.JSONSchema).safeParse(value);
-  return result.success ? [] : result.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
+  return result.success
+    ? []
+    : result.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
 }
 
 /** Headers that programs act on, where there is one. */
@@ -59,12 +81,18 @@ export async function undocumented(
 ): Promise<string[]> {
   const [pathname = ""] = request.path.split("?");
   const method = request.method === "HEAD" ? "get" : request.method.toLowerCase();
-  const found = operationsOf(document).find((one) => one.method === method && toPattern(one.path).test(pathname));
-  if (!found) return [404, 405].includes(response.status) ? [] : [`${method} ${pathname} is not in the document`];
+  const found = operationsOf(document).find(
+    (one) => one.method === method && toPattern(one.path).test(pathname),
+  );
+  if (!found)
+    return [404, 405].includes(response.status)
+      ? []
+      : [`${method} ${pathname} is not in the document`];
   const said = found.operation.responses[String(response.status)];
   if (!said) return [`${found.name} does not say ${response.status}`];
   const untold = TELLING.filter((name) => response.headers.has(name) && !said.headers?.[name]);
-  if (untold.length > 0) return [`${found.name} ${response.status} does not say ${untold.join(", ")}`];
+  if (untold.length > 0)
+    return [`${found.name} ${response.status} does not say ${untold.join(", ")}`];
   const type = response.headers.get("content-type")?.split(";")[0] ?? null;
   if (type === null || request.method === "HEAD") return [];
   const media = said.content?.[type];
@@ -76,4 +104,5 @@ export async function undocumented(
 }
 
 /** Paths with fewer names in them come first in what is served, so `validate` is no name of a config. */
-const toPattern = (path: string): RegExp => new RegExp(`^${path.replace("{path}", ".+").replaceAll(/\{\w+\}/g, "[^/]+")}$`);
+const toPattern = (path: string): RegExp =>
+  new RegExp(`^${path.replace("{path}", ".+").replaceAll(/\{\w+\}/g, "[^/]+")}$`);

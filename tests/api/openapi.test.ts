@@ -7,9 +7,17 @@ const answer = await createApp().fetch(new Request("http://127.0.0.1/openapi.jso
 const document = DocumentSchema.parse(await answer.json());
 const operations = operationsOf(document);
 const MEDIA = operations.flatMap(({ name, operation }) => [
-  ...Object.entries(operation.requestBody?.content ?? {}).map(([type, media]) => ({ name: `${name} takes`, type, ...media })),
+  ...Object.entries(operation.requestBody?.content ?? {}).map(([type, media]) => ({
+    name: `${name} takes`,
+    type,
+    ...media,
+  })),
   ...Object.entries(operation.responses).flatMap(([status, { content }]) =>
-    Object.entries(content ?? {}).map(([type, media]) => ({ name: `${name} ${status}`, type, ...media })),
+    Object.entries(content ?? {}).map(([type, media]) => ({
+      name: `${name} ${status}`,
+      type,
+      ...media,
+    })),
   ),
 ]);
 
@@ -46,21 +54,30 @@ describe("the OpenAPI document", () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it.each(operations)("$name has every name of its path as a parameter, and says what each is", ({ path, operation }) => {
-    const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
-    const inPath = (operation.parameters ?? []).filter((parameter) => parameter.in === "path");
-    expect(inPath.map(({ name }) => name).sort()).toEqual(names.sort());
-    for (const { description } of operation.parameters ?? []) expect(description).not.toBe("");
-  });
+  it.each(operations)(
+    "$name has every name of its path as a parameter, and says what each is",
+    ({ path, operation }) => {
+      const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      const inPath = (operation.parameters ?? []).filter((parameter) => parameter.in === "path");
+      expect(inPath.map(({ name }) => name).sort()).toEqual(names.sort());
+      for (const { description } of operation.parameters ?? []) expect(description).not.toBe("");
+    },
+  );
 
   it.each(operations.filter(({ path }) => path.startsWith("/api/")))(
     "$name tells of refusals as problems, by their codes",
     ({ operation }) => {
-      const refusals = Object.entries(operation.responses).filter(([status]) => Number(status) >= 400);
-      expect(refusals.map(([status]) => status)).toEqual(expect.arrayContaining(["401", "500", "503"]));
+      const refusals = Object.entries(operation.responses).filter(
+        ([status]) => Number(status) >= 400,
+      );
+      expect(refusals.map(([status]) => status)).toEqual(
+        expect.arrayContaining(["401", "500", "503"]),
+      );
       for (const [, { description, content }] of refusals) {
         expect(description).toMatch(/^`\w+`: /);
-        expect(content?.["application/problem+json"]?.schema).toEqual({ $ref: "#/components/schemas/Problem" });
+        expect(content?.["application/problem+json"]?.schema).toEqual({
+          $ref: "#/components/schemas/Problem",
+        });
       }
     },
   );
@@ -68,30 +85,47 @@ describe("the OpenAPI document", () => {
   it.each(operations)(
     "$name says who may ask: everybody, whoever has a key, or whoever has a ticket too",
     ({ path, operation }) => {
-      const wanted = !path.startsWith("/api/") ? [] : path.endsWith("/events") ? ["bearer", "ticket"] : ["bearer"];
+      const wanted = !path.startsWith("/api/")
+        ? []
+        : path.endsWith("/events")
+          ? ["bearer", "ticket"]
+          : ["bearer"];
       const ways = (operation.security ?? document.security).flatMap((way) => Object.keys(way));
       expect(ways).toEqual(wanted);
-      expect(Object.keys(document.components.securitySchemes)).toEqual(expect.arrayContaining(ways));
+      expect(Object.keys(document.components.securitySchemes)).toEqual(
+        expect.arrayContaining(ways),
+      );
     },
   );
 
   it("refers to nothing that is not there", () => {
-    const names = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name ?? "");
-    expect(Object.keys(document.components.schemas)).toEqual(expect.arrayContaining([...new Set(names)]));
+    const names = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(
+      ([, name]) => name ?? "",
+    );
+    expect(Object.keys(document.components.schemas)).toEqual(
+      expect.arrayContaining([...new Set(names)]),
+    );
   });
 
   it("names the schema of every JSON it gives or takes, its own aside", () => {
-    const unnamed = MEDIA.filter(({ type, schema }) => type.endsWith("json") && !("$ref" in schema));
+    const unnamed = MEDIA.filter(
+      ({ type, schema }) => type.endsWith("json") && !("$ref" in schema),
+    );
     expect(unnamed.map(({ name }) => name)).toEqual(["GET /openapi.json 200"]);
   });
 
-  it.each(MEDIA.filter(({ type }) => type.endsWith("json")))("$name has an example that is right", ({ schema, example }) => {
-    expect(example).toBeDefined();
-    expect(faultsOf(document, schema, example)).toEqual([]);
-  });
+  it.each(MEDIA.filter(({ type }) => type.endsWith("json")))(
+    "$name has an example that is right",
+    ({ schema, example }) => {
+      expect(example).toBeDefined();
+      expect(faultsOf(document, schema, example)).toEqual([]);
+    },
+  );
 
   it("finds what is wrong, so that the tests above can fail", () => {
     const run = { $ref: "#/components/schemas/Run" };
-    expect(faultsOf(document, run, { session_id: "x", turn: 0, status: "running" })).not.toEqual([]);
+    expect(faultsOf(document, run, { session_id: "x", turn: 0, status: "running" })).not.toEqual(
+      [],
+    );
   });
 });

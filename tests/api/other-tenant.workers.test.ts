@@ -17,29 +17,47 @@ const started = await askWith(first.key, "/api/runs", { method: "POST", body });
 const { session_id } = await started.json<{ session_id: string }>();
 await (await askWith(first.key, `/api/sessions/${session_id}/turns/1/events`)).text();
 
-const { links } = await (await askWith(first.key, "/api/evals/simulated/runs", { method: "POST" })).json<EvalStarted>();
+const { links } = await (
+  await askWith(first.key, "/api/evals/simulated/runs", { method: "POST" })
+).json<EvalStarted>();
 await vi.waitUntil(async () => (await askWith(first.key, links.run)).ok, { timeout: 10_000 });
 
 /** A context of the first tenant, committed, and the hash of its file. */
 const HASH = await hashOf(new TextEncoder().encode("mine"));
 const MANIFEST = { files: [{ path: "a.txt", sha256: HASH, size: 4 }] };
 const CONTEXT = "handbook";
-const begun = await askWith(first.key, `/api/contexts/${CONTEXT}`, { method: "PUT", body: MANIFEST });
+const begun = await askWith(first.key, `/api/contexts/${CONTEXT}`, {
+  method: "PUT",
+  body: MANIFEST,
+});
 const { version } = await begun.json<{ version: string }>();
 const asFirst = { authorization: `Bearer ${first.key}` };
-await ask(`/api/contexts/${CONTEXT}/blobs/${HASH}?version=${version}`, { method: "PUT", headers: asFirst, body: "mine" });
-const committed = await askWith(first.key, `/api/contexts/${CONTEXT}`, { method: "PUT", body: MANIFEST });
+await ask(`/api/contexts/${CONTEXT}/blobs/${HASH}?version=${version}`, {
+  method: "PUT",
+  headers: asFirst,
+  body: "mine",
+});
+const committed = await askWith(first.key, `/api/contexts/${CONTEXT}`, {
+  method: "PUT",
+  body: MANIFEST,
+});
 
 const DocumentSchema = z.object({
   paths: z.record(
     z.string(),
-    z.record(z.string(), z.object({ parameters: z.array(z.object({ name: z.string(), in: z.string() })).default([]) })),
+    z.record(
+      z.string(),
+      z.object({ parameters: z.array(z.object({ name: z.string(), in: z.string() })).default([]) }),
+    ),
   ),
 });
 const documented = DocumentSchema.parse(await (await ask("/openapi.json")).json());
 /** A secret's name is a tenant's own, a team's is not. */
 const paths = Object.fromEntries(
-  Object.entries(documented.paths).map(([path, item]) => [path.replace("/secrets/{name}", "/secrets/{secret}"), item]),
+  Object.entries(documented.paths).map(([path, item]) => [
+    path.replace("/secrets/{name}", "/secrets/{secret}"),
+    item,
+  ]),
 );
 
 const SECRET = "FIRST_ONES_TOKEN";
@@ -61,7 +79,14 @@ const OWN: Names = {
   secret: SECRET,
 };
 /** Names that mean the same for every tenant, or lead on from an id. */
-const SHARED: Names = { turn: "1", label: "agent1.1", suite: "simulated", name: "demo", sha256: HASH, path: "a.txt" };
+const SHARED: Names = {
+  turn: "1",
+  label: "agent1.1",
+  suite: "simulated",
+  name: "demo",
+  sha256: HASH,
+  path: "a.txt",
+};
 /** Queries that may hold an id: after which one a page begins. */
 const OWN_AFTER: Names = {
   "/api/sessions": session_id,
@@ -71,13 +96,20 @@ const OWN_AFTER: Names = {
 };
 /** Headers and queries without ids, or whose ids are counted from 1 in each session or log. */
 const WITHOUT_IDS = ["limit", "attempt", "detail", "last-event-id", "idempotency-key", "ticket"];
-const COUNTED_AFTER = ["/api/audit", "/api/sessions/{id}/events", "/api/sessions/{id}/turns/{turn}/events"];
+const COUNTED_AFTER = [
+  "/api/audit",
+  "/api/sessions/{id}/events",
+  "/api/sessions/{id}/turns/{turn}/events",
+];
 
 /** An id beside this one, in every order the next: nobody's. */
 const beside = (id: string): string => id.slice(0, -1) + (id.endsWith("0") ? "1" : "0");
-const NOBODYS: Names = Object.fromEntries(Object.entries(OWN).map(([name, id]) => [name, beside(id)]));
+const NOBODYS: Names = Object.fromEntries(
+  Object.entries(OWN).map(([name, id]) => [name, beside(id)]),
+);
 const UNKNOWN = beside(session_id);
-const namesIn = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+const namesIn = (path: string): string[] =>
+  [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
 /** The address, and of contexts the version that goes with the name. */
 const fill = (path: string, names: Names) =>
   path.replaceAll(/\{(\w+)\}/g, (_, name: string) => names[name] ?? SHARED[name] ?? "") +
@@ -87,7 +119,9 @@ const fill = (path: string, names: Names) =>
 async function answerOf(key: string, path: string, method: string) {
   const response = await askWith(key, path, {
     method,
-    ...(method === "POST" ? { body: path.endsWith("/turns") ? { question: body.question } : body } : {}),
+    ...(method === "POST"
+      ? { body: path.endsWith("/turns") ? { question: body.question } : body }
+      : {}),
   });
   const text = (await response.text()).replace(/"request_id":"[^"]*"/, "");
   return { status: response.status, headers: [...response.headers].sort(), text };
@@ -112,7 +146,12 @@ it("every address of the document is swept: each name in it, and each query, is 
       : WITHOUT_IDS.includes(name) || (name === "version" && path.includes("{context}"));
   expect(queries.filter((query) => !isKnown(query))).toEqual([]);
   expect(cases.filter(({ path }) => isOwned(path)).map(({ path }) => path)).toEqual(
-    expect.arrayContaining(["/api/sessions/{id}", "/api/keys/{key}", "/api/secrets/{secret}", "/api/evals/{suite}/runs/{run}"]),
+    expect.arrayContaining([
+      "/api/sessions/{id}",
+      "/api/keys/{key}",
+      "/api/secrets/{secret}",
+      "/api/evals/{suite}/runs/{run}",
+    ]),
   );
 });
 
@@ -125,12 +164,15 @@ it.each(cases.filter(({ path }) => isOwned(path)))(
   },
 );
 
-it.each(Object.entries(OWN_AFTER))("A8 GET %s answers after another's id as after nobody's", async (path, id) => {
-  const after = (of: string) => answerOf(second.key, `${fill(path, OWN)}?after=${of}`, "GET");
-  const foreign = await after(id);
-  expect(foreign).toEqual(await after(beside(id)));
-  expect(foreign.status).toBe(200);
-});
+it.each(Object.entries(OWN_AFTER))(
+  "A8 GET %s answers after another's id as after nobody's",
+  async (path, id) => {
+    const after = (of: string) => answerOf(second.key, `${fill(path, OWN)}?after=${of}`, "GET");
+    const foreign = await after(id);
+    expect(foreign).toEqual(await after(beside(id)));
+    expect(foreign.status).toBe(200);
+  },
+);
 
 it.each(cases.filter(({ path }) => !isOwned(path)))(
   "B18 $method $path tells nothing of another's, and may not be kept for anyone",
@@ -145,18 +187,27 @@ it.each([
   { name: "no question", body: "{}", type: "application/json" },
   { name: "no JSON", body: "{", type: "application/json" },
   { name: "a text", body: "hello", type: "text/plain" },
-])("a turn with $name is refused as one of an unknown session where the session is another's", async ({ body, type }) => {
-  const turn = async (key: string, id: string) => {
-    const headers = { authorization: `Bearer ${key}`, "content-type": type };
-    return (await ask(`/api/sessions/${id}/turns`, { method: "POST", headers, body })).status;
-  };
-  expect([await turn(second.key, session_id), await turn(second.key, UNKNOWN)]).toEqual([404, 404]);
-  expect([400, 415, 422]).toContain(await turn(first.key, session_id));
-});
+])(
+  "a turn with $name is refused as one of an unknown session where the session is another's",
+  async ({ body, type }) => {
+    const turn = async (key: string, id: string) => {
+      const headers = { authorization: `Bearer ${key}`, "content-type": type };
+      return (await ask(`/api/sessions/${id}/turns`, { method: "POST", headers, body })).status;
+    };
+    expect([await turn(second.key, session_id), await turn(second.key, UNKNOWN)]).toEqual([
+      404, 404,
+    ]);
+    expect([400, 415, 422]).toContain(await turn(first.key, session_id));
+  },
+);
 
 it("the audit log of one tenant holds what its own keys did, and nothing another's did", async () => {
   const rowsOf = async (key: string) =>
-    (await (await askWith(key, "/api/audit?limit=1000")).json<{ data: { key_id: string | null }[] }>()).data;
+    (
+      await (
+        await askWith(key, "/api/audit?limit=1000")
+      ).json<{ data: { key_id: string | null }[] }>()
+    ).data;
   await askWith(first.key, `/api/sessions/${session_id}/cancel`, { method: "POST" });
   for (const { key, id } of [first, second]) {
     expect(new Set((await rowsOf(key)).map(({ key_id }) => key_id))).toEqual(new Set([id]));
@@ -165,8 +216,16 @@ it("the audit log of one tenant holds what its own keys did, and nothing another
 
 it("an idempotency key is its tenant's own: the same one of another starts another session", async () => {
   const start = async (key: string) => {
-    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json", "idempotency-key": "shared" };
-    const response = await ask("/api/runs", { method: "POST", headers, body: JSON.stringify(body) });
+    const headers = {
+      authorization: `Bearer ${key}`,
+      "content-type": "application/json",
+      "idempotency-key": "shared",
+    };
+    const response = await ask("/api/runs", {
+      method: "POST",
+      headers,
+      body: JSON.stringify(body),
+    });
     return (await response.json<{ session_id: string }>()).session_id;
   };
   const ids = [await start(first.key), await start(second.key), await start(first.key)];
@@ -180,5 +239,7 @@ it("and everything is still there for its own tenant", async () => {
   expect((await (await askWith(first.key, "/api/keys")).text()).includes(first.id)).toBe(true);
   expect((await (await askWith(first.key, "/api/secrets")).text()).includes(SECRET)).toBe(true);
   expect((await askWith(first.key, links.run)).status).toBe(200);
-  expect([committed.status, (await askWith(first.key, `/api/contexts/${CONTEXT}`)).status]).toEqual([201, 200]);
+  expect([committed.status, (await askWith(first.key, `/api/contexts/${CONTEXT}`)).status]).toEqual(
+    [201, 200],
+  );
 });

@@ -8,7 +8,9 @@ const running = (count: number, limit: number) =>
 
 describe("what a tenant's limit says (A5)", () => {
   it("names amounts below a dollar with four decimals", () => {
-    expect(spend(0.002, 0.0013, 0.0007)).toContain("Of today's $0.0020, $0.0013 are spent and $0.0007 reserved");
+    expect(spend(0.002, 0.0013, 0.0007)).toContain(
+      "Of today's $0.0020, $0.0013 are spent and $0.0007 reserved",
+    );
     expect(spend(20, 19.5)).toContain("Of today's $20.00, $19.50 are spent and $0.0000 reserved");
   });
 
@@ -18,7 +20,12 @@ describe("what a tenant's limit says (A5)", () => {
   });
 
   it("names the tenant's day where that is the cap that cannot hold, and no way out that is refused too", () => {
-    const { message, code } = priceError({ ok: false, code: "price_unknown", agents: ["a", "b"], isDaily: true });
+    const { message, code } = priceError({
+      ok: false,
+      code: "price_unknown",
+      agents: ["a", "b"],
+      isDaily: true,
+    });
     expect(code).toBe("price_unknown");
     expect(message).toBe(
       "The price of a, b is not known. This tenant has a daily limit in dollars (TENANT_USD_PER_DAY): use models with a known price, or ask the operator to remove the limit.",

@@ -18,39 +18,77 @@ const brokenOff = (error: Error, type = "application/json"): Request => {
 
 describe("a body that breaks off before its end", () => {
   it.each([
-    { name: "JSON, by the client's going", type: "application/json", error: new Error("Network connection lost.") },
-    { name: "YAML, by the client's going", type: "application/yaml", error: new Error("Network connection lost.") },
-    { name: "by bad chunks", type: "application/json", error: new TypeError("chunk size is no number") },
-  ])("$name is the client's fault, no interruption of the service, and not logged", async ({ type, error }) => {
-    const log = vi.spyOn(console, "error");
-    const response = await createApp().fetch(brokenOff(error, type), OPEN_SERVICE);
-    expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({
-      code: "bad_json",
-      detail: "The body broke off before its end. Nothing was started.",
-    });
-    expect(log).not.toHaveBeenCalled();
-    vi.restoreAllMocks();
-  });
+    {
+      name: "JSON, by the client's going",
+      type: "application/json",
+      error: new Error("Network connection lost."),
+    },
+    {
+      name: "YAML, by the client's going",
+      type: "application/yaml",
+      error: new Error("Network connection lost."),
+    },
+    {
+      name: "by bad chunks",
+      type: "application/json",
+      error: new TypeError("chunk size is no number"),
+    },
+  ])(
+    "$name is the client's fault, no interruption of the service, and not logged",
+    async ({ type, error }) => {
+      const log = vi.spyOn(console, "error");
+      const response = await createApp().fetch(brokenOff(error, type), OPEN_SERVICE);
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({
+        code: "bad_json",
+        detail: "The body broke off before its end. Nothing was started.",
+      });
+      expect(log).not.toHaveBeenCalled();
+      vi.restoreAllMocks();
+    },
+  );
 
   it("is not called bad JSON where it is YAML (F8)", async () => {
     const body = Uint8Array.of(0xff, 0xfe, 0x61, 0x00);
     const init = { method: "POST", headers: { "content-type": "application/yaml" }, body };
-    const response = await createApp().fetch(new Request("http://127.0.0.1/api/configs/validate", init), OPEN_SERVICE);
-    const problem = { code: "request_invalid", detail: "The body is not UTF-8. Save it as UTF-8 and send it again." };
+    const response = await createApp().fetch(
+      new Request("http://127.0.0.1/api/configs/validate", init),
+      OPEN_SERVICE,
+    );
+    const problem = {
+      code: "request_invalid",
+      detail: "The body is not UTF-8. Save it as UTF-8 and send it again.",
+    };
     expect(await response.json()).toMatchObject(problem);
   });
 
   it("is checked whole: `__proto__` at the top of a config is an unknown key (F4)", async () => {
-    const body = '{"config": {"__proto__": {"admin": true}, "agent": {"id": "a", "backend": {"type": "claude"}}}}';
+    const body =
+      '{"config": {"__proto__": {"admin": true}, "agent": {"id": "a", "backend": {"type": "claude"}}}}';
     const init = { method: "POST", headers: { "content-type": "application/json" }, body };
-    const response = await createApp().fetch(new Request("http://127.0.0.1/api/configs/validate", init), OPEN_SERVICE);
-    expect(await response.json()).toMatchObject({ runnable: false, errors: [{ code: "unknown_key", pointer: "/__proto__" }] });
+    const response = await createApp().fetch(
+      new Request("http://127.0.0.1/api/configs/validate", init),
+      OPEN_SERVICE,
+    );
+    expect(await response.json()).toMatchObject({
+      runnable: false,
+      errors: [{ code: "unknown_key", pointer: "/__proto__" }],
+    });
   });
 
   it("is told apart from one that is no UTF-8", async () => {
-    const init = { method: "POST", headers: { "content-type": "application/json" }, body: Uint8Array.of(0x22, 0xff, 0x22) };
-    const response = await createApp().fetch(new Request("http://127.0.0.1/api/configs/validate", init), OPEN_SERVICE);
-    expect(await response.json()).toMatchObject({ status: 400, detail: expect.stringContaining("The body is not UTF-8.") });
+    const init = {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: Uint8Array.of(0x22, 0xff, 0x22),
+    };
+    const response = await createApp().fetch(
+      new Request("http://127.0.0.1/api/configs/validate", init),
+      OPEN_SERVICE,
+    );
+    expect(await response.json()).toMatchObject({
+      status: 400,
+      detail: expect.stringContaining("The body is not UTF-8."),
+    });
   });
 });

@@ -13,13 +13,21 @@ describe("a key that may only read", () => {
     { method: "POST", path: "/api/runs", status: 403, code: "insufficient_scope" },
     { method: "GET", path: "/api/keys", status: 403, code: "insufficient_scope" },
     { method: "HEAD", path: "/api/keys", status: 403, code: null },
-    { method: "DELETE", path: "/api/sessions/session_unknown00", status: 403, code: "insufficient_scope" },
-  ])("gets $status for $method $path (Info: 405 before 403)", async ({ method, path, status, code }) => {
-    const answer = await askWith(reader.key, path, { method });
-    expect(answer.status).toBe(status);
-    if (code) expect(await answer.json()).toMatchObject({ code });
-    if (status === 405) expect(answer.headers.get("allow")).toMatch(/GET|POST/);
-  });
+    {
+      method: "DELETE",
+      path: "/api/sessions/session_unknown00",
+      status: 403,
+      code: "insufficient_scope",
+    },
+  ])(
+    "gets $status for $method $path (Info: 405 before 403)",
+    async ({ method, path, status, code }) => {
+      const answer = await askWith(reader.key, path, { method });
+      expect(answer.status).toBe(status);
+      if (code) expect(await answer.json()).toMatchObject({ code });
+      if (status === 405) expect(answer.headers.get("allow")).toMatch(/GET|POST/);
+    },
+  );
 });
 
 describe("strict-transport-security", () => {
@@ -35,8 +43,13 @@ describe("strict-transport-security", () => {
 });
 
 describe("every answer", () => {
-  it.each(["/healthz", "/docs", "/api/sessions", "/nowhere"])("at %s is for no other site (Info: headers)", async (path) => {
-    const { headers } = await ask(`https://massgen.example.com${path}`);
-    expect([headers.get("cross-origin-resource-policy"), headers.get("referrer-policy")]).toEqual(["same-origin", "no-referrer"]);
-  });
+  it.each(["/healthz", "/docs", "/api/sessions", "/nowhere"])(
+    "at %s is for no other site (Info: headers)",
+    async (path) => {
+      const { headers } = await ask(`https://massgen.example.com${path}`);
+      expect([headers.get("cross-origin-resource-policy"), headers.get("referrer-policy")]).toEqual(
+        ["same-origin", "no-referrer"],
+      );
+    },
+  );
 });

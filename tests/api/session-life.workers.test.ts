@@ -5,23 +5,36 @@ import { eraseSessionFiles, sessionPrefix } from "../../r2-layout/session-files"
 import type { SessionList } from "../../src/protocol/listings";
 import { LOCAL_TENANT } from "../../src/tenancy/principal";
 import { sessionName } from "../../src/tenancy/session-name";
-import { eventsPath, follow, post, request, type Run, start, teamOf } from "../durable-objects/session/session-client";
+import {
+  eventsPath,
+  follow,
+  post,
+  request,
+  type Run,
+  start,
+  teamOf,
+} from "../durable-objects/session/session-client";
 
 const question = "What is six times seven?";
 const TENANT = LOCAL_TENANT;
 const quick = () => teamOf(["quick"]);
-const stubOf = (id: string) => env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, TENANT, id)));
+const stubOf = (id: string) =>
+  env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, TENANT, id)));
 const list = async (query = "") => (await request(`/api/sessions${query}`)).json<SessionList>();
 const erase = (id: string) => request(`/api/sessions/${id}`, { method: "DELETE" });
 const idsOf = ({ data }: SessionList) => data.map(({ id }) => id);
 const rowOf = (id: string) =>
-  env.DB.prepare("SELECT state FROM sessions WHERE tenant = ? AND id = ?").bind(TENANT, id).first<{ state: string }>();
+  env.DB.prepare("SELECT state FROM sessions WHERE tenant = ? AND id = ?")
+    .bind(TENANT, id)
+    .first<{ state: string }>();
 const setState = (id: string, state: string, createdAt = Date.now()) =>
   env.DB.prepare("UPDATE sessions SET state = ?, created_at = ? WHERE tenant = ? AND id = ?")
     .bind(state, createdAt, TENANT, id)
     .run();
 const addRow = (id: string, createdAt = Date.now()) =>
-  env.DB.prepare("INSERT INTO sessions (tenant, id, created_at, state) VALUES (?, ?, ?, 'starting')")
+  env.DB.prepare(
+    "INSERT INTO sessions (tenant, id, created_at, state) VALUES (?, ?, ?, 'starting')",
+  )
     .bind(TENANT, id, createdAt)
     .run();
 
@@ -38,7 +51,10 @@ describe("the list of sessions", () => {
       second.session_id,
       [second.session_id, first.session_id],
     ]);
-    expect(data[0]).toMatchObject({ question_preview: question, links: { session: `/api/sessions/${second.session_id}` } });
+    expect(data[0]).toMatchObject({
+      question_preview: question,
+      links: { session: `/api/sessions/${second.session_id}` },
+    });
   });
 
   it("gives all of them once, page by page", async () => {
@@ -61,10 +77,16 @@ describe("the list of sessions", () => {
     });
   });
 
-  it.each(["limit=0", "limit=101", "limit=x", "after=x", "after=session_UPPER00000"])("with %s is refused", async (query) => {
-    const response = await request(`/api/sessions?${query}`);
-    expect([response.status, (await response.json<{ code: string }>()).code]).toEqual([400, "bad_query"]);
-  });
+  it.each(["limit=0", "limit=101", "limit=x", "after=x", "after=session_UPPER00000"])(
+    "with %s is refused",
+    async (query) => {
+      const response = await request(`/api/sessions?${query}`);
+      expect([response.status, (await response.json<{ code: string }>()).code]).toEqual([
+        400,
+        "bad_query",
+      ]);
+    },
+  );
 
   it("holds a run whose start was cut off between the row and its confirmation", async () => {
     const run = await start(quick());
@@ -89,7 +111,9 @@ describe("the list of sessions", () => {
 describe("DELETE of a session", () => {
   const leftovers = async (id: string) => {
     const stored = await runInDurableObject(stubOf(id), async (_, { storage }) => ({
-      tables: storage.sql.exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '\\_cf%' ESCAPE '\\'").toArray().length,
+      tables: storage.sql
+        .exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '\\_cf%' ESCAPE '\\'")
+        .toArray().length,
       alarm: await storage.getAlarm(),
     }));
     const files = await env.BUCKET.list({ prefix: sessionPrefix(TENANT, id) });
@@ -100,10 +124,16 @@ describe("DELETE of a session", () => {
   it("erases everything, and is 404 the second time, like everything of it", async () => {
     const run = await start(quick());
     await follow(run);
-    await env.BUCKET.put(`${sessionPrefix(TENANT, run.session_id)}snapshots/1/1/agent1.1.json`, "42");
+    await env.BUCKET.put(
+      `${sessionPrefix(TENANT, run.session_id)}snapshots/1/1/agent1.1.json`,
+      "42",
+    );
     expect((await erase(run.session_id)).status).toBe(204);
     const again = await erase(run.session_id);
-    expect([again.status, (await again.json<{ code: string }>()).code]).toEqual([404, "session_not_found"]);
+    expect([again.status, (await again.json<{ code: string }>()).code]).toEqual([
+      404,
+      "session_not_found",
+    ]);
     for (const path of ["", "/events", "/turns/1", "/turns/1/events"]) {
       expect((await request(`/api/sessions/${run.session_id}${path}`)).status).toBe(404);
     }
@@ -113,7 +143,9 @@ describe("DELETE of a session", () => {
 
   it("cancels the running turn, ends its streams, and nothing of it comes back", async () => {
     const run = await start(teamOf(["hanging", "slow"]));
-    const streams = await Promise.all(["", "/turns/1"].map((of) => request(`/api/sessions/${run.session_id}${of}/events`)));
+    const streams = await Promise.all(
+      ["", "/turns/1"].map((of) => request(`/api/sessions/${run.session_id}${of}/events`)),
+    );
     const texts = streams.map((stream) => stream.text());
     expect((await erase(run.session_id)).status).toBe(204);
     for (const text of await Promise.all(texts)) expect(text).toContain("event: turn.cancelled");
@@ -131,7 +163,10 @@ describe("DELETE of a session", () => {
     const emptied = await start(quick());
     await setState(emptied.session_id, "erasing");
     await stubOf(emptied.session_id).erase(TENANT);
-    await env.BUCKET.put(`${sessionPrefix(TENANT, emptied.session_id)}tool-results/1/1/agent1/1/look.txt`, "42");
+    await env.BUCKET.put(
+      `${sessionPrefix(TENANT, emptied.session_id)}tool-results/1/1/agent1/1/look.txt`,
+      "42",
+    );
 
     for (const { session_id } of [marked, emptied]) {
       expect((await erase(session_id)).status).toBe(204);
@@ -149,7 +184,9 @@ describe("DELETE of a session", () => {
     const neighbour = "tenants/local/sessions/session_filesaaaa0/answer.txt";
     await env.BUCKET.put(neighbour, "stays");
     const prefix = sessionPrefix(TENANT, "session_filesaaaa");
-    await Promise.all(Array.from({ length: 7 }, (_, nth) => env.BUCKET.put(`${prefix}blobs/${nth}`, "")));
+    await Promise.all(
+      Array.from({ length: 7 }, (_, nth) => env.BUCKET.put(`${prefix}blobs/${nth}`, "")),
+    );
     await eraseSessionFiles(env.BUCKET, TENANT, "session_filesaaaa", 3);
     expect((await env.BUCKET.list({ prefix })).objects).toEqual([]);
     expect(await env.BUCKET.head(neighbour)).not.toBeNull();
@@ -162,8 +199,11 @@ describe("an idempotency key", () => {
     last += 1;
     return `key-${last}`;
   };
-  const withKey = (key: string, body: unknown = { question, config: quick() }, path = "/api/runs") =>
-    post(path, body, { "idempotency-key": key });
+  const withKey = (
+    key: string,
+    body: unknown = { question, config: quick() },
+    path = "/api/runs",
+  ) => post(path, body, { "idempotency-key": key });
 
   it("A15 makes twenty starts at once one run, with twenty equal answers", async () => {
     const key = newKey();
@@ -176,14 +216,19 @@ describe("an idempotency key", () => {
     expect(texts[0]).toContain("display_type");
     expect(idsOf(await list("?limit=100")).length).toBe(before + 1);
     const run: Run = JSON.parse(texts[0] ?? "");
-    expect((await follow(run)).events.filter(({ type }) => type === "turn.started")).toHaveLength(1);
+    expect((await follow(run)).events.filter(({ type }) => type === "turn.started")).toHaveLength(
+      1,
+    );
     expect(await (await withKey(key, body)).text()).toBe(texts[0]);
   });
 
   it("gives the same stream to who asks for the stream", async () => {
     const key = newKey();
     const body = { question, config: quick() };
-    const ask = async () => (await post("/api/runs", body, { "idempotency-key": key, accept: "text/event-stream" })).text();
+    const ask = async () =>
+      (
+        await post("/api/runs", body, { "idempotency-key": key, accept: "text/event-stream" })
+      ).text();
     const first = await ask();
     expect(first).toContain("event: turn.completed");
     expect(await ask()).toBe(first);
@@ -197,7 +242,10 @@ describe("an idempotency key", () => {
     await stubOf(run.session_id).erase(TENANT); // as if it had never been made
     await setState(run.session_id, "starting");
     await abortAllDurableObjects();
-    expect(await (await withKey(key, body)).json()).toMatchObject({ session_id: run.session_id, turn: 1 });
+    expect(await (await withKey(key, body)).json()).toMatchObject({
+      session_id: run.session_id,
+      turn: 1,
+    });
     expect((await follow(run)).text).toContain("event: turn.completed");
   });
 
@@ -228,7 +276,10 @@ describe("an idempotency key", () => {
     const run = await (await withKey(key)).json<Run>();
     await erase(run.session_id);
     const again = await withKey(key);
-    expect([again.status, (await again.json<{ code: string }>()).code]).toEqual([404, "session_not_found"]);
+    expect([again.status, (await again.json<{ code: string }>()).code]).toEqual([
+      404,
+      "session_not_found",
+    ]);
     expect((await request(`/api/sessions/${run.session_id}`)).status).toBe(404);
   });
 
@@ -237,9 +288,14 @@ describe("an idempotency key", () => {
     await follow(run);
     const key = newKey();
     const path = `/api/sessions/${run.session_id}/turns`;
-    const responses = await Promise.all(Array.from({ length: 20 }, () => withKey(key, { question }, path)));
+    const responses = await Promise.all(
+      Array.from({ length: 20 }, () => withKey(key, { question }, path)),
+    );
     const texts = await Promise.all(responses.map((response) => response.text()));
-    expect([responses.map(({ status }) => status), new Set(texts).size]).toEqual([Array(20).fill(202), 1]);
+    expect([responses.map(({ status }) => status), new Set(texts).size]).toEqual([
+      Array(20).fill(202),
+      1,
+    ]);
     await follow({ ...run, turn: 2 });
     expect(await (await withKey(key, { question }, path)).text()).toBe(texts[0]);
     expect((await request(`/api/sessions/${run.session_id}/turns/3`)).status).toBe(404);
@@ -269,7 +325,10 @@ describe("an idempotency key", () => {
     { name: "not ASCII", key: "schlüssel" },
   ])("that is $name is refused", async ({ key }) => {
     const response = await withKey(key);
-    expect([response.status, (await response.json<{ code: string }>()).code]).toEqual([400, "bad_idempotency_key"]);
+    expect([response.status, (await response.json<{ code: string }>()).code]).toEqual([
+      400,
+      "bad_idempotency_key",
+    ]);
   });
 
   it("may be any printable text of 255 characters", async () => {

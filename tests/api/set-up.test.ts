@@ -6,13 +6,25 @@ import { OPEN_TENANCY } from "./tenancy-fakes";
 
 const app = createApp();
 
-type State = { hasMasterKey: boolean; hasKeys: boolean; openOnLoopback?: boolean; badLimit?: string };
+type State = {
+  hasMasterKey: boolean;
+  hasKeys: boolean;
+  openOnLoopback?: boolean;
+  badLimit?: string;
+};
 
 async function answerOf(path: string, state: State, method = "GET") {
   const { hasMasterKey, hasKeys, openOnLoopback = false, badLimit = null } = state;
   const keys = { ...OPEN_TENANCY.keys, isEmpty: async () => !hasKeys };
-  const services: Services = { ...OPEN_SERVICE, openOnLoopback, tenancy: { ...OPEN_TENANCY, keys, hasMasterKey, badLimit } };
-  const response = await app.fetch(new Request(`https://massgen.example.com${path}`, { method }), services);
+  const services: Services = {
+    ...OPEN_SERVICE,
+    openOnLoopback,
+    tenancy: { ...OPEN_TENANCY, keys, hasMasterKey, badLimit },
+  };
+  const response = await app.fetch(
+    new Request(`https://massgen.example.com${path}`, { method }),
+    services,
+  );
   return { status: response.status, text: await response.text() };
 }
 
@@ -20,7 +32,16 @@ const FRESH = { hasMasterKey: false, hasKeys: false };
 const WITHOUT_KEYS = { hasMasterKey: true, hasKeys: false };
 const SET_UP = { hasMasterKey: true, hasKeys: true };
 
-const PATHS = ["/", "/docs", "/openapi.json", "/nowhere", "/api", "/api/runs", "/api/sessions", "/api/nowhere"];
+const PATHS = [
+  "/",
+  "/docs",
+  "/openapi.json",
+  "/nowhere",
+  "/api",
+  "/api/runs",
+  "/api/sessions",
+  "/api/nowhere",
+];
 
 describe("a deployment", () => {
   it("says at /healthz which code answers, and which deployment of it", async () => {
@@ -35,7 +56,10 @@ describe("a deployment", () => {
 
   it.each(PATHS)("without its master key refuses %s and says how to set it", async (path) => {
     const { status, text } = await answerOf(path, { hasMasterKey: false, hasKeys: true });
-    expect([status, text]).toEqual([401, expect.stringContaining("wrangler secret put MASTER_KEY")]);
+    expect([status, text]).toEqual([
+      401,
+      expect.stringContaining("wrangler secret put MASTER_KEY"),
+    ]);
   });
 
   it.each(PATHS)("without keys refuses %s and says how to make the first", async (path) => {
@@ -44,16 +68,30 @@ describe("a deployment", () => {
     expect(JSON.parse(text)).toMatchObject({ code: "access_closed" });
   });
 
-  it.each(PATHS)("with a limit that is none refuses %s, on its own machine too, and names the variable", async (path) => {
-    for (const openOnLoopback of [false, true]) {
-      const answer = await answerOf(path, { ...SET_UP, openOnLoopback, badLimit: "TENANT_CONCURRENT_TURNS" });
-      expect([answer.status, answer.text]).toEqual([401, expect.stringContaining("TENANT_CONCURRENT_TURNS is no limit")]);
-      expect(JSON.parse(answer.text)).toMatchObject({ code: "access_closed", detail: expect.stringContaining("a number") });
-    }
-  });
+  it.each(PATHS)(
+    "with a limit that is none refuses %s, on its own machine too, and names the variable",
+    async (path) => {
+      for (const openOnLoopback of [false, true]) {
+        const answer = await answerOf(path, {
+          ...SET_UP,
+          openOnLoopback,
+          badLimit: "TENANT_CONCURRENT_TURNS",
+        });
+        expect([answer.status, answer.text]).toEqual([
+          401,
+          expect.stringContaining("TENANT_CONCURRENT_TURNS is no limit"),
+        ]);
+        expect(JSON.parse(answer.text)).toMatchObject({
+          code: "access_closed",
+          detail: expect.stringContaining("a number"),
+        });
+      }
+    },
+  );
 
   it.each(["/docs", "/openapi.json"])("without keys refuses %s by any method", async (path) => {
-    for (const method of ["HEAD", "POST", "DELETE"]) expect((await answerOf(path, WITHOUT_KEYS, method)).status).toBe(401);
+    for (const method of ["HEAD", "POST", "DELETE"])
+      expect((await answerOf(path, WITHOUT_KEYS, method)).status).toBe(401);
   });
 
   it.each([
@@ -61,10 +99,13 @@ describe("a deployment", () => {
     { path: "/openapi.json", status: 200 },
     { path: "/nowhere", status: 404 },
     { path: "/api/sessions", status: 401 },
-  ])("that is set up answers whoever asks for $path without a key with $status", async ({ path, status }) => {
-    const answer = await answerOf(path, SET_UP);
-    expect(answer.status).toBe(status);
-  });
+  ])(
+    "that is set up answers whoever asks for $path without a key with $status",
+    async ({ path, status }) => {
+      const answer = await answerOf(path, SET_UP);
+      expect(answer.status).toBe(status);
+    },
+  );
 });
 
 it("a development service shows its documentation without any key", async () => {

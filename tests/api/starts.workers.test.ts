@@ -19,7 +19,11 @@ const app = createApp();
 const body = { question: "What is six times seven?", config: teamOf(["quick"]) };
 
 /** The service with its real stores, but that `broken` stands in for some parts of them. Gives the answer when all that it left for later is done. */
-async function startAt(broken: Partial<Services["stored"]["index"]> & { create?: Create }, key: string, once: string) {
+async function startAt(
+  broken: Partial<Services["stored"]["index"]> & { create?: Create },
+  key: string,
+  once: string,
+) {
   const left: Promise<unknown>[] = [];
   const { create, ...index } = broken;
   const services: Services = {
@@ -31,32 +35,57 @@ async function startAt(broken: Partial<Services["stored"]["index"]> & { create?:
     secrets: noSecrets,
     config: { storedKeys: [], allowedOrigins: ["http://127.0.0.1:*"], variables: {} },
     contexts: noContexts,
-    evals: { suites: {}, cronTenant: null, start: never, records: { latest: never, runs: never, run: never } },
-    stored: { index: { ...createSessionIndex(env.DB), ...index }, claims: createStartClaims(env.DB), eraseFiles: never },
+    evals: {
+      suites: {},
+      cronTenant: null,
+      start: never,
+      records: { latest: never, runs: never, run: never },
+    },
+    stored: {
+      index: { ...createSessionIndex(env.DB), ...index },
+      claims: createStartClaims(env.DB),
+      eraseFiles: never,
+    },
     teams: {},
     version: { version: "0.0.0", deployment: null },
     openOnLoopback: true,
   };
-  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json", "idempotency-key": once };
-  const request = new Request(`${ORIGIN}/api/runs`, { method: "POST", headers, body: JSON.stringify(body) });
+  const headers = {
+    authorization: `Bearer ${key}`,
+    "content-type": "application/json",
+    "idempotency-key": once,
+  };
+  const request = new Request(`${ORIGIN}/api/runs`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify(body),
+  });
   const response = await app.fetch(request, services);
   const answer = { ...(await response.json<Run & { code?: string }>()), status: response.status };
   await Promise.all(left);
   return answer;
 }
 
-type Create = (real: () => ReturnType<ReturnType<Services["session"]>["create"]>) => ReturnType<typeof real>;
+type Create = (
+  real: () => ReturnType<ReturnType<Services["session"]>["create"]>,
+) => ReturnType<typeof real>;
 const never = () => Promise.reject(new Error("not asked for here"));
 const dies = () => Promise.reject(new Error("the service died"));
 
-const listed = async (key: string) => (await (await askWith(key, "/api/sessions")).json<SessionList>()).data.map(({ id }) => id);
+const listed = async (key: string) =>
+  (await (await askWith(key, "/api/sessions")).json<SessionList>()).data.map(({ id }) => id);
 const eventsOf = async (key: string, id: string): Promise<WireEvent[]> =>
   parse(await (await askWith(key, `/api/sessions/${id}/turns/1/events`)).text());
 const rowsOf = async (tenant: string) =>
-  (await env.DB.prepare("SELECT id, state FROM sessions WHERE tenant = ?").bind(tenant).all<{ id: string; state: string }>())
-    .results;
+  (
+    await env.DB.prepare("SELECT id, state FROM sessions WHERE tenant = ?")
+      .bind(tenant)
+      .all<{ id: string; state: string }>()
+  ).results;
 const allow = (tenant: string, turns: number) =>
-  env.DB.prepare("INSERT INTO tenants (id, concurrent_turns) VALUES (?, ?)").bind(tenant, turns).run();
+  env.DB.prepare("INSERT INTO tenants (id, concurrent_turns) VALUES (?, ?)")
+    .bind(tenant, turns)
+    .run();
 
 /** A tenant whose one place is taken, until `free` is called. */
 async function fullTenant(tenant: string) {
@@ -114,7 +143,9 @@ describe("of two starts at once with one key", () => {
     const session_id = answers.find(({ status }) => status === 202)?.session_id ?? "";
     expect(await listed(key)).toEqual([session_id]);
     expect(await startAt({}, key, "same")).toMatchObject({ status: 202, session_id, turn: 1 });
-    expect((await eventsOf(key, session_id)).filter(({ type }) => type === "turn.started")).toHaveLength(1);
+    expect(
+      (await eventsOf(key, session_id)).filter(({ type }) => type === "turn.started"),
+    ).toHaveLength(1);
   });
 
   it("both are refused: nothing is left, and the key is free", async () => {
@@ -122,7 +153,9 @@ describe("of two starts at once with one key", () => {
     const answers = await Promise.all([1, 2].map(() => startAt({}, key, "same")));
     expect(answers.map(({ code }) => code)).toEqual(["quota_exceeded", "quota_exceeded"]);
     expect(await rowsOf("both_refused")).toEqual([]);
-    expect(await env.DB.prepare("SELECT * FROM start_claims WHERE tenant = 'both_refused'").first()).toBeNull();
+    expect(
+      await env.DB.prepare("SELECT * FROM start_claims WHERE tenant = 'both_refused'").first(),
+    ).toBeNull();
     await free();
     expect((await startAt({}, key, "same")).status).toBe(202);
   });
@@ -141,18 +174,24 @@ describe("a start that is cut off", () => {
       },
     },
     { name: "before it is confirmed", broken: { confirm: dies } },
-  ])("$name is the same run when it comes again, once, and the index knows it", async ({ name, broken }) => {
-    const tenant = name.replaceAll(/[^a-z]/g, "_").slice(0, 30);
-    const { key } = await makeKey(tenant);
-    await startAt(broken, key, "again");
-    const begun = await rowsOf(tenant);
-    expect(begun).toEqual([{ id: expect.any(String), state: "starting" }]);
-    const again = await Promise.all([1, 2, 3].map(() => startAt({}, key, "again")));
-    for (const answer of again) expect(answer).toMatchObject({ status: 202, session_id: begun[0]?.id, turn: 1 });
-    expect(await rowsOf(tenant)).toEqual([{ id: begun[0]?.id, state: "started" }]);
-    expect(await listed(key)).toEqual([begun[0]?.id]);
-    expect((await eventsOf(key, begun[0]?.id ?? "")).filter(({ type }) => type === "turn.started")).toHaveLength(1);
-  });
+  ])(
+    "$name is the same run when it comes again, once, and the index knows it",
+    async ({ name, broken }) => {
+      const tenant = name.replaceAll(/[^a-z]/g, "_").slice(0, 30);
+      const { key } = await makeKey(tenant);
+      await startAt(broken, key, "again");
+      const begun = await rowsOf(tenant);
+      expect(begun).toEqual([{ id: expect.any(String), state: "starting" }]);
+      const again = await Promise.all([1, 2, 3].map(() => startAt({}, key, "again")));
+      for (const answer of again)
+        expect(answer).toMatchObject({ status: 202, session_id: begun[0]?.id, turn: 1 });
+      expect(await rowsOf(tenant)).toEqual([{ id: begun[0]?.id, state: "started" }]);
+      expect(await listed(key)).toEqual([begun[0]?.id]);
+      expect(
+        (await eventsOf(key, begun[0]?.id ?? "")).filter(({ type }) => type === "turn.started"),
+      ).toHaveLength(1);
+    },
+  );
 
   it("and refused when it comes again keeps its place for the next time", async () => {
     const { key, free } = await fullTenant("cut_and_refused");

@@ -16,27 +16,46 @@ import { ask, askWith, makeKey } from "./keyed-client";
 /** M13: what a tenant stores is one figure, right after each thing that changes it, and a limit of it holds before anything is written. */
 const storedBy = async (tenant: string) => (await storageOf(env, tenant)).storedBytes;
 const limit = (tenant: string, bytes: number | null) =>
-  env.DB.prepare("INSERT OR REPLACE INTO tenants (id, stored_bytes) VALUES (?, ?)").bind(tenant, bytes).run();
-const objectsOf = async (tenant: string, below = "") => (await env.BUCKET.list({ prefix: `tenants/${tenant}/${below}` })).objects;
-const sizeOf = async (tenant: string, below = "") => (await objectsOf(tenant, below)).reduce((sum, { size }) => sum + size, 0);
+  env.DB.prepare("INSERT OR REPLACE INTO tenants (id, stored_bytes) VALUES (?, ?)")
+    .bind(tenant, bytes)
+    .run();
+const objectsOf = async (tenant: string, below = "") =>
+  (await env.BUCKET.list({ prefix: `tenants/${tenant}/${below}` })).objects;
+const sizeOf = async (tenant: string, below = "") =>
+  (await objectsOf(tenant, below)).reduce((sum, { size }) => sum + size, 0);
 const put = (key: string, path: string, type: string, body: BodyInit) =>
-  ask(path, { method: "PUT", headers: { authorization: `Bearer ${key}`, "content-type": type }, body });
-const codeOf = async (response: Response) => [response.status, (await response.json<{ code?: string }>()).code];
+  ask(path, {
+    method: "PUT",
+    headers: { authorization: `Bearer ${key}`, "content-type": type },
+    body,
+  });
+const codeOf = async (response: Response) => [
+  response.status,
+  (await response.json<{ code?: string }>()).code,
+];
 
 /** A file of so many bytes that nobody else has. */
 const fileOf = async (bytes: number) => {
   const content = new Uint8Array(bytes);
-  for (let at = 0; at < bytes; at += 60_000) crypto.getRandomValues(content.subarray(at, at + 60_000));
+  for (let at = 0; at < bytes; at += 60_000)
+    crypto.getRandomValues(content.subarray(at, at + 60_000));
   return { content, sha256: await hashOf(content), size: bytes };
 };
-const push = async (key: string, name: string, files: { path: string; content: Uint8Array; sha256: string; size: number }[]) => {
-  const manifest = JSON.stringify({ files: files.map(({ path, sha256, size }) => ({ path, sha256, size })) });
+const push = async (
+  key: string,
+  name: string,
+  files: { path: string; content: Uint8Array; sha256: string; size: number }[],
+) => {
+  const manifest = JSON.stringify({
+    files: files.map(({ path, sha256, size }) => ({ path, sha256, size })),
+  });
   const begun = await put(key, `/api/contexts/${name}`, "application/json", manifest);
   if (begun.status !== 202) return begun;
   const { links, missing } = await begun.json<ContextUpload>();
   const [blobs = "", query = ""] = links.blobs.split("?");
   for (const { sha256, content } of files) {
-    if (missing.includes(sha256)) await put(key, `${blobs}/${sha256}?${query}`, "application/octet-stream", content.slice());
+    if (missing.includes(sha256))
+      await put(key, `${blobs}/${sha256}?${query}`, "application/octet-stream", content.slice());
   }
   return put(key, `/api/contexts/${name}`, "application/json", manifest);
 };
@@ -44,7 +63,11 @@ const push = async (key: string, name: string, files: { path: string; content: U
 describe("what a tenant stores (M13)", () => {
   it("is counted as it lies in R2: by manifest, tar and zip, in a newer version and after pruning and erasing", async () => {
     const { key } = await makeKey("counted");
-    const [kept, changed, next] = [await fileOf(70_000), await fileOf(90_000), await fileOf(100_000)];
+    const [kept, changed, next] = [
+      await fileOf(70_000),
+      await fileOf(90_000),
+      await fileOf(100_000),
+    ];
     expect(
       (
         await push(key, "site", [
@@ -59,9 +82,16 @@ describe("what a tenant stores (M13)", () => {
       { path: "b", ...next },
     ]);
     expect(await storedBy("counted")).toBe(await sizeOf("counted"));
-    const tar = await packTar([{ header: { name: "t", size: 5_000 }, body: (await fileOf(5_000)).content }]);
+    const tar = await packTar([
+      { header: { name: "t", size: 5_000 }, body: (await fileOf(5_000)).content },
+    ]);
     await put(key, "/api/contexts/tar", "application/x-tar", tar.slice());
-    await put(key, "/api/contexts/zip", "application/zip", zipSync({ z: (await fileOf(6_000)).content }).slice());
+    await put(
+      key,
+      "/api/contexts/zip",
+      "application/zip",
+      zipSync({ z: (await fileOf(6_000)).content }).slice(),
+    );
     expect(await storedBy("counted")).toBe(await sizeOf("counted"));
 
     const { prune } = contextServices(env);
@@ -70,7 +100,8 @@ describe("what a tenant stores (M13)", () => {
     await pruneVersions(prune, later + 2 * 60 * 60 * 1_000);
     expect(await storedBy("counted")).toBe(await sizeOf("counted"));
     expect(await sizeOf("counted")).toBeLessThan(70_000 + 100_000 + 5_000 + 6_000 + 3_000);
-    for (const name of ["site", "tar", "zip"]) await askWith(key, `/api/contexts/${name}`, { method: "DELETE" });
+    for (const name of ["site", "tar", "zip"])
+      await askWith(key, `/api/contexts/${name}`, { method: "DELETE" });
     expect([await storedBy("counted"), await sizeOf("counted")]).toEqual([0, 0]);
   });
 
@@ -90,19 +121,35 @@ describe("what a tenant stores (M13)", () => {
     const file = async (bytes: number) => [{ path: "a", ...(await fileOf(bytes)) }];
     expect((await push(key, "one", await file(150_000))).status).toBe(201);
     const before = await objectsOf("limited");
-    expect(await codeOf(await push(key, "two", await file(60_000)))).toEqual([507, "storage_exceeded"]);
-    const tar = await packTar([{ header: { name: "t", size: 60_000 }, body: (await fileOf(60_000)).content }]);
-    expect(await codeOf(await put(key, "/api/contexts/tar", "application/x-tar", tar.slice()))).toEqual([
+    expect(await codeOf(await push(key, "two", await file(60_000)))).toEqual([
       507,
       "storage_exceeded",
     ]);
+    const tar = await packTar([
+      { header: { name: "t", size: 60_000 }, body: (await fileOf(60_000)).content },
+    ]);
+    expect(
+      await codeOf(await put(key, "/api/contexts/tar", "application/x-tar", tar.slice())),
+    ).toEqual([507, "storage_exceeded"]);
     const zip = zipSync({ z: (await fileOf(60_000)).content }, { level: 0 });
-    expect(await codeOf(await put(key, "/api/contexts/zip", "application/zip", zip.slice()))).toEqual([507, "storage_exceeded"]);
-    expect((await objectsOf("limited")).map(({ key: name }) => name)).toEqual(before.map(({ key: name }) => name));
-    const rows = env.DB.prepare("SELECT count(*) AS n FROM context_versions WHERE tenant = 'limited'");
-    expect([await rows.first("n"), await storedBy("limited")]).toEqual([1, await sizeOf("limited")]);
+    expect(
+      await codeOf(await put(key, "/api/contexts/zip", "application/zip", zip.slice())),
+    ).toEqual([507, "storage_exceeded"]);
+    expect((await objectsOf("limited")).map(({ key: name }) => name)).toEqual(
+      before.map(({ key: name }) => name),
+    );
+    const rows = env.DB.prepare(
+      "SELECT count(*) AS n FROM context_versions WHERE tenant = 'limited'",
+    );
+    expect([await rows.first("n"), await storedBy("limited")]).toEqual([
+      1,
+      await sizeOf("limited"),
+    ]);
 
-    const both = await Promise.all([push(key, "x", await file(40_000)), push(key, "y", await file(40_000))]);
+    const both = await Promise.all([
+      push(key, "x", await file(40_000)),
+      push(key, "y", await file(40_000)),
+    ]);
     expect(both.map(({ status }) => status).sort()).toEqual([201, 507]);
     await askWith(key, "/api/contexts/one", { method: "DELETE" });
     expect((await push(key, "two", await file(60_000))).status).toBe(201);
@@ -111,18 +158,27 @@ describe("what a tenant stores (M13)", () => {
   it("has a session's log and files from the end of its turn on, and no more of it once it is erased", async () => {
     const { key } = await makeKey("running");
     const body = { question: "What is six times seven?", config: teamOf(["quick"]) };
-    const { session_id: id } = await (await askWith(key, "/api/runs", { method: "POST", body })).json<{ session_id: string }>();
+    const { session_id: id } = await (
+      await askWith(key, "/api/runs", { method: "POST", body })
+    ).json<{ session_id: string }>();
     await (await askWith(key, `/api/sessions/${id}/turns/1/events`)).text();
     await expect.poll(() => storedBy("running")).toBeGreaterThan(0);
     const stub = env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, "running", id)));
     const own = await runInDurableObject(stub, (_, { storage }) => storedBySession(storage.sql));
     expect(await storedBy("running")).toBe(own);
     await limit("running", 1);
-    const next = () => askWith(key, `/api/sessions/${id}/turns`, { method: "POST", body: { question: "And seven?" } });
+    const next = () =>
+      askWith(key, `/api/sessions/${id}/turns`, {
+        method: "POST",
+        body: { question: "And seven?" },
+      });
     expect(await codeOf(await next())).toEqual([507, "storage_exceeded"]);
     const starts = env.DB.prepare("SELECT count(*) AS n FROM sessions WHERE tenant = 'running'");
     const before = await starts.first("n");
-    expect(await codeOf(await askWith(key, "/api/runs", { method: "POST", body }))).toEqual([507, "storage_exceeded"]);
+    expect(await codeOf(await askWith(key, "/api/runs", { method: "POST", body }))).toEqual([
+      507,
+      "storage_exceeded",
+    ]);
     expect(await starts.first("n")).toBe(before);
     await askWith(key, `/api/sessions/${id}`, { method: "DELETE" });
     expect(await storedBy("running")).toBe(0);
@@ -151,7 +207,12 @@ describe("what a tenant stores (M13)", () => {
       );
       return limitBytes;
     };
-    expect([await of(undefined), await of(""), await of("5"), await of("0")]).toEqual([10_000_000_000, 10_000_000_000, 5, null]);
+    expect([await of(undefined), await of(""), await of("5"), await of("0")]).toEqual([
+      10_000_000_000,
+      10_000_000_000,
+      5,
+      null,
+    ]);
     await limit("free", 0);
     expect(await of("5", "free")).toBeNull();
   });

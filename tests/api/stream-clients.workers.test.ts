@@ -1,6 +1,13 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { describe, expect, it } from "vitest";
-import { eventsPath, follow, request, type Run, start, teamOf } from "../durable-objects/session/session-client";
+import {
+  eventsPath,
+  follow,
+  request,
+  type Run,
+  start,
+  teamOf,
+} from "../durable-objects/session/session-client";
 
 /** What an EventSource does: reads some events, loses the connection, and comes back with the id of the last one it has. */
 async function readSome(
@@ -8,10 +15,17 @@ async function readSome(
   lastId: string | null,
   most: number,
 ): Promise<{ ids: string[]; texts: string[]; isOver: boolean }> {
-  const response = await request(path, { headers: { accept: "text/event-stream", ...(lastId && { "last-event-id": lastId }) } });
+  const response = await request(path, {
+    headers: { accept: "text/event-stream", ...(lastId && { "last-event-id": lastId }) },
+  });
   if (response.status === 204) return { ids: [], texts: [], isOver: true };
-  expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
-  const events = response.body?.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+  expect([response.status, response.headers.get("content-type")]).toEqual([
+    200,
+    "text/event-stream",
+  ]);
+  const events = response.body
+    ?.pipeThrough(new TextDecoderStream())
+    .pipeThrough(new EventSourceParserStream());
   const [ids, texts]: [string[], string[]] = [[], []];
   for await (const { id, data } of events ?? []) {
     ids.push(id ?? "");
@@ -22,7 +36,10 @@ async function readSome(
 }
 
 /** Everything, by as many connections as it takes. */
-async function readAll(path: string, most: number): Promise<{ texts: string[]; connections: number }> {
+async function readAll(
+  path: string,
+  most: number,
+): Promise<{ texts: string[]; connections: number }> {
   const texts: string[] = [];
   let lastId: string | null = null;
   for (let connections = 1; ; connections += 1) {
@@ -33,15 +50,19 @@ async function readAll(path: string, most: number): Promise<{ texts: string[]; c
   }
 }
 
-const wholeOf = async (run: Run) => (await follow(run)).events.map((event) => JSON.stringify(event));
+const wholeOf = async (run: Run) =>
+  (await follow(run)).events.map((event) => JSON.stringify(event));
 
 describe("a client of a turn's stream that loses its connection", () => {
-  it.each([1, 2, 7])("after every %i events has all of them once, in order, and is told to stop", async (most) => {
-    const run = await start(teamOf(["quick", "plain"]));
-    const { texts, connections } = await readAll(eventsPath(run), most);
-    expect(texts).toEqual(await wholeOf(run));
-    expect(connections).toBeGreaterThan(texts.length / most);
-  });
+  it.each([1, 2, 7])(
+    "after every %i events has all of them once, in order, and is told to stop",
+    async (most) => {
+      const run = await start(teamOf(["quick", "plain"]));
+      const { texts, connections } = await readAll(eventsPath(run), most);
+      expect(texts).toEqual(await wholeOf(run));
+      expect(connections).toBeGreaterThan(texts.length / most);
+    },
+  );
 
   it("may begin anywhere, by query, and the header wins over it", async () => {
     const run = await start(teamOf(["quick"]));

@@ -2,7 +2,13 @@ import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { expect, it } from "vitest";
 import { WARNINGS_HEADER, withWarnings } from "../../src/api/stream-warnings";
 
-const warning = (detail: string) => ({ pointer: "/ui", line: 3, column: 1, detail, code: "no_effect" });
+const warning = (detail: string) => ({
+  pointer: "/ui",
+  line: 3,
+  column: 1,
+  detail,
+  code: "no_effect",
+});
 const FRAME = 'event: turn.started\nid: 2\ndata: {"turn":1}\n\n';
 
 function streamOf(text: string, onCancel = () => {}): Response {
@@ -10,14 +16,21 @@ function streamOf(text: string, onCancel = () => {}): Response {
     start: (controller) => controller.enqueue(new TextEncoder().encode(text)),
     cancel: onCancel,
   });
-  return new Response(body, { headers: { "content-type": "text/event-stream", location: "/api/sessions/s" } });
+  return new Response(body, {
+    headers: { "content-type": "text/event-stream", location: "/api/sessions/s" },
+  });
 }
 
 /** What a client of the stream is told, by its first event. */
-async function heard(response: Response): Promise<{ comments: string[]; events: EventSourceMessage[] }> {
+async function heard(
+  response: Response,
+): Promise<{ comments: string[]; events: EventSourceMessage[] }> {
   const comments: string[] = [];
   const events: EventSourceMessage[] = [];
-  const parser = createParser({ onEvent: (event) => events.push(event), onComment: (text) => comments.push(text) });
+  const parser = createParser({
+    onEvent: (event) => events.push(event),
+    onComment: (text) => comments.push(text),
+  });
   const decoder = new TextDecoder();
   for await (const bytes of response.body ?? []) {
     parser.feed(decoder.decode(bytes, { stream: true }));
@@ -40,7 +53,9 @@ it("begins with a comment for each warning, tells their number, and changes no e
     [WARNINGS_HEADER]: "2",
   });
   const { comments, events } = await heard(response);
-  expect(comments.map((text): unknown => JSON.parse(text.replace(/^warning /, "")))).toEqual(warnings);
+  expect(comments.map((text): unknown => JSON.parse(text.replace(/^warning /, "")))).toEqual(
+    warnings,
+  );
   expect(events).toEqual([{ event: "turn.started", id: "2", data: '{"turn":1}' }]);
 });
 

@@ -9,7 +9,10 @@ describe("a JSON text is taken", () => {
     { name: "as deep as it may be", text: nested(MAX_JSON_DEPTH) },
     { name: "with one key in two objects", text: '[{"a":1},{"a":{"a":2}}]' },
     { name: "with a key that is also a value", text: '{"a":"b","b":"a","c":["a","b"]}' },
-    { name: "with quotes and backslashes in its texts", text: '{"\\"":"\\\\","\\\\":"\\\\\\"","\\\\\\\\":"{\\"a\\":1,"}' },
+    {
+      name: "with quotes and backslashes in its texts",
+      text: '{"\\"":"\\\\","\\\\":"\\\\\\"","\\\\\\\\":"{\\"a\\":1,"}',
+    },
     { name: "with a whole surrogate pair", text: '"\\ud83d\\ude00"' },
     { name: "with the largest number", text: "1.7976931348623157e308" },
     { name: "with spaces everywhere", text: ' { "a" : [ 1 , -2.5e-3 ] , "b" : "" } ' },
@@ -19,11 +22,15 @@ describe("a JSON text is taken", () => {
 
   it("whatever it is, with the value that JSON.parse gives", () => {
     fc.assert(
-      fc.property(fc.jsonValue({ maxDepth: 8 }), fc.constantFrom(undefined, 1, "\t"), (value, indent) => {
-        const text = JSON.stringify(value, null, indent);
-        fc.pre(text.isWellFormed() && !/\\ud[89a-f]/i.test(text));
-        expect(parseStrictJson(text)).toEqual(JSON.parse(text));
-      }),
+      fc.property(
+        fc.jsonValue({ maxDepth: 8 }),
+        fc.constantFrom(undefined, 1, "\t"),
+        (value, indent) => {
+          const text = JSON.stringify(value, null, indent);
+          fc.pre(text.isWellFormed() && !/\\ud[89a-f]/i.test(text));
+          expect(parseStrictJson(text)).toEqual(JSON.parse(text));
+        },
+      ),
     );
   });
 });
@@ -34,13 +41,25 @@ describe("a text is refused", () => {
     { name: "with something behind it", text: "{} x", says: /JSON/ },
     { name: "that says NaN", text: '{"a": NaN}', says: /JSON/ },
     { name: "with a key twice", text: '{"a":1,"b":{"a":1},"a":1}', says: /"a" is there twice/ },
-    { name: "with a key twice, once in escapes", text: '{"a":1,"\\u0061":1}', says: /"a" is there twice/ },
-    { name: "with a key twice, behind spaces", text: '{"a" : 1 ,\n "a" : 1}', says: /"a" is there twice/ },
+    {
+      name: "with a key twice, once in escapes",
+      text: '{"a":1,"\\u0061":1}',
+      says: /"a" is there twice/,
+    },
+    {
+      name: "with a key twice, behind spaces",
+      text: '{"a" : 1 ,\n "a" : 1}',
+      says: /"a" is there twice/,
+    },
     { name: "with __proto__ twice", text: '{"__proto__":1,"__proto__":2}', says: /__proto__/ },
     { name: "one level too deep", text: nested(MAX_JSON_DEPTH + 1), says: /deeper than 64/ },
     { name: "a hundred thousand levels deep", text: nested(100_000), says: /deeper than 64/ },
     { name: "with a number beyond all numbers", text: "[1e999]", says: /1e999 is too large/ },
-    { name: "with a number of four hundred digits", text: `[${"9".repeat(400)}]`, says: /too large/ },
+    {
+      name: "with a number of four hundred digits",
+      text: `[${"9".repeat(400)}]`,
+      says: /too large/,
+    },
     { name: "with half a surrogate pair", text: '{"a":"\\ud800"}', says: /surrogate/ },
     { name: "with half a surrogate pair as a key", text: '{"\\udc00":1}', says: /surrogate/ },
   ])("$name", ({ text, says }) => {
@@ -50,10 +69,16 @@ describe("a text is refused", () => {
 });
 
 it.each([
-  { name: "a hundred and fifty thousand keys", text: `{${Array.from({ length: 150_000 }, (_, n) => `"key${n}":0`).join(",")}}` },
+  {
+    name: "a hundred and fifty thousand keys",
+    text: `{${Array.from({ length: 150_000 }, (_, n) => `"key${n}":0`).join(",")}}`,
+  },
   { name: "a text of backslashes", text: `"${"\\\\".repeat(1_000_000)}"` },
   { name: "a text of escaped quotes", text: `"${'\\"'.repeat(1_000_000)}"` },
-  { name: "two megabytes of spaces between the parts", text: `{"a":${" ".repeat(1_000_000)}1,${" ".repeat(1_000_000)}"b":1}` },
+  {
+    name: "two megabytes of spaces between the parts",
+    text: `{"a":${" ".repeat(1_000_000)}1,${" ".repeat(1_000_000)}"b":1}`,
+  },
 ])("$name costs no more than its length", ({ text }) => {
   // Of this thread alone: a busy machine makes the clock say anything.
   const before = process.threadCpuUsage();

@@ -6,11 +6,31 @@ const agent = (id: string, backend: string) => `  - id: ${id}\n    backend: {${b
 
 describe("the title of a config", () => {
   it.each([
-    { name: "is its first comment", yaml: "# Three of a kind.\nagents: []\n", title: "Three of a kind." },
-    { name: "is a paragraph in one line", yaml: "# Three of\n# a kind.\n#\n# More.\nagents: []\n", title: "Three of a kind." },
-    { name: "is not what editors read", yaml: "# yaml-language-server: $schema=../x.json\n# A team.\na: 1\n", title: "A team." },
-    { name: "begins behind empty comments", yaml: "#\n# A team.\n\n# Not this.\n", title: "A team." },
-    { name: "is none without a comment at the beginning", yaml: "agents: [] # not this\n", title: "" },
+    {
+      name: "is its first comment",
+      yaml: "# Three of a kind.\nagents: []\n",
+      title: "Three of a kind.",
+    },
+    {
+      name: "is a paragraph in one line",
+      yaml: "# Three of\n# a kind.\n#\n# More.\nagents: []\n",
+      title: "Three of a kind.",
+    },
+    {
+      name: "is not what editors read",
+      yaml: "# yaml-language-server: $schema=../x.json\n# A team.\na: 1\n",
+      title: "A team.",
+    },
+    {
+      name: "begins behind empty comments",
+      yaml: "#\n# A team.\n\n# Not this.\n",
+      title: "A team.",
+    },
+    {
+      name: "is none without a comment at the beginning",
+      yaml: "agents: [] # not this\n",
+      title: "",
+    },
     { name: "is none of an empty text", yaml: "", title: "" },
   ])("$name", ({ yaml, title }) => {
     expect(titleOf(yaml)).toBe(title);
@@ -19,18 +39,31 @@ describe("the title of a config", () => {
 
 describe("a team by its name", () => {
   const teams = { demo: "agents: []" };
-  const alone = (type: string, model: string) => ({ agent: { id: "agent", backend: { type, model } } });
+  const alone = (type: string, model: string) => ({
+    agent: { id: "agent", backend: { type, model } },
+  });
   it.each([
     { name: "demo", is: "the one on offer", source: "agents: []" },
     { name: "massgen/demo", is: "the one on offer", source: "agents: []" },
-    { name: "claude-sonnet-5-5", is: "the model alone", source: alone("claude", "claude-sonnet-5-5") },
-    { name: "massgen/model:gpt-6-luna", is: "the model alone", source: alone("openai", "gpt-6-luna") },
+    {
+      name: "claude-sonnet-5-5",
+      is: "the model alone",
+      source: alone("claude", "claude-sonnet-5-5"),
+    },
+    {
+      name: "massgen/model:gpt-6-luna",
+      is: "the model alone",
+      source: alone("openai", "gpt-6-luna"),
+    },
   ])("$name is $is", ({ name, source }) => {
     expect(teamSource(teams, { config: name })).toEqual({ name, source });
   });
-  it.each(["nobody", "constructor", "massgen/nobody", "massgen/constructor", "massgen/", " "])("`%s` is none", (name) => {
-    expect(() => teamSource(teams, { config: name })).toThrow("On offer: demo, and any model");
-  });
+  it.each(["nobody", "constructor", "massgen/nobody", "massgen/constructor", "massgen/", " "])(
+    "`%s` is none",
+    (name) => {
+      expect(() => teamSource(teams, { config: name })).toThrow("On offer: demo, and any model");
+    },
+  );
 });
 
 describe("a team on offer", () => {
@@ -55,8 +88,15 @@ describe("a team on offer", () => {
   });
 
   it("is runnable once the keys are set, by whichever of their names", () => {
-    const entry = describeTeam("two", yaml, { ...NOTHING, storedKeys: ["OPENAI_API_KEY", "GOOGLE_API_KEY"] });
-    expect([entry.runnable, entry.missing, entry.keys.map(({ set }) => set)]).toEqual([true, [], [true, true]]);
+    const entry = describeTeam("two", yaml, {
+      ...NOTHING,
+      storedKeys: ["OPENAI_API_KEY", "GOOGLE_API_KEY"],
+    });
+    expect([entry.runnable, entry.missing, entry.keys.map(({ set }) => set)]).toEqual([
+      true,
+      [],
+      [true, true],
+    ]);
   });
 
   it("that cannot be read says why", () => {

@@ -17,8 +17,10 @@ async function run(key = owner.key): Promise<string> {
   return session_id;
 }
 
-const issue = (session: string, key = owner.key) => askWith(key, `/api/sessions/${session}/tickets`, { method: "POST" });
-const ticketOf = async (session: string, key = owner.key) => TicketSchema.parse(await (await issue(session, key)).json()).ticket;
+const issue = (session: string, key = owner.key) =>
+  askWith(key, `/api/sessions/${session}/tickets`, { method: "POST" });
+const ticketOf = async (session: string, key = owner.key) =>
+  TicketSchema.parse(await (await issue(session, key)).json()).ticket;
 const open = (session: string, ticket: string, path = "/turns/1/events") =>
   ask(`/api/sessions/${session}${path}?ticket=${ticket}`);
 
@@ -45,9 +47,19 @@ describe("A7 a ticket", () => {
   it("opens nothing but streams, nothing twice at once, and no other session", async () => {
     const second = await run();
     expect((await open(second, await ticketOf(session))).status).toBe(401);
-    expect((await ask(`https://massgen.example.com/api/sessions/${session}?ticket=${await ticketOf(session)}`)).status).toBe(401);
+    expect(
+      (
+        await ask(
+          `https://massgen.example.com/api/sessions/${session}?ticket=${await ticketOf(session)}`,
+        )
+      ).status,
+    ).toBe(401);
     const ticket = await ticketOf(session);
-    const tried = await Promise.all([open(session, ticket), open(session, ticket), open(session, ticket)]);
+    const tried = await Promise.all([
+      open(session, ticket),
+      open(session, ticket),
+      open(session, ticket),
+    ]);
     expect(tried.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
     await Promise.all(tried.map(({ body }) => body?.cancel()));
   });
@@ -57,7 +69,8 @@ describe("A7 a ticket", () => {
     const stub = env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, "acme", session)));
     await runInDurableObject(
       stub,
-      (_, { storage }) => void storage.sql.exec("UPDATE tickets SET expires_at = expires_at - 60000"),
+      (_, { storage }) =>
+        void storage.sql.exec("UPDATE tickets SET expires_at = expires_at - 60000"),
     );
     expect((await open(session, ticket)).status).toBe(401);
   });

@@ -53,7 +53,10 @@ describe("a session that is not in the index", () => {
     const reached = vi.spyOn(env.SESSIONS, "get");
     for (let nth = 0; nth < 300; nth += 1) {
       const [method, below] = ROUTES[nth % ROUTES.length] ?? ["GET", ""];
-      const answer = await askWith(key, `/api/sessions/${madeUp(nth)}${below}`, { method, ...bodyOf(method) });
+      const answer = await askWith(key, `/api/sessions/${madeUp(nth)}${below}`, {
+        method,
+        ...bodyOf(method),
+      });
       expect([method, below, answer.status, (await answer.json<{ code: string }>()).code]).toEqual([
         ...[method, below, 404],
         "session_not_found",
@@ -66,7 +69,9 @@ describe("a session that is not in the index", () => {
   it("is not reached by a made-up ticket, which needs no key (L19)", async () => {
     const before = await countObjects();
     for (let nth = 0; nth < 20; nth += 1) {
-      const answer = await ask(`https://massgen.example.com/api/sessions/${madeUp(1_000 + nth)}/events?ticket=${TICKET}`);
+      const answer = await ask(
+        `https://massgen.example.com/api/sessions/${madeUp(1_000 + nth)}/events?ticket=${TICKET}`,
+      );
       expect(answer.status).toBe(401);
     }
     expect(await countObjects()).toBe(before);
@@ -80,7 +85,11 @@ describe("a session that is not in the index", () => {
       prepare.mockClear();
       const answer = await askWith(foreignKey, `/api/sessions/${id}`);
       const { request_id: _, ...problem } = await answer.json<Record<string, unknown>>();
-      seen.push({ status: answer.status, problem, queries: prepare.mock.calls.map(([sql]) => sql) });
+      seen.push({
+        status: answer.status,
+        problem,
+        queries: prepare.mock.calls.map(([sql]) => sql),
+      });
     }
     expect(seen[0]).toEqual(seen[1]);
     const ids = (await listDurableObjectIds(env.SESSIONS)).map(String);
@@ -118,7 +127,10 @@ describe("a session that is in the index", () => {
     for (const below of ["", "/turns/1/events", "/turns/1/files", "/turns/1/archive.zip"]) {
       prepare.mockClear();
       await (await askWith(key, `/api/sessions/${id}${below}`)).arrayBuffer();
-      expect([below, prepare.mock.calls.filter(([sql]) => /FROM sessions/.test(sql)).length]).toEqual([below, 1]);
+      expect([
+        below,
+        prepare.mock.calls.filter(([sql]) => /FROM sessions/.test(sql)).length,
+      ]).toEqual([below, 1]);
     }
   });
 });

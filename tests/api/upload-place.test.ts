@@ -15,7 +15,9 @@ describe("an upload that finds no room", () => {
   it("begins when another has ended, also by failing", async () => {
     const room = new UploadRoom();
     const fails = Promise.withResolvers<never>();
-    const first = failure(inRoom(room, { tenant: "a", bytes: BYTES, signal: never }, () => fails.promise));
+    const first = failure(
+      inRoom(room, { tenant: "a", bytes: BYTES, signal: never }, () => fails.promise),
+    );
     const second = inRoom(room, { tenant: "a", bytes: BYTES, signal: never }, async () => "done");
     await vi.advanceTimersByTimeAsync(10_000);
     fails.reject(new Error("broken"));
@@ -25,29 +27,44 @@ describe("an upload that finds no room", () => {
 
   it("is asked to come again after 20 seconds, and leaves its place in the queue", async () => {
     const room = new UploadRoom();
-    const holder = inRoom(room, { tenant: "a", bytes: BYTES, signal: never }, async ({ goesOn }) => {
-      for (let at = 0; at < 30; at += 1) {
-        await new Promise((resolve) => setTimeout(resolve, 1_000));
-        goesOn();
-      }
-      return "held";
-    });
+    const holder = inRoom(
+      room,
+      { tenant: "a", bytes: BYTES, signal: never },
+      async ({ goesOn }) => {
+        for (let at = 0; at < 30; at += 1) {
+          await new Promise((resolve) => setTimeout(resolve, 1_000));
+          goesOn();
+        }
+        return "held";
+      },
+    );
     const late = failure(inRoom(room, { tenant: "a", bytes: 1, signal: never }, hangs));
     await vi.advanceTimersByTimeAsync(19_900);
     const next = inRoom(room, { tenant: "a", bytes: BYTES, signal: never }, async () => "next");
     await vi.advanceTimersByTimeAsync(200);
-    expect(await late).toMatchObject({ code: "uploads_busy", more: { headers: { "retry-after": "5" } } });
+    expect(await late).toMatchObject({
+      code: "uploads_busy",
+      more: { headers: { "retry-after": "5" } },
+    });
     await vi.advanceTimersByTimeAsync(11_000);
     expect([await holder, await next]).toEqual(["held", "next"]);
   });
 
   it("is turned away at once where 16 of its tenant wait; another tenant's is taken in (M8)", async () => {
     const room = new UploadRoom();
-    const all = Array.from({ length: 17 }, () => failure(inRoom(room, { tenant: "a", bytes: BYTES, signal: never }, hangs)));
-    await expect(inRoom(room, { tenant: "a", bytes: 1, signal: never }, hangs)).rejects.toMatchObject({ code: "uploads_busy" });
-    expect(await inRoom(room, { tenant: "b", bytes: BYTES, signal: never }, async () => "taken in")).toBe("taken in");
+    const all = Array.from({ length: 17 }, () =>
+      failure(inRoom(room, { tenant: "a", bytes: BYTES, signal: never }, hangs)),
+    );
+    await expect(
+      inRoom(room, { tenant: "a", bytes: 1, signal: never }, hangs),
+    ).rejects.toMatchObject({ code: "uploads_busy" });
+    expect(
+      await inRoom(room, { tenant: "b", bytes: BYTES, signal: never }, async () => "taken in"),
+    ).toBe("taken in");
     await vi.advanceTimersByTimeAsync(21_000);
-    expect((await Promise.all(all.slice(1))).map((error) => Object(error).code)).toEqual(Array(16).fill("uploads_busy"));
+    expect((await Promise.all(all.slice(1))).map((error) => Object(error).code)).toEqual(
+      Array(16).fill("uploads_busy"),
+    );
   });
 
   it("is asked to come again where what it needs beyond its half is wanted by another tenant (M8)", async () => {
@@ -60,7 +77,11 @@ describe("an upload that finds no room", () => {
       }),
     );
     await vi.advanceTimersByTimeAsync(100);
-    const other = inRoom(room, { tenant: "b", bytes: BYTES, signal: never }, async () => "taken in");
+    const other = inRoom(
+      room,
+      { tenant: "b", bytes: BYTES, signal: never },
+      async () => "taken in",
+    );
     await vi.advanceTimersByTimeAsync(7_000);
     expect([await grown, await other]).toMatchObject([{ code: "uploads_busy" }, "taken in"]);
   });

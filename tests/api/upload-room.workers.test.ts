@@ -8,8 +8,14 @@ import { ask, makeKey } from "./keyed-client";
 
 const [{ key }, other] = [await makeKey("crowd"), await makeKey("another")];
 const TAR = "application/x-tar";
-const sendAs = (key: string) => (path: string, type: string, body: BodyInit, signal?: AbortSignal) =>
-  ask(path, { method: "PUT", headers: { authorization: `Bearer ${key}`, "content-type": type }, body, signal: signal ?? null });
+const sendAs =
+  (key: string) => (path: string, type: string, body: BodyInit, signal?: AbortSignal) =>
+    ask(path, {
+      method: "PUT",
+      headers: { authorization: `Bearer ${key}`, "content-type": type },
+      body,
+      signal: signal ?? null,
+    });
 const send = sendAs(key);
 const problemOf = async (response: Response) => [
   response.status,
@@ -45,14 +51,18 @@ describe("uploads at the same time", () => {
     const tar = await archive();
     const hash = await hashOf(new TextEncoder().encode("hello"));
     const manifest = JSON.stringify({ files: [{ path: "a.txt", sha256: hash, size: 5 }] });
-    const begun = await (await send("/api/contexts/blobs", "application/json", manifest)).json<ContextUpload>();
+    const begun = await (
+      await send("/api/contexts/blobs", "application/json", manifest)
+    ).json<ContextUpload>();
     const [blobs = "", query = ""] = begun.links.blobs.split("?");
     const blob = () => send(`${blobs}/${hash}?${query}`, "application/octet-stream", "hello");
 
     const bodies = [held(tar)];
     const inside = bodies.map(({ body }, nth) => send(`/api/contexts/inside-${nth}`, TAR, body));
     await new Promise((resolve) => setTimeout(resolve, 1_000)); // these are in the room before the others come
-    const waiting = Array.from({ length: 15 }, (_, nth) => send(`/api/contexts/waiting-${nth}`, TAR, ofUnknownLength(tar)));
+    const waiting = Array.from({ length: 15 }, (_, nth) =>
+      send(`/api/contexts/waiting-${nth}`, TAR, ofUnknownLength(tar)),
+    );
     await new Promise((resolve) => setTimeout(resolve, 1_000)); // and these before a blob, which would find room at once
     waiting.push(blob());
     await new Promise((resolve) => setTimeout(resolve, 3_000));
@@ -68,11 +78,18 @@ describe("uploads at the same time", () => {
     expect((await send("/api/contexts/more", TAR, tar)).status).toBe(201);
   });
 
-  it("are not kept from it by three of another tenant that send nothing (M8)", { timeout: 30_000 }, async () => {
+  it("are not kept from it by three of another tenant that send nothing (M8)", {
+    timeout: 30_000,
+  }, async () => {
     const zip = zipSync({ x: new Uint8Array(99) });
     const idle = [1, 2, 3].map((nth) => {
       const client = new AbortController();
-      void send(`/api/contexts/idle-${nth}`, "application/zip", held(zip).body, client.signal).catch(() => null);
+      void send(
+        `/api/contexts/idle-${nth}`,
+        "application/zip",
+        held(zip).body,
+        client.signal,
+      ).catch(() => null);
       return client;
     });
     await new Promise((resolve) => setTimeout(resolve, 500));
@@ -85,19 +102,25 @@ describe("uploads at the same time", () => {
     const tar = await archive();
     const clients = [1, 2, 3].map((nth) => {
       const client = new AbortController();
-      const answer = send(`/api/contexts/left-${nth}`, TAR, held(tar).body, client.signal).catch(() => null);
+      const answer = send(`/api/contexts/left-${nth}`, TAR, held(tar).body, client.signal).catch(
+        () => null,
+      );
       return { client, answer };
     });
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     for (const { client } of clients) client.abort();
     await Promise.all(clients.map(({ answer }) => answer));
-    expect((await send("/api/contexts/after", "application/zip", zipSync({ x: new Uint8Array(9) }))).status).toBe(201);
+    expect(
+      (await send("/api/contexts/after", "application/zip", zipSync({ x: new Uint8Array(9) })))
+        .status,
+    ).toBe(201);
   });
 });
 
 it("a zip of many pieces is put down and read as it was, and none of its pieces stays", async () => {
   const noise = new Uint8Array(9_000_000);
-  for (let at = 0; at < noise.byteLength; at += 50_000) crypto.getRandomValues(noise.subarray(at, at + 50_000));
+  for (let at = 0; at < noise.byteLength; at += 50_000)
+    crypto.getRandomValues(noise.subarray(at, at + 50_000));
   const small = Object.fromEntries(
     Array.from({ length: 20 }, (_, nth) => [`${nth}.txt`, new TextEncoder().encode(`text ${nth}`)]),
   );
@@ -105,7 +128,11 @@ it("a zip of many pieces is put down and read as it was, and none of its pieces 
   expect((await send("/api/contexts/pieces", "application/zip", body)).status).toBe(201);
   const file = async (path: string) =>
     new Uint8Array(
-      await (await ask(`/api/contexts/pieces/files/${path}`, { headers: { authorization: `Bearer ${key}` } })).arrayBuffer(),
+      await (
+        await ask(`/api/contexts/pieces/files/${path}`, {
+          headers: { authorization: `Bearer ${key}` },
+        })
+      ).arrayBuffer(),
     );
   expect(await hashOf(await file("noise"))).toBe(await hashOf(noise));
   expect(await hashOf(await file("z.bin"))).toBe(await hashOf(noise.slice(0, 3_000_000)));

@@ -9,7 +9,10 @@ function watchQueries(): () => string[] {
   return () =>
     prepare.mock.calls.map(
       ([sql]) =>
-        /^(SELECT|UPDATE|INSERT|DELETE).*?\b(\w+_?keys|sessions|start_claims)\b/s.exec(sql)?.slice(1, 3).join(" ") ?? sql,
+        /^(SELECT|UPDATE|INSERT|DELETE).*?\b(\w+_?keys|sessions|start_claims)\b/s
+          .exec(sql)
+          ?.slice(1, 3)
+          .join(" ") ?? sql,
     );
 }
 afterEach(() => void vi.restoreAllMocks());

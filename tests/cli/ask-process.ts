@@ -27,7 +27,9 @@ export class Ask {
     const { NO_COLOR: _, MASSGEN_EDGE_KEY: __, MASSGEN_EDGE_SERVER: ___, ...rest } = process.env;
     const here = (file: string) => path.resolve(file);
     const [file, ...before] =
-      program === "built" ? [nodeOnPath(), here(CLI_FILE)] : [process.execPath, here("scripts/run.mjs"), here("cli/main.ts")];
+      program === "built"
+        ? [nodeOnPath(), here(CLI_FILE)]
+        : [process.execPath, here("scripts/run.mjs"), here("cli/main.ts")];
     const child = spawn(file ?? "node", [...before, ...args], {
       stdio: ["pipe", "pipe", "pipe"],
       env: { ...rest, HOME: NOWHERE, ...env },
@@ -45,7 +47,8 @@ export class Ask {
   }
 
   async ended(): Promise<number | null> {
-    if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, "close");
+    if (this.#child.exitCode === null && this.#child.signalCode === null)
+      await once(this.#child, "close");
     return this.#child.exitCode;
   }
   interrupt(): void {
@@ -70,9 +73,12 @@ export class Ask {
 
 /** The Node a user has: the tests themselves may run under a newer one that came with the packages. */
 function nodeOnPath(): string {
-  const folders = (process.env["PATH"] ?? "").split(":").filter((folder) => !folder.includes("node_modules"));
+  const folders = (process.env["PATH"] ?? "")
+    .split(":")
+    .filter((folder) => !folder.includes("node_modules"));
   return (
-    folders.map((folder) => `${folder}/node`).find((file) => statSync(file, { throwIfNoEntry: false })?.isFile()) ??
-    process.execPath
+    folders
+      .map((folder) => `${folder}/node`)
+      .find((file) => statSync(file, { throwIfNoEntry: false })?.isFile()) ?? process.execPath
   );
 }

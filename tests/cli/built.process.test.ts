@@ -26,28 +26,48 @@ beforeEach(async () => {
 afterEach(() => rm(root, { recursive: true }));
 
 const run = (args: string[], more: Start = {}) =>
-  new Ask(args, { program: "built", cwd: root, ...more, env: { HOME: path.join(root, "home"), ...more.env } });
+  new Ask(args, {
+    program: "built",
+    cwd: root,
+    ...more,
+    env: { HOME: path.join(root, "home"), ...more.env },
+  });
 const inShell = (script: string) =>
   new Promise<{ stdout: string; stderr: string; code: number }>((resolve) => {
-    execFile("bash", ["-c", script], (error, stdout, stderr) => resolve({ stdout, stderr, code: Number(error?.code ?? 0) }));
+    execFile("bash", ["-c", script], (error, stdout, stderr) =>
+      resolve({ stdout, stderr, code: Number(error?.code ?? 0) }),
+    );
   });
 const ended = async (ask: Ask) => [await ask.ended(), ask.stdout, ask.stderr] as const;
 
 describe("without a terminal", () => {
   it("stdout has the answer alone, and stderr nothing", async () => {
     await using service = await start();
-    expect(await ended(run(["why?", "--server", service.url]))).toEqual([0, "Use quicksort.\n", ""]);
+    expect(await ended(run(["why?", "--server", service.url]))).toEqual([
+      0,
+      "Use quicksort.\n",
+      "",
+    ]);
     expect(JSON.parse(service.requests[0]?.body ?? "")).toEqual({ question: "why?" });
   });
 
   it.each([
     { name: "alone", args: ["ask"], input: "why\nso?\n", question: "why\nso?" },
     { name: "for a dash", args: ["ask", "-"], input: "why?", question: "why?" },
-    { name: "below the words", args: ["sum up", "-"], input: "long\ntext\n", question: "sum up\n\nlong\ntext" },
+    {
+      name: "below the words",
+      args: ["sum up", "-"],
+      input: "long\ntext\n",
+      question: "sum up\n\nlong\ntext",
+    },
   ])("what is piped in is the question, $name", async ({ args, input, question }) => {
     await using service = await start();
     const [code, stdout] = await ended(run([...args, "--server", service.url], { input }));
-    expect([code, stdout, JSON.parse(service.requests[0]?.body ?? "").question]).toEqual([0, "Use quicksort.\n", question]);
+    expect([code, stdout, JSON.parse(service.requests[0]?.body ?? "").question]).toEqual([
+      0,
+      "Use quicksort.\n",
+      question,
+    ]);
   });
 
   it.each([
@@ -59,7 +79,9 @@ describe("without a terminal", () => {
     },
     {
       name: "a refusal of the key",
-      options: { answers: { "/api/runs": problem(401, { title: "No key", code: "unauthorized" }) } },
+      options: {
+        answers: { "/api/runs": problem(401, { title: "No key", code: "unauthorized" }) },
+      },
       code: 5,
       says: "No key (401 unauthorized)\nStore a key with `massgen-edge login`, or set MASSGEN_EDGE_KEY.\n",
     },
@@ -109,13 +131,23 @@ describe("forms of output", () => {
   it("--json prints the turn as the service tells it, safe for terminals", async () => {
     await using service = await start({ answers });
     const [code, stdout] = await ended(run(["q", "--json", "--server", service.url]));
-    expect([code, JSON.parse(stdout), stdout.includes("\x9b"), stdout.trim().split("\n").length]).toEqual([0, turn, false, 1]);
+    expect([
+      code,
+      JSON.parse(stdout),
+      stdout.includes("\x9b"),
+      stdout.trim().split("\n").length,
+    ]).toEqual([0, turn, false, 1]);
   });
 
   it("--automation prints MassGen's lines, -o puts the answer into a file", async () => {
     await using service = await start();
-    const [code, stdout] = await ended(run(["why?", "--automation", "-o", "answer.md", "--server", service.url]));
-    expect([code, await readFile(path.join(root, "answer.md"), "utf8")]).toEqual([0, "Use quicksort.\n"]);
+    const [code, stdout] = await ended(
+      run(["why?", "--automation", "-o", "answer.md", "--server", service.url]),
+    );
+    expect([code, await readFile(path.join(root, "answer.md"), "utf8")]).toEqual([
+      0,
+      "Use quicksort.\n",
+    ]);
     expect(stdout.split("\n").slice(0, 8)).toEqual([
       `SESSION: ${b.SESSION}`,
       `STATUS_URL: ${service.url}/api/sessions/${b.SESSION}`,
@@ -145,26 +177,42 @@ describe("forms of output", () => {
 
   it("--detach prints the session's id and goes", async () => {
     await using service = await start({ events: events.slice(0, 13) });
-    expect(await ended(run(["q", "--detach", "--server", service.url]))).toEqual([0, `${b.SESSION}\n`, ""]);
+    expect(await ended(run(["q", "--detach", "--server", service.url]))).toEqual([
+      0,
+      `${b.SESSION}\n`,
+      "",
+    ]);
     expect(service.resumes).toEqual([]);
   });
 });
 
 describe("a config that lies in the folder", () => {
   const yaml = "agents:\n  - id: a\n    backend: {type: opnai, api_key: sk-verysecret}\n";
-  const error = { pointer: "/agents/0/backend/type", line: 3, column: 21, detail: "Did you mean openai?" };
+  const error = {
+    pointer: "/agents/0/backend/type",
+    line: 3,
+    column: 21,
+    detail: "Did you mean openai?",
+  };
   beforeEach(async () => {
     await mkdir(path.join(root, ".massgen"));
     await writeFile(path.join(root, ".massgen/config.yaml"), yaml);
   });
 
   it("is sent as it is, and what is wrong with it is shown with its line and a caret, but without its key", async () => {
-    const answer = problem(422, { title: "The config cannot be run", code: "config_invalid", errors: [error] });
+    const answer = problem(422, {
+      title: "The config cannot be run",
+      code: "config_invalid",
+      errors: [error],
+    });
     await using service = await start({ answers: { "/api/runs": answer } });
     const file = path.join(root, ".massgen/config.yaml");
     await storeConsent({ file, text: yaml }, { cwd: root, home: path.join(root, "home") });
     const [code, stdout, stderr] = await ended(run(["q", "--server", service.url]));
-    expect(JSON.parse(service.requests[0]?.body ?? "")).toEqual({ question: "q", config_yaml: yaml });
+    expect(JSON.parse(service.requests[0]?.body ?? "")).toEqual({
+      question: "q",
+      config_yaml: yaml,
+    });
     expect([code, stdout, stderr]).toEqual([
       1,
       "",
@@ -188,7 +236,9 @@ describe("a config that lies in the folder", () => {
 
   it("is checked by config validate, which ends with 1 where it cannot run", async () => {
     const verdict = { runnable: false, errors: [error], refusals: [], warnings: [] };
-    await using service = await start({ answers: { "/api/configs/validate": { status: 200, body: verdict } } });
+    await using service = await start({
+      answers: { "/api/configs/validate": { status: 200, body: verdict } },
+    });
     const [code, stdout] = await ended(run(["config", "validate", "--server", service.url]));
     expect(JSON.parse(service.requests[0]?.body ?? "")).toEqual({ config_yaml: yaml });
     expect([code, stdout.split("\n")[0]]).toEqual([1, ".massgen/config.yaml cannot run here."]);
@@ -196,21 +246,36 @@ describe("a config that lies in the folder", () => {
 
   it("is not overwritten by config init", async () => {
     const [code, , stderr] = await ended(run(["config", "init", "--model", "gpt-6.1-terra"]));
-    expect([code, stderr]).toEqual([1, "Cannot write .massgen/config.yaml: it is there already; --force overwrites it.\n"]);
+    expect([code, stderr]).toEqual([
+      1,
+      "Cannot write .massgen/config.yaml: it is there already; --force overwrites it.\n",
+    ]);
   });
 });
 
 describe("mistakes", () => {
   it.each([
-    { name: "a command that is nearly one", args: ["sesions"], says: "Did you mean massgen-edge sessions?" },
+    {
+      name: "a command that is nearly one",
+      args: ["sesions"],
+      says: "Did you mean massgen-edge sessions?",
+    },
     {
       name: "a command behind an option",
       args: ["--verbose", "show", b.SESSION],
       says: "Options come after the command: massgen-edge show",
     },
-    { name: "two forms of output", args: ["q", "--json", "--automation"], says: "only one can have stdout" },
+    {
+      name: "two forms of output",
+      args: ["q", "--json", "--automation"],
+      says: "only one can have stdout",
+    },
     { name: "no models for a new config", args: ["config", "init"], says: "Name its models" },
-    { name: "nobody to confirm", args: ["keys", "revoke", "01kb0000000000000000000000"], says: "add --yes" },
+    {
+      name: "nobody to confirm",
+      args: ["keys", "revoke", "01kb0000000000000000000000"],
+      says: "add --yes",
+    },
     {
       name: "a key over a network in the clear",
       args: ["q", "--server", "http://far.example", "--key", "k"],
@@ -225,12 +290,20 @@ describe("mistakes", () => {
 
 it("runs on the oldest Node there is here, and says so where it cannot", () => {
   const old = `data:text/javascript,${encodeURIComponent('Object.defineProperty(process, "versions", { value: { ...process.versions, node: "18.20.0" } })')}`;
-  const { status, stderr } = spawnSync(process.execPath, ["--import", old, CLI_FILE, "--version"], { encoding: "utf8" });
-  expect([status, stderr]).toEqual([1, "massgen-edge needs Node 20.12 or newer; this is 18.20.0.\n"]);
+  const { status, stderr } = spawnSync(process.execPath, ["--import", old, CLI_FILE, "--version"], {
+    encoding: "utf8",
+  });
+  expect([status, stderr]).toEqual([
+    1,
+    "massgen-edge needs Node 20.12 or newer; this is 18.20.0.\n",
+  ]);
 });
 
 it("runs where it lies alone", async () => {
   await writeFile(path.join(root, "massgen-edge.js"), await readFile(CLI_FILE));
-  const { status, stdout } = spawnSync(process.execPath, ["massgen-edge.js", "--version"], { cwd: root, encoding: "utf8" });
+  const { status, stdout } = spawnSync(process.execPath, ["massgen-edge.js", "--version"], {
+    cwd: root,
+    encoding: "utf8",
+  });
   expect([status, stdout]).toEqual([0, "0.1.0\n"]);
 });

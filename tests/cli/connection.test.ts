@@ -16,7 +16,13 @@ const A = "https://a.example";
 const B = "https://b.example";
 
 describe("the service and the key that are used", () => {
-  it.each<{ name: string; flags?: ConnectionFlags; env?: Record<string, string>; stored?: [string, string][]; gives: object }>([
+  it.each<{
+    name: string;
+    flags?: ConnectionFlags;
+    env?: Record<string, string>;
+    stored?: [string, string][];
+    gives: object;
+  }>([
     {
       name: "are this machine's without anything",
       gives: { server: "http://127.0.0.1:8787", origins: { server: "default", key: null } },
@@ -74,20 +80,37 @@ describe("the service and the key that are used", () => {
       flags: { server: "http://far.example", key: "k" },
       says: "is not encrypted",
     },
-    { name: "a key that is none", env: { MASSGEN_EDGE_KEY: "two words" }, says: "MASSGEN_EDGE_KEY gives is no key" },
-    { name: "an address that is none", env: { MASSGEN_EDGE_SERVER: "a.example" }, says: "MASSGEN_EDGE_SERVER is no address" },
-  ])("are refused for $name, and the key is not repeated", async ({ flags = {}, env = {}, says }) => {
-    await expect(connect(flags, io(env))).rejects.toMatchObject({ exitCode: 1, message: expect.stringContaining(says) });
-    await expect(connect(flags, io(env))).rejects.not.toMatchObject({ message: expect.stringContaining("two words") });
-  });
+    {
+      name: "a key that is none",
+      env: { MASSGEN_EDGE_KEY: "two words" },
+      says: "MASSGEN_EDGE_KEY gives is no key",
+    },
+    {
+      name: "an address that is none",
+      env: { MASSGEN_EDGE_SERVER: "a.example" },
+      says: "MASSGEN_EDGE_SERVER is no address",
+    },
+  ])(
+    "are refused for $name, and the key is not repeated",
+    async ({ flags = {}, env = {}, says }) => {
+      await expect(connect(flags, io(env))).rejects.toMatchObject({
+        exitCode: 1,
+        message: expect.stringContaining(says),
+      });
+      await expect(connect(flags, io(env))).rejects.not.toMatchObject({
+        message: expect.stringContaining("two words"),
+      });
+    },
+  );
 });
 
 describe("stored keys", () => {
   it("lie in a file and a folder that nobody else can read", async () => {
     await storeKey(A, "ka", io());
-    const modes = [await stat(credentialsFile(io())), await stat(path.dirname(credentialsFile(io())))].map(
-      ({ mode }) => mode & 0o777,
-    );
+    const modes = [
+      await stat(credentialsFile(io())),
+      await stat(path.dirname(credentialsFile(io()))),
+    ].map(({ mode }) => mode & 0o777);
     expect([modes, await isExposed(io())]).toEqual([[0o600, 0o700], false]);
   });
   it("are closed again by the next login where somebody opened the file", async () => {
@@ -95,7 +118,10 @@ describe("stored keys", () => {
     await chmod(credentialsFile(io()), 0o644);
     expect(await isExposed(io())).toBe(true);
     await storeKey(B, "kb", io());
-    expect([await isExposed(io()), (await readCredentials(io())).keys]).toEqual([false, { [A]: "ka", [B]: "kb" }]);
+    expect([await isExposed(io()), (await readCredentials(io())).keys]).toEqual([
+      false,
+      { [A]: "ka", [B]: "kb" },
+    ]);
   });
   it("are forgotten one by one, the file with the last", async () => {
     await storeKey(A, "ka", io());
@@ -109,6 +135,9 @@ describe("stored keys", () => {
   it("are not guessed from a file that holds something else", async () => {
     await storeKey(A, "ka", io());
     await writeFile(credentialsFile(io()), "{");
-    await expect(connect({}, io())).rejects.toMatchObject({ exitCode: 1, message: expect.stringContaining("log in again") });
+    await expect(connect({}, io())).rejects.toMatchObject({
+      exitCode: 1,
+      message: expect.stringContaining("log in again"),
+    });
   });
 });

@@ -20,7 +20,9 @@ const SESSION = "session_01jd";
 
 describe("what is asked next", () => {
   it("is a new session's first turn, with team and limits", () => {
-    expect(nextTurn(conversation(), "q")).toEqual({ run: { question: "q", config: "demo", timeout_seconds: 60 } });
+    expect(nextTurn(conversation(), "q")).toEqual({
+      run: { question: "q", config: "demo", timeout_seconds: 60 },
+    });
   });
   it("is the next turn of the session, which has its team already", () => {
     expect(nextTurn(conversation({ session: SESSION }), "q")).toEqual({
@@ -40,7 +42,9 @@ describe("the last question again", () => {
     {
       name: "follows the turn it followed before",
       given: { session: SESSION, latest: { question: "q", parent: 2, turn: 5, attached: [] } },
-      what: { next: { sessionId: SESSION, body: { question: "q", parent_turn: 2, timeout_seconds: 60 } } },
+      what: {
+        next: { sessionId: SESSION, body: { question: "q", parent_turn: 2, timeout_seconds: 60 } },
+      },
     },
   ])("$name", ({ given, what }) => {
     expect(again(conversation(given))).toEqual(what);
@@ -48,23 +52,32 @@ describe("the last question again", () => {
 });
 
 describe("what goes along", () => {
-  const [own, teams] = ["own.png", "team.png"].map((name) => ({ type: "file", name, data: "eA==" }) as const);
+  const [own, teams] = ["own.png", "team.png"].map(
+    (name) => ({ type: "file", name, data: "eA==" }) as const,
+  );
   const team = { ...conversation().team, attached: teams ? [teams] : [] };
   const text = { type: "text", text: "q" };
   const attached = own ? [own] : [];
 
   it("goes with the first question, after what the team has for it", () => {
     const asked = nextTurn(conversation({ team, attached }), "q");
-    expect(asked).toMatchObject({ run: { question: [text, { name: "team.png" }, { name: "own.png" }] } });
+    expect(asked).toMatchObject({
+      run: { question: [text, { name: "team.png" }, { name: "own.png" }] },
+    });
   });
   it("goes with a later question, without what the team had for the first", () => {
     const asked = nextTurn(conversation({ team, session: SESSION, attached }), "q");
     expect(asked).toMatchObject({ next: { body: { question: [text, { name: "own.png" }] } } });
   });
-  it.each([null, 2])("goes again with the question that is asked again (after turn %s)", (parent) => {
-    const latest = { question: "q", parent, turn: 5, attached };
-    expect(JSON.stringify(again(conversation({ team, session: SESSION, latest })))).toContain('"name":"own.png"');
-  });
+  it.each([null, 2])(
+    "goes again with the question that is asked again (after turn %s)",
+    (parent) => {
+      const latest = { question: "q", parent, turn: 5, attached };
+      expect(JSON.stringify(again(conversation({ team, session: SESSION, latest })))).toContain(
+        '"name":"own.png"',
+      );
+    },
+  );
 });
 
 describe("/file", () => {
@@ -79,7 +92,9 @@ describe("/file", () => {
     await perform({ name: "file", argument: "a.txt" }, asked, io);
     expect(asked.attached).toEqual([{ type: "file", name: "a.txt", data: "YXNo" }]);
     expect(said.at(-1)).toBe("along   a.txt\n");
-    await expect(perform({ name: "file", argument: "b.txt" }, asked, io)).rejects.toThrow("Cannot send b.txt");
+    await expect(perform({ name: "file", argument: "b.txt" }, asked, io)).rejects.toThrow(
+      "Cannot send b.txt",
+    );
     expect(asked.attached).toHaveLength(1);
     await perform({ name: "file", argument: "" }, asked, io);
     expect(asked.attached).toEqual([]);
@@ -90,7 +105,10 @@ describe("what is typed", () => {
   it.each([
     { typed: "/help", command: { name: "help", argument: "" } },
     { typed: "/show 2 ", command: { name: "show", argument: "2" } },
-    { typed: "/Config teams/my team.yaml", command: { name: "config", argument: "teams/my team.yaml" } },
+    {
+      typed: "/Config teams/my team.yaml",
+      command: { name: "config", argument: "teams/my team.yaml" },
+    },
     { typed: "/etc/passwd: what is it?", command: null },
     { typed: "//show is a word", command: null },
     { typed: "why is /help there?", command: null },

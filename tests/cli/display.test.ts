@@ -21,7 +21,9 @@ const settling = b.story.slice(
 );
 const NOW = b.START + 65_100;
 const drawn = (bodies: b.Body[], { width = 140, height = 20 } = {}) =>
-  turnLines(turnAfter(bodies), { width, height, now: NOW }).map((line) => paint(line, { width, color: false }));
+  turnLines(turnAfter(bodies), { width, height, now: NOW }).map((line) =>
+    paint(line, { width, color: false }),
+  );
 
 describe("the lines of a turn", () => {
   it("show the team and each agent in columns", () => {
@@ -52,15 +54,27 @@ describe("the lines of a turn", () => {
   it.each([
     {
       name: "the end of what it is writing",
-      after: [b.callStarted("anna", "c1"), b.delta("anna", { call: "c1", offset: 0, text: `${"x".repeat(300)} the end` })],
+      after: [
+        b.callStarted("anna", "c1"),
+        b.delta("anna", { call: "c1", offset: 0, text: `${"x".repeat(300)} the end` }),
+      ],
       shows: /….*x the end$/,
     },
-    { name: "that it thinks before the first text", after: [b.callStarted("anna", "c1")], shows: /thinks$/ },
+    {
+      name: "that it thinks before the first text",
+      after: [b.callStarted("anna", "c1")],
+      shows: /thinks$/,
+    },
     {
       name: "an answer in a tool call without its escapes",
       after: [
         b.callStarted("anna", "c1"),
-        b.delta("anna", { call: "c1", offset: 0, kind: "tool_arguments", text: '{"content":"a\\nsaid \\"b\\"' }),
+        b.delta("anna", {
+          call: "c1",
+          offset: 0,
+          kind: "tool_arguments",
+          text: '{"content":"a\\nsaid \\"b\\"',
+        }),
       ],
       shows: /a said "b"$/,
     },
@@ -72,13 +86,29 @@ describe("the lines of a turn", () => {
     { name: "why it failed", after: [b.agentFailed("anna")], shows: /error .*It cannot go on\.$/ },
     {
       name: "the tools it uses",
-      after: [{ type: "tool.started", attempt: 1, agent: "anna", round: 1, tool_call: "t", name: "read_file" } as const],
+      after: [
+        {
+          type: "tool.started",
+          attempt: 1,
+          agent: "anna",
+          round: 1,
+          tool_call: "t",
+          name: "read_file",
+        } as const,
+      ],
       shows: /uses read_file$/,
     },
     {
       name: "how far a tool is, and by whose word",
       after: [
-        { type: "tool.started", attempt: 1, agent: "anna", round: 1, tool_call: "t1", name: "mcp__box__ask" } as const,
+        {
+          type: "tool.started",
+          attempt: 1,
+          agent: "anna",
+          round: 1,
+          tool_call: "t1",
+          name: "mcp__box__ask",
+        } as const,
         b.progressed("anna", 3, "reads\n\x1b[2Jpages"),
       ],
       shows: /uses mcp__box__ask \(3 of 10, reads pages \(https:\/\/box\.example\.com\)\)$/,
@@ -101,13 +131,18 @@ describe("the lines of a turn", () => {
 
   it.each([20, 40, 60, 79, 139, 200])("fit into %i columns, wide characters too", (width) => {
     const text = "漢字😀".repeat(100);
-    const lines = drawn([...base, b.callStarted("anna", "c1"), b.delta("anna", { call: "c1", offset: 0, text })], { width });
+    const lines = drawn(
+      [...base, b.callStarted("anna", "c1"), b.delta("anna", { call: "c1", offset: 0, text })],
+      { width },
+    );
     expect(Math.max(...lines.map(widthOf))).toBeLessThanOrEqual(width);
   });
 
   it("fit into a low terminal and say how many agents are left out", () => {
     const ids = Array.from({ length: 12 }, (_, index) => `agent_${index}`);
-    const lines = drawn([b.created(...ids), b.turnStarted(...ids), b.attemptStarted()], { height: 6 });
+    const lines = drawn([b.created(...ids), b.turnStarted(...ids), b.attemptStarted()], {
+      height: 6,
+    });
     expect([lines.length, lines.at(-1)]).toEqual([6, "and 8 more agents"]);
   });
 });
@@ -120,27 +155,55 @@ describe("what an event means to somebody who watches", () => {
     const line = event && turn && describeEvent(event, turn);
     return line ? paint(line, { width: 200, color: false }) : null;
   };
-  const touched = (refused: string | null) => ({ operation: "write" as const, path: "/peers/agent2/a", refused });
+  const touched = (refused: string | null) => ({
+    operation: "write" as const,
+    path: "/peers/agent2/a",
+    refused,
+  });
   const inRound = { attempt: 1, agent: "anna", round: 1 };
   it.each<{ body: b.Body; line: string | null }>([
-    { body: b.roundStarted("anna", 2, ["agent2.1"]), line: "00:00  anna begins round 2 with agent2.1" },
-    { body: b.answered("anna", "agent1.1", 1, "12345"), line: "00:00  anna answers: agent1.1 (5 characters)" },
-    { body: b.voted("anna", "agent2.1", 1, "it is\nclear"), line: "00:00  anna votes for agent2.1: it is clear" },
+    {
+      body: b.roundStarted("anna", 2, ["agent2.1"]),
+      line: "00:00  anna begins round 2 with agent2.1",
+    },
+    {
+      body: b.answered("anna", "agent1.1", 1, "12345"),
+      line: "00:00  anna answers: agent1.1 (5 characters)",
+    },
+    {
+      body: b.voted("anna", "agent2.1", 1, "it is\nclear"),
+      line: "00:00  anna votes for agent2.1: it is clear",
+    },
     {
       body: b.voteStale("anna", "agent2.1", ["agent2.2"]),
       line: "00:00  anna votes for agent2.1 before it has seen agent2.2: not counted",
     },
-    { body: b.votesCleared("agent2.2", ["anna", "agent2.1"]), line: "00:00  agent2.2 voids 1 vote: anna" },
+    {
+      body: b.votesCleared("agent2.2", ["anna", "agent2.1"]),
+      line: "00:00  agent2.2 voids 1 vote: anna",
+    },
     { body: b.votesCleared("agent2.2"), line: null },
-    { body: b.injected("anna", ["agent2.2"]), line: "00:00  anna is shown agent2.2 while it works" },
-    { body: b.injected("anna", ["agent2.2"], "reopened"), line: "00:00  anna is shown agent2.2 and decides again" },
+    {
+      body: b.injected("anna", ["agent2.2"]),
+      line: "00:00  anna is shown agent2.2 while it works",
+    },
+    {
+      body: b.injected("anna", ["agent2.2"], "reopened"),
+      line: "00:00  anna is shown agent2.2 and decides again",
+    },
     {
       body: b.callFailed("anna", "c1", b.START + 1_300),
       line: "00:00  anna has a call fail, next try in 1.0 s: The model is overloaded.",
     },
     { body: b.agentFailed("anna"), line: "00:00  anna drops out: It cannot go on." },
     {
-      body: { type: "answer.refused", ...inRound, tool_call: "t", code: "empty_answer", message: "It is empty." },
+      body: {
+        type: "answer.refused",
+        ...inRound,
+        tool_call: "t",
+        code: "empty_answer",
+        message: "It is empty.",
+      },
       line: "00:00  anna has an answer refused: It is empty.",
     },
     {
@@ -148,7 +211,13 @@ describe("what an event means to somebody who watches", () => {
       line: "00:00  anna send_mail: whether it did its work is unknown",
     },
     {
-      body: { type: "files.accessed", ...inRound, tool_call: "t", name: "write_file", accesses: [touched("read_only")] },
+      body: {
+        type: "files.accessed",
+        ...inRound,
+        tool_call: "t",
+        name: "write_file",
+        accesses: [touched("read_only")],
+      },
       line: "00:00  anna may not write /peers/agent2/a",
     },
     {
@@ -161,12 +230,18 @@ describe("what an event means to somebody who watches", () => {
       },
       line: null,
     },
-    { body: b.progressed("anna", 4), line: "00:00  anna mcp__box__ask: 4 of 10 (https://box.example.com)" },
+    {
+      body: b.progressed("anna", 4),
+      line: "00:00  anna mcp__box__ask: 4 of 10 (https://box.example.com)",
+    },
     {
       body: b.progressed("anna", 4, "reads", null),
       line: "00:00  anna mcp__box__ask: 4, reads (https://box.example.com)",
     },
-    { body: b.settled("anna", "agent1.1"), line: "00:00  settled: agent1.1 wins, 2 of 2 votes, unanimous" },
+    {
+      body: b.settled("anna", "agent1.1"),
+      line: "00:00  settled: agent1.1 wins, 2 of 2 votes, unanimous",
+    },
     { body: b.presenting("anna", "agent1.1"), line: "00:00  anna presents the final answer" },
     { body: b.completed("anna", "x"), line: "00:00  turn 1 is complete" },
     { body: b.failed("anna"), line: "00:00  turn 1 failed: No agent gave an answer." },
@@ -209,7 +284,9 @@ describe("the summary of a turn", () => {
       0,
       b.story.findIndex(({ type }) => type === "presentation.started"),
     );
-    expect(text([...open, b.cancelled("so far")])).toContain("ahead   anna with agent1.1, 2 of 2 votes, unanimous");
+    expect(text([...open, b.cancelled("so far")])).toContain(
+      "ahead   anna with agent1.1, 2 of 2 votes, unanimous",
+    );
   });
   it("counts the votes where agents disagree, and never says consensus (A6)", () => {
     const votes = [
@@ -219,7 +296,11 @@ describe("the summary of a turn", () => {
       b.voted("ben", "agent2.1"),
     ];
     const tally = { "agent1.1": 1, "agent2.1": 1 };
-    const story = [...base, ...votes, { ...b.settled("anna", "agent1.1", "consensus", tally), tie: true } as b.Body];
+    const story = [
+      ...base,
+      ...votes,
+      { ...b.settled("anna", "agent1.1", "consensus", tally), tie: true } as b.Body,
+    ];
     const lines = text([...story, b.completed("anna", "x")]);
     expect(lines).toContain(
       "winner  anna with agent1.1, 1 of 2 votes (a tie: the earlier answer wins) (agent1.1: 1, agent2.1: 1)",
@@ -232,8 +313,16 @@ describe("the summary of a turn", () => {
     );
   });
   it("warns of an agent that dropped out, and calls no lone survivor a winner of votes (A1)", () => {
-    const story = [...base, b.agentFailed("ben"), b.answered("anna", "agent1.1", 1), b.voted("anna", "agent1.1")];
-    const ended = [b.settled("anna", "agent1.1", "consensus", { "agent1.1": 1 }), b.completed("anna", "x")];
+    const story = [
+      ...base,
+      b.agentFailed("ben"),
+      b.answered("anna", "agent1.1", 1),
+      b.voted("anna", "agent1.1"),
+    ];
+    const ended = [
+      b.settled("anna", "agent1.1", "consensus", { "agent1.1": 1 }),
+      b.completed("anna", "x"),
+    ];
     expect(text([...story, ...ended])).toEqual(
       expect.arrayContaining([
         "warning  ben dropped out: It cannot go on. 1 of 2 agents took part.",
@@ -243,9 +332,13 @@ describe("the summary of a turn", () => {
   });
   it("says if the final text is not the presenter's own", () => {
     const story = b.story.map((body) =>
-      body.type === "presentation.completed" ? b.presented("anna", "x", { source: "answer", fallback: "too_large" }) : body,
+      body.type === "presentation.completed"
+        ? b.presented("anna", "x", { source: "answer", fallback: "too_large" })
+        : body,
     );
-    expect(text(story)).toContain("warning  anna could not present the final text (too_large): its answer stands in for it.");
+    expect(text(story)).toContain(
+      "warning  anna could not present the final text (too_large): its answer stands in for it.",
+    );
   });
   it("says how many files of a presenter that was cut off are handed over (D3)", () => {
     const story = b.story.map((body) =>
@@ -254,7 +347,9 @@ describe("the summary of a turn", () => {
         : body,
     );
     const said = "its answer stands in for it; the files it had changed are handed over (4).";
-    expect(text(story)).toContain(`warning  anna could not present the final text (call_cap): ${said}`);
+    expect(text(story)).toContain(
+      `warning  anna could not present the final text (call_cap): ${said}`,
+    );
   });
   it("names each agent's reason when the turn failed", () => {
     expect(text([...base, b.failed("anna", "ben")]).slice(0, 3)).toEqual([
@@ -264,14 +359,21 @@ describe("the summary of a turn", () => {
     ]);
   });
   it("says why an agent's last call failed where money or time ended it for lack of another", () => {
-    const bodies = [...base, b.callStarted("anna", "c1"), b.callFailed("anna", "c1", null), b.failed("anna", "ben")];
+    const bodies = [
+      ...base,
+      b.callStarted("anna", "c1"),
+      b.callFailed("anna", "c1", null),
+      b.failed("anna", "ben"),
+    ];
     expect(text(bodies).slice(1, 3)).toEqual([
       "        anna: 500 Its last call failed: The model is overloaded.",
       "        ben: 500",
     ]);
   });
   it("strips the final text, and keeps its lines", () => {
-    expect(finalText(turnAfter([...base, b.completed("anna", "# A\x1b[31m\n\n\tcode\n\n")]))).toBe("# A\n\n\tcode");
+    expect(finalText(turnAfter([...base, b.completed("anna", "# A\x1b[31m\n\n\tcode\n\n")]))).toBe(
+      "# A\n\n\tcode",
+    );
   });
 });
 

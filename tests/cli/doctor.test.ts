@@ -5,8 +5,16 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { examine } from "../../cli/doctor";
 import { Service } from "./service";
 
-const NO_KEY = { pointer: "/agents/0/backend", detail: "OpenAI needs a key: set OPENAI_API_KEY.", code: "key_not_set" };
-const SLIP = { pointer: "/agents/0/backend", detail: "No backend type has this name.", code: "unknown_key" };
+const NO_KEY = {
+  pointer: "/agents/0/backend",
+  detail: "OpenAI needs a key: set OPENAI_API_KEY.",
+  code: "key_not_set",
+};
+const SLIP = {
+  pointer: "/agents/0/backend",
+  detail: "No backend type has this name.",
+  code: "unknown_key",
+};
 const team = (name: string, more: object) => ({
   name,
   title: "",
@@ -16,7 +24,8 @@ const team = (name: string, more: object) => ({
   missing: [],
   ...more,
 });
-const demo = (missing: object[]) => team("demo", { default: true, runnable: missing.length === 0, missing });
+const demo = (missing: object[]) =>
+  team("demo", { default: true, runnable: missing.length === 0, missing });
 
 let home = "";
 let project = "";
@@ -39,13 +48,26 @@ async function findings(cwd: string, { teams = [], verdict = {} }: Answers) {
       "/healthz": body({ status: "ok", version: "1.0.0" }),
       "/api/sessions?limit=1": body({ data: [] }),
       "/api/configs": body({ data: teams }),
-      "/api/configs/validate": body({ runnable: false, errors: [], refusals: [], warnings: [], ...verdict }),
+      "/api/configs/validate": body({
+        runnable: false,
+        errors: [],
+        refusals: [],
+        warnings: [],
+        ...verdict,
+      }),
     },
   });
-  const connection = { server: service.url, origins: { server: "--server", key: "none" } } as Parameters<typeof examine>[0];
+  const connection = {
+    server: service.url,
+    origins: { server: "--server", key: "none" },
+  } as Parameters<typeof examine>[0];
   const found = await examine(connection, { cwd, home });
   const config = found.find(({ subject }) => subject === "config");
-  return { state: config?.state, text: config?.text, isBad: found.some(({ state }) => state === "bad") };
+  return {
+    state: config?.state,
+    text: config?.text,
+    isBad: found.some(({ state }) => state === "bad"),
+  };
 }
 
 describe("doctor, asked of a healthy service (A33)", () => {
@@ -59,11 +81,16 @@ describe("doctor, asked of a healthy service (A33)", () => {
     });
   });
   it("names the teams that are ready where the usual one is not", async () => {
-    const { text } = await findings(home, { teams: [demo([NO_KEY]), team("one-provider", {}), team("fast", {})] });
+    const { text } = await findings(home, {
+      teams: [demo([NO_KEY]), team("one-provider", {}), team("fast", {})],
+    });
     expect(text).toContain("Ready now: --config one-provider, --config fast.");
   });
   it("calls a usual team bad that more than keys keeps from running", async () => {
-    expect(await findings(home, { teams: [demo([NO_KEY, SLIP])] })).toMatchObject({ state: "bad", isBad: true });
+    expect(await findings(home, { teams: [demo([NO_KEY, SLIP])] })).toMatchObject({
+      state: "bad",
+      isBad: true,
+    });
   });
   it("finds a config that lacks only keys right", async () => {
     const { state, text, isBad } = await findings(project, { verdict: { refusals: [NO_KEY] } });
@@ -71,6 +98,8 @@ describe("doctor, asked of a healthy service (A33)", () => {
     expect(text).toMatch(/config\.yaml is right and cannot run yet\. OpenAI needs a key/);
   });
   it("finds a config with a mistake bad", async () => {
-    expect(await findings(project, { verdict: { errors: [SLIP], refusals: [NO_KEY] } })).toMatchObject({ state: "bad" });
+    expect(
+      await findings(project, { verdict: { errors: [SLIP], refusals: [NO_KEY] } }),
+    ).toMatchObject({ state: "bad" });
   });
 });

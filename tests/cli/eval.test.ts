@@ -32,7 +32,14 @@ const run = (more: object = {}) => ({
   failed: 1,
   errored: 0,
   cost_usd: 0.0142,
-  results: [result({}), result({ case: "product", outcome: "failed", detail: "its last number is 41, not \u001b[2J408" })],
+  results: [
+    result({}),
+    result({
+      case: "product",
+      outcome: "failed",
+      detail: "its last number is 41, not \u001b[2J408",
+    }),
+  ],
   ...more,
 });
 
@@ -44,7 +51,13 @@ const answers = (shown: object): NonNullable<ServiceOptions["answers"]> => ({
 /** Calls the command as `main` does; what it printed, how it ended, or what it threw. */
 async function call(args: string[], options: Partial<ServiceOptions>, interruptAfterMs?: number) {
   await using service = await Service.start({ events: [], ...options });
-  const out = { stdout: "", stderr: "", code: -1, error: null as unknown, requests: service.requests };
+  const out = {
+    stdout: "",
+    stderr: "",
+    code: -1,
+    error: null as unknown,
+    requests: service.requests,
+  };
   const io: Io = {
     stdin: Readable.from([]),
     stdout: { write: (text) => Object.assign(out, { stdout: out.stdout + text }) },
@@ -54,7 +67,8 @@ async function call(args: string[], options: Partial<ServiceOptions>, interruptA
     cwd: "/nowhere",
     home: "/nowhere",
     onInterrupt: (listener) => {
-      const timer = interruptAfterMs === undefined ? undefined : setTimeout(listener, interruptAfterMs);
+      const timer =
+        interruptAfterMs === undefined ? undefined : setTimeout(listener, interruptAfterMs);
       return () => clearTimeout(timer);
     },
   };
@@ -68,8 +82,13 @@ async function call(args: string[], options: Partial<ServiceOptions>, interruptA
 
 describe("eval run", () => {
   it("starts the suite, waits, and prints a line for each case, safe for a terminal", async () => {
-    const { stdout, stderr, code, requests } = await call(["run", "smoke"], { answers: answers(run()) });
-    expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([`POST ${RUNS}`, `GET ${RUNS}/${ID}`]);
+    const { stdout, stderr, code, requests } = await call(["run", "smoke"], {
+      answers: answers(run()),
+    });
+    expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      `POST ${RUNS}`,
+      `GET ${RUNS}/${ID}`,
+    ]);
     expect(stdout.split("\n")).toEqual([
       'capital\tpassed\t$0.0071\t00:09\tsession_0000000001\tcontains "Canberra"',
       "product\tfailed\t$0.0071\t00:09\tsession_0000000001\tits last number is 41, not 408",
@@ -79,12 +98,32 @@ describe("eval run", () => {
   });
 
   it.each([
-    { name: "2 when a case has no answer (A20)", args: [], shown: run({ passed: 1, failed: 0, errored: 1 }), code: 2 },
-    { name: "2 when no case has one (A20)", args: [], shown: run({ passed: 0, failed: 0, errored: 2 }), code: 2 },
+    {
+      name: "2 when a case has no answer (A20)",
+      args: [],
+      shown: run({ passed: 1, failed: 0, errored: 1 }),
+      code: 2,
+    },
+    {
+      name: "2 when no case has one (A20)",
+      args: [],
+      shown: run({ passed: 0, failed: 0, errored: 2 }),
+      code: 2,
+    },
     { name: "0 although a case failed", args: [], shown: run(), code: 0 },
     { name: "2 for that with --strict", args: ["--strict"], shown: run(), code: 2 },
-    { name: "0 with --strict when all passed", args: ["--strict"], shown: run({ passed: 2, failed: 0 }), code: 0 },
-    { name: "2 with --strict when a case has no answer", args: ["--strict"], shown: run({ failed: 0, errored: 1 }), code: 2 },
+    {
+      name: "0 with --strict when all passed",
+      args: ["--strict"],
+      shown: run({ passed: 2, failed: 0 }),
+      code: 0,
+    },
+    {
+      name: "2 with --strict when a case has no answer",
+      args: ["--strict"],
+      shown: run({ failed: 0, errored: 1 }),
+      code: 2,
+    },
   ])("ends with $name", async ({ args, shown, code }) => {
     expect((await call(["run", "smoke", ...args], { answers: answers(shown) })).code).toBe(code);
   });
@@ -104,7 +143,11 @@ describe("eval run", () => {
 
   it("waits for a run that is not shown yet", async () => {
     const { [RUNS]: started } = answers(run());
-    const { error } = await call(["run", "smoke"], { answers: started ? { [RUNS]: started } : {} }, 1_500);
+    const { error } = await call(
+      ["run", "smoke"],
+      { answers: started ? { [RUNS]: started } : {} },
+      1_500,
+    );
     expect(error).toMatchObject({ exitCode: 4 });
   });
 
@@ -114,15 +157,28 @@ describe("eval run", () => {
       title: "eval not found",
       detail: "There is no such suite. On offer: smoke.",
     });
-    const { error } = await call(["run", "nothing"], { answers: { "/api/evals/nothing/runs": refusal } });
-    expect(error).toMatchObject({ exitCode: 1, message: expect.stringContaining("On offer: smoke.") });
+    const { error } = await call(["run", "nothing"], {
+      answers: { "/api/evals/nothing/runs": refusal },
+    });
+    expect(error).toMatchObject({
+      exitCode: 1,
+      message: expect.stringContaining("On offer: smoke."),
+    });
   });
 });
 
 describe("eval list", () => {
   const { results: _, ...last_run } = run();
-  const suite = { name: "smoke", description: "Three questions.", cases: 3, cron: "0 6 * * MON", last_run };
-  const list = (data: object[]) => ({ "/api/evals": { status: 200, body: { object: "list", data } } });
+  const suite = {
+    name: "smoke",
+    description: "Three questions.",
+    cases: 3,
+    cron: "0 6 * * MON",
+    last_run,
+  };
+  const list = (data: object[]) => ({
+    "/api/evals": { status: 200, body: { object: "list", data } },
+  });
 
   it("prints a line for each suite", async () => {
     const { stdout, code } = await call(["list"], {

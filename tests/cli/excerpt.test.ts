@@ -9,7 +9,12 @@ describe("the line of a config at which something is wrong", () => {
       place: { line: 2, column: 4 },
       lines: ["    2 | b: opnai", "      |    ^"],
     },
-    { name: "has no caret where no column is known", text: "a: 1", place: { line: 1, column: null }, lines: ["    1 | a: 1"] },
+    {
+      name: "has no caret where no column is known",
+      text: "a: 1",
+      place: { line: 1, column: null },
+      lines: ["    1 | a: 1"],
+    },
     {
       name: "is found after Windows line ends too",
       text: "a: 1\r\nb: 2\r\n",
@@ -35,7 +40,12 @@ describe("the line of a config at which something is wrong", () => {
       place: { line: 1, column: 99 },
       lines: ["    1 | ab", "      |   ^"],
     },
-    { name: "loses control sequences", text: "a: \x1b[2Jx", place: { line: 1, column: 1 }, lines: ["    1 | a: x", "      | ^"] },
+    {
+      name: "loses control sequences",
+      text: "a: \x1b[2Jx",
+      place: { line: 1, column: 1 },
+      lines: ["    1 | a: x", "      | ^"],
+    },
     {
       name: "shows no key, and keeps its length",
       text: 'b: {api_key: "sk-abc", type: x}',
@@ -65,7 +75,10 @@ describe("the line of a config at which something is wrong", () => {
   });
 
   it("is cut around the column where it is long", () => {
-    const [line = "", caret = ""] = excerpt(`${"x".repeat(300)}HERE${"y".repeat(300)}`, { line: 1, column: 301 });
+    const [line = "", caret = ""] = excerpt(`${"x".repeat(300)}HERE${"y".repeat(300)}`, {
+      line: 1,
+      column: 301,
+    });
     expect([line.length < 120, line[caret.indexOf("^")]]).toEqual([true, "H"]);
   });
 });

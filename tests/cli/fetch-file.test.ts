@@ -21,10 +21,17 @@ const to =
 
 describe("a file with an address", () => {
   it.each<{ name: string; pages: Pages; steps: number }>([
-    { name: "is what its server sends", pages: { [START]: () => new Response("%PDF-1") }, steps: 1 },
+    {
+      name: "is what its server sends",
+      pages: { [START]: () => new Response("%PDF-1") },
+      steps: 1,
+    },
     {
       name: "is what its address leads to",
-      pages: { [START]: to("/b.pdf", 308), "https://files.example/b.pdf": () => new Response("%PDF-1") },
+      pages: {
+        [START]: to("/b.pdf", 308),
+        "https://files.example/b.pdf": () => new Response("%PDF-1"),
+      },
       steps: 2,
     },
   ])("$name", async ({ pages, steps }) => {
@@ -35,10 +42,27 @@ describe("a file with an address", () => {
 
   it.each<{ name: string; pages: Pages; told: string; asked?: number }>([
     { name: "one that is not there", pages: {}, told: "the answer is 404" },
-    { name: "one over the limit", pages: { [START]: () => new Response("x".repeat(101)) }, told: "it has over 100 bytes" },
-    { name: "one that leads away from https", pages: { [START]: to("http://files.example/a.pdf") }, told: "without https" },
-    { name: "one that leads into this machine", pages: { [START]: to("file:///etc/passwd") }, told: "without https" },
-    { name: "one that leads in a circle", pages: { [START]: to(START) }, told: "more than 5 times", asked: 6 },
+    {
+      name: "one over the limit",
+      pages: { [START]: () => new Response("x".repeat(101)) },
+      told: "it has over 100 bytes",
+    },
+    {
+      name: "one that leads away from https",
+      pages: { [START]: to("http://files.example/a.pdf") },
+      told: "without https",
+    },
+    {
+      name: "one that leads into this machine",
+      pages: { [START]: to("file:///etc/passwd") },
+      told: "without https",
+    },
+    {
+      name: "one that leads in a circle",
+      pages: { [START]: to(START) },
+      told: "more than 5 times",
+      asked: 6,
+    },
   ])("is not $name", async ({ pages, told, asked: times = 1 }) => {
     const { asked, fetch } = web(pages);
     await expect(fetchFile(START, 100, getBy(fetch))).rejects.toThrow(told);

@@ -44,7 +44,11 @@ class Somebody {
         return () => this.#interrupts.delete(listener);
       },
     };
-    const team = { request: { config: "demo" }, source: { name: "demo", text: null }, described: "demo" };
+    const team = {
+      request: { config: "demo" },
+      source: { name: "demo", text: null },
+      described: "demo",
+    };
     const output = { form: "answer", file: null, verbose: false } as const;
     this.#ended = converse({ team, connection: { server }, limits: {}, output }, io);
   }
@@ -72,13 +76,22 @@ class Somebody {
 
 const talk = async (options: Partial<ServiceOptions> = {}) => {
   const service = await Service.start({ events, ...options });
-  return { service, somebody: new Somebody(service.url), [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };
+  return {
+    service,
+    somebody: new Somebody(service.url),
+    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
+  };
 };
 const turnsPath = `/api/sessions/${b.SESSION}/turns`;
-const secondTurn = { status: 202, body: { session_id: b.SESSION, turn: 1, status: "running", links: runLinks(b.SESSION, 1) } };
+const secondTurn = {
+  status: 202,
+  body: { session_id: b.SESSION, turn: 1, status: "running", links: runLinks(b.SESSION, 1) },
+};
 
 const questionsTo = (service: Service) =>
-  service.requests.filter(({ method }) => method === "POST").map(({ body }) => JSON.parse(body).question);
+  service.requests
+    .filter(({ method }) => method === "POST")
+    .map(({ body }) => JSON.parse(body).question);
 
 describe("a conversation at a terminal", () => {
   it("asks each entry as the next turn of one session", async () => {
@@ -87,7 +100,10 @@ describe("a conversation at a terminal", () => {
     await somebody.types("why?\r", 1);
     await somebody.types("and then?\r", 2);
     await somebody.types("/quit\r", 3);
-    expect([await somebody.ended(), somebody.stdout]).toEqual([0, "Use quicksort.\nUse quicksort.\n"]);
+    expect([await somebody.ended(), somebody.stdout]).toEqual([
+      0,
+      "Use quicksort.\nUse quicksort.\n",
+    ]);
     const posts = service.requests.filter(({ method }) => method === "POST");
     expect(posts.map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
       ["/api/runs", { question: "why?", config: "demo" }],
@@ -112,17 +128,20 @@ describe("a conversation at a terminal", () => {
     expect(questions).toEqual(["one\ntwo\nthree!", "a \nb"]);
   });
 
-  it.each(["history", "Resume", "push", "sesions"])("takes %s for no first question (A7)", async (word) => {
-    await using stage = await talk();
-    const { somebody, service } = stage;
-    await somebody.types(`${word}\r`, 1);
-    await somebody.sees("To ask it as a question, put it in quotes.");
-    expect(service.requests).toEqual([]);
-    await somebody.types(`"${word}"\r`, 2);
-    await somebody.types("/quit\r", 3);
-    await somebody.ended();
-    expect(questionsTo(service)).toHaveLength(1);
-  });
+  it.each(["history", "Resume", "push", "sesions"])(
+    "takes %s for no first question (A7)",
+    async (word) => {
+      await using stage = await talk();
+      const { somebody, service } = stage;
+      await somebody.types(`${word}\r`, 1);
+      await somebody.sees("To ask it as a question, put it in quotes.");
+      expect(service.requests).toEqual([]);
+      await somebody.types(`"${word}"\r`, 2);
+      await somebody.types("/quit\r", 3);
+      await somebody.ended();
+      expect(questionsTo(service)).toHaveLength(1);
+    },
+  );
 
   it("takes a word of other tools for a question once there is a session", async () => {
     await using stage = await talk({ answers: { [turnsPath]: secondTurn } });
@@ -134,7 +153,9 @@ describe("a conversation at a terminal", () => {
   });
 
   it("goes on after a refusal, an unknown command and a mistake", async () => {
-    await using stage = await talk({ answers: { "/api/runs": problem(429, { title: "Too many", code: "rate_limited" }) } });
+    await using stage = await talk({
+      answers: { "/api/runs": problem(429, { title: "Too many", code: "rate_limited" }) },
+    });
     const { somebody } = stage;
     await somebody.types("why?\r", 1);
     await somebody.sees("Too many (429 rate_limited)");
@@ -153,19 +174,32 @@ describe("a conversation at a terminal", () => {
 
   it.each([
     { name: "a line", pasted: "why is it so?\r", typed: "\r", question: "why is it so?" },
-    { name: "several lines", pasted: "one\r\n\ttwo\r\r\rthree\r", typed: "\r", question: "one\n\ttwo\n\n\nthree" },
-    { name: "lines, one with a backslash at its end", pasted: "a \\\rb", typed: "!\r", question: "a \\\nb!" },
-  ])("waits for Enter after a paste of $name that ends in a line feed (A8)", async ({ pasted, typed, question }) => {
-    await using stage = await talk();
-    const { somebody, service } = stage;
-    await somebody.types(`\x1b[200~${pasted}\x1b[201~`, 1);
-    await pause();
-    expect(service.requests).toEqual([]);
-    somebody.stdin.write(typed);
-    await somebody.types("/quit\r", 2);
-    await somebody.ended();
-    expect(questionsTo(service)).toEqual([question]);
-  });
+    {
+      name: "several lines",
+      pasted: "one\r\n\ttwo\r\r\rthree\r",
+      typed: "\r",
+      question: "one\n\ttwo\n\n\nthree",
+    },
+    {
+      name: "lines, one with a backslash at its end",
+      pasted: "a \\\rb",
+      typed: "!\r",
+      question: "a \\\nb!",
+    },
+  ])(
+    "waits for Enter after a paste of $name that ends in a line feed (A8)",
+    async ({ pasted, typed, question }) => {
+      await using stage = await talk();
+      const { somebody, service } = stage;
+      await somebody.types(`\x1b[200~${pasted}\x1b[201~`, 1);
+      await pause();
+      expect(service.requests).toEqual([]);
+      somebody.stdin.write(typed);
+      await somebody.types("/quit\r", 2);
+      await somebody.ended();
+      expect(questionsTo(service)).toEqual([question]);
+    },
+  );
 
   it("puts what is pasted where the cursor is (A8)", async () => {
     await using stage = await talk();
@@ -211,7 +245,9 @@ describe("a conversation at a terminal", () => {
     await somebody.types('"exit"\r', 2);
     await somebody.types("/quit\r", 3);
     expect(await somebody.ended()).toBe(0);
-    const questions = service.requests.filter(({ method }) => method === "POST").map(({ body }) => JSON.parse(body).question);
+    const questions = service.requests
+      .filter(({ method }) => method === "POST")
+      .map(({ body }) => JSON.parse(body).question);
     expect(questions).toEqual(['"exit"']);
   });
 

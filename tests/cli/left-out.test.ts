@@ -13,7 +13,8 @@ import * as b from "../protocol/builders";
 
 /** Every display tells how many files an answer leaves out of its author's previous one. */
 
-const text = (lines: Parameters<typeof paint>[0][]) => lines.map((line) => paint(line, { width: 200, color: false })).join("\n");
+const text = (lines: Parameters<typeof paint>[0][]) =>
+  lines.map((line) => paint(line, { width: 200, color: false })).join("\n");
 
 const files = (label: string, more: object): b.Body =>
   ({ ...b.answered("anna", label, label === "agent1.1" ? 1 : 2), ...more }) as b.Body;
@@ -38,7 +39,8 @@ function turn() {
 
 const response = () => TurnResponseSchema.parse(toTurn(view, 1));
 const status = () => SessionStatusSchema.parse(toStatus(view, { now: b.START }));
-const WARNING = /agent1\.2 leaves out 22 files of its author's previous answer: f0, .*, f19 and 2 more\./;
+const WARNING =
+  /agent1\.2 leaves out 22 files of its author's previous answer: f0, .*, f19 and 2 more\./;
 
 it.each<{ name: string; shown: () => string; says: RegExp }>([
   {
@@ -51,19 +53,31 @@ it.each<{ name: string; shown: () => string; says: RegExp }>([
     shown: () => text(turnLines(turn(), { width: 200, height: 20, now: b.START })),
     says: /2 answers \(agent1\.2, 22 files left out\)/,
   },
-  { name: "the summary at the end", shown: () => text(summaryLines(turn(), "http://x")), says: WARNING },
+  {
+    name: "the summary at the end",
+    shown: () => text(summaryLines(turn(), "http://x")),
+    says: WARNING,
+  },
   {
     name: "--automation",
     shown: () => endLines(turn(), { url: "http://x" }).join("\n"),
     says: new RegExp(`WARNING: ${WARNING.source}`),
   },
-  { name: "show", shown: () => text(turnLinesOf(TurnFactsSchema.parse(response()))), says: WARNING },
+  {
+    name: "show",
+    shown: () => text(turnLinesOf(TurnFactsSchema.parse(response()))),
+    says: WARNING,
+  },
   {
     name: "the page of a session",
     shown: () => text(sessionLinesOf(SessionFactsSchema.parse(status()))),
     says: /agent1\.2 {2}22 files left out/,
   },
-  { name: "the status of the API", shown: () => JSON.stringify(status().agents["anna"]), says: /"left_out":22/ },
+  {
+    name: "the status of the API",
+    shown: () => JSON.stringify(status().agents["anna"]),
+    says: /"left_out":22/,
+  },
   {
     name: "the turn of the API",
     shown: () => JSON.stringify(response().attempts[0]?.answers[1]),
@@ -80,8 +94,16 @@ it("an answer without files that keeps none says nothing of files (D1)", () => {
 });
 
 it.each([
-  { name: "keeps the files of before", more: { files: "kept" }, says: "no file changed: earlier files stay" },
-  { name: "has none, since its round deleted all", more: { files: "workspace_cleared" }, says: "workspace emptied" },
+  {
+    name: "keeps the files of before",
+    more: { files: "kept" },
+    says: "no file changed: earlier files stay",
+  },
+  {
+    name: "has none, since its round deleted all",
+    more: { files: "workspace_cleared" },
+    says: "workspace emptied",
+  },
 ])("an answer that $name is told with it (D1)", ({ more, says }) => {
   const [event] = b.log([files("agent1.1", more)]);
   const line = event && describeEvent(event, turn());

@@ -78,7 +78,10 @@ describe("the live display", () => {
     vi.advanceTimersByTime(200);
     const block = terminal.lines.slice(-3);
     terminal.columns = 40;
-    const rows = block.reduce((sum, line) => sum + Math.ceil(widthOf(line.replace(COLOR, "")) / 40), 0);
+    const rows = block.reduce(
+      (sum, line) => sum + Math.ceil(widthOf(line.replace(COLOR, "")) / 40),
+      0,
+    );
     const write = vi.spyOn(terminal, "write");
     vi.advanceTimersByTime(1_200);
     expect(write.mock.calls[0]?.[0]).toContain(`\x1b[${rows}A`);

@@ -11,7 +11,10 @@ import { problem, Service, type ServiceOptions } from "./service";
 const events = b.log(b.story);
 const start = (options: Partial<ServiceOptions> = {}) => Service.start({ events, ...options });
 /** A run in which anna has answered and nothing more happens. */
-const running: Partial<ServiceOptions> = { events: events.slice(0, 13), onCancel: b.cancelled("Quicksort, so far.\x1b[2J") };
+const running: Partial<ServiceOptions> = {
+  events: events.slice(0, 13),
+  onCancel: b.cancelled("Quicksort, so far.\x1b[2J"),
+};
 
 let folder = "";
 beforeAll(async () => {
@@ -27,7 +30,17 @@ const file = async (name: string, text: string): Promise<string> => {
 describe("asking", () => {
   it("prints the final answer alone on stdout, everything else on stderr, and ends with 0", async () => {
     await using service = await start();
-    const ask = new Ask(["why", "is the sky blue?", "--server", service.url, "--budget", "0.5", "--timeout", "60", "--verbose"]);
+    const ask = new Ask([
+      "why",
+      "is the sky blue?",
+      "--server",
+      service.url,
+      "--budget",
+      "0.5",
+      "--timeout",
+      "60",
+      "--verbose",
+    ]);
     expect(await ask.ended()).toBe(0);
     expect(ask.stdout).toBe("Use quicksort.\n");
     expect(ask.stderr).toContain("00:01  anna answers: agent1.1 (15 characters)\n");
@@ -50,14 +63,26 @@ describe("asking", () => {
     const yaml = "agents:\n  - id: a\n    backend: {type: opnai}\n";
     const team = await file("team.yaml", yaml);
     const errors = [
-      { pointer: "/agents/0/backend/type", line: 3, column: 21, detail: "unknown backend opnai; did you mean openai?\x1b[2J" },
+      {
+        pointer: "/agents/0/backend/type",
+        line: 3,
+        column: 21,
+        detail: "unknown backend opnai; did you mean openai?\x1b[2J",
+      },
     ];
-    const said = { title: "The config cannot be run", code: "config_invalid", detail: `line 3: ${errors[0]?.detail}` };
+    const said = {
+      title: "The config cannot be run",
+      code: "config_invalid",
+      detail: `line 3: ${errors[0]?.detail}`,
+    };
     const answer = problem(422, { ...said, request_id: "req_1", errors });
     await using service = await start({ answers: { "/api/runs": answer } });
     const ask = new Ask(["q", "--config", team, "--server", service.url]);
     expect(await ask.ended()).toBe(1);
-    expect(JSON.parse(service.requests[0]?.body ?? "")).toEqual({ question: "q", config_yaml: yaml });
+    expect(JSON.parse(service.requests[0]?.body ?? "")).toEqual({
+      question: "q",
+      config_yaml: yaml,
+    });
     expect([ask.stdout, ask.stderr]).toEqual([
       "",
       [
@@ -73,18 +98,45 @@ describe("asking", () => {
 
   it.each([
     { name: "the answer", flags: [], stdout: "Use quicksort.\n" },
-    { name: "the stream", flags: ["--json-stream"], stdout: events.map((event) => `${JSON.stringify(event)}\n`).join("") },
-  ])("tells on stderr what the config is warned of, before $name comes", async ({ flags, stdout }) => {
-    const warnings = [
-      { code: "no_effect", pointer: "/agents/0/cwd", line: 4, column: 5, detail: "cwd has no effect here.\x1b[2J" },
-      { code: "no_key", pointer: "/agent/backend", line: null, column: null, detail: "No key is known." },
-    ];
-    const body = { session_id: b.SESSION, turn: 1, status: "running", links: runLinks(b.SESSION, 1), warnings };
-    await using service = await start({ answers: { "/api/runs": { status: 202, body } } });
-    const ask = new Ask(["q", ...flags, "--server", service.url]);
-    expect([await ask.ended(), ask.stdout]).toEqual([0, stdout]);
-    expect(ask.stderr).toMatch(/^warning {2}line 4: cwd has no effect here\.\nwarning {2}\/agent\/backend: No key is known\.\n/);
-  });
+    {
+      name: "the stream",
+      flags: ["--json-stream"],
+      stdout: events.map((event) => `${JSON.stringify(event)}\n`).join(""),
+    },
+  ])(
+    "tells on stderr what the config is warned of, before $name comes",
+    async ({ flags, stdout }) => {
+      const warnings = [
+        {
+          code: "no_effect",
+          pointer: "/agents/0/cwd",
+          line: 4,
+          column: 5,
+          detail: "cwd has no effect here.\x1b[2J",
+        },
+        {
+          code: "no_key",
+          pointer: "/agent/backend",
+          line: null,
+          column: null,
+          detail: "No key is known.",
+        },
+      ];
+      const body = {
+        session_id: b.SESSION,
+        turn: 1,
+        status: "running",
+        links: runLinks(b.SESSION, 1),
+        warnings,
+      };
+      await using service = await start({ answers: { "/api/runs": { status: 202, body } } });
+      const ask = new Ask(["q", ...flags, "--server", service.url]);
+      expect([await ask.ended(), ask.stdout]).toEqual([0, stdout]);
+      expect(ask.stderr).toMatch(
+        /^warning {2}line 4: cwd has no effect here\.\nwarning {2}\/agent\/backend: No key is known\.\n/,
+      );
+    },
+  );
 
   it("prints every event as one JSON line with --json-stream, over a lost connection too", async () => {
     await using service = await start({ connections: [{ send: 9, ends: "torn" }] });
@@ -101,35 +153,58 @@ describe("asking", () => {
     expect(service.requests.map(({ method }) => method)).toEqual(["GET", "GET"]);
   });
 
-  const forms: { flags: string[] }[] = ["", "--verbose", "--json", "--json-stream", "--automation", "-o answer.md"].map(
-    (words) => ({
-      flags: words === "" ? [] : words.split(" "),
-    }),
+  const forms: { flags: string[] }[] = [
+    "",
+    "--verbose",
+    "--json",
+    "--json-stream",
+    "--automation",
+    "-o answer.md",
+  ].map((words) => ({
+    flags: words === "" ? [] : words.split(" "),
+  }));
+  it.each(forms)(
+    "warns on stderr of an agent that dropped out, with $flags (A1)",
+    async ({ flags }) => {
+      const story = [
+        ...[
+          b.created("good", "other"),
+          b.turnStarted("good", "other"),
+          b.attemptStarted(),
+          b.agentFailed("other"),
+        ],
+        ...[b.answered("good", "agent1.1", 1), b.voted("good", "agent1.1")],
+        ...[
+          b.settled("good", "agent1.1", "consensus", { "agent1.1": 1 }),
+          b.completed("good", "SQLite."),
+        ],
+      ];
+      const log = b.log(story);
+      const turn = { status: 200, body: toTurn(b.view(log), 1) };
+      await using service = await start({
+        events: log,
+        answers: { [`/api/sessions/${b.SESSION}/turns/1`]: turn },
+      });
+      const ask = new Ask(["q", ...flags, "--server", service.url], { cwd: folder });
+      expect(await ask.ended()).toBe(0);
+      expect(ask.stderr).toMatch(
+        /^warning +other dropped out: It cannot go on\. 1 of 2 agents took part\.$/m,
+      );
+      if (flags.includes("--automation"))
+        expect(ask.stdout).toContain(
+          "WARNING: other dropped out: It cannot go on. 1 of 2 agents took part.\n",
+        );
+      if (flags.includes("--json"))
+        expect(JSON.parse(ask.stdout).agents).toEqual([
+          expect.objectContaining({ agent: "good", took_part: true, error: null }),
+          expect.objectContaining({
+            agent: "other",
+            took_part: false,
+            error: expect.objectContaining({ code: "bad_credentials" }),
+          }),
+        ]);
+    },
   );
-  it.each(forms)("warns on stderr of an agent that dropped out, with $flags (A1)", async ({ flags }) => {
-    const story = [
-      ...[b.created("good", "other"), b.turnStarted("good", "other"), b.attemptStarted(), b.agentFailed("other")],
-      ...[b.answered("good", "agent1.1", 1), b.voted("good", "agent1.1")],
-      ...[b.settled("good", "agent1.1", "consensus", { "agent1.1": 1 }), b.completed("good", "SQLite.")],
-    ];
-    const log = b.log(story);
-    const turn = { status: 200, body: toTurn(b.view(log), 1) };
-    await using service = await start({ events: log, answers: { [`/api/sessions/${b.SESSION}/turns/1`]: turn } });
-    const ask = new Ask(["q", ...flags, "--server", service.url], { cwd: folder });
-    expect(await ask.ended()).toBe(0);
-    expect(ask.stderr).toMatch(/^warning +other dropped out: It cannot go on\. 1 of 2 agents took part\.$/m);
-    if (flags.includes("--automation"))
-      expect(ask.stdout).toContain("WARNING: other dropped out: It cannot go on. 1 of 2 agents took part.\n");
-    if (flags.includes("--json"))
-      expect(JSON.parse(ask.stdout).agents).toEqual([
-        expect.objectContaining({ agent: "good", took_part: true, error: null }),
-        expect.objectContaining({
-          agent: "other",
-          took_part: false,
-          error: expect.objectContaining({ code: "bad_credentials" }),
-        }),
-      ]);
-  });
 
   it("strips control sequences from the answer and from all that is shown", async () => {
     const evil = "safe\x1b]52;c;ZXZpbA==\x07\x1b[2J\x9b31m\r\n\tend";
@@ -150,8 +225,15 @@ describe("asking", () => {
 });
 
 describe("exit codes and messages", () => {
-  const ended = (body: b.Body, before: b.Body[] = []) => ({ events: b.log([...b.story.slice(0, 13), ...before, body]) });
-  const deadline = { ...b.settled("anna", "agent1.1", "deadline"), winner: null, label: null, tally: {} } as b.Body;
+  const ended = (body: b.Body, before: b.Body[] = []) => ({
+    events: b.log([...b.story.slice(0, 13), ...before, body]),
+  });
+  const deadline = {
+    ...b.settled("anna", "agent1.1", "deadline"),
+    winner: null,
+    label: null,
+    tally: {},
+  } as b.Body;
   it.each<{ name: string; options: Partial<ServiceOptions>; code: number; says: string }>([
     {
       name: "2 when the turn failed",
@@ -159,10 +241,18 @@ describe("exit codes and messages", () => {
       code: 2,
       says: "failed  No agent gave an answer.\n        anna: 500\n",
     },
-    { name: "3 when time ran out without an answer", options: ended(b.failed("anna"), [deadline]), code: 3, says: "failed" },
+    {
+      name: "3 when time ran out without an answer",
+      options: ended(b.failed("anna"), [deadline]),
+      code: 3,
+      says: "failed",
+    },
     {
       name: "3 when a single agent's time was up",
-      options: ended({ ...b.failed("anna"), agents: [{ agent: "anna", code: "deadline", message: "Time is up." }] } as b.Body),
+      options: ended({
+        ...b.failed("anna"),
+        agents: [{ agent: "anna", code: "deadline", message: "Time is up." }],
+      } as b.Body),
       code: 3,
       says: "failed",
     },
@@ -174,13 +264,17 @@ describe("exit codes and messages", () => {
     },
     {
       name: "2 when the service is at fault",
-      options: { answers: { "/api/runs": problem(500, { title: "Internal error", code: "internal" }) } },
+      options: {
+        answers: { "/api/runs": problem(500, { title: "Internal error", code: "internal" }) },
+      },
       code: 2,
       says: "Internal error (500 internal)\nThe fault is the service's.",
     },
     {
       name: "2 when something else answers",
-      options: { answers: { "/api/runs": { status: 200, type: "text/html", body: "<h1>hi</h1>" } } },
+      options: {
+        answers: { "/api/runs": { status: 200, type: "text/html", body: "<h1>hi</h1>" } },
+      },
       code: 2,
       says: "Is the address right?",
     },
@@ -215,15 +309,31 @@ describe("exit codes and messages", () => {
       args: ["q", "--server", "file:///etc"],
       says: "Give an address like http://127.0.0.1:8787.",
     },
-    { name: "a negative budget", args: ["q", "--budget", "-1"], says: "Give US dollars, like 0.50." },
-    { name: "no time at all", args: ["q", "--timeout", "0"], says: "Give seconds, from 1 to 86400." },
-    { name: "an id that is none", args: ["--attach", "../other"], says: "Session ids look like session_01jd…." },
+    {
+      name: "a negative budget",
+      args: ["q", "--budget", "-1"],
+      says: "Give US dollars, like 0.50.",
+    },
+    {
+      name: "no time at all",
+      args: ["q", "--timeout", "0"],
+      says: "Give seconds, from 1 to 86400.",
+    },
+    {
+      name: "an id that is none",
+      args: ["--attach", "../other"],
+      says: "Session ids look like session_01jd….",
+    },
     {
       name: "a question for a run that was started before",
       args: ["q", "--attach", b.SESSION],
       says: "--attach watches a run that was started before",
     },
-    { name: "an option it does not know", args: ["q", "--modle", "x"], says: "unknown option '--modle'" },
+    {
+      name: "an option it does not know",
+      args: ["q", "--modle", "x"],
+      says: "unknown option '--modle'",
+    },
   ])("1 for $name, without a request", async ({ args, says }) => {
     await using service = await start();
     const ask = new Ask(args.includes("--server") ? args : [...args, "--server", service.url]);
@@ -233,7 +343,10 @@ describe("exit codes and messages", () => {
 
   it("0 for --help, which names the exit codes", async () => {
     const ask = new Ask(["--help"]);
-    expect([await ask.ended(), ask.stdout.includes("Exit codes:\n  0  there is an answer")]).toEqual([0, true]);
+    expect([
+      await ask.ended(),
+      ask.stdout.includes("Exit codes:\n  0  there is an answer"),
+    ]).toEqual([0, true]);
   });
 
   it("is silent when its reader has had enough", async () => {
@@ -280,7 +393,10 @@ describe("Ctrl+C", () => {
     const ask = new Ask(["q", "--server", service.url]);
     while (service.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
     ask.interrupt();
-    expect([await ask.ended(), ask.stderr]).toEqual([4, "Interrupted before the service answered; a run may have begun.\n"]);
+    expect([await ask.ended(), ask.stderr]).toEqual([
+      4,
+      "Interrupted before the service answered; a run may have begun.\n",
+    ]);
   });
 
   it("twice: cancels the run, prints what there is, ends with 4", async () => {
@@ -291,8 +407,12 @@ describe("Ctrl+C", () => {
     await ask.says("Press Ctrl+C again within 2 s to cancel the run.");
     ask.interrupt();
     expect(await ask.ended()).toBe(4);
-    expect(service.requests.filter(({ path }) => path.endsWith("/cancel"))).toMatchObject([{ method: "POST" }]);
-    expect(ask.stderr).toContain("Cancelling the run …\nWhat there is so far:\nQuicksort, so far.\ncancelled\n");
+    expect(service.requests.filter(({ path }) => path.endsWith("/cancel"))).toMatchObject([
+      { method: "POST" },
+    ]);
+    expect(ask.stderr).toContain(
+      "Cancelling the run …\nWhat there is so far:\nQuicksort, so far.\ncancelled\n",
+    );
     expect(ask.stdout).toBe("");
   });
 
@@ -325,7 +445,11 @@ describe("Ctrl+C", () => {
   });
 
   it("while it waits for the connection to come back: detaches all the same", async () => {
-    await using service = await start({ ...running, connections: [{ send: 13, ends: "cut" }], retryMs: 60_000 });
+    await using service = await start({
+      ...running,
+      connections: [{ send: 13, ends: "cut" }],
+      retryMs: 60_000,
+    });
     const ask = new Ask(["q", "--verbose", "--server", service.url]);
     await ask.says("reconnecting");
     ask.interrupt();

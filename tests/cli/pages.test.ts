@@ -9,7 +9,8 @@ import { sessionLinesOf, turnLinesOf } from "../../cli/turn-page";
 import { turnOf } from "../../src/protocol/view";
 import * as b from "../protocol/builders";
 
-const text = (lines: Parameters<typeof paint>[0][]) => lines.map((line) => paint(line, { width: 200, color: false }));
+const text = (lines: Parameters<typeof paint>[0][]) =>
+  lines.map((line) => paint(line, { width: 200, color: false }));
 
 describe("MassGen's lines for programs", () => {
   const url = "http://127.0.0.1:8787/api/sessions/s";
@@ -41,13 +42,23 @@ describe("MassGen's lines for programs", () => {
     ]);
   });
   it("name an agent that dropped out, and count those that took part (A1)", () => {
-    const team = [b.created("anna", "ben"), b.turnStarted("anna", "ben"), b.attemptStarted(), b.agentFailed("ben")];
-    const lines = endLines(turnAfter([...team, b.answered("anna", "agent1.1", 1), b.completed("anna", "x")]), { url });
+    const team = [
+      b.created("anna", "ben"),
+      b.turnStarted("anna", "ben"),
+      b.attemptStarted(),
+      b.agentFailed("ben"),
+    ];
+    const lines = endLines(
+      turnAfter([...team, b.answered("anna", "agent1.1", 1), b.completed("anna", "x")]),
+      { url },
+    );
     expect(lines).toContain("WARNING: ben dropped out: It cannot go on. 1 of 2 agents took part.");
     expect(lines.at(-1)).toMatch(/^COMPLETED: 1 of 2 agents took part, /);
   });
   it("name the file that has the answer, and cut a long one", () => {
-    const lines = endLines(turnAfter([...base, b.completed("anna", `${"x".repeat(199)}😀y`)]), { file: "a.md" });
+    const lines = endLines(turnAfter([...base, b.completed("anna", `${"x".repeat(199)}😀y`)]), {
+      file: "a.md",
+    });
     expect(lines).toContain("ANSWER_FILE: a.md");
     expect(lines).toContain(`ANSWER_PREVIEW: ${"x".repeat(199)}\ufffd...`);
   });
@@ -66,7 +77,11 @@ describe("MassGen's lines for programs", () => {
     expect(lines[at + 1]).toMatch(/^ERROR: anna: \S/);
   });
   it("name the answer that led where a turn was cancelled, and no winner", () => {
-    const led = [b.answered("anna", "agent1.1", 1), b.settled("anna", "agent1.1", "cancelled", {}), b.cancelled("so far")];
+    const led = [
+      b.answered("anna", "agent1.1", 1),
+      b.settled("anna", "agent1.1", "cancelled", {}),
+      b.cancelled("so far"),
+    ];
     const lines = endLines(turnAfter([...base, ...led]), { url });
     expect(lines).toContain("LEADING: anna");
     expect(lines.join("\n")).not.toMatch(/WINNER|VOTES/);
@@ -91,7 +106,12 @@ describe("a turn as a page", () => {
     agents: [
       { agent: "anna", status: "voted", took_part: true, error: null },
       { agent: "ben", status: "voted", took_part: true, error: null },
-      { agent: "carl", status: "error", took_part: false, error: { code: "bad_credentials", message: "No\x1b[2J key" } },
+      {
+        agent: "carl",
+        status: "error",
+        took_part: false,
+        error: { code: "bad_credentials", message: "No\x1b[2J key" },
+      },
     ],
     attempts: [
       {
@@ -130,7 +150,8 @@ describe("a turn as a page", () => {
     ]);
   });
   it("names nobody a winner whose answer there is not", () => {
-    const winner = (more: object) => text(turnLinesOf({ ...turn, ...more })).filter((line) => / with agent1\.1/.test(line));
+    const winner = (more: object) =>
+      text(turnLinesOf({ ...turn, ...more })).filter((line) => / with agent1\.1/.test(line));
     expect(winner({ status: "failed", error: { message: "All failed.", agents: [] } })).toEqual([]);
     expect(winner({ status: "cancelled" })).toEqual([
       "ahead    anna with agent1.1, 1 of 2 votes (a tie: the earlier answer wins)",
@@ -146,7 +167,12 @@ describe("a turn as a page", () => {
     };
     const lines = text(turnLinesOf(failed));
     expect(lines).toEqual(
-      expect.arrayContaining(["What there is so far", "so far", "failed   All failed.", "         ben: 500"]),
+      expect.arrayContaining([
+        "What there is so far",
+        "so far",
+        "failed   All failed.",
+        "         ben: 500",
+      ]),
     );
   });
 });
@@ -162,7 +188,13 @@ it("a session's status has a line for each agent", () => {
         vote_cast: { voted_for_label: "agent2.1" },
         error: null,
       },
-      ben: { status: "error", answer_count: 0, latest_answer_label: null, vote_cast: null, error: { message: "No\nkey." } },
+      ben: {
+        status: "error",
+        answer_count: 0,
+        latest_answer_label: null,
+        vote_cast: null,
+        error: { message: "No\nkey." },
+      },
     },
     turns: [{ turn: 1, status: "running" }],
     cost_usd: 0,
@@ -189,7 +221,9 @@ describe("a table", () => {
     return parts.join("");
   };
   it("has aligned columns that end at the edge of a terminal", () => {
-    expect(printed({ isTTY: true, columns: 31 })).toBe(`id   question\ns1   漢字 what\ns22  ${"x".repeat(24)}…\n`);
+    expect(printed({ isTTY: true, columns: 31 })).toBe(
+      `id   question\ns1   漢字 what\ns22  ${"x".repeat(24)}…\n`,
+    );
   });
   it("is whole, and separated by tabs, in a pipe", () => {
     expect(printed({})).toBe(`s1\t漢字 what\ns22\t${"x".repeat(50)}\n`);
@@ -226,11 +260,17 @@ describe("a config that is checked", () => {
     const refusals = [
       { ...at, detail: "OpenAI needs a key.", code: "key_not_set" },
       { ...at, detail: "No images are made here.", code: "not_served" },
-      { ...at, detail: "Nothing of that name is uploaded.", code: "not_served", need: "host_context_path" },
+      {
+        ...at,
+        detail: "Nothing of that name is uploaded.",
+        code: "not_served",
+        need: "host_context_path",
+      },
     ];
-    const said = verdictLines({ runnable: false, errors: [], refusals, warnings: [] }, source).filter(
-      (line) => !/^ {4}/.test(line),
-    );
+    const said = verdictLines(
+      { runnable: false, errors: [], refusals, warnings: [] },
+      source,
+    ).filter((line) => !/^ {4}/.test(line));
     expect(said.slice(1)).toEqual([
       "missing here",
       "  t.yaml:1:1  /agents/0/backend  OpenAI needs a key.",
@@ -240,7 +280,9 @@ describe("a config that is checked", () => {
     ]);
   });
   it("is praised in one line", () => {
-    expect(verdictLines({ runnable: true, errors: [], refusals: [], warnings: [] }, source)).toEqual(["t.yaml can run here."]);
+    expect(
+      verdictLines({ runnable: true, errors: [], refusals: [], warnings: [] }, source),
+    ).toEqual(["t.yaml can run here."]);
   });
 });
 
@@ -251,7 +293,9 @@ describe("a new config", () => {
     );
   });
   it("names the backend that is said", () => {
-    expect(teamYaml(["acme/large"], "openrouter")).toContain("    backend:\n      type: openrouter\n      model: acme/large\n");
+    expect(teamYaml(["acme/large"], "openrouter")).toContain(
+      "    backend:\n      type: openrouter\n      model: acme/large\n",
+    );
   });
   it("is not made of nothing", () => {
     expect(() => teamYaml([], undefined)).toThrow("A team needs a model.");

@@ -19,36 +19,72 @@ describe("an answer that is no success", () => {
       exitCode: 5,
       advice: "Store a key with `npm run ask -- login`, or set MASSGEN_EDGE_KEY.",
     },
-    { status: 402, code: "spend_exceeded", exitCode: 5, advice: "The limit of spending is reached" },
+    {
+      status: 402,
+      code: "spend_exceeded",
+      exitCode: 5,
+      advice: "The limit of spending is reached",
+    },
     { status: 403, code: "insufficient_scope", exitCode: 5, advice: "The key does not allow this" },
     { status: 404, code: "session_not_found", exitCode: 1, advice: "Check the id and the server." },
-    { status: 409, code: "turn_running", exitCode: 7, advice: "Wait for the running turn, attach to it, or cancel it." },
+    {
+      status: 409,
+      code: "turn_running",
+      exitCode: 7,
+      advice: "Wait for the running turn, attach to it, or cancel it.",
+    },
     { status: 422, code: "config_invalid", exitCode: 1, advice: "Correct that and ask again." },
     { status: 429, code: "rate_limited", exitCode: 7, advice: "Wait a little and ask again." },
-    { status: 429, code: "spend_exceeded", exitCode: 5, advice: "The limit of spending is reached" },
+    {
+      status: 429,
+      code: "spend_exceeded",
+      exitCode: 5,
+      advice: "The limit of spending is reached",
+    },
     { status: 500, code: "internal", exitCode: 2, advice: "The fault is the service's." },
     { status: 503, code: "interrupted", exitCode: 7, advice: "Wait a little and ask again." },
-  ])("$status $code ends the program with $exitCode", async ({ status, code, exitCode, advice }) => {
-    const error = await errorFrom(answer(status, { title: "No", status, code, request_id: "req_1" }), { server: SERVER });
-    expect(error).toMatchObject({ exitCode, message: expect.stringContaining(`No (${status} ${code})\n${advice}`) });
-  });
+  ])(
+    "$status $code ends the program with $exitCode",
+    async ({ status, code, exitCode, advice }) => {
+      const error = await errorFrom(
+        answer(status, { title: "No", status, code, request_id: "req_1" }),
+        { server: SERVER },
+      );
+      expect(error).toMatchObject({
+        exitCode,
+        message: expect.stringContaining(`No (${status} ${code})\n${advice}`),
+      });
+    },
+  );
 
   it("says how to tell whose a model of the command line is", async () => {
     const errors = [{ pointer: "/agents/0/backend", detail: "type is missing", code: "missing" }];
     const problem = { title: "No", status: 422, code: "config_invalid", errors };
     const adviceFor = async (name: string) =>
-      (await errorFrom(answer(422, problem), { server: SERVER, config: { name, text: null } })).message.split("\n").at(-1);
+      (
+        await errorFrom(answer(422, problem), { server: SERVER, config: { name, text: null } })
+      ).message
+        .split("\n")
+        .at(-1);
     expect(await adviceFor("--model")).toContain("with --backend");
     expect(await adviceFor("team.yaml")).toBe("Correct that and ask again.");
   });
 
   it("is not followed to another address", async () => {
-    const error = await errorFrom(answer(301, "", { location: "https://other.example/api" }), { server: SERVER });
-    expect(error).toMatchObject({ exitCode: 1, message: expect.stringContaining("sends its callers to https://other.example.") });
+    const error = await errorFrom(answer(301, "", { location: "https://other.example/api" }), {
+      server: SERVER,
+    });
+    expect(error).toMatchObject({
+      exitCode: 1,
+      message: expect.stringContaining("sends its callers to https://other.example."),
+    });
   });
   it("is named for what it is where something else answers", async () => {
     const error = await errorFrom(answer(502, "<h1>Bad gateway</h1>"), { server: SERVER });
-    expect(error).toMatchObject({ exitCode: 2, message: expect.stringContaining("answered 502, not as this service does") });
+    expect(error).toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining("answered 502, not as this service does"),
+    });
   });
 });
 
@@ -88,7 +124,9 @@ describe("exit codes", () => {
 
 it("the page about the command line has the exit codes as they are", async () => {
   const page = await readFile("cli/README.md", "utf8");
-  const rows = [...page.matchAll(/^\| (\d) \| (.*) \|$/gm)].map(([, code, meaning]) => `  ${code}  ${meaning}`);
+  const rows = [...page.matchAll(/^\| (\d) \| (.*) \|$/gm)].map(
+    ([, code, meaning]) => `  ${code}  ${meaning}`,
+  );
   expect(rows).toEqual(exitCodeLines());
 });
 
@@ -100,7 +138,9 @@ describe("the clock", () => {
     { date: there, at: now + 90_000, state: "bad", text: "90 s ahead of the service's" },
     { date: there, at: now - 61_000, state: "bad", text: "61 s behind the service's" },
   ])("is $state when it $text", ({ date, at, state, text }) => {
-    expect(examineClock(date, at)).toEqual([expect.objectContaining({ state, text: expect.stringContaining(text) })]);
+    expect(examineClock(date, at)).toEqual([
+      expect.objectContaining({ state, text: expect.stringContaining(text) }),
+    ]);
   });
   it.each([null, "soon"])("is not mentioned if the service's date is %s (A33)", (date) => {
     expect(examineClock(date, now)).toEqual([]);

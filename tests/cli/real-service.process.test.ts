@@ -5,7 +5,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildCli, CLI_FILE } from "../../local/bundle/cli-bundle";
 import { insertKey } from "../../d1/key-statements";
 import { ServiceProcess } from "../../simulated/service/service-process";
-import { answersThenVotes, byStage, hangs, newAnswer, tellsWhatCame, vote } from "../../simulated/providers/scripts";
+import {
+  answersThenVotes,
+  byStage,
+  hangs,
+  newAnswer,
+  tellsWhatCame,
+  vote,
+} from "../../simulated/providers/scripts";
 import { type SimulatedProviders, startSimulatedProviders } from "../../simulated/providers/server";
 import { eventsPath } from "../../src/protocol/api";
 import { hashSecret, SECRET_BYTES, toKey } from "../../src/tenancy/keys";
@@ -44,7 +51,10 @@ let providers: SimulatedProviders;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "ask-"));
   providers = await startSimulatedProviders({ models: MODELS });
-  service = await ServiceProcess.prepare({ ...LOCAL, MASTER_KEY: "0123456789abcdef0123456789abcdef" }, [FIRST_KEY]);
+  service = await ServiceProcess.prepare(
+    { ...LOCAL, MASTER_KEY: "0123456789abcdef0123456789abcdef" },
+    [FIRST_KEY],
+  );
   await service.start();
 });
 afterAll(async () => {
@@ -65,7 +75,14 @@ async function teamOf(...models: (keyof typeof MODELS)[]): Promise<string> {
 }
 
 const asking = async (...models: (keyof typeof MODELS)[]): Promise<Ask> =>
-  new Ask(["When does water boil?", "--config", await teamOf(...models), "--server", service.url, "--verbose"]);
+  new Ask([
+    "When does water boil?",
+    "--config",
+    await teamOf(...models),
+    "--server",
+    service.url,
+    "--verbose",
+  ]);
 
 /** The command that it printed for coming back, after `npm run ask --`. */
 function attachArguments({ stderr }: Ask): string[] {
@@ -80,7 +97,9 @@ describe("Ctrl+C, with the service itself", () => {
     await ask.says("thorough presents the final answer");
     ask.interrupt();
     expect([await ask.ended(), ask.stdout]).toEqual([4, ""]);
-    expect(ask.stderr).toMatch(/^warning {2}line 1: .*display_type.*\n(warning .*\n)*00:00 {2}turn 1 begins/);
+    expect(ask.stderr).toMatch(
+      /^warning {2}line 1: .*display_type.*\n(warning .*\n)*00:00 {2}turn 1 begins/,
+    );
 
     const again = new Ask([...attachArguments(ask), "--verbose"]);
     expect([await again.ended(), again.stdout], again.stderr).toEqual([0, `${FINAL}\n`]);
@@ -99,25 +118,39 @@ describe("Ctrl+C, with the service itself", () => {
     expect(ask.stderr).toContain("What there is so far:\nAt 100 °C.\ncancelled\n");
 
     const [, session = ""] = attachArguments(ask);
-    const events = await fetch(new URL(eventsPath(session, 1), service.url)).then((response) => response.text());
-    expect(events.match(/^event: turn\..*$/gm)).toEqual(["event: turn.started", "event: turn.cancelled"]);
+    const events = await fetch(new URL(eventsPath(session, 1), service.url)).then((response) =>
+      response.text(),
+    );
+    expect(events.match(/^event: turn\..*$/gm)).toEqual([
+      "event: turn.started",
+      "event: turn.cancelled",
+    ]);
     const stalled = () => providers.requests().filter(({ model }) => model === "stalls");
     // Left to itself, a call that has fallen silent is closed after 90 s.
-    await expect.poll(() => stalled().map(({ outcome }) => outcome), { timeout: 20_000 }).toEqual(["closed"]);
+    await expect
+      .poll(() => stalled().map(({ outcome }) => outcome), { timeout: 20_000 })
+      .toEqual(["closed"]);
   });
 });
 
 describe("files that go along, with the service itself", () => {
   it("reach the model: those of upload_files and those of --file", async () => {
-    const [picture, notes, team] = ["a.png", "notes.txt", "looking.yaml"].map((name) => path.join(folder, name));
+    const [picture, notes, team] = ["a.png", "notes.txt", "looking.yaml"].map((name) =>
+      path.join(folder, name),
+    );
     await writeFile(picture ?? "", PNG);
     await writeFile(notes ?? "", "seven ash trees");
     const backend = `{type: chatcompletion, model: looker, base_url: "${providers.baseUrl}", api_key: simulated, upload_files: [{image_path: "${picture}"}]}`;
     await writeFile(team ?? "", `agents:\n  - id: looker\n    backend: ${backend}\n`);
-    const ask = new Ask(["What is it?", "--config", team ?? "", "--file", notes ?? "", "--server", service.url], { cwd: folder });
+    const ask = new Ask(
+      ["What is it?", "--config", team ?? "", "--file", notes ?? "", "--server", service.url],
+      { cwd: folder },
+    );
     expect(await ask.ended(), ask.stderr).toBe(0);
     expect(ask.stderr).toContain(`along   ${picture}, ${notes}\n`);
-    expect(ask.stdout).toBe(`What came: image/png ${sha256(PNG).slice(0, 12)} | ${notes}:\n\nseven ash trees\n`);
+    expect(ask.stdout).toBe(
+      `What came: image/png ${sha256(PNG).slice(0, 12)} | ${notes}:\n\nseven ash trees\n`,
+    );
   });
 
   it("are refused by name where the model cannot take them", async () => {
@@ -126,7 +159,15 @@ describe("files that go along, with the service itself", () => {
     const team = path.join(folder, "blind.yaml");
     const backend = `{type: chatcompletion, model: gpt-oss-120b, base_url: "${providers.baseUrl}", api_key: simulated}`;
     await writeFile(team, `agents:\n  - id: reader\n    backend: ${backend}\n`);
-    const ask = new Ask(["What is it?", "--config", team, "--file", picture, "--server", service.url]);
+    const ask = new Ask([
+      "What is it?",
+      "--config",
+      team,
+      "--file",
+      picture,
+      "--server",
+      service.url,
+    ]);
     expect(await ask.ended()).toBe(1);
     expect(ask.stderr).toContain('agent "reader" (gpt-oss-120b) does not take');
   });
@@ -141,7 +182,10 @@ describe("the built file, with the service itself", () => {
     await writeFile("dist/package.json", '{"type":"commonjs"}\n');
     await writeFile(CLI_FILE, await buildCli());
   });
-  const run = async (args: string[], more: { env?: Record<string, string>; input?: string; cwd?: string } = {}) => {
+  const run = async (
+    args: string[],
+    more: { env?: Record<string, string>; input?: string; cwd?: string } = {},
+  ) => {
     const ask = new Ask(args, {
       program: "built",
       cwd: home,
@@ -152,20 +196,39 @@ describe("the built file, with the service itself", () => {
   };
 
   it("asks, lists, shows and goes back to a session, each as a program would", async () => {
-    const [code, stdout, stderr] = await run(["ask", "-", "--config", await teamOf("good"), "--json"], {
-      input: "When does water boil?\n",
-    });
+    const [code, stdout, stderr] = await run(
+      ["ask", "-", "--config", await teamOf("good"), "--json"],
+      {
+        input: "When does water boil?\n",
+      },
+    );
     expect([code, stderr]).toEqual([0, expect.stringMatching(/^(warning .*\n)+$/)]);
     const turn = JSON.parse(stdout);
-    expect(turn).toMatchObject({ status: "completed", question: "When does water boil?", winner: "good" });
+    expect(turn).toMatchObject({
+      status: "completed",
+      question: "When does water boil?",
+      winner: "good",
+    });
     const session: string = turn.session_id;
-    expect((await run(["sessions"]))[1]).toMatch(new RegExp(`^${session}\\t.*\\tWhen does water boil\\?$`, "m"));
-    expect((await run(["show", session]))[1]).toContain("Turn 1: completed\nWhen does water boil?\n\nAnswer\n");
+    expect((await run(["sessions"]))[1]).toMatch(
+      new RegExp(`^${session}\\t.*\\tWhen does water boil\\?$`, "m"),
+    );
+    expect((await run(["show", session]))[1]).toContain(
+      "Turn 1: completed\nWhen does water boil?\n\nAnswer\n",
+    );
     expect((await run(["show", session, "--answer", "agent1.final"]))[1]).toBe(`${turn.answer}\n`);
     expect(await run(["attach", session, "1"])).toEqual([0, `${turn.answer}\n`, ""]);
-    expect(await run(["cancel", session])).toEqual([0, "Turn 1 had already ended: completed.\n", ""]);
+    expect(await run(["cancel", session])).toEqual([
+      0,
+      "Turn 1 had already ended: completed.\n",
+      "",
+    ]);
     expect((await run(["show", "session_01jdnosuchsession"])).slice(0, 2)).toEqual([1, ""]);
-    expect(await run(["delete", session, "--yes"])).toEqual([0, `Session ${session} is erased.\n`, ""]);
+    expect(await run(["delete", session, "--yes"])).toEqual([
+      0,
+      `Session ${session} is erased.\n`,
+      "",
+    ]);
     expect((await run(["show", session])).slice(0, 2)).toEqual([1, ""]);
     expect((await run(["sessions", "--all"]))[1]).not.toContain(session);
   });
@@ -179,8 +242,12 @@ describe("the built file, with the service itself", () => {
   });
 
   it("checks configs and lists teams", async () => {
-    expect((await run(["config", "validate", await teamOf("good")]))[1]).toContain("good.yaml can run here.");
-    const [code, stdout] = await run(["config", "validate", "-"], { input: "agents:\n  - id: a\n    backend: {type: opnai}\n" });
+    expect((await run(["config", "validate", await teamOf("good")]))[1]).toContain(
+      "good.yaml can run here.",
+    );
+    const [code, stdout] = await run(["config", "validate", "-"], {
+      input: "agents:\n  - id: a\n    backend: {type: opnai}\n",
+    });
     expect([code, stdout]).toEqual([
       1,
       expect.stringMatching(
@@ -194,18 +261,36 @@ describe("the built file, with the service itself", () => {
 
   it("logs in, makes and revokes keys, and sees nothing of another tenant", async () => {
     const wrong = await run(["login"], { input: `${KEY.key.slice(0, -1)}x\n` });
-    expect([wrong[0], wrong[2]]).toEqual([5, `${service.url} does not take this key. Nothing was stored.\n`]);
+    expect([wrong[0], wrong[2]]).toEqual([
+      5,
+      `${service.url} does not take this key. Nothing was stored.\n`,
+    ]);
     expect((await run(["login"], { input: `${KEY.key}\n` }))[0]).toBe(0);
-    expect((await stat(path.join(home, ".config/massgen-edge/credentials.json"))).mode & 0o777).toBe(0o600);
+    expect(
+      (await stat(path.join(home, ".config/massgen-edge/credentials.json"))).mode & 0o777,
+    ).toBe(0o600);
     expect(await run(["sessions"])).toEqual([0, "", "There are no sessions yet.\n"]);
 
-    const [, key, told] = await run(["keys", "create", "reader", "--scopes", "read", "--days", "7"]);
+    const [, key, told] = await run([
+      "keys",
+      "create",
+      "reader",
+      "--scopes",
+      "read",
+      "--days",
+      "7",
+    ]);
     const id = key.split("_")[1] ?? "";
-    expect([key, told]).toEqual([expect.stringMatching(/^mge_\w{26}_\S{43}\n$/), expect.stringContaining(id)]);
+    expect([key, told]).toEqual([
+      expect.stringMatching(/^mge_\w{26}_\S{43}\n$/),
+      expect.stringContaining(id),
+    ]);
     const reader = { env: { MASSGEN_EDGE_KEY: key.trim() } };
     const refused = await run(["why?", "--config", await teamOf("good")], reader);
     expect([refused[0], refused[2]]).toEqual([5, expect.stringContaining("insufficient_scope")]);
-    expect((await run(["keys", "list"]))[1]).toMatch(new RegExp(`^${id}\\tgood\\tread\\t.*\\treader$`, "m"));
+    expect((await run(["keys", "list"]))[1]).toMatch(
+      new RegExp(`^${id}\\tgood\\tread\\t.*\\treader$`, "m"),
+    );
     expect(await run(["keys", "revoke", id, "--yes"])).toEqual([0, `Key ${id} is revoked.\n`, ""]);
     expect((await run(["sessions"], reader))[0]).toBe(5);
     expect((await run(["logout"]))[1]).toContain("is forgotten here");
@@ -213,10 +298,15 @@ describe("the built file, with the service itself", () => {
 
   it("is well, says doctor, or says what is not", async () => {
     const [code, stdout] = await run(["doctor"]);
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/^ok {4}service {3}http.* answers in \d+ ms/m)]);
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^ok {4}service {3}http.* answers in \d+ ms/m),
+    ]);
     expect(stdout).toContain("lets everybody in");
     // The service has no provider's key: it is healthy, and the first question would be refused (A33).
-    expect(stdout).toMatch(/^note {2}config {4}none here; the service's usual team, demo, cannot run yet\. .*set \w+_API_KEY/m);
+    expect(stdout).toMatch(
+      /^note {2}config {4}none here; the service's usual team, demo, cannot run yet\. .*set \w+_API_KEY/m,
+    );
     expect(stdout).not.toContain("clock");
     const away = await run(["doctor", "--server", "http://127.0.0.1:9"]);
     expect([away[0], away[1]]).toEqual([6, expect.stringContaining("bad   service")]);

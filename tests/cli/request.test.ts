@@ -4,7 +4,11 @@ import { z } from "zod";
 import { request } from "../../cli/request";
 
 /** `break`: the socket is destroyed; `cut`: in the middle of the answer; `endless`: an answer that does not end. */
-type Reply = { status: number; headers?: Record<string, string>; body?: object } | "break" | "cut" | "endless";
+type Reply =
+  | { status: number; headers?: Record<string, string>; body?: object }
+  | "break"
+  | "cut"
+  | "endless";
 let stop = () => {};
 afterEach(() => stop());
 
@@ -45,20 +49,35 @@ const START = { method: "POST", path: "/api/runs", body: {}, once: "once-1" } as
 const LIST = { method: "GET", path: "/api/sessions" } as const;
 const OK = { status: 200 };
 const schema = z.object({ ok: z.boolean() });
-const moved = { status: 503, headers: { "retry-after": "0" }, body: { title: "Interrupted", status: 503, code: "interrupted" } };
+const moved = {
+  status: 503,
+  headers: { "retry-after": "0" },
+  body: { title: "Interrupted", status: 503, code: "interrupted" },
+};
 
 describe("a request", () => {
   it.each<{ name: string; replies: Reply[]; tries: number }>([
     { name: "whose connection broke", replies: ["break", OK], tries: 2 },
     { name: "whose answer broke off", replies: ["cut", OK], tries: 2 },
     { name: "that met a deploy", replies: [moved, moved, OK], tries: 3 },
-  ])("that starts something and $name is repeated with the same idempotency key", async ({ replies, tries }) => {
-    const { server, asked } = await serving(...replies);
-    expect((await request(START, schema, { server })).data).toEqual({ ok: true });
-    expect(asked.map((headers) => headers["idempotency-key"])).toEqual(Array(tries).fill("once-1"));
-  });
+  ])(
+    "that starts something and $name is repeated with the same idempotency key",
+    async ({ replies, tries }) => {
+      const { server, asked } = await serving(...replies);
+      expect((await request(START, schema, { server })).data).toEqual({ ok: true });
+      expect(asked.map((headers) => headers["idempotency-key"])).toEqual(
+        Array(tries).fill("once-1"),
+      );
+    },
+  );
 
-  it.each<{ name: string; call: typeof START | typeof LIST; replies: Reply[]; tries: number; exitCode: number }>([
+  it.each<{
+    name: string;
+    call: typeof START | typeof LIST;
+    replies: Reply[];
+    tries: number;
+    exitCode: number;
+  }>([
     { name: "has no idempotency key", call: LIST, replies: [moved], tries: 1, exitCode: 7 },
     {
       name: "is refused",
@@ -75,8 +94,20 @@ describe("a request", () => {
       exitCode: 7,
     },
     { name: "keeps breaking off", call: START, replies: ["break"], tries: 4, exitCode: 6 },
-    { name: "has its answers keep breaking off", call: START, replies: ["cut"], tries: 4, exitCode: 6 },
-    { name: "only asks, and its answer broke off", call: LIST, replies: ["cut"], tries: 1, exitCode: 6 },
+    {
+      name: "has its answers keep breaking off",
+      call: START,
+      replies: ["cut"],
+      tries: 4,
+      exitCode: 6,
+    },
+    {
+      name: "only asks, and its answer broke off",
+      call: LIST,
+      replies: ["cut"],
+      tries: 1,
+      exitCode: 6,
+    },
     { name: "is answered without end", call: LIST, replies: ["endless"], tries: 1, exitCode: 2 },
   ])("is not repeated for ever when it $name", async ({ call, replies, tries, exitCode }) => {
     const { server, asked } = await serving(...replies);
@@ -86,14 +117,21 @@ describe("a request", () => {
 
   it("tells an answer that broke off from none", async () => {
     const { server } = await serving("cut");
-    await expect(request(LIST, schema, { server })).rejects.toThrow(`The answer of ${server} broke off.`);
+    await expect(request(LIST, schema, { server })).rejects.toThrow(
+      `The answer of ${server} broke off.`,
+    );
   });
 
   it("shows its key to nobody but the server it is for", async () => {
     const other = await serving(OK);
     const stopOther = stop;
-    const { server, asked } = await serving({ status: 307, headers: { location: `${other.server}/api/runs` } });
-    await expect(request(START, schema, { server, key: "mge_k" })).rejects.toMatchObject({ exitCode: 1 });
+    const { server, asked } = await serving({
+      status: 307,
+      headers: { location: `${other.server}/api/runs` },
+    });
+    await expect(request(START, schema, { server, key: "mge_k" })).rejects.toMatchObject({
+      exitCode: 1,
+    });
     expect([asked[0]?.authorization, other.asked]).toEqual(["Bearer mge_k", []]);
     stopOther();
   });
@@ -103,6 +141,8 @@ describe("a request", () => {
     const reason = new Error("enough");
     const stopping = new AbortController();
     setTimeout(() => stopping.abort(reason), 100);
-    await expect(request({ ...START, signal: stopping.signal }, schema, { server })).rejects.toBe(reason);
+    await expect(request({ ...START, signal: stopping.signal }, schema, { server })).rejects.toBe(
+      reason,
+    );
   });
 });

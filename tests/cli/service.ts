@@ -29,7 +29,8 @@ export type ServiceOptions = {
 
 /** A real HTTP server that speaks the service's API and event stream over a given log. */
 export class Service {
-  readonly requests: { method: string; path: string; body: string; lastEventId: string | null }[] = [];
+  readonly requests: { method: string; path: string; body: string; lastEventId: string | null }[] =
+    [];
   readonly #server = createServer((request, response) => void this.#answer(request, response));
   readonly #held = new Set<ServerResponse>();
   readonly #connections: Connection[];
@@ -52,7 +53,9 @@ export class Service {
 
   /** Connections to the event stream so far, by the id they came back with. */
   get resumes(): (string | null)[] {
-    return this.requests.filter(({ path }) => path.endsWith("/events")).map(({ lastEventId }) => lastEventId);
+    return this.requests
+      .filter(({ path }) => path.endsWith("/events"))
+      .map(({ lastEventId }) => lastEventId);
   }
 
   /** Appends an event and sends it to who is held. */
@@ -86,25 +89,32 @@ export class Service {
         body: { session_id: SESSION, turn: 1, status: "running", links: runLinks(SESSION, 1) },
       });
     }
-    if (path === `/api/sessions/${SESSION}`) return send(response, { status: 200, body: { turns: [{ turn: 1 }] } });
+    if (path === `/api/sessions/${SESSION}`)
+      return send(response, { status: 200, body: { turns: [{ turn: 1 }] } });
     if (path === `/api/sessions/${SESSION}/cancel`) {
       if (this.options.onCancel) this.push(this.options.onCancel);
       return send(response, { status: 200, body: {} });
     }
-    if (path === `/api/sessions/${SESSION}/turns/1/events`) return this.#stream(response, Number(lastEventId ?? 0));
+    if (path === `/api/sessions/${SESSION}/turns/1/events`)
+      return this.#stream(response, Number(lastEventId ?? 0));
     send(response, problem(404, { title: "Not found", code: "session_not_found" }));
   }
 
   #stream(response: ServerResponse, lastId: number): void {
     const connection = this.#connections.shift() ?? { ends: "hold" as const };
-    if ("page" in connection) return send(response, { status: 200, type: "text/html", body: connection.page });
-    if ("status" in connection) return send(response, problem(connection.status, connection.problem ?? {}));
+    if ("page" in connection)
+      return send(response, { status: 200, type: "text/html", body: connection.page });
+    if ("status" in connection)
+      return send(response, problem(connection.status, connection.problem ?? {}));
     const missing = this.events.filter(({ sequence_number }) => sequence_number > lastId);
     if (missing.length === 0 && this.events.some(({ type }) => isTerminal(type))) {
       response.writeHead(204).end();
       return;
     }
-    response.writeHead(200, { "Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-store" });
+    response.writeHead(200, {
+      "Content-Type": "text/event-stream; charset=utf-8",
+      "Cache-Control": "no-store",
+    });
     response.write(`retry: ${this.options.retryMs ?? 5}\n\n: hello\n\n`);
     const sent = missing.slice(0, connection.send ?? missing.length);
     for (const event of sent) response.write(frame(event));
@@ -120,7 +130,11 @@ export class Service {
   }
 }
 
-function finish(response: ServerResponse, how: "cut" | "torn" | "end" | "hold" | "silence", next: string): void {
+function finish(
+  response: ServerResponse,
+  how: "cut" | "torn" | "end" | "hold" | "silence",
+  next: string,
+): void {
   if (how === "end") response.end();
   if (how === "torn") response.write(next.slice(0, next.length / 2), () => response.destroy());
   if (how === "cut") response.write(": x\n\n", () => response.destroy());
@@ -160,5 +174,7 @@ function send(
   response: ServerResponse,
   { status, type = "application/json", body }: { status: number; type?: string; body: unknown },
 ): void {
-  response.writeHead(status, { "Content-Type": type }).end(typeof body === "string" ? body : JSON.stringify(body));
+  response
+    .writeHead(status, { "Content-Type": type })
+    .end(typeof body === "string" ? body : JSON.stringify(body));
 }

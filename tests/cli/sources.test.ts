@@ -19,7 +19,10 @@ describe("a use of a hosted tool", () => {
     { use: { input: "\x1b[2J  " }, line: "anna searched the web" },
     { use: { input: "q", outcome: "error" }, line: "anna could not search the web: q" },
     { use: { name: "x_search", input: "q" }, line: "anna searched posts: q" },
-    { use: { name: "code_execution", input: "print(1)\nprint(2)" }, line: "anna ran code: print(1) print(2)" },
+    {
+      use: { name: "code_execution", input: "print(1)\nprint(2)" },
+      line: "anna ran code: print(1) print(2)",
+    },
     { use: { input: "x".repeat(500) }, line: `anna searched the web: ${"x".repeat(199)}…` },
   ] as const)("is told as $line", ({ use, line }) => {
     const event = b.log([...base, b.hostedUse("anna", "c1", use)]).at(-1);
@@ -32,7 +35,15 @@ describe("a use of a hosted tool", () => {
     { name: "code_execution", text: "", shows: /runs code$/ },
     { name: "from_the_future", text: "x", shows: /uses a tool of its provider: x$/ },
   ])("shows live while $name is asked", ({ name, text, shows }) => {
-    const item = { agent: "anna", round: 1, call: "c1", kind: "hosted_tool", name, offset: 0, text } as const;
+    const item = {
+      agent: "anna",
+      round: 1,
+      call: "c1",
+      kind: "hosted_tool",
+      name,
+      offset: 0,
+      text,
+    } as const;
     const turn = turnAfter(b.callStarted("anna", "c1"), { type: "stream.delta", items: [item] });
     const lines = turnLines(turn, { width: 200, height: 9, now: b.START });
     expect(lines.map((line) => paint(line, { width: 200, color: false }))[1]).toMatch(shows);
@@ -71,7 +82,9 @@ describe("the sources of the final answer", () => {
   });
 
   it("are a short list, which says how many more there are", () => {
-    const { err } = printed(presented(...Array.from({ length: 13 }, (_, nth) => `https://${nth}.example/`)));
+    const { err } = printed(
+      presented(...Array.from({ length: 13 }, (_, nth) => `https://${nth}.example/`)),
+    );
     expect(err.split("\n").slice(9, 12)).toEqual([
       "  9. About https://8.example/  https://8.example/",
       " 10. About https://9.example/  https://9.example/",
@@ -81,7 +94,11 @@ describe("the sources of the final answer", () => {
 
   it.each([
     { name: "where there are none", turn: presented(), options: {} },
-    { name: "where the answer is not printed", turn: presented("https://a.example/"), options: { jsonStream: true } },
+    {
+      name: "where the answer is not printed",
+      turn: presented("https://a.example/"),
+      options: { jsonStream: true },
+    },
     { name: "where there is no final answer", turn: turnAfter(b.cancelled("x")), options: {} },
   ])("are left out $name", ({ turn, options }) => {
     expect(printed(turn, options).err).not.toContain("Sources");

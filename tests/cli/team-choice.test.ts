@@ -5,7 +5,11 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { chooseTeam, type TeamFlags } from "../../cli/team-choice";
 
 let root = "";
-const places = () => ({ cwd: path.join(root, "work"), home: path.join(root, "home"), stderr: { write: () => undefined } });
+const places = () => ({
+  cwd: path.join(root, "work"),
+  home: path.join(root, "home"),
+  stderr: { write: () => undefined },
+});
 /** Whoever is asked says yes. */
 const io = () => ({ ...places(), answer: async () => true });
 beforeEach(async () => {
@@ -22,8 +26,20 @@ const PROJECT = "work/.massgen/config.yaml";
 const USER = "home/.config/massgen/config.yaml";
 
 describe("the team that is asked", () => {
-  it.each<{ name: string; files: Record<string, string>; flags: TeamFlags; request: object; described: string }>([
-    { name: "is the service's usual one", files: {}, flags: {}, request: {}, described: "the service's usual team" },
+  it.each<{
+    name: string;
+    files: Record<string, string>;
+    flags: TeamFlags;
+    request: object;
+    described: string;
+  }>([
+    {
+      name: "is the service's usual one",
+      files: {},
+      flags: {},
+      request: {},
+      described: "the service's usual team",
+    },
     {
       name: "is the user's file",
       files: { [USER]: "u: 1" },
@@ -71,7 +87,15 @@ describe("the team that is asked", () => {
       files: {},
       flags: { model: ["acme/large"], backend: "openrouter", systemMessage: "Be brief." },
       request: {
-        config: { agents: [{ id: "agent", backend: { type: "openrouter", model: "acme/large" }, system_message: "Be brief." }] },
+        config: {
+          agents: [
+            {
+              id: "agent",
+              backend: { type: "openrouter", model: "acme/large" },
+              system_message: "Be brief.",
+            },
+          ],
+        },
       },
       described: "acme/large",
     },
@@ -101,25 +125,51 @@ describe("the team that is asked", () => {
     expect(await chooseTeam(flags, io())).toMatchObject({ request, described });
   });
 
-  it.each<{ name: string; files?: Record<string, string | Buffer>; flags: TeamFlags; says: string }>([
+  it.each<{
+    name: string;
+    files?: Record<string, string | Buffer>;
+    flags: TeamFlags;
+    says: string;
+  }>([
     {
       name: "a file that is not there",
       flags: { config: "no/such.yaml" },
       says: "Cannot read the config no/such.yaml: there is no such file.",
     },
-    { name: "a folder", files: { "work/team/x": "" }, flags: { config: "team" }, says: "it is a folder" },
-    { name: "an empty file", files: { [PROJECT]: " \n" }, flags: {}, says: "The config .massgen/config.yaml is empty." },
+    {
+      name: "a folder",
+      files: { "work/team/x": "" },
+      flags: { config: "team" },
+      says: "it is a folder",
+    },
+    {
+      name: "an empty file",
+      files: { [PROJECT]: " \n" },
+      flags: {},
+      says: "The config .massgen/config.yaml is empty.",
+    },
     {
       name: "a file that is no text",
       files: { "work/t.yaml": Buffer.from([0xff, 0xfe]) },
       flags: { config: "t.yaml" },
       says: "it is not UTF-8 text",
     },
-    { name: "a config and a model", flags: { config: "coding", model: ["gpt-5"] }, says: "A config says itself" },
-    { name: "a system message for nobody", flags: { systemMessage: "x" }, says: "--system-message goes with --model" },
+    {
+      name: "a config and a model",
+      flags: { config: "coding", model: ["gpt-5"] },
+      says: "A config says itself",
+    },
+    {
+      name: "a system message for nobody",
+      flags: { systemMessage: "x" },
+      says: "--system-message goes with --model",
+    },
   ])("is none for $name", async ({ files = {}, flags, says }) => {
     for (const [file, text] of Object.entries(files)) await put(file, text);
-    await expect(chooseTeam(flags, io())).rejects.toMatchObject({ exitCode: 1, message: expect.stringContaining(says) });
+    await expect(chooseTeam(flags, io())).rejects.toMatchObject({
+      exitCode: 1,
+      message: expect.stringContaining(says),
+    });
   });
 });
 
@@ -152,7 +202,9 @@ describe("a config that a folder brings (H6)", () => {
     await chooseTeam({}, user.io);
     await chooseTeam({}, user.io);
     await chooseTeam({}, places());
-    expect(user.questions).toEqual([expect.stringMatching(/http:\/\/127\.0\.0\.1:9\/v1[\s\S]*NOTES\.md/)]);
+    expect(user.questions).toEqual([
+      expect.stringMatching(/http:\/\/127\.0\.0\.1:9\/v1[\s\S]*NOTES\.md/),
+    ]);
     await put(PROJECT, `${TEAM}# changed\n`);
     await expect(chooseTeam({}, places())).rejects.toMatchObject({ exitCode: 1 });
     await chooseTeam({}, user.io);
@@ -177,7 +229,9 @@ describe("a config that a folder brings (H6)", () => {
     await put("elsewhere/.massgen/config.yaml", "p: 1");
     const elsewhere = { ...places(), cwd: path.join(root, "elsewhere") };
     await expect(chooseTeam({}, elsewhere)).rejects.toMatchObject({ exitCode: 1 });
-    expect(await chooseTeam({ config: ".massgen/config.yaml" }, elsewhere)).toMatchObject({ request: { config_yaml: "p: 1" } });
+    expect(await chooseTeam({ config: ".massgen/config.yaml" }, elsewhere)).toMatchObject({
+      request: { config_yaml: "p: 1" },
+    });
   });
 
   it("shows no control characters of the config in the question", async () => {

@@ -3,7 +3,9 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { copiedTeam } from "../../cli/team-yaml";
 
-const TEAMS = readdirSync("configs/teams").map((file) => [file, readFileSync(`configs/teams/${file}`, "utf8")] as const);
+const TEAMS = readdirSync("configs/teams").map(
+  (file) => [file, readFileSync(`configs/teams/${file}`, "utf8")] as const,
+);
 
 describe("a team of the service, copied", () => {
   it.each(TEAMS)("%s speaks of no place but its own, and is the same team", (_, yaml) => {
@@ -14,7 +16,8 @@ describe("a team of the service, copied", () => {
   });
 
   it("keeps every other comment", () => {
-    const yaml = "# Two of a kind.\n#\n#   Ask it with npm run ask.\n#\n# Needs no key.\nagents: [] # none yet\n";
+    const yaml =
+      "# Two of a kind.\n#\n#   Ask it with npm run ask.\n#\n# Needs no key.\nagents: [] # none yet\n";
     expect(copiedTeam(yaml)).toBe(yaml);
   });
 

@@ -42,9 +42,19 @@ describe("fitting", () => {
 describe("paint", () => {
   const line = [segment("ab ", "bold"), segment("cdef", "good")];
   it.each([
-    { name: "colours segments", width: 80, color: true, out: "\x1b[1mab \x1b[0m\x1b[32mcdef\x1b[0m" },
+    {
+      name: "colours segments",
+      width: 80,
+      color: true,
+      out: "\x1b[1mab \x1b[0m\x1b[32mcdef\x1b[0m",
+    },
     { name: "leaves colours out", width: 80, color: false, out: "ab cdef" },
-    { name: "cuts at the width, colours not counted", width: 5, color: true, out: "\x1b[1mab \x1b[0m\x1b[32mc…\x1b[0m" },
+    {
+      name: "cuts at the width, colours not counted",
+      width: 5,
+      color: true,
+      out: "\x1b[1mab \x1b[0m\x1b[32mc…\x1b[0m",
+    },
     { name: "shows nothing after a cut segment", width: 2, color: false, out: "a…" },
   ])("$name", ({ width, color, out }) => {
     expect(paint(line, { width, color })).toBe(out);
@@ -65,7 +75,19 @@ it("figures read well", () => {
     "1.0M",
     "2.5M",
   ]);
-  expect([0, 0.00012, 0.5, 1, 12.345].map(formatUsd)).toEqual(["$0.0000", "$0.0001", "$0.5000", "$1.00", "$12.35"]);
-  expect([-5, 0, 59_999, 61_000, 3_661_000].map(formatDuration)).toEqual(["00:00", "00:00", "00:59", "01:01", "1:01:01"]);
+  expect([0, 0.00012, 0.5, 1, 12.345].map(formatUsd)).toEqual([
+    "$0.0000",
+    "$0.0001",
+    "$0.5000",
+    "$1.00",
+    "$12.35",
+  ]);
+  expect([-5, 0, 59_999, 61_000, 3_661_000].map(formatDuration)).toEqual([
+    "00:00",
+    "00:00",
+    "00:59",
+    "01:01",
+    "1:01:01",
+  ]);
   expect([plural(1, "vote"), plural(2, "vote")]).toEqual(["1 vote", "2 votes"]);
 });

@@ -7,7 +7,8 @@ import type { Get } from "../../cli/fetch-file";
 import { readUploads, tellUploads, uploadsIn, withUploads } from "../../cli/uploads";
 import { RunRequestSchema } from "../../src/protocol/api";
 
-const CONFIG = "agents:\n  - backend: &b\n      type: openai\n      upload_files: [{image_path: a.png}]\n  - backend: *b\n";
+const CONFIG =
+  "agents:\n  - backend: &b\n      type: openai\n      upload_files: [{image_path: a.png}]\n  - backend: *b\n";
 
 const quiet = { write: () => undefined };
 
@@ -23,7 +24,11 @@ function folder(files: Readonly<Record<string, string | Buffer>>) {
 describe("the files a config names", () => {
   it.each([
     { name: "once, however many agents share them", yaml: CONFIG, paths: ["a.png"] },
-    { name: "images and files", yaml: "agent: {backend: {upload_files: [{image_path: a}, {file_path: b}]}}", paths: ["a", "b"] },
+    {
+      name: "images and files",
+      yaml: "agent: {backend: {upload_files: [{image_path: a}, {file_path: b}]}}",
+      paths: ["a", "b"],
+    },
     { name: "bare words", yaml: "agent: {backend: {upload_files: [a.pdf]}}", paths: ["a.pdf"] },
     {
       name: "what has an address with https",
@@ -35,19 +40,31 @@ describe("the files a config names", () => {
       yaml: "agent: {backend: {upload_files: [{file_path: 'http://x.example/a'}, 'file:///etc/passwd', 'FTP://x.example/a']}}",
       paths: [],
     },
-    { name: "sound, and not video", yaml: "agent: {backend: {upload_files: [{audio_path: a}, {video_path: b}]}}", paths: ["a"] },
+    {
+      name: "sound, and not video",
+      yaml: "agent: {backend: {upload_files: [{audio_path: a}, {video_path: b}]}}",
+      paths: ["a"],
+    },
     {
       name: "an entry by its anchor",
       yaml: "x: &p {image_path: a.png}\nagent: {backend: {upload_files: [*p]}}",
       paths: ["a.png"],
     },
-    { name: "a path by its anchor", yaml: "x: &p a.png\nagent: {backend: {upload_files: [{image_path: *p}]}}", paths: ["a.png"] },
+    {
+      name: "a path by its anchor",
+      yaml: "x: &p a.png\nagent: {backend: {upload_files: [{image_path: *p}]}}",
+      paths: ["a.png"],
+    },
     {
       name: "a list by its anchor",
       yaml: "x: &l [a.png, b.png]\nagent: {backend: {upload_files: *l}}",
       paths: ["a.png", "b.png"],
     },
-    { name: "none by an anchor that is not there", yaml: "agent: {backend: {upload_files: [*gone]}}", paths: [] },
+    {
+      name: "none by an anchor that is not there",
+      yaml: "agent: {backend: {upload_files: [*gone]}}",
+      paths: [],
+    },
     { name: "none in what is no YAML", yaml: "agents: [", paths: [] },
     { name: "none in a list that is none", yaml: "upload_files: a.png", paths: [] },
   ])("$name", ({ yaml, paths }) => expect(uploadsIn(yaml)).toEqual(paths));
@@ -55,7 +72,11 @@ describe("the files a config names", () => {
 
 describe("what goes along with a question", () => {
   it("is what the config and the command line name, by these names", async () => {
-    const io = folder({ "team.yaml": CONFIG, "a.png": Buffer.from("\x89PNG", "latin1"), "b.txt": "beech" });
+    const io = folder({
+      "team.yaml": CONFIG,
+      "a.png": Buffer.from("\x89PNG", "latin1"),
+      "b.txt": "beech",
+    });
     const { attached } = await chooseTeam({ config: "team.yaml", file: ["b.txt", "a.png"] }, io);
     expect(attached).toEqual([
       { type: "file", name: "a.png", data: Buffer.from("\x89PNG", "latin1").toString("base64") },
@@ -71,7 +92,12 @@ describe("what goes along with a question", () => {
   });
 
   it.each([
-    { name: "a file that is not there", files: {}, path: "a.png", told: /Cannot send a\.png along .* no such file/ },
+    {
+      name: "a file that is not there",
+      files: {},
+      path: "a.png",
+      told: /Cannot send a\.png along .* no such file/,
+    },
     { name: "a folder", files: {}, path: ".", told: /it is a folder/ },
     { name: "an empty file", files: { "a.txt": "" }, path: "a.txt", told: /it is empty/ },
     {
@@ -81,33 +107,60 @@ describe("what goes along with a question", () => {
       told: /3000000 bytes may go along/,
     },
   ])("cannot be $name", async ({ files, path: named, told }) => {
-    await expect(readUploads([{ name: named, isMeant: true }], folder(files))).rejects.toThrow(told);
+    await expect(readUploads([{ name: named, isMeant: true }], folder(files))).rejects.toThrow(
+      told,
+    );
   });
 });
 
 describe("what only a config names stays here", () => {
-  const configOf = (named: string) => `agent: {backend: {upload_files: [${JSON.stringify(named)}]}}`;
+  const configOf = (named: string) =>
+    `agent: {backend: {upload_files: [${JSON.stringify(named)}]}}`;
   const PARENT = folder({ "elsewhere/notes.txt": "not for others", "site/a.txt": "ash" });
   const io = { cwd: path.join(PARENT.cwd, "site"), home: PARENT.cwd, stderr: quiet };
   const put = (name: string, contents = "x") => {
     mkdirSync(path.dirname(path.join(io.cwd, name)), { recursive: true });
     writeFileSync(path.join(io.cwd, name), contents);
   };
-  for (const name of [".env", "keys/id_ed25519", ".ssh/config", ".git/config", "certs/ca.PEM", "docs/b.txt"]) put(name);
+  for (const name of [
+    ".env",
+    "keys/id_ed25519",
+    ".ssh/config",
+    ".git/config",
+    "certs/ca.PEM",
+    "docs/b.txt",
+  ])
+    put(name);
   put(".npmrc", "//registry.example/:_authToken=secret");
   symlinkSync(path.join(io.cwd, ".env"), path.join(io.cwd, "picture.png"));
   symlinkSync(path.join(PARENT.cwd, "elsewhere"), path.join(io.cwd, "linked"));
   symlinkSync(path.join(io.cwd, "a.txt"), path.join(io.cwd, "same.txt"));
 
   it.each([
-    { name: "a file above the folder", named: "../elsewhere/notes.txt", reason: "it lies outside this folder" },
-    { name: "a file by its whole path", named: "/etc/passwd", reason: "it lies outside this folder" },
-    { name: "a file behind a link out of the folder", named: "linked/notes.txt", reason: "it lies outside this folder" },
+    {
+      name: "a file above the folder",
+      named: "../elsewhere/notes.txt",
+      reason: "it lies outside this folder",
+    },
+    {
+      name: "a file by its whole path",
+      named: "/etc/passwd",
+      reason: "it lies outside this folder",
+    },
+    {
+      name: "a file behind a link out of the folder",
+      named: "linked/notes.txt",
+      reason: "it lies outside this folder",
+    },
     { name: "passwords", named: ".env", reason: "it may hold secrets" },
     { name: "passwords under another name", named: "picture.png", reason: "it may hold secrets" },
     { name: "a private key", named: "keys/id_ed25519", reason: "it may hold secrets" },
     { name: "what lies in a folder of keys", named: ".ssh/config", reason: "it may hold secrets" },
-    { name: "what git keeps for itself", named: "docs/../.git/config", reason: "it may hold secrets" },
+    {
+      name: "what git keeps for itself",
+      named: "docs/../.git/config",
+      reason: "it may hold secrets",
+    },
     { name: "a certificate, in capitals", named: "certs/ca.PEM", reason: "it may hold secrets" },
     { name: "a file that holds a token", named: ".npmrc", reason: "it holds a key" },
   ])("$name", async ({ named, reason }) => {
@@ -122,14 +175,18 @@ describe("what only a config names stays here", () => {
     "but not %s, which lies in it",
     async (named) => {
       put("team.yaml", configOf(named));
-      expect((await chooseTeam({ config: "team.yaml" }, io)).attached).toMatchObject([{ name: named }]);
+      expect((await chooseTeam({ config: "team.yaml" }, io)).attached).toMatchObject([
+        { name: named },
+      ]);
     },
   );
 
   it("and what goes along is said by name, on one line each can trust", () => {
     const said: string[] = [];
     const stderr = { write: (text: string) => said.push(text) };
-    const parts = ["a.png", "b\u001b[2J.txt"].map((name) => ({ type: "file", name, data: "eA==" }) as const);
+    const parts = ["a.png", "b\u001b[2J.txt"].map(
+      (name) => ({ type: "file", name, data: "eA==" }) as const,
+    );
     tellUploads(parts, { stderr });
     tellUploads(undefined, { stderr });
     expect(said).toEqual(["along   a.png, b.txt\n"]);
@@ -158,16 +215,28 @@ describe("what has an address", () => {
 
   it("is fetched as public where only a config names it, and that is said before", async () => {
     const { asked, said, stderr, gets } = world();
-    const { attached } = await chooseTeam({ config: "team.yaml" }, { ...folder({ "team.yaml": CONFIG_OF }), stderr }, gets);
-    expect(attached).toEqual([{ type: "file", name: ADDRESS, data: Buffer.from("%PDF-1").toString("base64") }]);
+    const { attached } = await chooseTeam(
+      { config: "team.yaml" },
+      { ...folder({ "team.yaml": CONFIG_OF }), stderr },
+      gets,
+    );
+    expect(attached).toEqual([
+      { type: "file", name: ADDRESS, data: Buffer.from("%PDF-1").toString("base64") },
+    ]);
     expect(asked).toEqual([`others ${ADDRESS}`]);
-    expect(said).toEqual([`fetch   ${ADDRESS} from this machine, as the config names it in upload_files\n`]);
+    expect(said).toEqual([
+      `fetch   ${ADDRESS} from this machine, as the config names it in upload_files\n`,
+    ]);
   });
 
   it("is fetched from anywhere where the user names it, be it in a config too", async () => {
     const { asked, said, stderr, gets } = world();
     const flags = { config: "team.yaml", file: [ADDRESS] };
-    const { attached } = await chooseTeam(flags, { ...folder({ "team.yaml": CONFIG_OF }), stderr }, gets);
+    const { attached } = await chooseTeam(
+      flags,
+      { ...folder({ "team.yaml": CONFIG_OF }), stderr },
+      gets,
+    );
     expect(attached).toHaveLength(1);
     expect([asked, said]).toEqual([[`meant ${ADDRESS}`], []]);
   });

@@ -11,12 +11,21 @@ const events = b.log(b.story);
 function recorder(): TurnDisplay & { raws: string[]; notices: string[] } {
   const raws: string[] = [];
   const notices: string[] = [];
-  return { raws, notices, update: ({ raw }) => raws.push(raw), notice: (text) => notices.push(text), close: () => {} };
+  return {
+    raws,
+    notices,
+    update: ({ raw }) => raws.push(raw),
+    notice: (text) => notices.push(text),
+    close: () => {},
+  };
 }
 
 async function watched(
   options: Partial<ServiceOptions>,
-  { leavesAfter, ...more }: { idleMs?: number; giveUpAfterMs?: number; signal?: AbortSignal; leavesAfter?: number } = {},
+  {
+    leavesAfter,
+    ...more
+  }: { idleMs?: number; giveUpAfterMs?: number; signal?: AbortSignal; leavesAfter?: number } = {},
 ) {
   await using service = await Service.start({ events, ...options });
   const [display, leaving] = [recorder(), new AbortController()];
@@ -26,7 +35,14 @@ async function watched(
   };
   const signal = more.signal ?? leaving.signal;
   const shown = { ...display, update };
-  const outcome = await watchTurn({ server: service.url, sessionId: b.SESSION, turn: 1, display: shown, ...more, signal });
+  const outcome = await watchTurn({
+    server: service.url,
+    sessionId: b.SESSION,
+    turn: 1,
+    display: shown,
+    ...more,
+    signal,
+  });
   return { outcome, display, resumes: service.resumes };
 }
 
@@ -43,7 +59,11 @@ describe("watchTurn", () => {
 
   it.each<{ name: string; connections: Connection[]; resumes: (string | null)[] }>([
     { name: "cut between events", connections: [{ send: 5, ends: "cut" }], resumes: [null, "5"] },
-    { name: "cut in the middle of an event", connections: [{ send: 7, ends: "torn" }], resumes: [null, "7"] },
+    {
+      name: "cut in the middle of an event",
+      connections: [{ send: 7, ends: "torn" }],
+      resumes: [null, "7"],
+    },
     {
       name: "closed normally before the turn ended",
       connections: [
@@ -52,7 +72,11 @@ describe("watchTurn", () => {
       ],
       resumes: [null, "3", "6"],
     },
-    { name: "cut before the first event", connections: [{ send: 0, ends: "cut" }], resumes: [null, null] },
+    {
+      name: "cut before the first event",
+      connections: [{ send: 0, ends: "cut" }],
+      resumes: [null, null],
+    },
     {
       name: "refused for now",
       connections: [{ send: 2, ends: "cut" }, { status: 503 }, { status: 429 }, { status: 500 }],
@@ -63,12 +87,19 @@ describe("watchTurn", () => {
       connections: [{ send: 3, ends: "cut" }, { page: "<h1>Log in to this hotel</h1>" }],
       resumes: [null, "3", "3"],
     },
-    { name: "silent, without heartbeats", connections: [{ send: 4, ends: "silence" }], resumes: [null, "4"] },
-  ])("comes back with its last id after a connection was $name, without gap or repeat", async ({ connections, resumes }) => {
-    const got = await watched({ connections }, { idleMs: 1_000 });
-    expect(got.display.raws).toEqual(events.map((event) => JSON.stringify(event)));
-    expect(got.resumes).toEqual(resumes);
-  });
+    {
+      name: "silent, without heartbeats",
+      connections: [{ send: 4, ends: "silence" }],
+      resumes: [null, "4"],
+    },
+  ])(
+    "comes back with its last id after a connection was $name, without gap or repeat",
+    async ({ connections, resumes }) => {
+      const got = await watched({ connections }, { idleMs: 1_000 });
+      expect(got.display.raws).toEqual(events.map((event) => JSON.stringify(event)));
+      expect(got.resumes).toEqual(resumes);
+    },
+  );
 
   it("stitches the same log together over any disconnects", async () => {
     const hows = fc.constantFrom<"cut" | "torn" | "end">("cut", "torn", "end");
@@ -83,15 +114,25 @@ describe("watchTurn", () => {
   });
 
   it("drops events that a server sends again", async () => {
-    const twice = events.flatMap((event, index) => [event, events[Math.max(0, index - 2)] ?? event]);
+    const twice = events.flatMap((event, index) => [
+      event,
+      events[Math.max(0, index - 2)] ?? event,
+    ]);
     const { display, outcome } = await watched({ events: twice });
     expect(display.raws).toEqual(events.map((event) => JSON.stringify(event)));
     expect(outcome.turn?.attempts[0]?.answers).toHaveLength(3);
   });
 
   it("takes heartbeats for life, and characters in pieces", async () => {
-    const story = b.log([...b.story.slice(0, 12), b.answered("anna", "agent1.1", 1, "漢字 😀"), ...b.story.slice(13)]);
-    const got = await watched({ events: story, connections: [{ send: 3, ends: "slow" }] }, { idleMs: 1_200 });
+    const story = b.log([
+      ...b.story.slice(0, 12),
+      b.answered("anna", "agent1.1", 1, "漢字 😀"),
+      ...b.story.slice(13),
+    ]);
+    const got = await watched(
+      { events: story, connections: [{ send: 3, ends: "slow" }] },
+      { idleMs: 1_200 },
+    );
     expect(got.resumes).toEqual([null]);
     expect(got.outcome.turn?.attempts[0]?.answers[0]?.content).toBe("漢字 😀");
   });
@@ -105,7 +146,10 @@ describe("watchTurn", () => {
 
   it("waits longer each time while connections bring nothing", async () => {
     const begin = performance.now();
-    const connections = [{ send: 1, ends: "cut" as const }, ...Array.from({ length: 5 }, (): Connection => ({ status: 503 }))];
+    const connections = [
+      { send: 1, ends: "cut" as const },
+      ...Array.from({ length: 5 }, (): Connection => ({ status: 503 })),
+    ];
     await watched({ connections, retryMs: 20 });
     expect(performance.now() - begin).toBeGreaterThan(900); // 20 + 40 + … + 640 ms, less a quarter
   });
@@ -119,8 +163,13 @@ describe("watchTurn", () => {
   });
 
   it("says once that the connection was lost and once that it is back", async () => {
-    const { display } = await watched({ connections: [{ send: 2, ends: "cut" }, { status: 503 }, { status: 503 }] });
-    expect(display.notices).toEqual([expect.stringContaining("lost"), expect.stringContaining("again")]);
+    const { display } = await watched({
+      connections: [{ send: 2, ends: "cut" }, { status: 503 }, { status: 503 }],
+    });
+    expect(display.notices).toEqual([
+      expect.stringContaining("lost"),
+      expect.stringContaining("again"),
+    ]);
   });
 
   it("passes on events it does not know, and goes on", async () => {
@@ -137,7 +186,10 @@ describe("watchTurn", () => {
   });
 
   it("leaves when told to, with what it has seen", async () => {
-    const { outcome } = await watched({ connections: [{ send: 13, ends: "hold" }] }, { leavesAfter: 13 });
+    const { outcome } = await watched(
+      { connections: [{ send: 13, ends: "hold" }] },
+      { leavesAfter: 13 },
+    );
     expect(outcome).toMatchObject({
       end: "detached",
       turn: { status: "running", attempts: [{ answers: [{ label: "agent1.1" }] }] },
@@ -157,20 +209,30 @@ describe("watchTurn", () => {
     const connections = Array.from({ length: 50 }, () => ({ status: 503 }));
     await expect(watched({ connections }, { giveUpAfterMs: 50 })).rejects.toMatchObject({
       exitCode: 6,
-      message: expect.stringContaining(`npm run ask -- attach ${b.SESSION} --server http://127.0.0.1:`),
+      message: expect.stringContaining(
+        `npm run ask -- attach ${b.SESSION} --server http://127.0.0.1:`,
+      ),
     });
   });
 
   it.each<{ name: string; connections: Connection[] }>([
     { name: "a long stretch of heartbeats", connections: [{ send: 4, ends: "quiet" }] },
-    { name: "connections that were answered and brought nothing", connections: Array(5).fill({ send: 0, ends: "cut" }) },
+    {
+      name: "connections that were answered and brought nothing",
+      connections: Array(5).fill({ send: 0, ends: "cut" }),
+    },
   ])("does not give up after $name", async ({ connections }) => {
     const { outcome } = await watched({ connections, retryMs: 20 }, { giveUpAfterMs: 250 });
     expect(outcome.end).toBe("over");
   });
 
   it.each<{ name: string; connection: Connection; exitCode: number; says: string }>([
-    { name: "a web page", connection: { page: "<h1>hi</h1>" }, exitCode: 2, says: "answered 200, not as this service does" },
+    {
+      name: "a web page",
+      connection: { page: "<h1>hi</h1>" },
+      exitCode: 2,
+      says: "answered 200, not as this service does",
+    },
     { name: "an address elsewhere", connection: { status: 307 }, exitCode: 2, says: "(307 error)" },
   ])("stops at once when the first answer is $name", async ({ connection, exitCode, says }) => {
     await expect(watched({ connections: [connection] })).rejects.toMatchObject({
@@ -180,10 +242,17 @@ describe("watchTurn", () => {
   });
 
   it("stops at a refusal and tells it", async () => {
-    const refusal = problem(404, { title: "No such session", code: "session_not_found", request_id: "req_7" }).body;
-    await expect(watched({ connections: [{ status: 404, problem: refusal }] })).rejects.toMatchObject({
+    const refusal = problem(404, {
+      title: "No such session",
+      code: "session_not_found",
+      request_id: "req_7",
+    }).body;
+    await expect(
+      watched({ connections: [{ status: 404, problem: refusal }] }),
+    ).rejects.toMatchObject({
       exitCode: 1,
-      message: "No such session (404 session_not_found)\nCheck the id and the server. Request id: req_7",
+      message:
+        "No such session (404 session_not_found)\nCheck the id and the server. Request id: req_7",
     });
   });
 });

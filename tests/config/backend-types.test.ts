@@ -23,19 +23,64 @@ describe("a backend of a type alone", () => {
     },
     {
       type: "claude",
-      backend: { format: "anthropic", model: "claude-sonnet-5-5", host: "anthropic", key: stored("ANTHROPIC_API_KEY") },
+      backend: {
+        format: "anthropic",
+        model: "claude-sonnet-5-5",
+        host: "anthropic",
+        key: stored("ANTHROPIC_API_KEY"),
+      },
     },
-    { type: "gemini", backend: { format: "gemini", model: "gemini-3.8-flash", host: "google", key: stored("GOOGLE_API_KEY") } },
-    { type: "grok", backend: { format: "openai-responses", model: "grok-4.7", host: "xai", key: stored("XAI_API_KEY") } },
-    { type: "zai", backend: { baseUrl: "https://api.z.ai/api/paas/v4", key: stored("ZAI_API_KEY") } },
+    {
+      type: "gemini",
+      backend: {
+        format: "gemini",
+        model: "gemini-3.8-flash",
+        host: "google",
+        key: stored("GOOGLE_API_KEY"),
+      },
+    },
+    {
+      type: "grok",
+      backend: {
+        format: "openai-responses",
+        model: "grok-4.7",
+        host: "xai",
+        key: stored("XAI_API_KEY"),
+      },
+    },
+    {
+      type: "zai",
+      backend: { baseUrl: "https://api.z.ai/api/paas/v4", key: stored("ZAI_API_KEY") },
+    },
     { type: "cerebras", backend: { model: "gpt-oss-120b", key: stored("CEREBRAS_API_KEY") } },
-    { type: "together", backend: { baseUrl: "https://api.together.xyz/v1", key: stored("TOGETHER_API_KEY") } },
-    { type: "fireworks", backend: { baseUrl: "https://api.fireworks.ai/inference/v1", key: stored("FIREWORKS_API_KEY") } },
-    { type: "groq", backend: { baseUrl: "https://api.groq.com/openai/v1", key: stored("GROQ_API_KEY") } },
-    { type: "moonshot", backend: { baseUrl: "https://api.moonshot.ai/v1", key: stored("MOONSHOT_API_KEY") } },
+    {
+      type: "together",
+      backend: { baseUrl: "https://api.together.xyz/v1", key: stored("TOGETHER_API_KEY") },
+    },
+    {
+      type: "fireworks",
+      backend: {
+        baseUrl: "https://api.fireworks.ai/inference/v1",
+        key: stored("FIREWORKS_API_KEY"),
+      },
+    },
+    {
+      type: "groq",
+      backend: { baseUrl: "https://api.groq.com/openai/v1", key: stored("GROQ_API_KEY") },
+    },
+    {
+      type: "moonshot",
+      backend: { baseUrl: "https://api.moonshot.ai/v1", key: stored("MOONSHOT_API_KEY") },
+    },
     { type: "qwen", backend: { model: "qwen3.8-max", key: stored("QWEN_API_KEY") } },
-    { type: "deepseek", backend: { baseUrl: "https://api.deepseek.com", key: stored("DEEPSEEK_API_KEY") } },
-    { type: "mistral", backend: { baseUrl: "https://api.mistral.ai/v1", key: stored("MISTRAL_API_KEY") } },
+    {
+      type: "deepseek",
+      backend: { baseUrl: "https://api.deepseek.com", key: stored("DEEPSEEK_API_KEY") },
+    },
+    {
+      type: "mistral",
+      backend: { baseUrl: "https://api.mistral.ai/v1", key: stored("MISTRAL_API_KEY") },
+    },
     { type: "nvidia_nim", backend: { host: "nvidia", key: stored("NGC_API_KEY") } },
     {
       type: "workers_ai",
@@ -49,19 +94,32 @@ describe("a backend of a type alone", () => {
     expect(agentOf(`type: ${type}`).backend).toMatchObject({ type, ...backend });
   });
 
-  it.each(["chatcompletion", "azure_openai", "openrouter", "nebius", "poe", "ollama", "lmstudio", "vllm", "sglang", "inference"])(
-    "%s wants a model named",
+  it.each([
+    "chatcompletion",
+    "azure_openai",
+    "openrouter",
+    "nebius",
+    "poe",
+    "ollama",
+    "lmstudio",
+    "vllm",
+    "sglang",
+    "inference",
+  ])("%s wants a model named", (type) => {
+    expect(errorsOf(teamWith(`type: ${type}`), FULL_CONTEXT)).toEqual([
+      "4:7 missing /agents/0/backend",
+    ]);
+    expect(agentOf(`type: ${type}\nmodel: m`).backend).toMatchObject({ type, model: "m" });
+  });
+
+  it.each(Object.keys(BACKEND_TYPES).filter((type) => !SERVED_TYPES.includes(type)))(
+    "%s is refused with the way out",
     (type) => {
-      expect(errorsOf(teamWith(`type: ${type}`), FULL_CONTEXT)).toEqual(["4:7 missing /agents/0/backend"]);
-      expect(agentOf(`type: ${type}\nmodel: m`).backend).toMatchObject({ type, model: "m" });
+      const source = teamWith(`type: ${type}`);
+      expect(errorsOf(source, FULL_CONTEXT)).toEqual(["4:13 not_served /agents/0/backend/type"]);
+      expect(detailsOf(parseTeam(source, FULL_CONTEXT))[0]).toMatch(/not served: .*(type:|agent)/);
     },
   );
-
-  it.each(Object.keys(BACKEND_TYPES).filter((type) => !SERVED_TYPES.includes(type)))("%s is refused with the way out", (type) => {
-    const source = teamWith(`type: ${type}`);
-    expect(errorsOf(source, FULL_CONTEXT)).toEqual(["4:13 not_served /agents/0/backend/type"]);
-    expect(detailsOf(parseTeam(source, FULL_CONTEXT))[0]).toMatch(/not served: .*(type:|agent)/);
-  });
 });
 
 describe("another address", () => {
@@ -69,13 +127,22 @@ describe("another address", () => {
     "is honoured for %s, whose host stays what the type says, without any key of the operator's",
     (type) => {
       const own = agentOf(`type: ${type}\nmodel: m`).backend;
-      const moved = agentOf(`type: ${type}\nmodel: m\nbase_url: https://proxy.example.org/v1`).backend;
-      expect(moved).toMatchObject({ host: own?.host, format: own?.format, baseUrl: "https://proxy.example.org/v1", key: NO_KEY });
+      const moved = agentOf(
+        `type: ${type}\nmodel: m\nbase_url: https://proxy.example.org/v1`,
+      ).backend;
+      expect(moved).toMatchObject({
+        host: own?.host,
+        format: own?.format,
+        baseUrl: "https://proxy.example.org/v1",
+        key: NO_KEY,
+      });
     },
   );
 
   it("tells the host of Chat Completions", () => {
-    expect(agentOf("type: chatcompletion\nmodel: m\nbase_url: https://api.mistral.ai/v1").backend).toMatchObject({
+    expect(
+      agentOf("type: chatcompletion\nmodel: m\nbase_url: https://api.mistral.ai/v1").backend,
+    ).toMatchObject({
       host: "mistral",
       key: stored("MISTRAL_API_KEY"),
     });
@@ -92,17 +159,28 @@ describe("a server of one's own", () => {
   ])("is known by its type: $type", ({ type, baseUrl, key }) => {
     const source = teamWith(`type: ${type}\nmodel: m`);
     expect(agentOf(`type: ${type}\nmodel: m`).backend).toMatchObject({ host: type, baseUrl, key });
-    expect(parseTeam(source, FULL_CONTEXT).warnings.map(({ code }) => code)).toEqual(["price_unknown"]);
+    expect(parseTeam(source, FULL_CONTEXT).warnings.map(({ code }) => code)).toEqual([
+      "price_unknown",
+    ]);
   });
 
   it("gets the operator's key only at the operator's address", () => {
-    expect(agentOf("type: vllm\nmodel: m\nbase_url: http://localhost:8000/v1").backend?.key).toEqual(NO_KEY);
-    const source = teamWith("type: vllm\nmodel: m\nbase_url: http://localhost:8000/v1\napi_key: ${VLLM_API_KEY}");
-    expect(errorsOf(source, FULL_CONTEXT)).toEqual(["7:16 key_bound_elsewhere /agents/0/backend/api_key"]);
+    expect(
+      agentOf("type: vllm\nmodel: m\nbase_url: http://localhost:8000/v1").backend?.key,
+    ).toEqual(NO_KEY);
+    const source = teamWith(
+      "type: vllm\nmodel: m\nbase_url: http://localhost:8000/v1\napi_key: ${VLLM_API_KEY}",
+    );
+    expect(errorsOf(source, FULL_CONTEXT)).toEqual([
+      "7:16 key_bound_elsewhere /agents/0/backend/api_key",
+    ]);
   });
 
   it("may want the key that servers make nothing of", () => {
-    expect(agentOf("type: lmstudio\nmodel: m\napi_key: lm-studio").backend?.key).toEqual({ from: "literal", value: "lm-studio" });
+    expect(agentOf("type: lmstudio\nmodel: m\napi_key: lm-studio").backend?.key).toEqual({
+      from: "literal",
+      value: "lm-studio",
+    });
   });
 
   it("is refused where nobody allowed its address", () => {
@@ -115,14 +193,20 @@ describe("a server of one's own", () => {
   it("in the cloud wants its key", () => {
     const source = teamWith("type: ollama\nmodel: m\nbase_url: https://ollama.com/v1");
     expect(teamOf(source, FULL_CONTEXT).agents[0]?.backend.key).toEqual(stored("OLLAMA_API_KEY"));
-    expect(errorsOf(source, { ...FULL_CONTEXT, storedKeys: [] })).toEqual(["4:7 key_not_set /agents/0/backend"]);
+    expect(errorsOf(source, { ...FULL_CONTEXT, storedKeys: [] })).toEqual([
+      "4:7 key_not_set /agents/0/backend",
+    ]);
   });
 });
 
 describe("what the rules hear of a backend", () => {
   it.each([
     { name: "tools can be forced", backend: "type: openai", forces_tools: true },
-    { name: "tools cannot be forced while the model thinks", backend: "type: claude", forces_tools: false },
+    {
+      name: "tools cannot be forced while the model thinks",
+      backend: "type: claude",
+      forces_tools: false,
+    },
     {
       name: "tools can be forced on a model that does not",
       backend: "type: claude\nmodel: claude-sonnet-4-5",

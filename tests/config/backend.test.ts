@@ -2,13 +2,18 @@ import { describe, expect, it } from "vitest";
 import { parseTeam } from "../../src/config/parse-team";
 import { CONTEXT, detailsOf, errorsOf, FULL_CONTEXT, teamOf, teamWith, yamlWith } from "./teams";
 
-const backendOf = (lines: string, context = CONTEXT) => teamOf(yamlWith({ backend: lines }), context).agents[0]?.backend;
+const backendOf = (lines: string, context = CONTEXT) =>
+  teamOf(yamlWith({ backend: lines }), context).agents[0]?.backend;
 const at = (key: string) => `/agents/0/backend${key}`;
 
 describe("an agent's key", () => {
   it.each([
     ["is the operator's for the host", "", { from: "stored", name: "OPENAI_API_KEY" }],
-    ["is the operator's of the name written", "api_key: ${OPENAI_API_KEY}", { from: "stored", name: "OPENAI_API_KEY" }],
+    [
+      "is the operator's of the name written",
+      "api_key: ${OPENAI_API_KEY}",
+      { from: "stored", name: "OPENAI_API_KEY" },
+    ],
     ["is the caller's own", "api_key: sk-mine", { from: "literal", value: "sk-mine" }],
     [
       "is the caller's own for a host of theirs",
@@ -21,7 +26,11 @@ describe("an agent's key", () => {
   });
 
   it.each([
-    ["the host's is not set", "base_url: https://api.groq.com/openai/v1", `4:7 key_not_set ${at("")}`],
+    [
+      "the host's is not set",
+      "base_url: https://api.groq.com/openai/v1",
+      `4:7 key_not_set ${at("")}`,
+    ],
     [
       "the one named is not set",
       "base_url: https://api.groq.com/openai/v1\napi_key: ${GROQ_API_KEY}",
@@ -49,11 +58,23 @@ describe("an agent's key", () => {
     ],
     ["the name is any variable's", "api_key: ${PATH}", `6:16 key_unknown ${at("/api_key")}`],
     ["the name is every object's", "api_key: ${constructor}", `6:16 key_unknown ${at("/api_key")}`],
-    ["a name is mixed with text", "api_key: sk-${OPENAI_API_KEY}", `6:16 wrong_type ${at("/api_key")}`],
+    [
+      "a name is mixed with text",
+      "api_key: sk-${OPENAI_API_KEY}",
+      `6:16 wrong_type ${at("/api_key")}`,
+    ],
     ["it would end the header", 'api_key: "a\\r\\nb"', `6:16 wrong_type ${at("/api_key")}`],
     ["its braces were left out", "api_key: $OPENAI_API_KEY", `6:16 wrong_type ${at("/api_key")}`],
-    ["it is a name without its sign and braces", "api_key: OPENAI_API_KEY", `6:16 wrong_type ${at("/api_key")}`],
-    ["it is such a name in small letters", "api_key: openai_api_key", `6:16 wrong_type ${at("/api_key")}`],
+    [
+      "it is a name without its sign and braces",
+      "api_key: OPENAI_API_KEY",
+      `6:16 wrong_type ${at("/api_key")}`,
+    ],
+    [
+      "it is such a name in small letters",
+      "api_key: openai_api_key",
+      `6:16 wrong_type ${at("/api_key")}`,
+    ],
     ["it is a name that is nobody's", "api_key: MY_OWN_KEY", `6:16 wrong_type ${at("/api_key")}`],
     ["it is empty", 'api_key: ""', `6:16 wrong_type ${at("/api_key")}`],
   ])("is refused because %s", (_, lines, error) => {
@@ -69,48 +90,70 @@ describe("an agent's key", () => {
   it.each([
     { lines: "api_key: OPENAI_API_KEY", told: "To use the operator's, write `${OPENAI_API_KEY}`." },
     { lines: "api_key: MY_OWN_KEY", told: "To use the operator's, write `${OPENAI_API_KEY}`." },
-    { lines: "base_url: https://api.groq.com/openai/v1\napi_key: GROQ_API_KEY", told: "write `${GROQ_API_KEY}`" },
-    { lines: "base_url: https://api.example.org/v1\napi_key: MY_OWN_KEY", told: "Write the key itself." },
+    {
+      lines: "base_url: https://api.groq.com/openai/v1\napi_key: GROQ_API_KEY",
+      told: "write `${GROQ_API_KEY}`",
+    },
+    {
+      lines: "base_url: https://api.example.org/v1\napi_key: MY_OWN_KEY",
+      told: "Write the key itself.",
+    },
   ])("is not a bare name: $lines", ({ lines, told }) => {
     const [detail] = detailsOf(parseTeam(yamlWith({ backend: lines }), CONTEXT));
     expect(detail).toContain(told);
     expect(detail).not.toContain("MY_OWN_KEY");
   });
 
-  it.each(["AKIAIOSFODNN7EXAMPLE", "Z9X8C7V6", "MY-OWN-KEY"])("may be all in capitals: %s", (key) => {
-    expect(backendOf(`api_key: ${key}`)?.key).toEqual({ from: "literal", value: key });
-  });
+  it.each(["AKIAIOSFODNN7EXAMPLE", "Z9X8C7V6", "MY-OWN-KEY"])(
+    "may be all in capitals: %s",
+    (key) => {
+      expect(backendOf(`api_key: ${key}`)?.key).toEqual({ from: "literal", value: key });
+    },
+  );
 
   it("takes the second name of a host that has two", () => {
     const lines = "base_url: https://api.moonshot.ai/v1";
-    expect(backendOf(lines, { ...CONTEXT, storedKeys: ["KIMI_API_KEY", "OPENAI_API_KEY"] })?.key).toEqual({
+    expect(
+      backendOf(lines, { ...CONTEXT, storedKeys: ["KIMI_API_KEY", "OPENAI_API_KEY"] })?.key,
+    ).toEqual({
       from: "stored",
       name: "KIMI_API_KEY",
     });
   });
 
   it("never stands in what is said about the config", () => {
-    const result = parseTeam(yamlWith({ backend: "api_key: sk-CANARY-1234\nbase_url: http://10.0.0.1\nstrange: 1" }), CONTEXT);
+    const result = parseTeam(
+      yamlWith({ backend: "api_key: sk-CANARY-1234\nbase_url: http://10.0.0.1\nstrange: 1" }),
+      CONTEXT,
+    );
     expect(result.ok).toBe(false);
     expect(JSON.stringify(result)).not.toContain("CANARY");
   });
 
   it("never comes from another field", () => {
-    const team = teamOf(yamlWith({ agent: "system_message: use ${OPENAI_API_KEY}", backend: "user: ${OPENAI_API_KEY}" }));
+    const team = teamOf(
+      yamlWith({
+        agent: "system_message: use ${OPENAI_API_KEY}",
+        backend: "user: ${OPENAI_API_KEY}",
+      }),
+    );
     expect(team.agents[0]?.systemMessage).toBe("use ${OPENAI_API_KEY}");
     expect(team.agents[0]?.backend.params).toEqual({ user: "${OPENAI_API_KEY}" });
   });
 
   it("is warned about where an endpoint nobody knows gets none", () => {
-    expect(parseTeam(yamlWith({ backend: "base_url: https://api.example.org/v1" }), CONTEXT).warnings).toMatchObject([
-      { code: "no_key", pointer: at("/base_url"), line: 6 },
-    ]);
+    expect(
+      parseTeam(yamlWith({ backend: "base_url: https://api.example.org/v1" }), CONTEXT).warnings,
+    ).toMatchObject([{ code: "no_key", pointer: at("/base_url"), line: 6 }]);
   });
 
   it("is named where the operator has one for the address, and it is not the type's", () => {
     const lines = "type: claude\nmodel: glm-5.3\nbase_url: https://api.z.ai/api/anthropic";
     expect(parseTeam(teamWith(lines), FULL_CONTEXT).warnings).toMatchObject([
-      { code: "no_key", detail: expect.stringContaining("Write api_key if it wants one, such as ${ZAI_API_KEY}.") },
+      {
+        code: "no_key",
+        detail: expect.stringContaining("Write api_key if it wants one, such as ${ZAI_API_KEY}."),
+      },
     ]);
   });
 });
@@ -118,19 +161,29 @@ describe("an agent's key", () => {
 describe("a model's name", () => {
   const named = (name: string) => teamWith(`type: gemini\nmodel: ${JSON.stringify(name)}`);
 
-  it.each(["openai/gpt-oss-120b", "@cf/openai/gpt-oss-120b", "ft:gpt-5:org::id", "/models/a.gguf", "v1..2"])(
-    "may be %s",
-    (name) => {
-      expect(teamOf(named(name), FULL_CONTEXT).agents[0]?.backend.model).toBe(name);
-    },
-  );
+  it.each([
+    "openai/gpt-oss-120b",
+    "@cf/openai/gpt-oss-120b",
+    "ft:gpt-5:org::id",
+    "/models/a.gguf",
+    "v1..2",
+  ])("may be %s", (name) => {
+    expect(teamOf(named(name), FULL_CONTEXT).agents[0]?.backend.model).toBe(name);
+  });
 
-  it.each(["models/veo:predict#", "models/a?b=c", "models/%2e%2e/files", "a/../files", "..", "a\\b", "a\nb"])(
-    "may not lead to another place of its host: %j",
-    (name) => {
-      expect(errorsOf(named(name), FULL_CONTEXT)).toEqual(["5:14 out_of_range /agents/0/backend/model"]);
-    },
-  );
+  it.each([
+    "models/veo:predict#",
+    "models/a?b=c",
+    "models/%2e%2e/files",
+    "a/../files",
+    "..",
+    "a\\b",
+    "a\nb",
+  ])("may not lead to another place of its host: %j", (name) => {
+    expect(errorsOf(named(name), FULL_CONTEXT)).toEqual([
+      "5:14 out_of_range /agents/0/backend/model",
+    ]);
+  });
 });
 
 describe("parameters", () => {

@@ -15,7 +15,8 @@ describe("a config is refused for", () => {
     const problems = [...errors, ...refusals];
     expect(runnable).toBe(false);
     expect(problems.map((problem) => problem.code)).toContain(code);
-    if (pointer !== undefined) expect(problems.map((problem) => problem.pointer)).toContain(pointer);
+    if (pointer !== undefined)
+      expect(problems.map((problem) => problem.pointer)).toContain(pointer);
     for (const { detail } of problems) expect(detail.length).toBeLessThan(1_000);
     expect("admin" in {}).toBe(false);
   });
@@ -30,7 +31,13 @@ it("C1 an alias bomb takes less than 50 ms and 5 MB", () => {
 });
 
 describe("C5 what looks like a secret's name is text", () => {
-  const NAMES = ["${OPENAI_API_KEY}", "${env:OPENAI_API_KEY}", "{{OPENAI_API_KEY}}", "$OPENAI_API_KEY", "%OPENAI_API_KEY%"];
+  const NAMES = [
+    "${OPENAI_API_KEY}",
+    "${env:OPENAI_API_KEY}",
+    "{{OPENAI_API_KEY}}",
+    "$OPENAI_API_KEY",
+    "%OPENAI_API_KEY%",
+  ];
 
   it.each(NAMES)("in every field that takes text: %s", (name) => {
     const model = name.replaceAll("%", ""); // no model's name holds one, as addresses may be made of it
@@ -73,7 +80,9 @@ describe("C8 a path of somebody's machine", () => {
 });
 
 it("more mistakes than anyone reads are not all told", () => {
-  const source = Object.fromEntries(Array.from({ length: 10_000 }, (_, nth) => [`strange_${nth}`, nth]));
+  const source = Object.fromEntries(
+    Array.from({ length: 10_000 }, (_, nth) => [`strange_${nth}`, nth]),
+  );
   expect(checkTeam(source, CONTEXT).errors.length).toBeLessThanOrEqual(100);
 });
 
@@ -87,6 +96,7 @@ it("what a client wrote is shown cut, whatever its length", () => {
   ];
   for (const source of sources) {
     const { errors, refusals, warnings } = checkTeam(source, CONTEXT);
-    for (const { detail } of [...errors, ...refusals, ...warnings]) expect(detail.length).toBeLessThan(1_000);
+    for (const { detail } of [...errors, ...refusals, ...warnings])
+      expect(detail.length).toBeLessThan(1_000);
   }
 });

@@ -1,7 +1,13 @@
 import type { ProblemCode } from "../../src/config/parse-team";
 
 /** Configs that must be refused: which row of the acceptance list they are of, or are like, and with which code. */
-export type BadInput = { row: string; name: string; source: unknown; code: ProblemCode; pointer?: string };
+export type BadInput = {
+  row: string;
+  name: string;
+  source: unknown;
+  code: ProblemCode;
+  pointer?: string;
+};
 
 const one = (backend: string, more = ""): string =>
   `agent: {id: a, backend: {type: chatcompletion, model: m, ${backend}}}\n${more}`;
@@ -11,13 +17,19 @@ const nested = (depth: number): unknown => (depth === 0 ? 1 : { a: nested(depth 
 /** 308 bytes that would become 9^9 entries. */
 export const BOMB = [..."abcdefghi"]
   .map(
-    (name, at, all) => `${name}: &${name} [${Array.from({ length: 9 }, () => (at === 0 ? "lol" : `*${all[at - 1]}`)).join(",")}]`,
+    (name, at, all) =>
+      `${name}: &${name} [${Array.from({ length: 9 }, () => (at === 0 ? "lol" : `*${all[at - 1]}`)).join(",")}]`,
   )
   .join("\n");
 
 const SHAPES: readonly BadInput[] = [
   { row: "C1", name: "an alias bomb", source: BOMB, code: "syntax" },
-  { row: "C1", name: "a bomb of mappings", source: BOMB.replaceAll("[", "{x: [").replaceAll("]", "]}"), code: "syntax" },
+  {
+    row: "C1",
+    name: "a bomb of mappings",
+    source: BOMB.replaceAll("[", "{x: [").replaceAll("]", "]}"),
+    code: "syntax",
+  },
   { row: "C1", name: "an anchor that holds itself", source: "agents: &a [*a]", code: "too_deep" },
   { row: "C2", name: "4 kB of [", source: "[".repeat(4096), code: "too_deep" },
   { row: "C2", name: "4 kB of {", source: "{a: ".repeat(1024), code: "too_deep" },
@@ -29,13 +41,43 @@ const SHAPES: readonly BadInput[] = [
     source: `x: &x {__proto__: {admin: true}}\n<<: *x\n${claude("}")}`,
     code: "syntax",
   },
-  { row: "C3", name: "a tag that makes code", source: "agents: !!js/function 'function () {}'", code: "syntax" },
-  { row: "C3", name: "a tag of Python", source: "agents: !!python/object/apply:os.system ['id']", code: "syntax" },
+  {
+    row: "C3",
+    name: "a tag that makes code",
+    source: "agents: !!js/function 'function () {}'",
+    code: "syntax",
+  },
+  {
+    row: "C3",
+    name: "a tag of Python",
+    source: "agents: !!python/object/apply:os.system ['id']",
+    code: "syntax",
+  },
   { row: "C3", name: "an ordered map", source: "agents: !!omap []", code: "syntax" },
-  { row: "C3", name: "10 MB of bytes", source: `agents: !!binary ${"A".repeat(10_000_000)}`, code: "too_large" },
-  { row: "B5", name: "a prototype as a key", source: JSON.parse('{"__proto__": {"admin": true}}'), code: "unknown_key" },
-  { row: "B5", name: "a constructor as a key", source: "constructor: {prototype: {admin: true}}", code: "unknown_key" },
-  { row: "B5", name: "a prototype in extra_body", source: one("extra_body: {__proto__: {x: 1}}"), code: "not_allowed" },
+  {
+    row: "C3",
+    name: "10 MB of bytes",
+    source: `agents: !!binary ${"A".repeat(10_000_000)}`,
+    code: "too_large",
+  },
+  {
+    row: "B5",
+    name: "a prototype as a key",
+    source: JSON.parse('{"__proto__": {"admin": true}}'),
+    code: "unknown_key",
+  },
+  {
+    row: "B5",
+    name: "a constructor as a key",
+    source: "constructor: {prototype: {admin: true}}",
+    code: "unknown_key",
+  },
+  {
+    row: "B5",
+    name: "a prototype in extra_body",
+    source: one("extra_body: {__proto__: {x: 1}}"),
+    code: "not_allowed",
+  },
   {
     row: "B5",
     name: "a prototype as an agent's id",
@@ -67,7 +109,12 @@ const SHAPES: readonly BadInput[] = [
     source: "agents: [{id: a, backend: {type: claude}}, {id: a, backend: {type: claude}}]",
     code: "duplicate",
   },
-  { row: "B6", name: "a list where a mapping belongs", source: "agent: {id: a, backend: [type, claude]}", code: "wrong_type" },
+  {
+    row: "B6",
+    name: "a list where a mapping belongs",
+    source: "agent: {id: a, backend: [type, claude]}",
+    code: "wrong_type",
+  },
   {
     row: "B6",
     name: "a number as a text",
@@ -99,9 +146,24 @@ const SHAPES: readonly BadInput[] = [
     source: claude("}\ntimeout_settings: {orchestrator_timeout_seconds: .inf}"),
     code: "out_of_range",
   },
-  { row: "B4", name: "a number that is none", source: one("temperature: .nan"), code: "out_of_range" },
-  { row: "A9", name: "an id that is a path", source: 'agent: {id: "../other", backend: {type: claude}}', code: "out_of_range" },
-  { row: "A9", name: "an id with a NUL", source: { agent: { id: "a\0", backend: { type: "claude" } } }, code: "out_of_range" },
+  {
+    row: "B4",
+    name: "a number that is none",
+    source: one("temperature: .nan"),
+    code: "out_of_range",
+  },
+  {
+    row: "A9",
+    name: "an id that is a path",
+    source: 'agent: {id: "../other", backend: {type: claude}}',
+    code: "out_of_range",
+  },
+  {
+    row: "A9",
+    name: "an id with a NUL",
+    source: { agent: { id: "a\0", backend: { type: "claude" } } },
+    code: "out_of_range",
+  },
   {
     row: "A9",
     name: "an id of 2,000 characters",
@@ -112,9 +174,24 @@ const SHAPES: readonly BadInput[] = [
 
 const secret = "api_key: '${OPENAI_API_KEY}'";
 const SECRETS: readonly BadInput[] = [
-  { row: "C5", name: "part of a key from a name", source: one("api_key: 'x-${OPENAI_API_KEY}'"), code: "wrong_type" },
-  { row: "C5", name: "a key by a form of other programs", source: one("api_key: '${env:OPENAI_API_KEY}'"), code: "wrong_type" },
-  { row: "C5", name: "a name the operator did not list", source: one("api_key: '${MASTER_KEY}'"), code: "key_unknown" },
+  {
+    row: "C5",
+    name: "part of a key from a name",
+    source: one("api_key: 'x-${OPENAI_API_KEY}'"),
+    code: "wrong_type",
+  },
+  {
+    row: "C5",
+    name: "a key by a form of other programs",
+    source: one("api_key: '${env:OPENAI_API_KEY}'"),
+    code: "wrong_type",
+  },
+  {
+    row: "C5",
+    name: "a name the operator did not list",
+    source: one("api_key: '${MASTER_KEY}'"),
+    code: "key_unknown",
+  },
   {
     row: "C5",
     name: "a name in an address",
@@ -141,7 +218,15 @@ const SECRETS: readonly BadInput[] = [
   },
 ];
 
-export const PATHS = ["/etc", "../..", "~", "~/.ssh", "C:\\\\", "\\\\\\\\host\\\\share", "file:///etc/passwd"];
+export const PATHS = [
+  "/etc",
+  "../..",
+  "~",
+  "~/.ssh",
+  "C:\\\\",
+  "\\\\\\\\host\\\\share",
+  "file:///etc/passwd",
+];
 const HOST: readonly BadInput[] = [
   {
     row: "C7",
@@ -150,7 +235,12 @@ const HOST: readonly BadInput[] = [
     code: "not_served",
     pointer: "/hooks",
   },
-  { row: "C7", name: "an agent's hooks", source: one("hooks: {PostToolUse: [{handler: x}]}"), code: "not_served" },
+  {
+    row: "C7",
+    name: "an agent's hooks",
+    source: one("hooks: {PostToolUse: [{handler: x}]}"),
+    code: "not_served",
+  },
   {
     row: "C7",
     name: "an MCP server that is a program",
@@ -172,11 +262,23 @@ const HOST: readonly BadInput[] = [
   {
     row: "C7",
     name: "a shell in Docker",
-    source: one("enable_mcp_command_line: true, command_line_execution_mode: docker, command_line_docker_enable_sudo: true"),
+    source: one(
+      "enable_mcp_command_line: true, command_line_execution_mode: docker, command_line_docker_enable_sudo: true",
+    ),
     code: "not_served",
   },
-  { row: "C7", name: "a backend that is a program", source: "agent: {id: a, backend: {type: claude_code}}", code: "not_served" },
-  { row: "C12", name: "structured output", source: one("output_schema: {$ref: 'http://169.254.169.254/'}"), code: "not_served" },
+  {
+    row: "C7",
+    name: "a backend that is a program",
+    source: "agent: {id: a, backend: {type: claude_code}}",
+    code: "not_served",
+  },
+  {
+    row: "C12",
+    name: "structured output",
+    source: one("output_schema: {$ref: 'http://169.254.169.254/'}"),
+    code: "not_served",
+  },
   ...PATHS.flatMap((path): BadInput[] => [
     {
       row: "C8",
@@ -225,7 +327,14 @@ const URLS: readonly (readonly [row: string, ...urls: string[]])[] = [
     "javascript:alert(1)",
     "blob:https://a.example/x",
   ],
-  ["D8", "http://api.example.com", "https://user:pass@api.example.com", "//api.example.com", "api.example.com", ""],
+  [
+    "D8",
+    "http://api.example.com",
+    "https://user:pass@api.example.com",
+    "//api.example.com",
+    "api.example.com",
+    "",
+  ],
   [
     "D9",
     "https://api.example.com:22",
@@ -235,7 +344,14 @@ const URLS: readonly (readonly [row: string, ...urls: string[]])[] = [
   ],
 ];
 const ADDRESSES = URLS.flatMap(([row, ...urls]) =>
-  urls.map((url): BadInput => ({ row, name: `base_url: ${url}`, source: one(`base_url: "${url}"`), code: "base_url_refused" })),
+  urls.map(
+    (url): BadInput => ({
+      row,
+      name: `base_url: ${url}`,
+      source: one(`base_url: "${url}"`),
+      code: "base_url_refused",
+    }),
+  ),
 );
 
 export const BAD_INPUTS: readonly BadInput[] = [...SHAPES, ...SECRETS, ...HOST, ...ADDRESSES];

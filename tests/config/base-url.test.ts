@@ -106,7 +106,12 @@ describe("an allowed origin", () => {
 
 describe("what no operator can allow (H6, L17)", () => {
   const ownOrigins = ["http://127.0.0.1:8787", "https://ours.example.org"];
-  const allowedOrigins = ["http://127.0.0.1:*", "http://localhost:*", "http://[::1]:*", "http://localhost:9229"];
+  const allowedOrigins = [
+    "http://127.0.0.1:*",
+    "http://localhost:*",
+    "http://[::1]:*",
+    "http://localhost:9229",
+  ];
   it.each([
     { url: "http://127.0.0.1:8787/v1", why: "own address" },
     { url: "http://localhost:8787/v1", why: "own address" },
@@ -128,11 +133,17 @@ describe("what no operator can allow (H6, L17)", () => {
   });
 
   it("and its neighbours are still allowed", () => {
-    for (const url of ["http://127.0.0.1:8788/v1", "http://localhost:9221/v1", "http://localhost:9250/cdn-cgi-notes"])
+    for (const url of [
+      "http://127.0.0.1:8788/v1",
+      "http://localhost:9221/v1",
+      "http://localhost:9250/cdn-cgi-notes",
+    ])
       expect(checkBaseUrl(url, { allowedOrigins, ownOrigins }).ok).toBe(true);
   });
 
   it("takes origins of tools exactly: a `*` allows nothing", () => {
-    expect(parseToolOrigins("http://127.0.0.1:*, http://127.0.0.1:3000")).toEqual(["http://127.0.0.1:3000"]);
+    expect(parseToolOrigins("http://127.0.0.1:*, http://127.0.0.1:3000")).toEqual([
+      "http://127.0.0.1:3000",
+    ]);
   });
 });

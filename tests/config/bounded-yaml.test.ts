@@ -58,7 +58,8 @@ describe("a config of 240 kB", () => {
 
 describe("bounded parsing", () => {
   const options = { schema: "core", strict: true, prettyErrors: false, logLevel: "error" } as const;
-  const bounded = (text: string, mostProblems = 100) => parseBounded(text, { lines: new LineCounter(), mostProblems, options });
+  const bounded = (text: string, mostProblems = 100) =>
+    parseBounded(text, { lines: new LineCounter(), mostProblems, options });
 
   it.each([
     { name: "a mapping", text: "a: 1\nb: [x, {y: z}]\n" },

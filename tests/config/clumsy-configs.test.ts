@@ -16,7 +16,11 @@ const toldOf = (source: unknown) => {
 describe("of text that is no YAML, or none that is read here, people are told", () => {
   it.each([
     ["a tab", "agents:\n\t- id: a\n", "2:1 A tab indents this line: YAML takes spaces only."],
-    ["a key twice", backend("type: openai"), "5:5 `type` stands here a second time in the same mapping: keep one of the two."],
+    [
+      "a key twice",
+      backend("type: openai"),
+      "5:5 `type` stands here a second time in the same mapping: keep one of the two.",
+    ],
     [
       "a long key twice",
       `${"k".repeat(500)}: 1\n${"k".repeat(500)}: 2`,
@@ -47,8 +51,16 @@ describe("of text that is no YAML, or none that is read here, people are told", 
       "agent\n  id: a\n",
       "1:1 A key with a colon, a space and a value is wanted here: is the colon or the space missing?",
     ],
-    ["a value that begins with @", agent("system_message: @a"), "3:19 A value that begins with @ must be in quotes."],
-    ["a value that begins with %", agent("system_message: %a"), "3:19 A value that begins with % must be in quotes."],
+    [
+      "a value that begins with @",
+      agent("system_message: @a"),
+      "3:19 A value that begins with @ must be in quotes.",
+    ],
+    [
+      "a value that begins with %",
+      agent("system_message: %a"),
+      "3:19 A value that begins with % must be in quotes.",
+    ],
     [
       "a colon inside a text",
       agent("system_message: You are: a helper"),
@@ -64,7 +76,11 @@ describe("of text that is no YAML, or none that is read here, people are told", 
       "agent:\n    id: a\n  backend: {type: claude}\n",
       "3:1 All keys of one mapping must begin in the same column.",
     ],
-    ["quotes that stay open", 'agent:\n  id: "a\n', '3:1 The text that ends here has no closing " to its opening one.'],
+    [
+      "quotes that stay open",
+      'agent:\n  id: "a\n',
+      '3:1 The text that ends here has no closing " to its opening one.',
+    ],
     [
       "a backslash in quotes",
       agent('system_message: "C:\\d"'),
@@ -91,8 +107,16 @@ describe("of text that is no YAML, or none that is read here, people are told", 
       "agents: [",
       "1:10 Flow sequence in block collection must be sufficiently indented and end with a ].",
     ],
-    ["a character nobody sees", agent("system_message: a\u0007b"), "3:20 U+0007 may not stand in a config: remove it."],
-    ["half a character", agent("system_message: a\ud800b"), "3:20 U+D800 may not stand in a config: remove it."],
+    [
+      "a character nobody sees",
+      agent("system_message: a\u0007b"),
+      "3:20 U+0007 may not stand in a config: remove it.",
+    ],
+    [
+      "half a character",
+      agent("system_message: a\ud800b"),
+      "3:20 U+D800 may not stand in a config: remove it.",
+    ],
     [
       "half a character, escaped",
       agent('system_message: "a\\ud800b"'),
@@ -120,8 +144,16 @@ describe("of text that is no YAML, or none that is read here, people are told", 
 
 describe("of a value of another kind, people are told how to write it", () => {
   it.each([
-    ["yes for true", orchestrator("fairness_enabled: yes"), "3:21 fairness_enabled must be true or false; `yes` is text here."],
-    ["Off for false", backend("enable_web_search: Off"), "5:24 enable_web_search must be true or false; `Off` is text here."],
+    [
+      "yes for true",
+      orchestrator("fairness_enabled: yes"),
+      "3:21 fairness_enabled must be true or false; `yes` is text here.",
+    ],
+    [
+      "Off for false",
+      backend("enable_web_search: Off"),
+      "5:24 enable_web_search must be true or false; `Off` is text here.",
+    ],
     [
       "no for a feature that is not here",
       backend("enable_mcp_command_line: no"),
@@ -168,7 +200,11 @@ describe("of a value of another kind, people are told how to write it", () => {
       "1:13 id must be text; true is a switch here: put it in quotes.",
     ],
     ["a number for a key", top("7: x"), "2:1 A key must be text; 7 is not."],
-    ["a mapping for a key", top("? {a: b}\n: c"), "1:1 A key must be text; a list or a mapping is not."],
+    [
+      "a mapping for a key",
+      top("? {a: b}\n: c"),
+      "1:1 A key must be text; a list or a mapping is not.",
+    ],
   ])("%s", (_, source, told) => expect(toldOf(source)).toEqual([told]));
 
   it("a key that is a long list is not repeated", () => {
@@ -238,16 +274,29 @@ describe("of a key at the wrong place, people are told where it belongs", () => 
 
 describe("inside of what is refused as a whole, a key nobody knows is told too", () => {
   it.each([
-    ["a tool", backend("custom_tools: [{nme: [x], path: y, function: z}]"), "5:21 `nme` is no known key. Did you mean `name`?"],
-    ["a file", backend("upload_files: [{image_pth: x}]"), "5:21 `image_pth` is no known key. Did you mean `image_path`?"],
+    [
+      "a tool",
+      backend("custom_tools: [{nme: [x], path: y, function: z}]"),
+      "5:21 `nme` is no known key. Did you mean `name`?",
+    ],
+    [
+      "a file",
+      backend("upload_files: [{image_pth: x}]"),
+      "5:21 `image_pth` is no known key. Did you mean `image_path`?",
+    ],
   ])("%s", (_, source, told) => expect(toldOf(source)).toContain(told));
 
   it.each([
     [
       "all keys of a tool",
-      backend("custom_tools: [{name: a, function: b, category: c, path: d, description: e, preset_args: f, default_params: g}]"),
+      backend(
+        "custom_tools: [{name: a, function: b, category: c, path: d, description: e, preset_args: f, default_params: g}]",
+      ),
     ],
-    ["all kinds of files", backend("upload_files: [{image_path: a}, {audio_path: b}, {video_path: c}, {file_path: d}]")],
+    [
+      "all kinds of files",
+      backend("upload_files: [{image_path: a}, {audio_path: b}, {video_path: c}, {file_path: d}]"),
+    ],
   ])("%s are known", (_, source) => expect(checkTeam(source, FULL_CONTEXT).errors).toEqual([]));
 });
 
@@ -263,8 +312,16 @@ describe("clumsy, and right", () => {
     ["`no` where text belongs", agent("system_message: no")],
     ["JSON with a comma too many", '{"agent": {"id": "a", "backend": {"type": "claude"}},}'],
     ["a tag for text", backend("model: !!str claude-opus-4-1")],
-    ["one anchor's name for two things", "agents: [&a {id: a, backend: {type: claude}}, &a {id: b, backend: {type: claude}}]"],
-    ["a non-breaking space in a text", "agent:\n  id: a\n  system_message: |\n    \u00a0- x\n  backend: {type: claude}"],
+    [
+      "one anchor's name for two things",
+      "agents: [&a {id: a, backend: {type: claude}}, &a {id: b, backend: {type: claude}}]",
+    ],
+    [
+      "a non-breaking space in a text",
+      "agent:\n  id: a\n  system_message: |\n    \u00a0- x\n  backend: {type: claude}",
+    ],
     ["emoji", agent("system_message: 🦊 says 你好")],
-  ])("%s", (_, source) => expect(checkTeam(source, FULL_CONTEXT)).toMatchObject({ runnable: true, warnings: [] }));
+  ])("%s", (_, source) =>
+    expect(checkTeam(source, FULL_CONTEXT)).toMatchObject({ runnable: true, warnings: [] }),
+  );
 });

@@ -10,11 +10,14 @@ const CONTEXT = {
   toolSecrets: parseToolSecrets("WEATHER_KEY=https://api.weather.net, OTHER=https://other.net/v1"),
   repeatableTools: ["https://api.weather.net/search"],
 };
-const agent = (tools: string, more = "") => `agent: {id: a, backend: {type: claude${more}, custom_tools: [${tools}]}}`;
+const agent = (tools: string, more = "") =>
+  `agent: {id: a, backend: {type: claude${more}, custom_tools: [${tools}]}}`;
 const toolOf = (tools: string, more = "") => teamOf(agent(tools, more), CONTEXT);
 const told = (tools: string) => {
   const { errors, refusals } = checkTeam(agent(tools), CONTEXT);
-  return [...errors, ...refusals].map(({ code, pointer, detail }) => `${code} ${pointer}: ${detail}`).join("\n");
+  return [...errors, ...refusals]
+    .map(({ code, pointer, detail }) => `${code} ${pointer}: ${detail}`)
+    .join("\n");
 };
 
 const WEATHER = `{
@@ -46,40 +49,108 @@ describe("a tool over HTTP", () => {
         repeatable: false,
       },
     ]);
-    expect(rules.agents[0]?.tools).toEqual([READS_RESULTS, { name: "weather", acts_outside: false, idempotent: true }]);
+    expect(rules.agents[0]?.tools).toEqual([
+      READS_RESULTS,
+      { name: "weather", acts_outside: false, idempotent: true },
+    ]);
   });
 
   it.each([
     { lines: "url: 'https://x.net/a'", rule: { acts_outside: false, idempotent: true } },
-    { lines: "url: 'https://x.net/a', method: POST", rule: { acts_outside: true, idempotent: false } },
-    { lines: "url: 'https://x.net/a', method: DELETE", rule: { acts_outside: true, idempotent: false } },
-    { lines: "url: 'https://api.weather.net/search', method: POST", rule: { acts_outside: true, idempotent: true } },
-    { lines: "url: 'https://api.weather.net/search/deep?x=1', method: POST", rule: { acts_outside: true, idempotent: true } },
-    { lines: "url: 'https://api.weather.net/searches', method: POST", rule: { acts_outside: true, idempotent: false } },
-    { lines: "url: 'https://api.weather.net.evil.net/search', method: POST", rule: { acts_outside: true, idempotent: false } },
+    {
+      lines: "url: 'https://x.net/a', method: POST",
+      rule: { acts_outside: true, idempotent: false },
+    },
+    {
+      lines: "url: 'https://x.net/a', method: DELETE",
+      rule: { acts_outside: true, idempotent: false },
+    },
+    {
+      lines: "url: 'https://api.weather.net/search', method: POST",
+      rule: { acts_outside: true, idempotent: true },
+    },
+    {
+      lines: "url: 'https://api.weather.net/search/deep?x=1', method: POST",
+      rule: { acts_outside: true, idempotent: true },
+    },
+    {
+      lines: "url: 'https://api.weather.net/searches', method: POST",
+      rule: { acts_outside: true, idempotent: false },
+    },
+    {
+      lines: "url: 'https://api.weather.net.evil.net/search', method: POST",
+      rule: { acts_outside: true, idempotent: false },
+    },
   ])("is known to the rules by its method and the operator's word: $lines", ({ lines, rule }) => {
-    expect(toolOf(with_(lines)).rules.agents[0]?.tools).toEqual([READS_RESULTS, { name: "t", ...rule }]);
+    expect(toolOf(with_(lines)).rules.agents[0]?.tools).toEqual([
+      READS_RESULTS,
+      { name: "t", ...rule },
+    ]);
   });
 
   it("may stand under its name, and is left out where it is excluded", () => {
     const source = (more: string) =>
       `agent: {id: a, backend: {type: claude, custom_tools: {look: {url: 'https://x.net', description: d}}${more}}}`;
-    expect(teamOf(source(""), CONTEXT).agents[0]?.httpTools?.map(({ name }) => name)).toEqual(["look"]);
-    expect(teamOf(source(", exclude_custom_tools: [look]"), CONTEXT).agents[0]?.httpTools).toBeUndefined();
+    expect(teamOf(source(""), CONTEXT).agents[0]?.httpTools?.map(({ name }) => name)).toEqual([
+      "look",
+    ]);
+    expect(
+      teamOf(source(", exclude_custom_tools: [look]"), CONTEXT).agents[0]?.httpTools,
+    ).toBeUndefined();
   });
 
   it.each<{ name: string; lines: string; says: string }>([
-    { name: "no description", lines: "name: x, url: 'https://x.net'", says: "description is missing" },
-    { name: "a secret in its address", lines: "url: 'https://x.net/?k=${WEATHER_KEY}'", says: "may not name a secret" },
-    { name: "a host that arguments choose", lines: "url: 'https://{host}/x'", says: "whose host is written out" },
-    { name: "a user that arguments choose", lines: "url: 'https://{u}@x.net/x'", says: "whose host is written out" },
-    { name: "a port that arguments choose", lines: "url: 'https://x.net:{p}/x'", says: "whose host is written out" },
-    { name: "a backslash before its path", lines: "url: 'https://x.net\\{h}/x'", says: "whose host is written out" },
-    { name: "a private address", lines: "url: 'https://169.254.169.254/x'", says: "cannot or must not reach" },
+    {
+      name: "no description",
+      lines: "name: x, url: 'https://x.net'",
+      says: "description is missing",
+    },
+    {
+      name: "a secret in its address",
+      lines: "url: 'https://x.net/?k=${WEATHER_KEY}'",
+      says: "may not name a secret",
+    },
+    {
+      name: "a host that arguments choose",
+      lines: "url: 'https://{host}/x'",
+      says: "whose host is written out",
+    },
+    {
+      name: "a user that arguments choose",
+      lines: "url: 'https://{u}@x.net/x'",
+      says: "whose host is written out",
+    },
+    {
+      name: "a port that arguments choose",
+      lines: "url: 'https://x.net:{p}/x'",
+      says: "whose host is written out",
+    },
+    {
+      name: "a backslash before its path",
+      lines: "url: 'https://x.net\\{h}/x'",
+      says: "whose host is written out",
+    },
+    {
+      name: "a private address",
+      lines: "url: 'https://169.254.169.254/x'",
+      says: "cannot or must not reach",
+    },
     { name: "plain http", lines: "url: 'http://x.net/'", says: "must begin with https://" },
-    { name: "a credential in its query", lines: "url: 'https://x.net/?api_key=abcdef'", says: "may not hold `api_key`" },
-    { name: "an argument nobody describes", lines: "url: 'https://x.net/{id}'", says: "`{id}` is no argument" },
-    { name: "half a placeholder", lines: "url: 'https://x.net/{id'", says: "a brace that belongs to no" },
+    {
+      name: "a credential in its query",
+      lines: "url: 'https://x.net/?api_key=abcdef'",
+      says: "may not hold `api_key`",
+    },
+    {
+      name: "an argument nobody describes",
+      lines: "url: 'https://x.net/{id}'",
+      says: "`{id}` is no argument",
+    },
+    {
+      name: "half a placeholder",
+      lines: "url: 'https://x.net/{id'",
+      says: "a brace that belongs to no",
+    },
     {
       name: "another method",
       lines: "url: 'https://x.net', method: TRACE",
@@ -92,7 +163,8 @@ describe("a tool over HTTP", () => {
     },
     {
       name: "a reference",
-      lines: "url: 'https://x.net', parameters: {type: object, properties: {a: {$ref: 'http://169.254.169.254/'}}}",
+      lines:
+        "url: 'https://x.net', parameters: {type: object, properties: {a: {$ref: 'http://169.254.169.254/'}}}",
       says: "/custom_tools/0/parameters/properties/a/$ref: parameters.properties.a.$ref is not taken here",
     },
     {
@@ -100,7 +172,11 @@ describe("a tool over HTTP", () => {
       lines: "url: 'https://x.net', headers: {Host: y}",
       says: "`Host` is the service's own",
     },
-    { name: "a header with a line break", lines: 'url: "https://x.net", headers: {X: "a\\nb"}', says: "plain characters" },
+    {
+      name: "a header with a line break",
+      lines: 'url: "https://x.net", headers: {X: "a\\nb"}',
+      says: "plain characters",
+    },
     {
       name: "a credential in clear",
       lines: "url: 'https://x.net', headers: {Authorization: Bearer abcdefgh}",
@@ -134,37 +210,52 @@ describe("a tool over HTTP", () => {
     },
     {
       name: "a count of arguments beside presets",
-      lines: "url: 'https://x.net', preset_args: {t: 1}, parameters: {type: object, properties: {q: {}}, minProperties: 1}",
+      lines:
+        "url: 'https://x.net', preset_args: {t: 1}, parameters: {type: object, properties: {q: {}}, minProperties: 1}",
       says: "not_allowed /agent/backend/custom_tools/0/parameters/minProperties: parameters.minProperties counts arguments",
     },
-    ...["dependentRequired: {q: [t]}", "if: {required: [t]}", "then: {required: [t]}"].map((keyword) => ({
-      name: `what no arguments are checked for: ${keyword}`,
-      lines: `url: 'https://x.net', preset_args: {t: 1}, parameters: {type: object, ${keyword}}`,
-      says: "is no keyword of JSON Schema that is taken here",
-    })),
-    { name: "a misspelt key", lines: "url: 'https://x.net', methd: GET", says: "Did you mean `method`?" },
+    ...["dependentRequired: {q: [t]}", "if: {required: [t]}", "then: {required: [t]}"].map(
+      (keyword) => ({
+        name: `what no arguments are checked for: ${keyword}`,
+        lines: `url: 'https://x.net', preset_args: {t: 1}, parameters: {type: object, ${keyword}}`,
+        says: "is no keyword of JSON Schema that is taken here",
+      }),
+    ),
+    {
+      name: "a misspelt key",
+      lines: "url: 'https://x.net', methd: GET",
+      says: "Did you mean `method`?",
+    },
   ])("is refused for $name", ({ lines, says }) => {
     expect(told(lines.startsWith("name:") ? `{${lines}}` : with_(lines))).toContain(says);
   });
 });
 
 describe("a tool that models of a format cannot be told of", () => {
-  const FIRST = "parameters: {type: object, properties: {a: {anyOf: [{type: string}, {not: {type: 'null'}}]}}}";
+  const FIRST =
+    "parameters: {type: object, properties: {a: {anyOf: [{type: string}, {not: {type: 'null'}}]}}}";
   const source = (type: string, tool: string, more = "") =>
     `agent:\n  id: a\n  backend:\n    type: ${type}\n    custom_tools:\n      - ${with_(tool)}${more}`;
   const problems = (text: string) => checkTeam(text, CONTEXT).errors;
 
   it.each([
-    { name: "a keyword deep in it", lines: `url: 'https://x.net', ${FIRST}`, at: "/properties/a/anyOf/1/not", says: "`not`" },
+    {
+      name: "a keyword deep in it",
+      lines: `url: 'https://x.net', ${FIRST}`,
+      at: "/properties/a/anyOf/1/not",
+      says: "`not`",
+    },
     {
       name: "an alternative among others, which are written otherwise there",
-      lines: "url: 'https://x.net', parameters: {type: object, properties: {a: {oneOf: [{type: string}, {not: {}}]}}}",
+      lines:
+        "url: 'https://x.net', parameters: {type: object, properties: {a: {oneOf: [{type: string}, {not: {}}]}}}",
       at: "/properties/a",
       says: "`not`",
     },
     {
       name: "parts that contradict each other",
-      lines: "url: 'https://x.net', parameters: {type: object, properties: {a: {allOf: [{minLength: 1}, {minLength: 2}]}}}",
+      lines:
+        "url: 'https://x.net', parameters: {type: object, properties: {a: {allOf: [{minLength: 1}, {minLength: 2}]}}}",
       at: "/properties/a/allOf",
       says: "two of its parts say `minLength` differently",
     },
@@ -178,7 +269,9 @@ describe("a tool that models of a format cannot be told of", () => {
         detail: expect.stringContaining(says),
       },
     ]);
-    expect(problems(source("gemini", lines))[0]?.detail).toContain("say it in the tool's description");
+    expect(problems(source("gemini", lines))[0]?.detail).toContain(
+      "say it in the tool's description",
+    );
     expect(problems(source("claude", lines))).toEqual([]);
   });
 
@@ -189,11 +282,16 @@ describe("a tool that models of a format cannot be told of", () => {
   });
 
   it("may stand in the config where it is left out", () => {
-    expect(problems(source("gemini", `url: 'https://x.net', ${FIRST}`, "\n    exclude_custom_tools: [t]"))).toEqual([]);
+    expect(
+      problems(
+        source("gemini", `url: 'https://x.net', ${FIRST}`, "\n    exclude_custom_tools: [t]"),
+      ),
+    ).toEqual([]);
   });
 
   it("is one again where what cannot be said is set", () => {
-    const schema = "parameters: {type: object, properties: {a: {not: {}}, b: {type: string}}}, preset_args: {a: 1}";
+    const schema =
+      "parameters: {type: object, properties: {a: {not: {}}, b: {type: string}}}, preset_args: {a: 1}";
     expect(problems(source("gemini", `url: 'https://x.net', ${schema}`))).toEqual([]);
   });
 });
@@ -211,7 +309,9 @@ describe("a tool's name", () => {
   });
 
   it("is given once", () => {
-    expect(told(`current_time, {name: current_time, description: d, url: 'https://x.net'}`)).toContain("duplicate");
+    expect(
+      told(`current_time, {name: current_time, description: d, url: 'https://x.net'}`),
+    ).toContain("duplicate");
   });
 });
 
@@ -219,44 +319,63 @@ describe("a tool of the deployment", () => {
   it.each(["current_time", "{name: current_time}"])("is named: %s", (tool) => {
     const { agents, rules } = toolOf(tool);
     expect(agents[0]?.registryTools).toEqual(["current_time"]);
-    expect(rules.agents[0]?.tools).toEqual([{ name: "current_time", acts_outside: false, idempotent: true }]);
+    expect(rules.agents[0]?.tools).toEqual([
+      { name: "current_time", acts_outside: false, idempotent: true },
+    ]);
   });
 
   it("that is none is told with what is like it", () => {
-    expect(told("curent_time")).toContain("`curent_time` is no tool of this service. Did you mean `current_time`?");
-    expect(told("two_num_tool")).toContain("There are: current_time. A tool over HTTP has a `url`.");
+    expect(told("curent_time")).toContain(
+      "`curent_time` is no tool of this service. Did you mean `current_time`?",
+    );
+    expect(told("two_num_tool")).toContain(
+      "There are: current_time. A tool over HTTP has a `url`.",
+    );
   });
 });
 
 it("a tool in Python is refused with the way to have it", () => {
-  expect(told("{name: [add], path: add.py, function: [add]}")).toContain("write its address as `url` in place of `path`");
+  expect(told("{name: [add], path: add.py, function: [add]}")).toContain(
+    "write its address as `url` in place of `path`",
+  );
 });
 
 it.each([
   ["", []],
-  ["A=https://a.net, B=https://b.net/x,A=https://c.net", ["A: https://a.net, https://c.net", "B: https://b.net/x"]],
+  [
+    "A=https://a.net, B=https://b.net/x,A=https://c.net",
+    ["A: https://a.net, https://c.net", "B: https://b.net/x"],
+  ],
   ["A@acme=https://a.net/v1, A=https://b.net", ["A@acme: https://a.net/v1", "A: https://b.net"]],
   [
     "A@acme=GET+POST https://a.net, A@acme=DELETE https://a.net/tmp",
     ["A@acme: GET+POST https://a.net, DELETE https://a.net/tmp"],
   ],
   ["A, =x, B=nowhere, 1=https://a.net", []],
-  ["A@Acme=https://a.net, A@=https://a.net, A=GTE https://a.net, A=get https://a.net, A=GET+ https://a.net", []],
+  [
+    "A@Acme=https://a.net, A@=https://a.net, A=GTE https://a.net, A=get https://a.net, A=GET+ https://a.net",
+    [],
+  ],
 ])(
   "TOOL_SECRETS=%s binds names to tenants, methods and addresses, and what cannot be read to nothing (M11)",
   (variable, said) => {
     const told = parseToolSecrets(variable).map(
-      ({ name, tenant, bindings }) => `${name}${tenant === null ? "" : `@${tenant}`}: ${describeBindings(bindings)}`,
+      ({ name, tenant, bindings }) =>
+        `${name}${tenant === null ? "" : `@${tenant}`}: ${describeBindings(bindings)}`,
     );
     expect(told).toEqual(said);
   },
 );
 
 it("a tenant is served by the operator's secrets that name it or nobody, and its own win (M11)", () => {
-  const operators = parseToolSecrets("A@acme=https://a.net,A=https://b.net,B@other=https://b.net,C=https://c.net");
+  const operators = parseToolSecrets(
+    "A@acme=https://a.net,A=https://b.net,B@other=https://b.net,C=https://c.net",
+  );
   const own = [{ name: "C", bindings: [{ origin: "https://own.net" }] }];
   const servedTo = (tenant: string) =>
-    withOwnSecrets(own, secretsFor(tenant, operators)).map(({ name, bindings }) => `${name}: ${describeBindings(bindings)}`);
+    withOwnSecrets(own, secretsFor(tenant, operators)).map(
+      ({ name, bindings }) => `${name}: ${describeBindings(bindings)}`,
+    );
   expect(servedTo("acme")).toEqual(["C: https://own.net", "A: https://a.net, https://b.net"]);
   expect(servedTo("other")).toEqual(["C: https://own.net", "A: https://b.net", "B: https://b.net"]);
 });

@@ -3,7 +3,9 @@ import { describe, expect, it } from "vitest";
 import type { Env } from "../../src/env";
 import { KEY_NAMES, OPERATOR_VARIABLES } from "../../src/providers/registry";
 
-type Text = { [Name in keyof Env]-?: NonNullable<Env[Name]> extends string ? Name : never }[keyof Env];
+type Text = {
+  [Name in keyof Env]-?: NonNullable<Env[Name]> extends string ? Name : never;
+}[keyof Env];
 
 /** What the service itself reads of texts: does not compile unless it names them all. */
 const SERVICE: Record<Text, "set" | "offered"> = {
@@ -39,13 +41,17 @@ describe("the example of .dev.vars", () => {
   });
 
   it("names every other variable of the service, every provider's key and every variable of the operator's once", () => {
-    expect(named(/^# ([A-Z_]+)="/)).toEqual([...serviceNames("offered"), ...KEY_NAMES, ...OPERATOR_VARIABLES].sort());
+    expect(named(/^# ([A-Z_]+)="/)).toEqual(
+      [...serviceNames("offered"), ...KEY_NAMES, ...OPERATOR_VARIABLES].sort(),
+    );
   });
 });
 
 it("wrangler.toml sets every variable of the service that is no secret and not for development alone", () => {
   const [, vars = ""] = /^\[vars\]\n(.*?)^\[/ms.exec(readFileSync("wrangler.toml", "utf8")) ?? [];
   const set = vars.split("\n").flatMap((line) => /^([A-Z_]+) = /.exec(line)?.[1] ?? []);
-  const wanted = Object.keys(SERVICE).filter((name) => !["MASTER_KEY", "SEALING_KEYS", "OPEN_ACCESS"].includes(name));
+  const wanted = Object.keys(SERVICE).filter(
+    (name) => !["MASTER_KEY", "SEALING_KEYS", "OPEN_ACCESS"].includes(name),
+  );
   expect(set.sort()).toEqual(wanted.sort());
 });

@@ -3,7 +3,8 @@ import { parseTeam } from "../../src/config/parse-team";
 import { detailsOf, errorsOf, FULL_CONTEXT, teamOf, teamWith } from "./teams";
 
 const azure = (lines: string) => teamWith(`type: azure_openai\nmodel: gpt-4.1\n${lines}`);
-const backendOf = (source: string, context = FULL_CONTEXT) => teamOf(source, context).agents[0]?.backend;
+const backendOf = (source: string, context = FULL_CONTEXT) =>
+  teamOf(source, context).agents[0]?.backend;
 const ENDPOINT = "https://ours.openai.azure.com";
 const withVersion = (version: string) => ({
   ...FULL_CONTEXT,
@@ -12,8 +13,18 @@ const withVersion = (version: string) => ({
 
 describe("a versioned endpoint", () => {
   it.each([
-    { name: "is the operator's at its current API", lines: "", baseUrl: `${ENDPOINT}/openai/v1`, apiVersion: null },
-    { name: "is at its current API by name", lines: "api_version: v1", baseUrl: `${ENDPOINT}/openai/v1`, apiVersion: null },
+    {
+      name: "is the operator's at its current API",
+      lines: "",
+      baseUrl: `${ENDPOINT}/openai/v1`,
+      apiVersion: null,
+    },
+    {
+      name: "is at its current API by name",
+      lines: "api_version: v1",
+      baseUrl: `${ENDPOINT}/openai/v1`,
+      apiVersion: null,
+    },
     {
       name: "is at a dated version",
       lines: "api_version: 2024-12-01-preview",
@@ -54,15 +65,21 @@ describe("a versioned endpoint", () => {
   });
 
   it("has the operator's version where the config names none", () => {
-    expect(backendOf(azure(""), withVersion("2025-04-01-preview"))).toMatchObject({ apiVersion: "2025-04-01-preview" });
-    expect(backendOf(azure("api_version: v1"), withVersion("2025-04-01-preview"))).toMatchObject({ apiVersion: null });
+    expect(backendOf(azure(""), withVersion("2025-04-01-preview"))).toMatchObject({
+      apiVersion: "2025-04-01-preview",
+    });
+    expect(backendOf(azure("api_version: v1"), withVersion("2025-04-01-preview"))).toMatchObject({
+      apiVersion: null,
+    });
   });
 
   it.each([
     { lines: "", format: "openai-chat" },
     { lines: "api: chat_completions", format: "openai-chat" },
     { lines: "api: responses", format: "openai-responses" },
-  ])("speaks $format for `$lines`", ({ lines, format }) => expect(backendOf(azure(lines))?.format).toBe(format));
+  ])("speaks $format for `$lines`", ({ lines, format }) =>
+    expect(backendOf(azure(lines))?.format).toBe(format),
+  );
 
   it.each(["azure_deployment", "deployment_name"])("takes its model's name from %s", (key) => {
     expect(backendOf(azure(`${key}: our-gpt`))?.model).toBe("our-gpt");
@@ -70,7 +87,10 @@ describe("a versioned endpoint", () => {
   });
 
   it("knows the window of a model by the deployment's name, and no price", () => {
-    expect(teamOf(azure(""), FULL_CONTEXT).rules.agents[0]).toMatchObject({ context_window: 1_047_576, price: null });
+    expect(teamOf(azure(""), FULL_CONTEXT).rules.agents[0]).toMatchObject({
+      context_window: 1_047_576,
+      price: null,
+    });
   });
 });
 
@@ -81,7 +101,11 @@ describe("an endpoint is refused", () => {
       source: azure("api_version: latest"),
       error: "6:20 out_of_range /agents/0/backend/api_version",
     },
-    { name: "an API that is none", source: azure("api: completions"), error: "6:12 out_of_range /agents/0/backend/api" },
+    {
+      name: "an API that is none",
+      source: azure("api: completions"),
+      error: "6:12 out_of_range /agents/0/backend/api",
+    },
     {
       name: "another resource's, which the operator's key is not for",
       source: azure("azure_endpoint: https://theirs.openai.azure.com"),
@@ -118,16 +142,18 @@ describe("an endpoint is refused", () => {
 
   it("where the operator's own is no address, saying whose it is", () => {
     const context = { ...FULL_CONTEXT, variables: { AZURE_OPENAI_ENDPOINT: "ours" } };
-    expect(detailsOf(parseTeam(azure(""), context))[0]).toContain("The operator's AZURE_OPENAI_ENDPOINT is no complete URL");
+    expect(detailsOf(parseTeam(azure(""), context))[0]).toContain(
+      "The operator's AZURE_OPENAI_ENDPOINT is no complete URL",
+    );
   });
 });
 
 describe("an operator's variable", () => {
   it("allows its address although it is private, and no other", () => {
     expect(backendOf(teamWith("type: vllm\nmodel: m"))?.baseUrl).toBe("http://10.0.0.5:8000/v1");
-    expect(errorsOf(teamWith("type: vllm\nmodel: m\nbase_url: http://10.0.0.6:8000/v1"), FULL_CONTEXT)).toEqual([
-      "6:17 base_url_refused /agents/0/backend/base_url",
-    ]);
+    expect(
+      errorsOf(teamWith("type: vllm\nmodel: m\nbase_url: http://10.0.0.6:8000/v1"), FULL_CONTEXT),
+    ).toEqual(["6:17 base_url_refused /agents/0/backend/base_url"]);
   });
 
   it("cannot lead an address, or the key with it, to another place of the host", () => {

@@ -6,7 +6,8 @@ const agentOf = (source: string) => {
   const { agents, rules } = teamOf(source, FULL_CONTEXT);
   return { backend: agents[0]?.backend, hosted: rules.agents[0]?.hosted_tools };
 };
-const refusal = (backend: string) => detailsOf(parseTeam(teamWith(backend), FULL_CONTEXT)).join("\n");
+const refusal = (backend: string) =>
+  detailsOf(parseTeam(teamWith(backend), FULL_CONTEXT)).join("\n");
 
 describe("a tool that the provider runs", () => {
   it.each([
@@ -19,7 +20,11 @@ describe("a tool that the provider runs", () => {
     { backend: "type: gemini\nenable_code_interpreter: true", tool: "code_execution", usd: 0 },
     { backend: "type: grok\nenable_web_search: true", tool: "web_search", usd: 0.005 },
     { backend: "type: grok\nenable_x_search: true", tool: "x_search", usd: 0.005 },
-    { backend: "type: azure_openai\nmodel: m\napi: responses\nenable_code_execution: true", tool: "code_execution", usd: null },
+    {
+      backend: "type: azure_openai\nmodel: m\napi: responses\nenable_code_execution: true",
+      tool: "code_execution",
+      usd: null,
+    },
   ])("is offered and priced: $backend", ({ backend, tool, usd }) => {
     const agent = agentOf(teamWith(backend));
     expect(agent.backend?.hostedTools).toEqual([{ name: tool, maxUses: 5 }]);
@@ -27,8 +32,13 @@ describe("a tool that the provider runs", () => {
   });
 
   it("is one, whichever of its keys are on", () => {
-    const source = teamWith("type: claude\nenable_code_execution: true\nenable_code_interpreter: true\nenable_web_search: true");
-    expect(agentOf(source).backend?.hostedTools.map(({ name }) => name)).toEqual(["web_search", "code_execution"]);
+    const source = teamWith(
+      "type: claude\nenable_code_execution: true\nenable_code_interpreter: true\nenable_web_search: true",
+    );
+    expect(agentOf(source).backend?.hostedTools.map(({ name }) => name)).toEqual([
+      "web_search",
+      "code_execution",
+    ]);
   });
 
   it("is none where its key is off", () => {
@@ -37,17 +47,26 @@ describe("a tool that the provider runs", () => {
   });
 
   it("may be used as often in a call as the config says", () => {
-    expect(agentOf(teamWith("type: claude\nenable_web_search: true\nhosted_tool_max_uses: 2")).hosted).toMatchObject([
-      { max_uses: 2 },
-    ]);
+    expect(
+      agentOf(teamWith("type: claude\nenable_web_search: true\nhosted_tool_max_uses: 2")).hosted,
+    ).toMatchObject([{ max_uses: 2 }]);
   });
 
   it.each([
     { backend: "type: openai\nenable_web_search: true", says: [] },
     { backend: "type: claude\nenable_web_search: true", says: [] },
-    { backend: "type: claude\nenable_code_execution: true", says: ["is no limit for code execution, as Anthropic takes none"] },
-    { backend: "type: gemini\nenable_web_search: true", says: ["is no limit for web search, as Google Gemini takes none"] },
-    { backend: "type: grok", says: ["has no effect: the agent has no tool that its provider runs"] },
+    {
+      backend: "type: claude\nenable_code_execution: true",
+      says: ["is no limit for code execution, as Anthropic takes none"],
+    },
+    {
+      backend: "type: gemini\nenable_web_search: true",
+      says: ["is no limit for web search, as Google Gemini takes none"],
+    },
+    {
+      backend: "type: grok",
+      says: ["has no effect: the agent has no tool that its provider runs"],
+    },
   ])("is warned about where nothing holds it to that: $backend", ({ backend, says }) => {
     const at = "no_effect /agents/0/backend/hosted_tool_max_uses: `hosted_tool_max_uses` ";
     const warnings = warningsOf(teamWith(`${backend}\nhosted_tool_max_uses: 2`));
@@ -59,21 +78,37 @@ describe("a tool that the provider runs", () => {
     const grok = (lines: string) => errorsOf(teamWith(`type: grok\n${lines}`), FULL_CONTEXT);
     expect(grok("enable_x_search: true")).toEqual([]);
     expect(grok("api: chat_completions\nseed: 7")).toEqual([]);
-    expect(grok("api: chat_completions\nenable_x_search: true")).toEqual(["6:7 not_served /agents/0/backend/enable_x_search"]);
+    expect(grok("api: chat_completions\nenable_x_search: true")).toEqual([
+      "6:7 not_served /agents/0/backend/enable_x_search",
+    ]);
   });
 });
 
 describe("a tool is refused", () => {
   it.each([
     { backend: "type: groq\nenable_web_search: true", says: "Groq has no web search here" },
-    { backend: "type: groq\nenable_web_search: true", says: "a backend that has it: openai, claude, gemini, grok." },
+    {
+      backend: "type: groq\nenable_web_search: true",
+      says: "a backend that has it: openai, claude, gemini, grok.",
+    },
     { backend: "type: openai\nenable_x_search: true", says: "a backend that has it: grok." },
-    { backend: "type: chatcompletion\nmodel: gpt-5\nenable_web_search: true", says: "Chat Completions has no web search here" },
-    { backend: "type: azure_openai\nmodel: m\nenable_code_execution: true", says: "write `api: responses`" },
-    { backend: "type: azure_openai\nmodel: m\napi: responses\nenable_web_search: true", says: "Azure OpenAI has no web search" },
+    {
+      backend: "type: chatcompletion\nmodel: gpt-5\nenable_web_search: true",
+      says: "Chat Completions has no web search here",
+    },
+    {
+      backend: "type: azure_openai\nmodel: m\nenable_code_execution: true",
+      says: "write `api: responses`",
+    },
+    {
+      backend: "type: azure_openai\nmodel: m\napi: responses\nenable_web_search: true",
+      says: "Azure OpenAI has no web search",
+    },
   ])("with what to do: $says", ({ backend, says }) => {
     expect(refusal(backend)).toContain(says);
-    expect(errorsOf(teamWith(backend), FULL_CONTEXT)[0]).toContain(" not_served /agents/0/backend/enable_");
+    expect(errorsOf(teamWith(backend), FULL_CONTEXT)[0]).toContain(
+      " not_served /agents/0/backend/enable_",
+    );
   });
 
   it.each([
@@ -86,7 +121,8 @@ describe("a tool is refused", () => {
 });
 
 describe("a model that runs tools only by themselves", () => {
-  const alone = "{id: a, backend: {type: gemini, model: gemini-2.5-flash, enable_web_search: true, enable_code_execution: true}}";
+  const alone =
+    "{id: a, backend: {type: gemini, model: gemini-2.5-flash, enable_web_search: true, enable_code_execution: true}}";
   const rulesOf = (source: string) => teamOf(source, FULL_CONTEXT).rules.agents[0];
 
   it.each([
@@ -101,7 +137,9 @@ describe("a model that runs tools only by themselves", () => {
       hosted_tools: [{ name: "web_search" }, { name: "code_execution" }],
     });
     const told = warningsOf(source).filter((warning) => warning.startsWith("research_calls"));
-    expect(told).toEqual([expect.stringContaining("gemini-2.5-flash runs it only in calls without functions")]);
+    expect(told).toEqual([
+      expect.stringContaining("gemini-2.5-flash runs it only in calls without functions"),
+    ]);
     expect(told[0]).toContain("gemini-3.8-flash needs none");
   });
 
@@ -118,10 +156,15 @@ describe("a model that runs tools only by themselves", () => {
   ])("has none $name", ({ source }) => {
     expect(rulesOf(source)).not.toHaveProperty("hosted_alone");
     expect(rulesOf(source)?.hosted_tools).toHaveLength(2);
-    expect(warningsOf(source).filter((warning) => warning.startsWith("research_calls"))).toEqual([]);
+    expect(warningsOf(source).filter((warning) => warning.startsWith("research_calls"))).toEqual(
+      [],
+    );
   });
 
   it("has its uses at its own price", () => {
-    expect(agentOf(`agent: ${alone}`).hosted?.[0]).toMatchObject({ name: "web_search", usd_per_use: 0.035 });
+    expect(agentOf(`agent: ${alone}`).hosted?.[0]).toMatchObject({
+      name: "web_search",
+      usd_per_use: 0.035,
+    });
   });
 });

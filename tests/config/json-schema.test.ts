@@ -21,24 +21,47 @@ describe("the JSON Schema takes", () => {
   it.each(teams)("%s", (file) => expect(problems(readFileSync(file, "utf8"))).toEqual([]));
 
   const samples = path.resolve("../shared/massgen-configs");
-  const names = existsSync(samples) ? readdirSync(samples, { recursive: true, encoding: "utf8" }) : [];
+  const names = existsSync(samples)
+    ? readdirSync(samples, { recursive: true, encoding: "utf8" })
+    : [];
   const texts = names
     .filter((name) => name.endsWith(".yaml"))
     .map((name) => [name, readFileSync(path.join(samples, name), "utf8")]);
   const runnable = texts.filter(([, text]) => checkTeam(text, FULL_CONTEXT).runnable);
-  it.skipIf(runnable.length === 0)("MassGen's examples that run [needs ../shared/massgen-configs]", () => {
-    expect(runnable.flatMap(([name, text]) => problems(text ?? "").map((problem) => `${name} ${problem}`))).toEqual([]);
-  });
+  it.skipIf(runnable.length === 0)(
+    "MassGen's examples that run [needs ../shared/massgen-configs]",
+    () => {
+      expect(
+        runnable.flatMap(([name, text]) =>
+          problems(text ?? "").map((problem) => `${name} ${problem}`),
+        ),
+      ).toEqual([]);
+    },
+  );
 
   const sections = [
-    { rows: BACKEND, config: (line: string, type: string) => `agent: {id: a, backend: {type: ${type}, ${line}}}` },
-    { rows: ORCHESTRATOR, config: (line: string) => `agent: {id: a, backend: {type: claude}}\norchestrator: {${line}}` },
+    {
+      rows: BACKEND,
+      config: (line: string, type: string) => `agent: {id: a, backend: {type: ${type}, ${line}}}`,
+    },
+    {
+      rows: ORCHESTRATOR,
+      config: (line: string) => `agent: {id: a, backend: {type: claude}}\norchestrator: {${line}}`,
+    },
     {
       rows: COORDINATION,
-      config: (line: string) => `agent: {id: a, backend: {type: claude}}\norchestrator: {coordination: {${line}}}`,
+      config: (line: string) =>
+        `agent: {id: a, backend: {type: claude}}\norchestrator: {coordination: {${line}}}`,
     },
-    { rows: TIMEOUTS, config: (line: string) => `agent: {id: a, backend: {type: claude}}\ntimeout_settings: {${line}}` },
-    { rows: UI, config: (line: string) => `agent: {id: a, backend: {type: claude}}\nui: {${line}}` },
+    {
+      rows: TIMEOUTS,
+      config: (line: string) =>
+        `agent: {id: a, backend: {type: claude}}\ntimeout_settings: {${line}}`,
+    },
+    {
+      rows: UI,
+      config: (line: string) => `agent: {id: a, backend: {type: claude}}\nui: {${line}}`,
+    },
   ];
   const rows = sections.flatMap(({ rows: keys, config }) =>
     keys.map(({ key, value, expected, type = "openai" }) => ({
@@ -63,9 +86,12 @@ describe("the JSON Schema takes", () => {
     const source = `agent: {id: a, backend: ${backend}}`;
     expect([problems(source), checkTeam(source, FULL_CONTEXT).errors]).toEqual([[], []]);
   });
-  it.each(rows.filter(({ taken }) => taken))("what the config check accepts: $source", ({ source }) => {
-    expect(problems(source)).toEqual([]);
-  });
+  it.each(rows.filter(({ taken }) => taken))(
+    "what the config check accepts: $source",
+    ({ source }) => {
+      expect(problems(source)).toEqual([]);
+    },
+  );
   it.each(rows.filter(({ taken }) => !taken))("not what it refuses: $source", ({ source }) => {
     expect(problems(source)).not.toEqual([]);
   });
@@ -79,13 +105,19 @@ describe("the JSON Schema says no to", () => {
     ["a key of the first version", "agent: {id: a, backend: {type: claude}}\nnum_agents: 3"],
     ["a type that is not served", "agent: {id: a, backend: {type: claude_code}}"],
     ["another format's parameter", "agent: {id: a, backend: {type: claude, seed: 7}}"],
-    ["a parameter of the API that is not chosen", "agent: {id: a, backend: {type: grok, min_p: 0.1}}"],
+    [
+      "a parameter of the API that is not chosen",
+      "agent: {id: a, backend: {type: grok, min_p: 0.1}}",
+    ],
     [
       "a parameter of the API that is chosen otherwise",
       "agent: {id: a, backend: {type: azure_openai, model: m, api: chat_completions, text: {verbosity: low}}}",
     ],
     ["another type's key", "agent: {id: a, backend: {type: openai, azure_endpoint: x}}"],
-    ["a hosted tool the type has not", "agent: {id: a, backend: {type: groq, enable_web_search: true}}"],
+    [
+      "a hosted tool the type has not",
+      "agent: {id: a, backend: {type: groq, enable_web_search: true}}",
+    ],
     ["a number out of its bounds", "agent: {id: a, backend: {type: claude, temperature: 9}}"],
     ["a model that many sell, without a type", "agent: {id: a, backend: {model: llama-3.3-70b}}"],
     [
@@ -95,8 +127,14 @@ describe("the JSON Schema says no to", () => {
     ["an id that cannot be one", 'agent: {id: "../x", backend: {type: claude}}'],
     ["an id that every object has already", "agent: {id: toString, backend: {type: claude}}"],
     ["a stop that is no text", "agent: {id: a, backend: {type: claude, stop: [1]}}"],
-    ["a stop that is no text, for a server that takes many", "agent: {id: a, backend: {type: groq, model: m, stop: [x, 1]}}"],
-    ["a model's name that leads elsewhere", "agent: {id: a, backend: {type: gemini, model: a/../b}}"],
+    [
+      "a stop that is no text, for a server that takes many",
+      "agent: {id: a, backend: {type: groq, model: m, stop: [x, 1]}}",
+    ],
+    [
+      "a model's name that leads elsewhere",
+      "agent: {id: a, backend: {type: gemini, model: a/../b}}",
+    ],
     ["a model's name with a query", "agent: {id: a, backend: {type: gemini, model: 'a?key=b'}}"],
     ["an empty key", 'agent: {id: a, backend: {type: claude, api_key: ""}}'],
   ])("%s", (_, source) => {

@@ -10,11 +10,12 @@ describe("a key that is not set", () => {
     { name: "a service on this machine", origins: ["http://127.0.0.1:8787"] },
     { name: "one that says so itself", origins: ["http://localhost:*"] },
   ])("belongs into .dev.vars first at $name", ({ origins }) => {
-    const ways = "set ANTHROPIC_API_KEY in .dev.vars (deployed: with `npx wrangler secret put ANTHROPIC_API_KEY`)";
+    const ways =
+      "set ANTHROPIC_API_KEY in .dev.vars (deployed: with `npx wrangler secret put ANTHROPIC_API_KEY`)";
     expect(said(origins)).toContain(`Anthropic needs a key: ${ways}, or write api_key.`);
-    expect(said(origins, "type: claude\nmodel: claude-opus-5-5\napi_key: ${ANTHROPIC_API_KEY}")).toContain(
-      `is not set: ${ways}.`,
-    );
+    expect(
+      said(origins, "type: claude\nmodel: claude-opus-5-5\napi_key: ${ANTHROPIC_API_KEY}"),
+    ).toContain(`is not set: ${ways}.`);
   });
 
   it("is a secret of a deployed service", () => {

@@ -32,7 +32,11 @@ describe("a caller's key, where none can be kept,", () => {
   });
 
   it("is told of by a check as a refusal", () => {
-    expect(checkTeam(SOURCE, UNKEPT)).toMatchObject({ runnable: false, errors: [], refusals: [{ code: "key_not_kept" }] });
+    expect(checkTeam(SOURCE, UNKEPT)).toMatchObject({
+      runnable: false,
+      errors: [],
+      refusals: [{ code: "key_not_kept" }],
+    });
   });
 
   it.each([
@@ -40,6 +44,9 @@ describe("a caller's key, where none can be kept,", () => {
     { name: "no key", key: null },
   ])("does not keep $name from running", ({ key }) => {
     const line = key === null ? "" : `, api_key: "${key}"`;
-    expect(parseTeam(`agents: [{id: a, backend: {type: openai, model: gpt-6.1-terra${line}}}]`, UNKEPT).ok).toBe(true);
+    expect(
+      parseTeam(`agents: [{id: a, backend: {type: openai, model: gpt-6.1-terra${line}}}]`, UNKEPT)
+        .ok,
+    ).toBe(true);
   });
 });

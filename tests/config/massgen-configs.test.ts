@@ -5,7 +5,15 @@ import { SERVED, type Served } from "../../src/config/needs";
 import { planBridge, TOKEN_SECRET } from "../../local/bridge/plan";
 import { questionTo } from "./sample-question";
 import { documentSamples, isMet, SAMPLES_COMMAND } from "./sample-table";
-import { EXAMPLES, PUSHED_AS, readSample, SAMPLE_NAMES, SAMPLES_CONTEXT, sampleOf, withContextsNamed } from "./samples";
+import {
+  EXAMPLES,
+  PUSHED_AS,
+  readSample,
+  SAMPLE_NAMES,
+  SAMPLES_CONTEXT,
+  sampleOf,
+  withContextsNamed,
+} from "./samples";
 import { ALL_SERVED } from "./teams";
 
 /** Where a warning may stand: about a terminal, and of a path that only switches workspaces on. */
@@ -14,93 +22,140 @@ const check = (name: string, context = SAMPLES_CONTEXT) => checkTeam(readSample(
 /** Features that sessions have by now are needs no more. */
 const isUnserved = (need: string, served: Served) =>
   !Object.entries(served).some(([name, isServed]) => name === need && isServed);
-const NEEDS: Record<string, string[]> = SAMPLE_NAMES.length > 0 ? JSON.parse(readSample("needs.json")) : {};
+const NEEDS: Record<string, string[]> =
+  SAMPLE_NAMES.length > 0 ? JSON.parse(readSample("needs.json")) : {};
 /** What files for the question a sample names, the command line sends: as of any of them a path or an address with https. */
 const expectedNeeds = (name: string): string[] | undefined =>
   NEEDS[name]?.filter((need) => need !== "upload_files" && isUnserved(need, SERVED));
 
 /** A config whose tool servers were started beside the user, and where these listen. */
 function bridged(source: string): { yaml: string; origins: string[] } {
-  const options = { host: "127.0.0.1", port: 8765, urls: new Map(), variables: {}, directory: "/home/me" };
+  const options = {
+    host: "127.0.0.1",
+    port: 8765,
+    urls: new Map(),
+    variables: {},
+    directory: "/home/me",
+  };
   const { config, programs } = planBridge(source, options);
   return { yaml: config, origins: programs.map(({ port }) => `http://127.0.0.1:${port}`) };
 }
 
-describe.skipIf(SAMPLE_NAMES.length === 0)("MassGen's examples [needs ../shared/massgen-configs]", () => {
-  it("are the files whose needs are known", () => expect(SAMPLE_NAMES.toSorted()).toEqual(Object.keys(NEEDS).toSorted()));
+describe.skipIf(SAMPLE_NAMES.length === 0)(
+  "MassGen's examples [needs ../shared/massgen-configs]",
+  () => {
+    it("are the files whose needs are known", () =>
+      expect(SAMPLE_NAMES.toSorted()).toEqual(Object.keys(NEEDS).toSorted()));
 
-  it(`stand in docs/massgen-configs.md as they stand here; if not: ${SAMPLES_COMMAND}`, async () => {
-    const samples = await Promise.all(SAMPLE_NAMES.map(sampleOf));
-    await expect(documentSamples(samples), SAMPLES_COMMAND).toMatchFileSnapshot("../../docs/massgen-configs.md");
-  });
-
-  for (const name of SAMPLE_NAMES) {
-    it(`${name} runs with the files it sends, or is refused once for each thing it needs`, async ({ task }) => {
-      const { yaml, names: sent, attachments } = await questionTo(readSample(name), EXAMPLES);
-      const { runnable, errors, refusals } = checkTeam(yaml, { ...SAMPLES_CONTEXT, attached: sent });
-      const needs = refusals.flatMap(({ need }) => need ?? []);
-      task.meta.sample = { file: name, needs, sent };
-      expect(errors).toEqual([]);
-      expect(needs.toSorted()).toEqual(expectedNeeds(name));
-      const parsed = parseTeam(yaml, { ...SAMPLES_CONTEXT, attached: sent });
-      if (parsed.ok) expect(acceptAttachments(parsed.team, attachments, () => [])).toMatchObject({ ok: true });
-      expect(runnable).toBe(needs.length === 0);
-      for (const { line, detail } of refusals) {
-        expect(line).toBeGreaterThan(0);
-        expect(detail).toMatch(/\.$/);
-      }
+    it(`stand in docs/massgen-configs.md as they stand here; if not: ${SAMPLES_COMMAND}`, async () => {
+      const samples = await Promise.all(SAMPLE_NAMES.map(sampleOf));
+      await expect(documentSamples(samples), SAMPLES_COMMAND).toMatchFileSnapshot(
+        "../../docs/massgen-configs.md",
+      );
     });
-  }
 
-  it.each([
-    "basic/multi/three_agents_vllm.yaml",
-    "basic/multi/two_agents_opensource_lmstudio.yaml",
-    "basic/multi/two_qwen_vllm_sglang.yaml",
-    "providers/local/lmstudio.yaml",
-  ])("run where the operator allows servers of this machine: %s", (name) => {
-    expect(check(name, { ...SAMPLES_CONTEXT, allowedOrigins: ["http://localhost:*"] })).toMatchObject({ runnable: true });
-  });
+    for (const name of SAMPLE_NAMES) {
+      it(`${name} runs with the files it sends, or is refused once for each thing it needs`, async ({
+        task,
+      }) => {
+        const { yaml, names: sent, attachments } = await questionTo(readSample(name), EXAMPLES);
+        const { runnable, errors, refusals } = checkTeam(yaml, {
+          ...SAMPLES_CONTEXT,
+          attached: sent,
+        });
+        const needs = refusals.flatMap(({ need }) => need ?? []);
+        task.meta.sample = { file: name, needs, sent };
+        expect(errors).toEqual([]);
+        expect(needs.toSorted()).toEqual(expectedNeeds(name));
+        const parsed = parseTeam(yaml, { ...SAMPLES_CONTEXT, attached: sent });
+        if (parsed.ok)
+          expect(acceptAttachments(parsed.team, attachments, () => [])).toMatchObject({ ok: true });
+        expect(runnable).toBe(needs.length === 0);
+        for (const { line, detail } of refusals) {
+          expect(line).toBeGreaterThan(0);
+          expect(detail).toMatch(/\.$/);
+        }
+      });
+    }
 
-  it.each(SAMPLE_NAMES.filter((name) => NEEDS[name]?.includes("upload_files")))(
-    "are refused for their files where nothing comes with the question: %s",
-    (name) => {
-      const { runnable, refusals } = check(name);
-      expect([runnable, refusals.map(({ need }) => need)]).toEqual([false, ["upload_files"]]);
-    },
-  );
+    it.each([
+      "basic/multi/three_agents_vllm.yaml",
+      "basic/multi/two_agents_opensource_lmstudio.yaml",
+      "basic/multi/two_qwen_vllm_sglang.yaml",
+      "providers/local/lmstudio.yaml",
+    ])("run where the operator allows servers of this machine: %s", (name) => {
+      expect(
+        check(name, { ...SAMPLES_CONTEXT, allowedOrigins: ["http://localhost:*"] }),
+      ).toMatchObject({ runnable: true });
+    });
 
-  it.each(SAMPLE_NAMES.filter((name) => expectedNeeds(name)?.every(isMet)))("run as the table says: %s", async (name) => {
-    const sent = await questionTo(readSample(name), EXAMPLES);
-    const { yaml, origins } = bridged(withContextsNamed(sent.yaml));
-    const context = {
-      ...SAMPLES_CONTEXT,
-      attached: sent.names,
-      contexts: new Set([PUSHED_AS]),
-      allowedOrigins: ["http://127.0.0.1:*", "http://localhost:*"],
-      allowedToolOrigins: origins,
-      toolSecrets: [{ name: TOKEN_SECRET, bindings: origins.map((origin) => ({ origin })) }],
-    };
-    expect(checkTeam(yaml, context)).toMatchObject({ runnable: true, errors: [], refusals: [] });
-  });
+    it.each(SAMPLE_NAMES.filter((name) => NEEDS[name]?.includes("upload_files")))(
+      "are refused for their files where nothing comes with the question: %s",
+      (name) => {
+        const { runnable, refusals } = check(name);
+        expect([runnable, refusals.map(({ need }) => need)]).toEqual([false, ["upload_files"]]);
+      },
+    );
 
-  it("are refused by nothing else where they need only files, commands, uploads and tool servers", () => {
-    const had = new Set(["workspace", "shell", "host_context_path", "upload_files", "http_mcp", "stdio_mcp", "localhost_mcp"]);
-    const ready = SAMPLE_NAMES.filter((name) => NEEDS[name]?.every((need) => had.has(need)));
-    expect(ready.length).toBeGreaterThan(20);
-    expect(ready.filter((name) => !expectedNeeds(name)?.every(isMet))).toEqual([]);
-  });
+    it.each(SAMPLE_NAMES.filter((name) => expectedNeeds(name)?.every(isMet)))(
+      "run as the table says: %s",
+      async (name) => {
+        const sent = await questionTo(readSample(name), EXAMPLES);
+        const { yaml, origins } = bridged(withContextsNamed(sent.yaml));
+        const context = {
+          ...SAMPLES_CONTEXT,
+          attached: sent.names,
+          contexts: new Set([PUSHED_AS]),
+          allowedOrigins: ["http://127.0.0.1:*", "http://localhost:*"],
+          allowedToolOrigins: origins,
+          toolSecrets: [{ name: TOKEN_SECRET, bindings: origins.map((origin) => ({ origin })) }],
+        };
+        expect(checkTeam(yaml, context)).toMatchObject({
+          runnable: true,
+          errors: [],
+          refusals: [],
+        });
+      },
+    );
 
-  it("lose nothing where they run: no warning but about display, paths, research calls, prices and keys", () => {
-    const codes = SAMPLE_NAMES.filter((name) => check(name).runnable).flatMap((name) => check(name).warnings);
-    const others = codes.filter(({ code, pointer }) => code === "no_effect" && !QUIET.test(pointer));
-    expect(others).toEqual([]);
-  });
+    it("are refused by nothing else where they need only files, commands, uploads and tool servers", () => {
+      const had = new Set([
+        "workspace",
+        "shell",
+        "host_context_path",
+        "upload_files",
+        "http_mcp",
+        "stdio_mcp",
+        "localhost_mcp",
+      ]);
+      const ready = SAMPLE_NAMES.filter((name) => NEEDS[name]?.every((need) => had.has(need)));
+      expect(ready.length).toBeGreaterThan(20);
+      expect(ready.filter((name) => !expectedNeeds(name)?.every(isMet))).toEqual([]);
+    });
 
-  it("that need only what sessions get run where they have it", () => {
-    const context = { ...SAMPLES_CONTEXT, served: ALL_SERVED };
-    const kinds = ["workspace", "shell"];
-    const ready = SAMPLE_NAMES.filter((name) => NEEDS[name]?.length && NEEDS[name].every((need) => kinds.includes(need)));
-    expect(ready.length).toBeGreaterThan(2);
-    for (const name of ready) expect([name, check(name, context).errors, check(name, context).refusals]).toEqual([name, [], []]);
-  });
-});
+    it("lose nothing where they run: no warning but about display, paths, research calls, prices and keys", () => {
+      const codes = SAMPLE_NAMES.filter((name) => check(name).runnable).flatMap(
+        (name) => check(name).warnings,
+      );
+      const others = codes.filter(
+        ({ code, pointer }) => code === "no_effect" && !QUIET.test(pointer),
+      );
+      expect(others).toEqual([]);
+    });
+
+    it("that need only what sessions get run where they have it", () => {
+      const context = { ...SAMPLES_CONTEXT, served: ALL_SERVED };
+      const kinds = ["workspace", "shell"];
+      const ready = SAMPLE_NAMES.filter(
+        (name) => NEEDS[name]?.length && NEEDS[name].every((need) => kinds.includes(need)),
+      );
+      expect(ready.length).toBeGreaterThan(2);
+      for (const name of ready)
+        expect([name, check(name, context).errors, check(name, context).refusals]).toEqual([
+          name,
+          [],
+          [],
+        ]);
+    });
+  },
+);

@@ -15,7 +15,10 @@ import {
 } from "./massgen-keys";
 import { FULL_CONTEXT, NONE_SERVED } from "./teams";
 
-const CONTEXT = { ...FULL_CONTEXT, variables: { ...FULL_CONTEXT.variables, SGLANG_BASE_URL: "http://10.0.0.6:30000/v1" } };
+const CONTEXT = {
+  ...FULL_CONTEXT,
+  variables: { ...FULL_CONTEXT.variables, SGLANG_BASE_URL: "http://10.0.0.6:30000/v1" },
+};
 /** Before sessions have any of the features that are switched on one by one. */
 const BEFORE = { ...CONTEXT, served: NONE_SERVED };
 const MODEL = "model: m, ";
@@ -26,10 +29,12 @@ const CONFIGS = {
   agent: ({ key, value }: KeyRow) => `agent: {id: a, backend: {type: claude}, ${key}: ${value}}`,
   backend: ({ key, value, type = "openai" }: KeyRow) =>
     `agent: {id: a, backend: {type: ${type}, ${/^(model|azure_deployment|deployment_name)$/.test(key) ? "" : MODEL}${key}: ${value}}}`,
-  orchestrator: ({ key, value }: KeyRow) => `agent: {id: a, backend: {type: claude}}\norchestrator: {${key}: ${value}}`,
+  orchestrator: ({ key, value }: KeyRow) =>
+    `agent: {id: a, backend: {type: claude}}\norchestrator: {${key}: ${value}}`,
   coordination: ({ key, value }: KeyRow) =>
     `agent: {id: a, backend: {type: claude}}\norchestrator: {coordination: {${key}: ${value}}}`,
-  timeout_settings: ({ key, value }: KeyRow) => `agent: {id: a, backend: {type: claude}}\ntimeout_settings: {${key}: ${value}}`,
+  timeout_settings: ({ key, value }: KeyRow) =>
+    `agent: {id: a, backend: {type: claude}}\ntimeout_settings: {${key}: ${value}}`,
   ui: ({ key, value }: KeyRow) => `agent: {id: a, backend: {type: claude}}\nui: {${key}: ${value}}`,
 };
 
@@ -37,7 +42,11 @@ const CONFIGS = {
 function groupOf(source: string, key: string): Expected | string {
   const { errors, refusals, warnings } = checkTeam(source, CONTEXT);
   const isHere = ({ pointer }: { pointer: string }) => pointer.split("/").includes(key);
-  const [error, refusal, warning] = [errors.find(isHere), refusals.find(isHere), warnings.find(isHere)];
+  const [error, refusal, warning] = [
+    errors.find(isHere),
+    refusals.find(isHere),
+    warnings.find(isHere),
+  ];
   if (error) return error.code === "old_keyword" ? "old" : "wrong";
   if (refusal) return refusal.need === undefined ? "a refusal without its need" : "refused";
   return warning?.code === "no_effect" ? "warned" : "obeyed";
@@ -56,10 +65,13 @@ describe.each([
     expect(groupOf(CONFIGS[section](row), row.key)).toBe(row.expected);
   });
 
-  it.each(rows.filter(({ expected }) => expected === "obeyed"))("$key: $value is one that keeps a team runnable", (row) => {
-    const { errors, refusals } = checkTeam(CONFIGS[section](row), CONTEXT);
-    expect([...errors, ...refusals]).toEqual([]);
-  });
+  it.each(rows.filter(({ expected }) => expected === "obeyed"))(
+    "$key: $value is one that keeps a team runnable",
+    (row) => {
+      const { errors, refusals } = checkTeam(CONFIGS[section](row), CONTEXT);
+      expect([...errors, ...refusals]).toEqual([]);
+    },
+  );
 
   it.each(rows.filter(({ value, expected }) => value === "true" && expected === "refused"))(
     "$key: false asks for nothing",
@@ -71,7 +83,8 @@ describe.each([
 });
 
 describe("an entry of mcp_servers", () => {
-  const withServer = (entry: string) => `agent: {id: a, backend: {type: claude, mcp_servers: [{${entry}}]}}`;
+  const withServer = (entry: string) =>
+    `agent: {id: a, backend: {type: claude, mcp_servers: [{${entry}}]}}`;
 
   it.each(MCP_SERVER)("may hold %s", (entry) => {
     expect(checkTeam(withServer(entry), CONTEXT).errors).toEqual([]);
@@ -79,38 +92,61 @@ describe("an entry of mcp_servers", () => {
 
   it("holds no key that is a slip of one of them", () => {
     expect(checkTeam(withServer("comand: npx"), CONTEXT).errors).toMatchObject([
-      { code: "unknown_key", line: 1, column: 55, detail: expect.stringContaining("Did you mean `command`?") },
+      {
+        code: "unknown_key",
+        line: 1,
+        column: 55,
+        detail: expect.stringContaining("Did you mean `command`?"),
+      },
     ]);
   });
 
   it.each(["auth: {type: oauth}", "transport_options: {a: 1}"])(
     "is only refused for a newer key while none is served: %s",
     (entry) => {
-      const { errors, refusals } = checkTeam(withServer(`name: w, url: 'https://w.example.com/mcp', ${entry}`), BEFORE);
+      const { errors, refusals } = checkTeam(
+        withServer(`name: w, url: 'https://w.example.com/mcp', ${entry}`),
+        BEFORE,
+      );
       expect([errors, refusals.map(({ need }) => need)]).toEqual([[], ["http_mcp"]]);
     },
   );
 
   it.each([
     { entry: "name: weather, command: npx", need: "stdio_mcp" },
-    { entry: "name: weather, type: streamable-http, url: 'http://192.168.0.7:8000/mcp'", need: "localhost_mcp" },
-    { entry: "name: weather, type: streamable-http, url: 'https://weather.example.com/mcp'", need: "http_mcp" },
+    {
+      entry: "name: weather, type: streamable-http, url: 'http://192.168.0.7:8000/mcp'",
+      need: "localhost_mcp",
+    },
+    {
+      entry: "name: weather, type: streamable-http, url: 'https://weather.example.com/mcp'",
+      need: "http_mcp",
+    },
   ])("is refused as $need, by its name: $entry", ({ entry, need }) => {
     expect(checkTeam(withServer(entry), BEFORE).refusals).toMatchObject([
-      { need, detail: expect.stringContaining("(`weather`)"), pointer: "/agent/backend/mcp_servers" },
+      {
+        need,
+        detail: expect.stringContaining("(`weather`)"),
+        pointer: "/agent/backend/mcp_servers",
+      },
     ]);
   });
 
   it("may stand under its name, and several are one refusal", () => {
     const servers = "mcp_servers: {one: {command: a}, two: {command: b}}";
     const { refusals } = checkTeam(`agent: {id: a, backend: {type: claude, ${servers}}}`, CONTEXT);
-    expect(refusals.map(({ detail }) => detail)).toEqual([expect.stringContaining("(`one`, `two`)")]);
+    expect(refusals.map(({ detail }) => detail)).toEqual([
+      expect.stringContaining("(`one`, `two`)"),
+    ]);
   });
 });
 
 describe("a refusal", () => {
   const team = (...backends: string[]) =>
-    checkTeam(`agents:\n${backends.map((backend, nth) => `  - {id: a${nth}, backend: ${backend}}`).join("\n")}`, BEFORE).refusals;
+    checkTeam(
+      `agents:\n${backends.map((backend, nth) => `  - {id: a${nth}, backend: ${backend}}`).join("\n")}`,
+      BEFORE,
+    ).refusals;
 
   it("is one for all keys and agents that need the same, at the first of them", () => {
     const refusals = team(
@@ -143,24 +179,35 @@ describe("a refusal", () => {
     expect(checkTeam(upside, BEFORE).refusals).toMatchObject([
       { pointer: "/orchestrator/agent_temporary_workspace", line: 2, column: 3 },
     ]);
-    expect(checkTeam(parse(source), BEFORE).refusals).toMatchObject([{ need: "workspace", line: null }]);
+    expect(checkTeam(parse(source), BEFORE).refusals).toMatchObject([
+      { need: "workspace", line: null },
+    ]);
   });
 
   it("tells the settings of a feature with the key that switches it on", () => {
     const source = (on: boolean) =>
       `agent: {id: a, backend: {type: claude}}\norchestrator: {coordination: {use_skills: ${on}, skills_directory: x}}`;
     expect(checkTeam(source(true), CONTEXT).refusals.map(({ need }) => need)).toEqual(["skills"]);
-    expect(checkTeam(source(true), CONTEXT).refusals[0]?.detail).toContain("(`use_skills`, `skills_directory`)");
-    expect(checkTeam(source(false), CONTEXT)).toMatchObject({ runnable: true, warnings: [{ code: "no_effect" }] });
+    expect(checkTeam(source(true), CONTEXT).refusals[0]?.detail).toContain(
+      "(`use_skills`, `skills_directory`)",
+    );
+    expect(checkTeam(source(false), CONTEXT)).toMatchObject({
+      runnable: true,
+      warnings: [{ code: "no_effect" }],
+    });
   });
 
   it("names no more than a few of many", () => {
     const servers = Array.from({ length: 20 }, (_, nth) => `s${nth}: {command: x}`).join(", ");
-    expect(team(`{type: claude, mcp_servers: {${servers}}}`)[0]?.detail).toContain("`s7` and 12 more");
+    expect(team(`{type: claude, mcp_servers: {${servers}}}`)[0]?.detail).toContain(
+      "`s7` and 12 more",
+    );
   });
 
   it("shows what a client wrote short and on one line", () => {
-    const detail = team(`{type: claude, mcp_servers: {"x\\ny${"z".repeat(500)}": {command: x}}}`)[0]?.detail ?? "";
+    const detail =
+      team(`{type: claude, mcp_servers: {"x\\ny${"z".repeat(500)}": {command: x}}}`)[0]?.detail ??
+      "";
     expect(detail).toContain("`x y");
     expect(detail.length).toBeLessThan(500);
   });
@@ -169,14 +216,23 @@ describe("a refusal", () => {
     const bare = { ...CONTEXT, storedKeys: [] };
     const source =
       "agents: [{id: a, backend: {type: openai}}, {id: b, backend: {type: openai}}, {id: c, backend: {type: claude}}]";
-    expect(checkTeam(source, bare).refusals.map(({ need }) => need)).toEqual(["OPENAI_API_KEY", "ANTHROPIC_API_KEY"]);
+    expect(checkTeam(source, bare).refusals.map(({ need }) => need)).toEqual([
+      "OPENAI_API_KEY",
+      "ANTHROPIC_API_KEY",
+    ]);
   });
 });
 
 it("no warning promises a page that is not there; each says that there are event streams (A9)", () => {
-  const terminal = "ui: {display_type: rich_terminal, logging_enabled: true}\norchestrator: {interactive_mode: true}\n";
-  const { warnings } = checkTeam(`${terminal}agents:\n  - id: a\n    backend: {type: openai}\n`, FULL_CONTEXT);
+  const terminal =
+    "ui: {display_type: rich_terminal, logging_enabled: true}\norchestrator: {interactive_mode: true}\n";
+  const { warnings } = checkTeam(
+    `${terminal}agents:\n  - id: a\n    backend: {type: openai}\n`,
+    FULL_CONTEXT,
+  );
   const details = warnings.filter(({ code }) => code === "no_effect").map(({ detail }) => detail);
   expect(details).toHaveLength(3);
-  expect(details.filter((detail) => /\bpage\b/.test(detail) || !detail.includes("event streams"))).toEqual([]);
+  expect(
+    details.filter((detail) => /\bpage\b/.test(detail) || !detail.includes("event streams")),
+  ).toEqual([]);
 });

@@ -11,7 +11,8 @@ const CONTEXT: ConfigContext = {
   ],
 };
 const BOX = "name: box, url: 'https://box.example.com/mcp'";
-const withServers = (servers: string, more = "") => `agent: {id: a, backend: {type: claude, mcp_servers: ${servers}${more}}}`;
+const withServers = (servers: string, more = "") =>
+  `agent: {id: a, backend: {type: claude, mcp_servers: ${servers}${more}}}`;
 
 function mcpOf(source: string, context = CONTEXT) {
   const result = parseTeam(source, context);
@@ -39,16 +40,27 @@ describe("a tool server over HTTP", () => {
   });
 
   it("may stand under its name", () => {
-    const mcp = mcpOf(withServers("{box: {url: 'https://box.example.com/mcp'}, other: {url: 'https://other.example.com/mcp'}}"));
+    const mcp = mcpOf(
+      withServers(
+        "{box: {url: 'https://box.example.com/mcp'}, other: {url: 'https://other.example.com/mcp'}}",
+      ),
+    );
     expect(mcp?.servers.map(({ name }) => name)).toEqual(["box", "other"]);
   });
 
   it("has time limits, filters at both levels, and headers with the operator's secrets", () => {
     const server = `${BOX}, timeout: 20, http_read_timeout: 60, allowed_tools: [look], exclude_tools: [mcp__box__pay], headers: {X-Key: 'Key \${BOX_KEY}'}`;
-    expect(mcpOf(withServers(`[{${server}}]`, ", allowed_tools: [look, see], exclude_tools: [touch]"))).toMatchObject({
+    expect(
+      mcpOf(withServers(`[{${server}}]`, ", allowed_tools: [look, see], exclude_tools: [touch]")),
+    ).toMatchObject({
       servers: [
         {
-          ...{ connectMs: 20_000, callMs: 60_000, allowedTools: ["look"], excludeTools: ["mcp__box__pay"] },
+          ...{
+            connectMs: 20_000,
+            callMs: 60_000,
+            allowedTools: ["look"],
+            excludeTools: ["mcp__box__pay"],
+          },
           headers: { "x-key": "Key ${BOX_KEY}" },
         },
       ],
@@ -57,20 +69,22 @@ describe("a tool server over HTTP", () => {
   });
 
   it("may name tools that only read, for planning mode (D8)", () => {
-    expect(mcpOf(withServers(`[{${BOX}, read_only: [search_*, mcp__box__look]}]`))?.servers).toMatchObject([
-      { readOnlyTools: ["search_*", "mcp__box__look"] },
-    ]);
+    expect(
+      mcpOf(withServers(`[{${BOX}, read_only: [search_*, mcp__box__look]}]`))?.servers,
+    ).toMatchObject([{ readOnlyTools: ["search_*", "mcp__box__look"] }]);
   });
 
   it("holds a written timeout for calls too", () => {
-    expect(mcpOf(withServers(`[{${BOX}, timeout: 20}]`))?.servers).toMatchObject([{ connectMs: 20_000, callMs: 20_000 }]);
+    expect(mcpOf(withServers(`[{${BOX}, timeout: 20}]`))?.servers).toMatchObject([
+      { connectMs: 20_000, callMs: 20_000 },
+    ]);
   });
 
   it("may be private where the operator allows its exact origin for tools (H6)", () => {
     const local = withServers("[{name: box, url: 'http://127.0.0.1:8000/mcp'}]");
-    expect(mcpOf(local, { ...CONTEXT, allowedToolOrigins: ["http://127.0.0.1:8000"] })?.servers).toMatchObject([
-      { url: "http://127.0.0.1:8000/mcp" },
-    ]);
+    expect(
+      mcpOf(local, { ...CONTEXT, allowedToolOrigins: ["http://127.0.0.1:8000"] })?.servers,
+    ).toMatchObject([{ url: "http://127.0.0.1:8000/mcp" }]);
     for (const refused of [CONTEXT, { ...CONTEXT, allowedOrigins: ["http://127.0.0.1:*"] }])
       expect(checkTeam(local, refused).refusals).toMatchObject([
         { need: "localhost_mcp", detail: expect.stringContaining("tunnel") },
@@ -79,14 +93,17 @@ describe("a tool server over HTTP", () => {
 
   it("is never this service itself, and nobody is told to hand that on (H6)", () => {
     const own = { ...CONTEXT, ownOrigins: ["http://127.0.0.1:8000"] };
-    expect(problemsOf(withServers("[{name: box, url: 'http://localhost:8000/mcp'}]"), own)).toEqual([
-      expect.stringContaining("this service's own address"),
-    ]);
+    expect(problemsOf(withServers("[{name: box, url: 'http://localhost:8000/mcp'}]"), own)).toEqual(
+      [expect.stringContaining("this service's own address")],
+    );
   });
 
   it.each([
     { entry: "type: sse", said: /wrong_type: The older transport over SSE/ },
-    { entry: "headers: {Authorization: Bearer abc}", said: /not_allowed: A credential is not kept in clear/ },
+    {
+      entry: "headers: {Authorization: Bearer abc}",
+      said: /not_allowed: A credential is not kept in clear/,
+    },
     { entry: "headers: {X-Key: '${OTHER}'}", said: /key_unknown: \$\{OTHER\} is no secret/ },
     {
       entry: "headers: {X-Key: '${OAUTH_SECRET}'}",
@@ -94,7 +111,10 @@ describe("a tool server over HTTP", () => {
     },
     { entry: "timeout: 0", said: /out_of_range: timeout must be a whole number from 1 to 300/ },
     { entry: "allowed_tools: look", said: /wrong_type: allowed_tools must be a list of texts/ },
-    { entry: "header: {}", said: /unknown_key: `header` is no known key. Did you mean `headers`\?/ },
+    {
+      entry: "header: {}",
+      said: /unknown_key: `header` is no known key. Did you mean `headers`\?/,
+    },
     { entry: "defer_loading: true", said: /not_served: This team needs tool search/ },
   ])("is told what is wrong with `$entry`", ({ entry, said }) => {
     expect(problemsOf(withServers(`[{${BOX}, ${entry}}]`))).toEqual([expect.stringMatching(said)]);
@@ -108,30 +128,39 @@ describe("a tool server over HTTP", () => {
     { url: "ftp://box.example.com/mcp", said: /must begin with https/ },
     { url: "box", said: /no complete URL/ },
   ])("cannot lie at $url", ({ url, said }) => {
-    expect(problemsOf(withServers(`[{name: box, url: '${url}'}]`))).toEqual([expect.stringMatching(said)]);
+    expect(problemsOf(withServers(`[{name: box, url: '${url}'}]`))).toEqual([
+      expect.stringMatching(said),
+    ]);
   });
 
   it("has a name of its own", () => {
-    expect(problemsOf(withServers(`[{${BOX}}, {${BOX}}]`))).toEqual([expect.stringMatching(/^duplicate: /)]);
+    expect(problemsOf(withServers(`[{${BOX}}, {${BOX}}]`))).toEqual([
+      expect.stringMatching(/^duplicate: /),
+    ]);
     expect(problemsOf(withServers("[{name: 'a b', url: 'https://box.example.com/mcp'}]"))).toEqual([
       expect.stringMatching(/^out_of_range: The name of a server/),
     ]);
   });
 
   it("is warned of what has no effect", () => {
-    expect(checkTeam(withServers(`[{${BOX}, security: {level: strict}}]`), CONTEXT).warnings).toMatchObject([
-      { code: "no_effect", detail: expect.stringContaining("`security`") },
-    ]);
-    expect(checkTeam("agent: {id: a, backend: {type: claude, allowed_tools: [x]}}", CONTEXT).warnings).toMatchObject([
-      { code: "no_effect", detail: expect.stringContaining("there are none") },
-    ]);
+    expect(
+      checkTeam(withServers(`[{${BOX}, security: {level: strict}}]`), CONTEXT).warnings,
+    ).toMatchObject([{ code: "no_effect", detail: expect.stringContaining("`security`") }]);
+    expect(
+      checkTeam("agent: {id: a, backend: {type: claude, allowed_tools: [x]}}", CONTEXT).warnings,
+    ).toMatchObject([{ code: "no_effect", detail: expect.stringContaining("there are none") }]);
   });
 });
 
 describe("a server that is a program", () => {
   it("is refused with the way to attach it", () => {
-    const { refusals } = checkTeam(withServers("[{name: weather, command: npx, args: [-y, weather]}]"), CONTEXT);
-    expect(refusals).toMatchObject([{ need: "stdio_mcp", detail: expect.stringContaining("npm run bridge -- team.yaml") }]);
+    const { refusals } = checkTeam(
+      withServers("[{name: weather, command: npx, args: [-y, weather]}]"),
+      CONTEXT,
+    );
+    expect(refusals).toMatchObject([
+      { need: "stdio_mcp", detail: expect.stringContaining("npm run bridge -- team.yaml") },
+    ]);
   });
 });
 
@@ -140,7 +169,9 @@ describe("auth of a tool server", () => {
   const OURS = "issuer: 'https://auth.example.com', client_id: us";
 
   it("may be client credentials", () => {
-    const source = withAuth(`type: client_credentials, ${OURS}, client_secret: '\${OAUTH_SECRET}', scope: read`);
+    const source = withAuth(
+      `type: client_credentials, ${OURS}, client_secret: '\${OAUTH_SECRET}', scope: read`,
+    );
     expect(mcpOf(source)?.servers[0]?.auth).toEqual({
       ...{ type: "client_credentials", issuer: "https://auth.example.com", clientId: "us" },
       ...{ clientSecret: "OAUTH_SECRET", scope: "read" },
@@ -148,21 +179,32 @@ describe("auth of a tool server", () => {
   });
 
   it("may be tokens that a person's consent gave", () => {
-    const source = withAuth(`type: authorization_code, ${OURS}, access_token: '\${BOX_KEY}', refresh_token: '\${OAUTH_SECRET}'`);
+    const source = withAuth(
+      `type: authorization_code, ${OURS}, access_token: '\${BOX_KEY}', refresh_token: '\${OAUTH_SECRET}'`,
+    );
     expect(mcpOf(source)?.servers[0]?.auth).toMatchObject({
       ...{ clientSecret: null, accessToken: "BOX_KEY", refreshToken: "OAUTH_SECRET" },
     });
   });
 
   it.each([
-    { auth: "type: client_credentials, client_id: us, client_secret: '${OAUTH_SECRET}'", said: /missing: issuer is missing/ },
+    {
+      auth: "type: client_credentials, client_id: us, client_secret: '${OAUTH_SECRET}'",
+      said: /missing: issuer is missing/,
+    },
     { auth: `type: client_credentials, ${OURS}`, said: /missing: client_secret is missing/ },
-    { auth: `type: client_credentials, ${OURS}, client_secret: hunter2`, said: /not_allowed: client_secret must be/ },
+    {
+      auth: `type: client_credentials, ${OURS}, client_secret: hunter2`,
+      said: /not_allowed: client_secret must be/,
+    },
     {
       auth: `type: client_credentials, ${OURS}, client_secret: '\${BOX_KEY}'`,
       said: /key_bound_elsewhere: .*never to https:\/\/auth.example.com/,
     },
-    { auth: `type: authorization_code, ${OURS}`, said: /missing: access_token or refresh_token is missing/ },
+    {
+      auth: `type: authorization_code, ${OURS}`,
+      said: /missing: access_token or refresh_token is missing/,
+    },
     { auth: `type: password, ${OURS}`, said: /wrong_type|out_of_range/ },
     {
       auth: "type: client_credentials, client_id: us, client_secret: '${OAUTH_SECRET}', issuer: 'http://169.254.169.254'",

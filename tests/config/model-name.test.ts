@@ -3,7 +3,8 @@ import { MODEL_GROUPS } from "../../src/providers/model-rows";
 import { SERVED_TYPES } from "../../src/providers/registry";
 import { teamWith, warningsOf } from "./teams";
 
-const about = (backend: string) => warningsOf(teamWith(backend)).filter((line) => line.startsWith("model_unknown"));
+const about = (backend: string) =>
+  warningsOf(teamWith(backend)).filter((line) => line.startsWith("model_unknown"));
 
 describe("the name of a model (A1)", () => {
   it.each([
@@ -45,7 +46,10 @@ describe("the name of a model (A1)", () => {
     { name: "with a date behind", backend: "model: gpt-6-luna-2026-11-01" },
     { name: "that more than one model's name ends with", backend: "type: openai\nmodel: luna" },
     { name: "that is like none", backend: "type: openai\nmodel: ft:acme:support:7p4lURel" },
-    { name: "of a host whose models are not known", backend: "type: openrouter\nmodel: openai/gpt-6-lunna" },
+    {
+      name: "of a host whose models are not known",
+      backend: "type: openrouter\nmodel: openai/gpt-6-lunna",
+    },
     { name: "of one's own server", backend: "type: ollama\nmodel: gpt-6-lunna" },
     {
       name: "of a deployment, which may be called anything",
@@ -58,7 +62,9 @@ describe("the name of a model (A1)", () => {
 
   it("no known model is questioned at its own host", () => {
     expect(SERVED_TYPES).toContain("openai");
-    const known = MODEL_GROUPS.filter(({ host }) => host === "openai").flatMap(({ rows }) => Object.keys(rows));
+    const known = MODEL_GROUPS.filter(({ host }) => host === "openai").flatMap(({ rows }) =>
+      Object.keys(rows),
+    );
     expect(known.length).toBeGreaterThan(20);
     expect(known.flatMap((model) => about(`type: openai\nmodel: ${model}`))).toEqual([]);
   });

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { parseTeam } from "../../src/config/parse-team";
 import { detailsOf, errorsOf, FULL_CONTEXT, teamOf, teamWith } from "./teams";
 
-const paramsOf = (backend: string) => teamOf(teamWith(backend), FULL_CONTEXT).agents[0]?.backend.params;
+const paramsOf = (backend: string) =>
+  teamOf(teamWith(backend), FULL_CONTEXT).agents[0]?.backend.params;
 const says = (backend: string) => detailsOf(parseTeam(teamWith(backend), FULL_CONTEXT)).join("\n");
 
 describe("parameters are those of the wire format", () => {
@@ -19,7 +20,10 @@ describe("parameters are those of the wire format", () => {
       params: { safety_settings: { HARM_CATEGORY_HARASSMENT: "BLOCK_NONE" } },
     },
     { backend: "type: groq\nreasoning_effort: max", params: { reasoning_effort: "max" } },
-    { backend: "type: sglang\nmodel: m\nseparate_reasoning: true", params: { separate_reasoning: true } },
+    {
+      backend: "type: sglang\nmodel: m\nseparate_reasoning: true",
+      params: { separate_reasoning: true },
+    },
   ])("taken: $backend", ({ backend, params }) => expect(paramsOf(backend)).toEqual(params));
 
   it.each([
@@ -33,7 +37,10 @@ describe("parameters are those of the wire format", () => {
   });
 
   it.each([
-    { backend: "type: groq\nreasoning: {effort: low}", told: "no parameter of Groq: write `reasoning_effort`" },
+    {
+      backend: "type: groq\nreasoning: {effort: low}",
+      told: "no parameter of Groq: write `reasoning_effort`",
+    },
     {
       backend: "type: openai\nstop: [x]",
       told: "`stop` is no parameter of OpenAI Responses: leave it out: this API has no stop sequences.",
@@ -43,7 +50,10 @@ describe("parameters are those of the wire format", () => {
       told: "no parameter of OpenAI Responses. What a provider adds goes under extra_body",
     },
     { backend: "type: claude\nsafety_settings: []", told: "no parameter of Anthropic Messages" },
-    { backend: "type: gemini\nstop_sequences: [x]", told: "no parameter of Google Gemini: say stop" },
+    {
+      backend: "type: gemini\nstop_sequences: [x]",
+      told: "no parameter of Google Gemini: say stop",
+    },
     { backend: "type: grok\nenable_x_search: true\nstop: [x]", told: "no parameter of Grok" },
     {
       backend: "type: qwen\nenable_thinking: true",
@@ -52,14 +62,28 @@ describe("parameters are those of the wire format", () => {
     { backend: "type: openai\nagent_config: {}", told: "no parameter of OpenAI Responses" },
   ])("refused if they are another's, with what to write: $backend", ({ backend, told }) => {
     expect(says(backend)).toContain(told);
-    expect(errorsOf(teamWith(backend), FULL_CONTEXT)[0]).toContain(" unknown_key /agents/0/backend/");
+    expect(errorsOf(teamWith(backend), FULL_CONTEXT)[0]).toContain(
+      " unknown_key /agents/0/backend/",
+    );
   });
 
   it.each([
-    { backend: "type: claude\nextra_body: {system: x}", at: "5:20 not_allowed /agents/0/backend/extra_body/system" },
-    { backend: "type: claude\nextra_body: {mcp_servers: []}", at: "5:20 not_allowed /agents/0/backend/extra_body/mcp_servers" },
-    { backend: "type: gemini\nextra_body: {contents: []}", at: "5:20 not_allowed /agents/0/backend/extra_body/contents" },
-    { backend: "type: openai\nextra_body: {store: true}", at: "5:20 not_allowed /agents/0/backend/extra_body/store" },
+    {
+      backend: "type: claude\nextra_body: {system: x}",
+      at: "5:20 not_allowed /agents/0/backend/extra_body/system",
+    },
+    {
+      backend: "type: claude\nextra_body: {mcp_servers: []}",
+      at: "5:20 not_allowed /agents/0/backend/extra_body/mcp_servers",
+    },
+    {
+      backend: "type: gemini\nextra_body: {contents: []}",
+      at: "5:20 not_allowed /agents/0/backend/extra_body/contents",
+    },
+    {
+      backend: "type: openai\nextra_body: {store: true}",
+      at: "5:20 not_allowed /agents/0/backend/extra_body/store",
+    },
     {
       backend: "type: openai\nextra_body: {max_output_tokens: 1}",
       at: "5:20 not_allowed /agents/0/backend/extra_body/max_output_tokens",
@@ -74,16 +98,32 @@ describe("parameters are those of the wire format", () => {
 
   const TOKEN = "aB3".repeat(12);
   it.each([
-    ["a key by its name", "{api_key: mine}", "5:20 not_allowed /agents/0/backend/extra_body/api_key"],
-    ["a key by its name in other letters", "{X-API-Key: mine}", "5:20 not_allowed /agents/0/backend/extra_body/X-API-Key"],
+    [
+      "a key by its name",
+      "{api_key: mine}",
+      "5:20 not_allowed /agents/0/backend/extra_body/api_key",
+    ],
+    [
+      "a key by its name in other letters",
+      "{X-API-Key: mine}",
+      "5:20 not_allowed /agents/0/backend/extra_body/X-API-Key",
+    ],
     ["a token", "{token: mine}", "5:20 not_allowed /agents/0/backend/extra_body/token"],
     [
       "a header for credentials",
       "{extra_headers: {Authorization: mine}}",
       "5:36 not_allowed /agents/0/backend/extra_body/extra_headers/Authorization",
     ],
-    ["what is shaped like a key", `{note: [1, sk-${TOKEN}]}`, "5:30 not_allowed /agents/0/backend/extra_body/note/1"],
-    ["a bearer token", `{note: "Bearer ${TOKEN}"}`, "5:26 not_allowed /agents/0/backend/extra_body/note"],
+    [
+      "what is shaped like a key",
+      `{note: [1, sk-${TOKEN}]}`,
+      "5:30 not_allowed /agents/0/backend/extra_body/note/1",
+    ],
+    [
+      "a bearer token",
+      `{note: "Bearer ${TOKEN}"}`,
+      "5:26 not_allowed /agents/0/backend/extra_body/note",
+    ],
   ])("refused beside them if it is %s, which would lie there unsealed", (_, extra, at) => {
     const source = teamWith(`type: openai\nextra_body: ${extra}`);
     expect(errorsOf(source, FULL_CONTEXT)).toEqual([at]);
@@ -92,14 +132,22 @@ describe("parameters are those of the wire format", () => {
     expect(told).not.toMatch(/mine|aB3/);
   });
 
-  it.each(["{max_completion_tokens_details: {token_count: 3}, top_logprobs: 2}", "{user: sk-learn, note: a token of thanks}"])(
-    "not refused for being alike: %s",
-    (extra) => expect(errorsOf(teamWith(`type: openai\nextra_body: ${extra}`), FULL_CONTEXT)).toEqual([]),
+  it.each([
+    "{max_completion_tokens_details: {token_count: 3}, top_logprobs: 2}",
+    "{user: sk-learn, note: a token of thanks}",
+  ])("not refused for being alike: %s", (extra) =>
+    expect(errorsOf(teamWith(`type: openai\nextra_body: ${extra}`), FULL_CONTEXT)).toEqual([]),
   );
 
   it.each([
-    { backend: "type: claude\ntemperature: 0.2", at: "5:7 not_allowed /agents/0/backend/temperature" },
-    { backend: "type: openai\nmodel: gpt-5\ntemperature: 0.2", at: "6:7 not_allowed /agents/0/backend/temperature" },
+    {
+      backend: "type: claude\ntemperature: 0.2",
+      at: "5:7 not_allowed /agents/0/backend/temperature",
+    },
+    {
+      backend: "type: openai\nmodel: gpt-5\ntemperature: 0.2",
+      at: "6:7 not_allowed /agents/0/backend/temperature",
+    },
   ])("refused where the model does not take them: $backend", ({ backend, at }) => {
     expect(errorsOf(teamWith(backend), FULL_CONTEXT)).toEqual([at]);
     expect(says(backend)).toMatch(/^temperature: .*\.$/);

@@ -5,7 +5,8 @@ import { teamRules } from "../builders/team-rules";
 import { CONTEXT, detailsOf, errorsOf, teamOf, yamlWith } from "./teams";
 
 const orchestrator = (line: string) => yamlWith({ top: `orchestrator:\n  ${line}` });
-const coordination = (line: string) => yamlWith({ top: `orchestrator:\n  coordination:\n    ${line}` });
+const coordination = (line: string) =>
+  yamlWith({ top: `orchestrator:\n  coordination:\n    ${line}` });
 
 describe("a team", () => {
   it("has MassGen's defaults where nothing is written", () => {
@@ -17,7 +18,14 @@ describe("a team", () => {
     const team = teamOf(yamlWith());
     expect(TeamRulesSchema.parse(team.rules)).toEqual(team.rules);
     expect(team.rules.agents).toMatchObject([
-      { id: "a", provider: "openai", model: "gpt-5-mini", context_window: 400_000, price: { input: 0.25 }, forces_tools: true },
+      {
+        id: "a",
+        provider: "openai",
+        model: "gpt-5-mini",
+        context_window: 400_000,
+        price: { input: 0.25 },
+        forces_tools: true,
+      },
       { id: "b", provider: "openai", model: "gpt-5-nano" },
     ]);
     expect(team.agents[0]).toEqual({
@@ -43,13 +51,20 @@ describe("a team", () => {
     { name: "nothing about it", line: "", caps: false, most: 16_384 },
     { name: "a cap beyond our guess", line: "max_tokens: 30000", caps: true, most: 30_000 },
     { name: "a small cap", line: "max_tokens: 500", caps: true, most: 500 },
-  ])("knows of an unknown model's output only what the config says: $name", ({ line, caps, most }) => {
-    const backend = `{type: chatcompletion, model: strange-1, base_url: "https://models.example.com/v1", api_key: k${line && `, ${line}`}}`;
-    const result = parseTeam(`agents: [{id: a, backend: ${backend}}]`, { storedKeys: [], allowedOrigins: [], variables: {} });
-    if (!result.ok) throw new Error(JSON.stringify(result.errors));
-    expect(result.team.agents[0]?.backend.capsOutput).toBe(caps);
-    expect(result.team.rules.agents[0]?.max_output_tokens).toBe(most);
-  });
+  ])(
+    "knows of an unknown model's output only what the config says: $name",
+    ({ line, caps, most }) => {
+      const backend = `{type: chatcompletion, model: strange-1, base_url: "https://models.example.com/v1", api_key: k${line && `, ${line}`}}`;
+      const result = parseTeam(`agents: [{id: a, backend: ${backend}}]`, {
+        storedKeys: [],
+        allowedOrigins: [],
+        variables: {},
+      });
+      if (!result.ok) throw new Error(JSON.stringify(result.errors));
+      expect(result.team.agents[0]?.backend.capsOutput).toBe(caps);
+      expect(result.team.rules.agents[0]?.max_output_tokens).toBe(most);
+    },
+  );
 
   it.each([
     ["max_new_answers_per_agent: 2", { max_new_answers_per_agent: 2 }],
@@ -75,12 +90,17 @@ describe("a team", () => {
   });
 
   it("obeys the time limits; no round has one unless it is set (D3)", () => {
-    const timeouts = (lines: string) => teamOf(yamlWith({ top: `timeout_settings: {${lines}}` })).rules;
-    expect(timeouts("orchestrator_timeout_seconds: 900, initial_round_timeout_seconds: 60")).toMatchObject({
+    const timeouts = (lines: string) =>
+      teamOf(yamlWith({ top: `timeout_settings: {${lines}}` })).rules;
+    expect(
+      timeouts("orchestrator_timeout_seconds: 900, initial_round_timeout_seconds: 60"),
+    ).toMatchObject({
       orchestrator_timeout_ms: 900_000,
       initial_round_timeout_ms: 60_000,
     });
-    expect(timeouts("subsequent_round_timeout_seconds: 30, round_timeout_grace_seconds: 0")).toMatchObject({
+    expect(
+      timeouts("subsequent_round_timeout_seconds: 30, round_timeout_grace_seconds: 0"),
+    ).toMatchObject({
       initial_round_timeout_ms: null,
       subsequent_round_timeout_ms: 30_000,
       round_timeout_grace_ms: 0,
@@ -94,7 +114,8 @@ describe("a team", () => {
   });
 
   it("takes the planning instruction only with planning mode", () => {
-    const lines = (on: boolean) => coordination(`enable_planning_mode: ${on}\n    planning_mode_instruction: Plan first.`);
+    const lines = (on: boolean) =>
+      coordination(`enable_planning_mode: ${on}\n    planning_mode_instruction: Plan first.`);
     expect(teamOf(lines(true)).planningInstruction).toBe("Plan first.");
     expect(teamOf(lines(false)).planningInstruction).toBeNull();
   });
@@ -107,53 +128,100 @@ describe("a team", () => {
       guidelines: "Be bold.",
       afterFirstAnswer: "keep",
     });
-    expect(teamOf(coordination("persona_generator: {diversity_mode: methodology}")).personas).toBeNull();
+    expect(
+      teamOf(coordination("persona_generator: {diversity_mode: methodology}")).personas,
+    ).toBeNull();
   });
 
   it("lets an agent judge by another bar than the team", () => {
-    const team = teamOf(yamlWith({ top: "orchestrator: {voting_sensitivity: strict}", agent: "voting_sensitivity: balanced" }));
+    const team = teamOf(
+      yamlWith({
+        top: "orchestrator: {voting_sensitivity: strict}",
+        agent: "voting_sensitivity: balanced",
+      }),
+    );
     expect(team.agents.map((agent) => agent.votingSensitivity)).toEqual(["balanced", "strict"]);
   });
 
   it.each([
     ["goes straight to the answer", "", true],
-    ["goes straight to the answer if the protocol is refused", "ui: {use_orchestrator_for_single_agent: false}", true],
-    ["takes the full protocol if that is written", "ui: {use_orchestrator_for_single_agent: true}", false],
+    [
+      "goes straight to the answer if the protocol is refused",
+      "ui: {use_orchestrator_for_single_agent: false}",
+      true,
+    ],
+    [
+      "takes the full protocol if that is written",
+      "ui: {use_orchestrator_for_single_agent: true}",
+      false,
+    ],
   ])("of one agent %s", (_, ui, skips) => {
-    expect(teamOf(`agent: {id: a, backend: {type: chatcompletion, model: m}}\n${ui}`).rules.skip_coordination).toBe(skips);
+    expect(
+      teamOf(`agent: {id: a, backend: {type: chatcompletion, model: m}}\n${ui}`).rules
+        .skip_coordination,
+    ).toBe(skips);
   });
 
   it("reads the same from a JSON object as from text", () => {
     const object = {
-      agents: ["a", "b"].map((id, i) => ({ id, backend: { type: "chatcompletion", model: ["gpt-5-mini", "gpt-5-nano"][i] } })),
+      agents: ["a", "b"].map((id, i) => ({
+        id,
+        backend: { type: "chatcompletion", model: ["gpt-5-mini", "gpt-5-nano"][i] },
+      })),
     };
     expect(teamOf(object)).toEqual(teamOf(yamlWith()));
   });
 
   it("shares settings through anchors", () => {
-    const team = teamOf("agents:\n  - id: a\n    backend: &b {type: chatcompletion, model: m}\n  - id: b\n    backend: *b");
+    const team = teamOf(
+      "agents:\n  - id: a\n    backend: &b {type: chatcompletion, model: m}\n  - id: b\n    backend: *b",
+    );
     expect(team.agents.map((agent) => agent.backend.model)).toEqual(["m", "m"]);
   });
 });
 
 describe("a config is refused, with the place, for", () => {
   it.each([
-    ["a misspelt top-level key", yamlWith({ top: "orchestrater: {}" }), "8:1 unknown_key /orchestrater"],
-    ["a misspelt agent key", yamlWith({ agent: "system_mesage: x" }), "3:5 unknown_key /agents/0/system_mesage"],
-    ["a misspelt parameter", yamlWith({ backend: "temprature: 1" }), "6:7 unknown_key /agents/0/backend/temprature"],
-    ["a misspelt rule", orchestrator("max_new_answer_per_agent: 1"), "9:3 unknown_key /orchestrator/max_new_answer_per_agent"],
+    [
+      "a misspelt top-level key",
+      yamlWith({ top: "orchestrater: {}" }),
+      "8:1 unknown_key /orchestrater",
+    ],
+    [
+      "a misspelt agent key",
+      yamlWith({ agent: "system_mesage: x" }),
+      "3:5 unknown_key /agents/0/system_mesage",
+    ],
+    [
+      "a misspelt parameter",
+      yamlWith({ backend: "temprature: 1" }),
+      "6:7 unknown_key /agents/0/backend/temprature",
+    ],
+    [
+      "a misspelt rule",
+      orchestrator("max_new_answer_per_agent: 1"),
+      "9:3 unknown_key /orchestrator/max_new_answer_per_agent",
+    ],
     [
       "a misspelt coordination key",
       coordination("enable_planing_mode: true"),
       "10:5 unknown_key /orchestrator/coordination/enable_planing_mode",
     ],
-    ["a keyword of the first version", yamlWith({ top: "max_rounds: 3" }), "8:1 old_keyword /max_rounds"],
+    [
+      "a keyword of the first version",
+      yamlWith({ top: "max_rounds: 3" }),
+      "8:1 old_keyword /max_rounds",
+    ],
     [
       "a feature that is not here",
       yamlWith({ backend: "mcp_servers: [{name: x}]" }),
       "6:7 not_served /agents/0/backend/mcp_servers",
     ],
-    ["a feature by prefix", coordination("subagent_timeout: 3"), "10:5 not_served /orchestrator/coordination/subagent_timeout"],
+    [
+      "a feature by prefix",
+      coordination("subagent_timeout: 3"),
+      "10:5 not_served /orchestrator/coordination/subagent_timeout",
+    ],
     [
       "a word for a number",
       orchestrator("max_new_answers_per_agent: many"),
@@ -164,7 +232,11 @@ describe("a config is refused, with the place, for", () => {
       orchestrator("max_new_answers_per_agent: 0"),
       "9:30 out_of_range /orchestrator/max_new_answers_per_agent",
     ],
-    ["half a count", orchestrator("max_new_answers_per_agent: 1.5"), "9:30 out_of_range /orchestrator/max_new_answers_per_agent"],
+    [
+      "half a count",
+      orchestrator("max_new_answers_per_agent: 1.5"),
+      "9:30 out_of_range /orchestrator/max_new_answers_per_agent",
+    ],
     [
       "an endless time",
       yamlWith({ top: "timeout_settings: {orchestrator_timeout_seconds: .inf}" }),
@@ -175,8 +247,16 @@ describe("a config is refused, with the place, for", () => {
       yamlWith({ top: "timeout_settings: {orchestrator_timeout_seconds: 0}" }),
       "8:50 out_of_range /timeout_settings/orchestrator_timeout_seconds",
     ],
-    ["a word that is no bar", orchestrator("voting_sensitivity: harsh"), "9:23 out_of_range /orchestrator/voting_sensitivity"],
-    ["text for a switch", orchestrator("fairness_enabled: maybe"), "9:21 wrong_type /orchestrator/fairness_enabled"],
+    [
+      "a word that is no bar",
+      orchestrator("voting_sensitivity: harsh"),
+      "9:23 out_of_range /orchestrator/voting_sensitivity",
+    ],
+    [
+      "text for a switch",
+      orchestrator("fairness_enabled: maybe"),
+      "9:21 wrong_type /orchestrator/fairness_enabled",
+    ],
     ["a list for a section", "agents: []\norchestrator: []", "2:15 wrong_type /orchestrator"],
     ["no agents", "ui: {}", "1:1 missing "],
     ["an empty text", "", "1:1 missing "],
@@ -184,26 +264,58 @@ describe("a config is refused, with the place, for", () => {
     ["a word instead of a config", "hello", "1:1 wrong_type "],
     ["an empty team", "agents: []", "1:9 out_of_range /agents"],
     ["agents that are no list", "agents: {a: {}}", "1:9 wrong_type /agents"],
-    ["agents and agent", "agent: {id: x, backend: {type: chatcompletion, model: m}}\nagents: []", "1:1 not_allowed /agent"],
+    [
+      "agents and agent",
+      "agent: {id: x, backend: {type: chatcompletion, model: m}}\nagents: []",
+      "1:1 not_allowed /agent",
+    ],
     ["an agent that is no mapping", "agents: [x]", "1:10 wrong_type /agents/0"],
-    ["an agent without an id", "agents: [{backend: {type: chatcompletion, model: m}}]", "1:10 missing /agents/0"],
-    ["an id with a slash", "agents: [{id: a/b, backend: {type: chatcompletion, model: m}}]", "1:15 out_of_range /agents/0/id"],
+    [
+      "an agent without an id",
+      "agents: [{backend: {type: chatcompletion, model: m}}]",
+      "1:10 missing /agents/0",
+    ],
+    [
+      "an id with a slash",
+      "agents: [{id: a/b, backend: {type: chatcompletion, model: m}}]",
+      "1:15 out_of_range /agents/0/id",
+    ],
     [
       "an id every object has",
       "agents: [{id: constructor, backend: {type: chatcompletion, model: m}}]",
       "1:15 out_of_range /agents/0/id",
     ],
-    ["a number as id", "agents: [{id: 7, backend: {type: chatcompletion, model: m}}]", "1:15 wrong_type /agents/0/id"],
+    [
+      "a number as id",
+      "agents: [{id: 7, backend: {type: chatcompletion, model: m}}]",
+      "1:15 wrong_type /agents/0/id",
+    ],
     ["an agent without a backend", "agents: [{id: a}]", "1:10 missing /agents/0/backend"],
-    ["a backend that is a word", "agents: [{id: a, backend: openai}]", "1:27 wrong_type /agents/0/backend"],
-    ["a backend without a type", "agents: [{id: a, backend: {model: m}}]", "1:27 missing /agents/0/backend"],
-    ["a backend without type and model", "agents: [{id: a, backend: {temperature: 1}}]", "1:27 missing /agents/0/backend"],
+    [
+      "a backend that is a word",
+      "agents: [{id: a, backend: openai}]",
+      "1:27 wrong_type /agents/0/backend",
+    ],
+    [
+      "a backend without a type",
+      "agents: [{id: a, backend: {model: m}}]",
+      "1:27 missing /agents/0/backend",
+    ],
+    [
+      "a backend without type and model",
+      "agents: [{id: a, backend: {temperature: 1}}]",
+      "1:27 missing /agents/0/backend",
+    ],
     [
       "a type that is a number",
       "agents: [{id: a, backend: {type: 7, model: gpt-6-luna}}]",
       "1:34 wrong_type /agents/0/backend/type",
     ],
-    ["a backend without a model", "agents: [{id: a, backend: {type: chatcompletion}}]", "1:27 missing /agents/0/backend"],
+    [
+      "a backend without a model",
+      "agents: [{id: a, backend: {type: chatcompletion}}]",
+      "1:27 missing /agents/0/backend",
+    ],
     [
       "a type nobody has",
       "agents: [{id: a, backend: {type: chatcompletions, model: m}}]",
@@ -219,7 +331,11 @@ describe("a config is refused, with the place, for", () => {
       "agents: [{id: a, backend: {type: claude_code, model: m}}]",
       "1:34 not_served /agents/0/backend/type",
     ],
-    ["a merge key", "agents:\n  - &a {id: a, backend: {type: chatcompletion, model: m}}\n  - {<<: *a, id: b}", "3:6 syntax "],
+    [
+      "a merge key",
+      "agents:\n  - &a {id: a, backend: {type: chatcompletion, model: m}}\n  - {<<: *a, id: b}",
+      "3:6 syntax ",
+    ],
     ["a key that is a number", "1: x\nagents: []", "1:1 wrong_type /1"],
   ])("%s", (_, source, first) => {
     expect(errorsOf(source)).toContain(first);
@@ -231,14 +347,20 @@ describe("a config is refused, with the place, for", () => {
 
   it("65 agents, but not for 64", () => {
     const team = (count: number) => ({
-      agents: Array.from({ length: count }, (_, i) => ({ id: `a${i}`, backend: { type: "chatcompletion", model: "m" } })),
+      agents: Array.from({ length: count }, (_, i) => ({
+        id: `a${i}`,
+        backend: { type: "chatcompletion", model: "m" },
+      })),
     });
     expect(errorsOf(team(65))).toEqual(["null:null out_of_range /agents"]);
     expect(teamOf(team(64)).agents).toHaveLength(64);
   });
 
   it("everything wrong at once, in the order of the text", () => {
-    const source = yamlWith({ top: "orchestrator: {voting_sensitivity: harsh}\nmemory: {enabled: true}", agent: "colour: red" });
+    const source = yamlWith({
+      top: "orchestrator: {voting_sensitivity: harsh}\nmemory: {enabled: true}",
+      agent: "colour: red",
+    });
     expect(errorsOf(source)).toEqual([
       "3:5 unknown_key /agents/0/colour",
       "9:36 out_of_range /orchestrator/voting_sensitivity",
@@ -247,16 +369,26 @@ describe("a config is refused, with the place, for", () => {
   });
 
   it("a problem in an object, by pointer alone", () => {
-    expect(errorsOf({ agents: [{ id: "a", backend: { type: "chatcompletion", model: "m", "a/b~c": 1 } }] })).toEqual([
-      "null:null unknown_key /agents/0/backend/a~1b~0c",
-    ]);
+    expect(
+      errorsOf({
+        agents: [{ id: "a", backend: { type: "chatcompletion", model: "m", "a/b~c": 1 } }],
+      }),
+    ).toEqual(["null:null unknown_key /agents/0/backend/a~1b~0c"]);
   });
 });
 
 describe("what an error says", () => {
   it.each([
-    ["names the nearest known key", yamlWith({ backend: "temprature: 1" }), "Did you mean `temperature`?"],
-    ["names the modern form of an old keyword", yamlWith({ top: "num_agents: 3" }), "one entry in `agents` for each agent"],
+    [
+      "names the nearest known key",
+      yamlWith({ backend: "temprature: 1" }),
+      "Did you mean `temperature`?",
+    ],
+    [
+      "names the modern form of an old keyword",
+      yamlWith({ top: "num_agents: 3" }),
+      "one entry in `agents` for each agent",
+    ],
     [
       "names the feature that is missing",
       yamlWith({ backend: "enable_image_generation: true" }),
@@ -273,8 +405,16 @@ describe("what an error says", () => {
       "Entry 2 of agents must be a mapping",
     ],
     ["names a missing backend", "agents: [{id: a}]", "backend is missing"],
-    ["names the types that are served", "agents: [{id: a, backend: {model: m}}]", "served here: openai, claude, gemini"],
-    ["names the way out of a type that is not", "agents: [{id: a, backend: {type: claude_code}}]", "Use the API of its models"],
+    [
+      "names the types that are served",
+      "agents: [{id: a, backend: {model: m}}]",
+      "served here: openai, claude, gemini",
+    ],
+    [
+      "names the way out of a type that is not",
+      "agents: [{id: a, backend: {type: claude_code}}]",
+      "Use the API of its models",
+    ],
   ])("%s", (_, source, words) => {
     expect(detailsOf(parseTeam(source, CONTEXT)).join("\n")).toContain(words);
   });
@@ -300,13 +440,20 @@ describe("a warning", () => {
   ])("names %s, and the team runs", (_, source, warning) => {
     const result = parseTeam(source, CONTEXT);
     expect(result.ok).toBe(true);
-    expect(result.warnings.map(({ line, column, code, pointer }) => `${line}:${column} ${code} ${pointer}`)).toEqual([warning]);
+    expect(
+      result.warnings.map(
+        ({ line, column, code, pointer }) => `${line}:${column} ${code} ${pointer}`,
+      ),
+    ).toEqual([warning]);
   });
 
   it.each(["enable_web_search: false", "mcp_servers: []", "cwd:", "custom_tools: null"])(
     "is not needed where a missing feature is off: %s",
     (line) => {
-      expect(parseTeam(yamlWith({ backend: line }), CONTEXT)).toMatchObject({ ok: true, warnings: [] });
+      expect(parseTeam(yamlWith({ backend: line }), CONTEXT)).toMatchObject({
+        ok: true,
+        warnings: [],
+      });
     },
   );
 });
@@ -328,6 +475,8 @@ describe("a team of 32 agents that share one text by an alias", () => {
   });
 
   it("is told what it takes and what it may take", () => {
-    expect(detailsOf(parseTeam(sharing("x".repeat(60_000)), CONTEXT))[0]).toMatch(/1500000 bytes.*this takes 19\d{5}/);
+    expect(detailsOf(parseTeam(sharing("x".repeat(60_000)), CONTEXT))[0]).toMatch(
+      /1500000 bytes.*this takes 19\d{5}/,
+    );
   });
 });

@@ -11,14 +11,21 @@ it.each([
   ["dashes", "- ".repeat(100_000)],
   ["mappings", "{a: ".repeat(60_000)],
   ["closed brackets at the limit", `${"[".repeat(32)}${"]".repeat(32)}`],
-  ["indentation at the limit", Array.from({ length: 200 }, (_, i) => `${" ".repeat(i)}a:`).join("\n")],
+  [
+    "indentation at the limit",
+    Array.from({ length: 200 }, (_, i) => `${" ".repeat(i)}a:`).join("\n"),
+  ],
 ])("survives %s without end", (_, source) => {
   expect(errorsOf(source)).not.toEqual([]);
 });
 
-it.each(["https://2130706433/", "https://[::ffff:7f00:1]/", "https://localhost./v1", "http://user:x@127.0.0.1:9000"])(
-  "refuses %s after the runtime's own URL parsing",
-  (url) => {
-    expect(errorsOf(yamlWith({ backend: `base_url: ${url}` }))).toContain("6:17 base_url_refused /agents/0/backend/base_url");
-  },
-);
+it.each([
+  "https://2130706433/",
+  "https://[::ffff:7f00:1]/",
+  "https://localhost./v1",
+  "http://user:x@127.0.0.1:9000",
+])("refuses %s after the runtime's own URL parsing", (url) => {
+  expect(errorsOf(yamlWith({ backend: `base_url: ${url}` }))).toContain(
+    "6:17 base_url_refused /agents/0/backend/base_url",
+  );
+});

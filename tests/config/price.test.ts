@@ -13,7 +13,8 @@ describe("a price nobody knows", () => {
     },
     {
       name: "of a model at a known host that is not its maker",
-      backend: "type: openai\nmodel: gpt-5\nbase_url: https://openrouter.ai/api/v1\napi_key: ${OPENROUTER_API_KEY}",
+      backend:
+        "type: openai\nmodel: gpt-5\nbase_url: https://openrouter.ai/api/v1\napi_key: ${OPENROUTER_API_KEY}",
       says: `price_unknown /agents/0/backend/model: The price of gpt-5 at OpenRouter is not known: ${ONLY}`,
     },
     {
@@ -42,7 +43,11 @@ describe("a price nobody knows", () => {
   });
 
   it("of a hosted tool is warned of beside the model's", () => {
-    expect(warningsOf(teamWith("type: azure_openai\nmodel: m\napi: responses\nenable_code_execution: true"))).toEqual([
+    expect(
+      warningsOf(
+        teamWith("type: azure_openai\nmodel: m\napi: responses\nenable_code_execution: true"),
+      ),
+    ).toEqual([
       `price_unknown /agents/0/backend/model: The price of m at Azure OpenAI is not known: ${ONLY}`,
       `price_unknown /agents/0/backend/enable_code_execution: The price of code execution by Azure OpenAI is not known: ${ONLY}`,
     ]);
@@ -62,9 +67,8 @@ describe("a price nobody knows", () => {
 
   it("is warned of for each such agent", () => {
     const agent = (id: string) => `{id: ${id}, backend: {type: openrouter, model: m-${id}}}`;
-    expect(warningsOf(`agents: [${agent("a")}, ${agent("b")}]`).map((warning) => warning.split(":")[0])).toEqual([
-      "price_unknown /agents/0/backend/model",
-      "price_unknown /agents/1/backend/model",
-    ]);
+    expect(
+      warningsOf(`agents: [${agent("a")}, ${agent("b")}]`).map((warning) => warning.split(":")[0]),
+    ).toEqual(["price_unknown /agents/0/backend/model", "price_unknown /agents/1/backend/model"]);
   });
 });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { errorsOf, FULL_CONTEXT, NONE_SERVED, teamOf, teamWith, warningsOf } from "./teams";
 
-const ratesOf = (backend: string) => teamOf(teamWith(backend), FULL_CONTEXT).agents[0]?.backend.rates;
+const ratesOf = (backend: string) =>
+  teamOf(teamWith(backend), FULL_CONTEXT).agents[0]?.backend.rates;
 
 describe("a backend keeps to", () => {
   it.each([
@@ -22,15 +23,25 @@ describe("a backend keeps to", () => {
     },
     {
       name: "its own before the usual ones",
-      backend: "type: gemini\nmodel: gemini-2.5-pro\nenable_rate_limit: true\nrate_limits: {rpm: 150, tpd: 5000000}",
-      rates: { requestsPerMinute: 150, tokensPerMinute: 120_000, requestsPerDay: 48, tokensPerDay: 5_000_000 },
+      backend:
+        "type: gemini\nmodel: gemini-2.5-pro\nenable_rate_limit: true\nrate_limits: {rpm: 150, tpd: 5000000}",
+      rates: {
+        requestsPerMinute: 150,
+        tokensPerMinute: 120_000,
+        requestsPerDay: 48,
+        tokensPerDay: 5_000_000,
+      },
     },
     {
       name: "its own alone where it does not ask for the usual ones",
       backend: "type: gemini\nrate_limits: {rpm: 150}",
       rates: { requestsPerMinute: 150 },
     },
-    { name: "its own at any provider", backend: "type: openai\nrate_limits: {rpd: 7}", rates: { requestsPerDay: 7 } },
+    {
+      name: "its own at any provider",
+      backend: "type: openai\nrate_limits: {rpd: 7}",
+      rates: { requestsPerDay: 7 },
+    },
     {
       name: "none that are switched off",
       backend: "type: gemini\nenable_rate_limit: false\nrate_limits: {rpm: 1}",
@@ -43,7 +54,9 @@ describe("a backend keeps to", () => {
 describe("people are told", () => {
   it("that no usual limits are known", () => {
     expect(warningsOf(teamWith("type: openai\nenable_rate_limit: true"))).toEqual([
-      expect.stringContaining("`enable_rate_limit` has no effect: no usual limits of OpenAI are known. Write `rate_limits:"),
+      expect.stringContaining(
+        "`enable_rate_limit` has no effect: no usual limits of OpenAI are known. Write `rate_limits:",
+      ),
     ]);
   });
 

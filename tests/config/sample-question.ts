@@ -20,7 +20,12 @@ const SMALL: Readonly<Record<string, Buffer>> = {
 };
 
 /** What lies at an address: something small of its kind, asked of nobody. */
-const get: Get = async ({ pathname }) => ({ status: 200, location: null, body: smallOf(pathname), close: () => undefined });
+const get: Get = async ({ pathname }) => ({
+  status: 200,
+  location: null,
+  body: smallOf(pathname),
+  close: () => undefined,
+});
 
 async function* smallOf(name: string): AsyncGenerator<Uint8Array> {
   const small = SMALL[path.extname(name)];
@@ -46,7 +51,10 @@ export async function questionTo(yaml: string, examples: string): Promise<Sample
     await writeFile(path.join(cwd, "team.yaml"), yaml);
     for (const name of uploadsIn(yaml)) if (!isAddress(name)) await place(name, examples, cwd);
     const io = { cwd, home: cwd, stderr: { write: () => undefined } };
-    const { request, attached } = await chooseTeam({ config: "team.yaml" }, io, { meant: get, others: get });
+    const { request, attached } = await chooseTeam({ config: "team.yaml" }, io, {
+      meant: get,
+      others: get,
+    });
     const question = withUploads("What is there?", attached);
     const { attachments } = await toQuestion(question);
     const names = attachments.flatMap((one) => ("bytes" in one ? [one.attachment.name] : []));

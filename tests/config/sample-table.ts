@@ -30,7 +30,8 @@ export function drawSamples(samples: readonly Sample[]): string {
 }
 
 /** What `docs/massgen-configs.md` is made anew with. */
-export const SAMPLES_COMMAND = "npx vitest run --project unit tests/config/massgen-configs.test.ts -u";
+export const SAMPLES_COMMAND =
+  "npx vitest run --project unit tests/config/massgen-configs.test.ts -u";
 
 /** All of `docs/massgen-configs.md`. */
 export function documentSamples(samples: readonly Sample[]): string {
@@ -56,7 +57,9 @@ ${rows.join("\n")}
 
 /** In the order of their names; first those that run, then those that run if somebody does something, last the others. */
 const inOrder = (samples: readonly Sample[]): Sample[] =>
-  samples.toSorted((a, b) => rankOf(a.needs) - rankOf(b.needs) || a.file.localeCompare(b.file, "en"));
+  samples.toSorted(
+    (a, b) => rankOf(a.needs) - rankOf(b.needs) || a.file.localeCompare(b.file, "en"),
+  );
 
 function countOf(samples: readonly Sample[]): string {
   const running = samples.filter(({ needs }) => needs.length === 0).length;
@@ -80,16 +83,23 @@ const NO_BACKEND = "no backend that runs in a service";
 const REASONS = new Map([
   ...Object.entries(NEEDS).map(([need, { why }]) => [need, why] as const),
   // What can be sent has been sent by then.
-  ["upload_files", "video is not taken yet, and what has an address without https must be downloaded first"] as const,
+  [
+    "upload_files",
+    "video is not taken yet, and what has an address without https must be downloaded first",
+  ] as const,
 ]);
 
 /** Whether whoever runs the team can meet this need. */
 export const isMet = (need: string): boolean => MET_BY[need] !== undefined;
 
-const rankOf = (needs: readonly string[]): number => (needs.length === 0 ? 0 : needs.every(isMet) ? 1 : 2);
+const rankOf = (needs: readonly string[]): number =>
+  needs.length === 0 ? 0 : needs.every(isMet) ? 1 : 2;
 
 function standingOf({ needs, sent }: Sample): string {
-  const ways = [...(sent.length > 0 ? [SENDS] : []), ...needs.flatMap((need) => MET_BY[need] ?? [])];
+  const ways = [
+    ...(sent.length > 0 ? [SENDS] : []),
+    ...needs.flatMap((need) => MET_BY[need] ?? []),
+  ];
   const runs = ["runs", ways.join(" and ")].filter(Boolean).join(" ");
   const unmet = needs.filter((need) => !isMet(need));
   if (unmet.length === 0) return runs;

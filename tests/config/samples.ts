@@ -11,7 +11,9 @@ export const EXAMPLES = path.resolve("../shared/massgen-configs");
 
 /** Names of all of them; none where they are not there. */
 export const SAMPLE_NAMES: readonly string[] = existsSync(EXAMPLES)
-  ? readdirSync(EXAMPLES, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".yaml"))
+  ? readdirSync(EXAMPLES, { recursive: true, encoding: "utf8" }).filter((name) =>
+      name.endsWith(".yaml"),
+    )
   : [];
 
 export const readSample = (name: string): string => readFileSync(path.join(EXAMPLES, name), "utf8");
@@ -41,4 +43,5 @@ export async function runnableSamples(): Promise<Sample[]> {
 export const PUSHED_AS = "project";
 
 /** A config whose files of a machine were uploaded. */
-export const withContextsNamed = (yaml: string): string => yaml.replaceAll(/^(\s+- path:) .*$/gm, `$1 ${PUSHED_AS}`);
+export const withContextsNamed = (yaml: string): string =>
+  yaml.replaceAll(/^(\s+- path:) .*$/gm, `$1 ${PUSHED_AS}`);

@@ -8,7 +8,8 @@ type Checked = { problems: string[]; evaluated: string[] };
 type Place = { root: Schema; part: unknown; at: string };
 
 /** What is wrong with a value, in words with its place; empty if it is as the schema says. */
-export const problemsOf = (root: Schema, value: unknown): string[] => evaluate(root, { root, part: value, at: "" }).problems;
+export const problemsOf = (root: Schema, value: unknown): string[] =>
+  evaluate(root, { root, part: value, at: "" }).problems;
 
 function evaluate(schema: Schema, place: Place): Checked {
   const result: Checked = { problems: [], evaluated: [] };
@@ -26,14 +27,24 @@ function evaluate(schema: Schema, place: Place): Checked {
   return result;
 }
 
-const ANNOTATIONS = new Set(["$schema", "$defs", "title", "description", "default", "deprecated", "then", "else"]);
+const ANNOTATIONS = new Set([
+  "$schema",
+  "$defs",
+  "title",
+  "description",
+  "default",
+  "deprecated",
+  "then",
+  "else",
+]);
 const LEFT_OVER = new Set(["additionalProperties", "unevaluatedProperties"]);
 
 type Applied = { keyword: string; said: unknown; place: Place };
 
 function apply(schema: Schema, { keyword, said, place }: Applied): Checked {
   const simple = SIMPLE[keyword];
-  if (simple) return judged(simple(said, place.part), `${place.at}: ${keyword} ${JSON.stringify(said)}`);
+  if (simple)
+    return judged(simple(said, place.part), `${place.at}: ${keyword} ${JSON.stringify(said)}`);
   const holds = (inner: unknown) => evaluate(mapping(inner), place).problems.length === 0;
   switch (keyword) {
     case "$ref":
@@ -46,7 +57,9 @@ function apply(schema: Schema, { keyword, said, place }: Applied): Checked {
     case "properties":
       return inside(
         place,
-        keysOf(place.part).flatMap((key) => (key in mapping(said) ? [[key, mapping(mapping(said)[key])]] : [])),
+        keysOf(place.part).flatMap((key) =>
+          key in mapping(said) ? [[key, mapping(mapping(said)[key])]] : [],
+        ),
       );
     case "patternProperties":
       return inside(place, patterned(said, place.part));
@@ -58,7 +71,10 @@ function apply(schema: Schema, { keyword, said, place }: Applied): Checked {
     case "oneOf": {
       const right = listOf(said).filter(holds);
       const fits = keyword === "anyOf" ? right.length > 0 : right.length === 1;
-      return together([judged(fits, `${place.at}: ${keyword}`), ...right.map((inner) => evaluate(mapping(inner), place))]);
+      return together([
+        judged(fits, `${place.at}: ${keyword}`),
+        ...right.map((inner) => evaluate(mapping(inner), place)),
+      ]);
     }
     case "if":
       return evaluate(mapping(schema[holds(said) ? "then" : "else"] ?? {}), place);
@@ -81,7 +97,10 @@ const SIMPLE: Readonly<Record<string, (said: unknown, part: unknown) => boolean>
   required: (said, part) => !isMapping(part) || listOf(said).every((key) => String(key) in part),
 };
 
-const judged = (right: boolean, problem: string): Checked => ({ problems: right ? [] : [problem], evaluated: [] });
+const judged = (right: boolean, problem: string): Checked => ({
+  problems: right ? [] : [problem],
+  evaluated: [],
+});
 
 const together = (all: readonly Checked[]): Checked => ({
   problems: all.flatMap(({ problems }) => problems),
@@ -90,13 +109,17 @@ const together = (all: readonly Checked[]): Checked => ({
 
 /** Judges parts by their own schemas; their keys are then known, whatever comes of it. */
 function inside({ root, part, at }: Place, parts: readonly (readonly [string, Schema])[]): Checked {
-  const checks = parts.map(([key, schema]) => evaluate(schema, { root, part: partAt(part, key), at: `${at}/${key}` }));
+  const checks = parts.map(([key, schema]) =>
+    evaluate(schema, { root, part: partAt(part, key), at: `${at}/${key}` }),
+  );
   return { problems: together(checks).problems, evaluated: parts.map(([key]) => key) };
 }
 
 const patterned = (said: unknown, part: unknown): [string, Schema][] =>
   Object.entries(mapping(said)).flatMap(([pattern, schema]) =>
-    keysOf(part).flatMap((key): [string, Schema][] => (new RegExp(pattern).test(key) ? [[key, mapping(schema)]] : [])),
+    keysOf(part).flatMap((key): [string, Schema][] =>
+      new RegExp(pattern).test(key) ? [[key, mapping(schema)]] : [],
+    ),
   );
 
 function definition(root: Schema, pointer: string): Schema {
@@ -104,11 +127,13 @@ function definition(root: Schema, pointer: string): Schema {
   return names.reduce((found, name) => mapping(found[name]), root);
 }
 
-const isMapping = (value: unknown): value is Schema => typeof value === "object" && value !== null && !Array.isArray(value);
+const isMapping = (value: unknown): value is Schema =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [value]);
 const keysOf = (value: unknown): string[] => (isMapping(value) ? Object.keys(value) : []);
 const indexesOf = (value: unknown): string[] => (Array.isArray(value) ? Object.keys(value) : []);
-const partAt = (value: unknown, key: string): unknown => (isMapping(value) ? value[key] : listOf(value)[Number(key)]);
+const partAt = (value: unknown, key: string): unknown =>
+  isMapping(value) ? value[key] : listOf(value)[Number(key)];
 
 function mapping(value: unknown): Schema {
   if (!isMapping(value)) throw new Error("a schema must be a mapping");

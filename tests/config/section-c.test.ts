@@ -4,32 +4,52 @@ import { FULL_CONTEXT, teamOf, warningsOf } from "./teams";
 
 const team = (orchestrator: string, agents = 2, top = "") =>
   `agents:\n${Array.from({ length: agents }, (_, nth) => `  - {id: a${nth}, backend: {type: claude}}`).join("\n")}\norchestrator: {${orchestrator}}\n${top}`;
-const needs = (source: unknown) => checkTeam(source, FULL_CONTEXT).refusals.map(({ need, pointer }) => `${need} ${pointer}`);
-const errors = (source: unknown) => checkTeam(source, FULL_CONTEXT).errors.map(({ code, pointer }) => `${code} ${pointer}`);
+const needs = (source: unknown) =>
+  checkTeam(source, FULL_CONTEXT).refusals.map(({ need, pointer }) => `${need} ${pointer}`);
+const errors = (source: unknown) =>
+  checkTeam(source, FULL_CONTEXT).errors.map(({ code, pointer }) => `${code} ${pointer}`);
 
 describe("memory (section C)", () => {
   it.each([
-    { memory: "{conversation_memory: {enabled: true}, persistent_memory: {enabled: false}}", refused: false },
+    {
+      memory: "{conversation_memory: {enabled: true}, persistent_memory: {enabled: false}}",
+      refused: false,
+    },
     { memory: "{enabled: true, conversation_memory: {enabled: true}}", refused: false },
-    { memory: "{enabled: true, persistent_memory: {enabled: false}, compression: {trigger_threshold: 0.75}}", refused: false },
-    { memory: "{conversation_memory: {enabled: true}, persistent_memory: {enabled: true}}", refused: true },
+    {
+      memory:
+        "{enabled: true, persistent_memory: {enabled: false}, compression: {trigger_threshold: 0.75}}",
+      refused: false,
+    },
+    {
+      memory: "{conversation_memory: {enabled: true}, persistent_memory: {enabled: true}}",
+      refused: true,
+    },
     { memory: "{persistent_memory: {on_disk: true}}", refused: true },
     { memory: "{enabled: true}", refused: true },
     { memory: "{enabled: false, persistent_memory: {enabled: true}}", refused: false },
   ])("of a session is served, memory beyond it is not: $memory", ({ memory, refused }) => {
-    expect(needs(team("", 1, `memory: ${memory}`))).toEqual(refused ? ["persistent_memory /memory"] : []);
+    expect(needs(team("", 1, `memory: ${memory}`))).toEqual(
+      refused ? ["persistent_memory /memory"] : [],
+    );
     expect(needs(`agent: {id: a, backend: {type: claude}, memory: ${memory}}`)).toEqual(
       refused ? ["persistent_memory /agent/memory"] : [],
     );
   });
 });
 
-it.each(["", "enabled: true, "])("says that a session's turns are always remembered (section C): %s", (before) => {
-  const memory = `memory: {${before}conversation_memory: {enabled: false}}`;
-  const said = "`conversation_memory` cannot be switched off: the turns of one session are always remembered.";
-  expect(warningsOf(team("", 1, memory))).toEqual([`no_effect /memory/conversation_memory: ${said}`]);
-  expect(warningsOf(team("", 1, "memory: {conversation_memory: {enabled: true}}"))).toEqual([]);
-});
+it.each(["", "enabled: true, "])(
+  "says that a session's turns are always remembered (section C): %s",
+  (before) => {
+    const memory = `memory: {${before}conversation_memory: {enabled: false}}`;
+    const said =
+      "`conversation_memory` cannot be switched off: the turns of one session are always remembered.";
+    expect(warningsOf(team("", 1, memory))).toEqual([
+      `no_effect /memory/conversation_memory: ${said}`,
+    ]);
+    expect(warningsOf(team("", 1, "memory: {conversation_memory: {enabled: true}}"))).toEqual([]);
+  },
+);
 
 describe("rules of MassGen's quick mode (section C)", () => {
   it.each([
@@ -37,7 +57,10 @@ describe("rules of MassGen's quick mode (section C)", () => {
     { key: "final_answer_strategy: winner_present", rules: {} },
     { key: "skip_final_presentation: true", rules: { reuse_winning_answer: true } },
     { key: "disable_injection: true", rules: { disable_injection: true } },
-    { key: "disable_injection: false, skip_final_presentation: false, skip_voting: false", rules: {} },
+    {
+      key: "disable_injection: false, skip_final_presentation: false, skip_voting: false",
+      rules: {},
+    },
   ])("are obeyed: $key", ({ key, rules }) => {
     const plain = teamOf(team(""), FULL_CONTEXT).rules;
     expect(teamOf(team(key), FULL_CONTEXT).rules).toEqual({ ...plain, ...rules });
@@ -52,16 +75,26 @@ describe("rules of MassGen's quick mode (section C)", () => {
   });
 
   it.each([
-    { key: "coordination: {enable_planning_mode: true}", says: "planned calls would never be made" },
-    { key: "context_paths: [{path: site, permission: write}]", says: "nobody would write into the contexts" },
+    {
+      key: "coordination: {enable_planning_mode: true}",
+      says: "planned calls would never be made",
+    },
+    {
+      key: "context_paths: [{path: site, permission: write}]",
+      says: "nobody would write into the contexts",
+    },
   ])("are mistakes where only a presenter does what is asked: $key", ({ key, says }) => {
     const found = checkTeam(team(`skip_final_presentation: true, ${key}`), FULL_CONTEXT).errors;
-    expect(found).toMatchObject([{ code: "not_allowed", pointer: "/orchestrator/skip_final_presentation" }]);
+    expect(found).toMatchObject([
+      { code: "not_allowed", pointer: "/orchestrator/skip_final_presentation" },
+    ]);
     expect(found[0]?.detail).toContain(says);
   });
 
   it("that are not served are refused by name", () => {
-    expect(needs(team("final_answer_strategy: synthesize"))).toEqual(["other_coordination /orchestrator/final_answer_strategy"]);
+    expect(needs(team("final_answer_strategy: synthesize"))).toEqual([
+      "other_coordination /orchestrator/final_answer_strategy",
+    ]);
   });
 });
 
@@ -69,24 +102,34 @@ describe("ways of judging that are not served (section C)", () => {
   it.each(["checklist_gated", "checklist_scored", "checklist", "roi_balanced", "sequential"])(
     "are refused by name: %s",
     (word) => {
-      expect(needs(team(`voting_sensitivity: ${word}`))).toEqual(["checklists /orchestrator/voting_sensitivity"]);
-      expect(needs(`agent: {id: a, backend: {type: claude}, voting_sensitivity: ${word}}`)).toEqual([
-        "checklists /agent/voting_sensitivity",
+      expect(needs(team(`voting_sensitivity: ${word}`))).toEqual([
+        "checklists /orchestrator/voting_sensitivity",
       ]);
+      expect(needs(`agent: {id: a, backend: {type: claude}, voting_sensitivity: ${word}}`)).toEqual(
+        ["checklists /agent/voting_sensitivity"],
+      );
     },
   );
 
   it("a word that is none stays a mistake", () =>
-    expect(errors(team("voting_sensitivity: strickt"))).toEqual(["out_of_range /orchestrator/voting_sensitivity"]));
+    expect(errors(team("voting_sensitivity: strickt"))).toEqual([
+      "out_of_range /orchestrator/voting_sensitivity",
+    ]));
 });
 
 describe("to-do lists (enable_agent_task_planning)", () => {
   const coordination = (more: string) => team(`coordination: {${more}}`);
   it("give all agents files and the tools, with the most tasks that are written", () => {
-    const { agents, rules } = teamOf(coordination("enable_agent_task_planning: true, max_tasks_per_plan: 7"), FULL_CONTEXT);
+    const { agents, rules } = teamOf(
+      coordination("enable_agent_task_planning: true, max_tasks_per_plan: 7"),
+      FULL_CONTEXT,
+    );
     expect(agents.map(({ workspace }) => workspace?.tasks)).toEqual([7, 7]);
     expect(rules.agents[0]?.tools.map(({ name }) => name)).toContain("create_task_plan");
-    expect(teamOf(coordination("enable_agent_task_planning: true"), FULL_CONTEXT).agents[0]?.workspace?.tasks).toBe(10);
+    expect(
+      teamOf(coordination("enable_agent_task_planning: true"), FULL_CONTEXT).agents[0]?.workspace
+        ?.tasks,
+    ).toBe(10);
     expect(teamOf(team(""), FULL_CONTEXT).agents[0]).not.toHaveProperty("workspace");
   });
 
@@ -94,13 +137,15 @@ describe("to-do lists (enable_agent_task_planning)", () => {
     const own =
       "agents: [{id: a, backend: {type: claude, custom_tools: {add_task: {url: 'https://api.weather.net/a', description: d}}}}]";
     expect(errors(own)).toEqual([]);
-    expect(errors(`${own}\norchestrator: {coordination: {enable_agent_task_planning: true}}`)).toEqual([
-      "not_allowed /agents/0/backend/custom_tools",
-    ]);
+    expect(
+      errors(`${own}\norchestrator: {coordination: {enable_agent_task_planning: true}}`),
+    ).toEqual(["not_allowed /agents/0/backend/custom_tools"]);
   });
 
   it("plans for the whole task are refused by name", () =>
-    expect(needs(coordination("plan_depth: deep"))).toEqual(["task_plans /orchestrator/coordination/plan_depth"]));
+    expect(needs(coordination("plan_depth: deep"))).toEqual([
+      "task_plans /orchestrator/coordination/plan_depth",
+    ]));
 });
 
 describe("small things", () => {
@@ -113,10 +158,16 @@ describe("small things", () => {
   });
 
   it("a backend type that is none is a wrong value, no unknown key (F8)", () =>
-    expect(errors("agent: {id: a, backend: {type: opnai}}")).toEqual(["out_of_range /agent/backend/type"]));
+    expect(errors("agent: {id: a, backend: {type: opnai}}")).toEqual([
+      "out_of_range /agent/backend/type",
+    ]));
 
-  it.each(["'1'", "'0'", "'42'"])("an id that would stand before others in results is refused: %s (F8)", (id) =>
-    expect(errors(`agent: {id: ${id}, backend: {type: claude}}`)).toEqual(["out_of_range /agent/id"]),
+  it.each(["'1'", "'0'", "'42'"])(
+    "an id that would stand before others in results is refused: %s (F8)",
+    (id) =>
+      expect(errors(`agent: {id: ${id}, backend: {type: claude}}`)).toEqual([
+        "out_of_range /agent/id",
+      ]),
   );
 
   it("an id with leading zeros keeps its place, so it is one (F8)", () =>

@@ -7,36 +7,57 @@ const SHELL = "enable_mcp_command_line: true";
 const DOCKER = `${SHELL}, command_line_execution_mode: docker`;
 const yaml = (backend: string) => `agent: {id: a, backend: {type: claude, ${backend}}}`;
 const OPEN: ConfigContext = { ...FULL_CONTEXT, commands: "open_container" };
-const CLOSED: ConfigContext = { ...FULL_CONTEXT, commands: "closed_container", containers: { memoryMb: 4096, cpus: 0.5 } };
+const CLOSED: ConfigContext = {
+  ...FULL_CONTEXT,
+  commands: "closed_container",
+  containers: { memoryMb: 4096, cpus: 0.5 },
+};
 const needs = (backend: string, context: ConfigContext) =>
-  checkTeam(yaml(backend), context).refusals.map(({ need, pointer }) => `${need} ${pointer.split("/").at(-1)}`);
+  checkTeam(yaml(backend), context).refusals.map(
+    ({ need, pointer }) => `${need} ${pointer.split("/").at(-1)}`,
+  );
 
 describe("restrictions of commands are kept (section C)", () => {
   it("with the agent's workspace, as written", () => {
     const team = teamOf(
-      yaml(`${SHELL}, command_line_allowed_commands: [ls, "cat .*"], command_line_blocked_commands: [rm]`),
+      yaml(
+        `${SHELL}, command_line_allowed_commands: [ls, "cat .*"], command_line_blocked_commands: [rm]`,
+      ),
       FULL_CONTEXT,
     );
-    expect(team.agents[0]?.workspace?.commands).toEqual({ allowed: ["ls", "cat .*"], blocked: ["rm"] });
-    expect(teamOf(yaml(`${SHELL}, command_line_allowed_commands: []`), FULL_CONTEXT).agents[0]?.workspace).not.toHaveProperty(
-      "commands",
-    );
+    expect(team.agents[0]?.workspace?.commands).toEqual({
+      allowed: ["ls", "cat .*"],
+      blocked: ["rm"],
+    });
+    expect(
+      teamOf(yaml(`${SHELL}, command_line_allowed_commands: []`), FULL_CONTEXT).agents[0]
+        ?.workspace,
+    ).not.toHaveProperty("commands");
   });
 
   it.each([
-    { pattern: "'('", says: "/agent/backend/command_line_blocked_commands/1 The pattern `(` is no pattern of RE2" },
+    {
+      pattern: "'('",
+      says: "/agent/backend/command_line_blocked_commands/1 The pattern `(` is no pattern of RE2",
+    },
     { pattern: "'(?=x)'", says: "is no pattern of RE2" },
     { pattern: "''", says: "is empty" },
-    { pattern: "3", says: "/agent/backend/command_line_blocked_commands command_line_blocked_commands must be a list of texts" },
+    {
+      pattern: "3",
+      says: "/agent/backend/command_line_blocked_commands command_line_blocked_commands must be a list of texts",
+    },
   ])("unless they are none: $pattern", ({ pattern, says }) => {
-    const { errors } = checkTeam(yaml(`${SHELL}, command_line_blocked_commands: [ls, ${pattern}]`), FULL_CONTEXT);
+    const { errors } = checkTeam(
+      yaml(`${SHELL}, command_line_blocked_commands: [ls, ${pattern}]`),
+      FULL_CONTEXT,
+    );
     expect(errors.map(({ pointer, detail }) => `${pointer} ${detail}`).join()).toContain(says);
   });
 
   it("and said to have no effect where no commands run", () => {
-    expect(warningsOf(yaml("cwd: w, command_line_blocked_commands: [rm]"), FULL_CONTEXT).join()).toContain(
-      "has no effect without `enable_mcp_command_line`",
-    );
+    expect(
+      warningsOf(yaml("cwd: w, command_line_blocked_commands: [rm]"), FULL_CONTEXT).join(),
+    ).toContain("has no effect without `enable_mcp_command_line`");
   });
 });
 
@@ -46,7 +67,9 @@ describe("a shell in Docker", () => {
     expect(warningsOf(yaml(DOCKER), OPEN)).toEqual([]);
     expect(needs(`${DOCKER}, command_line_docker_network_mode: bridge`, OPEN)).toEqual([]);
     const limits = "command_line_docker_memory_limit: 4g, command_line_docker_cpu_limit: 0.5";
-    expect(needs(`${DOCKER}, command_line_docker_network_mode: none, ${limits}`, CLOSED)).toEqual([]);
+    expect(needs(`${DOCKER}, command_line_docker_network_mode: none, ${limits}`, CLOSED)).toEqual(
+      [],
+    );
   });
 
   it.each([
@@ -70,16 +93,35 @@ describe("a shell in Docker", () => {
       context: OPEN,
       need: "container_isolation command_line_docker_memory_limit",
     },
-    { asks: "command_line_docker_cpu_limit: 0.25", context: CLOSED, need: "container_isolation command_line_docker_cpu_limit" },
-    { asks: "command_line_docker_image: mine", context: CLOSED, need: "container_settings command_line_docker_image" },
-    { asks: "command_line_docker_enable_sudo: true", context: OPEN, need: "container_settings command_line_docker_enable_sudo" },
-    { asks: "command_line_srt_network: x", context: OPEN, need: "container_settings command_line_srt_network" },
-  ])("is refused by name where it asks for what the operator has not: $asks", ({ asks, context, need }) =>
-    expect(needs(`${DOCKER}, ${asks}`, context)).toEqual([need]),
+    {
+      asks: "command_line_docker_cpu_limit: 0.25",
+      context: CLOSED,
+      need: "container_isolation command_line_docker_cpu_limit",
+    },
+    {
+      asks: "command_line_docker_image: mine",
+      context: CLOSED,
+      need: "container_settings command_line_docker_image",
+    },
+    {
+      asks: "command_line_docker_enable_sudo: true",
+      context: OPEN,
+      need: "container_settings command_line_docker_enable_sudo",
+    },
+    {
+      asks: "command_line_srt_network: x",
+      context: OPEN,
+      need: "container_settings command_line_srt_network",
+    },
+  ])(
+    "is refused by name where it asks for what the operator has not: $asks",
+    ({ asks, context, need }) => expect(needs(`${DOCKER}, ${asks}`, context)).toEqual([need]),
   );
 
   it("gets one message where there are no containers, and none that contradicts it (F6)", () => {
-    const source = yaml(`${DOCKER}, command_line_docker_network_mode: none, command_line_docker_enable_sudo: true`);
+    const source = yaml(
+      `${DOCKER}, command_line_docker_network_mode: none, command_line_docker_enable_sudo: true`,
+    );
     expect(checkTeam(source, FULL_CONTEXT)).toMatchObject({
       errors: [],
       warnings: [],
@@ -88,7 +130,9 @@ describe("a shell in Docker", () => {
   });
 
   it("leaves its settings without effect elsewhere", () => {
-    const source = yaml(`${SHELL}, command_line_docker_network_mode: none, command_line_docker_image: x`);
+    const source = yaml(
+      `${SHELL}, command_line_docker_network_mode: none, command_line_docker_image: x`,
+    );
     expect(needs(`${SHELL}, command_line_docker_image: x`, OPEN)).toEqual([]);
     expect(warningsOf(source, OPEN).map((line) => line.match(/without .*/)?.[0])).toEqual(
       Array.from({ length: 2 }, () => "without `command_line_execution_mode: docker`."),

@@ -29,7 +29,11 @@ describe("text that is refused before anything is read from it", () => {
     ["an alias bomb", BOMB, "9:32 syntax "],
     ["4 kB of open brackets", "[".repeat(4096), "1:1 too_deep "],
     ["4 kB of list dashes", "- ".repeat(2048), "1:1 too_deep "],
-    ["indentation without end", Array.from({ length: 400 }, (_, i) => `${" ".repeat(i)}a:`).join("\n"), "202:1 too_deep "],
+    [
+      "indentation without end",
+      Array.from({ length: 400 }, (_, i) => `${" ".repeat(i)}a:`).join("\n"),
+      "202:1 too_deep ",
+    ],
     ["33 levels in few columns", `a: ${"[".repeat(32)}${"]".repeat(32)}`, "null:null too_deep "],
     ["more than 256 K characters", `# ${"x".repeat(256 * 1024)}`, "null:null too_large "],
     ["an object nested too deeply", nestedObject(33), "null:null too_deep "],
@@ -40,7 +44,13 @@ describe("text that is refused before anything is read from it", () => {
 
   it("quickly, however it is made", () => {
     const startedAt = cpuMs();
-    for (const source of [BOMB, "[".repeat(200_000), "- ".repeat(100_000), "{a: ".repeat(60_000), "? ".repeat(100_000)]) {
+    for (const source of [
+      BOMB,
+      "[".repeat(200_000),
+      "- ".repeat(100_000),
+      "{a: ".repeat(60_000),
+      "? ".repeat(100_000),
+    ]) {
       expect(errorsOf(source)).toHaveLength(1);
     }
     expect(cpuMs() - startedAt).toBeLessThan(1000);
@@ -48,13 +58,16 @@ describe("text that is refused before anything is read from it", () => {
 });
 
 it("takes many keys of one mapping as fast as the same keys of many", () => {
-  const keys = (from: number, count: number) => Array.from({ length: count }, (_, nth) => `  k${from + nth}: 1`).join("\n");
+  const keys = (from: number, count: number) =>
+    Array.from({ length: count }, (_, nth) => `  k${from + nth}: 1`).join("\n");
   const timeOf = (source: string) => {
     const startedAt = cpuMs();
     expect(errorsOf(source)).not.toEqual([]);
     return cpuMs() - startedAt;
   };
-  const many = Array.from({ length: 8 }, (_, nth) => `m${nth}:\n${keys(nth * 1000, 1000)}`).join("\n");
+  const many = Array.from({ length: 8 }, (_, nth) => `m${nth}:\n${keys(nth * 1000, 1000)}`).join(
+    "\n",
+  );
   const [spread, together] = [timeOf(many), timeOf(`m:\n${keys(0, 8_000)}`)];
   expect(together).toBeLessThan(4 * spread);
 });
@@ -62,7 +75,9 @@ it("takes many keys of one mapping as fast as the same keys of many", () => {
 describe("what is left alone", () => {
   it("brackets, dashes and deep indentation inside text", () => {
     const deep = " ".repeat(300);
-    expect(errorsOf(yamlWith({ agent: `system_message: |\n  ${"[".repeat(100)}\n  ${deep}- - - -` }))).toEqual([]);
+    expect(
+      errorsOf(yamlWith({ agent: `system_message: |\n  ${"[".repeat(100)}\n  ${deep}- - - -` })),
+    ).toEqual([]);
     expect(errorsOf(yamlWith({ agent: `system_message: "${"{".repeat(100)}"` }))).toEqual([]);
   });
 
@@ -72,31 +87,49 @@ describe("what is left alone", () => {
       JSON.parse(`{"__proto__": {"admin": true}}`),
       `constructor: {prototype: {admin: true}}`,
     ]) {
-      expect(errorsOf(source)).toContainEqual(expect.stringMatching(/unknown_key \/(__proto__|constructor)/));
+      expect(errorsOf(source)).toContainEqual(
+        expect.stringMatching(/unknown_key \/(__proto__|constructor)/),
+      );
     }
     expect("admin" in {}).toBe(false);
   });
 
-  it.each([null, undefined, 7, true, "\u0000", "---", "\ufeff", [], new Date(0), Symbol("x"), () => 1])(
-    "nothing throws: %s",
-    (source) => {
-      expect(parseTeam(source, CONTEXT).ok).toBe(false);
-    },
-  );
+  it.each([
+    null,
+    undefined,
+    7,
+    true,
+    "\u0000",
+    "---",
+    "\ufeff",
+    [],
+    new Date(0),
+    Symbol("x"),
+    () => 1,
+  ])("nothing throws: %s", (source) => {
+    expect(parseTeam(source, CONTEXT).ok).toBe(false);
+  });
 });
 
 it("reads text whose lines end with CR alone, and tells the places in it", () => {
   const source = yamlWith({ agent: "system_message: |\n  one\n  two", backend: "strange: 1" });
   const told = errorsOf(source);
   expect(told).toEqual(["9:7 unknown_key /agents/0/backend/strange"]);
-  expect([errorsOf(source.replaceAll("\n", "\r")), errorsOf(source.replaceAll("\n", "\r\n"))]).toEqual([told, told]);
-  expect(teamOf(yamlWith({ agent: "system_message: |\n  one\n  two" }).replaceAll("\n", "\r"))).toEqual(
-    teamOf(yamlWith({ agent: "system_message: |\n  one\n  two" })),
-  );
+  expect([
+    errorsOf(source.replaceAll("\n", "\r")),
+    errorsOf(source.replaceAll("\n", "\r\n")),
+  ]).toEqual([told, told]);
+  expect(
+    teamOf(yamlWith({ agent: "system_message: |\n  one\n  two" }).replaceAll("\n", "\r")),
+  ).toEqual(teamOf(yamlWith({ agent: "system_message: |\n  one\n  two" })));
 });
 
 it("finds the place of a value behind an alias, and of an empty value by its key", () => {
-  const shared = "agents:\n  - id: a\n    backend: &b {type: strange, model: m}\n  - id: b\n    backend: *b";
-  expect(errorsOf(shared)).toEqual(["3:24 out_of_range /agents/0/backend/type", "3:24 out_of_range /agents/1/backend/type"]);
+  const shared =
+    "agents:\n  - id: a\n    backend: &b {type: strange, model: m}\n  - id: b\n    backend: *b";
+  expect(errorsOf(shared)).toEqual([
+    "3:24 out_of_range /agents/0/backend/type",
+    "3:24 out_of_range /agents/1/backend/type",
+  ]);
   expect(errorsOf("agents: [{id: a, backend: }]")).toEqual(["1:18 missing /agents/0/backend"]);
 });

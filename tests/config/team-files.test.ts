@@ -9,7 +9,8 @@ const FOLDER = "configs/teams";
 const read = (file: string) => readFileSync(`${FOLDER}/${file}`, "utf8");
 const files = readdirSync(FOLDER);
 /** A provider may know its key by two names. */
-const namesOf = (key: string): readonly string[] => HOSTS.find(({ keyNames }) => keyNames.includes(key))?.keyNames ?? [];
+const namesOf = (key: string): readonly string[] =>
+  HOSTS.find(({ keyNames }) => keyNames.includes(key))?.keyNames ?? [];
 
 it("there is a team for each usual want", () => {
   const wanted = [
@@ -30,19 +31,25 @@ it.each(files)("%s is a team of three without a warning, where every key is set"
   expect(result.ok && result.team.agents).toHaveLength(3);
 });
 
-it.each(files)("%s begins with its schema and says what to type, and which keys it needs", (file) => {
-  const text = read(file);
-  const comment = text.slice(0, text.indexOf("\nagents:"));
-  expect(comment.split("\n")[0]).toBe("# yaml-language-server: $schema=../team.schema.json");
-  expect(comment).toMatch(
-    new RegExp(`^#   npm run ask -- --config configs/teams/${file.replace(".", "\\.")} ".+\\?*\\.?"$`, "m"),
-  );
-  const result = parseTeam(text, { ...FULL_CONTEXT, storedKeys: [] });
-  const needs = result.ok ? [] : result.errors.flatMap(({ need }) => need ?? []);
-  expect(needs.length).toBeGreaterThan(0);
-  for (const key of needs)
-    expect(
-      namesOf(key).some((name) => comment.includes(name)),
-      key,
-    ).toBe(true);
-});
+it.each(files)(
+  "%s begins with its schema and says what to type, and which keys it needs",
+  (file) => {
+    const text = read(file);
+    const comment = text.slice(0, text.indexOf("\nagents:"));
+    expect(comment.split("\n")[0]).toBe("# yaml-language-server: $schema=../team.schema.json");
+    expect(comment).toMatch(
+      new RegExp(
+        `^#   npm run ask -- --config configs/teams/${file.replace(".", "\\.")} ".+\\?*\\.?"$`,
+        "m",
+      ),
+    );
+    const result = parseTeam(text, { ...FULL_CONTEXT, storedKeys: [] });
+    const needs = result.ok ? [] : result.errors.flatMap(({ need }) => need ?? []);
+    expect(needs.length).toBeGreaterThan(0);
+    for (const key of needs)
+      expect(
+        namesOf(key).some((name) => comment.includes(name)),
+        key,
+      ).toBe(true);
+  },
+);

@@ -19,7 +19,10 @@ describe("a name that stands for a team", () => {
   ])("%s is one agent of type %s, and runs", (name, type) => {
     const team = teamForModel(name);
     const model = name.trim().replace("massgen/model:", "");
-    expect(team).toEqual({ found: "config", config: { agent: { id: "agent", backend: { type, model } } } });
+    expect(team).toEqual({
+      found: "config",
+      config: { agent: { id: "agent", backend: { type, model } } },
+    });
     expect(parseTeam(team.found === "config" ? team.config : null, FULL_CONTEXT)).toMatchObject({
       ok: true,
       team: { rules: { skip_coordination: true } },
@@ -29,7 +32,9 @@ describe("a name that stands for a team", () => {
   it.each([
     { name: "massgen/demo", want: { found: "team", name: "demo" } },
     { name: "massgen/one-provider", want: { found: "team", name: "one-provider" } },
-  ])("$name is the team of that name", ({ name, want }) => expect(teamForModel(name)).toEqual(want));
+  ])("$name is the team of that name", ({ name, want }) =>
+    expect(teamForModel(name)).toEqual(want),
+  );
 
   it("takes the backend type that is said, whatever the name tells", () => {
     expect(teamForModel("claude-sonnet-5-5", "openrouter")).toMatchObject({
@@ -53,7 +58,9 @@ describe("a name that stands for a team", () => {
   it("leaves it to the config check to refuse a type that is not served", () => {
     const team = teamForModel("m", "claude_code");
     const result = parseTeam(team.found === "config" ? team.config : null, FULL_CONTEXT);
-    expect(result.ok ? [] : result.errors).toMatchObject([{ code: "not_served", need: "claude_code" }]);
+    expect(result.ok ? [] : result.errors).toMatchObject([
+      { code: "not_served", need: "claude_code" },
+    ]);
   });
 });
 

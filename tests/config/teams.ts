@@ -75,7 +75,11 @@ export function teamOf(source: unknown, context = CONTEXT): Team {
 /** `line:column code pointer`, as short as a table wants it. */
 export function errorsOf(source: unknown, context = CONTEXT): string[] {
   const result = parseTeam(source, context);
-  return result.ok ? [] : result.errors.map(({ line, column, code, pointer }) => `${line}:${column} ${code} ${pointer}`);
+  return result.ok
+    ? []
+    : result.errors.map(
+        ({ line, column, code, pointer }) => `${line}:${column} ${code} ${pointer}`,
+      );
 }
 
 /** What an error says to people. */

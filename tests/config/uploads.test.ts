@@ -6,7 +6,13 @@ import { FULL_CONTEXT } from "./teams";
 const check = (files: string, attached: readonly string[] = []) => {
   const source = `agent:\n  id: a\n  backend:\n    type: openai\n    upload_files: ${files}\n`;
   const { runnable, errors, refusals } = checkTeam(source, { ...FULL_CONTEXT, attached });
-  return { runnable, errors, told: refusals.map(({ need, line, detail }) => `${need} ${line} ${/\((.*?)\)/.exec(detail)?.[1]}`) };
+  return {
+    runnable,
+    errors,
+    told: refusals.map(
+      ({ need, line, detail }) => `${need} ${line} ${/\((.*?)\)/.exec(detail)?.[1]}`,
+    ),
+  };
 };
 
 describe("files that a config names", () => {
@@ -15,7 +21,11 @@ describe("files that a config names", () => {
     { name: "a file", files: "[{file_path: a.pdf}]", attached: ["a.pdf"] },
     { name: "a sound", files: "[{audio_path: a.wav}]", attached: ["a.wav"] },
     { name: "a bare word", files: "[a.pdf]", attached: ["a.pdf"] },
-    { name: "several, with others", files: "[{image_path: a.png}, {file_path: b.pdf}]", attached: ["x", "b.pdf", "a.png"] },
+    {
+      name: "several, with others",
+      files: "[{image_path: a.png}, {file_path: b.pdf}]",
+      attached: ["x", "b.pdf", "a.png"],
+    },
     { name: "none", files: "[]", attached: [] },
   ])("run when they come with the question: $name", ({ files, attached }) => {
     expect(check(files, attached)).toEqual({ runnable: true, errors: [], told: [] });
@@ -24,11 +34,35 @@ describe("files that a config names", () => {
   it.each([
     { name: "nothing comes", files: "[{image_path: a.png}]", attached: [], told: "`a.png`" },
     { name: "another comes", files: "[{image_path: a.png}]", attached: ["b.png"], told: "`a.png`" },
-    { name: "one of two comes", files: "[{image_path: a.png}, {file_path: b.pdf}]", attached: ["a.png"], told: "`b.pdf`" },
-    { name: "an address", files: "[{file_path: 'https://x.example/a.pdf'}]", attached: [], told: "`https://x.example/a.pdf`" },
-    { name: "a sound that does not come", files: "[{audio_path: a.wav}]", attached: [], told: "`a.wav`" },
-    { name: "video, even if it comes", files: "[{video_path: a.mp4}]", attached: ["a.mp4"], told: "`a.mp4`" },
+    {
+      name: "one of two comes",
+      files: "[{image_path: a.png}, {file_path: b.pdf}]",
+      attached: ["a.png"],
+      told: "`b.pdf`",
+    },
+    {
+      name: "an address",
+      files: "[{file_path: 'https://x.example/a.pdf'}]",
+      attached: [],
+      told: "`https://x.example/a.pdf`",
+    },
+    {
+      name: "a sound that does not come",
+      files: "[{audio_path: a.wav}]",
+      attached: [],
+      told: "`a.wav`",
+    },
+    {
+      name: "video, even if it comes",
+      files: "[{video_path: a.mp4}]",
+      attached: ["a.mp4"],
+      told: "`a.mp4`",
+    },
   ])("are refused by name where they do not: $name", ({ files, attached, told }) => {
-    expect(check(files, attached)).toEqual({ runnable: false, errors: [], told: [`upload_files 5 ${told}`] });
+    expect(check(files, attached)).toEqual({
+      runnable: false,
+      errors: [],
+      told: [`upload_files 5 ${told}`],
+    });
   });
 });

@@ -6,10 +6,13 @@ import { FULL_CONTEXT, NONE_SERVED, teamOf, warningsOf } from "./teams";
 type Lines = { a?: string; b?: string; orchestrator?: string };
 const yaml = ({ a = "", b = "", orchestrator = "" }: Lines) =>
   `agents:\n  - {id: a, backend: {type: claude${a && `, ${a}`}}}\n  - {id: b, backend: {type: claude${b && `, ${b}`}}}\norchestrator: {${orchestrator}}`;
-const workspacesOf = (lines: Lines) => teamOf(yaml(lines), FULL_CONTEXT).agents.map(({ workspace }) => workspace ?? null);
+const workspacesOf = (lines: Lines) =>
+  teamOf(yaml(lines), FULL_CONTEXT).agents.map(({ workspace }) => workspace ?? null);
 const told = (lines: Lines, context = FULL_CONTEXT) => {
   const { errors, refusals } = checkTeam(yaml(lines), context);
-  return [...errors, ...refusals].map(({ need, code, pointer, detail }) => `${need ?? code} ${pointer}: ${detail}`);
+  return [...errors, ...refusals].map(
+    ({ need, code, pointer, detail }) => `${need ?? code} ${pointer}: ${detail}`,
+  );
 };
 
 const FILES = { fileTools: true, shell: false, readBeforeDelete: true, contexts: [] };
@@ -18,15 +21,35 @@ describe("an agent has files", () => {
   it.each<{ name: string; lines: Lines; has: [boolean, boolean] }>([
     { name: "that asks with a path", lines: { a: "cwd: workspace1" }, has: [true, false] },
     { name: "that has a shell", lines: { b: "enable_mcp_command_line: true" }, has: [false, true] },
-    { name: "that sees uploads of its own", lines: { a: "context_paths: [site]" }, has: [true, false] },
-    { name: "whose team asks where no agent does", lines: { orchestrator: "snapshot_storage: s" }, has: [true, true] },
-    { name: "whose team sees uploads", lines: { orchestrator: "context_paths: [{path: site}]" }, has: [true, true] },
     {
-      name: "but not beside one that asks for itself",
-      lines: { a: "cwd: w", orchestrator: "snapshot_storage: s, agent_temporary_workspace: t, context_paths: [{path: site}]" },
+      name: "that sees uploads of its own",
+      lines: { a: "context_paths: [site]" },
       has: [true, false],
     },
-    { name: "not where nobody asks", lines: { a: "cwd:", orchestrator: "snapshot_storage: ''" }, has: [false, false] },
+    {
+      name: "whose team asks where no agent does",
+      lines: { orchestrator: "snapshot_storage: s" },
+      has: [true, true],
+    },
+    {
+      name: "whose team sees uploads",
+      lines: { orchestrator: "context_paths: [{path: site}]" },
+      has: [true, true],
+    },
+    {
+      name: "but not beside one that asks for itself",
+      lines: {
+        a: "cwd: w",
+        orchestrator:
+          "snapshot_storage: s, agent_temporary_workspace: t, context_paths: [{path: site}]",
+      },
+      has: [true, false],
+    },
+    {
+      name: "not where nobody asks",
+      lines: { a: "cwd:", orchestrator: "snapshot_storage: ''" },
+      has: [false, false],
+    },
   ])("$name", ({ lines, has }) => {
     const { rules } = teamOf(yaml(lines), FULL_CONTEXT);
     expect(rules.agents.map(({ workspace }) => workspace)).toEqual(has);
@@ -35,7 +58,11 @@ describe("an agent has files", () => {
 
   it.each<{ name: string; a: string; is: object }>([
     { name: "with file tools and no shell", a: "cwd: w", is: FILES },
-    { name: "with a shell beside the tools", a: "enable_mcp_command_line: true", is: { ...FILES, shell: true } },
+    {
+      name: "with a shell beside the tools",
+      a: "enable_mcp_command_line: true",
+      is: { ...FILES, shell: true },
+    },
     {
       name: "with the shell alone",
       a: "enable_mcp_command_line: true, exclude_file_operation_mcps: true",
@@ -51,11 +78,17 @@ describe("an agent has files", () => {
   it("of what the team uploaded, in its own words where it names the same, with what the team protects", () => {
     const lines = {
       a: "context_paths: [{path: docs, permission: write}]",
-      orchestrator: "context_paths: [site, {path: docs, protected_paths: [LICENSE, 'private/', '*.pem']}]",
+      orchestrator:
+        "context_paths: [site, {path: docs, protected_paths: [LICENSE, 'private/', '*.pem']}]",
     };
     expect(workspacesOf(lines)[0]?.contexts).toEqual([
       { name: "site", permission: "read", protectedPaths: [] },
-      { name: "docs", permission: "write", protectedPaths: [], teamProtectedPaths: ["LICENSE", "private/", "*.pem"] },
+      {
+        name: "docs",
+        permission: "write",
+        protectedPaths: [],
+        teamProtectedPaths: ["LICENSE", "private/", "*.pem"],
+      },
     ]);
     expect(workspacesOf({ orchestrator: lines.orchestrator })[1]?.contexts).toEqual([
       { name: "site", permission: "read", protectedPaths: [] },
@@ -81,12 +114,19 @@ describe("an agent has files", () => {
     },
     {
       name: "and no more, though both lists together are longer than one may be",
-      ...{ own: many("own"), team: many("team"), keeps: ["own149.txt", "team149.txt"], leaves: ["free.txt"] },
+      ...{
+        own: many("own"),
+        team: many("team"),
+        keeps: ["own149.txt", "team149.txt"],
+        leaves: ["free.txt"],
+      },
     },
   ])("has protected what its team protects, $name", ({ own, team, keeps, leaves }) => {
     const site = (paths: string[]) =>
       `context_paths: [{path: site, permission: write, protected_paths: ${JSON.stringify(paths)}}]`;
-    const [grant] = workspacesOf({ a: site(own), orchestrator: site(team) })[0]?.contexts ?? expect.fail("no workspace");
+    const [grant] =
+      workspacesOf({ a: site(own), orchestrator: site(team) })[0]?.contexts ??
+      expect.fail("no workspace");
     const isProtected = protectionOf(grant ?? expect.fail("no context"));
     expect(keeps.filter((path) => !isProtected(path))).toEqual([]);
     expect(leaves.filter(isProtected)).toEqual([]);
@@ -97,20 +137,26 @@ describe("people are told", () => {
   it("once for each path that it means nothing", () => {
     const warnings = warningsOf(yaml({ a: "cwd: w", orchestrator: "snapshot_storage: s" }));
     expect(warnings).toEqual([
-      expect.stringMatching(/^no_effect \/agents\/0\/backend\/cwd: `cwd` only switches workspaces on/),
+      expect.stringMatching(
+        /^no_effect \/agents\/0\/backend\/cwd: `cwd` only switches workspaces on/,
+      ),
       expect.stringMatching(/^no_effect \/orchestrator\/snapshot_storage: /),
     ]);
   });
 
   it("once for all agents that say the same", () => {
     expect(warningsOf(yaml({ a: "cwd: w", b: "cwd: v" }))).toEqual([
-      expect.stringMatching(/^no_effect \/agents\/0\/backend\/cwd: `cwd` only switches workspaces on/),
+      expect.stringMatching(
+        /^no_effect \/agents\/0\/backend\/cwd: `cwd` only switches workspaces on/,
+      ),
     ]);
   });
 
   it("of settings for files that an agent does not have", () => {
     expect(warningsOf(yaml({ b: "enforce_read_before_delete: true" }))).toEqual([
-      expect.stringContaining("/agents/1/backend/enforce_read_before_delete: `enforce_read_before_delete` is ignored"),
+      expect.stringContaining(
+        "/agents/1/backend/enforce_read_before_delete: `enforce_read_before_delete` is ignored",
+      ),
     ]);
   });
 
@@ -130,9 +176,21 @@ describe("people are told", () => {
       lines: { orchestrator: "context_paths: ['C:\\My Files\\Web', '~', docs]" },
       says: "Run `massgen-edge push 'C:\\My Files\\Web' --name web` (then write `web` for it), `massgen-edge push ~ --name project` (then write `project` for it).",
     },
-    { name: "of a context without a name", lines: { a: "context_paths: [{permission: read}]" }, says: "path is missing" },
-    { name: "of a permission that is none", lines: { a: "context_paths: [{path: s, permission: admin}]" }, says: "read, write" },
-    { name: "of a context twice", lines: { a: "context_paths: [s, s]" }, says: "`s` stands here a second time" },
+    {
+      name: "of a context without a name",
+      lines: { a: "context_paths: [{permission: read}]" },
+      says: "path is missing",
+    },
+    {
+      name: "of a permission that is none",
+      lines: { a: "context_paths: [{path: s, permission: admin}]" },
+      says: "read, write",
+    },
+    {
+      name: "of a context twice",
+      lines: { a: "context_paths: [s, s]" },
+      says: "`s` stands here a second time",
+    },
     {
       name: "of a protected path that leads out",
       lines: { a: "context_paths: [{path: s, protected_paths: [../x]}]" },
@@ -164,8 +222,12 @@ describe("people are told", () => {
   });
 
   it("of each feature by name while sessions have none of them", () => {
-    const lines = { a: "cwd: w, enable_mcp_command_line: true, context_paths: [site], custom_tools: [current_time]" };
-    const needs = told(lines, { ...FULL_CONTEXT, served: NONE_SERVED }).map((line) => line.split(" ")[0]);
+    const lines = {
+      a: "cwd: w, enable_mcp_command_line: true, context_paths: [site], custom_tools: [current_time]",
+    };
+    const needs = told(lines, { ...FULL_CONTEXT, served: NONE_SERVED }).map(
+      (line) => line.split(" ")[0],
+    );
     expect(needs.toSorted()).toEqual(["host_context_path", "http_tools", "shell", "workspace"]);
   });
 });

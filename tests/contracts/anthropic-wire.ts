@@ -33,9 +33,19 @@ function encode(reply: Reply): string[] {
   const output = usage && {
     output_tokens: usage.output_tokens,
     output_tokens_details: { thinking_tokens: usage.reasoning_tokens },
-    server_tool_use: { web_search_requests: usage.hosted_uses?.web_search ?? 0, web_fetch_requests: 0 },
+    server_tool_use: {
+      web_search_requests: usage.hosted_uses?.web_search ?? 0,
+      web_fetch_requests: 0,
+    },
   };
-  const message = { id: "msg_1", type: "message", role: "assistant", model: "some-model", content: [], stop_reason: null };
+  const message = {
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    model: "some-model",
+    content: [],
+    stop_reason: null,
+  };
   return [
     frame({ type: "message_start", message: { ...message, ...(input && { usage: input }) } }),
     frame({ type: "ping" }),
@@ -52,12 +62,20 @@ function encode(reply: Reply): string[] {
 function blocksOf({ reasoning, hosted = [], text, citations = [], calls = [] }: Reply): Block[] {
   const sources = citations.map(({ url, title }) => ({
     type: "citations_delta",
-    citation: { type: "web_search_result_location", url, title, cited_text: "as it says", encrypted_index: "aW5kZXg=" },
+    citation: {
+      type: "web_search_result_location",
+      url,
+      title,
+      cited_text: "as it says",
+      encrypted_index: "aW5kZXg=",
+    },
   }));
   return [
     ...(reasoning ? [thinkingBlock(reasoning)] : []),
     ...hosted.flatMap(hostedBlocks),
-    ...(text ? [{ begins: { type: "text", text: "" }, deltas: [...text.map(textDelta), ...sources] }] : []),
+    ...(text
+      ? [{ begins: { type: "text", text: "" }, deltas: [...text.map(textDelta), ...sources] }]
+      : []),
     ...calls.map(({ id, name, pieces }) => ({
       begins: { type: "tool_use", id, name, input: {} },
       deltas: pieces.map(inputDelta),
@@ -78,14 +96,39 @@ const inputDelta = (partial_json: string) => ({ type: "input_json_delta", partia
 function hostedBlocks({ name, input, outcome, output }: HostedUse, n: number): Block[] {
   const id = `srvtoolu_${n}`;
   const isSearch = name === "web_search";
-  const use = { type: "server_tool_use", id, name: isSearch ? name : "bash_code_execution", input: {} };
+  const use = {
+    type: "server_tool_use",
+    id,
+    name: isSearch ? name : "bash_code_execution",
+    input: {},
+  };
   const type = `${use.name}_tool_result`;
-  const pages = [{ type: "web_search_result", url: "", title: output, encrypted_content: "cGFnZQ==", page_age: null }];
-  const ran = { type: "bash_code_execution_result", stdout: output, stderr: "", return_code: 0, content: [] };
+  const pages = [
+    {
+      type: "web_search_result",
+      url: "",
+      title: output,
+      encrypted_content: "cGFnZQ==",
+      page_age: null,
+    },
+  ];
+  const ran = {
+    type: "bash_code_execution_result",
+    stdout: output,
+    stderr: "",
+    return_code: 0,
+    content: [],
+  };
   const failed = { type: `${type}_error`, error_code: output };
   const content = outcome === "error" ? failed : isSearch ? pages : ran;
   return [
-    { begins: use, deltas: [inputDelta(isSearch ? '{"query":' : '{"command":'), inputDelta(`${JSON.stringify(input)}}`)] },
+    {
+      begins: use,
+      deltas: [
+        inputDelta(isSearch ? '{"query":' : '{"command":'),
+        inputDelta(`${JSON.stringify(input)}}`),
+      ],
+    },
     { begins: { type, tool_use_id: id, content }, deltas: [] },
   ];
 }
@@ -123,7 +166,10 @@ export const ANTHROPIC: Wire = {
     {
       name: "a key without permission",
       status: 403,
-      body: error("permission_error", "Your API key does not have permission to use the specified resource."),
+      body: error(
+        "permission_error",
+        "Your API key does not have permission to use the specified resource.",
+      ),
       failureClass: "bad_credentials",
     },
     {
@@ -156,13 +202,19 @@ export const ANTHROPIC: Wire = {
     {
       name: "credit used up",
       status: 400,
-      body: error("invalid_request_error", "Your credit balance is too low to access the Anthropic API."),
+      body: error(
+        "invalid_request_error",
+        "Your credit balance is too low to access the Anthropic API.",
+      ),
       failureClass: "quota",
     },
     {
       name: "a bad request",
       status: 400,
-      body: error("invalid_request_error", "messages.1: `tool_use` ids were found without `tool_result` blocks"),
+      body: error(
+        "invalid_request_error",
+        "messages.1: `tool_use` ids were found without `tool_result` blocks",
+      ),
       failureClass: "bad_request",
     },
     {
@@ -171,10 +223,23 @@ export const ANTHROPIC: Wire = {
       body: error("rate_limit_error", "This request would exceed your organization's rate limit"),
       failureClass: "transient",
     },
-    { name: "an overload", status: 529, body: error("overloaded_error", "Overloaded"), failureClass: "transient" },
-    { name: "a fault of its own", status: 500, body: error("api_error", "Internal server error"), failureClass: "transient" },
+    {
+      name: "an overload",
+      status: 529,
+      body: error("overloaded_error", "Overloaded"),
+      failureClass: "transient",
+    },
+    {
+      name: "a fault of its own",
+      status: 500,
+      body: error("api_error", "Internal server error"),
+      failureClass: "transient",
+    },
   ],
-  midStreamError: { frame: frame(error("overloaded_error", "Overloaded")), failureClass: "transient" },
+  midStreamError: {
+    frame: frame(error("overloaded_error", "Overloaded")),
+    failureClass: "transient",
+  },
   stops: ["stop", "length", "refusal", "unknown"],
   hostedTools: ["web_search", "code_execution"],
   reportsCacheWrites: true,
@@ -183,14 +248,18 @@ export const ANTHROPIC: Wire = {
 };
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> => (isJsonObject(value) ? value : {});
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  isJsonObject(value) ? value : {};
 const withoutMark = ({ cache_control: _, ...block }: Readonly<Record<string, unknown>>) => block;
 
 function prefixOf(body: unknown): readonly unknown[] {
   const { tools, system, messages } = fieldsOf(body);
   const turns = listOf(messages)
     .map(fieldsOf)
-    .map(({ role, content }) => ({ role, content: listOf(content).map(fieldsOf).map(withoutMark) }));
+    .map(({ role, content }) => ({
+      role,
+      content: listOf(content).map(fieldsOf).map(withoutMark),
+    }));
   return [...[...listOf(tools), ...listOf(system)].map(fieldsOf).map(withoutMark), ...turns];
 }
 
@@ -205,10 +274,18 @@ function acceptsHistory(body: unknown): string | null {
     const at = `messages[${n}]`;
     if (role !== (n % 2 === 0 ? "user" : "assistant")) return `${at}: not this role's turn`;
     const blocks = listOf(content).map(fieldsOf);
-    const results = blocks.flatMap((block) => (block["type"] === "tool_result" ? [block["tool_use_id"]] : []));
-    const resultsFirst = blocks.slice(0, results.length).every((block) => block["type"] === "tool_result");
-    if (!resultsFirst || results.length !== owed.size || results.some((id) => !owed.delete(id))) return `${at}: wrong results`;
-    const problem = blocks.length === 0 ? "no content" : blocks.map((block) => blockProblem(block, seen)).find(Boolean);
+    const results = blocks.flatMap((block) =>
+      block["type"] === "tool_result" ? [block["tool_use_id"]] : [],
+    );
+    const resultsFirst = blocks
+      .slice(0, results.length)
+      .every((block) => block["type"] === "tool_result");
+    if (!resultsFirst || results.length !== owed.size || results.some((id) => !owed.delete(id)))
+      return `${at}: wrong results`;
+    const problem =
+      blocks.length === 0
+        ? "no content"
+        : blocks.map((block) => blockProblem(block, seen)).find(Boolean);
     if (problem) return `${at}: ${problem}`;
     owed = new Set(blocks.flatMap((block) => (block["type"] === "tool_use" ? [block["id"]] : [])));
   }
@@ -217,11 +294,17 @@ function acceptsHistory(body: unknown): string | null {
 
 function blockProblem(block: Readonly<Record<string, unknown>>, seen: Set<unknown>): string | null {
   const { type, text, signature, id, name, input } = block;
-  if (type === "text") return typeof text === "string" && text.trim() !== "" ? null : "a blank text";
-  if (type === "thinking") return typeof signature === "string" && signature !== "" ? null : "thinking without a signature";
+  if (type === "text")
+    return typeof text === "string" && text.trim() !== "" ? null : "a blank text";
+  if (type === "thinking")
+    return typeof signature === "string" && signature !== ""
+      ? null
+      : "thinking without a signature";
   if (type !== "tool_use") return null;
-  if (typeof id !== "string" || !/^[a-zA-Z0-9_-]+$/.test(id) || seen.has(id)) return `id ${id} is unfit or taken`;
+  if (typeof id !== "string" || !/^[a-zA-Z0-9_-]+$/.test(id) || seen.has(id))
+    return `id ${id} is unfit or taken`;
   seen.add(id);
-  if (typeof name !== "string" || !/^[a-zA-Z0-9_-]{1,128}$/.test(name)) return `the name ${name} is unfit`;
+  if (typeof name !== "string" || !/^[a-zA-Z0-9_-]{1,128}$/.test(name))
+    return `the name ${name} is unfit`;
   return isJsonObject(input) ? null : "arguments that are no JSON object";
 }

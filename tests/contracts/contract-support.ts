@@ -33,15 +33,26 @@ export const FULL: Reply = {
 export type Outcome = { events: ModelEvent[]; error: unknown; server: RawServer };
 export type Call = (script: Script, change?: Partial<ModelRequest>) => Promise<Outcome>;
 
-export const create = (wire: Wire, origin: string, apiKey = KEY) => wire.create(endpointAt(origin + wire.basePath, { apiKey }));
+export const create = (wire: Wire, origin: string, apiKey = KEY) =>
+  wire.create(endpointAt(origin + wire.basePath, { apiKey }));
 
-export async function run(wire: Wire, server: RawServer, script: Script, change: Partial<ModelRequest> = {}): Promise<Outcome> {
+export async function run(
+  wire: Wire,
+  server: RawServer,
+  script: Script,
+  change: Partial<ModelRequest> = {},
+): Promise<Outcome> {
   server.answer(script);
   const provider = create(wire, server.origin);
-  return { ...(await collect(provider.stream({ ...REQUEST, ...change }, new AbortController().signal))), server };
+  return {
+    ...(await collect(provider.stream({ ...REQUEST, ...change }, new AbortController().signal))),
+    server,
+  };
 }
 
-export async function collect(stream: AsyncIterable<ModelEvent>): Promise<{ events: ModelEvent[]; error: unknown }> {
+export async function collect(
+  stream: AsyncIterable<ModelEvent>,
+): Promise<{ events: ModelEvent[]; error: unknown }> {
   const got: ModelEvent[] = [];
   try {
     for await (const event of stream) got.push(event);
@@ -51,7 +62,10 @@ export async function collect(stream: AsyncIterable<ModelEvent>): Promise<{ even
   }
 }
 
-export const failed = (failureClass: string, code?: string) => ({ failureClass, ...(code && { code }) });
+export const failed = (failureClass: string, code?: string) => ({
+  failureClass,
+  ...(code && { code }),
+});
 
 /** What the reply's items must be; `givesCallIds`: whether the format's calls carry ids of the provider. */
 export function itemsOf(reply: Reply, givesCallIds = true): ReplyItem[] {

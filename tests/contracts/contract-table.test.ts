@@ -1,7 +1,12 @@
 import { expect, it } from "vitest";
 import { type ContractResult, drawTable } from "./contract-table";
 
-const result = (format: string, group: string, name: string, state: ContractResult["state"] = "passed"): ContractResult => ({
+const result = (
+  format: string,
+  group: string,
+  name: string,
+  state: ContractResult["state"] = "passed",
+): ContractResult => ({
   format,
   group,
   name,

@@ -7,11 +7,18 @@ const MARKS = { passed: "✓", failed: "✗", skipped: "s", pending: "?" } as co
 const NOT_THERE = "–";
 
 /** One test of the contract suite. `group` is empty for a case that stands in none. */
-export type ContractResult = { format: string; group: string; name: string; state: keyof typeof MARKS };
+export type ContractResult = {
+  format: string;
+  group: string;
+  name: string;
+  state: keyof typeof MARKS;
+};
 
 export const contractTable: Reporter = {
   onTestRunEnd(modules) {
-    const results = modules.flatMap((module) => [...module.children.allTests()]).flatMap((test) => toResult(test) ?? []);
+    const results = modules
+      .flatMap((module) => [...module.children.allTests()])
+      .flatMap((test) => toResult(test) ?? []);
     // Files end in any order; the table always looks the same.
     const sorted = results.toSorted((one, other) => one.format.localeCompare(other.format));
     if (sorted.length > 0) process.stdout.write(`\n${drawTable(sorted)}\n`);
@@ -20,7 +27,11 @@ export const contractTable: Reporter = {
 
 function toResult(test: TestCase): ContractResult | null {
   const names: string[] = [];
-  for (let suite: TestCase["parent"] | TestModule = test.parent; suite.type === "suite"; suite = suite.parent) {
+  for (
+    let suite: TestCase["parent"] | TestModule = test.parent;
+    suite.type === "suite";
+    suite = suite.parent
+  ) {
     names.unshift(suite.name);
   }
   const [first = "", ...groups] = names;
@@ -42,7 +53,9 @@ export function drawTable(results: readonly ContractResult[]): string {
     const cells = results.filter((result) => result.group === group);
     const names = [...new Set(cells.map(({ name }) => name))];
     const marksOf = (name: string) =>
-      formats.map((format) => markOf(cells.filter((cell) => cell.name === name && cell.format === format)));
+      formats.map((format) =>
+        markOf(cells.filter((cell) => cell.name === name && cell.format === format)),
+      );
     return [group, ...names.map((name) => row(`  ${name}`, marksOf(name)))];
   });
   return [`Provider contract: ${legend}`, row("", numbers), ...rows].join("\n");
@@ -51,6 +64,8 @@ export function drawTable(results: readonly ContractResult[]): string {
 /** Two tests of one name are one case; the worse of them counts. */
 function markOf(cells: readonly ContractResult[]): string {
   const states = new Set(cells.map(({ state }) => state));
-  const worst = (["failed", "pending", "skipped", "passed"] as const).find((state) => states.has(state));
+  const worst = (["failed", "pending", "skipped", "passed"] as const).find((state) =>
+    states.has(state),
+  );
   return worst === undefined ? NOT_THERE : MARKS[worst];
 }

@@ -23,9 +23,14 @@ function cutting(wire: Wire, reply: Reply) {
     const stop = got.find((event) => event.type === "stop");
     if (k < completeAt) {
       expect(stop, `cut after byte ${k}`).toBeUndefined();
-      expect(error, `cut after byte ${k}`).toMatchObject({ failureClass: expect.stringMatching(/transient|interrupted/) });
+      expect(error, `cut after byte ${k}`).toMatchObject({
+        failureClass: expect.stringMatching(/transient|interrupted/),
+      });
     } else {
-      expect(stop, `cut after byte ${k}`).toMatchObject({ reason: "tool_calls", items: expect.arrayContaining(calls) });
+      expect(stop, `cut after byte ${k}`).toMatchObject({
+        reason: "tool_calls",
+        items: expect.arrayContaining(calls),
+      });
     }
   };
   return { bytes, check };
@@ -34,8 +39,12 @@ function cutting(wire: Wire, reply: Reply) {
 export function cutsContract(wire: Wire, call: Call): void {
   const endedAfter = async (bytes: Uint8Array) => {
     const answer = async () => new Response(bytes, { headers: SSE_HEADERS });
-    const provider = wire.create(endpointAt(`https://provider.test${wire.basePath}`, { apiKey: KEY, fetch: answer }));
-    return collect(provider.stream({ ...REQUEST, hostedTools: offered(wire) }, new AbortController().signal));
+    const provider = wire.create(
+      endpointAt(`https://provider.test${wire.basePath}`, { apiKey: KEY, fetch: answer }),
+    );
+    return collect(
+      provider.stream({ ...REQUEST, hostedTools: offered(wire) }, new AbortController().signal),
+    );
   };
 
   it("never take a part for the whole, wherever the stream ends", async () => {

@@ -4,7 +4,13 @@ import type { ModelEvent } from "../../src/providers/provider";
 import { SYSTEM_TIMERS, withTimeLimits } from "../../src/providers/time-limits";
 import { ManualTimers } from "../providers/manual-timers";
 import { closesSoon, collect, create, FULL, itemsOf, REQUEST, USAGE } from "./contract-support";
-import { events, type RawServer, type Script, SSE_HEADERS, silentAfter } from "../../simulated/raw-server";
+import {
+  events,
+  type RawServer,
+  type Script,
+  SSE_HEADERS,
+  silentAfter,
+} from "../../simulated/raw-server";
 import type { Wire } from "./wire";
 
 export function abortContract(wire: Wire, server: () => RawServer): void {
@@ -13,7 +19,10 @@ export function abortContract(wire: Wire, server: () => RawServer): void {
   it.each<{ name: string; script: Script }>([
     { name: "while the provider has not answered", script: () => undefined },
     { name: "in the middle of a reply", script: silentAfter(first + second) },
-    { name: "in the middle of an error", script: (response) => void response.writeHead(500).write("sorr") },
+    {
+      name: "in the middle of an error",
+      script: (response) => void response.writeHead(500).write("sorr"),
+    },
   ])("$name closes the provider's socket and throws the reason", async ({ script }) => {
     server().answer(script);
     const user = new AbortController();
@@ -29,7 +38,9 @@ export function abortContract(wire: Wire, server: () => RawServer): void {
   it("before the call sends nothing", async () => {
     server().answer(silentAfter(""));
     const reason = new Error("too late");
-    const { error } = await collect(create(wire, server().origin).stream(REQUEST, AbortSignal.abort(reason)));
+    const { error } = await collect(
+      create(wire, server().origin).stream(REQUEST, AbortSignal.abort(reason)),
+    );
     expect(error).toBe(reason);
     expect(server().received).toEqual([]);
   });
@@ -51,7 +62,11 @@ export function abortContract(wire: Wire, server: () => RawServer): void {
 
   it("happens by itself when the caller stops reading", async () => {
     server().answer(silentAfter(wire.encode(FULL).slice(0, 4).join("")));
-    for await (const _ of create(wire, server().origin).stream(REQUEST, new AbortController().signal)) break;
+    for await (const _ of create(wire, server().origin).stream(
+      REQUEST,
+      new AbortController().signal,
+    ))
+      break;
     await closesSoon(server());
   });
 }
@@ -82,7 +97,9 @@ export function openEndContract(wire: Wire, server: () => RawServer): void {
   ])("$name is given soon", { timeout: 30_000 }, async ({ script, usage }) => {
     server().answer(script);
     const startedAt = performance.now();
-    const { events: got, error } = await collect(create(wire, server().origin).stream(REQUEST, new AbortController().signal));
+    const { events: got, error } = await collect(
+      create(wire, server().origin).stream(REQUEST, new AbortController().signal),
+    );
     expect(error).toBeUndefined();
     const items = itemsOf(FULL, wire.givesCallIds);
     expect(got.at(-1)).toMatchObject({ type: "stop", reason: "tool_calls", items, usage });
@@ -94,21 +111,40 @@ export function openEndContract(wire: Wire, server: () => RawServer): void {
 export function timeContract(wire: Wire, server: () => RawServer): void {
   const frames = wire.encode(FULL);
   it.each<{ name: string; script: Script; limits: object; message: RegExp }>([
-    { name: "a provider that sends no headers", script: () => undefined, limits: { firstByteMs: 60 }, message: /first byte/ },
-    { name: "a provider that sends headers only", script: silentAfter(""), limits: { firstByteMs: 60 }, message: /first byte/ },
+    {
+      name: "a provider that sends no headers",
+      script: () => undefined,
+      limits: { firstByteMs: 60 },
+      message: /first byte/,
+    },
+    {
+      name: "a provider that sends headers only",
+      script: silentAfter(""),
+      limits: { firstByteMs: 60 },
+      message: /first byte/,
+    },
     {
       name: "a provider that falls silent",
       script: silentAfter(frames.slice(0, 3).join("")),
       limits: { idleMs: 60 },
       message: /heard/,
     },
-    { name: "a provider that never ends", script: dripping(frames.slice(0, 3)), limits: { totalMs: 150 }, message: /total/ },
+    {
+      name: "a provider that never ends",
+      script: dripping(frames.slice(0, 3)),
+      limits: { totalMs: 150 },
+      message: /total/,
+    },
   ])("end the wait for $name", async ({ script, limits, message }) => {
     server().answer(script);
     const generous = { firstByteMs: 5_000, idleMs: 5_000, totalMs: 5_000, ...limits };
     const provider = withTimeLimits(create(wire, server().origin), generous, SYSTEM_TIMERS);
     const { error } = await collect(provider.stream(REQUEST, new AbortController().signal));
-    expect(error).toMatchObject({ failureClass: "transient", code: "timeout", message: expect.stringMatching(message) });
+    expect(error).toMatchObject({
+      failureClass: "transient",
+      code: "timeout",
+      message: expect.stringMatching(message),
+    });
     await closesSoon(server());
   });
 

@@ -2,8 +2,24 @@ import { expect, it } from "vitest";
 import type { FailureClass } from "../../src/protocol/events";
 import { MAX_JSON_BYTES, MAX_LINE_BYTES } from "../../src/providers/limits";
 import { ProviderError } from "../../src/providers/provider";
-import { type Call, collect, create, FULL, failed, itemsOf, KEY, REQUEST, USAGE } from "./contract-support";
-import { answer, events, type Script, SSE_HEADERS, startRawServer } from "../../simulated/raw-server";
+import {
+  type Call,
+  collect,
+  create,
+  FULL,
+  failed,
+  itemsOf,
+  KEY,
+  REQUEST,
+  USAGE,
+} from "./contract-support";
+import {
+  answer,
+  events,
+  type Script,
+  SSE_HEADERS,
+  startRawServer,
+} from "../../simulated/raw-server";
 import type { Wire } from "./wire";
 
 /** What each format's own errors must show; a content filter is no error in every one. */
@@ -18,24 +34,40 @@ const NEEDED_CLASSES: readonly FailureClass[] = [
 
 export function errorsContract(wire: Wire, call: Call): void {
   it("tell of every class that a caller treats differently", () => {
-    expect(NEEDED_CLASSES.filter((one) => !wire.errors.some(({ failureClass }) => failureClass === one))).toEqual([]);
+    expect(
+      NEEDED_CLASSES.filter((one) => !wire.errors.some(({ failureClass }) => failureClass === one)),
+    ).toEqual([]);
   });
 
   const classes = [...new Set(wire.errors.map(({ failureClass }) => failureClass))].sort();
-  it.each(classes.map((failureClass) => ({ failureClass })))("are sorted: $failureClass", async ({ failureClass }) => {
-    for (const { name, status, body } of wire.errors.filter((one) => one.failureClass === failureClass)) {
-      const { events: got, error } = await call(answer(status, body));
-      expect(got, name).toEqual([]);
-      expect(error, name).toBeInstanceOf(ProviderError);
-      expect(error, name).toMatchObject({ failureClass, details: { status } });
-    }
-  });
+  it.each(classes.map((failureClass) => ({ failureClass })))(
+    "are sorted: $failureClass",
+    async ({ failureClass }) => {
+      for (const { name, status, body } of wire.errors.filter(
+        (one) => one.failureClass === failureClass,
+      )) {
+        const { events: got, error } = await call(answer(status, body));
+        expect(got, name).toEqual([]);
+        expect(error, name).toBeInstanceOf(ProviderError);
+        expect(error, name).toMatchObject({ failureClass, details: { status } });
+      }
+    },
+  );
 
-  it.each([500, 502, 503, 504, 520, 524, 529])("takes status %i for transient, and tries once only", async (status) => {
-    const { error, server } = await call(answer(status, "<html><title>down</title></html>", { "content-type": "text/html" }));
-    expect(error).toMatchObject({ failureClass: "transient", message: "an HTML page: down", details: { status } });
-    expect(server.received).toHaveLength(1);
-  });
+  it.each([500, 502, 503, 504, 520, 524, 529])(
+    "takes status %i for transient, and tries once only",
+    async (status) => {
+      const { error, server } = await call(
+        answer(status, "<html><title>down</title></html>", { "content-type": "text/html" }),
+      );
+      expect(error).toMatchObject({
+        failureClass: "transient",
+        message: "an HTML page: down",
+        details: { status },
+      });
+      expect(server.received).toHaveLength(1);
+    },
+  );
 
   it("reads an endless error body only as far as it must", async () => {
     const { error } = await call((response) => {
@@ -59,7 +91,9 @@ export function errorsContract(wire: Wire, call: Call): void {
   it("calls a refused connection transient, and knows that nothing was sent", async () => {
     const gone = await startRawServer();
     await gone.close();
-    const { error } = await collect(create(wire, gone.origin).stream(REQUEST, new AbortController().signal));
+    const { error } = await collect(
+      create(wire, gone.origin).stream(REQUEST, new AbortController().signal),
+    );
     expect(error).toMatchObject(failed("transient", "connection_refused"));
   });
 }
@@ -67,18 +101,28 @@ export function errorsContract(wire: Wire, call: Call): void {
 /** A provider may repeat the key wherever it speaks of an error. */
 export function echoesContract(wire: Wire, call: Call): void {
   it("D21 never lets the key out, even if the provider echoes it", async () => {
-    const { error } = await call(answer(401, { error: { message: `wrong key ${KEY} in Bearer ${KEY}` } }));
-    expect(error).toMatchObject({ failureClass: "bad_credentials", message: "wrong key [redacted] in Bearer [redacted]" });
+    const { error } = await call(
+      answer(401, { error: { message: `wrong key ${KEY} in Bearer ${KEY}` } }),
+    );
+    expect(error).toMatchObject({
+      failureClass: "bad_credentials",
+      message: "wrong key [redacted] in Bearer [redacted]",
+    });
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain(KEY);
   });
 
   it("D21 never lets the key out of an error inside a running stream either", async () => {
     const [first = ""] = wire.encode({ text: ["x"], stop: "stop" });
-    const frame = wire.midStreamError.frame.replace(/"message":"[^"]*"/, `"message":"wrong key ${KEY} in Bearer ${KEY}"`);
+    const frame = wire.midStreamError.frame.replace(
+      /"message":"[^"]*"/,
+      `"message":"wrong key ${KEY} in Bearer ${KEY}"`,
+    );
     expect(frame).toContain(KEY);
     const { events: got, error } = await call(events([first, frame]));
     expect(error).toMatchObject({ message: "wrong key [redacted] in Bearer [redacted]" });
-    expect(JSON.stringify([got, error, Object.getOwnPropertyDescriptors(error)])).not.toContain(KEY);
+    expect(JSON.stringify([got, error, Object.getOwnPropertyDescriptors(error)])).not.toContain(
+      KEY,
+    );
   });
 }
 
@@ -87,12 +131,32 @@ export function waitsContract(call: Call): void {
   it.each([
     { name: "no wait", headers: () => ({}), low: undefined, high: undefined },
     { name: "seconds", headers: () => ({ "retry-after": "7" }), low: 7_000, high: 7_000 },
-    { name: "parts of a second", headers: () => ({ "retry-after": "1.5" }), low: 1_500, high: 1_500 },
-    { name: "a negative wait", headers: () => ({ "retry-after": "-5" }), low: undefined, high: undefined },
-    { name: "a wait in no form that is known", headers: () => ({ "retry-after": "soon" }), low: undefined, high: undefined },
+    {
+      name: "parts of a second",
+      headers: () => ({ "retry-after": "1.5" }),
+      low: 1_500,
+      high: 1_500,
+    },
+    {
+      name: "a negative wait",
+      headers: () => ({ "retry-after": "-5" }),
+      low: undefined,
+      high: undefined,
+    },
+    {
+      name: "a wait in no form that is known",
+      headers: () => ({ "retry-after": "soon" }),
+      low: undefined,
+      high: undefined,
+    },
     { name: "milliseconds", headers: () => ({ "retry-after-ms": "350" }), low: 350, high: 350 },
     { name: "a date", headers: () => ({ "retry-after": inAMinute() }), low: 50_000, high: 61_000 },
-    { name: "an absurd wait", headers: () => ({ "retry-after": "1000000000" }), low: 1e12, high: 1e12 },
+    {
+      name: "an absurd wait",
+      headers: () => ({ "retry-after": "1000000000" }),
+      low: 1e12,
+      high: 1e12,
+    },
   ])("reads a 429 with $name", async ({ headers, low, high }) => {
     const { error } = await call(answer(429, { error: { message: "slow down" } }, headers()));
     expect(error).toMatchObject(failed("transient", "rate_limited"));
@@ -108,21 +172,43 @@ export function brokenContract(wire: Wire, call: Call): void {
   const html = { "content-type": "text/html; charset=utf-8" };
   it.each<{ name: string; script: Script; code: string }>([
     { name: "a web page with status 200", script: answer(200, page, html), code: "bad_response" },
-    { name: "a web page that claims to be a stream", script: answer(200, page, SSE_HEADERS), code: "bad_response" },
-    { name: "an empty body with status 200", script: answer(200, "", SSE_HEADERS), code: "empty_reply" },
-    { name: "comments and nothing else", script: events([": hello\n\n", ": bye\n\n"]), code: "stream_cut" },
+    {
+      name: "a web page that claims to be a stream",
+      script: answer(200, page, SSE_HEADERS),
+      code: "bad_response",
+    },
+    {
+      name: "an empty body with status 200",
+      script: answer(200, "", SSE_HEADERS),
+      code: "empty_reply",
+    },
+    {
+      name: "comments and nothing else",
+      script: events([": hello\n\n", ": bye\n\n"]),
+      code: "stream_cut",
+    },
     {
       name: "data that is not JSON",
       script: events([frames[0] ?? "", wire.brokenFrame ?? "data: oops\n\n", ...frames.slice(1)]),
       code: "bad_response",
     },
-    { name: "a line without end", script: events(["data: ", "x".repeat(MAX_LINE_BYTES + 1)]), code: "bad_response" },
     {
-      name: "JSON that does not end",
-      script: answer(200, JSON.stringify(["x".repeat(MAX_JSON_BYTES)]), { "content-type": "application/json" }),
+      name: "a line without end",
+      script: events(["data: ", "x".repeat(MAX_LINE_BYTES + 1)]),
       code: "bad_response",
     },
-    { name: "JSON that is no reply", script: answer(200, "[1]", { "content-type": "application/json" }), code: "bad_response" },
+    {
+      name: "JSON that does not end",
+      script: answer(200, JSON.stringify(["x".repeat(MAX_JSON_BYTES)]), {
+        "content-type": "application/json",
+      }),
+      code: "bad_response",
+    },
+    {
+      name: "JSON that is no reply",
+      script: answer(200, "[1]", { "content-type": "application/json" }),
+      code: "bad_response",
+    },
   ])("calls $name transient", async ({ script, code }) => {
     const { events: got, error } = await call(script);
     expect(got.some((event) => event.type === "stop")).toBe(false);
@@ -142,12 +228,19 @@ export function brokenContract(wire: Wire, call: Call): void {
     { name: "CRLF", script: events([whole.replaceAll("\n", "\r\n")]) },
     { name: "a byte order mark", script: events([`\uFEFF${whole}`]) },
     { name: "CR only", script: events([whole.replaceAll("\n", "\r")]) },
-    { name: "keep-alive comments in between", script: events(frames.flatMap((frame) => [": keep-alive\n\n", frame])) },
+    {
+      name: "keep-alive comments in between",
+      script: events(frames.flatMap((frame) => [": keep-alive\n\n", frame])),
+    },
     { name: "no blank line at the end", script: events([whole.trimEnd()]) },
     { name: "one byte at a time, characters split", script: bytewise },
   ])("reads a stream with $name", async ({ script }) => {
     const { events: got, error } = await call(script);
     expect(error).toBeUndefined();
-    expect(got.at(-1)).toMatchObject({ type: "stop", items: itemsOf(FULL, wire.givesCallIds), usage: USAGE });
+    expect(got.at(-1)).toMatchObject({
+      type: "stop",
+      items: itemsOf(FULL, wire.givesCallIds),
+      usage: USAGE,
+    });
   });
 }

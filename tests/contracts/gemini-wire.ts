@@ -7,7 +7,8 @@ import type { Reply, Wire } from "./wire";
 /** `streamGenerateContent` as Google serves it: frames end in CRLF, each is a whole response of its own, calls come whole. */
 
 const frame = (data: unknown) => `data: ${JSON.stringify(data)}\r\n\r\n`;
-const response = (fields: object) => frame({ ...fields, modelVersion: "some-model", responseId: "resp_1" });
+const response = (fields: object) =>
+  frame({ ...fields, modelVersion: "some-model", responseId: "resp_1" });
 const candidate = (fields: object) => response({ candidates: [{ index: 0, ...fields }] });
 const part = (fields: object) => candidate({ content: { role: "model", parts: [fields] } });
 
@@ -20,7 +21,15 @@ const FINISH_REASONS: Readonly<Record<StopReason, string>> = {
   unknown: "SOMETHING_NEW",
 };
 
-function encode({ reasoning = [], hosted = [], text = [], citations = [], calls = [], stop, usage }: Reply): string[] {
+function encode({
+  reasoning = [],
+  hosted = [],
+  text = [],
+  citations = [],
+  calls = [],
+  stop,
+  usage,
+}: Reply): string[] {
   return [
     response({ candidates: [{ index: 0, content: { role: "model" } }] }),
     ...reasoning.map((piece) => part({ text: piece, thought: true })),
@@ -46,12 +55,20 @@ function encodeUse({ name, input, outcome, output }: HostedUse): string[] {
     const id = `tool_${input}`;
     return [
       part({ toolCall: { toolType: "GOOGLE_SEARCH_WEB", args: { queries: [input] }, id } }),
-      part({ toolResponse: { toolType: "GOOGLE_SEARCH_WEB", response: { search_suggestions: "<div></div>" }, id } }),
+      part({
+        toolResponse: {
+          toolType: "GOOGLE_SEARCH_WEB",
+          response: { search_suggestions: "<div></div>" },
+          id,
+        },
+      }),
     ];
   }
   return [
     part({ executableCode: { language: "PYTHON", code: input } }),
-    part({ codeExecutionResult: { outcome: outcome === "ok" ? "OUTCOME_OK" : "OUTCOME_FAILED", output } }),
+    part({
+      codeExecutionResult: { outcome: outcome === "ok" ? "OUTCOME_OK" : "OUTCOME_FAILED", output },
+    }),
   ];
 }
 
@@ -59,7 +76,9 @@ function encodeCitations(citations: readonly Citation[]): object {
   return {
     groundingChunks: citations.map(({ url, title }) => ({ web: { uri: url, title } })),
     groundingSupports: citations.flatMap(({ text }, n) =>
-      text === undefined ? [] : [{ segment: { startIndex: 0, endIndex: text.length, text }, groundingChunkIndices: [n] }],
+      text === undefined
+        ? []
+        : [{ segment: { startIndex: 0, endIndex: text.length, text }, groundingChunkIndices: [n] }],
     ),
   };
 }
@@ -99,9 +118,13 @@ const violation = (quotaId: string) => ({
     },
   ],
 });
-const retry = (retryDelay: string) => ({ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay });
+const retry = (retryDelay: string) => ({
+  "@type": "type.googleapis.com/google.rpc.RetryInfo",
+  retryDelay,
+});
 const QUOTA = "You exceeded your current quota, please check your plan and billing details.";
-const TOO_LONG = "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).";
+const TOO_LONG =
+  "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).";
 
 export const GEMINI: Wire = {
   name: "Gemini",
@@ -115,13 +138,19 @@ export const GEMINI: Wire = {
     {
       name: "a wrong key",
       status: 400,
-      body: error(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.", [info("API_KEY_INVALID")]),
+      body: error(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.", [
+        info("API_KEY_INVALID"),
+      ]),
       failureClass: "bad_credentials",
     },
     {
       name: "a key without the right",
       status: 403,
-      body: error(403, "PERMISSION_DENIED", "Your API key was reported as leaked. Please use another API key."),
+      body: error(
+        403,
+        "PERMISSION_DENIED",
+        "Your API key was reported as leaked. Please use another API key.",
+      ),
       failureClass: "bad_credentials",
     },
     {
@@ -134,7 +163,12 @@ export const GEMINI: Wire = {
       ),
       failureClass: "unknown_model",
     },
-    { name: "a context too long", status: 400, body: error(400, "INVALID_ARGUMENT", TOO_LONG), failureClass: "context_too_long" },
+    {
+      name: "a context too long",
+      status: 400,
+      body: error(400, "INVALID_ARGUMENT", TOO_LONG),
+      failureClass: "context_too_long",
+    },
     {
       name: "a minute's requests used up",
       status: 429,
@@ -162,7 +196,11 @@ export const GEMINI: Wire = {
     {
       name: "a bad request",
       status: 400,
-      body: error(400, "INVALID_ARGUMENT", 'Invalid JSON payload received. Unknown name "topp": Cannot find field.'),
+      body: error(
+        400,
+        "INVALID_ARGUMENT",
+        'Invalid JSON payload received. Unknown name "topp": Cannot find field.',
+      ),
       failureClass: "bad_request",
     },
     {
@@ -189,7 +227,8 @@ export const GEMINI: Wire = {
 };
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> => (isJsonObject(value) ? value : {});
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  isJsonObject(value) ? value : {};
 
 function prefixOf(body: unknown): readonly unknown[] {
   const { tools, systemInstruction, contents } = fieldsOf(body);
@@ -201,15 +240,22 @@ function acceptsHistory(body: unknown): string | null {
   let owed: readonly unknown[] = [];
   for (const [n, content] of listOf(fieldsOf(body)["contents"]).map(fieldsOf).entries()) {
     const parts = listOf(content["parts"]).map(fieldsOf);
-    const results = parts.flatMap(({ functionResponse: one }) => (one === undefined ? [] : [fieldsOf(one)]));
+    const results = parts.flatMap(({ functionResponse: one }) =>
+      one === undefined ? [] : [fieldsOf(one)],
+    );
     if (parts.length === 0) return `contents[${n}] is empty`;
     if (JSON.stringify(results.map(({ id, name }) => ({ id, name }))) !== JSON.stringify(owed)) {
       return `contents[${n}]: results ${JSON.stringify(results)} for ${JSON.stringify(owed)}`;
     }
-    if (results.some(({ response: one }) => !isJsonObject(one))) return `contents[${n}]: a result that is no object`;
-    const calls = parts.flatMap(({ functionCall: one }) => (one === undefined ? [] : [fieldsOf(one)]));
-    if (calls.length > 0 && content["role"] !== "model") return `contents[${n}]: calls of ${content["role"]}`;
-    if (calls.some(({ args }) => !isJsonObject(args))) return `contents[${n}]: a call without arguments`;
+    if (results.some(({ response: one }) => !isJsonObject(one)))
+      return `contents[${n}]: a result that is no object`;
+    const calls = parts.flatMap(({ functionCall: one }) =>
+      one === undefined ? [] : [fieldsOf(one)],
+    );
+    if (calls.length > 0 && content["role"] !== "model")
+      return `contents[${n}]: calls of ${content["role"]}`;
+    if (calls.some(({ args }) => !isJsonObject(args)))
+      return `contents[${n}]: a call without arguments`;
     owed = calls.map(({ id, name }) => ({ id, name }));
   }
   return owed.length > 0 ? `no results for ${JSON.stringify(owed)}` : null;

@@ -22,40 +22,67 @@ export function headersContract(wire: Wire, call: Call): void {
       for (const nth of ["first", "second"]) {
         const { events, error, server } = await call(replyWith(headers));
         expect(error, nth).toBeUndefined();
-        expect(events.at(-1), nth).toMatchObject({ type: "stop", items: itemsOf(FULL, wire.givesCallIds) });
-        expect([server.received.length, server.received[0]?.headers.cookie]).toEqual([1, undefined]);
+        expect(events.at(-1), nth).toMatchObject({
+          type: "stop",
+          items: itemsOf(FULL, wire.givesCallIds),
+        });
+        expect([server.received.length, server.received[0]?.headers.cookie]).toEqual([
+          1,
+          undefined,
+        ]);
         expect(JSON.stringify(events)).not.toMatch(/rude|169\.254/);
       }
     },
   );
 
   const METADATA = "http://169.254.169.254/.well-known/oauth-protected-resource";
-  const pointsTo = (url: string) => `Bearer realm="x", resource_metadata="${url}", authorization_uri="${url}"`;
+  const pointsTo = (url: string) =>
+    `Bearer realm="x", resource_metadata="${url}", authorization_uri="${url}"`;
   it.each([
-    { name: "a 401 that names its metadata", status: 401, headersTo: (url: string) => ({ "www-authenticate": pointsTo(url) }) },
+    {
+      name: "a 401 that names its metadata",
+      status: 401,
+      headersTo: (url: string) => ({ "www-authenticate": pointsTo(url) }),
+    },
     {
       name: "a 200 that names a location",
       status: 200,
       headersTo: (url: string) => ({ location: url, "content-location": url }),
     },
-  ])("D12 $name ends with exactly one request, and nothing is fetched from there", async ({ status, headersTo }) => {
-    const [server, named] = [await startRawServer(), await startRawServer()];
-    for (const elsewhere of [METADATA, `${named.origin}/elsewhere`]) {
-      const asked: string[] = [];
-      const noted: typeof fetch = (input, init) => {
-        asked.push(new URL(input instanceof Request ? input.url : input).origin);
-        return fetch(input, init);
-      };
-      const body = status === 200 ? wire.encode(FULL).join("") : "{}";
-      server.answer((response) => void response.writeHead(status, { ...SSE_HEADERS, ...headersTo(elsewhere) }).end(body));
-      const options = endpointAt(server.origin + wire.basePath, { apiKey: KEY, fetch: noted });
-      const { events, error } = await collect(wire.create(options).stream(REQUEST, new AbortController().signal));
-      if (status === 200) expect([error, events.at(-1)]).toEqual([undefined, expect.objectContaining({ type: "stop" })]);
-      else expect(error).toMatchObject(failed("bad_credentials"));
-      expect([asked, server.received.length, named.received.length]).toEqual([[server.origin], 1, 0]);
-    }
-    await Promise.all([server.close(), named.close()]);
-  });
+  ])(
+    "D12 $name ends with exactly one request, and nothing is fetched from there",
+    async ({ status, headersTo }) => {
+      const [server, named] = [await startRawServer(), await startRawServer()];
+      for (const elsewhere of [METADATA, `${named.origin}/elsewhere`]) {
+        const asked: string[] = [];
+        const noted: typeof fetch = (input, init) => {
+          asked.push(new URL(input instanceof Request ? input.url : input).origin);
+          return fetch(input, init);
+        };
+        const body = status === 200 ? wire.encode(FULL).join("") : "{}";
+        server.answer(
+          (response) =>
+            void response.writeHead(status, { ...SSE_HEADERS, ...headersTo(elsewhere) }).end(body),
+        );
+        const options = endpointAt(server.origin + wire.basePath, { apiKey: KEY, fetch: noted });
+        const { events, error } = await collect(
+          wire.create(options).stream(REQUEST, new AbortController().signal),
+        );
+        if (status === 200)
+          expect([error, events.at(-1)]).toEqual([
+            undefined,
+            expect.objectContaining({ type: "stop" }),
+          ]);
+        else expect(error).toMatchObject(failed("bad_credentials"));
+        expect([asked, server.received.length, named.received.length]).toEqual([
+          [server.origin],
+          1,
+          0,
+        ]);
+      }
+      await Promise.all([server.close(), named.close()]);
+    },
+  );
 
   it("D20 a reply with a megabyte of headers ends the call as a passing failure", async () => {
     const { events, error, server } = await call(replyWith({ "x-padding": "x".repeat(1_000_000) }));

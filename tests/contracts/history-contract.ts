@@ -22,7 +22,11 @@ export function historyContract(wire: Wire, call: Call): void {
         events: got,
         error,
         server,
-      } = await call(events(wire.encode(reply)), { messages, continues: true, hostedTools: offered(wire) });
+      } = await call(events(wire.encode(reply)), {
+        messages,
+        continues: true,
+        hostedTools: offered(wire),
+      });
       expect(error).toBeUndefined();
       sent.push((await server.request()).body);
       const stop = got.at(-1);
@@ -35,10 +39,24 @@ export function historyContract(wire: Wire, call: Call): void {
   describe.each([
     { name: "calls, results and calls again", replies: [FULL, second, last], between: [] },
     { name: "calls without a text", replies: [{ ...FULL, text: [] }, last], between: [] },
-    { name: "a text without calls", replies: [{ text: ["hm"], stop: "stop" as const }, last], between: [nudge("go on")] },
-    { name: "newer answers told after the results", replies: [FULL, second, last], between: [nudge("newer answers")] },
+    {
+      name: "a text without calls",
+      replies: [{ text: ["hm"], stop: "stop" as const }, last],
+      between: [nudge("go on")],
+    },
+    {
+      name: "newer answers told after the results",
+      replies: [FULL, second, last],
+      between: [nudge("newer answers")],
+    },
     ...(wire.hostedTools.length > 0
-      ? [{ name: "hosted tools among the calls", replies: [hostedReply(wire), second, last], between: [] }]
+      ? [
+          {
+            name: "hosted tools among the calls",
+            replies: [hostedReply(wire), second, last],
+            between: [],
+          },
+        ]
       : []),
   ])("of $name", ({ replies, between }) => {
     it("is what the provider accepts, after it was stored", async () => {
@@ -63,7 +81,15 @@ const nudge = (text: string): Message => ({ role: "user", text });
 function roundTrip(items: ReplyItem[]): Message[] {
   const results = items.flatMap((item): Message[] =>
     item.type === "tool_call"
-      ? [{ role: "tool", toolCallId: item.id, name: item.name, text: `result of ${item.name}`, isError: false }]
+      ? [
+          {
+            role: "tool",
+            toolCallId: item.id,
+            name: item.name,
+            text: `result of ${item.name}`,
+            isError: false,
+          },
+        ]
       : [],
   );
   return JSON.parse(JSON.stringify([{ role: "assistant", items }, ...results]));

@@ -8,7 +8,12 @@ import type { Reply, Wire } from "./wire";
 const SAMPLES: Readonly<Record<HostedToolName, HostedUse>> = {
   web_search: { name: "web_search", input: "weather in Bern", outcome: "ok", output: "" },
   x_search: { name: "x_search", input: "posts on Bern", outcome: "ok", output: "" },
-  code_execution: { name: "code_execution", input: "print(6 * 7)", outcome: "ok", output: "42-from-the-machine" },
+  code_execution: {
+    name: "code_execution",
+    input: "print(6 * 7)",
+    outcome: "ok",
+    output: "42-from-the-machine",
+  },
 };
 const CITATION: Citation = { url: "https://weather.example/bern", title: "Weather in Bern" };
 
@@ -20,14 +25,17 @@ export function hostedReply(wire: Wire): Reply & { hosted: HostedUse[] } {
 }
 
 /** The format's hosted tools as a request offers them. */
-export const offered = (wire: Wire): HostedTool[] => wire.hostedTools.map((name) => ({ name, maxUses: 3 }));
+export const offered = (wire: Wire): HostedTool[] =>
+  wire.hostedTools.map((name) => ({ name, maxUses: 3 }));
 
 /** Tools that the provider runs itself: told beside the answer, never in it, and never in the way of the agent's own calls. */
 export function hostedContract(wire: Wire, call: Call): void {
   const reply = hostedReply(wire);
   const uses = reply.hosted;
   const ask = async (change: Partial<Reply> = {}) => {
-    const { events: got, error } = await call(events(wire.encode({ ...reply, ...change })), { hostedTools: offered(wire) });
+    const { events: got, error } = await call(events(wire.encode({ ...reply, ...change })), {
+      hostedTools: offered(wire),
+    });
     expect(error).toBeUndefined();
     const stop = got.at(-1);
     if (stop?.type !== "stop") throw new Error("the reply has no stop");
@@ -37,7 +45,9 @@ export function hostedContract(wire: Wire, call: Call): void {
   it("take no call of the same reply away", async () => {
     const { stop } = await ask();
     expect(stop.reason).toBe("tool_calls");
-    const calls = stop.items.flatMap((item) => (item.type === "tool_call" ? [[item.name, item.arguments]] : []));
+    const calls = stop.items.flatMap((item) =>
+      item.type === "tool_call" ? [[item.name, item.arguments]] : [],
+    );
     expect(calls).toEqual(FULL.calls?.map(({ name, pieces }) => [name, pieces.join("")]));
   });
 
@@ -45,7 +55,12 @@ export function hostedContract(wire: Wire, call: Call): void {
     const { stop } = await ask();
     expect(stop.hosted).toEqual(
       uses.map(({ name, input, outcome, output }) =>
-        expect.objectContaining({ name, input, outcome, ...(output !== "" && { output: expect.stringContaining(output) }) }),
+        expect.objectContaining({
+          name,
+          input,
+          outcome,
+          ...(output !== "" && { output: expect.stringContaining(output) }),
+        }),
       ),
     );
   });
@@ -60,7 +75,9 @@ export function hostedContract(wire: Wire, call: Call): void {
   it("show what they are asked while it is written", async () => {
     const { got } = await ask();
     for (const { name, input } of uses) expect(hostedText(got, name)).toBe(input);
-    expect(got.findIndex((event) => event.type === "hosted_tool")).toBeLessThan(got.findIndex((event) => event.type === "text"));
+    expect(got.findIndex((event) => event.type === "hosted_tool")).toBeLessThan(
+      got.findIndex((event) => event.type === "text"),
+    );
   });
 
   if (reply.citations) {
@@ -78,5 +95,7 @@ export function hostedContract(wire: Wire, call: Call): void {
 }
 
 function hostedText(got: readonly ModelEvent[], name: HostedToolName): string {
-  return got.map((event) => (event.type === "hosted_tool" && event.name === name ? event.text : "")).join("");
+  return got
+    .map((event) => (event.type === "hosted_tool" && event.name === name ? event.text : ""))
+    .join("");
 }

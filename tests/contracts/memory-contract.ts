@@ -31,14 +31,19 @@ export function memoryContract(wire: Wire): void {
       letGo();
       return new Response(body.readable, { headers: SSE_HEADERS });
     };
-    const provider = wire.create({ ...endpointAt(`http://127.0.0.1${wire.basePath}`, { apiKey: KEY }), fetch });
+    const provider = wire.create({
+      ...endpointAt(`http://127.0.0.1${wire.basePath}`, { apiKey: KEY }),
+      fetch,
+    });
     const got: string[] = [];
     for await (const event of provider.stream(request, new AbortController().signal)) {
       if (event.type !== "text") continue;
       got.push(event.text);
       if (got.length > 1) continue;
       expect(sentBytes).toBeGreaterThan(CONVERSATION_BYTES);
-      expect(await settledBytes(before + CONVERSATION_BYTES / 4)).toBeLessThan(before + CONVERSATION_BYTES / 4);
+      expect(await settledBytes(before + CONVERSATION_BYTES / 4)).toBeLessThan(
+        before + CONVERSATION_BYTES / 4,
+      );
       write(frames.slice(at).join(""));
       void writer.close();
     }
@@ -48,7 +53,9 @@ export function memoryContract(wire: Wire): void {
 
 const longRequest = () => ({
   ...REQUEST,
-  messages: [{ role: "user" as const, text: Buffer.alloc(CONVERSATION_BYTES, "x").toString("latin1") }],
+  messages: [
+    { role: "user" as const, text: Buffer.alloc(CONVERSATION_BYTES, "x").toString("latin1") },
+  ],
 });
 
 /** What is alive once the runtime has had the time to let go of it: buffers go after their collection, and not all in the first. */

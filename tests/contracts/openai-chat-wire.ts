@@ -6,10 +6,18 @@ import type { Reply, Wire } from "./wire";
 
 /** Chat Completions as its servers speak it. */
 
-const frame = (data: unknown) => `data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
+const frame = (data: unknown) =>
+  `data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
 const chunk = (fields: object) =>
-  frame({ id: "chatcmpl-1", object: "chat.completion.chunk", created: 1762000000, model: "some-model", ...fields });
-const delta = (fields: object) => chunk({ choices: [{ index: 0, delta: fields, finish_reason: null }] });
+  frame({
+    id: "chatcmpl-1",
+    object: "chat.completion.chunk",
+    created: 1762000000,
+    model: "some-model",
+    ...fields,
+  });
+const delta = (fields: object) =>
+  chunk({ choices: [{ index: 0, delta: fields, finish_reason: null }] });
 
 const FINISH_REASONS: Readonly<Record<StopReason, string>> = {
   stop: "stop",
@@ -33,9 +41,17 @@ function encode({ reasoning = [], text = [], calls = [], stop, usage }: Reply): 
   ];
 }
 
-function encodeCall({ id, name, pieces }: NonNullable<Reply["calls"]>[number], index: number): string[] {
-  const first = delta({ tool_calls: [{ index, id, type: "function", function: { name, arguments: "" } }] });
-  return [first, ...pieces.map((piece) => delta({ tool_calls: [{ index, function: { arguments: piece } }] }))];
+function encodeCall(
+  { id, name, pieces }: NonNullable<Reply["calls"]>[number],
+  index: number,
+): string[] {
+  const first = delta({
+    tool_calls: [{ index, id, type: "function", function: { name, arguments: "" } }],
+  });
+  return [
+    first,
+    ...pieces.map((piece) => delta({ tool_calls: [{ index, function: { arguments: piece } }] })),
+  ];
 }
 
 function encodeUsage(usage: NonNullable<Reply["usage"]>): object {
@@ -76,7 +92,10 @@ export const OPENAI_CHAT: Wire = {
     {
       name: "a context too long",
       status: 400,
-      body: error("context_length_exceeded", "This model's maximum context length is 128000 tokens."),
+      body: error(
+        "context_length_exceeded",
+        "This model's maximum context length is 128000 tokens.",
+      ),
       failureClass: "context_too_long",
     },
     {
@@ -85,11 +104,29 @@ export const OPENAI_CHAT: Wire = {
       body: error("content_filter", "The prompt was filtered"),
       failureClass: "content_filter",
     },
-    { name: "a quota used up", status: 429, body: error("insufficient_quota", "You exceeded your quota"), failureClass: "quota" },
-    { name: "a bad request", status: 400, body: error(null, "Invalid value for 'temperature'"), failureClass: "bad_request" },
-    { name: "a rate limit", status: 429, body: error("rate_limit_exceeded", "Rate limit reached"), failureClass: "transient" },
+    {
+      name: "a quota used up",
+      status: 429,
+      body: error("insufficient_quota", "You exceeded your quota"),
+      failureClass: "quota",
+    },
+    {
+      name: "a bad request",
+      status: 400,
+      body: error(null, "Invalid value for 'temperature'"),
+      failureClass: "bad_request",
+    },
+    {
+      name: "a rate limit",
+      status: 429,
+      body: error("rate_limit_exceeded", "Rate limit reached"),
+      failureClass: "transient",
+    },
   ],
-  midStreamError: { frame: frame(error(null, "The server had an error", "server_error")), failureClass: "transient" },
+  midStreamError: {
+    frame: frame(error(null, "The server had an error", "server_error")),
+    failureClass: "transient",
+  },
   stops: ["stop", "length", "content_filter", "refusal", "unknown"],
   hostedTools: [],
   acceptsHistory,
@@ -108,12 +145,16 @@ export const OPENAI_CHAT_THINKING: Wire = {
 function missingReasoning(body: unknown): string | null {
   const without = listOf(fieldsOf(body)["messages"])
     .map(fieldsOf)
-    .findIndex(({ role, tool_calls, reasoning_content }) => role === "assistant" && tool_calls && !reasoning_content);
+    .findIndex(
+      ({ role, tool_calls, reasoning_content }) =>
+        role === "assistant" && tool_calls && !reasoning_content,
+    );
   return without < 0 ? null : `messages[${without}]: calls without their reasoning`;
 }
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> => (isJsonObject(value) ? value : {});
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  isJsonObject(value) ? value : {};
 
 function prefixOf(body: unknown): readonly unknown[] {
   const { tools, messages } = fieldsOf(body);
@@ -143,10 +184,15 @@ function acceptsHistory(body: unknown): string | null {
   return owed.length > 0 ? `calls ${owed.join(", ")} have no result` : null;
 }
 
-function callProblem({ id, function: called }: Readonly<Record<string, unknown>>, seen: Set<unknown>): string | null {
+function callProblem(
+  { id, function: called }: Readonly<Record<string, unknown>>,
+  seen: Set<unknown>,
+): string | null {
   const { name, arguments: text } = fieldsOf(called);
   if (typeof id !== "string" || id === "" || seen.has(id)) return `id ${id} is missing or taken`;
   seen.add(id);
   if (typeof name !== "string" || name === "") return "a call without a name";
-  return typeof text === "string" && isJsonObject(parseJson(text)) ? null : "arguments that are no JSON object";
+  return typeof text === "string" && isJsonObject(parseJson(text))
+    ? null
+    : "arguments that are no JSON object";
 }

@@ -8,18 +8,52 @@ describeProviderContract(OPENAI_CHAT_THINKING);
 describeAgainstSimulation(OPENAI_CHAT, { model: "gpt-4o", counts: true });
 
 describe("what the check of a conversation refuses", () => {
-  const call = (id: string, text = "{}") => ({ id, type: "function", function: { name: "f", arguments: text } });
+  const call = (id: string, text = "{}") => ({
+    id,
+    type: "function",
+    function: { name: "f", arguments: text },
+  });
   const asked = (...calls: object[]) => ({ role: "assistant", content: null, tool_calls: calls });
   const result = (id: string) => ({ role: "tool", tool_call_id: id, content: "ok" });
   it.each([
-    { name: "a call without a result", messages: [asked(call("a"))], says: /calls a have no result/ },
-    { name: "a call whose result comes late", messages: [asked(call("a")), { role: "user", content: "x" }], says: /no result/ },
+    {
+      name: "a call without a result",
+      messages: [asked(call("a"))],
+      says: /calls a have no result/,
+    },
+    {
+      name: "a call whose result comes late",
+      messages: [asked(call("a")), { role: "user", content: "x" }],
+      says: /no result/,
+    },
     { name: "a result nobody asked for", messages: [result("a")], says: /wrong place/ },
-    { name: "results in another order", messages: [asked(call("a"), call("b")), result("b"), result("a")], says: /wrong place/ },
-    { name: "an id twice", messages: [asked(call("a")), result("a"), asked(call("a")), result("a")], says: /missing or taken/ },
+    {
+      name: "results in another order",
+      messages: [asked(call("a"), call("b")), result("b"), result("a")],
+      says: /wrong place/,
+    },
+    {
+      name: "an id twice",
+      messages: [asked(call("a")), result("a"), asked(call("a")), result("a")],
+      says: /missing or taken/,
+    },
     { name: "a call without an id", messages: [asked(call(""))], says: /missing or taken/ },
-    { name: "arguments that are no object", messages: [asked(call("a", "[1"))], says: /no JSON object/ },
-    { name: "an empty message", messages: [{ role: "assistant", content: "" }], says: /empty message/ },
-    { name: "instructions in the middle", messages: [{ role: "user" }, { role: "system" }], says: /instructions/ },
-  ])("$name", ({ messages, says }) => expect(OPENAI_CHAT.acceptsHistory({ messages })).toMatch(says));
+    {
+      name: "arguments that are no object",
+      messages: [asked(call("a", "[1"))],
+      says: /no JSON object/,
+    },
+    {
+      name: "an empty message",
+      messages: [{ role: "assistant", content: "" }],
+      says: /empty message/,
+    },
+    {
+      name: "instructions in the middle",
+      messages: [{ role: "user" }, { role: "system" }],
+      says: /instructions/,
+    },
+  ])("$name", ({ messages, says }) =>
+    expect(OPENAI_CHAT.acceptsHistory({ messages })).toMatch(says),
+  );
 });

@@ -10,7 +10,9 @@ import type { Reply, Wire } from "./wire";
 
 const DATE = "2025-04-01-preview";
 
-const azureError = (code: string, message: string, more: object = {}) => ({ error: { code, message, ...more } });
+const azureError = (code: string, message: string, more: object = {}) => ({
+  error: { code, message, ...more },
+});
 
 const AZURE_ERRORS: Wire["errors"] = [
   {
@@ -28,20 +30,27 @@ const AZURE_ERRORS: Wire["errors"] = [
   {
     name: "a filtered prompt",
     status: 400,
-    body: azureError("content_filter", "The response was filtered due to the prompt triggering a policy.", {
-      param: "prompt",
-      status: 400,
-      innererror: {
-        code: "ResponsibleAIPolicyViolation",
-        content_filter_result: { violence: { filtered: true, severity: "high" } },
+    body: azureError(
+      "content_filter",
+      "The response was filtered due to the prompt triggering a policy.",
+      {
+        param: "prompt",
+        status: 400,
+        innererror: {
+          code: "ResponsibleAIPolicyViolation",
+          content_filter_result: { violence: { filtered: true, severity: "high" } },
+        },
       },
-    }),
+    ),
     failureClass: "content_filter",
   },
   {
     name: "a context too long",
     status: 400,
-    body: azureError("context_length_exceeded", "This model's maximum context length is 128000 tokens."),
+    body: azureError(
+      "context_length_exceeded",
+      "This model's maximum context length is 128000 tokens.",
+    ),
     failureClass: "context_too_long",
   },
   {
@@ -59,7 +68,10 @@ const AZURE_ERRORS: Wire["errors"] = [
   {
     name: "a rate limit",
     status: 429,
-    body: azureError("429", "Requests to this operation have exceeded the call rate limit. Please retry after 6 seconds."),
+    body: azureError(
+      "429",
+      "Requests to this operation have exceeded the call rate limit. Please retry after 6 seconds.",
+    ),
     failureClass: "transient",
   },
 ];
@@ -74,7 +86,12 @@ const KEY_ALONE: Wire["keyHeader"] = { name: "api-key", value: (key) => key };
 /** A stream begins with what the filters say of the prompt, in a chunk without choices. */
 function encodeFiltered(reply: Reply): string[] {
   const verdict = { hate: { filtered: false, severity: "safe" } };
-  const first = { id: "", model: "", choices: [], prompt_filter_results: [{ prompt_index: 0, content_filter_results: verdict }] };
+  const first = {
+    id: "",
+    model: "",
+    choices: [],
+    prompt_filter_results: [{ prompt_index: 0, content_filter_results: verdict }],
+  };
   return [`data: ${JSON.stringify(first)}\n\n`, ...OPENAI_CHAT.encode(reply)];
 }
 

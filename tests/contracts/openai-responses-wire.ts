@@ -26,7 +26,11 @@ function encode(reply: Reply): string[] {
     ...calls.map((call, n) => callItem(call, n, (reply.reasoning ?? []).length > 0)),
   ];
   const ending = ENDINGS[stop] ?? { status: "completed" };
-  const response = { ...ending, output: items.map(({ item }) => item), usage: usage ? encodeUsage(usage) : null };
+  const response = {
+    ...ending,
+    output: items.map(({ item }) => item),
+    usage: usage ? encodeUsage(usage) : null,
+  };
   const events: Fields[] = [
     { type: "response.created", response: { id: "resp_1", status: "in_progress", output: [] } },
     ...items.flatMap(({ item, added, deltas }, output_index) => [
@@ -42,25 +46,67 @@ function encode(reply: Reply): string[] {
 function reasoningItems(pieces: readonly string[]): Item[] {
   if (pieces.length === 0) return [];
   const empty = { type: "reasoning", id: "rs_1", summary: [] };
-  const item = { ...empty, summary: [{ type: "summary_text", text: pieces.join("") }], encrypted_content: "gAAAA" };
-  const deltas = pieces.map((delta) => ({ type: "response.reasoning_summary_text.delta", summary_index: 0, delta }));
-  return [{ item, added: empty, deltas: [{ type: "response.reasoning_summary_part.added", summary_index: 0 }, ...deltas] }];
+  const item = {
+    ...empty,
+    summary: [{ type: "summary_text", text: pieces.join("") }],
+    encrypted_content: "gAAAA",
+  };
+  const deltas = pieces.map((delta) => ({
+    type: "response.reasoning_summary_text.delta",
+    summary_index: 0,
+    delta,
+  }));
+  return [
+    {
+      item,
+      added: empty,
+      deltas: [{ type: "response.reasoning_summary_part.added", summary_index: 0 }, ...deltas],
+    },
+  ];
 }
 
-function messageItems(pieces: readonly string[], citations: readonly Citation[], refused: boolean): Item[] {
+function messageItems(
+  pieces: readonly string[],
+  citations: readonly Citation[],
+  refused: boolean,
+): Item[] {
   if (pieces.length === 0 && !refused) return [];
   const message = { type: "message", id: "msg_1", role: "assistant" };
-  const annotations = citations.map(({ url, title }) => ({ type: "url_citation", url, title, start_index: 0, end_index: 1 }));
+  const annotations = citations.map(({ url, title }) => ({
+    type: "url_citation",
+    url,
+    title,
+    start_index: 0,
+    end_index: 1,
+  }));
   const content = refused
     ? [{ type: "refusal", refusal: "I cannot help with that." }]
     : [{ type: "output_text", text: pieces.join(""), annotations }];
-  const deltas = pieces.map((delta) => ({ type: "response.output_text.delta", content_index: 0, delta }));
-  const refusal = { type: "response.refusal.delta", content_index: 0, delta: "I cannot help with that." };
-  return [{ item: { ...message, content }, added: { ...message, content: [] }, deltas: refused ? [refusal] : deltas }];
+  const deltas = pieces.map((delta) => ({
+    type: "response.output_text.delta",
+    content_index: 0,
+    delta,
+  }));
+  const refusal = {
+    type: "response.refusal.delta",
+    content_index: 0,
+    delta: "I cannot help with that.",
+  };
+  return [
+    {
+      item: { ...message, content },
+      added: { ...message, content: [] },
+      deltas: refused ? [refusal] : deltas,
+    },
+  ];
 }
 
 /** The item's id says whether it belongs to a reasoning, without which it may not come back. */
-function callItem({ id, name, pieces }: NonNullable<Reply["calls"]>[number], n: number, reasoned: boolean): Item {
+function callItem(
+  { id, name, pieces }: NonNullable<Reply["calls"]>[number],
+  n: number,
+  reasoned: boolean,
+): Item {
   const item = {
     type: "function_call",
     id: `fc_${n}${reasoned ? "_of_rs_1" : ""}`,
@@ -77,26 +123,56 @@ function hostedItem({ name, input, outcome, output }: HostedUse, n: number): Ite
   switch (name) {
     case "web_search": {
       const sources = output === "" ? [] : output.split("\n").map((url) => ({ type: "url", url }));
-      const item = { type: "web_search_call", id: `ws_${n}`, status, action: { type: "search", query: input, sources } };
-      return { item, added: { ...item, status: "in_progress", action: { type: "search", query: "" } }, deltas: [] };
+      const item = {
+        type: "web_search_call",
+        id: `ws_${n}`,
+        status,
+        action: { type: "search", query: input, sources },
+      };
+      return {
+        item,
+        added: { ...item, status: "in_progress", action: { type: "search", query: "" } },
+        deltas: [],
+      };
     }
     case "x_search": {
-      const item = { type: "custom_tool_call", id: `ctc_${n}`, call_id: `xs_${n}`, name: "x_keyword_search", input, status };
+      const item = {
+        type: "custom_tool_call",
+        id: `ctc_${n}`,
+        call_id: `xs_${n}`,
+        name: "x_keyword_search",
+        input,
+        status,
+      };
       const delta = { type: "response.custom_tool_call_input.delta", delta: input };
       return { item, added: { ...item, input: "", status: "in_progress" }, deltas: [delta] };
     }
     case "code_execution": {
       const outputs = [{ type: "logs", logs: output }];
-      const item = { type: "code_interpreter_call", id: `ci_${n}`, status, code: input, container_id: "cntr_1", outputs };
+      const item = {
+        type: "code_interpreter_call",
+        id: `ci_${n}`,
+        status,
+        code: input,
+        container_id: "cntr_1",
+        outputs,
+      };
       const delta = { type: "response.code_interpreter_call_code.delta", delta: input };
-      return { item, added: { ...item, code: "", outputs: null, status: "in_progress" }, deltas: [delta] };
+      return {
+        item,
+        added: { ...item, code: "", outputs: null, status: "in_progress" },
+        deltas: [delta],
+      };
     }
   }
 }
 
 const encodeUsage = (usage: NonNullable<Reply["usage"]>): Fields => ({
   input_tokens: usage.input_tokens,
-  input_tokens_details: { cached_tokens: usage.cached_tokens, cache_write_tokens: usage.cache_write_tokens },
+  input_tokens_details: {
+    cached_tokens: usage.cached_tokens,
+    cache_write_tokens: usage.cache_write_tokens,
+  },
   output_tokens: usage.output_tokens,
   output_tokens_details: { reasoning_tokens: usage.reasoning_tokens },
   total_tokens: usage.input_tokens + usage.output_tokens,
@@ -130,7 +206,10 @@ export const OPENAI_RESPONSES: Wire = {
     {
       name: "a context too long",
       status: 400,
-      body: error("context_length_exceeded", "Your input exceeds the context window of this model."),
+      body: error(
+        "context_length_exceeded",
+        "Your input exceeds the context window of this model.",
+      ),
       failureClass: "context_too_long",
     },
     {
@@ -148,13 +227,26 @@ export const OPENAI_RESPONSES: Wire = {
     {
       name: "a bad request",
       status: 400,
-      body: error("unsupported_parameter", "Unsupported parameter: 'temperature' is not supported with this model."),
+      body: error(
+        "unsupported_parameter",
+        "Unsupported parameter: 'temperature' is not supported with this model.",
+      ),
       failureClass: "bad_request",
     },
-    { name: "a rate limit", status: 429, body: error("rate_limit_exceeded", "Rate limit reached"), failureClass: "transient" },
+    {
+      name: "a rate limit",
+      status: 429,
+      body: error("rate_limit_exceeded", "Rate limit reached"),
+      failureClass: "transient",
+    },
   ],
   midStreamError: {
-    frame: frame({ type: "error", code: "server_error", message: "The server had an error", param: null }),
+    frame: frame({
+      type: "error",
+      code: "server_error",
+      message: "The server had an error",
+      param: null,
+    }),
     failureClass: "transient",
   },
   stops: ["stop", "length", "content_filter", "refusal", "unknown"],
@@ -177,19 +269,30 @@ function acceptsHistory(body: unknown): string | null {
   const { input, store } = fieldsOf(body);
   if (store !== false) return "the reply would be kept";
   const items = listOf(input).map(fieldsOf);
-  const problem = items.map((item, n) => itemProblem(item, items.slice(0, n), items[n + 1])).find((one) => one !== null);
+  const problem = items
+    .map((item, n) => itemProblem(item, items.slice(0, n), items[n + 1]))
+    .find((one) => one !== null);
   if (problem) return problem;
-  const results = items.filter(({ type }) => type === "function_call_output").map((item) => item["call_id"]);
+  const results = items
+    .filter(({ type }) => type === "function_call_output")
+    .map((item) => item["call_id"]);
   const calls = items.filter(({ type }) => type === "function_call").map((item) => item["call_id"]);
-  return JSON.stringify(calls) === JSON.stringify(results) ? null : `calls ${calls} have results ${results}`;
+  return JSON.stringify(calls) === JSON.stringify(results)
+    ? null
+    : `calls ${calls} have results ${results}`;
 }
 
-function itemProblem(item: Fields, before: readonly Fields[], next: Fields | undefined): string | null {
+function itemProblem(
+  item: Fields,
+  before: readonly Fields[],
+  next: Fields | undefined,
+): string | null {
   switch (item["type"]) {
     case "message":
       return listOf(item["content"]).length === 0 ? "an empty message" : null;
     case "reasoning":
-      if (typeof item["encrypted_content"] !== "string") return `Item with id '${item["id"]}' not found`;
+      if (typeof item["encrypted_content"] !== "string")
+        return `Item with id '${item["id"]}' not found`;
       return next?.["type"] === "reasoning" || !next
         ? `Item '${item["id"]}' was provided without its required following item`
         : null;
@@ -197,7 +300,9 @@ function itemProblem(item: Fields, before: readonly Fields[], next: Fields | und
       return callProblem(item, before);
     case "function_call_output":
       if (typeof item["output"] !== "string") return "a result without text";
-      return before.some((one) => one["type"] === "function_call" && one["call_id"] === item["call_id"])
+      return before.some(
+        (one) => one["type"] === "function_call" && one["call_id"] === item["call_id"],
+      )
         ? null
         : `No tool call found for ${item["call_id"]}`;
     default:
@@ -205,12 +310,18 @@ function itemProblem(item: Fields, before: readonly Fields[], next: Fields | und
   }
 }
 
-function callProblem({ id, call_id, name, arguments: text }: Fields, before: readonly Fields[]): string | null {
+function callProblem(
+  { id, call_id, name, arguments: text }: Fields,
+  before: readonly Fields[],
+): string | null {
   if (typeof call_id !== "string" || call_id === "") return "a call without an id";
-  if (before.some((one) => one["type"] === "function_call" && one["call_id"] === call_id)) return `id ${call_id} is taken`;
+  if (before.some((one) => one["type"] === "function_call" && one["call_id"] === call_id))
+    return `id ${call_id} is taken`;
   if (typeof name !== "string" || name === "") return "a call without a name";
   const needs = /_of_(\w+)$/.exec(String(id))?.[1];
   if (needs && !before.some((one) => one["id"] === needs))
     return `'${id}' was provided without its required reasoning '${needs}'`;
-  return typeof text === "string" && isJsonObject(parseJson(text)) ? null : "arguments that are no JSON object";
+  return typeof text === "string" && isJsonObject(parseJson(text))
+    ? null
+    : "arguments that are no JSON object";
 }

@@ -1,27 +1,58 @@
 import { expect, it } from "vitest";
-import { type Call, collect, create, FULL, failed, itemsOf, KEY, REQUEST, textIn, USAGE } from "./contract-support";
+import {
+  type Call,
+  collect,
+  create,
+  FULL,
+  failed,
+  itemsOf,
+  KEY,
+  REQUEST,
+  textIn,
+  USAGE,
+} from "./contract-support";
 import { answer, events, type RawServer, SSE_HEADERS } from "../../simulated/raw-server";
 import type { Reply, Wire } from "./wire";
 
 export function repliesContract(wire: Wire, call: Call): void {
   const items = (reply: Reply) => itemsOf(reply, wire.givesCallIds);
-  const cacheWriting: Reply = { text: ["x"], stop: "stop", usage: { ...USAGE, cache_write_tokens: 2 } };
+  const cacheWriting: Reply = {
+    text: ["x"],
+    stop: "stop",
+    usage: { ...USAGE, cache_write_tokens: 2 },
+  };
   const rows: { name: string; reply: Reply }[] = [
     { name: "a text", reply: { text: ["Hello", " there"], stop: "stop", usage: USAGE } },
     { name: "reasoning, text and several calls in pieces", reply: FULL },
-    { name: "a call without arguments", reply: { calls: [{ id: "a", name: "vote", pieces: [] }], stop: "tool_calls" } },
-    { name: "calls and nothing else", reply: { calls: FULL.calls ?? [], stop: "tool_calls", usage: USAGE } },
+    {
+      name: "a call without arguments",
+      reply: { calls: [{ id: "a", name: "vote", pieces: [] }], stop: "tool_calls" },
+    },
+    {
+      name: "calls and nothing else",
+      reply: { calls: FULL.calls ?? [], stop: "tool_calls", usage: USAGE },
+    },
     { name: "a reply without usage", reply: { text: ["x"], stop: "stop" } },
-    { name: "a usage without cached tokens", reply: { text: ["x"], stop: "stop", usage: { ...USAGE, cached_tokens: 0 } } },
+    {
+      name: "a usage without cached tokens",
+      reply: { text: ["x"], stop: "stop", usage: { ...USAGE, cached_tokens: 0 } },
+    },
     { name: "calls under the finish reason of a text", reply: { ...FULL, stop: "stop" } },
-    ...(wire.reportsCacheWrites ? [{ name: "a usage with tokens written into a cache", reply: cacheWriting }] : []),
+    ...(wire.reportsCacheWrites
+      ? [{ name: "a usage with tokens written into a cache", reply: cacheWriting }]
+      : []),
   ];
   it.each(rows)("gives $name as deltas and exactly one stop, last", async ({ reply }) => {
     const { events: got, error } = await call(events(wire.encode(reply)));
     expect(error).toBeUndefined();
     expect(got.filter((event) => event.type === "stop")).toHaveLength(1);
     const reason = reply.calls ? "tool_calls" : reply.stop;
-    expect(got.at(-1)).toEqual({ type: "stop", reason, items: items(reply), usage: reply.usage ?? null });
+    expect(got.at(-1)).toEqual({
+      type: "stop",
+      reason,
+      items: items(reply),
+      usage: reply.usage ?? null,
+    });
     expect(textIn(got, "text")).toBe((reply.text ?? []).join(""));
     expect(textIn(got, "reasoning")).toBe((reply.reasoning ?? []).join(""));
   });
@@ -29,7 +60,8 @@ export function repliesContract(wire: Wire, call: Call): void {
   it("streams each call's arguments under its index", async () => {
     const { events: got } = await call(events(wire.encode(FULL)));
     const written = ["", ""];
-    for (const event of got) if (event.type === "tool_arguments") written[event.index] += event.text;
+    for (const event of got)
+      if (event.type === "tool_arguments") written[event.index] += event.text;
     expect(written).toEqual(FULL.calls?.map(({ pieces }) => pieces.join("")));
   });
 
@@ -37,15 +69,29 @@ export function repliesContract(wire: Wire, call: Call): void {
     const twice = [...(FULL.calls ?? []), ...(FULL.calls ?? [])];
     const { events: got } = await call(events(wire.encode({ ...FULL, calls: twice })));
     const stop = got.at(-1);
-    const ids = stop?.type === "stop" ? stop.items.flatMap((item) => (item.type === "tool_call" ? [item.id] : [])) : [];
-    const told = new Map(got.flatMap((event) => (event.type === "tool_arguments" ? [[event.index, event.id] as const] : [])));
+    const ids =
+      stop?.type === "stop"
+        ? stop.items.flatMap((item) => (item.type === "tool_call" ? [item.id] : []))
+        : [];
+    const told = new Map(
+      got.flatMap((event) =>
+        event.type === "tool_arguments" ? [[event.index, event.id] as const] : [],
+      ),
+    );
     expect([...told.keys()].toSorted()).toEqual([0, 1, 2, 3]);
-    expect([told.get(0), told.get(1), told.get(2), told.get(3)]).toEqual(["id_a", "id_b", undefined, undefined]);
+    expect([told.get(0), told.get(1), told.get(2), told.get(3)]).toEqual([
+      "id_a",
+      "id_b",
+      undefined,
+      undefined,
+    ]);
     expect(ids.slice(0, 2)).toEqual(["id_a", "id_b"]);
   });
 
   it.each(wire.stops.map((stop) => ({ stop })))("gives stop reason $stop", async ({ stop }) => {
-    const { events: got, error } = await call(events(wire.encode({ text: stop === "refusal" ? [] : ["x"], stop })));
+    const { events: got, error } = await call(
+      events(wire.encode({ text: stop === "refusal" ? [] : ["x"], stop })),
+    );
     expect(error).toBeUndefined();
     expect(got.at(-1)).toMatchObject({ type: "stop", reason: stop });
   });
@@ -64,11 +110,24 @@ export function repliesContract(wire: Wire, call: Call): void {
 export function streamsContract(wire: Wire, server: () => RawServer, call: Call): void {
   it("gives ids that no earlier call of the round has", async () => {
     const earlier = { type: "tool_call" as const, id: "id_a", name: "vote", arguments: "{}" };
-    const result = { role: "tool" as const, toolCallId: "id_a", name: "vote", text: "no", isError: true };
-    const messages = [...REQUEST.messages, { role: "assistant" as const, items: [earlier] }, result];
+    const result = {
+      role: "tool" as const,
+      toolCallId: "id_a",
+      name: "vote",
+      text: "no",
+      isError: true,
+    };
+    const messages = [
+      ...REQUEST.messages,
+      { role: "assistant" as const, items: [earlier] },
+      result,
+    ];
     const { events: got } = await call(events(wire.encode(FULL)), { messages });
     const stop = got.at(-1);
-    const ids = stop?.type === "stop" ? stop.items.flatMap((item) => (item.type === "tool_call" ? [item.id] : [])) : [];
+    const ids =
+      stop?.type === "stop"
+        ? stop.items.flatMap((item) => (item.type === "tool_call" ? [item.id] : []))
+        : [];
     expect(new Set(["id_a", "", ...ids]).size).toBe(4);
   });
 
@@ -125,9 +184,11 @@ export function requestsContract(wire: Wire, call: Call): void {
     const received = await (await call(ok)).server.request();
     expect(received).toMatchObject({ method: "POST", path: wire.basePath + wire.path });
     expect(received.headers[wire.keyHeader.name]).toBe(wire.keyHeader.value(KEY));
-    expect(Object.keys(received.headers).filter((name) => /^(x-stainless|openai|x-goog-api-client|helicone)/.test(name))).toEqual(
-      [],
-    );
+    expect(
+      Object.keys(received.headers).filter((name) =>
+        /^(x-stainless|openai|x-goog-api-client|helicone)/.test(name),
+      ),
+    ).toEqual([]);
   });
 
   it("carry nothing out of the environment, and go where they were told", async () => {

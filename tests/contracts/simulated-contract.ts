@@ -8,7 +8,10 @@ import type { Wire } from "./wire";
 type Simulation = { model: string; thinks?: boolean; counts?: boolean };
 
 /** A second opinion on a wire format: a simulated provider that was not written here. */
-export function describeAgainstSimulation(wire: Wire, { model, thinks = false, counts = false }: Simulation): void {
+export function describeAgainstSimulation(
+  wire: Wire,
+  { model, thinks = false, counts = false }: Simulation,
+): void {
   describe(`${wire.name} against a simulated provider`, () => {
     const mock = simulated();
     beforeAll(() => mock.start());
@@ -16,7 +19,12 @@ export function describeAgainstSimulation(wire: Wire, { model, thinks = false, c
 
     const ask = async (text: string) => {
       const provider = wire.create(endpointAt(mock.url + wire.basePath));
-      return collect(provider.stream({ ...REQUEST, model, messages: [{ role: "user", text }] }, new AbortController().signal));
+      return collect(
+        provider.stream(
+          { ...REQUEST, model, messages: [{ role: "user", text }] },
+          new AbortController().signal,
+        ),
+      );
     };
 
     it("streams a text", async () => {
@@ -52,7 +60,10 @@ export function describeAgainstSimulation(wire: Wire, { model, thinks = false, c
     }
 
     it("classifies its rate limit", async () => {
-      expect((await ask("too much")).error).toMatchObject({ failureClass: "transient", code: "rate_limited" });
+      expect((await ask("too much")).error).toMatchObject({
+        failureClass: "transient",
+        code: "rate_limited",
+      });
     });
   });
 }
@@ -67,6 +78,9 @@ function simulated(): LLMock {
     ],
   });
   mock.onMessage("think", { content: "Four.", reasoning: "Two and two." });
-  mock.onMessage("too much", { error: { message: "Rate limit reached", type: "rate_limit_error" }, status: 429 });
+  mock.onMessage("too much", {
+    error: { message: "Rate limit reached", type: "rate_limit_error" },
+    status: 429,
+  });
   return mock;
 }

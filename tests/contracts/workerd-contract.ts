@@ -10,7 +10,8 @@ const SSE = { headers: { "content-type": "text/event-stream" } };
 const DONE = { type: "stop", reason: "tool_calls", items: itemsOf(FULL), usage: USAGE };
 
 export function describeWorkerdContract(wire: Wire): void {
-  const create = (answer: typeof fetch) => wire.create(endpointAt(`https://provider.test${wire.basePath}`, { fetch: answer }));
+  const create = (answer: typeof fetch) =>
+    wire.create(endpointAt(`https://provider.test${wire.basePath}`, { fetch: answer }));
   const frames = wire.encode(FULL);
 
   describe(`${wire.name} in workerd`, () => {
@@ -51,7 +52,10 @@ export function describeWorkerdContract(wire: Wire): void {
 const ask = (provider: Provider) => collect(provider.stream(REQUEST, new AbortController().signal));
 
 /** A body that holds these frames and does not end. */
-export function openBody(frames: readonly string[]): { body: ReadableStream; cancelled: Promise<void> } {
+export function openBody(frames: readonly string[]): {
+  body: ReadableStream;
+  cancelled: Promise<void>;
+} {
   const cancelled = Promise.withResolvers<void>();
   const body = new ReadableStream({
     start: (controller) => controller.enqueue(new TextEncoder().encode(frames.join(""))),

@@ -1,11 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { type Attached, decide, emptySession, evolve, type Input, runningTurn } from "../../src/coordination";
+import {
+  type Attached,
+  decide,
+  emptySession,
+  evolve,
+  type Input,
+  runningTurn,
+} from "../../src/coordination";
 import { leastCallUsd } from "../../src/coordination/budget/budget";
 import { SessionEventSchema } from "../../src/protocol/events";
 import { agentRules, teamRules } from "./builders";
 
 const ATTACHED: Attached = {
-  attachments: [{ kind: "image", name: "a.png", media_type: "image/png", size: 68, sha256: "0".repeat(64) }],
+  attachments: [
+    { kind: "image", name: "a.png", media_type: "image/png", size: 68, sha256: "0".repeat(64) },
+  ],
   tokens: 17_600,
 };
 const rules = teamRules([agentRules("a"), agentRules("b")]);
@@ -35,18 +44,23 @@ describe("what comes with a question", () => {
       attachment_tokens: ATTACHED.tokens,
     });
     expect(turn?.attached).toEqual(ATTACHED);
-    const stored = events.map((event) => SessionEventSchema.parse(JSON.parse(JSON.stringify(event))));
+    const stored = events.map((event) =>
+      SessionEventSchema.parse(JSON.parse(JSON.stringify(event))),
+    );
     expect(runningTurn(stored.reduce(evolve, emptySession))).toEqual(turn);
   });
 
   it("leaves no trace where nothing comes", () => {
     const { events, turn } = begin(null);
-    expect(Object.keys(events.find(({ type }) => type === "turn.started") ?? {})).not.toContain("attachments");
+    expect(Object.keys(events.find(({ type }) => type === "turn.started") ?? {})).not.toContain(
+      "attachments",
+    );
     expect(turn && "attached" in turn).toBe(false);
   });
 
   it("is part of the least that a turn may cost", () => {
-    const more = leastCallUsd(rules.agents, 100 + ATTACHED.tokens) - leastCallUsd(rules.agents, 100);
+    const more =
+      leastCallUsd(rules.agents, 100 + ATTACHED.tokens) - leastCallUsd(rules.agents, 100);
     expect(more).toBeCloseTo(ATTACHED.tokens / 1_000_000, 9);
   });
 });

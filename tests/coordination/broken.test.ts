@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { decide, emptySession, evolve, type InputBody, type SessionState } from "../../src/coordination";
+import {
+  decide,
+  emptySession,
+  evolve,
+  type InputBody,
+  type SessionState,
+} from "../../src/coordination";
 import { Draft } from "../../src/coordination/draft";
 import { agentAt, answerAt, indexOf } from "../../src/coordination/state";
 import { completeTurn } from "../../src/coordination/turn/turn-end";
@@ -13,8 +19,16 @@ const asked = (): World => {
   world.ask();
   return world;
 };
-const draftOf = (state: SessionState): Draft => new Draft(state, { type: "clock", at: 0, seed: 0, partials: {} });
-const request: InputBody = { type: "turn_requested", rules: null, question: "?", parentTurn: null, budget: {}, timeoutMs: null };
+const draftOf = (state: SessionState): Draft =>
+  new Draft(state, { type: "clock", at: 0, seed: 0, partials: {} });
+const request: InputBody = {
+  type: "turn_requested",
+  rules: null,
+  question: "?",
+  parentTurn: null,
+  budget: {},
+  timeoutMs: null,
+};
 
 describe("what cannot be", () => {
   it.each<{ name: string; when: () => unknown; says: string }>([
@@ -25,7 +39,14 @@ describe("what cannot be", () => {
     },
     {
       name: "a fact outside a turn",
-      when: () => evolve(emptySession, { type: "attempt.started", at: 0, turn: 1, attempt: 1, feedback: null }),
+      when: () =>
+        evolve(emptySession, {
+          type: "attempt.started",
+          at: 0,
+          turn: 1,
+          attempt: 1,
+          feedback: null,
+        }),
       says: "attempt.started outside a turn",
     },
     {
@@ -33,7 +54,11 @@ describe("what cannot be", () => {
       when: () => asked().log.slice(1).reduce(evolve, emptySession),
       says: "a turn without a team",
     },
-    { name: "a rule that asks for the turn when none runs", when: () => draftOf(emptySession).turn, says: "no turn is running" },
+    {
+      name: "a rule that asks for the turn when none runs",
+      when: () => draftOf(emptySession).turn,
+      says: "no turn is running",
+    },
     {
       name: "the rules of an agent that is not there",
       when: () => draftOf(asked().state).rulesOf(3),
@@ -48,9 +73,21 @@ describe("what cannot be", () => {
       },
       says: "agent 0 has no open round",
     },
-    { name: "an agent that is not there", when: () => agentAt(asked().turn.attempt, 3), says: "no agent at index 3" },
-    { name: "an answer that nobody gave", when: () => answerAt(asked().turn.attempt, 1), says: "no answer of revision 1" },
-    { name: "an id that is no agent's", when: () => indexOf(asked().turn, "z"), says: "no agent with id z" },
+    {
+      name: "an agent that is not there",
+      when: () => agentAt(asked().turn.attempt, 3),
+      says: "no agent at index 3",
+    },
+    {
+      name: "an answer that nobody gave",
+      when: () => answerAt(asked().turn.attempt, 1),
+      says: "no answer of revision 1",
+    },
+    {
+      name: "an id that is no agent's",
+      when: () => indexOf(asked().turn, "z"),
+      says: "no agent with id z",
+    },
     {
       name: "a completed turn without a final text",
       when: () => completeTurn(draftOf(asked().state)),

@@ -77,7 +77,12 @@ export const progress = (done: number, changes: Partial<ToolProgress> = {}): Too
 export const asksPerson = (times = 1, message = "Your password?"): ToolNews => ({
   type: "input_asked",
   origin: BOX,
-  requests: Array.from({ length: times }, () => ({ kind: "form", message, url: null, refused: null })),
+  requests: Array.from({ length: times }, () => ({
+    kind: "form",
+    message,
+    url: null,
+    refused: null,
+  })),
 });
 
 export const used = (input: number, output: number, cached = 0): Usage => ({
@@ -119,7 +124,12 @@ export const anAnswer =
 /** A vote for the newest answer of an agent, given by its id; or for an alias that is no agent's. */
 export const aVote =
   (target: string, reason = "the best"): Part =>
-  ({ nth, alias }, place) => ({ name: "vote", tool_call: `t${nth}-${place}`, alias: alias(target), reason });
+  ({ nth, alias }, place) => ({
+    name: "vote",
+    tool_call: `t${nth}-${place}`,
+    alias: alias(target),
+    reason,
+  });
 
 export const invalid =
   (name: "new_answer" | "vote", problem = "content is missing"): Part =>
@@ -129,10 +139,16 @@ export const invalid =
 export const decides =
   (parts: Part[], changes: Partial<Reply> = {}): Move =>
   (acting) =>
-    reply({ stopReason: "tool_calls", decisions: parts.map((part, place) => part(acting, place)), ...changes });
+    reply({
+      stopReason: "tool_calls",
+      decisions: parts.map((part, place) => part(acting, place)),
+      ...changes,
+    });
 
-export const answers = (content: string, changes: Partial<Reply> = {}): Move => decides([anAnswer(content)], changes);
-export const votes = (target: string, changes: Partial<Reply> = {}): Move => decides([aVote(target)], changes);
+export const answers = (content: string, changes: Partial<Reply> = {}): Move =>
+  decides([anAnswer(content)], changes);
+export const votes = (target: string, changes: Partial<Reply> = {}): Move =>
+  decides([aVote(target)], changes);
 
 /** Never twice the same: what an agent answers that improves for ever. */
 export const improves: Move = (acting) => answers(`Idea ${acting.nth} of ${acting.id}`)(acting);
@@ -153,7 +169,8 @@ export const uses =
       ...changes,
     });
 
-export const confirms: Move = () => reply({ stopReason: "tool_calls", verdict: { restart: false } });
+export const confirms: Move = () =>
+  reply({ stopReason: "tool_calls", verdict: { restart: false } });
 export const rejects =
   (reason: string, instructions: string): Move =>
   () =>

@@ -9,7 +9,12 @@ const halves = fc
 
 describe("a text cut to the size of its JSON", () => {
   it("takes as many bytes as the JSON of it, without its quotation marks", () => {
-    fc.assert(fc.property(fc.oneof(anyText, halves), (text) => jsonBytes(text) === byteLength(JSON.stringify(text)) - 2));
+    fc.assert(
+      fc.property(
+        fc.oneof(anyText, halves),
+        (text) => jsonBytes(text) === byteLength(JSON.stringify(text)) - 2,
+      ),
+    );
   });
 
   it("is its longest beginning that fits, and halves no character", () => {

@@ -10,9 +10,12 @@ describe("the place a call's id tells", () => {
     expect(placeOfCall(id)).toEqual({ turn: 12, attempt: 3 });
   });
 
-  it.each(["", "call_1_2", "tool_1_2_1_1_x", "xcall_1_2_1_1_1_1", "call_1_2_1_1_1_1_x"])("is none in %j", (id) => {
-    expect(placeOfCall(id)).toBeNull();
-  });
+  it.each(["", "call_1_2", "tool_1_2_1_1_x", "xcall_1_2_1_1_1_1", "call_1_2_1_1_1_1_x"])(
+    "is none in %j",
+    (id) => {
+      expect(placeOfCall(id)).toBeNull();
+    },
+  );
 });
 
 it("makes one call of all its tries, and of nothing else", () => {
@@ -44,7 +47,13 @@ describe("a call in flight", () => {
     world.ask();
     world.starts("a");
     const id = world.callOf("a");
-    expect(callInFlight(world.state, id)).toMatchObject({ type: "model_call", id, agent: 0, round: 1, purpose: "coordination" });
+    expect(callInFlight(world.state, id)).toMatchObject({
+      type: "model_call",
+      id,
+      agent: 0,
+      round: 1,
+      purpose: "coordination",
+    });
     world.does("a", answers("An answer."));
     expect(callInFlight(world.state, id)).toBeNull();
   });

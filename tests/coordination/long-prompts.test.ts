@@ -18,14 +18,28 @@ const worldWith = (inputTokens: number, budget = {}) => {
 describe("a model whose long prompts are dearer", () => {
   it.each([
     { name: "reserves at the ordinary rates up to the limit", inputTokens: 10_000, cost: 0.012 },
-    { name: "reserves at the dearest of the others beyond it", inputTokens: 10_001, cost: 0.068006 },
+    {
+      name: "reserves at the dearest of the others beyond it",
+      inputTokens: 10_001,
+      cost: 0.068006,
+    },
   ])("$name", ({ inputTokens, cost }) => {
-    expect(worldWith(inputTokens).starts("a")).toMatchObject([{ reserved: { cost_usd: expect.closeTo(cost, 9) } }]);
+    expect(worldWith(inputTokens).starts("a")).toMatchObject([
+      { reserved: { cost_usd: expect.closeTo(cost, 9) } },
+    ]);
   });
 
   it.each([
-    { name: "a prompt that was short after all, at the ordinary rates", usage: used(10_000, 500, 2_000), cost: 0.01 },
-    { name: "a long one at the others, for all its tokens", usage: used(10_500, 500, 2_000), cost: 0.042 },
+    {
+      name: "a prompt that was short after all, at the ordinary rates",
+      usage: used(10_000, 500, 2_000),
+      cost: 0.01,
+    },
+    {
+      name: "a long one at the others, for all its tokens",
+      usage: used(10_500, 500, 2_000),
+      cost: 0.042,
+    },
   ])("is charged $name", ({ usage, cost }) => {
     const world = worldWith(40_000);
     world.does("a", answers("A", { usage }));
@@ -34,6 +48,8 @@ describe("a model whose long prompts are dearer", () => {
 
   it("gets as much output as its dearer rate leaves within the cap", () => {
     const world = worldWith(20_000, { max_cost_usd: 0.124 });
-    expect(world.starts("a")).toMatchObject([{ max_output_tokens: 500, reserved: { cost_usd: expect.closeTo(0.124, 9) } }]);
+    expect(world.starts("a")).toMatchObject([
+      { max_output_tokens: 500, reserved: { cost_usd: expect.closeTo(0.124, 9) } },
+    ]);
   });
 });

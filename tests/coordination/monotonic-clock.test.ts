@@ -7,8 +7,16 @@ describe("a steady clock", () => {
   it.each([
     { name: "tells the wall's time", wall: [5, 7, 7, 9], told: [5, 7, 7, 9] },
     { name: "follows a jump forward", wall: [5, 1_000, 1_001], told: [5, 1_000, 1_001] },
-    { name: "goes on at the wall's pace after a jump back", wall: [1_000, 10, 11, 15], told: [1_000, 1_000, 1_001, 1_005] },
-    { name: "keeps its lead when the wall jumps again", wall: [100, 50, 60, 90, 80, 85], told: [100, 100, 110, 140, 140, 145] },
+    {
+      name: "goes on at the wall's pace after a jump back",
+      wall: [1_000, 10, 11, 15],
+      told: [1_000, 1_000, 1_001, 1_005],
+    },
+    {
+      name: "keeps its lead when the wall jumps again",
+      wall: [100, 50, 60, 90, 80, 85],
+      told: [100, 100, 110, 140, 140, 145],
+    },
   ])("$name", ({ wall, told }) => {
     const times = [...wall];
     const clock = new SteadyClock(() => times.shift() ?? 0);

@@ -1,5 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { answers, changedNothing, fails, rejects, says, tool, used as spent, uses, votes, wrote } from "./builders";
+import {
+  answers,
+  changedNothing,
+  fails,
+  rejects,
+  says,
+  tool,
+  used as spent,
+  uses,
+  votes,
+  wrote,
+} from "./builders";
 import { participantsOfTurn } from "../../src/protocol/participation";
 import { apply, emptyView, turnOf } from "../../src/protocol/view";
 import { allAnswer, table } from "./table";
@@ -17,14 +28,22 @@ describe("a failed round (D3)", () => {
       name: "leaves its files to the next one",
       world,
       when: (at) => at.does("a", loses),
-      then: ["call.failed a quota final", "round.failed a quota", "round.started a #2 failed [] carries #1"],
+      then: [
+        "call.failed a quota final",
+        "round.failed a quota",
+        "round.started a #2 failed [] carries #1",
+      ],
     },
     {
       name: "leaves none where the agent has answered",
       world,
       given: allAnswer,
       when: (at) => at.does("a", loses),
-      then: ["call.failed a quota final", "round.failed a quota", "round.started a #3 failed [agent1.1 agent2.1]"],
+      then: [
+        "call.failed a quota final",
+        "round.failed a quota",
+        "round.started a #3 failed [agent1.1 agent2.1]",
+      ],
     },
     {
       name: "leaves none where the agent has no workspace",
@@ -57,7 +76,12 @@ describe("a failed round (D3)", () => {
         at.writing = { a: "so far" };
       },
       when: (at) => at.does("a", loses),
-      then: ["call.failed a quota final", "round.failed a quota", "answer.submitted a agent1.1 partial", "agent.failed a quota"],
+      then: [
+        "call.failed a quota final",
+        "round.failed a quota",
+        "answer.submitted a agent1.1 partial",
+        "agent.failed a quota",
+      ],
     },
   ]);
 });
@@ -73,7 +97,11 @@ describe("a text that its provider held back", () => {
         for (let round = 0; round < 2; round += 1) at.does("a", withheld);
       },
       when: (at) => at.does("a", withheld),
-      then: ["call.failed a content_filter final", "round.failed a content_filter", "agent.failed a content_filter"],
+      then: [
+        "call.failed a content_filter final",
+        "round.failed a content_filter",
+        "agent.failed a content_filter",
+      ],
     },
   ]);
 });
@@ -87,20 +115,36 @@ describe("an agent that fails at once (D3)", () => {
         at.writing = { a: "so far" };
       },
       when: (at: World) => at.does("a", fails({ class: code, code })),
-      then: [`call.failed a ${code} final`, "answer.submitted a agent1.1 partial", `agent.failed a ${code}`],
+      then: [
+        `call.failed a ${code} final`,
+        "answer.submitted a agent1.1 partial",
+        `agent.failed a ${code}`,
+      ],
     })),
   );
 });
 
 /** Which agents the turn's report calls dropped out, and why. */
 function droppedOut({ log }: World): string[] {
-  const events = log.map((event, index) => ({ ...event, sequence_number: index + 1, session_id: "session_1" }));
+  const events = log.map((event, index) => ({
+    ...event,
+    sequence_number: index + 1,
+    session_id: "session_1",
+  }));
   const turn = turnOf(events.reduce(apply, emptyView()));
-  return turn ? participantsOfTurn(turn).flatMap(({ agent, error }) => (error ? [`${agent} ${error.code}`] : [])) : [];
+  return turn
+    ? participantsOfTurn(turn).flatMap(({ agent, error }) =>
+        error ? [`${agent} ${error.code}`] : [],
+      )
+    : [];
 }
 
 describe("at the end of coordination (D3)", () => {
-  const untimed: WorldOptions = { agents: ["a", "b"], every: files, rules: { initial_round_timeout_ms: null } };
+  const untimed: WorldOptions = {
+    agents: ["a", "b"],
+    every: files,
+    rules: { initial_round_timeout_ms: null },
+  };
 
   it("an agent with files wins over one with more text, if no answer is whole", () => {
     const world = new World(untimed);
@@ -129,7 +173,10 @@ describe("at the end of coordination (D3)", () => {
   });
 
   it("the same in an attempt after a rejected one, where another agent has answered", () => {
-    const world = new World({ ...untimed, rules: { ...untimed.rules, max_orchestration_restarts: 1 } });
+    const world = new World({
+      ...untimed,
+      rules: { ...untimed.rules, max_orchestration_restarts: 1 },
+    });
     world.ask();
     allAnswer(world);
     for (const id of ["a", "b"]) world.does(id, votes("a"));
@@ -170,7 +217,9 @@ describe("at the end of coordination (D3)", () => {
     world.writing = { a: "so far" };
     world.does("a", uses(["search"]));
     world.tool("a");
-    expect(tell(world.does("a", says("hm")))).toContain("answer.submitted a agent1.1 partial with agent1.1");
+    expect(tell(world.does("a", says("hm")))).toContain(
+      "answer.submitted a agent1.1 partial with agent1.1",
+    );
     world.does("b", answers("B"));
     world.wait(880_000);
     expect(world.events("attempt.settled")).toMatchObject([{ ended_by: "deadline", winner: "b" }]);

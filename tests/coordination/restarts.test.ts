@@ -102,7 +102,11 @@ describe("a presentation that is not the last allowed", () => {
       world,
       given: agree,
       when: (at) => at.does("a", says("")),
-      then: ["call.completed a", "presentation.completed a agent1.final answer empty", "turn.completed a agent1.final consensus"],
+      then: [
+        "call.completed a",
+        "presentation.completed a agent1.final answer empty",
+        "turn.completed a agent1.final consensus",
+      ],
     },
     {
       name: "is not judged when it is the last allowed",
@@ -112,7 +116,11 @@ describe("a presentation that is not the last allowed", () => {
         agree(at);
       },
       when: (at) => at.does("a", says("Second final.")),
-      then: ["call.completed a", "presentation.completed a agent1.final presentation", "turn.completed a agent1.final consensus"],
+      then: [
+        "call.completed a",
+        "presentation.completed a agent1.final presentation",
+        "turn.completed a agent1.final consensus",
+      ],
     },
     {
       name: "stays the answer when the next attempt ends without one",
@@ -168,8 +176,16 @@ describe("a presentation that is not the last allowed", () => {
     at.tool("a");
     at.does("a", says("First final."));
     at.does("a", again);
-    expect(at.turn.attempt.feedback).toEqual({ reason: "It misses the point.", instructions: "Answer the question." });
-    expect(at.turn.rejected).toMatchObject({ attempt: 1, label: "agent1.final", content: "First final.", tools: ["send"] });
+    expect(at.turn.attempt.feedback).toEqual({
+      reason: "It misses the point.",
+      instructions: "Answer the question.",
+    });
+    expect(at.turn.rejected).toMatchObject({
+      attempt: 1,
+      label: "agent1.final",
+      content: "First final.",
+      tools: ["send"],
+    });
   });
 
   it("presents the final of the attempt that gave one, and says which", () => {
@@ -180,7 +196,10 @@ describe("a presentation that is not the last allowed", () => {
         presentation: [says("First final.")],
         judgement: [again],
       },
-      b: { coordination: [answers("B"), votes("a"), answers("B again"), votes("b")], presentation: [says("Second final.")] },
+      b: {
+        coordination: [answers("B"), votes("a"), answers("B again"), votes("b")],
+        presentation: [says("Second final.")],
+      },
     });
     expect(at.ending).toMatchObject({ winner: "b", attempt: 2, answer: "Second final." });
   });

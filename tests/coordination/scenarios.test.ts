@@ -22,7 +22,8 @@ import { START, World } from "./world";
 
 /** Stories from the question to the end. `play` fails if nothing can happen any more, or too much. */
 
-const settled = (world: World): EventOf<"attempt.settled"> | undefined => world.events("attempt.settled").at(-1);
+const settled = (world: World): EventOf<"attempt.settled"> | undefined =>
+  world.events("attempt.settled").at(-1);
 const answersOf = (world: World, id: string): number =>
   world.events("answer.submitted").filter(({ agent }) => agent === id).length;
 
@@ -38,7 +39,10 @@ describe("a team", () => {
   it("of two that never stop, not even at the limits, abstains and is ended by its answers", () => {
     const world = new World({ agents: ["a", "b"], rules: { orchestrator_timeout_ms: 10_000_000 } });
     world.play({ a: [improves], b: [improves] });
-    expect(world.events("agent.abstained").map(({ code }) => code)).toEqual(["call_cap", "call_cap"]);
+    expect(world.events("agent.abstained").map(({ code }) => code)).toEqual([
+      "call_cap",
+      "call_cap",
+    ]);
     expect(settled(world)).toMatchObject({ ended_by: "no_agents" });
     expect(world.ending.type).toBe("turn.completed");
   });
@@ -59,13 +63,19 @@ describe("a team", () => {
         ],
       },
     ]);
-    expect(settled(world)).toMatchObject({ ended_by: "consensus", winner: "c", tally: { "agent3.1": 3 } });
+    expect(settled(world)).toMatchObject({
+      ended_by: "consensus",
+      winner: "c",
+      tally: { "agent3.1": 3 },
+    });
   });
 
   it("whose members voted while one hangs in its first answer goes on without it when its time is up", () => {
     const world = new World();
     world.play({ a: [answers("A"), votes("b")], b: [answers("B"), votes("b")], c: [hangs] });
-    expect(world.events("agent.failed")).toMatchObject([{ agent: "c", code: "initial_round_timeout", at: START + 660_000 }]);
+    expect(world.events("agent.failed")).toMatchObject([
+      { agent: "c", code: "initial_round_timeout", at: START + 660_000 },
+    ]);
     expect(settled(world)).toMatchObject({ ended_by: "consensus", winner: "b" });
   });
 
@@ -106,7 +116,9 @@ describe("a team", () => {
       b: [answers("B"), improves, votes("a")],
       c: [answers("C"), votes("a")],
     });
-    const later = world.events("call.started").filter(({ round, purpose }) => round > 1 && purpose === "coordination");
+    const later = world
+      .events("call.started")
+      .filter(({ round, purpose }) => round > 1 && purpose === "coordination");
     expect(new Set(later.map(({ offers }) => offers.join()))).toEqual(new Set(["vote"]));
     expect(world.events("answer.refused")).toHaveLength(2);
     expect(world.events("round.nudged")).toEqual([]);
@@ -143,13 +155,21 @@ describe("a team", () => {
     });
     expect(world.events("vote.stale").length).toBeGreaterThan(1);
     expect(world.events("round.nudged")).toEqual([]);
-    expect(settled(world)).toMatchObject({ ended_by: "consensus", label: "agent2.5", tally: { "agent2.5": 2 } });
+    expect(settled(world)).toMatchObject({
+      ended_by: "consensus",
+      label: "agent2.5",
+      tally: { "agent2.5": 2 },
+    });
   });
 
   it("may begin with equal answers: both stand, and the earlier wins a tie", () => {
     const world = new World({ agents: ["a", "b"] });
     world.play({ a: [answers("42"), votes("b")], b: [answers("42"), votes("a")] });
-    expect(settled(world)).toMatchObject({ winner: "a", tie: true, tally: { "agent1.1": 1, "agent2.1": 1 } });
+    expect(settled(world)).toMatchObject({
+      winner: "a",
+      tie: true,
+      tally: { "agent1.1": 1, "agent2.1": 1 },
+    });
   });
 
   it("whose budget is used up in the first answers presents what it has", () => {
@@ -160,7 +180,11 @@ describe("a team", () => {
       c: [answers("C", { usage: used(1_000, 900) })],
     });
     expect(settled(world)).toMatchObject({ ended_by: "budget", winner: "c" });
-    expect(world.ending).toMatchObject({ type: "turn.completed", finish_reason: "budget", answer: "C" });
+    expect(world.ending).toMatchObject({
+      type: "turn.completed",
+      finish_reason: "budget",
+      answer: "C",
+    });
   });
 
   it("whose deadline falls into the presentation gives the winning answer, on time", () => {
@@ -169,7 +193,9 @@ describe("a team", () => {
       a: { coordination: [answers("A"), votes("a")], presentation: [hangs] },
       b: [answers("B"), votes("a")],
     });
-    expect(world.events("presentation.completed")).toMatchObject([{ source: "answer", fallback: "deadline", content: "A" }]);
+    expect(world.events("presentation.completed")).toMatchObject([
+      { source: "answer", fallback: "deadline", content: "A" },
+    ]);
     expect(world.ending.at).toBe(START + 1_000_000);
   });
 
@@ -179,18 +205,25 @@ describe("a team", () => {
       a: [answers("A"), votes("b", { usage: used(1_200, 200) }), votes("b")],
       b: [answers("B"), slowly(5_000, answers("B".repeat(300))), votes("b")],
     });
-    expect(world.events("round.started").filter(({ cause }) => cause === "context_full")).toMatchObject([
-      { agent: "a", labels: expect.arrayContaining(["agent1.1", "agent2.2"]) },
-    ]);
+    expect(
+      world.events("round.started").filter(({ cause }) => cause === "context_full"),
+    ).toMatchObject([{ agent: "a", labels: expect.arrayContaining(["agent1.1", "agent2.2"]) }]);
     expect(world.events("round.failed")).toEqual([]);
     expect(settled(world)).toMatchObject({ ended_by: "consensus", label: "agent2.2" });
   });
 
   it("judges a vote beside a file tool after the tool has run", () => {
     const world = new World({ agents: ["a", "b"], every: { tools: [tool("write_file")] } });
-    world.play({ a: [answers("A"), uses(["write_file"], [aVote("b")])], b: [answers("B"), votes("b")] });
+    world.play({
+      a: [answers("A"), uses(["write_file"], [aVote("b")])],
+      b: [answers("B"), votes("b")],
+    });
     const order = world.log.filter(({ type }) => type === "tool.completed" || type === "vote.cast");
-    expect(tell(order)).toEqual(["vote.cast b agent2.1", "tool.completed a write_file ok", "vote.cast a agent2.1"]);
+    expect(tell(order)).toEqual([
+      "vote.cast b agent2.1",
+      "tool.completed a write_file ok",
+      "vote.cast a agent2.1",
+    ]);
     expect(settled(world)).toMatchObject({ ended_by: "consensus", winner: "b" });
   });
 
@@ -200,14 +233,21 @@ describe("a team", () => {
       a: [decides([anAnswer("one"), anAnswer("two")]), answers("three"), votes("a")],
       b: [answers("B"), votes("a")],
     });
-    expect(world.events("answer.refused").map(({ code }) => code)).toEqual(["two_answers", "two_answers"]);
+    expect(world.events("answer.refused").map(({ code }) => code)).toEqual([
+      "two_answers",
+      "two_answers",
+    ]);
     expect(world.ending).toMatchObject({ type: "turn.completed", winner: "a" });
   });
 
   it("of a single agent presents at once", () => {
     const world = new World({ agents: ["a"], rules: { skip_coordination: true } });
     world.play({ a: { presentation: [says("Forty-two.")] } });
-    expect(world.ending).toMatchObject({ answer: "Forty-two.", finish_reason: "skipped", label: "agent1.final" });
+    expect(world.ending).toMatchObject({
+      answer: "Forty-two.",
+      finish_reason: "skipped",
+      label: "agent1.final",
+    });
     expect(world.events("call.started")).toHaveLength(1);
   });
 
@@ -215,7 +255,14 @@ describe("a team", () => {
     const world = new World({ agents: ["a", "b"], rules: { max_orchestration_restarts: 2 } });
     world.play({
       a: {
-        coordination: [answers("A"), votes("a"), answers("A"), votes("a"), answers("A"), votes("a")],
+        coordination: [
+          answers("A"),
+          votes("a"),
+          answers("A"),
+          votes("a"),
+          answers("A"),
+          votes("a"),
+        ],
         presentation: [says("First."), says("Second."), says("Third.")],
         judgement: [rejects("no", "again")],
       },
@@ -233,7 +280,10 @@ describe("a team", () => {
     world.starts("b");
     world.writing = { b: "The final te" };
     world.give({ type: "cancel_requested" });
-    expect(world.ending).toMatchObject({ type: "turn.cancelled", partial: { winner: "b", answer: "B", text: "The final te" } });
+    expect(world.ending).toMatchObject({
+      type: "turn.cancelled",
+      partial: { winner: "b", answer: "B", text: "The final te" },
+    });
     expect(world.events("turn.failed")).toEqual([]);
   });
 
@@ -245,16 +295,27 @@ describe("a team", () => {
       b: [answers("B"), quota],
       c: [answers("C"), slowly(20_000, votes("b"))],
     });
-    expect(world.events("presentation.completed")).toMatchObject([{ agent: "b", source: "answer", fallback: "winner_failed" }]);
-    expect(world.events("call.started").filter(({ purpose }) => purpose === "presentation")).toEqual([]);
+    expect(world.events("presentation.completed")).toMatchObject([
+      { agent: "b", source: "answer", fallback: "winner_failed" },
+    ]);
+    expect(
+      world.events("call.started").filter(({ purpose }) => purpose === "presentation"),
+    ).toEqual([]);
   });
 
   it("of twelve reaches consensus", () => {
     const ids = Array.from({ length: 12 }, (_, n) => `m${n}`);
     const world = new World({ agents: ids });
-    const script = (id: string, n: number) => [slowly(1_000 + n * 37, answers(`From ${id}`)), slowly(500 + n * 53, votes("m3"))];
+    const script = (id: string, n: number) => [
+      slowly(1_000 + n * 37, answers(`From ${id}`)),
+      slowly(500 + n * 53, votes("m3")),
+    ];
     world.play(Object.fromEntries(ids.map((id, n) => [id, script(id, n)])));
-    expect(settled(world)).toMatchObject({ ended_by: "consensus", winner: "m3", tally: { "agent4.1": 12 } });
+    expect(settled(world)).toMatchObject({
+      ended_by: "consensus",
+      winner: "m3",
+      tally: { "agent4.1": 12 },
+    });
   });
 
   it("with one agent that always gets 500 ends with a right answer", () => {

@@ -7,7 +7,11 @@ import { isTerminal, type SessionEvent, SessionEventSchema } from "../../src/pro
 const EPSILON_USD = 1e-9;
 
 /** What holds after every input, whatever the story. */
-export function checkStep(before: SessionState, events: readonly SessionEvent[], after: SessionState): void {
+export function checkStep(
+  before: SessionState,
+  events: readonly SessionEvent[],
+  after: SessionState,
+): void {
   expectSame(JSON.parse(JSON.stringify(after)), after, "the state is plain data");
   const stored = SessionEventSchema.array().parse(JSON.parse(JSON.stringify(events)));
   expectSame(stored.reduce(evolve, before), after, "the stored log folds to the same state");
@@ -34,8 +38,12 @@ function checkBudget(state: SessionState): void {
   const calls = Object.values(turn.inFlight).filter((entry) => entry.type === "model_call");
   const usd = calls.reduce((sum, entry) => sum + entry.reservedUsd, turn.spentUsd);
   const tokens = calls.reduce((sum, entry) => sum + entry.reservedTokens, turn.spentTokens);
-  expect(usd, "never over the cap").toBeLessThanOrEqual((turn.budget.max_cost_usd ?? Number.POSITIVE_INFINITY) + EPSILON_USD);
-  expect(tokens, "never over the cap").toBeLessThanOrEqual(turn.budget.max_tokens ?? Number.POSITIVE_INFINITY);
+  expect(usd, "never over the cap").toBeLessThanOrEqual(
+    (turn.budget.max_cost_usd ?? Number.POSITIVE_INFINITY) + EPSILON_USD,
+  );
+  expect(tokens, "never over the cap").toBeLessThanOrEqual(
+    turn.budget.max_tokens ?? Number.POSITIVE_INFINITY,
+  );
 }
 
 function checkEnd(events: readonly SessionEvent[], after: SessionState): void {
@@ -44,7 +52,11 @@ function checkEnd(events: readonly SessionEvent[], after: SessionState): void {
   const later = events.slice(end + 1).filter(({ turn }) => turn === events[end]?.turn);
   expect(later, "nothing is logged for a turn after its end").toEqual([]);
   if (end < events.length - 1) return;
-  expect([runningTurn(after), owed(after), inFlight(after)], "nothing is left").toEqual([null, [], []]);
+  expect([runningTurn(after), owed(after), inFlight(after)], "nothing is left").toEqual([
+    null,
+    [],
+    [],
+  ]);
 }
 
 /** `decide` and `evolve` must never write into the state they are given. */

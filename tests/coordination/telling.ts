@@ -5,11 +5,17 @@ import type { EventOf, SessionEvent, ToolEvent } from "../../src/protocol/events
 export const tell = (events: readonly SessionEvent[]): string[] => events.map(line);
 
 /** `call a`, or `call a in 500` when it must wait. */
-export const tellOwed = (effects: readonly Effect[], ids: readonly string[], now: number): string[] =>
+export const tellOwed = (
+  effects: readonly Effect[],
+  ids: readonly string[],
+  now: number,
+): string[] =>
   effects.map((effect) => {
     if (effect.type === "tool_listing") return `listing ${ids[effect.agent]}`;
     if (effect.type === "tool_call") return `tool ${ids[effect.agent]} ${effect.name}`;
-    return effect.notBefore > now ? `call ${ids[effect.agent]} in ${effect.notBefore - now}` : `call ${ids[effect.agent]}`;
+    return effect.notBefore > now
+      ? `call ${ids[effect.agent]} in ${effect.notBefore - now}`
+      : `call ${ids[effect.agent]}`;
   });
 
 function line(event: SessionEvent): string {
@@ -97,9 +103,16 @@ const left = ({ limit }: EventOf<"call.started">): string[] => [
 function ofTool(event: ToolEvent): string[] {
   if (event.type === "tool.completed") return [event.outcome];
   if (event.type === "tool.progressed")
-    return [`${event.progress}/${event.total ?? "?"}`, ...(event.message === null ? [] : [event.message])];
+    return [
+      `${event.progress}/${event.total ?? "?"}`,
+      ...(event.message === null ? [] : [event.message]),
+    ];
   if (event.type !== "tool.input_required") return [];
-  return [event.origin, ...event.requests.map(({ kind }) => kind), ...(event.more ? [`and ${event.more} more`] : [])];
+  return [
+    event.origin,
+    ...event.requests.map(({ kind }) => kind),
+    ...(event.more ? [`and ${event.more} more`] : []),
+  ];
 }
 
 const accessed = ({ name, accesses }: EventOf<"files.accessed">): string[] => [
@@ -126,14 +139,25 @@ function settled({ ended_by, winner, label, tally, tie }: EventOf<"attempt.settl
 }
 
 /** What keeps a call from being made at once, or from being made at all. */
-function delayed(event: EventOf<"call.waiting" | "call.failed" | "conversation.compacted">): string[] {
+function delayed(
+  event: EventOf<"call.waiting" | "call.failed" | "conversation.compacted">,
+): string[] {
   if (event.type === "call.waiting") return [`${event.until - event.at} ms`];
-  if (event.type === "conversation.compacted") return [`${event.replies} replies`, `${event.tokens} tokens`];
+  if (event.type === "conversation.compacted")
+    return [`${event.replies} replies`, `${event.tokens} tokens`];
   return [event.class, event.retry_at === null ? "final" : `retry in ${event.retry_at - event.at}`];
 }
 
-function presented({ label, source, fallback, text_file: file, ...event }: EventOf<"presentation.completed">): string[] {
+function presented({
+  label,
+  source,
+  fallback,
+  text_file: file,
+  ...event
+}: EventOf<"presentation.completed">): string[] {
   const { changed_files: changed } = event;
   const files = changed === undefined ? null : `with ${event.snapshot} ${changed} changed`;
-  return [label, source, fallback, file && `whole in ${file}`, files].filter((word) => typeof word === "string");
+  return [label, source, fallback, file && `whole in ${file}`, files].filter(
+    (word) => typeof word === "string",
+  );
 }

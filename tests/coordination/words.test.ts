@@ -1,15 +1,35 @@
 import { describe, expect, it } from "vitest";
 import { failInternally } from "../../src/coordination/turn/turn-end";
-import { anAnswer, answers, aVote, cancel, decides, fails, says, tool, uses, votes } from "./builders";
+import {
+  anAnswer,
+  answers,
+  aVote,
+  cancel,
+  decides,
+  fails,
+  says,
+  tool,
+  uses,
+  votes,
+} from "./builders";
 import { allAnswer, giveLarge, SIX } from "./table";
 import { World, type WorldOptions } from "./world";
 
 /** What models and people are told, word for word: a refusal helps only if it says what to do instead. */
 
-type Row = { code: string; world?: WorldOptions; given?: (world: World) => void; when: (world: World) => void; words: string };
+type Row = {
+  code: string;
+  world?: WorldOptions;
+  given?: (world: World) => void;
+  when: (world: World) => void;
+  words: string;
+};
 
 /** The words of each event and of each agent's end, by code. */
-const told = (world: World): unknown[] => [...world.log, ...world.events("turn.failed").flatMap(({ agents }) => agents)];
+const told = (world: World): unknown[] => [
+  ...world.log,
+  ...world.events("turn.failed").flatMap(({ agents }) => agents),
+];
 
 function sayingWords(rows: Row[]): void {
   it.each(rows)("$code: $words", ({ code, world: options, given, when, words }) => {
@@ -74,7 +94,8 @@ describe("a refused answer", () => {
         for (const id of world.ids) world.does(id, answers(`one two three of ${id}`));
       },
       when: (world) => world.does("a", answers("one two three of nobody")),
-      words: "This is too close to an answer you were shown. Vote for it, or take a really different approach.",
+      words:
+        "This is too close to an answer you were shown. Vote for it, or take a really different approach.",
     },
     {
       code: "choose_one",
@@ -126,7 +147,10 @@ it("a vote for an agent without an answer is told for whom one may vote, sorted"
   world.does("a", votes("c"));
   const valid = ["a", "b"].map(world.alias).sort();
   expect(world.events("vote.refused")).toMatchObject([
-    { code: "no_answer", message: `That agent has no answer yet. Vote for one of: ${valid.join(", ")}.` },
+    {
+      code: "no_answer",
+      message: `That agent has no answer yet. Vote for one of: ${valid.join(", ")}.`,
+    },
   ]);
 });
 
@@ -152,7 +176,12 @@ describe("what ends a round, or an agent", () => {
       },
       words: "It neither answered nor voted after 3 reminders.",
     },
-    { code: "call_cap", world: { every }, when: searches, words: "It used all 50 calls of a round." },
+    {
+      code: "call_cap",
+      world: { every },
+      when: searches,
+      words: "It used all 50 calls of a round.",
+    },
     {
       code: "cancelled",
       given: (world) => world.starts("a"),
@@ -163,7 +192,11 @@ describe("what ends a round, or an agent", () => {
 });
 
 describe("a presentation that came to nothing", () => {
-  const alone: WorldOptions = { agents: ["a"], rules: { skip_coordination: true }, every: { tools: [tool("search")] } };
+  const alone: WorldOptions = {
+    agents: ["a"],
+    rules: { skip_coordination: true },
+    every: { tools: [tool("search")] },
+  };
   sayingWords([
     {
       code: "length",
@@ -183,7 +216,12 @@ describe("a presentation that came to nothing", () => {
       when: (world) => world.does("a", says("", { stopReason: "unknown" })),
       words: "Its provider did not say in a known way that the final text is complete.",
     },
-    { code: "empty", world: alone, when: (world) => world.does("a", says(" ")), words: "The final text was empty." },
+    {
+      code: "empty",
+      world: alone,
+      when: (world) => world.does("a", says(" ")),
+      words: "The final text was empty.",
+    },
     {
       code: "deadline",
       world: alone,
@@ -217,6 +255,7 @@ it("says of a fault of its own that answers are kept and what to do", () => {
   world.ask();
   expect(failInternally(world.state, world.now).at(-1)).toMatchObject({
     code: "internal",
-    message: "The service met a fault of its own. The answers so far are kept; start the turn again.",
+    message:
+      "The service met a fault of its own. The answers so far are kept; start the turn again.",
   });
 });

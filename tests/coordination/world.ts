@@ -102,19 +102,36 @@ export class World {
   ask(question = "What is best?"): SessionEvent[] {
     const rules = this.state.rules ? null : this.rules;
     const given = { budget: this.#budget, contexts: this.#contexts };
-    return this.give({ type: "turn_requested", rules, question, parentTurn: null, timeoutMs: null, ...given });
+    return this.give({
+      type: "turn_requested",
+      rules,
+      question,
+      parentTurn: null,
+      timeoutMs: null,
+      ...given,
+    });
   }
 
   give(body: InputBody): SessionEvent[] {
-    const partials = Object.fromEntries(Object.entries(this.writing).map(([id, text]) => [this.ids.indexOf(id), text]));
+    const partials = Object.fromEntries(
+      Object.entries(this.writing).map(([id, text]) => [this.ids.indexOf(id), text]),
+    );
     const files = this.filesBy?.(body) ?? this.ids.map(() => this.files);
-    const input: Input = { ...body, at: this.now, seed: this.#seed++, partials, files, usages: this.reported };
+    const input: Input = {
+      ...body,
+      at: this.now,
+      seed: this.#seed++,
+      partials,
+      files,
+      usages: this.reported,
+    };
     const events = decide(this.state, input);
     const before = this.state;
     this.state = events.reduce(evolve, before);
     this.log.push(...events);
     this.#given += 1;
-    if (this.#given <= EACH_STEP || this.#given % NOW_AND_THEN === 0) checkStep(before, events, this.state);
+    if (this.#given <= EACH_STEP || this.#given % NOW_AND_THEN === 0)
+      checkStep(before, events, this.state);
     return events;
   }
 
@@ -125,18 +142,28 @@ export class World {
     const effect = this.callOf(id);
     const { what } = move(this.#acting(id));
     if (!what) return [];
-    return this.give("reply" in what ? { type: "call_replied", effect, ...what } : { type: "call_failed", effect, ...what });
+    return this.give(
+      "reply" in what
+        ? { type: "call_replied", effect, ...what }
+        : { type: "call_failed", effect, ...what },
+    );
   }
 
   /** Sends the call an agent is owed, if there is one. */
   starts(id: string): SessionEvent[] {
     const index = this.ids.indexOf(id);
     const effect = owed(this.state).find((one) => one.type === "model_call" && one.agent === index);
-    return effect ? this.give({ type: "call_ready", effect: effect.id, inputTokens: this.inputTokens }) : [];
+    return effect
+      ? this.give({ type: "call_ready", effect: effect.id, inputTokens: this.inputTokens })
+      : [];
   }
 
   /** Settles the tool an agent has running, or starts and settles the next it is owed. */
-  tool(id: string, outcome: "ok" | "error" | "unknown" = "ok", accesses?: readonly FileAccess[]): SessionEvent[] {
+  tool(
+    id: string,
+    outcome: "ok" | "error" | "unknown" = "ok",
+    accesses?: readonly FileAccess[],
+  ): SessionEvent[] {
     const effect = this.#inFlightOf(id, "tool_call") ?? this.startsTool(id);
     return this.give({ type: "tool_settled", effect, outcome, ...(accesses && { accesses }) });
   }
@@ -148,22 +175,33 @@ export class World {
   }
 
   /** The agent's servers say what they have: these tools by server; null: it cannot be used. Without any: nothing, each of them. */
-  lists(id: string, servers: readonly { server: string; tools: readonly ToolRule[] | null }[]): SessionEvent[] {
+  lists(
+    id: string,
+    servers: readonly { server: string; tools: readonly ToolRule[] | null }[],
+  ): SessionEvent[] {
     const agent = this.ids.indexOf(id);
     const all = this.rules.agents[agent]?.tool_servers ?? [];
     const told = servers.length > 0 ? servers : all.map((server) => ({ server, tools: [] }));
-    return this.give({ type: "tools_listed", agent, servers: told.map(({ server, tools }) => listing(server, tools)) });
+    return this.give({
+      type: "tools_listed",
+      agent,
+      servers: told.map(({ server, tools }) => listing(server, tools)),
+    });
   }
 
   startsTool(id: string): string {
-    const effect = owed(this.state).find((one) => one.type === "tool_call" && one.agent === this.ids.indexOf(id));
+    const effect = owed(this.state).find(
+      (one) => one.type === "tool_call" && one.agent === this.ids.indexOf(id),
+    );
     if (!effect) throw new Error(`${id} is owed no tool`);
     this.give({ type: "tool_ready", effect: effect.id });
     return effect.id;
   }
 
   interrupt(): SessionEvent[] {
-    return inFlight(this.state).flatMap((effect) => this.give({ type: "effect_interrupted", effect }));
+    return inFlight(this.state).flatMap((effect) =>
+      this.give({ type: "effect_interrupted", effect }),
+    );
   }
 
   /** Time passes, with a `clock` at each timer on the way and at the end. */
@@ -236,7 +274,9 @@ export class World {
   /** Sends the first effect that is due and unsent; answers whether there was one. */
   #sendOwed(scripts: Record<string, Script>): boolean {
     const sent = new Set(this.#pending.map(({ effect }) => effect.id));
-    const effect = owed(this.state).find((one) => !sent.has(one.id) && (one.type !== "model_call" || one.notBefore <= this.now));
+    const effect = owed(this.state).find(
+      (one) => !sent.has(one.id) && (one.type !== "model_call" || one.notBefore <= this.now),
+    );
     if (!effect) return false;
     if (effect.type === "tool_call") this.#sendTool(effect);
     else if (effect.type === "tool_listing") this.lists(this.ids[effect.agent] ?? "", []);
@@ -267,7 +307,9 @@ export class World {
   /** Goes to the next moment at which something happens. */
   #next(): void {
     const running = new Set(inFlight(this.state));
-    this.#pending = this.#pending.filter(({ effect }) => running.has(effect.id)).sort((a, b) => a.at - b.at);
+    this.#pending = this.#pending
+      .filter(({ effect }) => running.has(effect.id))
+      .sort((a, b) => a.at - b.at);
     const first = this.#pending[0];
     const timer = this.#timer() ?? Number.POSITIVE_INFINITY;
     const at = Math.min(first?.at ?? Number.POSITIVE_INFINITY, timer);
@@ -281,7 +323,11 @@ export class World {
 
 /** Moves are used up by their script; the last one stays. */
 function nextMove(script: Script | undefined, purpose: Purpose): Move {
-  const moves = Array.isArray(script) ? (purpose === "coordination" ? script : undefined) : script?.[purpose];
+  const moves = Array.isArray(script)
+    ? purpose === "coordination"
+      ? script
+      : undefined
+    : script?.[purpose];
   const move = moves && moves.length > 1 ? moves.shift() : moves?.[0];
   if (move) return move;
   if (purpose === "coordination") throw new Error("an agent without a script was called");

@@ -5,19 +5,38 @@ import { insertKey, listKeys, literal, revokeKey, setLimits } from "../../d1/key
 
 const database = () => {
   const db = new DatabaseSync(":memory:");
-  for (const file of readdirSync("migrations").sort()) db.exec(readFileSync(`migrations/${file}`, "utf8"));
+  for (const file of readdirSync("migrations").sort())
+    db.exec(readFileSync(`migrations/${file}`, "utf8"));
   return db;
 };
-const key = { id: "01", tenant: "acme", name: "n", secretHash: "h", scopes: "run", now: 5, expiresAt: null };
+const key = {
+  id: "01",
+  tenant: "acme",
+  name: "n",
+  secretHash: "h",
+  scopes: "run",
+  now: 5,
+  expiresAt: null,
+};
 
-it.each(["plain", "it's", "'); DROP TABLE api_keys;--", "''", '"', "\\", "\\'", "日本", "--", "%s ?1 :a"])(
-  "keeps the text %j as it is",
-  (name) => {
-    const db = database();
-    db.exec(insertKey({ ...key, name }));
-    expect(db.prepare(listKeys(null)).all()).toEqual([expect.objectContaining({ name, tenant: "acme", expires_at: null })]);
-  },
-);
+it.each([
+  "plain",
+  "it's",
+  "'); DROP TABLE api_keys;--",
+  "''",
+  '"',
+  "\\",
+  "\\'",
+  "日本",
+  "--",
+  "%s ?1 :a",
+])("keeps the text %j as it is", (name) => {
+  const db = database();
+  db.exec(insertKey({ ...key, name }));
+  expect(db.prepare(listKeys(null)).all()).toEqual([
+    expect.objectContaining({ name, tenant: "acme", expires_at: null }),
+  ]);
+});
 
 it.each(["a\0b", "\ud800"])("refuses %j, which no statement can carry", (text) => {
   expect(() => literal(text)).toThrow("characters");

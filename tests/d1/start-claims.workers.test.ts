@@ -12,27 +12,39 @@ const claimOf = (tenant: string, key: string) => ({
   start_id: `start_${tenant}`,
   warnings: "[]",
 });
-const rows = async () => (await env.DB.prepare("SELECT * FROM start_claims").all<{ tenant: string; key: string }>()).results;
+const rows = async () =>
+  (await env.DB.prepare("SELECT * FROM start_claims").all<{ tenant: string; key: string }>())
+    .results;
 
 describe("an idempotency key", () => {
   it("is found by itself, in its own tenant only", async () => {
     await claims.claim(claimOf("one", "order 17"), null);
-    expect(await claims.find("one", "order 17", Date.now())).toMatchObject({ start_id: "start_one" });
+    expect(await claims.find("one", "order 17", Date.now())).toMatchObject({
+      start_id: "start_one",
+    });
     expect(await claims.find("one", "order 18", Date.now())).toBeNull();
     expect(await claims.find("other", "order 17", Date.now())).toBeNull();
   });
 
   it("is kept as a hash, another one for each tenant", async () => {
-    for (const tenant of ["red", "blue"]) await claims.claim(claimOf(tenant, "customer 4711"), null);
-    const kept = (await rows()).filter(({ tenant }) => tenant === "red" || tenant === "blue").map(({ key }) => key);
-    expect(kept).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/), expect.stringMatching(/^[0-9a-f]{64}$/)]);
+    for (const tenant of ["red", "blue"])
+      await claims.claim(claimOf(tenant, "customer 4711"), null);
+    const kept = (await rows())
+      .filter(({ tenant }) => tenant === "red" || tenant === "blue")
+      .map(({ key }) => key);
+    expect(kept).toEqual([
+      expect.stringMatching(/^[0-9a-f]{64}$/),
+      expect.stringMatching(/^[0-9a-f]{64}$/),
+    ]);
     expect(new Set(kept).size).toBe(2);
   });
 
   it("is no other's, however tenant and key are cut", async () => {
     await claims.claim(claimOf("acme", "x1"), null);
     await claims.claim(claimOf("acmex", "1"), null);
-    const kept = (await rows()).filter(({ tenant }) => tenant.startsWith("acme")).map(({ key }) => key);
+    const kept = (await rows())
+      .filter(({ tenant }) => tenant.startsWith("acme"))
+      .map(({ key }) => key);
     expect(new Set(kept).size).toBe(2);
   });
 });

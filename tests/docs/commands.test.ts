@@ -16,14 +16,18 @@ const DOCUMENTS = [
 ];
 
 /** `keys create`, not `keys`, which by itself does nothing. */
-const leavesOf = (command: Command, path: readonly string[] = []): { path: string; command: Command }[] => {
+const leavesOf = (
+  command: Command,
+  path: readonly string[] = [],
+): { path: string; command: Command }[] => {
   const inner = command.commands.filter((each) => each.name() !== "help");
   if (inner.length === 0) return [{ path: path.join(" "), command }];
   return inner.flatMap((each) => leavesOf(each, [...path, each.name()]));
 };
 const program = commandLine({ io: nobody(), end: () => undefined });
 const leaves = leavesOf(program);
-const optionsOf = (command: Command) => command.options.filter(({ hidden }) => !hidden).map(({ long }) => long ?? "");
+const optionsOf = (command: Command) =>
+  command.options.filter(({ hidden }) => !hidden).map(({ long }) => long ?? "");
 
 /** What stands in the first column of a table, between backticks, without `massgen-edge` before it. */
 const firstColumn = (text: string): string[] =>
@@ -36,7 +40,9 @@ describe.each(DOCUMENTS)("the table of commands in $document", ({ text }) => {
   it("has every command there is", () => {
     const asking = (code: string) => code.startsWith('"');
     const named = firstColumn(text);
-    const missing = leaves.filter(({ path }) => !named.some(path === "ask" ? asking : startsWith(path)));
+    const missing = leaves.filter(
+      ({ path }) => !named.some(path === "ask" ? asking : startsWith(path)),
+    );
     expect(missing.map(({ path }) => path)).toEqual([]);
   });
 
@@ -88,7 +94,9 @@ describe("the README", () => {
   });
 
   it("has every variable that is no provider's key, and docs/providers.md has the keys", () => {
-    const known = [...readFileSync(".dev.vars.example", "utf8").matchAll(/^(?:# )?([A-Z_]+)="/gm)].map(([, name = ""]) => name);
+    const known = [
+      ...readFileSync(".dev.vars.example", "utf8").matchAll(/^(?:# )?([A-Z_]+)="/gm),
+    ].map(([, name = ""]) => name);
     const providers = readFileSync("docs/providers.md", "utf8");
     const homeOf = (name: string) => (KEY_NAMES.some((key) => key === name) ? providers : readme);
     expect(known.length).toBeGreaterThan(30);
@@ -96,14 +104,22 @@ describe("the README", () => {
   });
 
   it("has the variables of the command line with it", () => {
-    const read = ["cli/connection.ts", "cli/terminal.ts"].map((file) => readFileSync(file, "utf8")).join("\n");
-    const variables = new Set([...read.matchAll(/env\["([A-Z_]+)"\]/g)].map(([, name = ""]) => name));
-    expect([...variables].filter((name) => name !== "TERM" && !page.includes(`\`${name}\``))).toEqual([]);
+    const read = ["cli/connection.ts", "cli/terminal.ts"]
+      .map((file) => readFileSync(file, "utf8"))
+      .join("\n");
+    const variables = new Set(
+      [...read.matchAll(/env\["([A-Z_]+)"\]/g)].map(([, name = ""]) => name),
+    );
+    expect(
+      [...variables].filter((name) => name !== "TERM" && !page.includes(`\`${name}\``)),
+    ).toEqual([]);
   });
 
   it("explains only error codes there are", () => {
     const [, table = ""] = /^## When something is wrong\n(.*?)^## /ms.exec(readme) ?? [];
-    const named = [...table.matchAll(/^\| (.*?) \|/gm)].flatMap(([, cell = ""]) => [...cell.matchAll(/`([a-z]+(?:_[a-z]+)+)`/g)]);
+    const named = [...table.matchAll(/^\| (.*?) \|/gm)].flatMap(([, cell = ""]) => [
+      ...cell.matchAll(/`([a-z]+(?:_[a-z]+)+)`/g),
+    ]);
     const sources = ["src", "durable-objects", "d1"].flatMap((folder) =>
       readdirSync(folder, { recursive: true, encoding: "utf8" })
         .filter((file) => file.endsWith(".ts"))

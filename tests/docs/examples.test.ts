@@ -9,13 +9,17 @@ import { KEY_NAMES } from "../../src/providers/hosts";
 const OPERATOR: ConfigContext = {
   storedKeys: KEY_NAMES,
   allowedOrigins: ["http://127.0.0.1:*", "http://localhost:*"],
-  variables: { AZURE_OPENAI_ENDPOINT: "https://ours.openai.azure.com", CLOUDFLARE_ACCOUNT_ID: "abc123" },
+  variables: {
+    AZURE_OPENAI_ENDPOINT: "https://ours.openai.azure.com",
+    CLOUDFLARE_ACCOUNT_ID: "abc123",
+  },
 };
 
 const DOCUMENTS = ["README.md", "docs/providers.md"];
 const texts = DOCUMENTS.map((document) => ({ document, text: readFileSync(document, "utf8") }));
 
-const matchesOf = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].flatMap(([, found]) => found ?? []);
+const matchesOf = (text: string, pattern: RegExp): string[] =>
+  [...text.matchAll(pattern)].flatMap(([, found]) => found ?? []);
 
 const teams = texts.flatMap(({ document, text }) =>
   [...text.matchAll(/^```yaml\n(.*?)^```/gms)].map((match) => ({
@@ -42,7 +46,9 @@ describe("a team printed in the documents", () => {
 
 describe.each(texts)("$document", ({ document, text }) => {
   const scripts = Object.keys(
-    z.object({ scripts: z.record(z.string(), z.string()) }).parse(JSON.parse(readFileSync("package.json", "utf8"))).scripts,
+    z
+      .object({ scripts: z.record(z.string(), z.string()) })
+      .parse(JSON.parse(readFileSync("package.json", "utf8"))).scripts,
   );
 
   it("names only commands there are", () => {
@@ -60,8 +66,13 @@ describe.each(texts)("$document", ({ document, text }) => {
   });
 
   it("names only files and folders there are", () => {
-    const links = matchesOf(text, /\]\((?!https?:)([^)#]+)/g).map((link) => path.join(path.dirname(document), link));
-    const paths = matchesOf(text, /(?<![\w/.-])((?:src|configs|docs|scripts|cli|tests)\/[\w./-]*[\w/])/g);
+    const links = matchesOf(text, /\]\((?!https?:)([^)#]+)/g).map((link) =>
+      path.join(path.dirname(document), link),
+    );
+    const paths = matchesOf(
+      text,
+      /(?<![\w/.-])((?:src|configs|docs|scripts|cli|tests)\/[\w./-]*[\w/])/g,
+    );
     expect([...links, ...paths].filter((name) => !existsSync(name))).toEqual([]);
   });
 });

@@ -8,9 +8,13 @@ const served = new Set(
     .routes.filter(({ method, path }) => method !== "ALL" && !path.endsWith("*"))
     .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)(?:\{[^}]*\})?/g, "{$1}")}`),
 );
-const listed = [...readme.matchAll(/`((?:GET|POST|PUT|DELETE) \/[^`?]*)`/g)].map(([, route]) => route ?? "");
+const listed = [...readme.matchAll(/`((?:GET|POST|PUT|DELETE) \/[^`?]*)`/g)].map(
+  ([, route]) => route ?? "",
+);
 /** Addresses in commands, with the variables of the shell as the names that the routes have. */
-const called = [...readme.matchAll(/\$SERVICE(\/[\w/$-]+)/g)].map(([, path]) => (path ?? "").replace("$SESSION", "{id}"));
+const called = [...readme.matchAll(/\$SERVICE(\/[\w/$-]+)/g)].map(([, path]) =>
+  (path ?? "").replace("$SESSION", "{id}"),
+);
 
 describe("the README", () => {
   it("lists every route there is, and no other", () => {
@@ -20,8 +24,10 @@ describe("the README", () => {
   it("calls addresses there are", () => {
     expect(called.length).toBeGreaterThanOrEqual(5);
     const paths = [...served].map((route) => route.split(" ")[1]);
-    expect(called.map((path) => path.replace(/\/turns\/\d+/, "/turns/{turn}")).filter((path) => !paths.includes(path))).toEqual(
-      [],
-    );
+    expect(
+      called
+        .map((path) => path.replace(/\/turns\/\d+/, "/turns/{turn}"))
+        .filter((path) => !paths.includes(path)),
+    ).toEqual([]);
   });
 });

@@ -3,17 +3,27 @@ import { expect, it } from "vitest";
 
 /** The second Worker, which no test can run: that its files and the service's fit together. */
 const read = (path: string): string => readFileSync(path, "utf8");
-const textAt = (toml: string, key: string): string | undefined => new RegExp(`^(?:# )?${key} = "([^"]+)"`, "m").exec(toml)?.[1];
+const textAt = (toml: string, key: string): string | undefined =>
+  new RegExp(`^(?:# )?${key} = "([^"]+)"`, "m").exec(toml)?.[1];
 
 it("the service binds, commented out, the class and the script that sandbox/ deploys", () => {
   const own = read("sandbox/wrangler.toml");
-  const [bound = ""] = /^# \[\[durable_objects\.bindings\]\]\n# name = "SANDBOX"\n(?:# .*\n)+/m.exec(read("wrangler.toml")) ?? [];
+  const [bound = ""] =
+    /^# \[\[durable_objects\.bindings\]\]\n# name = "SANDBOX"\n(?:# .*\n)+/m.exec(
+      read("wrangler.toml"),
+    ) ?? [];
   expect(textAt(bound, "script_name")).toBe(textAt(own, "name"));
   expect(textAt(bound, "class_name")).toBe(textAt(own, "class_name"));
-  expect(read("sandbox/src/index.ts")).toContain(`export class ${textAt(bound, "class_name")} extends`);
+  expect(read("sandbox/src/index.ts")).toContain(
+    `export class ${textAt(bound, "class_name")} extends`,
+  );
 });
 
 it("the image of its containers has the version of its package", () => {
-  const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(read("sandbox/package.json"));
-  expect(/sandbox:(\S+)/.exec(read("sandbox/Dockerfile"))?.[1]).toBe(dependencies["@cloudflare/sandbox"]);
+  const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(
+    read("sandbox/package.json"),
+  );
+  expect(/sandbox:(\S+)/.exec(read("sandbox/Dockerfile"))?.[1]).toBe(
+    dependencies["@cloudflare/sandbox"],
+  );
 });

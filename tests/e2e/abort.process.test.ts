@@ -15,7 +15,8 @@ const MODELS = {
   stalls: hangs("body", { text: "Water boils at 100 °C, and", tokens: 5 }),
   good: paced({ ttftMs: 100, tokensPerSecond: 100 }, answersThenVotes({ answer: "At 100 °C." })),
 };
-const agents = (...models: (keyof typeof MODELS)[]) => models.map((model, index) => ({ id: `${model}-${index}`, model }));
+const agents = (...models: (keyof typeof MODELS)[]) =>
+  models.map((model, index) => ({ id: `${model}-${index}`, model }));
 
 const on = runningService(MODELS);
 let before = 0;
@@ -31,14 +32,17 @@ async function until(holds: () => boolean, withinMs: number): Promise<void> {
   const giveUpAt = performance.now() + withinMs;
   while (!holds()) {
     if (performance.now() > giveUpAt)
-      throw new Error(`Not within ${withinMs} ms: ${JSON.stringify(requests(), null, 1)}\n${on.service.log}`);
+      throw new Error(
+        `Not within ${withinMs} ms: ${JSON.stringify(requests(), null, 1)}\n${on.service.log}`,
+      );
     await sleep(5);
   }
 }
 
 /** That the client closed each of these, and how long after `from` (unix ms). */
 async function closings(from: number, ofModel: string): Promise<number[]> {
-  const mine = () => requests().filter(({ model, startedAt }) => model === ofModel && startedAt <= from);
+  const mine = () =>
+    requests().filter(({ model, startedAt }) => model === ofModel && startedAt <= from);
   expect(mine()).not.toHaveLength(0);
   await until(() => mine().every(({ endedAt }) => endedAt !== null), CLOSED_WITHIN_MS);
   expect(mine().map(({ outcome }) => outcome)).toEqual(mine().map(() => "closed"));
@@ -47,10 +51,21 @@ async function closings(from: number, ofModel: string): Promise<number[]> {
 
 describe("cancelling closes the provider's connection within 2 s", () => {
   it.each([
-    { name: "while it waits for headers", model: "mute", ready: (request: RecordedRequest) => request.status === 0 },
-    { name: "while the body has stopped", model: "stalls", ready: (request: RecordedRequest) => request.tokensSent === 5 },
+    {
+      name: "while it waits for headers",
+      model: "mute",
+      ready: (request: RecordedRequest) => request.status === 0,
+    },
+    {
+      name: "while the body has stopped",
+      model: "stalls",
+      ready: (request: RecordedRequest) => request.tokensSent === 5,
+    },
   ] as const)("$name", async ({ model, ready }) => {
-    const { session_id: id } = await on.client.start({ baseUrl: on.providers.baseUrl, agents: agents(model, model, model) });
+    const { session_id: id } = await on.client.start({
+      baseUrl: on.providers.baseUrl,
+      agents: agents(model, model, model),
+    });
     await until(() => requests().filter(ready).length === 3, HEARD_WITHIN_MS);
     await sleep(200);
     expect(requests().map(({ outcome }) => outcome)).toEqual(["open", "open", "open"]);
@@ -66,7 +81,10 @@ describe("cancelling closes the provider's connection within 2 s", () => {
 
   it("also for calls that wait in the queue, which are never sent", async () => {
     const team = agents("mute", "mute", "mute", "mute", "mute", "mute");
-    const { session_id: id } = await on.client.start({ baseUrl: on.providers.baseUrl, agents: team });
+    const { session_id: id } = await on.client.start({
+      baseUrl: on.providers.baseUrl,
+      agents: team,
+    });
     await until(() => requests().length === 4, HEARD_WITHIN_MS);
     await sleep(300);
     await on.client.cancel(id);
@@ -107,12 +125,21 @@ describe("time that is up closes the provider's connection within 2 s", () => {
 
   it("when an agent's first round has lasted too long, and the others go on without it", async () => {
     // 4 s of work and as much for the decision.
-    const config = { timeout_settings: { initial_round_timeout_seconds: 4, round_timeout_grace_seconds: 0 } };
-    const run = await on.client.start({ baseUrl: on.providers.baseUrl, agents: agents("good", "mute", "good"), config });
+    const config = {
+      timeout_settings: { initial_round_timeout_seconds: 4, round_timeout_grace_seconds: 0 },
+    };
+    const run = await on.client.start({
+      baseUrl: on.providers.baseUrl,
+      agents: agents("good", "mute", "good"),
+      config,
+    });
     const startedAt = now();
     await sleep(8_000);
     const after = await closings(startedAt + 8_000, "mute");
     expect(Math.max(...after)).toBeLessThan(CLOSED_WITHIN_MS);
-    expect(await on.client.ended(run.session_id, HEARD_WITHIN_MS)).toMatchObject({ status: "completed", answer: "At 100 °C." });
+    expect(await on.client.ended(run.session_id, HEARD_WITHIN_MS)).toMatchObject({
+      status: "completed",
+      answer: "At 100 °C.",
+    });
   });
 });

@@ -14,7 +14,9 @@ let bridge: ChildProcess | undefined;
 afterAll(() => void bridge?.kill("SIGTERM"));
 
 const everything = path.join(
-  path.dirname(createRequire(import.meta.url).resolve("@modelcontextprotocol/server-everything/package.json")),
+  path.dirname(
+    createRequire(import.meta.url).resolve("@modelcontextprotocol/server-everything/package.json"),
+  ),
   "dist/index.js",
 );
 
@@ -27,10 +29,18 @@ const PROGRAM = {
 
 function start(args: string[], variables: Record<string, string> = {}, entry: object = PROGRAM) {
   const team = path.join(mkdtempSync(path.join(tmpdir(), "bridge-")), "team.yaml");
-  writeFileSync(team, JSON.stringify({ agent: { id: "a", backend: { type: "claude", mcp_servers: [entry] } } }));
+  writeFileSync(
+    team,
+    JSON.stringify({ agent: { id: "a", backend: { type: "claude", mcp_servers: [entry] } } }),
+  );
   const child = spawn(process.execPath, ["scripts/run.mjs", "scripts/bridge.ts", team, ...args], {
     stdio: "pipe",
-    env: { ...process.env, OF_THE_USER: "named by the config", NOBODYS_BUSINESS: "a key of the user's", ...variables },
+    env: {
+      ...process.env,
+      OF_THE_USER: "named by the config",
+      NOBODYS_BUSINESS: "a key of the user's",
+      ...variables,
+    },
   });
   const said = { out: "", err: "" };
   child.stdout.on("data", (chunk) => (said.out += String(chunk)));
@@ -42,7 +52,10 @@ it("starts a program as a server over HTTP that only the token opens, and prints
   const port = await freePort();
   const { child, said } = start(["--port", String(port)], { MCP_BRIDGE_TOKEN: TOKEN });
   bridge = child;
-  await vi.waitFor(() => expect(said.err).toContain("The servers run until"), { timeout: 60_000, interval: 200 });
+  await vi.waitFor(() => expect(said.err).toContain("The servers run until"), {
+    timeout: 60_000,
+    interval: 200,
+  });
   const entry = parse(said.out).agent.backend.mcp_servers[0];
   expect(entry).toEqual({
     ...{ name: "everything", type: "streamable-http", url: `http://127.0.0.1:${port}/mcp` },
@@ -54,13 +67,22 @@ it("starts a program as a server over HTTP that only the token opens, and prints
   await stranger.close();
 
   const headers = { "x-api-key": "${MCP_BRIDGE_TOKEN}" };
-  const servers = await connected([server(entry.url, { name: "everything", headers })], { secretOf: () => TOKEN });
+  const servers = await connected([server(entry.url, { name: "everything", headers })], {
+    secretOf: () => TOKEN,
+  });
   expect(servers.list()).toMatchObject([{ problem: null }]);
-  const echo = await toolOf(servers, "mcp__everything__echo").run({ message: "over the bridge" }, context());
+  const echo = await toolOf(servers, "mcp__everything__echo").run(
+    { message: "over the bridge" },
+    context(),
+  );
   expect(echo).toEqual({ outcome: "ok", text: "Echo: over the bridge" });
   const { text } = await toolOf(servers, "mcp__everything__get-env").run({}, context());
   const environment: unknown = JSON.parse(text);
-  expect(environment).toMatchObject({ GIVEN: "to the program", FILLED: "named by the config", PATH: expect.any(String) });
+  expect(environment).toMatchObject({
+    GIVEN: "to the program",
+    FILLED: "named by the config",
+    PATH: expect.any(String),
+  });
   expect(environment).not.toHaveProperty("NOBODYS_BUSINESS");
   expect(text).not.toContain(TOKEN);
   await servers.close();
@@ -75,10 +97,18 @@ it("hands on a server that is on this machine already, which gets its own header
     call: ({ message, response }) => reply(response, message.id, text("here I am")),
   });
   const port = await freePort();
-  const entry = { name: "home", type: "streamable-http", url: local.url, headers: { "X-Key": "${OF_THE_USER}" } };
+  const entry = {
+    name: "home",
+    type: "streamable-http",
+    url: local.url,
+    headers: { "X-Key": "${OF_THE_USER}" },
+  };
   const { child, said } = start(["--port", String(port)], { MCP_BRIDGE_TOKEN: TOKEN }, entry);
   try {
-    await vi.waitFor(() => expect(said.err).toContain("The servers run until"), { timeout: 60_000, interval: 200 });
+    await vi.waitFor(() => expect(said.err).toContain("The servers run until"), {
+      timeout: 60_000,
+      interval: 200,
+    });
     const { url } = parse(said.out).agent.backend.mcp_servers[0];
     expect(url).toBe(`http://127.0.0.1:${port}/mcp`);
 
@@ -87,9 +117,14 @@ it("hands on a server that is on this machine already, which gets its own header
     await stranger.close();
 
     const headers = { "x-api-key": "${MCP_BRIDGE_TOKEN}" };
-    const servers = await connected([server(url, { name: "home", headers })], { secretOf: () => TOKEN });
+    const servers = await connected([server(url, { name: "home", headers })], {
+      secretOf: () => TOKEN,
+    });
     expect(servers.list()).toMatchObject([{ problem: null }]);
-    const echo = await toolOf(servers, "mcp__home__echo").run({ text: "from next door" }, context());
+    const echo = await toolOf(servers, "mcp__home__echo").run(
+      { text: "from next door" },
+      context(),
+    );
     expect(echo).toEqual({ outcome: "ok", text: "here I am" });
     await servers.close();
     const sent = JSON.stringify(local.received);

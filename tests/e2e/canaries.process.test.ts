@@ -5,7 +5,13 @@ import type { Format } from "../../simulated/providers/dialect";
 import { ServiceProcess } from "../../simulated/service/service-process";
 import type { RecordedRequest } from "../../simulated/providers/ledger";
 import type { Script } from "../../simulated/providers/reply";
-import { answersThenVotes, improvesOnce, neverDecides, paced, rejects } from "../../simulated/providers/scripts";
+import {
+  answersThenVotes,
+  improvesOnce,
+  neverDecides,
+  paced,
+  rejects,
+} from "../../simulated/providers/scripts";
 import { type SimulatedProviders, startSimulatedProviders } from "../../simulated/providers/server";
 import { toSituation } from "../../simulated/providers/situation";
 import { sessionPath } from "../../src/protocol/api";
@@ -28,10 +34,12 @@ const idOf = (animal: Animal) => `canary-id-${animal}`;
 const keyOf = (animal: Animal) => `canary-key-${animal}-0123456789`;
 const modelNameOf = (format: Format, animal: Animal) => modelOf(format, `canary-model-${animal}`);
 
-const IMPROVED = "Water boils at 100 °C at sea level, and at about one degree less for every 300 m above it.";
+const IMPROVED =
+  "Water boils at 100 °C at sea level, and at about one degree less for every 300 m above it.";
 const NO = { reason: "It says nothing of the pot.", instructions: "Mention the pot." };
 
-const at = (ttftMs: number, script: Script): Script => paced({ ttftMs, tokensPerSecond: 300 }, rejects(NO, script));
+const at = (ttftMs: number, script: Script): Script =>
+  paced({ ttftMs, tokensPerSecond: 300 }, rejects(NO, script));
 /** Answers like the others, and takes so long to decide that it votes too late. */
 const hesitant: Script = (situation) =>
   at(
@@ -58,7 +66,9 @@ let service: ServiceProcess;
 let providers: SimulatedProviders;
 
 beforeAll(async () => {
-  const models = FORMATS.flatMap((format) => ANIMALS.map((animal) => [modelNameOf(format, animal), SCRIPTS[animal]] as const));
+  const models = FORMATS.flatMap((format) =>
+    ANIMALS.map((animal) => [modelNameOf(format, animal), SCRIPTS[animal]] as const),
+  );
   providers = await startSimulatedProviders({ models: Object.fromEntries(models) });
   service = await ServiceProcess.prepare({ ...LOCAL, ...STORED });
   await service.start();
@@ -69,12 +79,33 @@ afterAll(async () => {
 });
 
 type Team = Readonly<Record<Animal, Format>>;
-const allOf = (format: Format): Team => ({ kestrel: format, wombat: format, gecko: format, silent: format });
+const allOf = (format: Format): Team => ({
+  kestrel: format,
+  wombat: format,
+  gecko: format,
+  silent: format,
+});
 
 const TEAMS: readonly { name: string; team: Team }[] = [
   ...FORMATS.map((format) => ({ name: format, team: allOf(format) })),
-  { name: "a mixture", team: { kestrel: "openai-responses", wombat: "anthropic", gecko: "gemini", silent: "openai-chat" } },
-  { name: "another one", team: { kestrel: "gemini", wombat: "openai-chat", gecko: "openai-responses", silent: "anthropic" } },
+  {
+    name: "a mixture",
+    team: {
+      kestrel: "openai-responses",
+      wombat: "anthropic",
+      gecko: "gemini",
+      silent: "openai-chat",
+    },
+  },
+  {
+    name: "another one",
+    team: {
+      kestrel: "gemini",
+      wombat: "openai-chat",
+      gecko: "openai-responses",
+      silent: "anthropic",
+    },
+  },
 ];
 
 describe("no request holds an agent's id, an answer's label, or a peer's model, vendor or key", () => {
@@ -86,9 +117,15 @@ describe("no request holds an agent's id, an answer's label, or a peer's model, 
     // All there is to say was said: answers were improved and shown, somebody was late, somebody reminded, a final text rejected.
     const situations = requests.map(({ asked }) => toSituation(asked));
     const stages = new Set(situations.map(({ stage }) => stage));
-    for (const stage of ["personas", "first_answer", "deciding", "presentation", "judgement"]) expect(stages).toContain(stage);
+    for (const stage of ["personas", "first_answer", "deciding", "presentation", "judgement"])
+      expect(stages).toContain(stage);
     expect(situations.some(({ updates }) => updates > 0)).toBe(true);
-    for (const type of ["answers.injected", "vote.stale", "attempt.restarted", "presentation.completed"])
+    for (const type of [
+      "answers.injected",
+      "vote.stale",
+      "attempt.restarted",
+      "presentation.completed",
+    ])
       expect(types).toContain(type);
     expect(new Set(requests.map(({ model }) => model))).toEqual(
       new Set(ANIMALS.map((animal) => modelNameOf(team[animal], animal))),
@@ -108,15 +145,21 @@ it.each(FORMATS)(
     await client.ended(id, 30_000);
     const requests = providers.requests().slice(before);
     expect(requests.length).toBeGreaterThan(0);
-    for (const { headers, path, body } of requests) expect(JSON.stringify([headers, path, body])).not.toContain("canary-stored");
+    for (const { headers, path, body } of requests)
+      expect(JSON.stringify([headers, path, body])).not.toContain("canary-stored");
   },
 );
 
 it("writes no caller's key into any file, and knows its agents' ids there", async () => {
   const files = await readdir(service.stateDir, { recursive: true, withFileTypes: true });
-  const paths = files.filter((file) => file.isFile()).map(({ parentPath, name }) => path.join(parentPath, name));
-  const texts = await Promise.all(paths.map(async (file) => ({ file, text: await readFile(file, "latin1") })));
-  const holding = (canary: string) => texts.filter(({ text }) => text.includes(canary)).map(({ file }) => file);
+  const paths = files
+    .filter((file) => file.isFile())
+    .map(({ parentPath, name }) => path.join(parentPath, name));
+  const texts = await Promise.all(
+    paths.map(async (file) => ({ file, text: await readFile(file, "latin1") })),
+  );
+  const holding = (canary: string) =>
+    texts.filter(({ text }) => text.includes(canary)).map(({ file }) => file);
   expect(holding("canary-id-").length).toBeGreaterThanOrEqual(TEAMS.length);
   expect([holding("canary-key-"), holding("canary-stored-")]).toEqual([[], []]);
 });
@@ -145,9 +188,10 @@ function canariesIn(request: RecordedRequest, team: Team): string[] {
   const unsigned = sent.replaceAll(JSON.stringify(request.headers["user-agent"]), '""');
   const peers = new Set(Object.values(team).filter((format) => format !== request.format));
   const vendors = [...peers].flatMap((format) => VENDORS[format] ?? []);
-  return [...around(/canary-|agent\d+\.(\d|final)/, sent), ...vendors.flatMap((vendor) => around(vendor, unsigned))].map(
-    (found) => `${request.format}: ${found}`,
-  );
+  return [
+    ...around(/canary-|agent\d+\.(\d|final)/, sent),
+    ...vendors.flatMap((vendor) => around(vendor, unsigned)),
+  ].map((found) => `${request.format}: ${found}`);
 }
 
 function around(canary: RegExp, text: string): string[] {
@@ -160,10 +204,15 @@ function withoutItsOwn({ body, headers, path, model, format }: RecordedRequest):
   const animal = ANIMALS.find((one) => model.endsWith(`-${one}`));
   if (!animal) throw new Error(`${model} is nobody's model`);
   const header =
-    format === "gemini" ? "x-goog-api-key" : format === "anthropic" && headers["x-api-key"] ? "x-api-key" : "authorization";
+    format === "gemini"
+      ? "x-goog-api-key"
+      : format === "anthropic" && headers["x-api-key"]
+        ? "x-api-key"
+        : "authorization";
   const { [header]: key, ...otherHeaders } = headers;
   expect(key).toBe(header === "authorization" ? `Bearer ${keyOf(animal)}` : keyOf(animal));
-  if (format === "gemini") return JSON.stringify([body, otherHeaders, path.replace(`/models/${model}:`, "/models/:")]);
+  if (format === "gemini")
+    return JSON.stringify([body, otherHeaders, path.replace(`/models/${model}:`, "/models/:")]);
   const { model: named, ...rest } = body;
   expect(named).toBe(model);
   return JSON.stringify([rest, otherHeaders, path]);

@@ -15,7 +15,8 @@ const shell = (command: string): Step => ["run_command", { command }];
 const long = "x=abbabaab; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do x=$x$x; done;";
 const sameLetter = long.replace("abbabaab", "aaaaaaaa");
 /** One line of 393 kB. */
-const lineOf = (file: string): Step => shell(`${long} for i in 1 2 3; do printf %s "$x"; done > ${file}`);
+const lineOf = (file: string): Step =>
+  shell(`${long} for i in 1 2 3; do printf %s "$x"; done > ${file}`);
 /** 250 kB as often as told, of lines that differ. */
 const fileOf = (file: string, times: number): Step =>
   shell(
@@ -23,7 +24,9 @@ const fileOf = (file: string, times: number): Step =>
   );
 const name = "abcdefgh".repeat(30);
 const paths = [1, 2, 3].map((part) =>
-  shell(`mkdir -p ${name}/${name}/${name}; for i in {1..900}; do :> ${name}/${name}/${name}/${part}-$i; done`),
+  shell(
+    `mkdir -p ${name}/${name}/${name}; for i in {1..900}; do :> ${name}/${name}/${name}/${part}-$i; done`,
+  ),
 );
 
 /** Rows of H5's table. `told`: what the model reads; null: the call ends by itself. */
@@ -33,7 +36,11 @@ const H5 = [
     steps: [lineOf("f.txt"), ["grep", { pattern: "(?:[ab]?){480}a[ab]{480}[cd]" }] satisfies Step],
     told: "pattern_too_costly",
   },
-  { row: "[[ =~ ]] as it was reported", steps: [shell(`${long} [[ $x =~ (a?){500}a{500}b ]]`)], told: "" },
+  {
+    row: "[[ =~ ]] as it was reported",
+    steps: [shell(`${long} [[ $x =~ (a?){500}a{500}b ]]`)],
+    told: "",
+  },
   {
     row: "[[ =~ ]] without a literal",
     steps: [shell(`${sameLetter} [[ $x =~ (a?){500}a{500}[bc] ]]`)],
@@ -49,7 +56,11 @@ const H5 = [
     steps: [...paths, ["search_files", { pattern: `${"*[!x]".repeat(195)}[yz]` }] satisfies Step],
     told: "pattern_too_costly",
   },
-  { row: "for ((;;)) with a string that grows", steps: [shell("for ((;;)); do x+=aaaaaaaaaaaaaaaa; done")], told: "was stopped" },
+  {
+    row: "for ((;;)) with a string that grows",
+    steps: [shell("for ((;;)); do x+=aaaaaaaaaaaaaaaa; done")],
+    told: "was stopped",
+  },
   { row: "an endless for", steps: [shell("for ((;;)); do :; done")], told: "was stopped" },
   {
     row: "sort, uniq, rev, wc and diff over 2 MB",
@@ -83,12 +94,17 @@ const toolWith = (items: object): object => ({
 });
 
 const models = Object.fromEntries(
-  H5.map(({ steps }, nth) => [`row-${nth}`, worksOnFiles({ last: steps, answer: "Tried." })] as const),
+  H5.map(
+    ({ steps }, nth) => [`row-${nth}`, worksOnFiles({ last: steps, answer: "Tried." })] as const,
+  ),
 );
 const running = runningService(
   {
     ...models,
-    sender: worksOnFiles({ last: [["send", { list: Array.from({ length: 20_000 }, () => "a") }]], answer: "Tried." }),
+    sender: worksOnFiles({
+      last: [["send", { list: Array.from({ length: 20_000 }, () => "a") }]],
+      answer: "Tried.",
+    }),
   },
   { ALLOWED_TOOL_ORIGINS: "http://127.0.0.1:9" }, // nothing listens there: the call is refused before it is sent
 );
@@ -103,20 +119,28 @@ afterAll(() => idle?.stop());
 async function expectHealth(work: () => Promise<unknown>): Promise<void> {
   const beside = idle;
   if (!beside) throw new Error("It is there only while tests run.");
-  const wait = await bestOf(TRIES, ANSWERS_WITHIN_MS, () => healthDuring({ service: running.service, idle: beside }, work));
+  const wait = await bestOf(TRIES, ANSWERS_WITHIN_MS, () =>
+    healthDuring({ service: running.service, idle: beside }, work),
+  );
   expect(wait.ownMs, JSON.stringify(wait)).toBeLessThan(ANSWERS_WITHIN_MS);
 }
 
 async function answerOf(model: string, backend: Record<string, unknown>): Promise<string> {
   const { client, providers } = running;
-  const { session_id: id } = await client.start({ baseUrl: providers.baseUrl, agents: [{ id: "a", model }], backend });
+  const { session_id: id } = await client.start({
+    baseUrl: providers.baseUrl,
+    agents: [{ id: "a", model }],
+    backend,
+  });
   return (await client.ended(id, ENDED_WITHIN_MS)).answer ?? "";
 }
 
 async function validated(config: unknown): Promise<string> {
   const body = JSON.stringify(typeof config === "string" ? { config_yaml: config } : { config });
   const headers = { "content-type": "application/json" };
-  return (await fetch(`${running.service.url}/api/configs/validate`, { method: "POST", headers, body })).text();
+  return (
+    await fetch(`${running.service.url}/api/configs/validate`, { method: "POST", headers, body })
+  ).text();
 }
 
 /** Texts of M12's finding, 240 kB each. */

@@ -16,17 +16,20 @@ async function portInUse(): Promise<{ port: number; server: Server }> {
 }
 
 describe("npm run demo", () => {
-  it.each(["SIGINT", "SIGTERM"] as const)("ends everything it started when %s comes in the middle", async (signal) => {
-    const port = await freePort();
-    const { child, output, ended } = demo("--once", "--port", `${port}`);
-    await expect.poll(() => output.stderr, { timeout: 60_000 }).toContain("sprinter answers");
-    expect(await healthy(port)).toBe(true);
-    child.kill(signal);
-    expect(await ended).toBe(4);
-    expect(await healthy(port)).toBe(false);
-    expect(readdirSync(scratch())).toEqual([]);
-    expect(output.stdout).toBe("");
-  });
+  it.each(["SIGINT", "SIGTERM"] as const)(
+    "ends everything it started when %s comes in the middle",
+    async (signal) => {
+      const port = await freePort();
+      const { child, output, ended } = demo("--once", "--port", `${port}`);
+      await expect.poll(() => output.stderr, { timeout: 60_000 }).toContain("sprinter answers");
+      expect(await healthy(port)).toBe(true);
+      child.kill(signal);
+      expect(await ended).toBe(4);
+      expect(await healthy(port)).toBe(false);
+      expect(readdirSync(scratch())).toEqual([]);
+      expect(output.stdout).toBe("");
+    },
+  );
 
   it("says so when its port is taken, and does not talk to who holds it", async () => {
     const { port, server } = await portInUse();

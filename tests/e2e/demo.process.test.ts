@@ -32,7 +32,9 @@ describe("npm run demo", () => {
     expect(places).toEqual([...places].sort((a, b) => a - b));
     expect(output.stderr.match(/: not counted/g)).toHaveLength(1);
     expect(output.stderr).toMatch(/^cost +\$0\.0[1-9]/m);
-    expect(output.stderr).toMatch(new RegExp(`^run +http://127\\.0\\.0\\.1:${port}/api/sessions/session_[0-9a-z]+$`, "m"));
+    expect(output.stderr).toMatch(
+      new RegExp(`^run +http://127\\.0\\.0\\.1:${port}/api/sessions/session_[0-9a-z]+$`, "m"),
+    );
     expect(await healthy(port)).toBe(false);
     expect(readdirSync(scratch())).toEqual([]);
   });

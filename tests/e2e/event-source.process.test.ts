@@ -34,7 +34,10 @@ function followed(url: string): { seen: Seen; over: Promise<void> } {
 }
 
 it("an EventSource has every event once, over a kill of the service, and closes after the last", async () => {
-  const { session_id: id } = await on.client.start({ baseUrl: on.providers.baseUrl, agents: STORY_AGENTS });
+  const { session_id: id } = await on.client.start({
+    baseUrl: on.providers.baseUrl,
+    agents: STORY_AGENTS,
+  });
   const { seen, over } = followed(`${on.service.url}/api/sessions/${id}/turns/1/events`);
   while (seen.ids.length < 5) await sleep(10);
   await on.service.kill();

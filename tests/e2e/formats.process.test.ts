@@ -24,14 +24,18 @@ const STEADY = "At sea level water boils at 100 °C; in the mountains at less.";
 const SLOW = "It depends on the pressure of the air, thus on the height of the place.";
 const IMPROVED =
   "Water boils at 100 °C at sea level and at about one degree less for each 300 m of height, since the air presses less.";
-const FINAL = "The kettle boils at 100 °C at sea level, and one degree less for every 300 m above it. 🫖";
+const FINAL =
+  "The kettle boils at 100 °C at sea level, and one degree less for every 300 m above it. 🫖";
 
 const gates = new Gates();
 const calls = (count: number) => gates.until("call.started", count);
 const votes = (count: number) => gates.until("vote.cast", count);
 const voteFor = (text: string, situation: Situation): Reply => ({
   reasoning: "Which of them says most?",
-  ...vote(situation, { voteFor: (seen) => aliasOf(text, seen), reason: "It is right and says why." }),
+  ...vote(situation, {
+    voteFor: (seen) => aliasOf(text, seen),
+    reason: "It is right and says why.",
+  }),
 });
 
 type Role = "swift" | "steady" | "slow";
@@ -50,10 +54,15 @@ const SCRIPTS: Readonly<Record<Role, Script>> = {
   }),
   /** Improves, talks without deciding, is reminded, and votes. */
   steady: byStage({
-    answering: () => gates.until("answer.submitted", 1).then(() => ({ reasoning: "Sea level?", ...newAnswer(STEADY) })),
+    answering: () =>
+      gates
+        .until("answer.submitted", 1)
+        .then(() => ({ reasoning: "Sea level?", ...newAnswer(STEADY) })),
     deciding: async (situation) => {
-      if (!isShown(IMPROVED, situation)) return votes(1).then(() => ({ text: "Let me improve this.", ...newAnswer(IMPROVED) }));
-      if (situation.callIndex === 0) return votes(2).then(() => ({ text: "Both have their merits." }));
+      if (!isShown(IMPROVED, situation))
+        return votes(1).then(() => ({ text: "Let me improve this.", ...newAnswer(IMPROVED) }));
+      if (situation.callIndex === 0)
+        return votes(2).then(() => ({ text: "Both have their merits." }));
       return calls(10).then(() => voteFor(IMPROVED, situation));
     },
     presenting: () => ({ reasoning: "For a kettle, then.", text: FINAL }),
@@ -74,7 +83,9 @@ let service: ServiceProcess;
 let providers: SimulatedProviders;
 
 beforeAll(async () => {
-  const models = FORMATS.flatMap((format) => ROLES.map((role) => [modelOf(format, role), SCRIPTS[role]] as const));
+  const models = FORMATS.flatMap((format) =>
+    ROLES.map((role) => [modelOf(format, role), SCRIPTS[role]] as const),
+  );
   providers = await startSimulatedProviders({ models: Object.fromEntries(models) });
   service = await ServiceProcess.prepare(LOCAL);
   await service.start();
@@ -89,7 +100,10 @@ const allOf = (format: Format): Team => ({ swift: format, steady: format, slow: 
 
 const TEAMS: readonly { name: string; team: Team }[] = [
   ...FORMATS.map((format) => ({ name: `three of ${format}`, team: allOf(format) })),
-  { name: "one each of three vendors", team: { swift: "openai-responses", steady: "anthropic", slow: "gemini" } },
+  {
+    name: "one each of three vendors",
+    team: { swift: "openai-responses", steady: "anthropic", slow: "gemini" },
+  },
   { name: "another mixture", team: { swift: "gemini", steady: "openai-chat", slow: "anthropic" } },
 ];
 
@@ -98,7 +112,11 @@ type Played = { log: WireEvent[]; problems: string[]; requests: readonly Recorde
 async function play(team: Team): Promise<Played> {
   const client = new ServiceClient(service.url);
   const before = providers.requests().length;
-  const agents = ROLES.map((role) => ({ id: role, model: modelOf(team[role], role), backend: backendOf(team[role], providers) }));
+  const agents = ROLES.map((role) => ({
+    id: role,
+    model: modelOf(team[role], role),
+    backend: backendOf(team[role], providers),
+  }));
   // Whoever has an answer waits for everyone's: a grace would be a matter of time.
   const config = { orchestrator: { defer_voting_until_all_answered: true } };
   gates.watcher = null;
@@ -134,7 +152,9 @@ describe("a coordination is the same in every wire format", () => {
   it.each(TEAMS)("$name", { timeout: 60_000 }, async ({ name, team }) => {
     const run = await play(team);
     played.set(name, run);
-    expect(run.requests.flatMap(({ refusal, scriptError }) => refusal ?? scriptError ?? [])).toEqual([]);
+    expect(
+      run.requests.flatMap(({ refusal, scriptError }) => refusal ?? scriptError ?? []),
+    ).toEqual([]);
     expect(run.problems).toEqual([]);
     expect(new Set(run.requests.map(({ format }) => format))).toEqual(new Set(Object.values(team)));
     expect(essence(run.log)).toEqual(essence(played.get(TEAMS[0]?.name ?? "")?.log ?? []));
@@ -143,7 +163,13 @@ describe("a coordination is the same in every wire format", () => {
   it("has in it what a coordination can have", () => {
     const log = played.get(TEAMS[0]?.name ?? "")?.log ?? [];
     const types = new Set(log.map(({ type }) => type));
-    for (const type of ["votes.cleared", "answers.injected", "vote.stale", "presentation.completed", "turn.completed"] as const)
+    for (const type of [
+      "votes.cleared",
+      "answers.injected",
+      "vote.stale",
+      "presentation.completed",
+      "turn.completed",
+    ] as const)
       expect(types).toContain(type);
     expect(log.filter(({ type }) => type === "call.started")).toHaveLength(11);
   });

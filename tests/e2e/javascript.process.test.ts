@@ -40,19 +40,28 @@ const attempts = (url: string): readonly string[] => [
 
 beforeAll(async () => {
   counted = await countingServer();
-  const code = (text: string): [string, Record<string, unknown>] => ["run_javascript", { code: text, timeout_ms: 5_000 }];
+  const code = (text: string): [string, Record<string, unknown>] => [
+    "run_javascript",
+    { code: text, timeout_ms: 5_000 },
+  ];
   providers = await startSimulatedProviders({
     models: {
       computer: worksOnFiles({
         last: [
           ["write_file", { path: "n.txt", content: "6 7" }],
-          ["run_javascript", { code: "const [a, b] = files['n.txt'].split(' '); return a * b", files: ["n.txt"] }],
+          [
+            "run_javascript",
+            { code: "const [a, b] = files['n.txt'].split(' '); return a * b", files: ["n.txt"] },
+          ],
           code("console.log('begins'); for (;;);"),
         ],
         answer: "Computed.",
       }),
       burglar: worksOnFiles({ last: attempts(counted.url).map(code), answer: "Tried." }),
-      bomber: worksOnFiles({ last: [code(BOMB), code("return 'alive ' + 6 * 7")], answer: "Blown up." }),
+      bomber: worksOnFiles({
+        last: [code(BOMB), code("return 'alive ' + 6 * 7")],
+        answer: "Blown up.",
+      }),
     },
   });
   const variables = { ...LOCAL, JAVASCRIPT: "on", OPENAI_API_KEY: CANARY };
@@ -99,7 +108,10 @@ describe("JavaScript that a model writes", () => {
     const { session_id: id } = await start("bomber");
     let deaths = 0;
     let turn: Awaited<ReturnType<ServiceClient["turn"]>> | null = null; // the process may end before it is asked first
-    for (const giveUpAt = performance.now() + ENDED_WITHIN_MS; turn === null || turn.status === "running"; ) {
+    for (
+      const giveUpAt = performance.now() + ENDED_WITHIN_MS;
+      turn === null || turn.status === "running";
+    ) {
       if (performance.now() > giveUpAt) throw new Error(`still running after ${deaths} deaths`);
       try {
         turn = await client.turn(id);

@@ -9,7 +9,12 @@ import { runningService } from "./support/running-service";
 const WITHIN_MS = 240_000;
 const LONG_ENOUGH = { ttftMs: 1_000 };
 
-const WORK = { steps: 6, size: 8_000, answer: "Done, in six steps.", summaryPace: { ttftMs: 5_000 } };
+const WORK = {
+  steps: 6,
+  size: 8_000,
+  answer: "Done, in six steps.",
+  summaryPace: { ttftMs: 5_000 },
+};
 const on = runningService({
   lengthy: refusesOver(12_000, paced(LONG_ENOUGH, worksAtLength(WORK))),
   quick: answersThenVotes({ answer: "Yes." }),
@@ -18,9 +23,16 @@ const on = runningService({
 const WORKSPACE = { orchestrator: { snapshot_storage: "s", agent_temporary_workspace: "t" } };
 const worker = { id: "worker", model: "lengthy", backend: { cwd: "work" } };
 const start = () =>
-  on.client.start({ baseUrl: on.providers.baseUrl, agents: [worker, { id: "other", model: "quick" }], config: WORKSPACE });
+  on.client.start({
+    baseUrl: on.providers.baseUrl,
+    agents: [worker, { id: "other", model: "quick" }],
+    config: WORKSPACE,
+  });
 
-async function until(session: string, isMeant: (events: readonly WireEvent[]) => boolean): Promise<void> {
+async function until(
+  session: string,
+  isMeant: (events: readonly WireEvent[]) => boolean,
+): Promise<void> {
   while (!isMeant(await on.client.events(session))) await sleep(20);
 }
 
@@ -32,9 +44,11 @@ async function restart(): Promise<void> {
 
 const summaries = (events: readonly WireEvent[]) =>
   events.flatMap((event) => (event.type === "call.started" && event.compacts ? [event.call] : []));
-const compacted = (events: readonly WireEvent[]) => events.filter(({ type }) => type === "conversation.compacted");
+const compacted = (events: readonly WireEvent[]) =>
+  events.filter(({ type }) => type === "conversation.compacted");
 /** Whether a call of the worker is open at its provider. */
-const isUnderWay = () => on.providers.requests().some(({ model, outcome }) => model === "lengthy" && outcome === "open");
+const isUnderWay = () =>
+  on.providers.requests().some(({ model, outcome }) => model === "lengthy" && outcome === "open");
 /** The conversations a model was sent that hold a summary of its own, as JSON, in order. */
 const goingOn = () =>
   on.providers
@@ -53,7 +67,9 @@ it(
     expect(turn.status).toBe("completed");
     const events = await on.client.events(id);
     const [first, second] = summaries(events);
-    expect(events.find((event) => event.type === "call.failed" && event.call === first)).toMatchObject({ class: "interrupted" });
+    expect(
+      events.find((event) => event.type === "call.failed" && event.call === first),
+    ).toMatchObject({ class: "interrupted" });
     expect(compacted(events)[0]).toMatchObject({ call: second });
     expect(events.filter(({ type }) => type === "round.failed")).toEqual([]);
   },
@@ -78,7 +94,11 @@ it(
 it(
   "a kill while a call waits for its backend's limits: it waits on, within what is left of the minute",
   async () => {
-    const limited = { id: "a", model: "quick", backend: { api_key: "limited", rate_limits: { rpm: 1 } } };
+    const limited = {
+      id: "a",
+      model: "quick",
+      backend: { api_key: "limited", rate_limits: { rpm: 1 } },
+    };
     const begin = () => on.client.start({ baseUrl: on.providers.baseUrl, agents: [limited] });
     const { session_id: first } = await begin();
     await on.client.ended(first, WITHIN_MS);
@@ -87,11 +107,14 @@ it(
     await restart();
     const { status } = await on.client.ended(second, WITHIN_MS);
     expect(status).toBe("completed");
-    const startedAt = async (id: string) => (await on.client.events(id)).find(({ type }) => type === "call.started")?.at ?? 0;
+    const startedAt = async (id: string) =>
+      (await on.client.events(id)).find(({ type }) => type === "call.started")?.at ?? 0;
     const [one, two] = [await startedAt(first), await startedAt(second)];
     expect(two - one).toBeGreaterThan(59_000);
     expect(two - one).toBeLessThan(75_000);
-    expect((await on.client.events(second)).filter(({ type }) => type === "call.waiting")).toHaveLength(1);
+    expect(
+      (await on.client.events(second)).filter(({ type }) => type === "call.waiting"),
+    ).toHaveLength(1);
   },
   WITHIN_MS,
 );

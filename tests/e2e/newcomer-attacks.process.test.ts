@@ -15,67 +15,71 @@ type Attacked = { newcomer: Newcomer; port: number };
 
 const DEV_VARS = `OPEN_ACCESS="loopback"\nOPENAI_API_KEY="${CANARY}"\n`;
 
-describe.skipIf(process.platform !== "linux").each(NEWCOMER_SERVICES)("$name", ({ name, start }) => {
-  let attacked: Attacked;
+describe.skipIf(process.platform !== "linux").each(NEWCOMER_SERVICES)(
+  "$name",
+  ({ name, start }) => {
+    let attacked: Attacked;
 
-  beforeAll(async () => {
-    const newcomer = new Newcomer();
-    attacked = { newcomer, port: await freePort() };
-    await start(newcomer, attacked.port, DEV_VARS);
-    const body = JSON.stringify({ question: QUESTION, config: "one-provider" });
-    // Without a key it is refused; the demo has a session of its own to be found.
-    if (name === "npm start") {
-      const session = await ask(attacked.port, {
-        method: "POST",
-        path: "/api/runs",
-        headers: { "content-type": "application/json" },
-        body,
-      });
-      expect([session.status, session.body]).toEqual([202, expect.stringContaining("session_")]);
-    }
-  });
-  afterAll(() => attacked.newcomer.remove());
+    beforeAll(async () => {
+      const newcomer = new Newcomer();
+      attacked = { newcomer, port: await freePort() };
+      await start(newcomer, attacked.port, DEV_VARS);
+      const body = JSON.stringify({ question: QUESTION, config: "one-provider" });
+      // Without a key it is refused; the demo has a session of its own to be found.
+      if (name === "npm start") {
+        const session = await ask(attacked.port, {
+          method: "POST",
+          path: "/api/runs",
+          headers: { "content-type": "application/json" },
+          body,
+        });
+        expect([session.status, session.body]).toEqual([202, expect.stringContaining("session_")]);
+      }
+    });
+    afterAll(() => attacked.newcomer.remove());
 
-  /** Every attack on every port gets an error, or a page of its own that shows nothing of the service. */
-  async function expectNothing(attacks: readonly Asked[]): Promise<void> {
-    const { newcomer, port } = attacked;
-    const ports = newcomer.listeningPorts;
-    expect(ports).toContain(port);
-    for (const open of ports) {
-      for (const attack of attacks) {
-        const got = await ask(open, attack);
-        const told = `${attack.method ?? "GET"} ${attack.path} at port ${open}: ${got.status} ${got.body.slice(0, 300)}`;
-        expect(got.status, told).not.toBe(101);
-        expect(got.status === 0 || got.status >= 400, told).toBe(true);
-        expect(got.body, told).not.toMatch(/session_0|api_keys|webSocketDebuggerUrl|canary/i);
+    /** Every attack on every port gets an error, or a page of its own that shows nothing of the service. */
+    async function expectNothing(attacks: readonly Asked[]): Promise<void> {
+      const { newcomer, port } = attacked;
+      const ports = newcomer.listeningPorts;
+      expect(ports).toContain(port);
+      for (const open of ports) {
+        for (const attack of attacks) {
+          const got = await ask(open, attack);
+          const told = `${attack.method ?? "GET"} ${attack.path} at port ${open}: ${got.status} ${got.body.slice(0, 300)}`;
+          expect(got.status, told).not.toBe(101);
+          expect(got.status === 0 || got.status >= 400, told).toBe(true);
+          expect(got.body, told).not.toMatch(/session_0|api_keys|webSocketDebuggerUrl|canary/i);
+        }
       }
     }
-  }
 
-  it("opens no port but the one it was given, beside those of simulated models", async () => {
-    const { newcomer, port } = attacked;
-    const others = newcomer.listeningPorts.filter((open) => open !== port);
-    if (name === "npm start") expect(others).toEqual([]);
-    for (const open of others) {
-      expect((await ask(open, { path: "/healthz" })).status, `port ${open}`).not.toBe(200);
-    }
-  });
+    it("opens no port but the one it was given, beside those of simulated models", async () => {
+      const { newcomer, port } = attacked;
+      const others = newcomer.listeningPorts.filter((open) => open !== port);
+      if (name === "npm start") expect(others).toEqual([]);
+      for (const open of others) {
+        expect((await ask(open, { path: "/healthz" })).status, `port ${open}`).not.toBe(200);
+      }
+    });
 
-  it("does not believe a forged or a foreign address (H1)", () => expectNothing(rebinding(attacked.port)));
-  it("has no explorer of its data (H2)", () => expectNothing(EXPLORING));
-  it("has no debugger (H3)", () => expectNothing(DEBUGGING));
+    it("does not believe a forged or a foreign address (H1)", () =>
+      expectNothing(rebinding(attacked.port)));
+    it("has no explorer of its data (H2)", () => expectNothing(EXPLORING));
+    it("has no debugger (H3)", () => expectNothing(DEBUGGING));
 
-  it("starts no scheduled work for a page (H4)", async () => {
-    await expectNothing(TRIGGERING);
-    const runs = await ask(attacked.port, { path: "/api/evals/smoke/runs" });
-    expect([runs.status, JSON.parse(runs.body).data]).toEqual([200, []]);
-  });
+    it("starts no scheduled work for a page (H4)", async () => {
+      await expectNothing(TRIGGERING);
+      const runs = await ask(attacked.port, { path: "/api/evals/smoke/runs" });
+      expect([runs.status, JSON.parse(runs.body).data]).toEqual([200, []]);
+    });
 
-  it("prints no key and keeps none of an address, and answers its owner (L14)", async () => {
-    const secret = "mge_01kb0000000000000000000000_SECRETINURLCANARY";
-    await ask(attacked.port, { path: `/api/sessions/${secret}?api_key=${secret}` });
-    expect((await ask(attacked.port, { path: "/api/sessions" })).body).toContain("session_");
-    expect(attacked.newcomer.printed).not.toMatch(/SECRETINURL|sk-canary/);
-    expect(attacked.newcomer.filesHolding("SECRETINURL")).toEqual([]);
-  });
-});
+    it("prints no key and keeps none of an address, and answers its owner (L14)", async () => {
+      const secret = "mge_01kb0000000000000000000000_SECRETINURLCANARY";
+      await ask(attacked.port, { path: `/api/sessions/${secret}?api_key=${secret}` });
+      expect((await ask(attacked.port, { path: "/api/sessions" })).body).toContain("session_");
+      expect(attacked.newcomer.printed).not.toMatch(/SECRETINURL|sk-canary/);
+      expect(attacked.newcomer.filesHolding("SECRETINURL")).toEqual([]);
+    });
+  },
+);

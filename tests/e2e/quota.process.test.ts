@@ -30,7 +30,12 @@ afterAll(async () => {
 });
 
 const bodyFor = (model: string) => {
-  const backend = { type: "openai", model, base_url: providers.baseUrls["openai-responses"], api_key: "simulated" };
+  const backend = {
+    type: "openai",
+    model,
+    base_url: providers.baseUrls["openai-responses"],
+    api_key: "simulated",
+  };
   return { question: "When does water boil?", config: { agents: [{ id: "a", backend }] } };
 };
 const ask = (key: string, path: string, method = "GET", body?: unknown) =>
@@ -40,7 +45,8 @@ const ask = (key: string, path: string, method = "GET", body?: unknown) =>
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
 const start = (key: string, model: string) => ask(key, "/api/runs", "POST", bodyFor(model));
-const sessionOf = async (response: Response) => RunResponseSchema.parse(await response.json()).session_id;
+const sessionOf = async (response: Response) =>
+  RunResponseSchema.parse(await response.json()).session_id;
 const restart = async () => {
   await service.kill();
   await service.start();
@@ -51,24 +57,40 @@ describe("after a kill", () => {
     const session = await sessionOf(await start(busy.key, MUTE));
     await restart();
     const refused = await start(busy.key, QUICK);
-    expect(await refused.json()).toMatchObject({ status: 429, code: "quota_exceeded", limit: 1, running: 1 });
+    expect(await refused.json()).toMatchObject({
+      status: 429,
+      code: "quota_exceeded",
+      limit: 1,
+      running: 1,
+    });
     expect((await ask(busy.key, `/api/sessions/${session}/cancel`, "POST")).status).toBe(200);
-    await vi.waitFor(async () => expect((await start(busy.key, QUICK)).status).toBe(202), FREE_WITHIN_MS);
+    await vi.waitFor(
+      async () => expect((await start(busy.key, QUICK)).status).toBe(202),
+      FREE_WITHIN_MS,
+    );
   });
 
   it("what turns have cost is spent, and what runs may cost is reserved", async () => {
     const session = await sessionOf(await start(frugal.key, QUICK));
     await (await ask(frugal.key, `/api/sessions/${session}/turns/1/events?detail=summary`)).text();
-    const turn = TurnResponseSchema.parse(await (await ask(frugal.key, `/api/sessions/${session}/turns/1`)).json());
+    const turn = TurnResponseSchema.parse(
+      await (await ask(frugal.key, `/api/sessions/${session}/turns/1`)).json(),
+    );
     const spent = turn.cost_usd_known;
     expect(spent).toBeGreaterThan(0);
     await restart();
     // Without a budget it reserves all that is left.
-    await vi.waitFor(async () => expect((await start(frugal.key, MUTE)).status).toBe(202), FREE_WITHIN_MS);
+    await vi.waitFor(
+      async () => expect((await start(frugal.key, MUTE)).status).toBe(202),
+      FREE_WITHIN_MS,
+    );
     await restart();
     const refusal = await (await start(frugal.key, QUICK)).json();
     expect(refusal).toMatchObject({ status: 402, code: "spend_exceeded", limit_usd: USD_PER_DAY });
-    expect(refusal).toMatchObject({ spent_usd: expect.closeTo(spent, 9), reserved_usd: expect.closeTo(USD_PER_DAY - spent, 9) });
+    expect(refusal).toMatchObject({
+      spent_usd: expect.closeTo(spent, 9),
+      reserved_usd: expect.closeTo(USD_PER_DAY - spent, 9),
+    });
   });
 });
 
@@ -85,11 +107,19 @@ describe("open local access", () => {
           body: JSON.stringify(bodyFor(MUTE)),
         });
       const session = await sessionOf(await run());
-      expect(await (await run()).json()).toMatchObject({ status: 429, code: "quota_exceeded", limit: 1, running: 1 });
+      expect(await (await run()).json()).toMatchObject({
+        status: 429,
+        code: "quota_exceeded",
+        limit: 1,
+        running: 1,
+      });
       await fetch(`${local.url}/api/sessions/${session}/cancel`, { method: "POST" });
       // The cancelled call is charged in full, and it had reserved what the day has.
       const refused = { status: 402, code: "spend_exceeded", limit_usd: USD_PER_DAY };
-      await vi.waitFor(async () => expect(await (await run()).json()).toMatchObject(refused), FREE_WITHIN_MS);
+      await vi.waitFor(
+        async () => expect(await (await run()).json()).toMatchObject(refused),
+        FREE_WITHIN_MS,
+      );
     } finally {
       await local.stop();
     }

@@ -8,7 +8,11 @@ const LIMIT = 600;
 const SURELY_TOO_MANY = 2 * LIMIT + 1;
 const AT_ONCE = 20;
 
-const [eager, calm, third] = [newKey("acme", "read"), newKey("acme", "read"), newKey("other", "read")];
+const [eager, calm, third] = [
+  newKey("acme", "read"),
+  newKey("acme", "read"),
+  newKey("other", "read"),
+];
 let service: ServiceProcess;
 
 beforeAll(async () => {
@@ -29,13 +33,20 @@ const statusOf = async (headers: Headers): Promise<number> => {
 };
 
 /** Asks until it is told that it asks too often: how often it was answered before, and what it was told. */
-async function untilRefused(headers: Headers, answer: number): Promise<{ answered: number; refusal: Response }> {
+async function untilRefused(
+  headers: Headers,
+  answer: number,
+): Promise<{ answered: number; refusal: Response }> {
   let answered = 0;
   for (let asked = 0; asked < SURELY_TOO_MANY; asked += AT_ONCE) {
     const responses = await Promise.all(Array.from({ length: AT_ONCE }, () => ask(headers)));
     answered += responses.filter(({ status }) => status === answer).length;
     const refusal = responses.find(({ status }) => status === 429);
-    await Promise.all(responses.filter((response) => response !== refusal).map((response) => response.arrayBuffer()));
+    await Promise.all(
+      responses
+        .filter((response) => response !== refusal)
+        .map((response) => response.arrayBuffer()),
+    );
     if (refusal) return { answered, refusal };
   }
   throw new Error(`${answered} requests were answered, and none refused`);
@@ -55,7 +66,10 @@ describe("the rate limit of the deployment", () => {
 
   it("stops an address that comes without a good key, wrong or none, and no other address, nor a good key from the same", async () => {
     const wrong = bearer(calm.key.replace(calm.secret, third.secret));
-    const from = (address: string, headers: Headers = wrong) => ({ ...headers, "cf-connecting-ip": address });
+    const from = (address: string, headers: Headers = wrong) => ({
+      ...headers,
+      "cf-connecting-ip": address,
+    });
     await expectTooOften(await untilRefused(from("203.0.113.9"), 401));
     expect(await statusOf(from("203.0.113.10"))).toBe(401);
     expect(await statusOf(from("203.0.113.9", bearer(third.key)))).toBe(200);

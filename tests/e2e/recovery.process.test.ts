@@ -25,7 +25,11 @@ type Run = { id: string; question: string };
 
 async function startRun(): Promise<Run> {
   const question = `When does water boil? ${crypto.randomUUID()}`;
-  const { session_id: id } = await on.client.start({ baseUrl: on.providers.baseUrl, agents: STORY_AGENTS, question });
+  const { session_id: id } = await on.client.start({
+    baseUrl: on.providers.baseUrl,
+    agents: STORY_AGENTS,
+    question,
+  });
   return { id, question };
 }
 
@@ -38,7 +42,8 @@ async function heard<T>(what: () => T | undefined, withinMs: number): Promise<T>
   for (;;) {
     const found = what();
     if (found !== undefined) return found;
-    if (performance.now() > giveUpAt) throw new Error(`The providers did not hear it within ${withinMs} ms.\n${on.service.log}`);
+    if (performance.now() > giveUpAt)
+      throw new Error(`The providers did not hear it within ${withinMs} ms.\n${on.service.log}`);
     await sleep(5);
   }
 }
@@ -48,7 +53,11 @@ const nextRequest = (run: Run, after: number, withinMs: number): Promise<Recorde
 
 const presented = (run: Run, withinMs: number): Promise<RecordedRequest> =>
   heard(
-    () => requestsOf(run).find(({ asked, outcome }) => toSituation(asked).stage === "presentation" && outcome === "completed"),
+    () =>
+      requestsOf(run).find(
+        ({ asked, outcome }) =>
+          toSituation(asked).stage === "presentation" && outcome === "completed",
+      ),
     withinMs,
   );
 
@@ -75,7 +84,9 @@ describe(`after SIGKILL and a new start (KILL_SEED=${SEED})`, () => {
       samples.push(startedAt - askedAt);
       await on.client.cancel(run.id);
     }
-    console.log(`next call after a request: ${median(samples)} ms (median), ${Math.round(Math.max(...samples))} ms (most)`);
+    console.log(
+      `next call after a request: ${median(samples)} ms (median), ${Math.round(Math.max(...samples))} ms (most)`,
+    );
     expect(Math.min(...samples)).toBeGreaterThan(0); // the request did it, not the alarm
     expect(median(samples)).toBeLessThan(WITH_A_REQUEST_MS);
     expect(Math.max(...samples)).toBeLessThan(2 * WITH_A_REQUEST_MS);
@@ -92,11 +103,17 @@ describe(`after SIGKILL and a new start (KILL_SEED=${SEED})`, () => {
     await on.service.start();
     const servedAt = now();
     const samples = await Promise.all(
-      runs.map(async (run) => (await nextRequest(run, killedAt, HEARD_WITHIN_MS)).startedAt - killedAt),
+      runs.map(
+        async (run) => (await nextRequest(run, killedAt, HEARD_WITHIN_MS)).startedAt - killedAt,
+      ),
     );
-    console.log(`next call by the alarm alone: ${samples.map(Math.round).join(", ")} ms after the kill`);
+    console.log(
+      `next call by the alarm alone: ${samples.map(Math.round).join(", ")} ms after the kill`,
+    );
     // The alarm was set before the kill, but nothing rings before the service is back, however long its start takes.
-    expect(median(samples)).toBeLessThan(Math.max(WATCHDOG_MS, servedAt - killedAt) + ALONE_MS - WATCHDOG_MS);
+    expect(median(samples)).toBeLessThan(
+      Math.max(WATCHDOG_MS, servedAt - killedAt) + ALONE_MS - WATCHDOG_MS,
+    );
     expect(Math.max(...samples)).toBeLessThan(2 * WATCHDOG_MS); // no alarm was missed: the next would come after that
     await Promise.all(runs.map((run) => presented(run, HEARD_WITHIN_MS)));
     await timeToEnd();
@@ -117,7 +134,9 @@ describe(`after SIGKILL and a new start (KILL_SEED=${SEED})`, () => {
     await on.service.start();
     const servedAt = now();
     const { startedAt: wokenAt } = await nextRequest(run, startedAt, HEARD_WITHIN_MS);
-    console.log(`next call by an overdue alarm: ${Math.round(wokenAt - servedAt)} ms after the service was there`);
+    console.log(
+      `next call by an overdue alarm: ${Math.round(wokenAt - servedAt)} ms after the service was there`,
+    );
     expect(wokenAt - servedAt).toBeLessThan(WATCHDOG_MS - 1_000); // so it was the overdue one, not one that was set anew
     await presented(run, HEARD_WITHIN_MS);
   });

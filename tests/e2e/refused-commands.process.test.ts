@@ -22,36 +22,93 @@ const SCRIPTS = {
 };
 type Name = keyof typeof SCRIPTS;
 
-async function typed(name: Name, args: readonly string[]): Promise<{ code: number | null; output: string; complaints: string }> {
-  const child = spawn(process.execPath, ["scripts/run.mjs", SCRIPTS[name], ...args], { stdio: ["ignore", "pipe", "pipe"] });
+async function typed(
+  name: Name,
+  args: readonly string[],
+): Promise<{ code: number | null; output: string; complaints: string }> {
+  const child = spawn(process.execPath, ["scripts/run.mjs", SCRIPTS[name], ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
   const [output, complaints] = await Promise.all([text(child.stdout), text(child.stderr)]);
   return { code: await ended, output, complaints };
 }
 
 const NO_NUMBERS: readonly { name: Name; args: string[]; says: string }[] = [
-  { name: "simulate", args: ["--seeds", "10k"], says: '--seeds is a whole number from 1, not "10k".\n' },
+  {
+    name: "simulate",
+    args: ["--seeds", "10k"],
+    says: '--seeds is a whole number from 1, not "10k".\n',
+  },
   { name: "simulate", args: ["--jobs", "x"], says: '--jobs is a whole number from 1, not "x".\n' },
-  { name: "simulate", args: ["--seeds", "0"], says: '--seeds is a whole number from 1, not "0".\n' },
-  { name: "planted-bugs", args: ["--sessions", "0"], says: '--sessions is a whole number from 1, not "0".\n' },
-  { name: "planted-bugs", args: ["--jobs", "x"], says: '--jobs is a whole number from 1, not "x".\n' },
-  { name: "mutation-score", args: ["--sample", "few"], says: '--sample is a whole number from 1, not "few".\n' },
-  { name: "mutation-score", args: ["--jobs", "0"], says: '--jobs is a whole number from 1, not "0".\n' },
+  {
+    name: "simulate",
+    args: ["--seeds", "0"],
+    says: '--seeds is a whole number from 1, not "0".\n',
+  },
+  {
+    name: "planted-bugs",
+    args: ["--sessions", "0"],
+    says: '--sessions is a whole number from 1, not "0".\n',
+  },
+  {
+    name: "planted-bugs",
+    args: ["--jobs", "x"],
+    says: '--jobs is a whole number from 1, not "x".\n',
+  },
+  {
+    name: "mutation-score",
+    args: ["--sample", "few"],
+    says: '--sample is a whole number from 1, not "few".\n',
+  },
+  {
+    name: "mutation-score",
+    args: ["--jobs", "0"],
+    says: '--jobs is a whole number from 1, not "0".\n',
+  },
   { name: "faults", args: ["--kills", "many"], says: '--kills is a whole number, not "many".\n' },
-  { name: "faults", args: ["--kills", "0"], says: "There is nothing to play: ask for a kill at least.\n" },
+  {
+    name: "faults",
+    args: ["--kills", "0"],
+    says: "There is nothing to play: ask for a kill at least.\n",
+  },
   { name: "faults", args: ["--soak", "0"], says: '--soak is a whole number from 1, not "0".\n' },
   { name: "faults", args: ["--soak", "8h"], says: '--soak is a whole number from 1, not "8h".\n' },
-  { name: "faults", args: ["--soak", "1", "--sessions", "0"], says: '--sessions is a whole number from 1, not "0".\n' },
-  { name: "faults", args: ["--storage", "0"], says: '--storage is a whole number from 1, not "0".\n' },
-  { name: "bridge", args: ["team.yaml", "--port", "1e3"], says: '--port is a whole number from 1, not "1e3".\n' },
-  { name: "bridge", args: ["team.yaml", "--port", "65000"], says: "--port is 64999 at most, not 65000" },
+  {
+    name: "faults",
+    args: ["--soak", "1", "--sessions", "0"],
+    says: '--sessions is a whole number from 1, not "0".\n',
+  },
+  {
+    name: "faults",
+    args: ["--storage", "0"],
+    says: '--storage is a whole number from 1, not "0".\n',
+  },
+  {
+    name: "bridge",
+    args: ["team.yaml", "--port", "1e3"],
+    says: '--port is a whole number from 1, not "1e3".\n',
+  },
+  {
+    name: "bridge",
+    args: ["team.yaml", "--port", "65000"],
+    says: "--port is 64999 at most, not 65000",
+  },
   {
     name: "keys",
     args: ["limit", "--tenant", "acme", "--turns", "1.5"],
     says: "error: option '--turns <number>' argument '1.5' is invalid. A whole number; 0 for no limit.\n",
   },
-  { name: "bench", args: ["--only", "resume,budget", "--trials", "0"], says: '--trials is a whole number from 1, not "0".\n' },
-  { name: "bench", args: ["--trials", "many"], says: '--trials is a whole number from 1, not "many".\n' },
+  {
+    name: "bench",
+    args: ["--only", "resume,budget", "--trials", "0"],
+    says: '--trials is a whole number from 1, not "0".\n',
+  },
+  {
+    name: "bench",
+    args: ["--trials", "many"],
+    says: '--trials is a whole number from 1, not "many".\n',
+  },
   { name: "bench", args: ["--seed", "lucky"], says: '--seed is a whole number, not "lucky".\n' },
 ];
 
@@ -63,22 +120,66 @@ const MEAN_NOTHING: readonly { name: Name; args: string[]; says: string }[] = [
     args: ["--seed", "5", "--seeds", "9"],
     says: "--seeds does not go with --seed, which plays that one alone.\n",
   },
-  { name: "mutation-score", args: ["--seed", "5"], says: "--seed goes with --sample, which it draws.\n" },
-  { name: "faults", args: ["--runs", "story"], says: "--runs goes with --at, which says where they are killed.\n" },
+  {
+    name: "mutation-score",
+    args: ["--seed", "5"],
+    says: "--seed goes with --sample, which it draws.\n",
+  },
+  {
+    name: "faults",
+    args: ["--runs", "story"],
+    says: "--runs goes with --at, which says where they are killed.\n",
+  },
   { name: "faults", args: ["--sessions", "9"], says: "--sessions goes with --soak.\n" },
   { name: "faults", args: ["--only", "D1"], says: "--only goes with --storage or --clients.\n" },
-  { name: "bench", args: ["--only", "bundle", "--trials", "9"], says: "--trials goes with one of resume, budget.\n" },
-  { name: "bench", args: ["--only", "bundle", "--json", "tests"], says: "--json tests cannot be written: EISDIR" },
+  {
+    name: "bench",
+    args: ["--only", "bundle", "--trials", "9"],
+    says: "--trials goes with one of resume, budget.\n",
+  },
+  {
+    name: "bench",
+    args: ["--only", "bundle", "--json", "tests"],
+    says: "--json tests cannot be written: EISDIR",
+  },
 ];
 
 const CHOOSE_NOTHING: readonly { name: Name; args: string[]; says: string }[] = [
-  { name: "planted-bugs", args: ["--only", "typo"], says: 'Nothing matches "typo", there are:\n  I' },
-  { name: "mutation-score", args: ["--file", "typo"], says: 'Nothing matches "typo", there are:\n  src/coordination/' },
-  { name: "mutation-score", args: ["--of", "chequer"], says: 'Nothing matches "chequer", there are:\n  rules\n  checker\n' },
-  { name: "faults", args: ["--storage", "--only", "typo"], says: 'Nothing matches "typo", there are:\n  D1 fails three times' },
-  { name: "faults", args: ["--clients", "--only", "typo"], says: 'Nothing matches "typo", there are:\n  675 connections vanish' },
-  { name: "faults", args: ["--runs", "storey", "--at", "send.sent:1"], says: 'Nothing matches "storey", there are:\n  story\n' },
-  { name: "bench", args: ["--only", "bundle,beauty"], says: 'Nothing matches "beauty", there are:\n  first-event\n' },
+  {
+    name: "planted-bugs",
+    args: ["--only", "typo"],
+    says: 'Nothing matches "typo", there are:\n  I',
+  },
+  {
+    name: "mutation-score",
+    args: ["--file", "typo"],
+    says: 'Nothing matches "typo", there are:\n  src/coordination/',
+  },
+  {
+    name: "mutation-score",
+    args: ["--of", "chequer"],
+    says: 'Nothing matches "chequer", there are:\n  rules\n  checker\n',
+  },
+  {
+    name: "faults",
+    args: ["--storage", "--only", "typo"],
+    says: 'Nothing matches "typo", there are:\n  D1 fails three times',
+  },
+  {
+    name: "faults",
+    args: ["--clients", "--only", "typo"],
+    says: 'Nothing matches "typo", there are:\n  675 connections vanish',
+  },
+  {
+    name: "faults",
+    args: ["--runs", "storey", "--at", "send.sent:1"],
+    says: 'Nothing matches "storey", there are:\n  story\n',
+  },
+  {
+    name: "bench",
+    args: ["--only", "bundle,beauty"],
+    says: 'Nothing matches "beauty", there are:\n  first-event\n',
+  },
 ];
 
 describe("a command for those who work on the service", () => {
@@ -98,7 +199,11 @@ describe("a command for those who work on the service", () => {
       expect(output).toMatch(new RegExp(`^(npm run ${name}( -- | \\[-- |\n)|Usage: ${name} )`));
       expect(code).toBe(0);
       const unknown = await typed(name, ["--sedes", "5"]);
-      expect(unknown).toMatchObject({ code: 2, output: "", complaints: expect.stringContaining("'--sedes'") });
+      expect(unknown).toMatchObject({
+        code: 2,
+        output: "",
+        complaints: expect.stringContaining("'--sedes'"),
+      });
     },
   );
 });

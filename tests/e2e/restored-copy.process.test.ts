@@ -18,7 +18,8 @@ import { Watcher } from "./support/watcher";
 const AGAIN = "And in the mountains?";
 const NOTES = "It boils at 100 °C.\n";
 /** 1.2 MB: too large for a row of the session, so its contents lie in R2 alone. */
-const HEAP = "seq 1 9000 > a && cat a a a a > b && for i in 1 2 3 4 5 6 7; do cat b >> heap; done; rm a b";
+const HEAP =
+  "seq 1 9000 > a && cat a a a a > b && for i in 1 2 3 4 5 6 7; do cat b >> heap; done; rm a b";
 const first = worksOnFiles({
   answer: "As the notes say.",
   last: [
@@ -30,40 +31,67 @@ const later = worksOnFiles({
   answer: "As the notes of before say.",
   last: [["run_command", { command: "cp NOTES.md more.md && tail -n 1 heap >> more.md" }]],
 });
-const keeper: Script = (situation) => (situation.question.includes(AGAIN) ? later : first)(situation);
+const keeper: Script = (situation) =>
+  (situation.question.includes(AGAIN) ? later : first)(situation);
 
 const on = runningService({ ...storyModels(3), keeper });
-const KEEPER = { id: "keeper", model: "keeper", backend: { cwd: "work", enable_mcp_command_line: true } };
+const KEEPER = {
+  id: "keeper",
+  model: "keeper",
+  backend: { cwd: "work", enable_mcp_command_line: true },
+};
 
 const start = async (agents: Asked["agents"]): Promise<string> =>
   (await on.client.start({ baseUrl: on.providers.baseUrl, agents })).session_id;
 
-const follow = (session: string, turns = 1): Watcher => new Watcher(`${on.client.url}${sessionPath(session)}/events`, { turns });
+const follow = (session: string, turns = 1): Watcher =>
+  new Watcher(`${on.client.url}${sessionPath(session)}/events`, { turns });
 
-async function ask(path: string, more: Record<string, string> = {}): Promise<{ status: number; body: Buffer }> {
+async function ask(
+  path: string,
+  more: Record<string, string> = {},
+): Promise<{ status: number; body: Buffer }> {
   const headers = { accept: "application/json", connection: "close", ...more };
   const response = await fetch(`${on.client.url}${path}`, { headers });
   return { status: response.status, body: Buffer.from(await response.arrayBuffer()) };
 }
 
 const filesOf = async (session: string, turn: number) =>
-  SessionFilesSchema.parse(JSON.parse((await ask(`${sessionPath(session)}/turns/${turn}/files`)).body.toString())).data;
+  SessionFilesSchema.parse(
+    JSON.parse((await ask(`${sessionPath(session)}/turns/${turn}/files`)).body.toString()),
+  ).data;
 
 /** All that clients can have of a session whose first turn is over: SHA-256 by what was asked for. */
 async function everything(session: string): Promise<Record<string, string>> {
   const watcher = follow(session);
   await watcher.ended;
-  const paths = ["", "/turns/1", "/turns/1/files", ...(await filesOf(session, 1)).map(({ path }) => `/turns/1/files/${path}`)];
+  const paths = [
+    "",
+    "/turns/1",
+    "/turns/1/files",
+    ...(await filesOf(session, 1)).map(({ path }) => `/turns/1/files/${path}`),
+  ];
   const answers = paths.map(async (path): Promise<[string, string]> => {
     const { status, body } = await ask(`${sessionPath(session)}${path}`);
     return [path, `${status} ${sha256(body)}`];
   });
   const listed = await ask("/api/sessions");
-  return { ...Object.fromEntries(await Promise.all(answers)), log: sha256(watcher.bytes), list: sha256(listed.body) };
+  return {
+    ...Object.fromEntries(await Promise.all(answers)),
+    log: sha256(watcher.bytes),
+    list: sha256(listed.body),
+  };
 }
 
 /** One session that is over, and one that was cut off in its middle, as they were when the copy was made; and that copy. */
-type Kept = { over: string; seen: Record<string, string>; open: string; acknowledged: Buffer; lastId: string; copy: StoredCopy };
+type Kept = {
+  over: string;
+  seen: Record<string, string>;
+  open: string;
+  acknowledged: Buffer;
+  lastId: string;
+  copy: StoredCopy;
+};
 
 async function keep(): Promise<Kept> {
   const over = await start([KEEPER]);
@@ -99,11 +127,16 @@ describe("a copy of all that the service keeps", () => {
   it("tells a client that has seen later events so, and gives it none in their place", async () => {
     const headers = { accept: "text/event-stream", "last-event-id": kept.lastId };
     const { status, body } = await ask(`${sessionPath(kept.open)}/events`, headers);
-    expect([status, JSON.parse(body.toString())]).toEqual([409, expect.objectContaining({ code: "event_id_ahead" })]);
+    expect([status, JSON.parse(body.toString())]).toEqual([
+      409,
+      expect.objectContaining({ code: "event_id_ahead" }),
+    ]);
   });
 
   it("holds a session that was over with the same log, status, turn, files and place in the list", async () => {
-    expect(Object.keys(kept.seen)).toEqual(expect.arrayContaining(["/turns/1/files/NOTES.md", "/turns/1/files/heap"]));
+    expect(Object.keys(kept.seen)).toEqual(
+      expect.arrayContaining(["/turns/1/files/NOTES.md", "/turns/1/files/heap"]),
+    );
     expect(await everything(kept.over)).toEqual(kept.seen);
     const watcher = follow(kept.over);
     await watcher.ended;
@@ -114,7 +147,9 @@ describe("a copy of all that the service keeps", () => {
   it("holds a session that was cut off, which goes on behind what it had told to one right end", async () => {
     const watcher = follow(kept.open);
     await watcher.ended;
-    expect(watcher.bytes.subarray(0, kept.acknowledged.length).equals(kept.acknowledged)).toBe(true);
+    expect(watcher.bytes.subarray(0, kept.acknowledged.length).equals(kept.acknowledged)).toBe(
+      true,
+    );
     const status = await on.client.status(kept.open);
     expect(judge({ frames: watcher.frames, status, requests: [] })).toEqual([]);
   });

@@ -30,11 +30,16 @@ afterEach(() => provider.close());
 /** A run of one agent that presents at once, watched from its first event. */
 async function start(): Promise<{ id: string; watcher: Watcher }> {
   const agents = [{ id: "solo", model: "gpt-5" }];
-  const { session_id: id } = await client.start({ baseUrl: provider.baseUrl, agents, backend: { type: "openai" } });
+  const { session_id: id } = await client.start({
+    baseUrl: provider.baseUrl,
+    agents,
+    backend: { type: "openai" },
+  });
   const watcher = new Watcher(`${service.url}/api/sessions/${id}/turns/1/events`);
   while (!watcher.has("stream.delta")) await sleep(10);
   // Until more than the first piece is stored; the rest is not written before the provider shall go on.
-  while (watcher.frames.filter((frame) => frame.includes("event: stream.delta\n")).length < 2) await sleep(10);
+  while (watcher.frames.filter((frame) => frame.includes("event: stream.delta\n")).length < 2)
+    await sleep(10);
   return { id, watcher };
 }
 
@@ -63,7 +68,9 @@ it("a kill in the middle of a reply costs neither a call nor a word", async () =
   expect(events.at(-1)).toMatchObject({ type: "turn.completed", answer: TEXT });
   expect(streamed(events)).toBe(TEXT);
   expect(provider.asked).toEqual(["create", expect.stringMatching(/^resume after \d+$/)]);
-  expect(events.filter(({ type }) => type === "call.started" || type === "call.failed")).toHaveLength(1);
+  expect(
+    events.filter(({ type }) => type === "call.started" || type === "call.failed"),
+  ).toHaveLength(1);
 });
 
 it("a reply the provider has forgotten is asked for anew, and the lost one is charged in full", async () => {
@@ -75,9 +82,17 @@ it("a reply the provider has forgotten is asked for anew, and the lost one is ch
   await client.status(id);
   await watcher.ended;
   const events = watcher.frames.map(toEvent);
-  const failed = events.find((event): event is EventOf<"call.failed"> & WireEvent => event.type === "call.failed");
-  const started = events.find((event): event is EventOf<"call.started"> & WireEvent => event.type === "call.started");
-  expect(failed).toMatchObject({ class: "transient", code: "resume_lost", tokens: started?.reserved.tokens });
+  const failed = events.find(
+    (event): event is EventOf<"call.failed"> & WireEvent => event.type === "call.failed",
+  );
+  const started = events.find(
+    (event): event is EventOf<"call.started"> & WireEvent => event.type === "call.started",
+  );
+  expect(failed).toMatchObject({
+    class: "transient",
+    code: "resume_lost",
+    tokens: started?.reserved.tokens,
+  });
   expect(events.at(-1)).toMatchObject({ type: "turn.completed", answer: TEXT });
   expect(provider.asked.filter((what) => what === "create")).toHaveLength(2);
 });

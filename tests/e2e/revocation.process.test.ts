@@ -40,30 +40,48 @@ type Stream = { status: number; text(): string; endedAt(): number | null; close(
 /** A stream that is read as it comes. */
 function open(path: string, headers: Record<string, string>): Promise<Stream> {
   return new Promise((resolve, reject) => {
-    const request = get(service.url + path, { agent: false, headers }, (response: IncomingMessage) => {
-      let [text, endedAt] = ["", null as number | null];
-      response.on("data", (chunk: Buffer) => {
-        text += chunk;
-      });
-      response
-        .on("error", () => undefined)
-        .on("close", () => {
-          endedAt = performance.now();
+    const request = get(
+      service.url + path,
+      { agent: false, headers },
+      (response: IncomingMessage) => {
+        let [text, endedAt] = ["", null as number | null];
+        response.on("data", (chunk: Buffer) => {
+          text += chunk;
         });
-      resolve({ status: response.statusCode ?? 0, text: () => text, endedAt: () => endedAt, close: () => request.destroy() });
-    });
+        response
+          .on("error", () => undefined)
+          .on("close", () => {
+            endedAt = performance.now();
+          });
+        resolve({
+          status: response.statusCode ?? 0,
+          text: () => text,
+          endedAt: () => endedAt,
+          close: () => request.destroy(),
+        });
+      },
+    );
     request.on("error", reject);
   });
 }
 
 describe("A5 a key that is revoked", () => {
   it("opens nothing at once, and the streams it has open end within a minute, while others' go on", async () => {
-    const backend = { type: "chatcompletion", model: "mute", base_url: providers.baseUrl, api_key: "simulated" };
+    const backend = {
+      type: "chatcompletion",
+      model: "mute",
+      base_url: providers.baseUrl,
+      api_key: "simulated",
+    };
     const body = { question: "When does water boil?", config: { agents: [{ id: "a", backend }] } };
-    const run = RunResponseSchema.parse(await (await ask(lost.key, "/api/runs", "POST", body)).json());
+    const run = RunResponseSchema.parse(
+      await (await ask(lost.key, "/api/runs", "POST", body)).json(),
+    );
     const path = `/api/sessions/${run.session_id}`;
     const ticketOf = async () =>
-      z.object({ ticket: z.string() }).parse(await (await ask(lost.key, `${path}/tickets`, "POST")).json()).ticket;
+      z
+        .object({ ticket: z.string() })
+        .parse(await (await ask(lost.key, `${path}/tickets`, "POST")).json()).ticket;
     const own = await open(`${path}/events`, bearer(lost.key));
     const byTicket = await open(`${path}/turns/1/events?ticket=${await ticketOf()}`, {});
     const others = await open(`${path}/events`, bearer(kept.key));
@@ -84,12 +102,16 @@ describe("A5 a key that is revoked", () => {
       expect(performance.now() - revokedAt).toBeLessThan(CLOSED_WITHIN_MS);
       await sleep(50);
     }
-    const after = [own, byTicket].map(({ endedAt }) => Math.round((endedAt() ?? Number.NaN) - revokedAt));
+    const after = [own, byTicket].map(({ endedAt }) =>
+      Math.round((endedAt() ?? Number.NaN) - revokedAt),
+    );
     console.log(`closed ${after.join(" and ")} ms after the key was revoked`);
     expect(own.text()).toContain("event: call.started");
     // The run itself is the tenant's: it goes on, and so do the others who follow it.
     expect(others.endedAt()).toBeNull();
-    expect(await (await ask(kept.key, `${path}/turns/1`)).json()).toMatchObject({ status: "running" });
+    expect(await (await ask(kept.key, `${path}/turns/1`)).json()).toMatchObject({
+      status: "running",
+    });
     expect((await ask(kept.key, path, "DELETE")).status).toBe(204);
     others.close();
   });

@@ -14,7 +14,10 @@ const entry = (name: string, text: string) => {
   return file;
 };
 const run = (file: string, ...args: string[]) =>
-  spawnSync(process.execPath, ["scripts/run.mjs", file, ...args], { encoding: "utf8", input: "from stdin" });
+  spawnSync(process.execPath, ["scripts/run.mjs", file, ...args], {
+    encoding: "utf8",
+    input: "from stdin",
+  });
 
 beforeAll(() => {
   dir = mkdtempSync(path.resolve("node_modules/.run-test-"));
@@ -50,16 +53,29 @@ describe("scripts/run.mjs", () => {
     expect(stderr).toContain("throws.ts:3");
   });
 
-  it.each(["start", "proof"])("npm passes every argument to %s, those that Node has too", (name) => {
-    const missing = spawnSync("npm", ["run", "--silent", name, "--", "--env-file", "there-is-none"], { encoding: "utf8" });
-    expect(missing.status).not.toBe(9);
-    expect(missing.stderr).not.toContain("node: ");
-    if (name === "start") expect(missing.stderr).toBe("--env-file there-is-none: there is no such file.\n");
-  });
+  it.each(["start", "proof"])(
+    "npm passes every argument to %s, those that Node has too",
+    (name) => {
+      const missing = spawnSync(
+        "npm",
+        ["run", "--silent", name, "--", "--env-file", "there-is-none"],
+        { encoding: "utf8" },
+      );
+      expect(missing.status).not.toBe(9);
+      expect(missing.stderr).not.toContain("node: ");
+      if (name === "start")
+        expect(missing.stderr).toBe("--env-file there-is-none: there is no such file.\n");
+    },
+  );
 
   it("lists the campaigns of the size change where none is named", () => {
-    const { status, stdout } = spawnSync("npm", ["run", "--silent", "proof", "--", "--list"], { encoding: "utf8" });
-    expect([status, stdout]).toEqual([0, run("proof/main.ts", "--list", "--size", "change").stdout]);
+    const { status, stdout } = spawnSync("npm", ["run", "--silent", "proof", "--", "--list"], {
+      encoding: "utf8",
+    });
+    expect([status, stdout]).toEqual([
+      0,
+      run("proof/main.ts", "--list", "--size", "change").stdout,
+    ]);
   });
 
   it("fails when the source does not compile", () => {
@@ -74,7 +90,9 @@ describe("scripts/run.mjs", () => {
   ])("says what to do instead of starting $name on a Node that is too old", ({ args }) => {
     const old = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.20.2" } })`;
     const preload = `data:text/javascript,${encodeURIComponent(old)}`;
-    const { status, stdout, stderr } = spawnSync(process.execPath, ["--import", preload, ...args], { encoding: "utf8" });
+    const { status, stdout, stderr } = spawnSync(process.execPath, ["--import", preload, ...args], {
+      encoding: "utf8",
+    });
     expect([status, stdout]).toEqual([1, ""]);
     expect(stderr).toMatch(/^Node 22\.12 or newer is needed; this is 20\.20\.2\. .*\n$/);
   });
@@ -96,9 +114,13 @@ describe("scripts/run.mjs", () => {
       "orphan.ts",
       `process.on("SIGTERM", () => { console.log("told"); process.exit(); }); setInterval(() => {}, 1000); console.log("up");`,
     );
-    const shell = spawn("sh", ["-c", `${JSON.stringify(process.execPath)} scripts/run.mjs ${JSON.stringify(file)}; true`], {
-      env: { ...process.env, npm_lifecycle_event: "start" },
-    });
+    const shell = spawn(
+      "sh",
+      ["-c", `${JSON.stringify(process.execPath)} scripts/run.mjs ${JSON.stringify(file)}; true`],
+      {
+        env: { ...process.env, npm_lifecycle_event: "start" },
+      },
+    );
     let printed = "";
     shell.stdout.setEncoding("utf8").on("data", (text: string) => {
       printed += text;

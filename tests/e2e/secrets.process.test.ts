@@ -10,7 +10,11 @@ import { bearer, KEYED, newKey } from "./support/keyed";
 /** A tenant's secret, from the command line that sets it to the tool server that gets it, in the real runtime. */
 const CANARY = "tenant-canary-value-31d7aa";
 const NEXT = "tenant-canary-next-9e02bc";
-const [admin, runner, stranger] = [newKey("acme", "admin"), newKey("acme", "run"), newKey("others", "admin")];
+const [admin, runner, stranger] = [
+  newKey("acme", "admin"),
+  newKey("acme", "run"),
+  newKey("others", "admin"),
+];
 let service: ServiceProcess;
 let providers: SimulatedProviders;
 let tools: RawServer;
@@ -21,7 +25,9 @@ beforeAll(async () => {
   tools = await startRawServer();
   tools.answer((response, { headers }) => {
     // A server that repeats what it was shown: nothing of it may come back to the tenant's events.
-    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ you_sent: headers }));
+    response
+      .writeHead(200, { "content-type": "application/json" })
+      .end(JSON.stringify({ you_sent: headers }));
   });
   service = await ServiceProcess.prepare(
     { ...KEYED, ALLOWED_TOOL_ORIGINS: tools.origin },
@@ -41,7 +47,10 @@ const ask = (key: string, path: string, method = "GET", body?: unknown) =>
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
 const cli = async (args: string[], input = "") => {
-  const ran = new Ask([...args, "--server", service.url], { input, env: { MASSGEN_EDGE_KEY: admin.key } });
+  const ran = new Ask([...args, "--server", service.url], {
+    input,
+    env: { MASSGEN_EDGE_KEY: admin.key },
+  });
   return { code: await ran.ended(), stdout: ran.stdout, stderr: ran.stderr };
 };
 const config = () => ({
@@ -49,7 +58,12 @@ const config = () => ({
     {
       id: "looker",
       backend: {
-        ...{ type: "chatcompletion", model: "looker", base_url: providers.baseUrl, api_key: "simulated" },
+        ...{
+          type: "chatcompletion",
+          model: "looker",
+          base_url: providers.baseUrl,
+          api_key: "simulated",
+        },
         custom_tools: [
           {
             name: "look_up",
@@ -62,12 +76,15 @@ const config = () => ({
     },
   ],
 });
-const start = (key: string) => ask(key, "/api/runs", "POST", { question: "When does water boil?", config: config() });
+const start = (key: string) =>
+  ask(key, "/api/runs", "POST", { question: "When does water boil?", config: config() });
 const ended = async ({ session_id }: RunResponse, turn: number) => {
   await expect
     .poll(
       async () =>
-        TurnResponseSchema.parse(await (await ask(runner.key, `/api/sessions/${session_id}/turns/${turn}`)).json()).status,
+        TurnResponseSchema.parse(
+          await (await ask(runner.key, `/api/sessions/${session_id}/turns/${turn}`)).json(),
+        ).status,
       { timeout: 60_000 },
     )
     .toBe("completed");
@@ -76,11 +93,16 @@ const ended = async ({ session_id }: RunResponse, turn: number) => {
 const sent = () => tools.received.map(({ headers }) => headers.authorization);
 
 describe("a tenant's secret", () => {
-  it("is set by a pipe, reaches the tool server and nothing else, and ends with its deletion", { timeout: 180_000 }, async () => {
+  it("is set by a pipe, reaches the tool server and nothing else, and ends with its deletion", {
+    timeout: 180_000,
+  }, async () => {
     expect((await start(runner.key)).status).toBe(422);
     const place = ["--origin", tools.origin, "--path", "/v1", "--method", "get"];
     const set = await cli(["secrets", "set", "ITEMS_KEY", ...place], `${CANARY}\n`);
-    expect(set).toMatchObject({ code: 0, stdout: `ITEMS_KEY is set. It is sent to GET ${tools.origin}/v1.\n` });
+    expect(set).toMatchObject({
+      code: 0,
+      stdout: `ITEMS_KEY is set. It is sent to GET ${tools.origin}/v1.\n`,
+    });
     const listed = await cli(["secrets", "list"]);
     expect(listed.stdout).toContain("ITEMS_KEY");
 
@@ -91,21 +113,29 @@ describe("a tenant's secret", () => {
     expect((await start(stranger.key)).status).toBe(422);
 
     await cli(["secrets", "set", "ITEMS_KEY", ...place], NEXT);
-    await ask(runner.key, `/api/sessions/${run.session_id}/turns`, "POST", { question: "And on a mountain?" });
+    await ask(runner.key, `/api/sessions/${run.session_id}/turns`, "POST", {
+      question: "And on a mountain?",
+    });
     const later = await ended(run, 2);
     expect(sent().at(-1)).toBe(`Bearer ${NEXT}`);
 
     const before = sent().length;
     expect((await cli(["secrets", "delete", "ITEMS_KEY", "--yes"])).code).toBe(0);
-    await ask(runner.key, `/api/sessions/${run.session_id}/turns`, "POST", { question: "And in a pot?" });
+    await ask(runner.key, `/api/sessions/${run.session_id}/turns`, "POST", {
+      question: "And in a pot?",
+    });
     const last = await ended(run, 3);
     expect(last).toContain("the service has no ITEMS_KEY");
     expect([sent().length, (await start(runner.key)).status]).toEqual([before, 422]);
 
-    const told = [events, later, last, service.log, set.stdout, set.stderr, listed.stdout].join("\n");
+    const told = [events, later, last, service.log, set.stdout, set.stderr, listed.stdout].join(
+      "\n",
+    );
     for (const secret of [CANARY, NEXT]) {
-      for (const form of [secret, btoa(secret), encodeURIComponent(secret)]) expect(told).not.toContain(form);
+      for (const form of [secret, btoa(secret), encodeURIComponent(secret)])
+        expect(told).not.toContain(form);
     }
-    for (const { body } of providers.requests()) expect(JSON.stringify(body)).not.toContain("tenant-canary");
+    for (const { body } of providers.requests())
+      expect(JSON.stringify(body)).not.toContain("tenant-canary");
   });
 });

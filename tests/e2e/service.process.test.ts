@@ -1,6 +1,14 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
@@ -32,7 +40,10 @@ beforeAll(() => {
 afterAll(() => rmSync(clone, { recursive: true }));
 
 const script = (name: string, ...args: string[]) =>
-  spawnSync(process.execPath, ["scripts/run.mjs", `scripts/${name}.ts`, ...args], { cwd: clone, encoding: "utf8" });
+  spawnSync(process.execPath, ["scripts/run.mjs", `scripts/${name}.ts`, ...args], {
+    cwd: clone,
+    encoding: "utf8",
+  });
 
 describe("npm run setup", () => {
   it("makes what a fresh clone lacks, adds what somebody's own settings lack, then finds nothing to do", () => {
@@ -43,10 +54,18 @@ describe("npm run setup", () => {
 
     const vars = path.join(clone, ".dev.vars");
     writeFileSync(vars, 'OPENAI_API_KEY="mine"\n');
-    expect(script("setup")).toMatchObject({ status: 0, stdout: expect.stringContaining("SEALING_KEYS"), stderr: "" });
+    expect(script("setup")).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining("SEALING_KEYS"),
+      stderr: "",
+    });
     const added = readFileSync(vars, "utf8");
     expect(added).toMatch(/^OPENAI_API_KEY="mine"\n[\s\S]*SEALING_KEYS="?1:[\w+/=]{44}"?\n$/);
-    expect(script("setup")).toMatchObject({ status: 0, stdout: expect.stringContaining("set up already"), stderr: "" });
+    expect(script("setup")).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining("set up already"),
+      stderr: "",
+    });
     expect(readFileSync(vars, "utf8")).toBe(added);
   });
 
@@ -75,11 +94,20 @@ it("npm start refuses to serve other machines", () => {
   );
 });
 
-type Started = { child: ChildProcess; printed: () => string; ended: Promise<number | null>; healthz: string };
+type Started = {
+  child: ChildProcess;
+  printed: () => string;
+  ended: Promise<number | null>;
+  healthz: string;
+};
 
 /** `npm start` until it answers. */
 async function started(port: number, ...args: string[]): Promise<Started> {
-  const child = spawn(process.execPath, ["scripts/run.mjs", "scripts/start.ts", "--port", String(port), ...args], { cwd: clone });
+  const child = spawn(
+    process.execPath,
+    ["scripts/run.mjs", "scripts/start.ts", "--port", String(port), ...args],
+    { cwd: clone },
+  );
   let text = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (piece: string) => {
@@ -88,7 +116,10 @@ async function started(port: number, ...args: string[]): Promise<Started> {
   }
   const ended = once(child, "close").then(() => child.exitCode);
   const healthz = `http://127.0.0.1:${port}/healthz`;
-  await vi.waitFor(() => expect(text).toContain("The service runs at"), { timeout: 90_000, interval: 100 });
+  await vi.waitFor(() => expect(text).toContain("The service runs at"), {
+    timeout: 90_000,
+    interval: 100,
+  });
   expect((await fetch(healthz)).status).toBe(200);
   return { child, printed: () => text, ended, healthz };
 }
@@ -102,11 +133,18 @@ const runtimesBelow = ({ child }: Started): number[] =>
 
 /** One that has ended but that nobody has waited for yet (state Z) does not run. */
 const isRunning = (pid: number): boolean =>
-  /^[^Z]/.test(spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" }).stdout.trim());
+  /^[^Z]/.test(
+    spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" }).stdout.trim(),
+  );
 
-const TEAM = "agent: {id: a, backend: {type: chatcompletion, model: x, base_url: 'http://127.0.0.1:9/v1', api_key: simulated}}";
+const TEAM =
+  "agent: {id: a, backend: {type: chatcompletion, model: x, base_url: 'http://127.0.0.1:9/v1', api_key: simulated}}";
 const RUN = { question: "Is it still there?", config_yaml: TEAM };
-const JSON_BODY = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(RUN) };
+const JSON_BODY = {
+  method: "POST",
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify(RUN),
+};
 
 describe("npm start", () => {
   beforeAll(() => {
@@ -134,9 +172,15 @@ describe("npm start", () => {
     const { session_id: session } = z.object({ session_id: z.string() }).parse(await run.json());
 
     const second = script("start", "--port", `${other}`, ...place);
-    expect([second.status, second.stderr]).toEqual([1, expect.stringContaining("already runs on the storage data")]);
+    expect([second.status, second.stderr]).toEqual([
+      1,
+      expect.stringContaining("already runs on the storage data"),
+    ]);
     const third = script("start", "--port", `${port}`, "--persist-to", "elsewhere");
-    expect([third.status, third.stderr]).toEqual([1, expect.stringContaining(`Port ${port} of 127.0.0.1 is in use`)]);
+    expect([third.status, third.stderr]).toEqual([
+      1,
+      expect.stringContaining(`Port ${port} of 127.0.0.1 is in use`),
+    ]);
 
     first.child.kill("SIGTERM");
     expect(await first.ended).toBe(143);
@@ -152,7 +196,9 @@ describe("npm start", () => {
     const [runtime = 0] = runtimesBelow(first);
     process.kill(runtime, "SIGKILL");
     await vi.waitFor(() => expect(first.printed()).toContain("It is started again"));
-    await vi.waitFor(async () => expect((await fetch(first.healthz)).status).toBe(200), { timeout: 20_000 });
+    await vi.waitFor(async () => expect((await fetch(first.healthz)).status).toBe(200), {
+      timeout: 20_000,
+    });
     const [orphan = 0] = runtimesBelow(first);
     expect(orphan).not.toBe(runtime);
     first.child.kill("SIGKILL");

@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { HEADER_PATIENCE_MS } from "../../durable-objects/shared/limits";
-import { peakAwaitingHeaders, peakConcurrency, type RecordedRequest } from "../../simulated/providers/ledger";
+import {
+  peakAwaitingHeaders,
+  peakConcurrency,
+  type RecordedRequest,
+} from "../../simulated/providers/ledger";
 import { alwaysFails, answersThenVotes, hangs, paced } from "../../simulated/providers/scripts";
 import { toSituation } from "../../simulated/providers/situation";
 import { runningService } from "./support/running-service";
@@ -8,10 +12,12 @@ import { runningService } from "./support/running-service";
 /** The platform lets six requests of an object wait for headers; four are ours for models. Local workerd counts nothing. */
 const SLOTS = 4;
 const TEAM = 12;
-const BEST = "Water boils at 100 °C at sea level, and at about one degree less for every 300 m above it.";
-const LONG = Array.from({ length: 12 }, (_, line) => `Line ${line}: the pressure of the air decides when water boils.`).join(
-  "\n",
-);
+const BEST =
+  "Water boils at 100 °C at sea level, and at about one degree less for every 300 m above it.";
+const LONG = Array.from(
+  { length: 12 },
+  (_, line) => `Line ${line}: the pressure of the air decides when water boils.`,
+).join("\n");
 
 const answering = (answer: string) => answersThenVotes({ answer, presentation: BEST });
 const MODELS = {
@@ -36,14 +42,23 @@ const fromFirstByte = (request: RecordedRequest): RecordedRequest => ({
 /** A call that gives way is let go of before the next is sent; but over another connection that may be heard later. */
 const HEARD_LATER_MS = 1_000;
 const asLetGo = (request: RecordedRequest): RecordedRequest =>
-  request.outcome === "closed" && request.endedAt !== null ? { ...request, endedAt: request.endedAt - HEARD_LATER_MS } : request;
+  request.outcome === "closed" && request.endedAt !== null
+    ? { ...request, endedAt: request.endedAt - HEARD_LATER_MS }
+    : request;
 
 /** The teams run side by side, each in an object of its own, because one of them takes half a minute to give its member up. */
 describe.concurrent("a large team", () => {
   it(`of ${TEAM} comes to consensus with at most ${SLOTS} calls waiting for headers, and all of them streaming at once`, async () => {
     const question = "When does water boil, all of you?";
-    const agents = Array.from({ length: TEAM }, (_, index) => ({ id: `agent-${index}`, model: "crowd" }));
-    const { session_id: id } = await on.client.start({ baseUrl: on.providers.baseUrl, agents, question });
+    const agents = Array.from({ length: TEAM }, (_, index) => ({
+      id: `agent-${index}`,
+      model: "crowd",
+    }));
+    const { session_id: id } = await on.client.start({
+      baseUrl: on.providers.baseUrl,
+      agents,
+      question,
+    });
     const turn = await on.client.ended(id, 60_000);
     expect(turn).toMatchObject({ status: "completed", finish_reason: "consensus", answer: BEST });
     const requests = requestsFor(question);
@@ -63,9 +78,16 @@ describe.concurrent("a team with one bad member ends with a right answer", () =>
       { id: "bad", model },
       { id: "last", model: "good" },
     ];
-    const config = { timeout_settings: { initial_round_timeout_seconds: seconds, round_timeout_grace_seconds: 0 } };
+    const config = {
+      timeout_settings: { initial_round_timeout_seconds: seconds, round_timeout_grace_seconds: 0 },
+    };
     const startedAt = performance.now();
-    const { session_id: id } = await on.client.start({ baseUrl: on.providers.baseUrl, agents, question, config });
+    const { session_id: id } = await on.client.start({
+      baseUrl: on.providers.baseUrl,
+      agents,
+      question,
+      config,
+    });
     const turn = await on.client.ended(id, 120_000);
     console.log(`with one ${name}: ${Math.round(performance.now() - startedAt)} ms`);
     expect(turn).toMatchObject({ status: "completed", finish_reason: "consensus", answer: BEST });
@@ -77,11 +99,16 @@ describe.concurrent("a team with one bad member ends with a right answer", () =>
 describe.concurrent("a team most of whose members hang without headers", () => {
   it("hears the others as soon as those have been waited for", async () => {
     const question = "When does water boil, you who speak?";
-    const mute = Array.from({ length: SLOTS }, (_, index) => ({ id: `mute-${index}`, model: "mute" }));
+    const mute = Array.from({ length: SLOTS }, (_, index) => ({
+      id: `mute-${index}`,
+      model: "mute",
+    }));
     const speaking = ["first", "second"].map((id) => ({ id, model: "good" }));
     // As long again is left for a decision.
     const seconds = Math.ceil((HEADER_PATIENCE_MS / 1_000 + 30) / 2);
-    const config = { timeout_settings: { initial_round_timeout_seconds: seconds, round_timeout_grace_seconds: 0 } };
+    const config = {
+      timeout_settings: { initial_round_timeout_seconds: seconds, round_timeout_grace_seconds: 0 },
+    };
     const { session_id: id } = await on.client.start({
       baseUrl: on.providers.baseUrl,
       agents: [...mute, ...speaking],
@@ -92,11 +119,15 @@ describe.concurrent("a team most of whose members hang without headers", () => {
     expect(turn).toMatchObject({ status: "completed", finish_reason: "consensus", answer: BEST });
     const events = await on.client.events(id);
     const startedAt = events.find(({ type }) => type === "turn.started")?.at ?? Number.NaN;
-    const answeredAt = events.flatMap((event) => (event.type === "answer.submitted" ? [event.at - startedAt] : []));
+    const answeredAt = events.flatMap((event) =>
+      event.type === "answer.submitted" ? [event.at - startedAt] : [],
+    );
     console.log(`with ${SLOTS} mute of ${SLOTS + 2}: answers after ${answeredAt.join(" and ")} ms`);
     expect(answeredAt).toHaveLength(2);
     expect(Math.max(...answeredAt)).toBeLessThan(HEADER_PATIENCE_MS + 20_000); // not first when the mute ones' time is up
-    const gaveWay = events.filter((event) => event.type === "call.failed" && /gave way/.test(event.message));
+    const gaveWay = events.filter(
+      (event) => event.type === "call.failed" && /gave way/.test(event.message),
+    );
     expect(gaveWay).not.toEqual([]);
     expect(peakAwaitingHeaders(requestsFor(question).map(asLetGo))).toBe(SLOTS);
   });

@@ -25,14 +25,25 @@ const ask = (path: string, body?: unknown) =>
 
 it("a provider that cannot be reached costs the turn and the day nothing, and is named (A2)", async () => {
   const host = `127.0.0.1:${await freePort()}`;
-  const backend = { type: "openai", model: "gpt-6-luna", base_url: `http://${host}/v1`, api_key: "simulated" };
+  const backend = {
+    type: "openai",
+    model: "gpt-6-luna",
+    base_url: `http://${host}/v1`,
+    api_key: "simulated",
+  };
   const config = { agents: ["a", "b"].map((id) => ({ id, backend })) };
   for (const _ of [1, 2]) {
-    const started = await ask("/api/runs", { question: "When does water boil?", config, budget: { max_cost_usd: 0.5 } });
+    const started = await ask("/api/runs", {
+      question: "When does water boil?",
+      config,
+      budget: { max_cost_usd: 0.5 },
+    });
     const { session_id } = RunResponseSchema.parse(await started.json());
     const turn = await vi.waitFor(
       async () => {
-        const found = TurnResponseSchema.parse(await (await ask(`/api/sessions/${session_id}/turns/1`)).json());
+        const found = TurnResponseSchema.parse(
+          await (await ask(`/api/sessions/${session_id}/turns/1`)).json(),
+        );
         expect(found.status).toBe("failed");
         return found;
       },
@@ -46,13 +57,19 @@ it("a provider that cannot be reached costs the turn and the day nothing, and is
     expect(seconds).toBeLessThan(30);
   }
   // Nothing of the day is spent or reserved: a run may have all of it.
-  const whole = await ask("/api/runs", { question: "And now?", config, budget: { max_cost_usd: USD_PER_DAY } });
+  const whole = await ask("/api/runs", {
+    question: "And now?",
+    config,
+    budget: { max_cost_usd: USD_PER_DAY },
+  });
   expect(whole.status).toBe(202);
   const { session_id } = RunResponseSchema.parse(await whole.json());
   const [started] =
     (
       await (
-        await fetch(`${service.url}/api/sessions/${session_id}/events?limit=5`, { headers: { accept: "application/json" } })
+        await fetch(`${service.url}/api/sessions/${session_id}/events?limit=5`, {
+          headers: { accept: "application/json" },
+        })
       ).text()
     ).match(/"max_cost_usd":[\d.]+/) ?? [];
   expect(started).toBe(`"max_cost_usd":${USD_PER_DAY}`);

@@ -5,10 +5,14 @@ import { manualRunId, RUN_ID, scheduledRunId } from "../../src/evals/run-id";
 const at = (text: string): number => Date.parse(text);
 
 describe("a cron", () => {
-  it.each(["0 6 * * MON", "30 */2 * * *", "5 6,18 1,15 * *", "0 0 29 2 *", "0 7 * JAN-MAR MON-FRI", "59 23 * * SAT,SUN"])(
-    "may be %s",
-    (cron) => expect(cronProblem(cron)).toBeNull(),
-  );
+  it.each([
+    "0 6 * * MON",
+    "30 */2 * * *",
+    "5 6,18 1,15 * *",
+    "0 0 29 2 *",
+    "0 7 * JAN-MAR MON-FRI",
+    "59 23 * * SAT,SUN",
+  ])("may be %s", (cron) => expect(cronProblem(cron)).toBeNull());
 
   it.each([
     { cron: "* * * * * *", why: "five fields" },
@@ -29,7 +33,12 @@ describe("a cron", () => {
 
   it.each([
     { name: "in its minute", cron: "0 6 * * MON", when: "2026-11-30T06:00:00Z", due: true },
-    { name: "late in its minute", cron: "0 6 * * MON", when: "2026-11-30T06:00:59.999Z", due: true },
+    {
+      name: "late in its minute",
+      cron: "0 6 * * MON",
+      when: "2026-11-30T06:00:59.999Z",
+      due: true,
+    },
     { name: "not in the next one", cron: "0 6 * * MON", when: "2026-11-30T06:01:00Z", due: false },
     { name: "not on another day", cron: "0 6 * * MON", when: "2026-11-29T06:00:00Z", due: false },
     { name: "never without one", cron: undefined, when: "2026-11-30T06:00:00Z", due: false },
@@ -43,7 +52,9 @@ describe("a cron", () => {
 
 describe("the id of a run", () => {
   it("is one for both rings of a minute", () => {
-    expect(scheduledRunId(at("2026-11-30T06:00:01Z"))).toBe(scheduledRunId(at("2026-11-30T06:00:59Z")));
+    expect(scheduledRunId(at("2026-11-30T06:00:01Z"))).toBe(
+      scheduledRunId(at("2026-11-30T06:00:59Z")),
+    );
     expect(scheduledRunId(at("2026-11-30T06:00:00Z"))).toBe("run_20261130t060000z");
   });
 
@@ -51,5 +62,7 @@ describe("the id of a run", () => {
     expect(manualRunId(at("2026-11-30T06:00:00Z"), "ABC")).toBe("run_20261130t060000z_abc");
   });
 
-  it.each([scheduledRunId(0), manualRunId(0, "01JD")])("has the form of ids: %s", (id) => expect(id).toMatch(RUN_ID));
+  it.each([scheduledRunId(0), manualRunId(0, "01JD")])("has the form of ids: %s", (id) =>
+    expect(id).toMatch(RUN_ID),
+  );
 });

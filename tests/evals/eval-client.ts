@@ -17,12 +17,36 @@ const AT = Date.parse("2026-11-30T06:00:00Z");
 const NUMBER_42 = { type: "number", value: 42 };
 
 /** A run of a suite of this name, with a team of these models; three cases that want 42, unless `more` says otherwise. */
-export function runOf(name: string, models: readonly string[], more: Record<string, unknown> = {}): EvalRunStart {
-  const cases = ["a", "b", "c"].map((id) => ({ id, question: "What is six times seven?", grader: NUMBER_42 }));
-  const written = { name, description: name, team: "none", budget: { max_tokens: 1_000_000 }, cases, ...more };
-  const parsed = parseTeam(teamOf(models), { storedKeys: [], allowedOrigins: ["http://127.0.0.1:*"], variables: {} });
+export function runOf(
+  name: string,
+  models: readonly string[],
+  more: Record<string, unknown> = {},
+): EvalRunStart {
+  const cases = ["a", "b", "c"].map((id) => ({
+    id,
+    question: "What is six times seven?",
+    grader: NUMBER_42,
+  }));
+  const written = {
+    name,
+    description: name,
+    team: "none",
+    budget: { max_tokens: 1_000_000 },
+    cases,
+    ...more,
+  };
+  const parsed = parseTeam(teamOf(models), {
+    storedKeys: [],
+    allowedOrigins: ["http://127.0.0.1:*"],
+    variables: {},
+  });
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.errors));
-  const place = { tenant: "local", id: scheduledRunId(AT), origin: "cron" as const, scheduledAt: AT };
+  const place = {
+    tenant: "local",
+    id: scheduledRunId(AT),
+    origin: "cron" as const,
+    scheduledAt: AT,
+  };
   return { ...place, suite: SuiteSchema.parse(written), team: parsed.team, problem: null };
 }
 
@@ -31,10 +55,15 @@ export const stubOf = ({ tenant, suite, id }: EvalRunStart) =>
 
 /** The sessions that the run's cases may have, in order. */
 export const sessionsOf = ({ suite, id, scheduledAt }: EvalRunStart): string[] =>
-  suite.cases.map(({ id: caseId }) => evalSessionId({ suite: suite.name, run: id, caseId, scheduledAt }));
+  suite.cases.map(({ id: caseId }) =>
+    evalSessionId({ suite: suite.name, run: id, caseId, scheduledAt }),
+  );
 
 /** The run as D1 has it, once it is as wanted. */
-export async function until(run: EvalRunStart, wanted: (page: EvalRunPage) => boolean): Promise<EvalRunPage> {
+export async function until(
+  run: EvalRunStart,
+  wanted: (page: EvalRunPage) => boolean,
+): Promise<EvalRunPage> {
   for (let tries = 0; tries < 500; tries += 1) {
     const page = await records.run(run.tenant, run.suite.name, run.id);
     if (page && wanted(page)) return page;

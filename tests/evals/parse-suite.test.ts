@@ -27,7 +27,8 @@ function suiteOf(yaml: string): Suite {
   return result.suite;
 }
 
-const withGrader = (grader: string) => `${HEAD}cases:\n  - id: one\n    question: Q?\n    grader: ${grader}\n`;
+const withGrader = (grader: string) =>
+  `${HEAD}cases:\n  - id: one\n    question: Q?\n    grader: ${grader}\n`;
 
 describe("a suite", () => {
   it("has defaults for what is left out", () => {
@@ -116,7 +117,14 @@ describe("a suite", () => {
       line: 5,
       says: "3600",
     },
-    { name: "no case", yaml: `${HEAD}cases: []\n`, code: "out_of_range", pointer: "/cases", line: 5, says: "1" },
+    {
+      name: "no case",
+      yaml: `${HEAD}cases: []\n`,
+      code: "out_of_range",
+      pointer: "/cases",
+      line: 5,
+      says: "1",
+    },
     {
       name: "two cases of one id",
       yaml: `${HEAD}${CASES}  - {id: one, question: Q?, grader: {type: exact, value: x}}\n`,
@@ -167,7 +175,14 @@ describe("a suite", () => {
     },
     { name: "no YAML at all", yaml: "cases: [", code: "syntax", pointer: "", line: 1, says: "" },
     { name: "nothing", yaml: "", code: "wrong_type", pointer: "", says: "mapping" },
-    { name: "a list", yaml: "- a\n- b\n", code: "wrong_type", pointer: "", line: 1, says: "mapping" },
+    {
+      name: "a list",
+      yaml: "- a\n- b\n",
+      code: "wrong_type",
+      pointer: "",
+      line: 1,
+      says: "mapping",
+    },
     {
       name: "a pattern as grader",
       yaml: withGrader('{type: regex, pattern: "(a+)+$"}'),
@@ -276,7 +291,9 @@ describe("a suite", () => {
     { name: "C10 a pattern of 10 kB", pattern: "a?".repeat(5_000) },
     { name: "C10 a pattern that matches nothing written", pattern: "" },
   ])("$name as a grader is refused, as all patterns are", ({ pattern }) => {
-    expect(errorsOf(withGrader(`{type: regex, pattern: ${JSON.stringify(pattern)}}`))).toContainEqual(
+    expect(
+      errorsOf(withGrader(`{type: regex, pattern: ${JSON.stringify(pattern)}}`)),
+    ).toContainEqual(
       expect.objectContaining({
         code: "not_served",
         line: 8,
@@ -286,12 +303,17 @@ describe("a suite", () => {
   });
 
   it("names every problem at once, in the order of the text", () => {
-    const lines = errorsOf(`${HEAD}at_once: 0\nfoo: 1\n${CASES.replace("value: 2", "value: two")}`).map(({ line }) => line);
+    const lines = errorsOf(
+      `${HEAD}at_once: 0\nfoo: 1\n${CASES.replace("value: 2", "value: two")}`,
+    ).map(({ line }) => line);
     expect(lines).toEqual([5, 6, 10]);
   });
 
   it("is refused where aliases make it too large", () => {
-    const texts = Array.from({ length: 40 }, (_, nth) => `  - {id: c${nth}, question: *q, grader: {type: exact, value: x}}`);
+    const texts = Array.from(
+      { length: 40 },
+      (_, nth) => `  - {id: c${nth}, question: *q, grader: {type: exact, value: x}}`,
+    );
     const yaml = `${HEAD}cases:\n  - id: first\n    question: &q "${"x".repeat(40_000)}"\n    grader: {type: exact, value: x}\n${texts.join("\n")}\n`;
     expect(errorsOf(yaml)).toEqual([expect.objectContaining({ code: "too_large" })]);
   });
@@ -300,9 +322,16 @@ describe("a suite", () => {
 describe("the suites on offer", () => {
   const folder = "configs/evals";
   const files = readdirSync(folder);
-  const operator = { storedKeys: KEY_NAMES, allowedOrigins: ["http://127.0.0.1:*", "http://localhost:*"], variables: {} };
+  const operator = {
+    storedKeys: KEY_NAMES,
+    allowedOrigins: ["http://127.0.0.1:*", "http://localhost:*"],
+    variables: {},
+  };
   const teams = Object.fromEntries(
-    readdirSync("configs/teams").map((file) => [file.replace(".yaml", ""), readFileSync(`configs/teams/${file}`, "utf8")]),
+    readdirSync("configs/teams").map((file) => [
+      file.replace(".yaml", ""),
+      readFileSync(`configs/teams/${file}`, "utf8"),
+    ]),
   );
 
   it.each(files)("%s is valid, has the file's name, and runs where all keys are there", (file) => {
@@ -315,7 +344,9 @@ describe("the suites on offer", () => {
 describe("a suite's team", () => {
   const none = { teams: {}, config: { storedKeys: [], allowedOrigins: [], variables: {} } };
   const inline = (backend: string) =>
-    suiteOf(`${HEAD.replace("team: demo", `team: {agents: [{id: a, backend: ${backend}}]}`)}${CASES}`);
+    suiteOf(
+      `${HEAD.replace("team: demo", `team: {agents: [{id: a, backend: ${backend}}]}`)}${CASES}`,
+    );
 
   it.each([
     { name: "of a name not on offer", suite: suiteOf(HEAD + CASES), code: "unknown_team" },
@@ -324,16 +355,26 @@ describe("a suite's team", () => {
       suite: suiteOf(HEAD.replace("demo", "constructor") + CASES),
       code: "unknown_team",
     },
-    { name: "without its key", suite: inline("{type: openai, model: gpt-6.1-terra}"), code: "config_invalid" },
+    {
+      name: "without its key",
+      suite: inline("{type: openai, model: gpt-6.1-terra}"),
+      code: "config_invalid",
+    },
     {
       name: "of a price nobody knows, under a cap in dollars",
       suite: {
-        ...inline("{type: chatcompletion, model: m, base_url: 'https://api.example.org/v1', api_key: k}"),
+        ...inline(
+          "{type: chatcompletion, model: m, base_url: 'https://api.example.org/v1', api_key: k}",
+        ),
         budget: { max_cost_usd: 1 },
       },
       code: "price_unknown",
     },
   ])("$name keeps it from running, as $code", ({ suite, code }) => {
-    expect(planRun(suite, none)).toMatchObject({ ok: false, code, detail: expect.stringMatching(/\S/) });
+    expect(planRun(suite, none)).toMatchObject({
+      ok: false,
+      code,
+      detail: expect.stringMatching(/\S/),
+    });
   });
 });

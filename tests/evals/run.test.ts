@@ -19,17 +19,29 @@ const run = (more: Partial<Parameters<typeof newRun>[0]> = {}): RunState =>
 const fold = (state: RunState, ...events: RunEvent[]): RunState => events.reduce(evolve, state);
 const claimed = (nth: number, at = 0): RunEvent => ({ type: "case_claimed", nth, at });
 const started = (nth: number, at = 0): RunEvent => ({ type: "case_started", nth, at });
-const ended = (nth: number, at = 0, outcome: "passed" | "failed" | "errored" = "passed"): RunEvent => ({
+const ended = (
+  nth: number,
+  at = 0,
+  outcome: "passed" | "failed" | "errored" = "passed",
+): RunEvent => ({
   type: "case_ended",
   nth,
   at,
   result: { ...errored("said"), hasRun: true, outcome, costUsd: 0.5 },
 });
-const unstarted = (nth: number, at: number): RunEvent => ({ type: "case_ended", nth, at, result: errored("no place") });
+const unstarted = (nth: number, at: number): RunEvent => ({
+  type: "case_ended",
+  nth,
+  at,
+  result: errored("no place"),
+});
 
 describe("a case without a result of its session (A4)", () => {
   it("has an unknown cost if it had a session, else none", () => {
-    expect(errored("its session was erased", { hasRun: true })).toMatchObject({ costUsd: 0, unpriced: true });
+    expect(errored("its session was erased", { hasRun: true })).toMatchObject({
+      costUsd: 0,
+      unpriced: true,
+    });
     expect(errored("no place")).not.toHaveProperty("unpriced");
   });
 });
@@ -37,9 +49,21 @@ describe("a case without a result of its session (A4)", () => {
 describe("a run", () => {
   it.each([
     { name: "has places for the first cases", state: run(), next: [0, 1] },
-    { name: "has none while so many are under way", state: fold(run(), claimed(0), claimed(1), started(0)), next: [] },
-    { name: "has one again when a case ended", state: fold(run(), claimed(0), claimed(1), ended(0)), next: [2] },
-    { name: "has none when nothing waits", state: fold(run({ cases: 1 }), claimed(0), ended(0)), next: [] },
+    {
+      name: "has none while so many are under way",
+      state: fold(run(), claimed(0), claimed(1), started(0)),
+      next: [],
+    },
+    {
+      name: "has one again when a case ended",
+      state: fold(run(), claimed(0), claimed(1), ended(0)),
+      next: [2],
+    },
+    {
+      name: "has none when nothing waits",
+      state: fold(run({ cases: 1 }), claimed(0), ended(0)),
+      next: [],
+    },
   ])("$name", ({ state, next }) => expect(claimable(state)).toEqual(next));
 
   it.each([
@@ -49,7 +73,12 @@ describe("a run", () => {
       now: 5,
       effects: [{ type: "create_session", nth: 0 }],
     },
-    { name: "asks what runs", state: fold(run(), claimed(0), started(0)), now: 5, effects: [{ type: "ask_session", nth: 0 }] },
+    {
+      name: "asks what runs",
+      state: fold(run(), claimed(0), started(0)),
+      now: 5,
+      effects: [{ type: "ask_session", nth: 0 }],
+    },
     {
       name: "gives up what runs too long",
       state: fold(run(), claimed(0), started(0)),
@@ -80,18 +109,41 @@ describe("a run", () => {
       now: 10_001,
       effects: [{ type: "give_up", nth: 0 }],
     },
-    { name: "leaves alone what is done", state: fold(run(), claimed(0), ended(0)), now: 99_999, effects: [] },
+    {
+      name: "leaves alone what is done",
+      state: fold(run(), claimed(0), ended(0)),
+      now: 99_999,
+      effects: [],
+    },
   ])("$name", ({ state, now, effects }) => expect(owedAt(state, now)).toEqual(effects));
 
   it("counts what came of its cases", () => {
-    const state = fold(run(), claimed(0), ended(0, 5), claimed(1), ended(1, 9, "failed"), claimed(2), ended(2, 7, "errored"));
-    expect(summarize(state)).toEqual({ cases: 3, passed: 1, failed: 1, errored: 1, costUsd: 1.5, unpriced: false, endedAt: 9 });
+    const state = fold(
+      run(),
+      claimed(0),
+      ended(0, 5),
+      claimed(1),
+      ended(1, 9, "failed"),
+      claimed(2),
+      ended(2, 7, "errored"),
+    );
+    expect(summarize(state)).toEqual({
+      cases: 3,
+      passed: 1,
+      failed: 1,
+      errored: 1,
+      costUsd: 1.5,
+      unpriced: false,
+      endedAt: 9,
+    });
     expect(summarize(run()).endedAt).toBeNull();
   });
 
   it("asks less and less often while nothing happens, and soon after something did", () => {
     const state = fold(run(), claimed(0, 100_000), started(0, 100_000));
-    expect([100_000, 108_000, 200_000].map((now) => nextAskMs(state, now))).toEqual([1_000, 2_000, 15_000]);
+    expect([100_000, 108_000, 200_000].map((now) => nextAskMs(state, now))).toEqual([
+      1_000, 2_000, 15_000,
+    ]);
     expect(nextAskMs(evolve(state, ended(0, 200_000)), 200_000)).toBe(1_000);
   });
 });
@@ -99,12 +151,21 @@ describe("a run", () => {
 describe("whatever happens in whatever order", () => {
   const event = (cases: number): fc.Arbitrary<RunEvent> =>
     fc
-      .record({ type: fc.constantFrom("started", "ended"), nth: fc.nat(cases + 1), at: fc.nat(1_000_000) })
+      .record({
+        type: fc.constantFrom("started", "ended"),
+        nth: fc.nat(cases + 1),
+        at: fc.nat(1_000_000),
+      })
       .map(({ type, nth, at }) => (type === "started" ? started(nth, at) : ended(nth, at)));
 
   const story = fc
     .record({ cases: fc.integer({ min: 1, max: 12 }), atOnce: fc.integer({ min: 1, max: 8 }) })
-    .chain((size) => fc.record({ size: fc.constant(size), events: fc.array(event(size.cases), { maxLength: 60 }) }));
+    .chain((size) =>
+      fc.record({
+        size: fc.constant(size),
+        events: fc.array(event(size.cases), { maxLength: 60 }),
+      }),
+    );
 
   /** Claims as the shell does, before each event. */
   function* play({
@@ -127,7 +188,8 @@ describe("whatever happens in whatever order", () => {
       fc.property(story, (told) => {
         for (const [before, after] of play(told)) {
           expect(owedAt(before, 0).length).toBeLessThanOrEqual(told.size.atOnce);
-          for (const [nth, state] of before.cases.entries()) if (state.status === "done") expect(after.cases[nth]).toBe(state);
+          for (const [nth, state] of before.cases.entries())
+            if (state.status === "done") expect(after.cases[nth]).toBe(state);
         }
       }),
     );
@@ -137,26 +199,31 @@ describe("whatever happens in whatever order", () => {
     fc.assert(
       fc.property(story, (told) => {
         for (const [, after] of play(told))
-          for (const again of told.events) expect(evolve(evolve(after, again), again)).toEqual(evolve(after, again));
+          for (const again of told.events)
+            expect(evolve(evolve(after, again), again)).toEqual(evolve(after, again));
       }),
     );
   });
 
   it("each case is claimed once, and a run whose cases all end is over", () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 8 }), (cases, atOnce) => {
-        let state = run({ cases, atOnce });
-        const order: number[] = [];
-        for (let step = 0; step < cases * 2 && !isOver(state); step += 1) {
-          const next = claimable(state);
-          order.push(...next);
-          state = fold(state, ...next.map((nth) => claimed(nth)));
-          const first = owedAt(state, 0)[0];
-          if (first) state = evolve(state, ended(first.nth));
-        }
-        expect(order).toEqual(Array.from({ length: cases }, (_, nth) => nth));
-        expect([isOver(state), summarize(state).passed]).toEqual([true, cases]);
-      }),
+      fc.property(
+        fc.integer({ min: 1, max: 30 }),
+        fc.integer({ min: 1, max: 8 }),
+        (cases, atOnce) => {
+          let state = run({ cases, atOnce });
+          const order: number[] = [];
+          for (let step = 0; step < cases * 2 && !isOver(state); step += 1) {
+            const next = claimable(state);
+            order.push(...next);
+            state = fold(state, ...next.map((nth) => claimed(nth)));
+            const first = owedAt(state, 0)[0];
+            if (first) state = evolve(state, ended(first.nth));
+          }
+          expect(order).toEqual(Array.from({ length: cases }, (_, nth) => nth));
+          expect([isOver(state), summarize(state).passed]).toEqual([true, cases]);
+        },
+      ),
     );
   });
 });
@@ -193,7 +260,12 @@ describe("what came of a case", () => {
         answer: null,
         error: { code: "all_agents_failed", message: "No agent is left.", agents: [] },
       }),
-      result: { outcome: "errored", detail: "all_agents_failed: No agent is left.", answer: null, costUsd: 0.25 },
+      result: {
+        outcome: "errored",
+        detail: "all_agents_failed: No agent is left.",
+        answer: null,
+        costUsd: 0.25,
+      },
     },
     {
       name: "errored with each agent's own words, where there are some",
@@ -210,7 +282,8 @@ describe("what came of a case", () => {
         },
       }),
       result: {
-        detail: "no_answer: No agent produced an answer. solid: Nobody listens there. improver: The key is not taken.",
+        detail:
+          "no_answer: No agent produced an answer. solid: Nobody listens there. improver: The key is not taken.",
       },
     },
     {

@@ -6,11 +6,14 @@ import { parseSuite } from "../../src/evals/parse-suite";
 const SWEEP = "23 3 * * *";
 
 it("wrangler.toml rings when the suites on offer say, once a day for sweeping, and at no other time", () => {
-  const listed = /^\[triggers\]\ncrons = \[(.*)\]$/m.exec(readFileSync("wrangler.toml", "utf8"))?.[1] ?? "";
+  const listed =
+    /^\[triggers\]\ncrons = \[(.*)\]$/m.exec(readFileSync("wrangler.toml", "utf8"))?.[1] ?? "";
   const crons = readdirSync("configs/evals").flatMap((file) => {
     const result = parseSuite(readFileSync(`configs/evals/${file}`, "utf8"));
     return (result.ok && result.suite.cron) || [];
   });
   expect(crons).not.toEqual([]);
-  expect([...listed.matchAll(/"([^"]+)"/g)].map(([, cron]) => cron).sort()).toEqual([...new Set([...crons, SWEEP])].sort());
+  expect([...listed.matchAll(/"([^"]+)"/g)].map(([, cron]) => cron).sort()).toEqual(
+    [...new Set([...crons, SWEEP])].sort(),
+  );
 });

@@ -16,11 +16,15 @@ const WORKER = path.resolve("src/worker");
 function entrySaying(word: string): string {
   const entry = path.join(folder, "entry.ts");
   writeFileSync(path.join(folder, "word.ts"), `export const word = "${word}";`);
-  writeFileSync(entry, `export * from "${WORKER}"; export { default } from "${WORKER}"; export { word } from "./word";`);
+  writeFileSync(
+    entry,
+    `export * from "${WORKER}"; export { default } from "${WORKER}"; export { word } from "./word";`,
+  );
   return entry;
 }
 
-const textIn = async (bundle: string): Promise<string> => (await modulesIn(bundle))[0]?.contents ?? "";
+const textIn = async (bundle: string): Promise<string> =>
+  (await modulesIn(bundle))[0]?.contents ?? "";
 
 it("a bundle is used again while its files stay the same, and made anew when one that it imports has changed", async () => {
   const first = await bundleOf(entrySaying("a-first-word"));

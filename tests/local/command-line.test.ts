@@ -12,12 +12,19 @@ describe("a number behind an option", () => {
     expect(wholeNumber("seeds", text, least)).toBe(number);
   });
 
-  it.each(["10k", "x", "", " 5", "-1", "1.5", "1e3", "0x10", "NaN", "Infinity", "1234567890"])("is refused as %j", (text) => {
-    expect(() => wholeNumber("seeds", text)).toThrow(new UsageError(`--seeds is a whole number, not "${text}".`));
-  });
+  it.each(["10k", "x", "", " 5", "-1", "1.5", "1e3", "0x10", "NaN", "Infinity", "1234567890"])(
+    "is refused as %j",
+    (text) => {
+      expect(() => wholeNumber("seeds", text)).toThrow(
+        new UsageError(`--seeds is a whole number, not "${text}".`),
+      );
+    },
+  );
 
   it("is refused below the least that means anything", () => {
-    expect(() => wholeNumber("jobs", "0", 1)).toThrow(new UsageError('--jobs is a whole number from 1, not "0".'));
+    expect(() => wholeNumber("jobs", "0", 1)).toThrow(
+      new UsageError('--jobs is a whole number from 1, not "0".'),
+    );
   });
 });
 
@@ -32,9 +39,12 @@ describe("what is chosen by a text", () => {
   ])('is, by "$text", $chosen', ({ text, chosen }) => expect(named(text)).toEqual(chosen));
 
   it("is never nothing: then what there is is named, each once", () => {
-    const told = 'Nothing matches "clocks", there are:\n  the clock jumps\n  the clock jumps back\n  a full disk';
+    const told =
+      'Nothing matches "clocks", there are:\n  the clock jumps\n  the clock jumps back\n  a full disk';
     expect(() => named("clocks")).toThrow(new UsageError(told));
-    expect(() => matching([1, 2], "3", () => "same")).toThrow(new UsageError('Nothing matches "3", there are:\n  same'));
+    expect(() => matching([1, 2], "3", () => "same")).toThrow(
+      new UsageError('Nothing matches "3", there are:\n  same'),
+    );
   });
 });
 
@@ -55,10 +65,15 @@ describe("a command", () => {
   });
 
   it.each([
-    { name: "what cannot be meant", main: async () => Promise.reject(new UsageError("No.")), told: ["No.\n"] },
+    {
+      name: "what cannot be meant",
+      main: async () => Promise.reject(new UsageError("No.")),
+      told: ["No.\n"],
+    },
     {
       name: "an option that there is not",
-      main: async () => parseArgs({ args: ["--sedes"], options: { seeds: { type: "string" } } }).positionals.length,
+      main: async () =>
+        parseArgs({ args: ["--sedes"], options: { seeds: { type: "string" } } }).positionals.length,
       told: [expect.stringContaining("'--sedes'")],
     },
   ])("ends with 2 and says so at $name", async ({ main, told }) => {
@@ -70,9 +85,27 @@ describe("a command", () => {
 
   it.each([
     { name: "does it where nothing is typed", args: [], code: 7, done: 1, told: [] },
-    { name: "tells with --help what it does, and does it not", args: ["--help"], code: 0, done: 0, told: [] },
-    { name: "refuses an option", args: ["--dry-run"], code: 2, done: 0, told: [expect.stringContaining("'--dry-run'")] },
-    { name: "refuses a word", args: ["help"], code: 2, done: 0, told: [expect.stringContaining("'help'")] },
+    {
+      name: "tells with --help what it does, and does it not",
+      args: ["--help"],
+      code: 0,
+      done: 0,
+      told: [],
+    },
+    {
+      name: "refuses an option",
+      args: ["--dry-run"],
+      code: 2,
+      done: 0,
+      told: [expect.stringContaining("'--dry-run'")],
+    },
+    {
+      name: "refuses a word",
+      args: ["help"],
+      code: 2,
+      done: 0,
+      told: [expect.stringContaining("'help'")],
+    },
   ])("that takes nothing $name", async ({ args, code, done, told }) => {
     const said = complaints();
     const shown = vi.spyOn(console, "log").mockImplementation(() => {});
@@ -83,6 +116,8 @@ describe("a command", () => {
   });
 
   it("keeps nothing else that is wrong to itself", async () => {
-    await expect(runCommand(async () => Promise.reject(new Error("a bug")))).rejects.toThrow("a bug");
+    await expect(runCommand(async () => Promise.reject(new Error("a bug")))).rejects.toThrow(
+      "a bug",
+    );
   });
 });

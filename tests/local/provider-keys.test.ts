@@ -8,7 +8,9 @@ const told = (variables: string): string => describeKeys(keyReport(keysIn(variab
 describe("what npm start says of provider keys", () => {
   it("names those that are set, and the types they open", () => {
     const text = told('ANTHROPIC_API_KEY="sk-ant-secret"\nGEMINI_API_KEY=secret');
-    expect(text).toContain("Provider keys are set for: Anthropic Messages (type: claude), Google Gemini (type: gemini).");
+    expect(text).toContain(
+      "Provider keys are set for: Anthropic Messages (type: claude), Google Gemini (type: gemini).",
+    );
     expect(text).toContain('OPENAI_API_KEY="…"');
     expect(text).not.toMatch(/ANTHROPIC_API_KEY|secret"/);
   });
@@ -38,7 +40,11 @@ describe("what npm start says of provider keys", () => {
   });
 
   it("finds the usual keys in the example that a fresh clone starts with", () => {
-    const names = [...readFileSync(".dev.vars.example", "utf8").matchAll(/^# ([A-Z_]+)=""$/gm)].map(([, name]) => name);
-    expect(names).toEqual(expect.arrayContaining(["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY"]));
+    const names = [...readFileSync(".dev.vars.example", "utf8").matchAll(/^# ([A-Z_]+)=""$/gm)].map(
+      ([, name]) => name,
+    );
+    expect(names).toEqual(
+      expect.arrayContaining(["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY"]),
+    );
   });
 });

@@ -5,9 +5,12 @@ const asked = (target: string, host = "127.0.0.1:8787", method = "GET") =>
   refusalOf({ method, target, rawHeaders: ["Host", host] })?.status ?? "passes";
 
 describe("what the proxy in front of npm start lets through", () => {
-  it.each(["127.0.0.1:8787", "localhost:8787", "LOCALHOST", "127.0.0.2:1", "[::1]:8787", "[::1]"])("passes Host %s", (host) => {
-    expect(asked("/api/sessions", host)).toBe("passes");
-  });
+  it.each(["127.0.0.1:8787", "localhost:8787", "LOCALHOST", "127.0.0.2:1", "[::1]:8787", "[::1]"])(
+    "passes Host %s",
+    (host) => {
+      expect(asked("/api/sessions", host)).toBe("passes");
+    },
+  );
 
   it.each([
     "evil.example:8787",
@@ -46,10 +49,12 @@ describe("what the proxy in front of npm start lets through", () => {
     expect(asked(target)).toBe(404);
   });
 
-  it.each(["/", "/api/contexts/site/files/cdn-cgi/notes.md", "/cdn-cgi-notes", "/docs?next=/cdn-cgi/"])(
-    "passes %s, which is not the platform's",
-    (target) => expect(asked(target)).toBe("passes"),
-  );
+  it.each([
+    "/",
+    "/api/contexts/site/files/cdn-cgi/notes.md",
+    "/cdn-cgi-notes",
+    "/docs?next=/cdn-cgi/",
+  ])("passes %s, which is not the platform's", (target) => expect(asked(target)).toBe("passes"));
 
   it.each([
     { method: "CONNECT", target: "127.0.0.1:22" },
@@ -61,16 +66,27 @@ describe("what the proxy in front of npm start lets through", () => {
 });
 
 describe("headers", () => {
-  it.each(["origin", "Sec-Fetch-Site", "host", "content-length", "transfer-encoding", "massgen-hops"])(
-    "a client cannot have %s dropped as its connection's own (H1)",
-    (name) => {
-      const sent = ["Connection", `x-own, ${name}`, "X-Own", "1", name, "a"];
-      expect(forwardedHeaders(sent, undefined)).toEqual([name, "a"]);
-    },
-  );
+  it.each([
+    "origin",
+    "Sec-Fetch-Site",
+    "host",
+    "content-length",
+    "transfer-encoding",
+    "massgen-hops",
+  ])("a client cannot have %s dropped as its connection's own (H1)", (name) => {
+    const sent = ["Connection", `x-own, ${name}`, "X-Own", "1", name, "a"];
+    expect(forwardedHeaders(sent, undefined)).toEqual([name, "a"]);
+  });
 
   it("drops those by which a client could name another address or another client (H1)", () => {
-    const forged = ["MF-Original-URL", "CF-Connecting-IP", "cf-worker", "X-Forwarded-For", "X-Forwarded-Host", "Forwarded"];
+    const forged = [
+      "MF-Original-URL",
+      "CF-Connecting-IP",
+      "cf-worker",
+      "X-Forwarded-For",
+      "X-Forwarded-Host",
+      "Forwarded",
+    ];
     const sent = [...forged, "X-Real-IP", "mf-cf-blob"].flatMap((name) => [name, "evil"]);
     expect(forwardedHeaders([...sent, "Host", "localhost:1", "X-Mine", "1"], "127.0.0.1")).toEqual([
       ...["Host", "localhost:1", "X-Mine", "1"],
@@ -94,7 +110,10 @@ describe("headers", () => {
       "b",
     ];
     expect(forwardedHeaders(sent, undefined)).toEqual(["Accept", "a", "Accept", "b"]);
-    expect(answeredHeaders(["Connection", "close", "Content-Type", "text/plain"])).toEqual(["Content-Type", "text/plain"]);
+    expect(answeredHeaders(["Connection", "close", "Content-Type", "text/plain"])).toEqual([
+      "Content-Type",
+      "text/plain",
+    ]);
   });
 });
 
@@ -104,7 +123,10 @@ describe("a request's line in the log", () => {
     { target: `/api/sessions?api_key=${KEY}`, line: "GET /api/sessions 200 (12 ms)" },
     { target: `/api/sessions/${KEY}`, line: "GET /api/sessions/… 200 (12 ms)" },
     { target: `/api/sessions/%6dge_${KEY}`, line: "GET /api/sessions/… 200 (12 ms)" },
-    { target: "/api/sessions/x/events?ticket=mgt_secret#mge_x", line: "GET /api/sessions/x/events 200 (12 ms)" },
+    {
+      target: "/api/sessions/x/events?ticket=mgt_secret#mge_x",
+      line: "GET /api/sessions/x/events 200 (12 ms)",
+    },
     {
       target: "/api/sessions/session_01m86w85czhthem804hhcnfqnn/turns/1/answers/agent2.final",
       line: "GET /api/sessions/session_01m86w85czhthem804hhcnfqnn/turns/1/answers/agent2.final 200 (12 ms)",

@@ -1,6 +1,13 @@
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { Agent, createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
+import {
+  Agent,
+  createServer,
+  type IncomingMessage,
+  request,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -38,7 +45,10 @@ async function proxyTo(handler: Handler | null): Promise<number> {
     service.listen(socketPath());
     await once(service, "listening");
   }
-  const proxy = createProxy({ socketPath: socketPath(), onAnswer: (line) => void lines.push(line) });
+  const proxy = createProxy({
+    socketPath: socketPath(),
+    onAnswer: (line) => void lines.push(line),
+  });
   servers.push(proxy);
   proxy.listen(0, "127.0.0.1");
   await once(proxy, "listening");
@@ -58,9 +68,20 @@ describe("the proxy in front of npm start", () => {
         .end(JSON.stringify([incoming.method, incoming.url, host, mine, from, body]));
     });
     const headers = { "x-mine": "1", "cf-connecting-ip": "9.9.9.9" };
-    const response = await fetch(url(port, "/a?b=%20c"), { method: "PATCH", headers, body: "x".repeat(200_000) });
+    const response = await fetch(url(port, "/a?b=%20c"), {
+      method: "PATCH",
+      headers,
+      body: "x".repeat(200_000),
+    });
     expect([response.status, response.headers.get("x-theirs")]).toEqual([207, "1, 2"]);
-    const expected = ["PATCH", "/a?b=%20c", `127.0.0.1:${port}`, "1", "127.0.0.1", "x".repeat(200_000)];
+    const expected = [
+      "PATCH",
+      "/a?b=%20c",
+      `127.0.0.1:${port}`,
+      "1",
+      "127.0.0.1",
+      "x".repeat(200_000),
+    ];
     expect(await response.json()).toEqual(expected);
     await expect.poll(() => lines).toEqual([expect.stringMatching(/^PATCH \/a 207 \(\d+ ms\)$/)]);
   });
@@ -73,7 +94,10 @@ describe("the proxy in front of npm start", () => {
       incoming.on("data", (piece: Buffer) => outgoing.write(`got ${piece}`));
       incoming.on("end", () => outgoing.end());
     });
-    const client = request(url(port, "/echo"), { method: "POST", headers: { "transfer-encoding": "chunked" } });
+    const client = request(url(port, "/echo"), {
+      method: "POST",
+      headers: { "transfer-encoding": "chunked" },
+    });
     client.flushHeaders();
     client.write("one");
     const [response] = (await once(client, "response")) as [IncomingMessage];
@@ -107,9 +131,14 @@ describe("the proxy in front of npm start", () => {
   });
 
   it("gives the answer of a service that refuses a large body unread", async () => {
-    const port = await proxyTo((_incoming, outgoing) => void outgoing.writeHead(413).end("too large"));
+    const port = await proxyTo(
+      (_incoming, outgoing) => void outgoing.writeHead(413).end("too large"),
+    );
     for (let nth = 0; nth < 20; nth += 1) {
-      const response = await fetch(url(port, "/upload"), { method: "PUT", body: "x".repeat(4_000_000) });
+      const response = await fetch(url(port, "/upload"), {
+        method: "PUT",
+        body: "x".repeat(4_000_000),
+      });
       expect([response.status, await response.text()]).toEqual([413, "too large"]);
     }
   });
@@ -157,7 +186,9 @@ describe("the proxy in front of npm start", () => {
       client.on("data", (piece: string) => {
         heard += piece;
       });
-      client.write(`GET /ws HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`);
+      client.write(
+        `GET /ws HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
+      );
       await expect.poll(() => heard).toMatch(/\r\n\r\n/);
       client.write("hello");
       return { client, heard: () => heard };

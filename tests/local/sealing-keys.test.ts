@@ -13,7 +13,9 @@ it.each([
   const whole = text + missingSealingKeys(text);
   const { SEALING_KEYS, ...others } = parseEnv(whole);
   expect(parseSealingKeys(SEALING_KEYS).ok).toBe(true);
-  expect(Object.entries(parseEnv(text)).filter(([name]) => name !== "SEALING_KEYS")).toEqual(Object.entries(others));
+  expect(Object.entries(parseEnv(text)).filter(([name]) => name !== "SEALING_KEYS")).toEqual(
+    Object.entries(others),
+  );
   expect(missingSealingKeys(whole)).toBeNull();
   expect(text + missingSealingKeys(text)).not.toBe(whole);
 });

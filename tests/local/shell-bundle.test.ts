@@ -11,7 +11,9 @@ describe("the metered copy of the shell", () => {
   });
 
   it("refuses any other bundle", () => {
-    expect(() => meteredBundle(`${original} `)).toThrow("just-bash is not the version whose shell is known");
+    expect(() => meteredBundle(`${original} `)).toThrow(
+      "just-bash is not the version whose shell is known",
+    );
   });
 
   it("is what lies beside the original, and no other copy of re2js is in it", () => {

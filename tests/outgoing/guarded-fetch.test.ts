@@ -8,7 +8,10 @@ import {
 } from "../../src/outgoing/guarded-fetch";
 
 /** What came of asking an address, and all that was sent. */
-async function ask(url: string, { names = {}, answer = new Response("ok"), ...rules }: Partial<OutgoingRules> & Rig = {}) {
+async function ask(
+  url: string,
+  { names = {}, answer = new Response("ok"), ...rules }: Partial<OutgoingRules> & Rig = {},
+) {
   const sent: { url: string; redirect: string | undefined; headers: Headers }[] = [];
   const asked: string[] = [];
   const send = guardedFetch({
@@ -16,7 +19,11 @@ async function ask(url: string, { names = {}, answer = new Response("ok"), ...ru
     trustedOrigins: new Set(["https://api.openai.com"]),
     ...rules,
     fetch: async (input, init) => {
-      sent.push({ url: String(input), redirect: init?.redirect, headers: new Headers(init?.headers) });
+      sent.push({
+        url: String(input),
+        redirect: init?.redirect,
+        headers: new Headers(init?.headers),
+      });
       return answer;
     },
     resolve: async (name) => {
@@ -24,7 +31,9 @@ async function ask(url: string, { names = {}, answer = new Response("ok"), ...ru
       return names[name] ?? [];
     },
   });
-  const outcome = await send(url, { headers: { authorization: "Bearer secret" } }).catch((error: unknown) => error);
+  const outcome = await send(url, { headers: { authorization: "Bearer secret" } }).catch(
+    (error: unknown) => error,
+  );
   return { outcome, sent, asked };
 }
 type Rig = { names?: Record<string, string[]>; answer?: Response };
@@ -43,10 +52,18 @@ const REFUSED: readonly (readonly [string, readonly string[]])[] = [
       "https://[::]",
     ],
   ],
-  ["D2 this machine in other numbers", ["https://2130706433/", "https://0x7f000001/", "https://0177.0.0.1/", "https://127.1/"]],
+  [
+    "D2 this machine in other numbers",
+    ["https://2130706433/", "https://0x7f000001/", "https://0177.0.0.1/", "https://127.1/"],
+  ],
   [
     "D3 this machine or a private network in IPv6",
-    ["https://[::ffff:127.0.0.1]/", "https://[::ffff:7f00:1]/", "https://[64:ff9b::7f00:1]/", "https://[fd00::1]/"],
+    [
+      "https://[::ffff:127.0.0.1]/",
+      "https://[::ffff:7f00:1]/",
+      "https://[64:ff9b::7f00:1]/",
+      "https://[fd00::1]/",
+    ],
   ],
   [
     "D4 private networks and metadata",
@@ -82,17 +99,25 @@ const REFUSED: readonly (readonly [string, readonly string[]])[] = [
       "https://example.org:0/",
     ],
   ],
-  ["D12 metadata that a server names", ["http://169.254.169.254/.well-known/oauth-protected-resource"]],
+  [
+    "D12 metadata that a server names",
+    ["http://169.254.169.254/.well-known/oauth-protected-resource"],
+  ],
   ["a name or password in the address", ["https://user:secret@example.org/"]],
   ["an address without encryption", ["http://example.org/"]],
 ];
 
 describe("refused before anything is sent", () => {
-  it.each(REFUSED.flatMap(([name, urls]) => urls.map((url) => ({ name, url }))))("$name: $url", async ({ url }) => {
-    const { outcome, sent, asked } = await ask(url, { names: { "example.org": ["93.184.215.14"] } });
-    expect(outcome).toBeInstanceOf(AddressRefused);
-    expect([sent, asked]).toEqual([[], []]);
-  });
+  it.each(REFUSED.flatMap(([name, urls]) => urls.map((url) => ({ name, url }))))(
+    "$name: $url",
+    async ({ url }) => {
+      const { outcome, sent, asked } = await ask(url, {
+        names: { "example.org": ["93.184.215.14"] },
+      });
+      expect(outcome).toBeInstanceOf(AddressRefused);
+      expect([sent, asked]).toEqual([[], []]);
+    },
+  );
 
   it.each([
     { name: "a private address", addresses: ["127.0.0.1"] },
@@ -101,7 +126,9 @@ describe("refused before anything is sent", () => {
     { name: "an IPv4 address in IPv6", addresses: ["::ffff:169.254.169.254"] },
     { name: "something that is no address", addresses: ["internal.example.org"] },
   ])("D5 a public name that resolves to $name", async ({ addresses }) => {
-    const { outcome, sent } = await ask("https://rebind.example.org/v1", { names: { "rebind.example.org": addresses } });
+    const { outcome, sent } = await ask("https://rebind.example.org/v1", {
+      names: { "rebind.example.org": addresses },
+    });
     expect([outcome, sent]).toEqual([expect.any(AddressRefused), []]);
   });
 
@@ -134,25 +161,46 @@ it("a name that nobody can look up is no refusal, and nothing is sent", async ()
 
 describe("sent", () => {
   it.each([
-    { name: "to a public name, after a look at its addresses", url: "https://llm.example.org/v1", asked: ["llm.example.org"] },
-    { name: "to a well-known provider without a look", url: "https://api.openai.com/v1", asked: [] },
+    {
+      name: "to a public name, after a look at its addresses",
+      url: "https://llm.example.org/v1",
+      asked: ["llm.example.org"],
+    },
+    {
+      name: "to a well-known provider without a look",
+      url: "https://api.openai.com/v1",
+      asked: [],
+    },
     { name: "to a public address, which has no name", url: "https://8.8.8.8/v1", asked: [] },
     { name: "to an allowed origin, whatever it is", url: "http://10.0.0.1:8000/v1", asked: [] },
-    { name: "to this machine, where its ports are allowed", url: "http://127.0.0.1:9999/v1", asked: [] },
+    {
+      name: "to this machine, where its ports are allowed",
+      url: "http://127.0.0.1:9999/v1",
+      asked: [],
+    },
   ])("$name", async ({ url, asked }) => {
     const allowedOrigins = ["http://10.0.0.1:8000", "http://127.0.0.1:*"];
-    const result = await ask(url, { allowedOrigins, names: { "llm.example.org": ["93.184.215.14", "2606:4700::1111"] } });
+    const result = await ask(url, {
+      allowedOrigins,
+      names: { "llm.example.org": ["93.184.215.14", "2606:4700::1111"] },
+    });
     expect([result.sent.map((one) => one.url), result.asked]).toEqual([[url], asked]);
   });
 
-  it.each([301, 302, 303, 307, 308])("D6 once: a redirect with status %i is given back, not followed", async (status) => {
-    const answer = new Response(null, { status, headers: { location: "http://169.254.169.254/" } });
-    const { outcome, sent } = await ask("https://api.openai.com/v1", { answer });
-    expect([outcome, sent.map(({ url, redirect }) => [url, redirect])]).toEqual([
-      answer,
-      [["https://api.openai.com/v1", "manual"]],
-    ]);
-  });
+  it.each([301, 302, 303, 307, 308])(
+    "D6 once: a redirect with status %i is given back, not followed",
+    async (status) => {
+      const answer = new Response(null, {
+        status,
+        headers: { location: "http://169.254.169.254/" },
+      });
+      const { outcome, sent } = await ask("https://api.openai.com/v1", { answer });
+      expect([outcome, sent.map(({ url, redirect }) => [url, redirect])]).toEqual([
+        answer,
+        [["https://api.openai.com/v1", "manual"]],
+      ]);
+    },
+  );
 });
 
 describe("with a probe of origins (A2)", () => {
@@ -177,7 +225,9 @@ describe("with a probe of origins (A2)", () => {
 
   it("sends nothing to an origin that is not reached, and names its host", async () => {
     const { send, sent } = probed(false);
-    await expect(send("https://api.openai.com/v1")).rejects.toEqual(new OriginUnreachable("api.openai.com"));
+    await expect(send("https://api.openai.com/v1")).rejects.toEqual(
+      new OriginUnreachable("api.openai.com"),
+    );
     expect(sent).toEqual([]);
   });
 

@@ -9,16 +9,22 @@ describe("every request that leaves (L17)", () => {
       input: "https://api.example.com/v1",
       init: { headers: { "x-mine": "1", "massgen-hops": "" } },
     },
-    { name: "a request", input: new Request("https://api.example.com/v1", { headers: { "x-mine": "1" } }) },
-  ])("of $name says that a service of this kind sent it, and keeps its other headers", async ({ input, init }) => {
-    const sent: Headers[] = [];
-    const send: typeof fetch = async (asked, more) => {
-      sent.push(new Headers(more?.headers ?? (asked instanceof Request ? asked.headers : {})));
-      return new Response();
-    };
-    const rules = { allowedOrigins: [], trustedOrigins: new Set(["https://api.example.com"]) };
-    await guardedFetch({ fetch: send, resolve: async () => [], ...rules })(input, init);
-    expect(sent[0]?.get("massgen-hops")).toBe("1");
-    if (init !== undefined || input instanceof Request) expect(sent[0]?.get("x-mine")).toBe("1");
-  });
+    {
+      name: "a request",
+      input: new Request("https://api.example.com/v1", { headers: { "x-mine": "1" } }),
+    },
+  ])(
+    "of $name says that a service of this kind sent it, and keeps its other headers",
+    async ({ input, init }) => {
+      const sent: Headers[] = [];
+      const send: typeof fetch = async (asked, more) => {
+        sent.push(new Headers(more?.headers ?? (asked instanceof Request ? asked.headers : {})));
+        return new Response();
+      };
+      const rules = { allowedOrigins: [], trustedOrigins: new Set(["https://api.example.com"]) };
+      await guardedFetch({ fetch: send, resolve: async () => [], ...rules })(input, init);
+      expect(sent[0]?.get("massgen-hops")).toBe("1");
+      if (init !== undefined || input instanceof Request) expect(sent[0]?.get("x-mine")).toBe("1");
+    },
+  );
 });

@@ -10,7 +10,9 @@ function resolver(records: { A?: Record[]; AAAA?: Record[] }, { status = 0, http
     now: () => clock.now,
     fetch: async (input, init) => {
       const { origin, searchParams } = new URL(String(input));
-      asked.push(`${origin} ${searchParams.get("name")} ${searchParams.get("type")} ${new Headers(init?.headers).get("accept")}`);
+      asked.push(
+        `${origin} ${searchParams.get("name")} ${searchParams.get("type")} ${new Headers(init?.headers).get("accept")}`,
+      );
       const type = searchParams.get("type") === "A" ? "A" : "AAAA";
       return Response.json({ Status: status, Answer: records[type] }, { status: http });
     },
@@ -27,7 +29,11 @@ it("asks for addresses of both kinds and leaves aliases out", async () => {
     AAAA: [{ type: 28, data: "2606:4700::1111", TTL: 60 }],
   });
   expect(await resolve("example.org")).toEqual(["93.184.215.14", "2606:4700::1111"]);
-  expect(asked).toEqual(["A", "AAAA"].map((type) => `https://cloudflare-dns.com example.org ${type} application/dns-json`));
+  expect(asked).toEqual(
+    ["A", "AAAA"].map(
+      (type) => `https://cloudflare-dns.com example.org ${type} application/dns-json`,
+    ),
+  );
 });
 
 it.each([
@@ -55,7 +61,9 @@ it.each([
   { name: "it answers with an error", options: { http: 503 } },
   { name: "it redirects", options: { http: 302 } },
 ])("throws if $name, rather than to say there is nothing private", async ({ options }) => {
-  await expect(resolver({ A: [{ type: 1, data: "1.1.1.1" }] }, options).resolve("example.org")).rejects.toThrow("looked up");
+  await expect(
+    resolver({ A: [{ type: 1, data: "1.1.1.1" }] }, options).resolve("example.org"),
+  ).rejects.toThrow("looked up");
 });
 
 it("keeps a bounded number of names", async () => {

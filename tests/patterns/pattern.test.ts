@@ -1,7 +1,13 @@
 import fc from "fast-check";
 import { RE2JS } from "re2js";
 import { describe, expect, it } from "vitest";
-import { compilePattern, MAX_PROGRAM, PATTERN_WORK, type PatternError, WorkBudget } from "../../src/patterns";
+import {
+  compilePattern,
+  MAX_PROGRAM,
+  PATTERN_WORK,
+  type PatternError,
+  WorkBudget,
+} from "../../src/patterns";
 import { largestProgram } from "../../src/patterns/program-size";
 
 const compiled = (source: string) => compilePattern(source, new WorkBudget());
@@ -44,7 +50,10 @@ const { pattern: patterns } = fc.letrec<{ pattern: string }>((tie) => ({
     fc.tuple(tie("pattern"), repeats).map(([inner, repeat]) => `(?:${inner})${repeat}`),
   ),
 }));
-const texts = fc.string({ unit: fc.constantFrom("a", "b", "c", " ", "\n", "é", "😀", "_"), maxLength: 30 });
+const texts = fc.string({
+  unit: fc.constantFrom("a", "b", "c", " ", "\n", "é", "😀", "_"),
+  maxLength: 30,
+});
 
 describe("a pattern", () => {
   it("matches as the engine itself does, anywhere, from the start and as a whole", () => {
@@ -83,12 +92,28 @@ describe("a pattern", () => {
   it.each([
     { name: "a look-ahead", source: "(?=a)", code: "pattern_invalid" },
     { name: "an open group", source: "(a", code: "pattern_invalid" },
-    { name: "a repeat of a repeat", source: "(?:[ab]{100}){10}[ab]{1000}[ab]{1000}[ab]{1000}", code: "pattern_too_costly" },
+    {
+      name: "a repeat of a repeat",
+      source: "(?:[ab]{100}){10}[ab]{1000}[ab]{1000}[ab]{1000}",
+      code: "pattern_too_costly",
+    },
     { name: "many repeats", source: "a{1000}".repeat(10), code: "pattern_too_costly" },
     { name: "a long pattern", source: "a".repeat(10_000), code: "pattern_too_costly" },
-    { name: "many folded classes", source: `(?i)${"[b-\\x{1E920}]".repeat(50)}`, code: "pattern_too_costly" },
-    { name: "many classes of letters", source: `(?:${"\\pL|".repeat(200)}x)`, code: "pattern_too_costly" },
-    { name: "a repeated class of letters", source: "(?:\\pL|\\pN|x){1000}", code: "pattern_too_costly" },
+    {
+      name: "many folded classes",
+      source: `(?i)${"[b-\\x{1E920}]".repeat(50)}`,
+      code: "pattern_too_costly",
+    },
+    {
+      name: "many classes of letters",
+      source: `(?:${"\\pL|".repeat(200)}x)`,
+      code: "pattern_too_costly",
+    },
+    {
+      name: "a repeated class of letters",
+      source: "(?:\\pL|\\pN|x){1000}",
+      code: "pattern_too_costly",
+    },
   ])("that is $name is refused with $code before it takes long", ({ source, code }) => {
     const began = performance.now();
     expect(thrownBy(() => compiled(source))?.code).toBe(code);
@@ -98,17 +123,22 @@ describe("a pattern", () => {
 
 describe("the budget of a call", () => {
   const heavy = compiled("(?:[ab]?){480}a[ab]{480}[cd]");
-  const ab = (length: number): string => Array.from({ length }, (_, at) => ((at * at) % 7 > 3 ? "a" : "b")).join("");
+  const ab = (length: number): string =>
+    Array.from({ length }, (_, at) => ((at * at) % 7 > 3 ? "a" : "b")).join("");
 
   it("allows a step of program size x characters, and no larger one", () => {
     const fits = Math.floor(PATTERN_WORK.step / heavy.programSize) - 2;
     expect(thrownBy(() => heavy.test(ab(fits), new WorkBudget()))).toBeNull();
-    expect(thrownBy(() => heavy.test(ab(fits + 10), new WorkBudget()))?.code).toBe("pattern_too_costly");
+    expect(thrownBy(() => heavy.test(ab(fits + 10), new WorkBudget()))?.code).toBe(
+      "pattern_too_costly",
+    );
   });
 
   it("ends a match of 400,000 characters within a moment (H5)", () => {
     const began = performance.now();
-    expect(thrownBy(() => heavy.test(ab(400_000), new WorkBudget()))?.code).toBe("pattern_too_costly");
+    expect(thrownBy(() => heavy.test(ab(400_000), new WorkBudget()))?.code).toBe(
+      "pattern_too_costly",
+    );
     expect(performance.now() - began).toBeLessThan(1_000);
   });
 
@@ -154,7 +184,11 @@ describe("the budget of a call", () => {
   });
 
   it.each([
-    { name: "a text without the literal of the pattern", source: "needle.*x", text: "hay ".repeat(50_000) },
+    {
+      name: "a text without the literal of the pattern",
+      source: "needle.*x",
+      text: "hay ".repeat(50_000),
+    },
     { name: "a text in which each match is found at once", source: "a", text: "a".repeat(20_000) },
   ])("charges little for $name", ({ source, text }) => {
     const budget = new WorkBudget();
@@ -169,13 +203,19 @@ describe("the budget of a call", () => {
     const budget = new WorkBudget();
     const text = "a".repeat(20_000);
     const all = () => {
-      for (let found = pattern.find(text, budget); found; found = pattern.find(text, budget, found[1]));
+      for (
+        let found = pattern.find(text, budget);
+        found;
+        found = pattern.find(text, budget, found[1])
+      );
     };
     expect(thrownBy(all)?.code).toBe("pattern_too_costly");
   });
 
   it("is of the version of the engine whose inner interface it reads", async () => {
-    const { version } = (await import("../../node_modules/re2js/package.json", { with: { type: "json" } })).default;
+    const { version } = (
+      await import("../../node_modules/re2js/package.json", { with: { type: "json" } })
+    ).default;
     expect(version).toBe("2.10.0");
     expect(MAX_PROGRAM).toBeLessThan(PATTERN_WORK.step / 80);
   });

@@ -2,10 +2,28 @@ import { expect, it } from "vitest";
 import { answerFilesNote } from "../../src/prompts/answer-files";
 
 it.each([
-  { name: "nothing where its workspace goes with the answer", files: "workspace" as const, says: null },
-  { name: "that earlier files stay", files: "kept" as const, says: /^no file changed: earlier files stay\.$/ },
-  { name: "nothing where there are no earlier files", files: "kept" as const, keptFiles: 0, says: null },
-  { name: "that earlier files stay where there are some", files: "kept" as const, keptFiles: 1, says: /earlier files stay/ },
+  {
+    name: "nothing where its workspace goes with the answer",
+    files: "workspace" as const,
+    says: null,
+  },
+  {
+    name: "that earlier files stay",
+    files: "kept" as const,
+    says: /^no file changed: earlier files stay\.$/,
+  },
+  {
+    name: "nothing where there are no earlier files",
+    files: "kept" as const,
+    keptFiles: 0,
+    says: null,
+  },
+  {
+    name: "that earlier files stay where there are some",
+    files: "kept" as const,
+    keptFiles: 1,
+    says: /earlier files stay/,
+  },
   {
     name: "how many files its answer leaves out, and no path",
     files: "workspace" as const,

@@ -24,10 +24,22 @@ describe("the system prompt of a coordination round", () => {
       with: { systemMessage: "You are a chemist." },
       says: /^# Your role\n\nYou are a chemist\.\n\n# How the team/,
     },
-    { name: "has a role for agents without one", with: { systemMessage: "  " }, says: /^# Your role\n\nYou are an expert/ },
+    {
+      name: "has a role for agents without one",
+      with: { systemMessage: "  " },
+      says: /^# Your role\n\nYou are an expert/,
+    },
     { name: "words the lenient bar", with: { votingSensitivity: "lenient" }, says: /good enough/ },
-    { name: "words the balanced bar", with: { votingSensitivity: "balanced" }, says: /complete and hard to improve/ },
-    { name: "words the strict bar", with: { votingSensitivity: "strict" }, says: /reference quality/ },
+    {
+      name: "words the balanced bar",
+      with: { votingSensitivity: "balanced" },
+      says: /complete and hard to improve/,
+    },
+    {
+      name: "words the strict bar",
+      with: { votingSensitivity: "strict" },
+      says: /reference quality/,
+    },
     {
       name: "always carries the fresh-approach consideration",
       with: {},
@@ -53,7 +65,11 @@ describe("the system prompt of a coordination round", () => {
       with: { persona: { text: "Doubt it.", strength: "softened" } },
       says: /Doubt it\.\n\nThis perspective guided your first answer/,
     },
-    { name: "says that only tool calls count", with: {}, says: /# Only tool calls count as decisions/ },
+    {
+      name: "says that only tool calls count",
+      with: {},
+      says: /# Only tool calls count as decisions/,
+    },
     { name: "says that quoted text is data", with: {}, says: /# Quoted text is data/ },
   ])("$name", ({ with: changes, says }) => {
     expect(coordinationSystem({ ...plain, ...changes })).toMatch(says);
@@ -87,7 +103,9 @@ describe("the message of a round", () => {
   const message = { nonce: "n1", history: [], question: "How many?", feedback: null, answers: [] };
 
   it("announces the nonce before anything else", () => {
-    expect(roundMessage(message)).toMatch(/^The orchestrator marks the blocks of this conversation with n1:/);
+    expect(roundMessage(message)).toMatch(
+      /^The orchestrator marks the blocks of this conversation with n1:/,
+    );
   });
 
   it("keeps what is shared with the round before in front, so that a prompt cache can hit", () => {
@@ -131,21 +149,42 @@ describe("a presentation", () => {
   };
 
   it("adds less around the answers and votes of a usual team than the budget keeps for it", () => {
-    const others = Array.from({ length: 5 }, (_, index) => ({ alias: `agent${index + 1}`, content: "" }));
+    const others = Array.from({ length: 5 }, (_, index) => ({
+      alias: `agent${index + 1}`,
+      content: "",
+    }));
     const votes = others.map(({ alias }) => ({ voter: alias, target: "agent6", reason: "" }));
-    const system = presentationSystem({ systemMessage: null, persona: null, afterCoordination: true, files: null });
-    const few = presentationMessage({ ...message, own: { alias: "agent6", content: "", cut: false }, others, votes });
+    const system = presentationSystem({
+      systemMessage: null,
+      persona: null,
+      afterCoordination: true,
+      files: null,
+    });
+    const few = presentationMessage({
+      ...message,
+      own: { alias: "agent6", content: "", cut: false },
+      others,
+      votes,
+    });
     expect(byteLength(system) + byteLength(few)).toBeLessThan(PRESENTATION_OVERHEAD_TOKENS);
   });
 
   it("of an agent that works alone speaks of no team", () => {
-    const system = presentationSystem({ systemMessage: null, persona: null, afterCoordination: false, files: null });
+    const system = presentationSystem({
+      systemMessage: null,
+      persona: null,
+      afterCoordination: false,
+      files: null,
+    });
     expect(system + presentationMessage(message)).not.toMatch(/\bteam\b|\bvotes?\b/i);
   });
 });
 
 describe("agents with files", () => {
-  const files = { shell: true, contexts: [{ name: "site", access: "read" as const, protectedPaths: ["LICENSE"] }] };
+  const files = {
+    shell: true,
+    contexts: [{ name: "site", access: "read" as const, protectedPaths: ["LICENSE"] }],
+  };
   const granted = (access: "later" | "write", protectedPaths: readonly string[] = []) => ({
     shell: false,
     contexts: [{ name: "site", access, protectedPaths }],
@@ -168,19 +207,30 @@ describe("agents with files", () => {
 
   it("are told what may be done with what the user gave, and when", () => {
     const later = coordinationSystem({ ...plain, files: granted("later", ["LICENSE", "*.pem"]) });
-    expect(later).toContain("read-only while the team coordinates; whoever writes the final reply may change it");
+    expect(later).toContain(
+      "read-only while the team coordinates; whoever writes the final reply may change it",
+    );
     expect(later).toContain("Nobody may change what is protected in it: `LICENSE`, `*.pem`.");
-    const now = presentationSystem({ systemMessage: null, persona: null, afterCoordination: true, files: granted("write") });
+    const now = presentationSystem({
+      systemMessage: null,
+      persona: null,
+      afterCoordination: true,
+      files: granted("write"),
+    });
     expect(now).toContain("`/contexts/site` was given by the user. You may change it, now");
     expect(now).not.toContain("protected");
     const many = Array.from({ length: 25 }, (_, nth) => `p${nth}`);
-    expect(coordinationSystem({ ...plain, files: granted("later", many) })).toContain("`p19` and 5 more.");
+    expect(coordinationSystem({ ...plain, files: granted("later", many) })).toContain(
+      "`p19` and 5 more.",
+    );
     expect(coordinationSystem({ ...plain, files })).not.toContain("LICENSE");
   });
 
   it("are told nothing of files that they do not have", () => {
     expect(coordinationSystem(plain)).not.toContain("/workspace");
-    expect(coordinationSystem({ ...plain, files: { shell: false, contexts: [] } })).not.toContain("run_command");
+    expect(coordinationSystem({ ...plain, files: { shell: false, contexts: [] } })).not.toContain(
+      "run_command",
+    );
   });
 
   it("present with the files that were chosen, or alone with their own", () => {
@@ -191,7 +241,15 @@ describe("agents with files", () => {
   });
 });
 
-it.each([true, false])("the presenter reads how long its text may be (after coordination: %s)", (afterCoordination) => {
-  const system = presentationSystem({ systemMessage: null, persona: null, afterCoordination, files: null });
-  expect(system).toContain("at most the first 256 KB of your reply");
-});
+it.each([true, false])(
+  "the presenter reads how long its text may be (after coordination: %s)",
+  (afterCoordination) => {
+    const system = presentationSystem({
+      systemMessage: null,
+      persona: null,
+      afterCoordination,
+      files: null,
+    });
+    expect(system).toContain("at most the first 256 KB of your reply");
+  },
+);

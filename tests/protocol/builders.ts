@@ -1,4 +1,11 @@
-import type { DeltaKind, EventOf, Purpose, SessionEvent, Usage, WireEvent } from "../../src/protocol/events";
+import type {
+  DeltaKind,
+  EventOf,
+  Purpose,
+  SessionEvent,
+  Usage,
+  WireEvent,
+} from "../../src/protocol/events";
 import { apply, emptyView, type SessionView } from "../../src/protocol/view";
 import { agentRules, teamRules } from "../builders/team-rules";
 
@@ -17,7 +24,13 @@ export function log(bodies: Body[], { turn = 1, from = 1 } = {}): WireEvent[] {
   return bodies.map((body, index) => {
     const of = body.type === "session.created" ? 0 : turn;
     const sequence_number = from + index;
-    return { turn: of, at: START + 100 * (sequence_number - 1), ...body, sequence_number, session_id: SESSION } as WireEvent;
+    return {
+      turn: of,
+      at: START + 100 * (sequence_number - 1),
+      ...body,
+      sequence_number,
+      session_id: SESSION,
+    } as WireEvent;
   });
 }
 
@@ -61,7 +74,12 @@ export const roundStarted = (agent: string, round = 1, labels: string[] = []): B
   workspace: null,
 });
 
-export const callStarted = (agent: string, call: string, round = 1, purpose: Purpose = "coordination"): Body => ({
+export const callStarted = (
+  agent: string,
+  call: string,
+  round = 1,
+  purpose: Purpose = "coordination",
+): Body => ({
   type: "call.started",
   ...work(agent, round),
   call,
@@ -97,7 +115,11 @@ export const callCompleted = (agent: string, call: string, round = 1): Body => (
 });
 
 type Use = EventOf<"hosted_tool.completed">;
-export const hostedUse = (agent: string, call: string, use: Partial<Pick<Use, "name" | "input" | "outcome">> = {}): Body => ({
+export const hostedUse = (
+  agent: string,
+  call: string,
+  use: Partial<Pick<Use, "name" | "input" | "outcome">> = {},
+): Body => ({
   type: "hosted_tool.completed",
   ...work(agent, 1),
   call,
@@ -116,7 +138,11 @@ export const cited = (agent: string, call: string, ...urls: string[]): Body => (
   citations: urls.map((url) => ({ url, title: `About ${url}` })),
 });
 
-export const callFailed = (agent: string, call: string, retryAt: number | null = START + 60_000): Body => ({
+export const callFailed = (
+  agent: string,
+  call: string,
+  retryAt: number | null = START + 60_000,
+): Body => ({
   type: "call.failed",
   ...work(agent, 1),
   call,
@@ -135,7 +161,12 @@ export const delta = (agent: string, ...pieces: Piece[]): Body => ({
   items: pieces.map(({ kind = "text", ...piece }) => ({ agent, round: 1, kind, ...piece })),
 });
 
-export const answered = (agent: string, label: string, revision: number, content = `answer ${label}`): Body => ({
+export const answered = (
+  agent: string,
+  label: string,
+  revision: number,
+  content = `answer ${label}`,
+): Body => ({
   type: "answer.submitted",
   attempt: 1,
   agent,
@@ -146,7 +177,12 @@ export const answered = (agent: string, label: string, revision: number, content
   snapshot: null,
 });
 
-export const voted = (agent: string, label: string, revision = 1, reason = `because of ${label}`): Body => ({
+export const voted = (
+  agent: string,
+  label: string,
+  revision = 1,
+  reason = `because of ${label}`,
+): Body => ({
   type: "vote.cast",
   ...work(agent, 2),
   tool_call: `vote_${agent}`,
@@ -170,7 +206,11 @@ export const votesCleared = (by: string, ...votes: [agent: string, label: string
   votes: votes.map(([agent, label]) => ({ agent, label })),
 });
 
-export const injected = (agent: string, labels: string[], via: "tool_result" | "message" | "reopened" = "message"): Body => ({
+export const injected = (
+  agent: string,
+  labels: string[],
+  via: "tool_result" | "message" | "reopened" = "message",
+): Body => ({
   type: "answers.injected",
   ...work(agent, 2),
   labels,
@@ -186,7 +226,12 @@ export const agentFailed = (agent: string, code = "bad_credentials"): Body => ({
 });
 
 type EndedBy = "consensus" | "deadline" | "budget" | "skipped" | "cancelled";
-export const settled = (winner: string, label: string, endedBy: EndedBy = "consensus", tally = { [label]: 2 }): Body => ({
+export const settled = (
+  winner: string,
+  label: string,
+  endedBy: EndedBy = "consensus",
+  tally = { [label]: 2 },
+): Body => ({
   type: "attempt.settled",
   attempt: 1,
   winner,
@@ -285,10 +330,21 @@ export const story: Body[] = [
 export const REQUESTS = [
   { kind: "form" as const, message: "Your password?", url: null, refused: null },
   { kind: "url" as const, message: "Pay", url: "https://pay.example.com/x", refused: null },
-  { kind: "url" as const, message: "Open this", url: null, refused: "its scheme is javascript, and only https is shown" },
+  {
+    kind: "url" as const,
+    message: "Open this",
+    url: null,
+    refused: "its scheme is javascript, and only https is shown",
+  },
   { kind: "other" as const, message: "sampling/createMessage", url: null, refused: null },
 ];
-const asking = (agent: string) => ({ attempt: 1, agent, round: 1, tool_call: "t1", name: "mcp__box__ask" });
+const asking = (agent: string) => ({
+  attempt: 1,
+  agent,
+  round: 1,
+  tool_call: "t1",
+  name: "mcp__box__ask",
+});
 const BOX = "https://box.example.com";
 export const inputRequired = (agent: string): Body => ({
   type: "tool.input_required",
@@ -296,7 +352,12 @@ export const inputRequired = (agent: string): Body => ({
   origin: BOX,
   requests: REQUESTS,
 });
-export const progressed = (agent: string, progress: number, message: string | null = null, total: number | null = 10): Body => ({
+export const progressed = (
+  agent: string,
+  progress: number,
+  message: string | null = null,
+  total: number | null = 10,
+): Body => ({
   type: "tool.progressed",
   ...asking(agent),
   ...{ origin: BOX, progress, total, message },

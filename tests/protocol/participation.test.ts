@@ -7,7 +7,10 @@ import * as b from "./builders";
 
 const base = [b.created("good", "other"), b.turnStarted("good", "other"), b.attemptStarted()];
 const alone = [b.answered("good", "agent1.1", 1), b.voted("good", "agent1.1")];
-const won = [b.settled("good", "agent1.1", "consensus", { "agent1.1": 1 }), b.completed("good", "x")];
+const won = [
+  b.settled("good", "agent1.1", "consensus", { "agent1.1": 1 }),
+  b.completed("good", "x"),
+];
 /** What an agent had written becomes its answer; `at`: in ms after the log's first event. */
 const unfinished = (agent: string, label: string, revision: number, at: number): b.Body =>
   ({ ...b.answered(agent, label, revision), origin: "partial", at: b.START + at }) as b.Body;
@@ -40,7 +43,11 @@ describe("who took part in a turn (A1)", () => {
     },
     {
       name: "an agent without an answer when time ran out did not",
-      after: [...alone, b.settled("good", "agent1.1", "deadline", { "agent1.1": 1 }), b.completed("good", "x")],
+      after: [
+        ...alone,
+        b.settled("good", "agent1.1", "deadline", { "agent1.1": 1 }),
+        b.completed("good", "x"),
+      ],
       says: ["other dropped out: Time ran out before its first answer. 1 of 2 agents took part."],
     },
     ...(["deadline", "budget"] as const).map((end) => ({
@@ -109,20 +116,33 @@ describe("who took part in a turn (A1)", () => {
       name: "a call that was cut off at the end is no cause",
       after: [
         b.callStarted("other", "c1"),
-        { ...b.callFailed("other", "c1", null), class: "cancelled", code: "deadline", message: "No longer needed." } as b.Body,
+        {
+          ...b.callFailed("other", "c1", null),
+          class: "cancelled",
+          code: "deadline",
+          message: "No longer needed.",
+        } as b.Body,
         ...alone,
         b.settled("good", "agent1.1", "deadline", { "agent1.1": 1 }),
         b.completed("good", "x"),
       ],
       says: ["other dropped out: Time ran out before its first answer. 1 of 2 agents took part."],
     },
-    { name: "a running turn has no count yet", after: [b.agentFailed("other")], says: ["other dropped out: It cannot go on."] },
+    {
+      name: "a running turn has no count yet",
+      after: [b.agentFailed("other")],
+      says: ["other dropped out: It cannot go on."],
+    },
     {
       name: "a cancelled turn has no count, and an agent that still worked did not drop out",
       after: [...alone, b.settled("good", "agent1.1", "skipped"), b.cancelled("so far")],
       says: [],
     },
-    { name: "a failed turn says it in its failure", after: [b.agentFailed("good"), b.failed("good", "other")], says: [] },
+    {
+      name: "a failed turn says it in its failure",
+      after: [b.agentFailed("good"), b.failed("good", "other")],
+      says: [],
+    },
     {
       name: "where the team does not coordinate the others were never asked",
       after: [
@@ -134,8 +154,15 @@ describe("who took part in a turn (A1)", () => {
     },
     {
       name: "each agent that dropped out has its line, the last one the count",
-      after: [b.agentFailed("good"), b.agentFailed("other"), b.completed("good", "of an earlier attempt")],
-      says: ["good dropped out: It cannot go on.", "other dropped out: It cannot go on. 0 of 2 agents took part."],
+      after: [
+        b.agentFailed("good"),
+        b.agentFailed("other"),
+        b.completed("good", "of an earlier attempt"),
+      ],
+      says: [
+        "good dropped out: It cannot go on.",
+        "other dropped out: It cannot go on. 0 of 2 agents took part.",
+      ],
     },
   ])("$name", ({ after, says }) => {
     const story = after[0]?.type === "round.started" ? b.story : [...base, ...after];
@@ -155,18 +182,31 @@ describe("who took part in a turn (A1)", () => {
     expect(turn?.attempts.map(({ agents }) => agents)).toEqual([
       [
         { agent: "good", status: "voted", took_part: true, error: null },
-        { agent: "other", status: "error", took_part: false, error: { code: "bad_credentials", message: "It cannot go on." } },
+        {
+          agent: "other",
+          status: "error",
+          took_part: false,
+          error: { code: "bad_credentials", message: "It cannot go on." },
+        },
       ],
       [
         { agent: "good", status: "waiting", took_part: false, error: null },
         { agent: "other", status: "answered", took_part: true, error: null },
       ],
     ]);
-    expect(turn?.agents[1]).toMatchObject({ agent: "other", provider: "chatcompletion", took_part: true });
+    expect(turn?.agents[1]).toMatchObject({
+      agent: "other",
+      provider: "chatcompletion",
+      took_part: true,
+    });
   });
 
   it.each([
-    { name: "cancelled", end: [b.cancelled(null)], message: "The turn was cancelled before its first answer." },
+    {
+      name: "cancelled",
+      end: [b.cancelled(null)],
+      message: "The turn was cancelled before its first answer.",
+    },
     {
       name: "cancelled",
       end: [b.settled("good", "agent1.1", "cancelled"), b.cancelled("so far")],
@@ -177,13 +217,24 @@ describe("who took part in a turn (A1)", () => {
       end: [b.settled("good", "agent1.1", "budget", { "agent1.1": 1 }), b.completed("good", "x")],
       message: "The budget ran out before its first answer.",
     },
-  ])("an agent in its first call when the turn ends is not completed: $name", ({ name, end, message }) => {
-    const turn = toTurn(b.view(b.log([...base, b.callStarted("other", "c1"), ...alone, ...end])), 1);
-    const mute = { agent: "other", status: "error", took_part: false, error: { code: name, message } };
-    expect(turn?.agents[1]).toMatchObject(mute);
-    expect(turn?.attempts[0]?.agents[1]).toEqual(mute);
-    expect(turn?.agents[0]).toMatchObject({ took_part: true, error: null });
-  });
+  ])(
+    "an agent in its first call when the turn ends is not completed: $name",
+    ({ name, end, message }) => {
+      const turn = toTurn(
+        b.view(b.log([...base, b.callStarted("other", "c1"), ...alone, ...end])),
+        1,
+      );
+      const mute = {
+        agent: "other",
+        status: "error",
+        took_part: false,
+        error: { code: name, message },
+      };
+      expect(turn?.agents[1]).toMatchObject(mute);
+      expect(turn?.attempts[0]?.agents[1]).toEqual(mute);
+      expect(turn?.agents[0]).toMatchObject({ took_part: true, error: null });
+    },
+  );
 
   it("a turn that is cancelled before its first attempt has no part for anybody", () => {
     const turn = toTurn(b.view(b.log([...base.slice(0, 2), b.cancelled(null)])), 1);
@@ -193,8 +244,14 @@ describe("who took part in a turn (A1)", () => {
 
   it("a cancelled turn without coordination stopped its presenter alone", () => {
     const settled = { ...b.settled("good", "agent1.1", "skipped", {}), label: null } as b.Body;
-    const turn = toTurn(b.view(b.log([...base, settled, b.callStarted("good", "c1"), b.cancelled(null)])), 1);
-    expect(turn?.agents).toMatchObject([{ status: "error", error: { code: "cancelled" } }, { error: null }]);
+    const turn = toTurn(
+      b.view(b.log([...base, settled, b.callStarted("good", "c1"), b.cancelled(null)])),
+      1,
+    );
+    expect(turn?.agents).toMatchObject([
+      { status: "error", error: { code: "cancelled" } },
+      { error: null },
+    ]);
   });
 
   it("a voided vote is no part", () => {

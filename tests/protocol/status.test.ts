@@ -14,7 +14,11 @@ const statusAfter = (bodies: b.Body[], now = b.START + 60_100) => {
 describe("toStatus", () => {
   it.each([
     { name: "is at 0 before the first answer", after: [], percent: 0 },
-    { name: "is a quarter on with one of two answers", after: [b.answered("anna", "agent1.1", 1)], percent: 25 },
+    {
+      name: "is a quarter on with one of two answers",
+      after: [b.answered("anna", "agent1.1", 1)],
+      percent: 25,
+    },
     {
       name: "counts an agent's later answers once",
       after: [b.answered("anna", "agent1.1", 1), b.answered("anna", "agent1.2", 2)],
@@ -22,12 +26,20 @@ describe("toStatus", () => {
     },
     {
       name: "counts valid votes",
-      after: [b.answered("anna", "agent1.1", 1), b.answered("ben", "agent2.1", 2), b.voted("anna", "agent2.1")],
+      after: [
+        b.answered("anna", "agent1.1", 1),
+        b.answered("ben", "agent2.1", 2),
+        b.voted("anna", "agent2.1"),
+      ],
       percent: 75,
     },
     {
       name: "goes back when a vote is voided",
-      after: [b.answered("anna", "agent1.1", 1), b.voted("anna", "agent1.1"), b.votesCleared("agent2.1", ["anna", "agent1.1"])],
+      after: [
+        b.answered("anna", "agent1.1", 1),
+        b.voted("anna", "agent1.1"),
+        b.votesCleared("agent2.1", ["anna", "agent1.1"]),
+      ],
       percent: 25,
     },
     {
@@ -49,8 +61,18 @@ describe("toStatus", () => {
         start_time: b.START / 1000 + 0.1,
         elapsed_seconds: 2.9,
       },
-      coordination: { phase: "done", completion_percentage: 100, is_final_presentation: false, active_agent: null },
-      results: { votes: { "agent1.1": 2 }, winner: "anna", final_answer_preview: "Use quicksort.", finish_reason: "consensus" },
+      coordination: {
+        phase: "done",
+        completion_percentage: 100,
+        is_final_presentation: false,
+        active_agent: null,
+      },
+      results: {
+        votes: { "agent1.1": 2 },
+        winner: "anna",
+        final_answer_preview: "Use quicksort.",
+        finish_reason: "consensus",
+      },
       turns: [{ turn: 1, status: "completed", finish_reason: "consensus" }],
       cost_usd: 2.5,
     });
@@ -59,10 +81,18 @@ describe("toStatus", () => {
       answer_count: 2,
       latest_answer_label: "agent2.2",
       left_out: 0,
-      vote_cast: { voted_for_agent: "anna", voted_for_label: "agent1.1", reason_preview: "because of agent1.1" },
+      vote_cast: {
+        voted_for_agent: "anna",
+        voted_for_label: "agent1.1",
+        reason_preview: "because of agent1.1",
+      },
       times_restarted: 1,
       last_activity: b.START / 1000 + 2.3,
-      error: { type: "overloaded", message: "The model is overloaded.", timestamp: b.START / 1000 + 0.9 },
+      error: {
+        type: "overloaded",
+        message: "The model is overloaded.",
+        timestamp: b.START / 1000 + 0.9,
+      },
       input_required: null,
       provider: "chatcompletion",
       model: "model-of-ben",
@@ -78,7 +108,12 @@ describe("toStatus", () => {
   });
 
   it("D18 shows what a tool's server wanted of a person, with its origin", () => {
-    const story = [b.created("anna"), b.turnStarted("anna"), b.attemptStarted(), b.inputRequired("anna")];
+    const story = [
+      b.created("anna"),
+      b.turnStarted("anna"),
+      b.attemptStarted(),
+      b.inputRequired("anna"),
+    ];
     expect(toStatus(b.view(b.log(story)), { now: 0 })?.agents["anna"]?.input_required).toEqual({
       tool: "mcp__box__ask",
       origin: "https://box.example.com",
@@ -88,7 +123,10 @@ describe("toStatus", () => {
   });
 
   it("shows who is working and that the final text is being written", () => {
-    const presenting = b.story.slice(0, b.story.findIndex(({ type }) => type === "presentation.started") + 2);
+    const presenting = b.story.slice(
+      0,
+      b.story.findIndex(({ type }) => type === "presentation.started") + 2,
+    );
     expect(statusAfter(presenting).coordination).toMatchObject({
       phase: "presentation",
       is_final_presentation: true,
@@ -109,8 +147,13 @@ describe("toStatus", () => {
       b.voted("anna", "agent1.1", 1, emoji),
       b.completed("anna", `x${emoji}`),
     ]);
-    const texts = [status.results.final_answer_preview ?? "", status.agents["anna"]?.vote_cast?.reason_preview ?? ""];
-    expect(texts.map((text) => [text.length <= 200, text.isWellFormed(), text.endsWith("…")])).toEqual([
+    const texts = [
+      status.results.final_answer_preview ?? "",
+      status.agents["anna"]?.vote_cast?.reason_preview ?? "",
+    ];
+    expect(
+      texts.map((text) => [text.length <= 200, text.isWellFormed(), text.endsWith("…")]),
+    ).toEqual([
       [true, true, true],
       [true, true, true],
     ]);
@@ -152,12 +195,28 @@ describe("toTurn", () => {
       finish_reason: "consensus",
       cost_usd: 2.5,
       votes: [
-        { agent: "anna", label: "agent2.1", voted_for_agent: "ben", valid: false, voided_by: "agent2.2" },
-        { agent: "anna", label: "agent1.1", voted_for_agent: "anna", valid: true, reason: "because of agent1.1" },
+        {
+          agent: "anna",
+          label: "agent2.1",
+          voted_for_agent: "ben",
+          valid: false,
+          voided_by: "agent2.2",
+        },
+        {
+          agent: "anna",
+          label: "agent1.1",
+          voted_for_agent: "anna",
+          valid: true,
+          reason: "because of agent1.1",
+        },
         { agent: "ben", label: "agent1.1", voted_for_agent: "anna", valid: true },
       ],
       attempts: [
-        { attempt: 1, tally: { "agent1.1": 2 }, answers: [{ label: "agent1.1" }, { label: "agent2.1" }, { label: "agent2.2" }] },
+        {
+          attempt: 1,
+          tally: { "agent1.1": 2 },
+          answers: [{ label: "agent1.1" }, { label: "agent2.1" }, { label: "agent2.2" }],
+        },
       ],
       error: null,
       partial: null,

@@ -34,7 +34,12 @@ describe("the sum of two usages", () => {
       b: usage({ hosted_uses: {} }),
       want: twice,
     },
-    { name: "does not tell how many requests one of them took", a: usage({ requests: 2 }), b: usage(), want: twice },
+    {
+      name: "does not tell how many requests one of them took",
+      a: usage({ requests: 2 }),
+      b: usage(),
+      want: twice,
+    },
     {
       name: "with none is the usage itself",
       a: NO_USAGE,
@@ -50,11 +55,27 @@ describe("the sum of two usages", () => {
 describe("a usage tells how long its conversation is", () => {
   it.each<{ name: string; of: Usage | null; tells: boolean }>([
     { name: "where its provider counted one request", of: usage(), tells: true },
-    { name: "with what was read from a cache", of: usage({ cached_tokens: 9, cache_write_tokens: 1 }), tells: true },
+    {
+      name: "with what was read from a cache",
+      of: usage({ cached_tokens: 9, cache_write_tokens: 1 }),
+      tells: true,
+    },
     { name: "not where nobody counted", of: null, tells: false },
-    { name: "not where what was reserved stands for it", of: { ...NO_USAGE, output_tokens: 91_000 }, tells: false },
-    { name: "not where hosted tools read what they found", of: usage({ hosted_uses: { code_execution: 1 } }), tells: false },
-    { name: "not where several requests are counted together", of: usage({ requests: 2 }), tells: false },
+    {
+      name: "not where what was reserved stands for it",
+      of: { ...NO_USAGE, output_tokens: 91_000 },
+      tells: false,
+    },
+    {
+      name: "not where hosted tools read what they found",
+      of: usage({ hosted_uses: { code_execution: 1 } }),
+      tells: false,
+    },
+    {
+      name: "not where several requests are counted together",
+      of: usage({ requests: 2 }),
+      tells: false,
+    },
   ])("$name", ({ of, tells }) => expect(tellsLength(of)).toBe(tells));
 });
 

@@ -41,7 +41,12 @@ describe("the sources of a final text", () => {
     },
     {
       name: "are not those of coordination",
-      after: [b.callStarted("anna", "c1"), b.cited("anna", "c1", "A"), ...presenting(), ...finished],
+      after: [
+        b.callStarted("anna", "c1"),
+        b.cited("anna", "c1", "A"),
+        ...presenting(),
+        ...finished,
+      ],
       want: [],
     },
     {
@@ -59,7 +64,11 @@ describe("the sources of a final text", () => {
       after: [...presenting(b.cited("anna", "p1", "A")), fallen, b.completed("anna", "answer")],
       want: [],
     },
-    { name: "are none while it is being written", after: presenting(b.cited("anna", "p1", "A")), want: [] },
+    {
+      name: "are none while it is being written",
+      after: presenting(b.cited("anna", "p1", "A")),
+      want: [],
+    },
     {
       name: "are at most a hundred",
       after: [...presenting(b.cited("anna", "p1", ...many)), ...finished],
@@ -70,7 +79,13 @@ describe("the sources of a final text", () => {
   });
 
   it("are those of the attempt whose text is final", () => {
-    const restarted: b.Body = { type: "attempt.restarted", attempt: 1, agent: "anna", reason: "thin", instructions: "more" };
+    const restarted: b.Body = {
+      type: "attempt.restarted",
+      attempt: 1,
+      agent: "anna",
+      reason: "thin",
+      instructions: "more",
+    };
     const first = [...presenting(b.cited("anna", "p1", "A")), b.presented("anna", "x"), restarted];
     const turn = turnAfter(...first, b.attemptStarted(2), b.completed("anna", "x"));
     expect(citationsOf(turn).map(({ url }) => url)).toEqual(["A"]);

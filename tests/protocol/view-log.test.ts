@@ -11,8 +11,15 @@ describe("any log", () => {
 
   it("tells the whole story of a turn", () => {
     const turn = turnOf(b.view(events));
-    expect(turn).toMatchObject({ status: "completed", phase: "done", winner: "anna", final: { text: "Use quicksort." } });
-    expect(turn?.agents.map(({ status, answers, staleVotes }) => [status, answers, staleVotes])).toEqual([
+    expect(turn).toMatchObject({
+      status: "completed",
+      phase: "done",
+      winner: "anna",
+      final: { text: "Use quicksort." },
+    });
+    expect(
+      turn?.agents.map(({ status, answers, staleVotes }) => [status, answers, staleVotes]),
+    ).toEqual([
       ["completed", 1, 1],
       ["voted", 2, 0],
     ]);
@@ -20,7 +27,9 @@ describe("any log", () => {
 
   it("gives the same view in any chunking, with earlier events sent again", () => {
     const whole = b.view(events);
-    const replays = fc.array(fc.tuple(fc.nat(events.length), fc.nat(events.length)), { maxLength: 10 });
+    const replays = fc.array(fc.tuple(fc.nat(events.length), fc.nat(events.length)), {
+      maxLength: 10,
+    });
     fc.assert(
       fc.property(replays, (cuts) => {
         const view = emptyView();
@@ -63,10 +72,13 @@ describe("any log", () => {
   });
 
   it("keeps turns apart", () => {
-    const second = b.log([b.turnStarted("anna", "ben"), b.attemptStarted(), b.answered("anna", "agent1.1", 1)], {
-      turn: 2,
-      from: events.length + 1,
-    });
+    const second = b.log(
+      [b.turnStarted("anna", "ben"), b.attemptStarted(), b.answered("anna", "agent1.1", 1)],
+      {
+        turn: 2,
+        from: events.length + 1,
+      },
+    );
     const view = b.view([...events, ...second]);
     expect(view.turns.map(({ number, status, costUsd }) => [number, status, costUsd])).toEqual([
       [1, "completed", 2.5],
@@ -78,7 +90,12 @@ describe("any log", () => {
   it("takes ids that are names of object members", () => {
     const odd = ["constructor", "__proto__", "toString"];
     const view = b.view(
-      b.log([b.created(...odd), b.turnStarted(...odd), b.attemptStarted(), b.answered("__proto__", "agent2.1", 1)]),
+      b.log([
+        b.created(...odd),
+        b.turnStarted(...odd),
+        b.attemptStarted(),
+        b.answered("__proto__", "agent2.1", 1),
+      ]),
     );
     expect(view.turns[0]?.agents.map(({ id, answers }) => [id, answers])).toEqual([
       ["constructor", 0],
@@ -93,7 +110,9 @@ describe("any log", () => {
     const fold = (from: number, count: number): number => {
       const begin = cpuMs();
       for (let n = from; n < from + count; n++) {
-        const [event] = b.log([b.delta("anna", { call: "c1", offset: 50 * n, text })], { from: 10 + n });
+        const [event] = b.log([b.delta("anna", { call: "c1", offset: 50 * n, text })], {
+          from: 10 + n,
+        });
         if (event) apply(view, event);
       }
       return cpuMs() - begin;
@@ -112,7 +131,13 @@ describe("any log", () => {
   ])("passes over an event of a later version: one $name", ({ fields }) => {
     const view = b.view(b.log(base));
     const before = structuredClone(view);
-    const strange = { type: "thought.begun", at: before.updatedAt + 1, turn: 1, sequence_number: 9, session_id: b.SESSION };
+    const strange = {
+      type: "thought.begun",
+      at: before.updatedAt + 1,
+      turn: 1,
+      sequence_number: 9,
+      session_id: b.SESSION,
+    };
     apply(view, JSON.parse(JSON.stringify({ ...strange, ...fields })));
     expect(view).toEqual({ ...before, lastSequence: 9, updatedAt: before.updatedAt + 1 });
   });

@@ -37,7 +37,10 @@ it.each([
   },
   {
     name: "a piece that comes twice once",
-    items: [piece({ name: "read", tool_index: 0, text: '{"a"' }), piece({ name: "read", tool_index: 0, text: '{"a":1' })],
+    items: [
+      piece({ name: "read", tool_index: 0, text: '{"a"' }),
+      piece({ name: "read", tool_index: 0, text: '{"a":1' }),
+    ],
     shows: ['read {"a"', 'read {"a":1'],
   },
   {

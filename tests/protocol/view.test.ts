@@ -18,16 +18,36 @@ const attempt = (turn: TurnView) => turn.attempts[0];
 describe("status of an agent", () => {
   it.each([
     { name: "waits before its first call", after: [], status: "waiting" },
-    { name: "waits in a first round without a call", after: [b.roundStarted("anna")], status: "waiting" },
-    { name: "streams from its call's start", after: [b.roundStarted("anna"), b.callStarted("anna", "c1")], status: "streaming" },
+    {
+      name: "waits in a first round without a call",
+      after: [b.roundStarted("anna")],
+      status: "waiting",
+    },
+    {
+      name: "streams from its call's start",
+      after: [b.roundStarted("anna"), b.callStarted("anna", "c1")],
+      status: "streaming",
+    },
     {
       name: "waits for the next try of a failed call",
       after: [b.callStarted("anna", "c1"), b.callFailed("anna", "c1")],
       status: "waiting",
     },
-    { name: "has answered", after: [b.callStarted("anna", "c1"), b.answered("anna", "agent1.1", 1)], status: "answered" },
-    { name: "restarts with a round after the first", after: [b.roundStarted("anna", 2, ["agent2.1"])], status: "restarting" },
-    { name: "has voted", after: [b.answered("anna", "agent1.1", 1), b.voted("anna", "agent1.1")], status: "voted" },
+    {
+      name: "has answered",
+      after: [b.callStarted("anna", "c1"), b.answered("anna", "agent1.1", 1)],
+      status: "answered",
+    },
+    {
+      name: "restarts with a round after the first",
+      after: [b.roundStarted("anna", 2, ["agent2.1"])],
+      status: "restarting",
+    },
+    {
+      name: "has voted",
+      after: [b.answered("anna", "agent1.1", 1), b.voted("anna", "agent1.1")],
+      status: "voted",
+    },
     {
       name: "restarts when its vote is voided",
       after: [b.voted("anna", "agent1.1"), b.votesCleared("agent2.1", ["anna", "agent1.1"])],
@@ -51,7 +71,11 @@ describe("status of an agent", () => {
     },
     {
       name: "completes when the budget ran out while it worked on after its answer",
-      after: [b.answered("anna", "agent1.1", 1), b.callStarted("anna", "c1", 2), b.settled("anna", "agent1.1", "budget")],
+      after: [
+        b.answered("anna", "agent1.1", 1),
+        b.callStarted("anna", "c1", 2),
+        b.settled("anna", "agent1.1", "budget"),
+      ],
       status: "completed",
     },
     {
@@ -79,7 +103,11 @@ describe("status of an agent", () => {
       after: [b.callStarted("anna", "c1"), b.failed("anna", "ben")],
       status: "error",
     },
-    { name: "starts afresh with the next attempt", after: [b.voted("anna", "agent1.1"), b.attemptStarted(2)], status: "waiting" },
+    {
+      name: "starts afresh with the next attempt",
+      after: [b.voted("anna", "agent1.1"), b.attemptStarted(2)],
+      status: "waiting",
+    },
   ])("$name", ({ after, status }) => {
     expect(anna(turnAfter(...after))?.status).toBe(status);
   });
@@ -128,17 +156,34 @@ describe("what an agent has done", () => {
     },
     {
       name: "counts restarts: rounds after the first and injections",
-      after: [b.roundStarted("anna"), b.roundStarted("anna", 2, ["agent1.1"]), b.injected("anna", ["agent2.2"])],
+      after: [
+        b.roundStarted("anna"),
+        b.roundStarted("anna", 2, ["agent1.1"]),
+        b.injected("anna", ["agent2.2"]),
+      ],
       has: { restarts: 2, round: 2 },
     },
     {
       name: "lists the tools that run",
-      after: [{ type: "tool.started", attempt: 1, agent: "anna", round: 1, tool_call: "t1", name: "read_file" } as const],
+      after: [
+        {
+          type: "tool.started",
+          attempt: 1,
+          agent: "anna",
+          round: 1,
+          tool_call: "t1",
+          name: "read_file",
+        } as const,
+      ],
       has: { tools: [{ toolCall: "t1", name: "read_file" }] },
     },
     {
       name: "keeps tokens and cost over attempts, nothing else",
-      after: [b.callCompleted("anna", "c1"), b.answered("anna", "agent1.1", 1), b.attemptStarted(2)],
+      after: [
+        b.callCompleted("anna", "c1"),
+        b.answered("anna", "agent1.1", 1),
+        b.attemptStarted(2),
+      ],
       has: { reportedTokens: 120, costUsd: 0.5, answers: 0, latestLabel: null, round: 0 },
     },
     {
@@ -157,30 +202,57 @@ describe("what an agent has done", () => {
 
   it("shows how far a tool is by its server's latest word, while it runs", () => {
     const tool = { attempt: 1, agent: "anna", round: 1, tool_call: "t1", name: "mcp__box__ask" };
-    const running = [{ type: "tool.started" as const, ...tool }, b.progressed("anna", 1), b.progressed("anna", 2, "reads")];
-    const progress = { origin: "https://box.example.com", progress: 2, total: 10, message: "reads" };
-    expect(anna(turnAfter(...running))?.tools).toEqual([{ toolCall: "t1", name: "mcp__box__ask", progress }]);
-    const over = turnAfter(...running, { type: "tool.unknown" as const, ...tool }, b.progressed("anna", 3));
+    const running = [
+      { type: "tool.started" as const, ...tool },
+      b.progressed("anna", 1),
+      b.progressed("anna", 2, "reads"),
+    ];
+    const progress = {
+      origin: "https://box.example.com",
+      progress: 2,
+      total: 10,
+      message: "reads",
+    };
+    expect(anna(turnAfter(...running))?.tools).toEqual([
+      { toolCall: "t1", name: "mcp__box__ask", progress },
+    ]);
+    const over = turnAfter(
+      ...running,
+      { type: "tool.unknown" as const, ...tool },
+      b.progressed("anna", 3),
+    );
     expect(anna(over)?.tools).toEqual([]);
   });
 
   it("D18 shows what a tool's server wanted of a person, after its call too, until the next attempt", () => {
-    const asked = { tool: "mcp__box__ask", origin: "https://box.example.com", requests: b.REQUESTS };
+    const asked = {
+      tool: "mcp__box__ask",
+      origin: "https://box.example.com",
+      requests: b.REQUESTS,
+    };
     expect(anna(turnAfter(b.inputRequired("anna")))?.inputRequired).toMatchObject(asked);
     expect(anna(turnAfter(b.inputRequired("anna"), b.attemptStarted(2)))?.inputRequired).toBe(null);
   });
 
-  it.each(["tool.completed", "tool.unknown", "tool.interrupted"] as const)("no longer lists a tool after %s", (type) => {
-    const tool = { attempt: 1, agent: "anna", round: 1, tool_call: "t1", name: "read_file" };
-    const end = type === "tool.completed" ? { type, ...tool, outcome: "ok" as const } : { type, ...tool };
-    expect(anna(turnAfter({ type: "tool.started", ...tool }, end))?.tools).toEqual([]);
-  });
+  it.each(["tool.completed", "tool.unknown", "tool.interrupted"] as const)(
+    "no longer lists a tool after %s",
+    (type) => {
+      const tool = { attempt: 1, agent: "anna", round: 1, tool_call: "t1", name: "read_file" };
+      const end =
+        type === "tool.completed" ? { type, ...tool, outcome: "ok" as const } : { type, ...tool };
+      expect(anna(turnAfter({ type: "tool.started", ...tool }, end))?.tools).toEqual([]);
+    },
+  );
 });
 
 describe("phase of a turn", () => {
   const bothAnswered = [b.answered("anna", "agent1.1", 1), b.answered("ben", "agent2.1", 2)];
   it.each([
-    { name: "begins with first answers", after: [b.answered("anna", "agent1.1", 1)], phase: "initial_answer" },
+    {
+      name: "begins with first answers",
+      after: [b.answered("anna", "agent1.1", 1)],
+      phase: "initial_answer",
+    },
     { name: "is enforcement once all have answered", after: bothAnswered, phase: "enforcement" },
     {
       name: "is enforcement once the only one without an answer failed",
@@ -192,7 +264,11 @@ describe("phase of a turn", () => {
       after: [b.answered("anna", "agent1.1", 1), b.roundStarted("anna", 2, ["agent1.1"])],
       phase: "enforcement",
     },
-    { name: "is presentation once settled", after: [...bothAnswered, b.settled("anna", "agent1.1")], phase: "presentation" },
+    {
+      name: "is presentation once settled",
+      after: [...bothAnswered, b.settled("anna", "agent1.1")],
+      phase: "presentation",
+    },
     {
       name: "begins anew with the next attempt",
       after: [...bothAnswered, b.settled("anna", "agent1.1"), b.attemptStarted(2)],
@@ -226,15 +302,29 @@ describe("votes and answers of an attempt", () => {
   });
 
   it("counts only valid votes, and after the settlement what the log counted", () => {
-    const votes = [b.voted("anna", "agent2.1"), b.votesCleared("agent2.2", ["anna", "agent2.1"]), b.voted("ben", "agent2.2", 2)];
+    const votes = [
+      b.voted("anna", "agent2.1"),
+      b.votesCleared("agent2.2", ["anna", "agent2.1"]),
+      b.voted("ben", "agent2.2", 2),
+    ];
     const open = attempt(turnAfter(...votes));
-    const closed = attempt(turnAfter(...votes, b.settled("ben", "agent2.2", "deadline", { "agent2.2": 7 })));
-    expect([open && tallyOf(open), closed && tallyOf(closed)]).toEqual([{ "agent2.2": 1 }, { "agent2.2": 7 }]);
+    const closed = attempt(
+      turnAfter(...votes, b.settled("ben", "agent2.2", "deadline", { "agent2.2": 7 })),
+    );
+    expect([open && tallyOf(open), closed && tallyOf(closed)]).toEqual([
+      { "agent2.2": 1 },
+      { "agent2.2": 7 },
+    ]);
   });
 
   it("keeps the answers' texts by revision", () => {
-    const turn = turnAfter(b.answered("ben", "agent2.1", 1, "first"), b.answered("anna", "agent1.1", 2, "second"));
-    expect(attempt(turn)?.answers.map(({ revision, label, content }) => [revision, label, content])).toEqual([
+    const turn = turnAfter(
+      b.answered("ben", "agent2.1", 1, "first"),
+      b.answered("anna", "agent1.1", 2, "second"),
+    );
+    expect(
+      attempt(turn)?.answers.map(({ revision, label, content }) => [revision, label, content]),
+    ).toEqual([
       [1, "agent2.1", "first"],
       [2, "agent1.1", "second"],
     ]);
@@ -256,7 +346,12 @@ describe("votes and answers of an attempt", () => {
       b.attemptStarted(2),
     );
     expect(turn.attempts).toMatchObject([
-      { number: 1, answers: [{ label: "agent1.1" }], presentation: { content: "x" }, restart: { reason: "too short" } },
+      {
+        number: 1,
+        answers: [{ label: "agent1.1" }],
+        presentation: { content: "x" },
+        restart: { reason: "too short" },
+      },
       { number: 2, answers: [], feedback: { instructions: "say more" } },
     ]);
   });
@@ -277,7 +372,11 @@ describe("the end of a turn", () => {
     {
       name: "has the reasons when failed",
       end: b.failed("ben"),
-      has: { status: "failed", final: null, failure: { code: "no_answer", agents: [{ agent: "ben", code: "server_error" }] } },
+      has: {
+        status: "failed",
+        final: null,
+        failure: { code: "no_answer", agents: [{ agent: "ben", code: "server_error" }] },
+      },
     },
     {
       name: "has what is there when cancelled",
@@ -296,7 +395,11 @@ describe("the end of a turn", () => {
   });
 
   it("adds up usage while the turn runs", () => {
-    const turn = turnAfter(b.callCompleted("anna", "c1"), b.callCompleted("ben", "c2"), b.callFailed("ben", "c3"));
+    const turn = turnAfter(
+      b.callCompleted("anna", "c1"),
+      b.callCompleted("ben", "c2"),
+      b.callFailed("ben", "c3"),
+    );
     expect(turn).toMatchObject({
       status: "running",
       costUsd: 1.25,
@@ -346,21 +449,37 @@ describe("streaming text", () => {
       length: 5,
     },
   ])("$name", ({ pieces, text, length }) => {
-    const turn = turnAfter(started, ...pieces.map((piece) => b.delta("anna", { call: "c1", ...piece })));
+    const turn = turnAfter(
+      started,
+      ...pieces.map((piece) => b.delta("anna", { call: "c1", ...piece })),
+    );
     expect(anna(turn)?.stream?.text).toEqual({ text, length });
   });
 
   it("keeps kinds apart", () => {
     const turn = turnAfter(
       started,
-      b.delta("anna", { call: "c1", offset: 0, text: "hm", kind: "reasoning" }, { call: "c1", offset: 0, text: "Yes" }),
+      b.delta(
+        "anna",
+        { call: "c1", offset: 0, text: "hm", kind: "reasoning" },
+        { call: "c1", offset: 0, text: "Yes" },
+      ),
     );
-    expect(anna(turn)?.stream).toMatchObject({ latest: "text", reasoning: { text: "hm" }, text: { text: "Yes" } });
+    expect(anna(turn)?.stream).toMatchObject({
+      latest: "text",
+      reasoning: { text: "hm" },
+      text: { text: "Yes" },
+    });
   });
 
   it("forgets what a superseded try wrote, and drops its late pieces", () => {
     const late = b.delta("anna", { call: "c1", offset: 3, text: "old" });
-    const turn = turnAfter(started, b.delta("anna", { call: "c1", offset: 0, text: "old" }), b.callStarted("anna", "c2"), late);
+    const turn = turnAfter(
+      started,
+      b.delta("anna", { call: "c1", offset: 0, text: "old" }),
+      b.callStarted("anna", "c2"),
+      late,
+    );
     expect(anna(turn)?.stream).toMatchObject({ call: "c2", text: { text: "", length: 0 } });
   });
 

@@ -5,7 +5,11 @@ import * as b from "./builders";
 
 type Ending = "consensus" | "deadline" | "budget";
 /** A team in which `votes` names, by voter, the answer voted for. */
-function settledBy(ids: readonly string[], votes: Record<string, string>, endedBy: Ending = "consensus") {
+function settledBy(
+  ids: readonly string[],
+  votes: Record<string, string>,
+  endedBy: Ending = "consensus",
+) {
   const answers = ids.map((id, index) => b.answered(id, `agent${index + 1}.1`, index + 1));
   const cast = Object.entries(votes).map(([voter, label]) => b.voted(voter, label));
   const tally: Record<string, number> = {};
@@ -27,8 +31,14 @@ const SPLIT = ["agent2.1", "agent2.1", "agent2.1", "agent2.1", "agent3.1", "agen
 
 describe("the count of votes (A6)", () => {
   it("says how many of how many where agents disagree", () => {
-    const { result, words } = settledBy(TWELVE, Object.fromEntries(TWELVE.map((id, index) => [id, SPLIT[index] ?? ""])));
-    expect([words, result]).toEqual(["4 of 12 votes", { votes: 4, of: 12, voters: TWELVE, unanimous: false }]);
+    const { result, words } = settledBy(
+      TWELVE,
+      Object.fromEntries(TWELVE.map((id, index) => [id, SPLIT[index] ?? ""])),
+    );
+    expect([words, result]).toEqual([
+      "4 of 12 votes",
+      { votes: 4, of: 12, voters: TWELVE, unanimous: false },
+    ]);
   });
   it.each([
     {
@@ -36,7 +46,11 @@ describe("the count of votes (A6)", () => {
       votes: { a: "agent1.1", b: "agent1.1" },
       words: "2 of 2 votes, unanimous",
     },
-    { name: "is not, if an agent voted otherwise", votes: { a: "agent1.1", b: "agent2.1" }, words: "1 of 2 votes" },
+    {
+      name: "is not, if an agent voted otherwise",
+      votes: { a: "agent1.1", b: "agent2.1" },
+      words: "1 of 2 votes",
+    },
   ])("$name", ({ votes, words }) => {
     expect(settledBy(["a", "b"], votes).words).toBe(words);
   });
@@ -54,7 +68,9 @@ describe("the count of votes (A6)", () => {
     expect(settledBy(["a", "b", "c"], { a: "agent1.1", b: "agent2.1" }, endedBy).words).toBe(words);
   });
   it("is never unanimous before all have voted", () => {
-    expect(settledBy(["a", "b"], { a: "agent1.1", b: "agent1.1" }, "deadline").result.unanimous).toBe(false);
+    expect(
+      settledBy(["a", "b"], { a: "agent1.1", b: "agent1.1" }, "deadline").result.unanimous,
+    ).toBe(false);
   });
   it("says that nobody voted", () => {
     expect(settledBy(["a", "b"], {}, "deadline").words).toBe("no votes, when time ran out");

@@ -10,22 +10,66 @@ const chat = (model: string, host = "custom"): Asked => ({ format: "openai-chat"
 describe("what a model takes", () => {
   it.each<[name: string, asked: Asked, mediaType: string]>([
     ["a PNG by a model nobody listed", chat("some-model"), "image/png"],
-    ["a PDF by a model nobody listed, at an address nobody knows", chat("some-model"), "application/pdf"],
-    ["a GIF by Claude", { format: "anthropic", host: "anthropic", model: "claude-sonnet-5-5" }, "image/gif"],
-    ["a PDF by Claude", { format: "anthropic", host: "anthropic", model: "claude-sonnet-5-5" }, "application/pdf"],
-    ["a PDF by Gemini", { format: "gemini", host: "google", model: "gemini-3.8-flash" }, "application/pdf"],
-    ["a WebP by GPT", { format: "openai-responses", host: "openai", model: "gpt-6.2-sol" }, "image/webp"],
-    ["a JPEG by Grok", { format: "openai-responses", host: "xai", model: "grok-4.7" }, "image/jpeg"],
+    [
+      "a PDF by a model nobody listed, at an address nobody knows",
+      chat("some-model"),
+      "application/pdf",
+    ],
+    [
+      "a GIF by Claude",
+      { format: "anthropic", host: "anthropic", model: "claude-sonnet-5-5" },
+      "image/gif",
+    ],
+    [
+      "a PDF by Claude",
+      { format: "anthropic", host: "anthropic", model: "claude-sonnet-5-5" },
+      "application/pdf",
+    ],
+    [
+      "a PDF by Gemini",
+      { format: "gemini", host: "google", model: "gemini-3.8-flash" },
+      "application/pdf",
+    ],
+    [
+      "a WebP by GPT",
+      { format: "openai-responses", host: "openai", model: "gpt-6.2-sol" },
+      "image/webp",
+    ],
+    [
+      "a JPEG by Grok",
+      { format: "openai-responses", host: "xai", model: "grok-4.7" },
+      "image/jpeg",
+    ],
     ["a PNG by a newer Kimi", chat("kimi-k3", "moonshot"), "image/png"],
     ["a PNG by a GLM that sees", chat("glm-4.5v", "zai"), "image/png"],
-    ["a PDF by Azure's Responses", { format: "openai-responses", host: "azure_openai", model: "gpt-5" }, "application/pdf"],
+    [
+      "a PDF by Azure's Responses",
+      { format: "openai-responses", host: "azure_openai", model: "gpt-5" },
+      "application/pdf",
+    ],
     ["an image by Azure's Chat Completions", chat("gpt-5", "azure_openai"), "image/png"],
-    ["a PNG by a Llama that sees", chat("meta-llama/Llama-3.2-11B-Vision-Instruct", "together"), "image/png"],
-    ["a PNG by a Llama of the next generation", chat("meta-llama/llama-4-scout-17b-16e-instruct", "groq"), "image/png"],
+    [
+      "a PNG by a Llama that sees",
+      chat("meta-llama/Llama-3.2-11B-Vision-Instruct", "together"),
+      "image/png",
+    ],
+    [
+      "a PNG by a Llama of the next generation",
+      chat("meta-llama/llama-4-scout-17b-16e-instruct", "groq"),
+      "image/png",
+    ],
     ["a PNG by GPT-4 Turbo", chat("gpt-4-turbo-2024-04-09"), "image/png"],
-    ["a PNG by a Moonshot that sees", chat("moonshot-v1-8k-vision-preview", "moonshot"), "image/png"],
+    [
+      "a PNG by a Moonshot that sees",
+      chat("moonshot-v1-8k-vision-preview", "moonshot"),
+      "image/png",
+    ],
     ["a PNG by a Qwen that sees", chat("Qwen/Qwen2.5-VL-72B-Instruct", "nebius"), "image/png"],
-    ["a PNG by the GLM 5.3 that sees", chat("accounts/fireworks/models/glm-5p3-flash", "fireworks"), "image/png"],
+    [
+      "a PNG by the GLM 5.3 that sees",
+      chat("accounts/fireworks/models/glm-5p3-flash", "fireworks"),
+      "image/png",
+    ],
     ["a PNG by the DeepSeek V4 that sees", chat("deepseek-v4-flash-vision-exp"), "image/png"],
     ["a PNG by a newer DeepSeek", chat("deepseek-ai/DeepSeek-V4.1-Flash", "together"), "image/png"],
     ["a PNG by a newer MiniMax", chat("MiniMax-M3"), "image/png"],
@@ -36,35 +80,87 @@ describe("what a model takes", () => {
     ["a FLAC by Gemini", GEMINI, "audio/flac"],
     ["a WAV by Gemini's Chat Completions", chat("gemini-3.8-flash", "google"), "audio/wav"],
     ["a WAV by Gemini at OpenRouter", chat("google/gemini-2.5-flash", "openrouter"), "audio/wav"],
-    ["a WAV by Voxtral at OpenRouter", chat("mistralai/voxtral-small-24b-2507", "openrouter"), "audio/wav"],
+    [
+      "a WAV by Voxtral at OpenRouter",
+      chat("mistralai/voxtral-small-24b-2507", "openrouter"),
+      "audio/wav",
+    ],
     ["an MP3 by GPT's audio model", chat("gpt-4o-audio-preview", "openai"), "audio/mpeg"],
-    ["a WAV by a deployment that says it at Azure", chat("gpt-audio-mini", "azure_openai"), "audio/wav"],
+    [
+      "a WAV by a deployment that says it at Azure",
+      chat("gpt-audio-mini", "azure_openai"),
+      "audio/wav",
+    ],
     ["a WAV by a model nobody listed, at an address nobody knows", chat("some-model"), "audio/wav"],
   ])("%s", (_, asked, mediaType) => expect(acceptsMedia(asked, mediaType)).toBe(true));
 
   it.each<[name: string, asked: Asked, mediaType: string]>([
-    ["no PNG by gpt-oss, whoever runs it", chat("accounts/fireworks/models/gpt-oss-120b", "fireworks"), "image/png"],
+    [
+      "no PNG by gpt-oss, whoever runs it",
+      chat("accounts/fireworks/models/gpt-oss-120b", "fireworks"),
+      "image/png",
+    ],
     ["no PDF by gpt-oss at an address nobody knows", chat("openai/gpt-oss-20b"), "application/pdf"],
-    ["no PNG by o3-mini", { format: "openai-responses", host: "openai", model: "o3-mini" }, "image/png"],
+    [
+      "no PNG by o3-mini",
+      { format: "openai-responses", host: "openai", model: "o3-mini" },
+      "image/png",
+    ],
     ["no PNG by Llama 3.3", chat("llama-3.3-70b-versatile", "groq"), "image/png"],
-    ["no PNG by a GLM that does not see, in capitals", chat("zai-org/GLM-5", "together"), "image/png"],
-    ["no GIF by Gemini", { format: "gemini", host: "google", model: "gemini-3.8-flash" }, "image/gif"],
-    ["no WebP by Grok", { format: "openai-responses", host: "xai", model: "grok-4.7" }, "image/webp"],
+    [
+      "no PNG by a GLM that does not see, in capitals",
+      chat("zai-org/GLM-5", "together"),
+      "image/png",
+    ],
+    [
+      "no GIF by Gemini",
+      { format: "gemini", host: "google", model: "gemini-3.8-flash" },
+      "image/gif",
+    ],
+    [
+      "no WebP by Grok",
+      { format: "openai-responses", host: "xai", model: "grok-4.7" },
+      "image/webp",
+    ],
     [
       "no PDF by Grok, which would run a tool for it",
       { format: "openai-responses", host: "xai", model: "grok-4.7" },
       "application/pdf",
     ],
-    ["no PDF by Azure's Chat Completions, which refuse it", chat("gpt-5", "azure_openai"), "application/pdf"],
-    ["no PDF at a host that is not known to read it", chat("some-model", "groq"), "application/pdf"],
+    [
+      "no PDF by Azure's Chat Completions, which refuse it",
+      chat("gpt-5", "azure_openai"),
+      "application/pdf",
+    ],
+    [
+      "no PDF at a host that is not known to read it",
+      chat("some-model", "groq"),
+      "application/pdf",
+    ],
     ["no video by anyone", GEMINI, "video/mp4"],
     ["no WAV by a GPT that does not hear", chat("gpt-6.2-sol", "openai"), "audio/wav"],
     ["no WAV by it at a proxy either", chat("gpt-6.2-sol"), "audio/wav"],
     ["no WAV by a Llama at a proxy", chat("llama-3.3-70b-versatile"), "audio/wav"],
-    ["no WAV by a deployment of any name at Azure", chat("my-deployment", "azure_openai"), "audio/wav"],
-    ["no WAV by Claude", { format: "anthropic", host: "anthropic", model: "claude-sonnet-5-5" }, "audio/wav"],
-    ["no WAV by Responses", { format: "openai-responses", host: "openai", model: "gpt-audio" }, "audio/wav"],
-    ["no WAV by a model at OpenRouter whose name does not say it", chat("qwen/qwen3.8-27b", "openrouter"), "audio/wav"],
+    [
+      "no WAV by a deployment of any name at Azure",
+      chat("my-deployment", "azure_openai"),
+      "audio/wav",
+    ],
+    [
+      "no WAV by Claude",
+      { format: "anthropic", host: "anthropic", model: "claude-sonnet-5-5" },
+      "audio/wav",
+    ],
+    [
+      "no WAV by Responses",
+      { format: "openai-responses", host: "openai", model: "gpt-audio" },
+      "audio/wav",
+    ],
+    [
+      "no WAV by a model at OpenRouter whose name does not say it",
+      chat("qwen/qwen3.8-27b", "openrouter"),
+      "audio/wav",
+    ],
     ["no Ogg by Chat Completions", chat("google/gemini-2.5-flash", "openrouter"), "audio/ogg"],
     ["no WAV where it is said in another way", chat("voxtral-small-2507", "mistral"), "audio/wav"],
   ])("%s", (_, asked, mediaType) => expect(acceptsMedia(asked, mediaType)).toBe(false));
@@ -102,7 +198,10 @@ it("no model with a known price hears but Gemini's, whose prices of sound are kn
   const hearing = MODEL_GROUPS.flatMap(({ host, rows }) =>
     Object.keys(rows).filter((model) =>
       [host, "custom"].some((at) =>
-        BOTH.some((format) => modelFacts(model, at).price && acceptsMedia({ format, host: at, model }, "audio/wav")),
+        BOTH.some(
+          (format) =>
+            modelFacts(model, at).price && acceptsMedia({ format, host: at, model }, "audio/wav"),
+        ),
       ),
     ),
   );
@@ -142,16 +241,57 @@ it("of the usual model of every backend type it is known whether it takes a pict
 
 describe("how many tokens it may be", () => {
   it.each([
-    { name: "an image, whatever its size", model: "gpt-6.2-sol", kind: "image", size: 100, tokens: 16_384 },
-    { name: "an image for a model that counts many", model: "gpt-4o-mini", kind: "image", size: 100, tokens: 50_000 },
-    { name: "a small PDF by its bytes", model: "gpt-6.2-sol", kind: "pdf", size: 10_000, tokens: 25_000 },
-    { name: "a large PDF no more than the window", model: "gpt-4o", kind: "pdf", size: 5_000_000, tokens: 128_000 },
-  ] as const)("$name", ({ model, kind, size, tokens }) => expect(mediaTokens(model, { kind, size, mediaType: "" })).toBe(tokens));
+    {
+      name: "an image, whatever its size",
+      model: "gpt-6.2-sol",
+      kind: "image",
+      size: 100,
+      tokens: 16_384,
+    },
+    {
+      name: "an image for a model that counts many",
+      model: "gpt-4o-mini",
+      kind: "image",
+      size: 100,
+      tokens: 50_000,
+    },
+    {
+      name: "a small PDF by its bytes",
+      model: "gpt-6.2-sol",
+      kind: "pdf",
+      size: 10_000,
+      tokens: 25_000,
+    },
+    {
+      name: "a large PDF no more than the window",
+      model: "gpt-4o",
+      kind: "pdf",
+      size: 5_000_000,
+      tokens: 128_000,
+    },
+  ] as const)("$name", ({ model, kind, size, tokens }) =>
+    expect(mediaTokens(model, { kind, size, mediaType: "" })).toBe(tokens),
+  );
 
   it.each([
-    { name: "a WAV as if it were 8 kHz, 32 a second", mediaType: "audio/wav", size: 800_000, tokens: 3_232 },
-    { name: "an MP3 as if it were 8 kbit/s", mediaType: "audio/mpeg", size: 800_000, tokens: 25_632 },
-    { name: "a FLAC the whole window, as nobody knows how long it is", mediaType: "audio/flac", size: 100, tokens: 1_048_576 },
+    {
+      name: "a WAV as if it were 8 kHz, 32 a second",
+      mediaType: "audio/wav",
+      size: 800_000,
+      tokens: 3_232,
+    },
+    {
+      name: "an MP3 as if it were 8 kbit/s",
+      mediaType: "audio/mpeg",
+      size: 800_000,
+      tokens: 25_632,
+    },
+    {
+      name: "a FLAC the whole window, as nobody knows how long it is",
+      mediaType: "audio/flac",
+      size: 100,
+      tokens: 1_048_576,
+    },
     { name: "an Ogg the whole window", mediaType: "audio/ogg", size: 100, tokens: 1_048_576 },
   ])("sound: $name", ({ mediaType, size, tokens }) => {
     expect(mediaTokens("gemini-3.8-flash", { kind: "audio", size, mediaType })).toBe(tokens);

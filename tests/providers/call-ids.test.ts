@@ -10,18 +10,43 @@ describe("ids of calls", () => {
     ).map((item) => (item.type === "tool_call" ? item.id : ""));
 
   it.each([
-    { name: "stay where they are unique", ids: ["functions.t:0", "b"], taken: ["c"], want: ["functions.t:0", "b"] },
+    {
+      name: "stay where they are unique",
+      ids: ["functions.t:0", "b"],
+      taken: ["c"],
+      want: ["functions.t:0", "b"],
+    },
     { name: "change where the round has used them", ids: ["a"], taken: ["a"], want: ["call00001"] },
-    { name: "change where two calls share one", ids: ["a", "a"], taken: [], want: ["a", "call00001"] },
-    { name: "are made where there are none", ids: ["", ""], taken: [], want: ["call00000", "call00001"] },
-    { name: "change where they are too long", ids: ["i".repeat(129)], taken: [], want: ["call00000"] },
+    {
+      name: "change where two calls share one",
+      ids: ["a", "a"],
+      taken: [],
+      want: ["a", "call00001"],
+    },
+    {
+      name: "are made where there are none",
+      ids: ["", ""],
+      taken: [],
+      want: ["call00000", "call00001"],
+    },
+    {
+      name: "change where they are too long",
+      ids: ["i".repeat(129)],
+      taken: [],
+      want: ["call00000"],
+    },
     {
       name: "change where they hold what cannot be printed",
       ids: ["a\u0001", "b c", "ä"],
       taken: [],
       want: ["call00000", "call00001", "call00002"],
     },
-    { name: "pass over those that are taken", ids: ["", ""], taken: ["call00001"], want: ["call00002", "call00003"] },
+    {
+      name: "pass over those that are taken",
+      ids: ["", ""],
+      taken: ["call00001"],
+      want: ["call00002", "call00003"],
+    },
   ])("$name", ({ ids, taken, want }) => {
     expect(idsOf(ids, taken)).toEqual(want);
   });

@@ -27,7 +27,11 @@ const ERROR_BODIES: ErrorRow[] = readFileSync("tests/providers/error-bodies.json
 const KEY = "canary/key+0123456789=";
 
 /** The error as an adapter meets it: as a reply of its `fetch`, or as an object in a stream. */
-async function met({ status, headers, body }: Pick<ErrorRow, "status" | "headers" | "body">): Promise<ProviderError> {
+async function met({
+  status,
+  headers,
+  body,
+}: Pick<ErrorRow, "status" | "headers" | "body">): Promise<ProviderError> {
   if (status === null) return classify({ status: undefined, body }, [KEY]);
   const text = typeof body === "string" ? body : JSON.stringify(body);
   const send = checkedFetch({
@@ -59,10 +63,13 @@ describe.each(ERROR_BODIES)("$from tells of $name ($status)", (row) => {
 /** The same body with the key in its words: bare, in an address, as its own headers. */
 function planted(body: unknown): unknown {
   const echo = `${KEY} at https://x.test/v1?key=${encodeURIComponent(KEY)} with x-api-key: ${KEY}, Authorization: Bearer ${KEY}; `;
-  if (typeof body === "string") return body.includes("<title>") ? body.replace("<title>", `<title>${echo}`) : echo + body;
+  if (typeof body === "string")
+    return body.includes("<title>") ? body.replace("<title>", `<title>${echo}`) : echo + body;
   return JSON.parse(
     JSON.stringify(body, (name, value) =>
-      /^(message|msg|error|detail|raw)$/.test(name) && typeof value === "string" ? echo + value : value,
+      /^(message|msg|error|detail|raw)$/.test(name) && typeof value === "string"
+        ? echo + value
+        : value,
     ),
   );
 }

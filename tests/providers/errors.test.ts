@@ -14,72 +14,185 @@ describe("classify", () => {
     { status: 401, body: says("Incorrect API key provided"), is: "bad_credentials" },
     { status: 403, body: says("Forbidden"), is: "bad_credentials" },
     { status: 403, body: says("Country not supported"), is: "bad_request", code: "access_blocked" },
-    { status: 404, body: error({ message: "The model `x` does not exist", code: "model_not_found" }), is: "unknown_model" },
+    {
+      status: 404,
+      body: error({ message: "The model `x` does not exist", code: "model_not_found" }),
+      is: "unknown_model",
+    },
     { status: 404, body: "404 page not found", is: "unknown_model", code: "not_found" },
-    { status: 429, body: says("Rate limit reached for gpt-4o"), is: "transient", code: "rate_limited" },
+    {
+      status: 429,
+      body: says("Rate limit reached for gpt-4o"),
+      is: "transient",
+      code: "rate_limited",
+    },
     { status: 408, body: "", is: "transient", code: "timeout" },
     { status: 409, body: "", is: "transient", code: "conflict" },
     { status: 425, body: "", is: "transient", code: "too_early" },
     { status: 500, body: says("oops"), is: "transient", code: "server_error" },
-    { status: 502, body: "<html><title>502 Bad Gateway</title></html>", is: "transient", code: "server_error" },
-    { status: 503, body: says("The engine is currently overloaded"), is: "transient", code: "overloaded" },
+    {
+      status: 502,
+      body: "<html><title>502 Bad Gateway</title></html>",
+      is: "transient",
+      code: "server_error",
+    },
+    {
+      status: 503,
+      body: says("The engine is currently overloaded"),
+      is: "transient",
+      code: "overloaded",
+    },
     { status: 504, body: "", is: "transient", code: "timeout" },
     { status: 524, body: "", is: "transient", code: "timeout" },
     { status: 529, body: "", is: "transient", code: "overloaded" },
-    { status: 400, body: says("'temperature' must be at most 2"), is: "bad_request", code: "bad_request" },
-    { status: 422, body: { detail: [{ msg: "field required" }] }, is: "bad_request", code: "bad_request" },
+    {
+      status: 400,
+      body: says("'temperature' must be at most 2"),
+      is: "bad_request",
+      code: "bad_request",
+    },
+    {
+      status: 422,
+      body: { detail: [{ msg: "field required" }] },
+      is: "bad_request",
+      code: "bad_request",
+    },
     { status: 307, body: "", is: "bad_request", code: "redirect_refused" },
     // quota
-    { status: 429, body: error({ message: "You exceeded your current quota", code: "insufficient_quota" }), is: "quota" },
-    { status: 429, body: error({ message: "x", type: "exceeded_current_quota_error" }), is: "quota" },
-    { status: 429, body: error({ message: "余额不足或无可用资源包,请充值。", code: "1113" }), is: "quota" },
+    {
+      status: 429,
+      body: error({ message: "You exceeded your current quota", code: "insufficient_quota" }),
+      is: "quota",
+    },
+    {
+      status: 429,
+      body: error({ message: "x", type: "exceeded_current_quota_error" }),
+      is: "quota",
+    },
+    {
+      status: 429,
+      body: error({ message: "余额不足或无可用资源包,请充值。", code: "1113" }),
+      is: "quota",
+    },
     { status: 402, body: says("Insufficient Balance"), is: "quota" },
     { status: 402, body: "", is: "quota" },
     { status: 403, body: says("Your team has run out of credits"), is: "quota" },
-    { status: 429, body: says("You exceeded your current quota, please retry in 30s"), is: "transient" },
+    {
+      status: 429,
+      body: says("You exceeded your current quota, please retry in 30s"),
+      is: "transient",
+    },
     // context
-    { status: 400, body: error({ message: "x", code: "context_length_exceeded" }), is: "context_too_long" },
+    {
+      status: 400,
+      body: error({ message: "x", code: "context_length_exceeded" }),
+      is: "context_too_long",
+    },
     {
       status: 400,
       body: says("This model's maximum context length is 8192 tokens. However, you requested 9000"),
       is: "context_too_long",
     },
-    { status: 400, body: says("prompt is too long: 210000 tokens > 200000 maximum"), is: "context_too_long" },
-    { status: 400, body: says("Input exceeds the context window of this model"), is: "context_too_long" },
-    { status: 400, body: says("too many tokens: total number of tokens must be below 4096"), is: "context_too_long" },
-    { status: 422, body: { message: "Please reduce the length of the messages or completion." }, is: "context_too_long" },
-    { status: 413, body: says("Request too large for model"), is: "context_too_long" },
-    { status: 400, body: says("Range of input length should be [1, 30720]"), is: "context_too_long" },
-    { status: 429, body: says("Too many tokens, please wait before trying again."), is: "transient" },
     {
       status: 400,
-      body: says("max_tokens is too large: 100000. This model supports at most 16384 completion tokens"),
+      body: says("prompt is too long: 210000 tokens > 200000 maximum"),
+      is: "context_too_long",
+    },
+    {
+      status: 400,
+      body: says("Input exceeds the context window of this model"),
+      is: "context_too_long",
+    },
+    {
+      status: 400,
+      body: says("too many tokens: total number of tokens must be below 4096"),
+      is: "context_too_long",
+    },
+    {
+      status: 422,
+      body: { message: "Please reduce the length of the messages or completion." },
+      is: "context_too_long",
+    },
+    { status: 413, body: says("Request too large for model"), is: "context_too_long" },
+    {
+      status: 400,
+      body: says("Range of input length should be [1, 30720]"),
+      is: "context_too_long",
+    },
+    {
+      status: 429,
+      body: says("Too many tokens, please wait before trying again."),
+      is: "transient",
+    },
+    {
+      status: 400,
+      body: says(
+        "max_tokens is too large: 100000. This model supports at most 16384 completion tokens",
+      ),
       is: "bad_request",
     },
     // content
-    { status: 400, body: error({ message: "The response was filtered", code: "content_filter" }), is: "content_filter" },
-    { status: 400, body: error({ message: "x", code: "content_policy_violation" }), is: "content_filter" },
+    {
+      status: 400,
+      body: error({ message: "The response was filtered", code: "content_filter" }),
+      is: "content_filter",
+    },
+    {
+      status: 400,
+      body: error({ message: "x", code: "content_policy_violation" }),
+      is: "content_filter",
+    },
     { status: 400, body: says("Content Exists Risk"), is: "content_filter" },
-    { status: 400, body: error({ message: "x", code: "data_inspection_failed" }), is: "content_filter" },
+    {
+      status: 400,
+      body: error({ message: "x", code: "data_inspection_failed" }),
+      is: "content_filter",
+    },
     { status: 403, body: says("Your input was flagged by moderation"), is: "content_filter" },
     // models
     { status: 400, body: says("Model Not Exist"), is: "unknown_model" },
     { status: 400, body: says("foo/bar is not a valid model ID"), is: "unknown_model" },
     // inside a stream
-    { status: undefined, body: error({ message: "Overloaded", type: "overloaded_error" }), is: "transient", code: "overloaded" },
+    {
+      status: undefined,
+      body: error({ message: "Overloaded", type: "overloaded_error" }),
+      is: "transient",
+      code: "overloaded",
+    },
     {
       status: undefined,
       body: error({ message: "The server had an error", type: "server_error" }),
       is: "transient",
       code: "server_error",
     },
-    { status: undefined, body: error({ message: "Provider returned error", code: 502 }), is: "transient", code: "server_error" },
-    { status: undefined, body: error({ message: "slow down", code: 429 }), is: "transient", code: "rate_limited" },
-    { status: undefined, body: error({ message: "bad", type: "invalid_request_error" }), is: "bad_request" },
-    { status: undefined, body: error({ message: "bad", code: "invalid_api_key" }), is: "bad_credentials" },
+    {
+      status: undefined,
+      body: error({ message: "Provider returned error", code: 502 }),
+      is: "transient",
+      code: "server_error",
+    },
+    {
+      status: undefined,
+      body: error({ message: "slow down", code: 429 }),
+      is: "transient",
+      code: "rate_limited",
+    },
+    {
+      status: undefined,
+      body: error({ message: "bad", type: "invalid_request_error" }),
+      is: "bad_request",
+    },
+    {
+      status: undefined,
+      body: error({ message: "bad", code: "invalid_api_key" }),
+      is: "bad_credentials",
+    },
     { status: undefined, body: "gone", is: "transient", code: "server_error" },
   ])("$status $body is $is", ({ status, body, is, code }) => {
-    const failure = classify({ status, body: typeof body === "string" ? body : JSON.stringify(body) }, [KEY]);
+    const failure = classify(
+      { status, body: typeof body === "string" ? body : JSON.stringify(body) },
+      [KEY],
+    );
     expect(failure.failureClass).toBe(is);
     if (code) expect(failure.code).toBe(code);
   });
@@ -102,7 +215,9 @@ describe("classify", () => {
       gives: "an HTML page: 502 Bad Gateway",
     },
     { name: "that there was nothing", body: "", gives: "HTTP 500 without a message" },
-  ])("says $name", ({ body, gives }) => expect(classify({ status: 500, body }, []).message).toBe(gives));
+  ])("says $name", ({ body, gives }) =>
+    expect(classify({ status: 500, body }, []).message).toBe(gives),
+  );
 
   it.each([
     {
@@ -118,30 +233,72 @@ describe("classify", () => {
       gives:
         "The endpoint redirects, and redirects are not followed: give its final address as base_url. (HTTP 308 without a message)",
     },
-  ])("tells people $name", ({ status, body, gives }) => expect(classify({ status, body }, []).message).toBe(gives));
+  ])("tells people $name", ({ status, body, gives }) =>
+    expect(classify({ status, body }, []).message).toBe(gives),
+  );
 
   it.each([
-    { name: "headers before the body", retryAfterMs: 5, limitResetMs: 7, says: "try again in 9s", status: 429, waits: 5 },
-    { name: "the body before limits", limitResetMs: 7, says: "try again in 9s", status: 429, waits: 9_000 },
-    { name: "limits where nothing else is said", limitResetMs: 7, says: "slow down", status: 429, waits: 7 },
-    { name: "a body of any transient failure", says: "Retry after 2 seconds", status: 503, waits: 2_000 },
-    { name: "nothing from words where waiting does not help", says: "Bad value. Retry in 5s", status: 400, waits: undefined },
+    {
+      name: "headers before the body",
+      retryAfterMs: 5,
+      limitResetMs: 7,
+      says: "try again in 9s",
+      status: 429,
+      waits: 5,
+    },
+    {
+      name: "the body before limits",
+      limitResetMs: 7,
+      says: "try again in 9s",
+      status: 429,
+      waits: 9_000,
+    },
+    {
+      name: "limits where nothing else is said",
+      limitResetMs: 7,
+      says: "slow down",
+      status: 429,
+      waits: 7,
+    },
+    {
+      name: "a body of any transient failure",
+      says: "Retry after 2 seconds",
+      status: 503,
+      waits: 2_000,
+    },
+    {
+      name: "nothing from words where waiting does not help",
+      says: "Bad value. Retry in 5s",
+      status: 400,
+      waits: undefined,
+    },
   ])("waits as told by $name", ({ says: message, waits, ...failure }) => {
     expect(classify({ ...failure, body: error({ message }) }, []).details.retryAfterMs).toBe(waits);
   });
 
   it.each([
     { name: "deep", body: Array.from({ length: 40 }).reduce((inner) => ({ error: inner }), "x") },
-    { name: "broad", body: error({ message: "x", details: Array.from({ length: 10_000 }, () => ({ reason: "y" })) }) },
+    {
+      name: "broad",
+      body: error({
+        message: "x",
+        details: Array.from({ length: 10_000 }, () => ({ reason: "y" })),
+      }),
+    },
     { name: "long", body: says(`model ${"a.b ".repeat(200_000)}`) },
     { name: "of digits", body: says(`try again in ${"1".repeat(200_000)}`) },
     { name: "of stars", body: says("*".repeat(200_000)) },
     { name: "of braces", body: says(`"error": ${"{".repeat(200_000)}`) },
-    { name: "null inside", body: error({ message: null, code: null, details: [null], errors: null, innererror: 1 }) },
+    {
+      name: "null inside",
+      body: error({ message: null, code: null, details: [null], errors: null, innererror: 1 }),
+    },
     { name: "a number", body: 7 },
   ])("reads a body that is $name in no time", ({ body }) => {
     const begun = cpuMs();
-    expect(classify({ status: 418, body: JSON.stringify(body) }, [KEY])).toMatchObject({ failureClass: "bad_request" });
+    expect(classify({ status: 418, body: JSON.stringify(body) }, [KEY])).toMatchObject({
+      failureClass: "bad_request",
+    });
     expect(cpuMs() - begun).toBeLessThan(500);
   });
 
@@ -180,19 +337,26 @@ describe("classify", () => {
       ),
     }));
     fc.assert(
-      fc.property(body, fc.constantFrom(undefined, 200, 400, 403, 404, 429, 500), (value, status) => {
-        const begun = cpuMs();
-        const failure = classify({ status, body: value }, [KEY]);
-        expect(failure).toBeInstanceOf(ProviderError);
-        expect(failure.message).not.toBe("");
-        expect(cpuMs() - begun).toBeLessThan(1_000);
-      }),
+      fc.property(
+        body,
+        fc.constantFrom(undefined, 200, 400, 403, 404, 429, 500),
+        (value, status) => {
+          const begun = cpuMs();
+          const failure = classify({ status, body: value }, [KEY]);
+          expect(failure).toBeInstanceOf(ProviderError);
+          expect(failure.message).not.toBe("");
+          expect(cpuMs() - begun).toBeLessThan(1_000);
+        },
+      ),
       { numRuns: 500 },
     );
   });
 
   it("keeps at most 500 characters, and no key even where it was cut", () => {
-    const { message } = classify({ status: 400, body: says(`${"x ".repeat(245)}${KEY} ${"y".repeat(600)}`) }, [KEY]);
+    const { message } = classify(
+      { status: 400, body: says(`${"x ".repeat(245)}${KEY} ${"y".repeat(600)}`) },
+      [KEY],
+    );
     expect(message).toHaveLength(500);
     expect(message).not.toContain("my-secret");
   });
@@ -219,14 +383,24 @@ describe("toProviderError", () => {
       is: "transient",
       code: "connection_refused",
     },
-    { name: "a name nobody knows", given: new Error("getaddrinfo ENOTFOUND x"), is: "transient", code: "connection_refused" },
+    {
+      name: "a name nobody knows",
+      given: new Error("getaddrinfo ENOTFOUND x"),
+      is: "transient",
+      code: "connection_refused",
+    },
     {
       name: "a broken connection",
       given: wrapped(new TypeError("fetch failed", { cause: new Error("read ECONNRESET") })),
       is: "transient",
       code: "connection_failed",
     },
-    { name: "broken JSON", given: new SyntaxError("Unexpected token"), is: "transient", code: "bad_response" },
+    {
+      name: "broken JSON",
+      given: new SyntaxError("Unexpected token"),
+      is: "transient",
+      code: "bad_response",
+    },
     {
       name: "a deploy",
       given: wrapped(new Error("Durable Object reset because its code was updated.")),
@@ -245,7 +419,12 @@ describe("toProviderError", () => {
       is: "quota",
       code: "quota_exceeded",
     },
-    { name: "something that is no error", given: "boom", is: "transient", code: "connection_failed" },
+    {
+      name: "something that is no error",
+      given: "boom",
+      is: "transient",
+      code: "connection_failed",
+    },
   ])("reads $name", ({ given, is, code }) => {
     expect(toProviderError(given, [])).toMatchObject({ failureClass: is, code });
   });
@@ -261,28 +440,36 @@ describe("toProviderError", () => {
       given: wrapped(new Error("Network connection lost.")),
       says: "Connection error: Network connection lost",
     },
-  ])("says of $name what it is", ({ given, says }) => expect(toProviderError(given, []).message).toBe(says));
-
-  it.each(["sk-canary-012", "[1, my.own-key]", 'x"my.own-key"', '{"a":1}\nmy.own-key', `{"a": ${"9".repeat(40)}my.own-key}`])(
-    "quotes nothing of what is not JSON: %s",
-    (text) => {
-      let thrown: unknown;
-      try {
-        JSON.parse(text);
-      } catch (error) {
-        thrown = error;
-      }
-      const { code, message } = toProviderError(thrown, []);
-      expect([code, message]).toEqual([
-        "bad_response",
-        expect.stringMatching(/^The provider sent an event that is not whole JSON/),
-      ]);
-      expect(message).not.toMatch(/canary|own|key|sk-/);
-    },
+  ])("says of $name what it is", ({ given, says }) =>
+    expect(toProviderError(given, []).message).toBe(says),
   );
 
+  it.each([
+    "sk-canary-012",
+    "[1, my.own-key]",
+    'x"my.own-key"',
+    '{"a":1}\nmy.own-key',
+    `{"a": ${"9".repeat(40)}my.own-key}`,
+  ])("quotes nothing of what is not JSON: %s", (text) => {
+    let thrown: unknown;
+    try {
+      JSON.parse(text);
+    } catch (error) {
+      thrown = error;
+    }
+    const { code, message } = toProviderError(thrown, []);
+    expect([code, message]).toEqual([
+      "bad_response",
+      expect.stringMatching(/^The provider sent an event that is not whole JSON/),
+    ]);
+    expect(message).not.toMatch(/canary|own|key|sk-/);
+  });
+
   it("tells the words of all causes once, without keys, and drops the causes", () => {
-    const failure = toProviderError(wrapped(new Error(`bad key ${KEY}`, { cause: new Error("Connection error.") })), [KEY]);
+    const failure = toProviderError(
+      wrapped(new Error(`bad key ${KEY}`, { cause: new Error("Connection error.") })),
+      [KEY],
+    );
     expect(failure.message).toBe("Connection error: bad key [redacted]");
     expect(failure.cause).toBeUndefined();
   });

@@ -1,19 +1,35 @@
 import { describe, expect, it } from "vitest";
 import { NO_USAGE } from "../../src/protocol/usage";
-import { distinctCitations, hostedFields, shortCitation, shortUse, withHostedUses } from "../../src/providers/hosted";
+import {
+  distinctCitations,
+  hostedFields,
+  shortCitation,
+  shortUse,
+  withHostedUses,
+} from "../../src/providers/hosted";
 
 const use = { name: "web_search", input: "a query", outcome: "ok", output: "" } as const;
-const cited = (url: string, title = "", text?: string) => ({ url, title, ...(text !== undefined && { text }) });
+const cited = (url: string, title = "", text?: string) => ({
+  url,
+  title,
+  ...(text !== undefined && { text }),
+});
 
 describe("what is kept of hosted tools", () => {
   it("leaves out what would be empty", () => {
     expect(hostedFields([], [])).toEqual({});
     expect(hostedFields([use], [])).toEqual({ hosted: [use] });
-    expect(hostedFields([], [cited("https://a.example")])).toEqual({ citations: [cited("https://a.example")] });
+    expect(hostedFields([], [cited("https://a.example")])).toEqual({
+      citations: [cited("https://a.example")],
+    });
   });
 
   it("cuts inputs and outputs to their limits and marks the cut", () => {
-    const { input, output } = shortUse({ ...use, input: "i".repeat(4_001), output: "o".repeat(16_001) });
+    const { input, output } = shortUse({
+      ...use,
+      input: "i".repeat(4_001),
+      output: "o".repeat(16_001),
+    });
     expect([input.length, output.length]).toEqual([4_000, 16_000]);
     expect([input.at(-1), output.at(-1)]).toEqual(["…", "…"]);
   });
@@ -24,7 +40,9 @@ describe("what is kept of hosted tools", () => {
   });
 
   it("cuts no character in half", () => {
-    expect(shortUse({ ...use, input: `${"i".repeat(3_998)}😀😀` }).input).toBe(`${"i".repeat(3_998)}…`);
+    expect(shortUse({ ...use, input: `${"i".repeat(3_998)}😀😀` }).input).toBe(
+      `${"i".repeat(3_998)}…`,
+    );
   });
 
   it("keeps the first 64 uses", () => {
@@ -44,14 +62,24 @@ describe("what is kept of citations", () => {
   it.each([
     { name: "a script", url: "javascript:alert(1)" },
     { name: "nothing", url: "" },
-    { name: "an address too long to follow when cut", url: `https://a.example/${"p".repeat(2_000)}` },
+    {
+      name: "an address too long to follow when cut",
+      url: `https://a.example/${"p".repeat(2_000)}`,
+    },
   ])("drops a citation of $name", ({ url }) => {
     expect(shortCitation(cited(url))).toBeNull();
   });
 
   it("names each page once, where it was first cited, with what any of its citations tells", () => {
-    const citations = [cited("https://a.example"), cited("https://b.example", "B"), cited("https://a.example", "A", "passage")];
-    expect(distinctCitations(citations)).toEqual([cited("https://a.example", "A", "passage"), cited("https://b.example", "B")]);
+    const citations = [
+      cited("https://a.example"),
+      cited("https://b.example", "B"),
+      cited("https://a.example", "A", "passage"),
+    ];
+    expect(distinctCitations(citations)).toEqual([
+      cited("https://a.example", "A", "passage"),
+      cited("https://b.example", "B"),
+    ]);
   });
 
   it("keeps the first 100 pages", () => {

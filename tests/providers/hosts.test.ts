@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { findHost, HOSTS, hostById, KEY_NAMES, keyOrigins, mayReceiveKey, UNKNOWN_HOST } from "../../src/providers/hosts";
+import {
+  findHost,
+  HOSTS,
+  hostById,
+  KEY_NAMES,
+  keyOrigins,
+  mayReceiveKey,
+  UNKNOWN_HOST,
+} from "../../src/providers/hosts";
 
 const VARIABLES = {
   AZURE_OPENAI_ENDPOINT: "https://ours.openai.azure.com/",
@@ -73,16 +81,32 @@ describe("a stored key", () => {
     { key: "SGLANG_API_KEY", url: "http://localhost:30000/v1", gives: false },
     { key: "OLLAMA_API_KEY", url: "https://ollama.com/v1", gives: true },
     { key: "OLLAMA_API_KEY", url: "http://localhost:11434/v1", gives: false },
-    { key: "CLOUDFLARE_API_TOKEN", url: "https://api.cloudflare.com/client/v4/accounts/abc123/ai/v1", gives: true },
-    { key: "CLOUDFLARE_API_TOKEN", url: "https://api.cloudflare.com/client/v4/accounts/abc123/workers", gives: false },
-    { key: "CLOUDFLARE_API_TOKEN", url: "https://api.cloudflare.com/client/v4/accounts/a/../b/c/ai/v1", gives: false },
+    {
+      key: "CLOUDFLARE_API_TOKEN",
+      url: "https://api.cloudflare.com/client/v4/accounts/abc123/ai/v1",
+      gives: true,
+    },
+    {
+      key: "CLOUDFLARE_API_TOKEN",
+      url: "https://api.cloudflare.com/client/v4/accounts/abc123/workers",
+      gives: false,
+    },
+    {
+      key: "CLOUDFLARE_API_TOKEN",
+      url: "https://api.cloudflare.com/client/v4/accounts/a/../b/c/ai/v1",
+      gives: false,
+    },
     { key: "AZURE_OPENAI_ENDPOINT", url: "https://ours.openai.azure.com", gives: false },
     { key: "constructor", url: "https://api.openai.com/v1", gives: false },
     { key: "OPENAI_API_KEY", url: "nonsense", gives: false },
-  ])("$key may go to $url: $gives", ({ key, url, gives }) => expect(mayReceiveKey(key, url, VARIABLES)).toBe(gives));
+  ])("$key may go to $url: $gives", ({ key, url, gives }) =>
+    expect(mayReceiveKey(key, url, VARIABLES)).toBe(gives),
+  );
 
   it("of an endpoint the operator has not named goes nowhere", () => {
-    expect(mayReceiveKey("AZURE_OPENAI_API_KEY", "https://ours.openai.azure.com/openai/v1", {})).toBe(false);
+    expect(
+      mayReceiveKey("AZURE_OPENAI_API_KEY", "https://ours.openai.azure.com/openai/v1", {}),
+    ).toBe(false);
     expect(keyOrigins("AZURE_OPENAI_API_KEY", {})).toEqual([]);
   });
 

@@ -21,24 +21,37 @@ import { endpointAt } from "../fakes/endpoint";
 const WIRES = [OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, GEMINI];
 
 /** A provider behind a `fetch` that answers with these frames, or in a way of its own, and keeps what it was sent. */
-function at(wire: Wire, answer: string[] | (() => Promise<Response>), url = `https://provider.test${wire.basePath}`) {
+function at(
+  wire: Wire,
+  answer: string[] | (() => Promise<Response>),
+  url = `https://provider.test${wire.basePath}`,
+) {
   const sent: Record<string, unknown>[] = [];
-  const reply = Array.isArray(answer) ? async () => new Response(answer.join(""), { headers: SSE_HEADERS }) : answer;
+  const reply = Array.isArray(answer)
+    ? async () => new Response(answer.join(""), { headers: SSE_HEADERS })
+    : answer;
   const fake: typeof fetch = async (input, init) => {
     sent.push(JSON.parse(await new Request(input, init).text()));
     return reply();
   };
   const options = endpointAt(url, { apiKey: KEY, fetch: fake });
   const ask = (change: Partial<ModelRequest> = {}, more: Partial<typeof options> = {}) =>
-    collect(wire.create({ ...options, ...more }).stream({ ...REQUEST, ...change }, new AbortController().signal));
+    collect(
+      wire
+        .create({ ...options, ...more })
+        .stream({ ...REQUEST, ...change }, new AbortController().signal),
+    );
   return { ask, sent, options };
 }
 
 const callsOf = (got: readonly ModelEvent[]) => {
   const stop = got.at(-1);
-  return stop?.type === "stop" ? stop.items.flatMap((item) => (item.type === "tool_call" ? [item.name] : [])) : [];
+  return stop?.type === "stop"
+    ? stop.items.flatMap((item) => (item.type === "tool_call" ? [item.name] : []))
+    : [];
 };
-const textOf = (got: readonly ModelEvent[]) => got.map((event) => (event.type === "text" ? event.text : "")).join("");
+const textOf = (got: readonly ModelEvent[]) =>
+  got.map((event) => (event.type === "text" ? event.text : "")).join("");
 const bodyText = (sent: readonly unknown[]) => JSON.stringify(sent[0]);
 const times = (text: string, part: string) => text.split(part).length - 1;
 const HOSTED = [{ name: "web_search", maxUses: 2 }] as const;
@@ -49,16 +62,21 @@ describe.each(WIRES)("$name", (wire) => {
     expect(callsOf(events)).toEqual(["vote", "read_file"]);
   });
 
-  it.each(wire.stops.filter((stop) => stop !== "refusal"))("honours calls under finish reason %s (6)", async (stop) => {
-    const { events } = await at(wire, wire.encode({ ...FULL, stop })).ask();
-    expect(callsOf(events)).toEqual(["vote", "read_file"]);
-  });
+  it.each(wire.stops.filter((stop) => stop !== "refusal"))(
+    "honours calls under finish reason %s (6)",
+    async (stop) => {
+      const { events } = await at(wire, wire.encode({ ...FULL, stop })).ask();
+      expect(callsOf(events)).toEqual(["vote", "read_file"]);
+    },
+  );
 
   it("offers each tool once, reads the reasoning, and stops at an error in a chunk (7)", async () => {
     const { ask, sent } = at(wire, wire.encode(FULL));
     const { events } = await ask();
     expect(times(bodyText(sent), '"name":"vote"')).toBe(1);
-    expect(events.filter((event) => event.type === "reasoning").map((event) => event.text)).toEqual(FULL.reasoning);
+    expect(events.filter((event) => event.type === "reasoning").map((event) => event.text)).toEqual(
+      FULL.reasoning,
+    );
 
     const [first = "", ...rest] = wire.encode(FULL);
     const broken = await at(wire, [first, wire.midStreamError.frame, ...rest]).ask();
@@ -68,8 +86,17 @@ describe.each(WIRES)("$name", (wire) => {
 
   it("cuts no history: every call of a long round goes out with its result (18)", async () => {
     const rounds = Array.from({ length: 150 }, (_, n): Message[] => [
-      { role: "assistant", items: [{ type: "tool_call", id: `id_${n}`, name: "read_file", arguments: `{"n":${n}}` }] },
-      { role: "tool", toolCallId: `id_${n}`, name: "read_file", text: `result-${n}.`, isError: false },
+      {
+        role: "assistant",
+        items: [{ type: "tool_call", id: `id_${n}`, name: "read_file", arguments: `{"n":${n}}` }],
+      },
+      {
+        role: "tool",
+        toolCallId: `id_${n}`,
+        name: "read_file",
+        text: `result-${n}.`,
+        isError: false,
+      },
     ]);
     const { ask, sent } = at(wire, wire.encode(FULL));
     await ask({ messages: [...REQUEST.messages, ...rounds.flat()] });
@@ -78,7 +105,10 @@ describe.each(WIRES)("$name", (wire) => {
   });
 
   it("tells a rate limit and its wait to the rules instead of asking again by itself (19)", async () => {
-    const { ask, sent } = at(wire, async () => new Response("{}", { status: 429, headers: { "retry-after": "7" } }));
+    const { ask, sent } = at(
+      wire,
+      async () => new Response("{}", { status: 429, headers: { "retry-after": "7" } }),
+    );
     const { error } = await ask();
     expect(error).toMatchObject({ failureClass: "transient", details: { retryAfterMs: 7_000 } });
     expect(sent).toHaveLength(1);
@@ -96,7 +126,9 @@ describe.each(WIRES)("$name", (wire) => {
 
   it("never takes an error's words for the agent's (22)", async () => {
     const words = "the words of a fault";
-    const { events, error } = await at(wire, async () => Response.json({ error: { message: words } }, { status: 500 })).ask();
+    const { events, error } = await at(wire, async () =>
+      Response.json({ error: { message: words } }, { status: 500 }),
+    ).ask();
     expect(error).toMatchObject({ message: words });
     expect(events).toEqual([]);
   });
@@ -104,7 +136,10 @@ describe.each(WIRES)("$name", (wire) => {
 
 it("the format follows from the backend type, whatever the address is called (8)", async () => {
   const { sent, options } = at(OPENAI_CHAT, OPENAI_CHAT.encode(FULL), "https://api.openai.com/v1");
-  const stream = createProvider("openai-chat", options).stream(REQUEST, new AbortController().signal);
+  const stream = createProvider("openai-chat", options).stream(
+    REQUEST,
+    new AbortController().signal,
+  );
   expect((await collect(stream)).error).toBeUndefined();
   expect(sent[0]).toMatchObject({ messages: expect.any(Array) });
   expect(sent[0]).not.toHaveProperty("input");
@@ -113,20 +148,32 @@ it("the format follows from the backend type, whatever the address is called (8)
 it("no search is offered as a function that nobody executes (9)", async () => {
   const { ask, sent } = at(OPENAI_CHAT, OPENAI_CHAT.encode(FULL));
   await ask({ hostedTools: HOSTED });
-  expect(sent[0]?.["tools"]).toEqual([expect.objectContaining({ function: expect.objectContaining({ name: "vote" }) })]);
-  expect(errorsOf(teamWith("type: chatcompletion\nmodel: gpt-6.2-sol\nenable_web_search: true"), FULL_CONTEXT)).not.toEqual([]);
+  expect(sent[0]?.["tools"]).toEqual([
+    expect.objectContaining({ function: expect.objectContaining({ name: "vote" }) }),
+  ]);
+  expect(
+    errorsOf(
+      teamWith("type: chatcompletion\nmodel: gpt-6.2-sol\nenable_web_search: true"),
+      FULL_CONTEXT,
+    ),
+  ).not.toEqual([]);
 });
 
 it.each([
   { name: "with tools of its own", tools: REQUEST.tools },
   { name: "without any", tools: [] },
-])("Grok's search is asked for by an agent $name, and every call comes through (10)", async ({ tools }) => {
-  const { ask, sent } = at(OPENAI_RESPONSES, OPENAI_RESPONSES.encode(FULL));
-  const { events } = await ask({ tools, hostedTools: HOSTED }, { host: hostById("xai") });
-  const offered = sent[0]?.["tools"];
-  expect(Array.isArray(offered) ? offered.map((tool) => isJsonObject(tool) && tool["type"]) : []).toContain("web_search");
-  expect(callsOf(events)).toEqual(["vote", "read_file"]);
-});
+])(
+  "Grok's search is asked for by an agent $name, and every call comes through (10)",
+  async ({ tools }) => {
+    const { ask, sent } = at(OPENAI_RESPONSES, OPENAI_RESPONSES.encode(FULL));
+    const { events } = await ask({ tools, hostedTools: HOSTED }, { host: hostById("xai") });
+    const offered = sent[0]?.["tools"];
+    expect(
+      Array.isArray(offered) ? offered.map((tool) => isJsonObject(tool) && tool["type"]) : [],
+    ).toContain("web_search");
+    expect(callsOf(events)).toEqual(["vote", "read_file"]);
+  },
+);
 
 it.each(["chatcompletion", "openai", "claude", "gemini", "grok", "azure_openai", "openrouter"])(
   "a key that %s does not know is refused before any request (16)",
@@ -137,5 +184,8 @@ it.each(["chatcompletion", "openai", "claude", "gemini", "grok", "azure_openai",
 );
 
 it("what needs a program on one's own machine is refused, with what to use instead (20)", () => {
-  expect(BACKEND_TYPES["claude_code"]).toMatchObject({ served: false, instead: expect.stringContaining("type: claude") });
+  expect(BACKEND_TYPES["claude_code"]).toMatchObject({
+    served: false,
+    instead: expect.stringContaining("type: claude"),
+  });
 });

@@ -25,11 +25,36 @@ describe("a model's price", () => {
   });
 
   it.each([
-    { name: "is the maker's at a proxy nobody knows, if only the maker sells it", model: "gpt-5", host: "custom", known: true },
-    { name: "is nobody's guess at a proxy, if others sell it too", model: "glm-5.3", host: "custom", known: false },
-    { name: "is not the maker's at another host", model: "gpt-5", host: "openrouter", known: false },
-    { name: "is not the maker's for a deployment", model: "gpt-4.1", host: "azure_openai", known: false },
-    { name: "is not one host's at another", model: "llama-3.3-70b-versatile", host: "cerebras", known: false },
+    {
+      name: "is the maker's at a proxy nobody knows, if only the maker sells it",
+      model: "gpt-5",
+      host: "custom",
+      known: true,
+    },
+    {
+      name: "is nobody's guess at a proxy, if others sell it too",
+      model: "glm-5.3",
+      host: "custom",
+      known: false,
+    },
+    {
+      name: "is not the maker's at another host",
+      model: "gpt-5",
+      host: "openrouter",
+      known: false,
+    },
+    {
+      name: "is not the maker's for a deployment",
+      model: "gpt-4.1",
+      host: "azure_openai",
+      known: false,
+    },
+    {
+      name: "is not one host's at another",
+      model: "llama-3.3-70b-versatile",
+      host: "cerebras",
+      known: false,
+    },
   ])("$name", ({ model, host, known }) => {
     expect(modelFacts(model, host).price !== null).toBe(known);
     expect(modelFacts(model, host).pricedAt !== null).toBe(known);
@@ -43,9 +68,19 @@ describe("a model's price", () => {
       output: 10,
       long_prompt: { above: 272_000, input: 4, cached_input: 0.2, cache_write: 5, output: 15 },
     });
-    expect(modelFacts("claude-opus-5-5", "anthropic").price).toEqual({ input: 4, cached_input: 0.2, cache_write: 5, output: 20 });
+    expect(modelFacts("claude-opus-5-5", "anthropic").price).toEqual({
+      input: 4,
+      cached_input: 0.2,
+      cache_write: 5,
+      output: 20,
+    });
     expect(modelFacts("gemini-2.5-pro", "google").price).not.toHaveProperty("sound");
-    expect(modelFacts("gemini-2.5-flash", "google").price).toEqual({ input: 0.3, cached_input: 0.03, output: 2.5, sound: 1 });
+    expect(modelFacts("gemini-2.5-flash", "google").price).toEqual({
+      input: 0.3,
+      cached_input: 0.03,
+      output: 2.5,
+      sound: 1,
+    });
   });
 });
 
@@ -55,12 +90,20 @@ describe("a model's window and output cap", () => {
     { model: "glm-5.3", host: "custom", window: 1_000_000, output: 131_072 },
     { model: "claude-3-5-haiku-20241022", host: "anthropic", window: 200_000, output: 8_192 },
   ])("are those of $model wherever it runs, as at $host", ({ model, host, window, output }) => {
-    expect(modelFacts(model, host)).toMatchObject({ contextWindow: window, maxOutputTokens: output });
+    expect(modelFacts(model, host)).toMatchObject({
+      contextWindow: window,
+      maxOutputTokens: output,
+    });
   });
 
   it("are cautious assumptions for one nobody listed", () => {
     expect(modelFacts("llama-99", "groq")).toBe(UNKNOWN_MODEL);
-    expect(UNKNOWN_MODEL).toMatchObject({ contextWindow: 128_000, maxOutputTokens: 16_384, price: null, pricedAt: null });
+    expect(UNKNOWN_MODEL).toMatchObject({
+      contextWindow: 128_000,
+      maxOutputTokens: 16_384,
+      price: null,
+      pricedAt: null,
+    });
   });
 });
 
@@ -70,11 +113,17 @@ describe("the tables", () => {
       expect(HOSTS.map(({ id }) => id)).toContain(host);
       expect(pricedAt).toMatch(/^202[56]-\d{2}-\d{2}$/);
     }
-    const names = MODEL_GROUPS.flatMap(({ host, rows }) => Object.keys(rows).map((id) => `${host} ${id}`));
+    const names = MODEL_GROUPS.flatMap(({ host, rows }) =>
+      Object.keys(rows).map((id) => `${host} ${id}`),
+    );
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it.each(MODEL_GROUPS.flatMap(({ host, rows }) => Object.entries(rows).map(([id, row]) => ({ host, id, row }))))(
+  it.each(
+    MODEL_GROUPS.flatMap(({ host, rows }) =>
+      Object.entries(rows).map(([id, row]) => ({ host, id, row })),
+    ),
+  )(
     "hold figures that can be meant: $id at $host",
     ({ row: [window, output, input, cached, out, write] }) => {
       expect(output).toBeLessThanOrEqual(window);

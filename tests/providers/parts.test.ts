@@ -14,7 +14,10 @@ const asking = (name: string): Message => ({
 });
 
 const FORMATS = [
-  { format: "Chat Completions", sent: (name: string) => toBody({ ...BARE_REQUEST, messages: [asking(name)] }, UNKNOWN_HOST) },
+  {
+    format: "Chat Completions",
+    sent: (name: string) => toBody({ ...BARE_REQUEST, messages: [asking(name)] }, UNKNOWN_HOST),
+  },
   { format: "Responses", sent: (name: string) => toInput([asking(name)]) },
 ];
 
@@ -43,9 +46,14 @@ describe("a sound is sent as its format has it", () => {
     { mediaType: "audio/wav", format: "wav" },
     { mediaType: "audio/mpeg", format: "mp3" },
   ])("in Chat Completions $mediaType is $format, before the text", ({ mediaType, format }) => {
-    const { messages } = toBody({ ...BARE_REQUEST, system: "", messages: hearing(mediaType) }, UNKNOWN_HOST);
+    const { messages } = toBody(
+      { ...BARE_REQUEST, system: "", messages: hearing(mediaType) },
+      UNKNOWN_HOST,
+    );
     const sound = { type: "input_audio", input_audio: { data: "AAAA", format } };
-    expect(messages).toEqual([{ role: "user", content: [sound, { type: "text", text: "What is said?" }] }]);
+    expect(messages).toEqual([
+      { role: "user", content: [sound, { type: "text", text: "What is said?" }] },
+    ]);
   });
 
   it.each([
@@ -55,11 +63,15 @@ describe("a sound is sent as its format has it", () => {
     { mediaType: "audio/flac", said: "audio/flac" },
   ])("to Gemini $mediaType is $said", ({ mediaType, said }) => {
     const sound = { inlineData: { mimeType: said, data: "AAAA" } };
-    expect(toContents(hearing(mediaType))).toEqual([{ role: "user", parts: [sound, { text: "What is said?" }] }]);
+    expect(toContents(hearing(mediaType))).toEqual([
+      { role: "user", parts: [sound, { text: "What is said?" }] },
+    ]);
   });
 
   it.each([
     { name: "Responses", say: () => toInput(hearing("audio/wav")) },
     { name: "Messages", say: () => toTurns({ messages: hearing("audio/wav"), hostedTools: [] }) },
-  ])("$name have no part for it, and nothing is left out unsaid", ({ say }) => expect(say).toThrow("no part for audio"));
+  ])("$name have no part for it, and nothing is left out unsaid", ({ say }) =>
+    expect(say).toThrow("no part for audio"),
+  );
 });

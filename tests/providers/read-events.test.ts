@@ -25,17 +25,29 @@ async function read(...pieces: (string | Error)[]) {
 describe("the events of a stream", () => {
   it.each([
     { name: "as they come", pieces: ["data: 1\n\n", "data: 2\n\n"], gives: ["1", "2"] },
-    { name: "under any name or none", pieces: ["event: a\ndata: 1\n\n", "id: 7\ndata: 2\n\n"], gives: ["1", "2"] },
+    {
+      name: "under any name or none",
+      pieces: ["event: a\ndata: 1\n\n", "id: 7\ndata: 2\n\n"],
+      gives: ["1", "2"],
+    },
     { name: "between comments", pieces: [": hello\n\n: still here\ndata: 1\n\n"], gives: ["1"] },
     { name: "in pieces", pieces: ["da", "ta: {", '"a":1}\n', "\n"], gives: ['{"a":1}'] },
     { name: "without the blank line at the end", pieces: ['data: {"a":1}'], gives: ['{"a":1}'] },
     { name: "but not half an event", pieces: ["data: 1\n\n", 'data: {"a":'], gives: ["1"] },
-  ])("are given $name", async ({ pieces, gives }) => expect(await read(...pieces)).toEqual({ events: gives }));
+  ])("are given $name", async ({ pieces, gives }) =>
+    expect(await read(...pieces)).toEqual({ events: gives }),
+  );
 
   it("that were whole are given before what broke", async () => {
     const broken = new Error("reset");
-    expect(await read('data: {"a":1}\n\ndata: {"b":2}', broken)).toEqual({ events: ['{"a":1}', '{"b":2}'], error: broken });
-    expect(await read('data: {"a":1}\n\ndata: {"b":', broken)).toEqual({ events: ['{"a":1}'], error: broken });
+    expect(await read('data: {"a":1}\n\ndata: {"b":2}', broken)).toEqual({
+      events: ['{"a":1}', '{"b":2}'],
+      error: broken,
+    });
+    expect(await read('data: {"a":1}\n\ndata: {"b":', broken)).toEqual({
+      events: ['{"a":1}'],
+      error: broken,
+    });
   });
 
   it("have a measure, however many lines one has", async () => {
@@ -64,7 +76,10 @@ describe("the body", () => {
 
   it("is let go of where the abort came before the reading", async () => {
     const cancelled = Promise.withResolvers<void>();
-    await Promise.allSettled([drain(silent(cancelled.resolve), AbortSignal.abort()), cancelled.promise]);
+    await Promise.allSettled([
+      drain(silent(cancelled.resolve), AbortSignal.abort()),
+      cancelled.promise,
+    ]);
   });
 
   it("is let go of when nobody wants more", async () => {

@@ -35,16 +35,22 @@ describe("backend types", () => {
     expect(BACKEND_TYPES[type]).toMatchObject({ served: true, ...facts });
   });
 
-  it.each(["claude_code", "codex", "copilot", "gemini_cli", "antigravity_cli", "ag2", "autogen", "uitars"])(
-    "knows %s by name, refuses it, and says what to do instead",
-    (type) => {
-      expect(BACKEND_TYPES[type]).toMatchObject({
-        served: false,
-        name: expect.any(String),
-        instead: expect.stringMatching(/type|agent/),
-      });
-    },
-  );
+  it.each([
+    "claude_code",
+    "codex",
+    "copilot",
+    "gemini_cli",
+    "antigravity_cli",
+    "ag2",
+    "autogen",
+    "uitars",
+  ])("knows %s by name, refuses it, and says what to do instead", (type) => {
+    expect(BACKEND_TYPES[type]).toMatchObject({
+      served: false,
+      name: expect.any(String),
+      instead: expect.stringMatching(/type|agent/),
+    });
+  });
 
   it("rest on hosts that exist, each at an address of that host's", () => {
     for (const [type, { host, baseUrl }] of served) {
@@ -58,13 +64,18 @@ describe("backend types", () => {
   });
 
   it("have default models that are listed at their host, but for what a host gives away", () => {
-    const unlisted = served.filter(([, { model, host }]) => model !== null && modelFacts(model, host ?? "") === UNKNOWN_MODEL);
+    const unlisted = served.filter(
+      ([, { model, host }]) => model !== null && modelFacts(model, host ?? "") === UNKNOWN_MODEL,
+    );
     expect(unlisted.map(([type]) => type)).toEqual(["nvidia_nim"]);
   });
 
   it("have default models that take hosted tools beside functions", () => {
     for (const [type, { model, format }] of served) {
-      expect(model === null || (FORMAT_PARAMS[format].hostedAlone?.(model) ?? null), type).not.toEqual(expect.any(String));
+      expect(
+        model === null || (FORMAT_PARAMS[format].hostedAlone?.(model) ?? null),
+        type,
+      ).not.toEqual(expect.any(String));
     }
   });
 
@@ -72,7 +83,9 @@ describe("backend types", () => {
     { tool: "web_search", types: ["openai", "claude", "gemini", "grok"] },
     { tool: "x_search", types: ["grok"] },
     { tool: "code_execution", types: ["openai", "claude", "gemini", "grok", "azure_openai"] },
-  ] as const)("with $tool are $types", ({ tool, types }) => expect(typesWithTool(tool)).toEqual(types));
+  ] as const)("with $tool are $types", ({ tool, types }) =>
+    expect(typesWithTool(tool)).toEqual(types),
+  );
 
   it("rest on these variables of the operator's", () => {
     expect([...OPERATOR_VARIABLES].sort()).toEqual([
@@ -95,13 +108,18 @@ describe("the report of keys", () => {
       keyNames: ["GOOGLE_API_KEY", "GEMINI_API_KEY"],
       set: true,
     });
-    expect(report.find(({ type }) => type === "lmstudio")).toMatchObject({ keyNames: [], set: false });
+    expect(report.find(({ type }) => type === "lmstudio")).toMatchObject({
+      keyNames: [],
+      set: false,
+    });
     expect(report.find(({ type }) => type === "chatcompletion")).toBeUndefined();
   });
 });
 
 describe("a provider", () => {
   it("is named for its host", () => {
-    expect(createProvider("openai-chat", endpointAt("https://api.groq.com/openai/v1")).id).toBe("groq");
+    expect(createProvider("openai-chat", endpointAt("https://api.groq.com/openai/v1")).id).toBe(
+      "groq",
+    );
   });
 });

@@ -1,5 +1,10 @@
 import { expect, it } from "vitest";
-import { delayInWords, durationMs, limitResetMs, retryAfterMs } from "../../src/providers/retry-after";
+import {
+  delayInWords,
+  durationMs,
+  limitResetMs,
+  retryAfterMs,
+} from "../../src/providers/retry-after";
 
 const NOW = Date.parse("2026-11-01T12:00:00Z");
 
@@ -7,19 +12,40 @@ it.each([
   { name: "nothing", headers: {}, gives: undefined },
   { name: "seconds", headers: { "retry-after": "20" }, gives: 20_000 },
   { name: "parts of a second", headers: { "retry-after": "1.5" }, gives: 1_500 },
-  { name: "milliseconds before seconds", headers: { "retry-after-ms": "250", "retry-after": "1" }, gives: 250 },
-  { name: "an HTTP date", headers: { "retry-after": "Sun, 01 Nov 2026 12:00:30 GMT" }, gives: 30_000 },
   {
-    name: "an HTTP date by the server's own clock",
-    headers: { "retry-after": "Sun, 01 Nov 2026 13:00:30 GMT", date: "Sun, 01 Nov 2026 13:00:00 GMT" },
+    name: "milliseconds before seconds",
+    headers: { "retry-after-ms": "250", "retry-after": "1" },
+    gives: 250,
+  },
+  {
+    name: "an HTTP date",
+    headers: { "retry-after": "Sun, 01 Nov 2026 12:00:30 GMT" },
     gives: 30_000,
   },
-  { name: "a date in the past", headers: { "retry-after": "Sun, 01 Nov 2026 11:00:00 GMT" }, gives: 0 },
+  {
+    name: "an HTTP date by the server's own clock",
+    headers: {
+      "retry-after": "Sun, 01 Nov 2026 13:00:30 GMT",
+      date: "Sun, 01 Nov 2026 13:00:00 GMT",
+    },
+    gives: 30_000,
+  },
+  {
+    name: "a date in the past",
+    headers: { "retry-after": "Sun, 01 Nov 2026 11:00:00 GMT" },
+    gives: 0,
+  },
   { name: "an absurd number, as it is", headers: { "retry-after": "1000000000" }, gives: 1e12 },
-  { name: "a number beyond all numbers", headers: { "retry-after": "9".repeat(400) }, gives: Number.MAX_SAFE_INTEGER },
+  {
+    name: "a number beyond all numbers",
+    headers: { "retry-after": "9".repeat(400) },
+    gives: Number.MAX_SAFE_INTEGER,
+  },
   { name: "a negative number as nothing", headers: { "retry-after": "-1" }, gives: undefined },
   { name: "garbage as nothing", headers: { "retry-after": "soon" }, gives: undefined },
-])("reads $name", ({ headers, gives }) => expect(retryAfterMs(new Headers(Object.entries(headers)), NOW)).toBe(gives));
+])("reads $name", ({ headers, gives }) =>
+  expect(retryAfterMs(new Headers(Object.entries(headers)), NOW)).toBe(gives),
+);
 
 const DATE = "Sun, 01 Nov 2026 12:00:00 GMT";
 it.each([
@@ -46,20 +72,35 @@ it.each([
   },
   {
     name: "a time by the reply's own clock",
-    headers: { "some-ratelimit-tokens-remaining": "0", "some-ratelimit-tokens-reset": "2026-11-01T12:00:21Z", date: DATE },
+    headers: {
+      "some-ratelimit-tokens-remaining": "0",
+      "some-ratelimit-tokens-reset": "2026-11-01T12:00:21Z",
+      date: DATE,
+    },
     gives: 21_000,
   },
   {
     name: "a time in the past",
-    headers: { "some-ratelimit-tokens-remaining": "0", "some-ratelimit-tokens-reset": "2026-11-01T11:00:00Z", date: DATE },
+    headers: {
+      "some-ratelimit-tokens-remaining": "0",
+      "some-ratelimit-tokens-reset": "2026-11-01T11:00:00Z",
+      date: DATE,
+    },
     gives: 0,
   },
   {
     name: "plain seconds",
-    headers: { "x-ratelimit-remaining-tokens-minute": "0", "x-ratelimit-reset-tokens-minute": "33.5" },
+    headers: {
+      "x-ratelimit-remaining-tokens-minute": "0",
+      "x-ratelimit-reset-tokens-minute": "33.5",
+    },
     gives: 33_500,
   },
-  { name: "a limit without its reset as nothing", headers: { "x-ratelimit-remaining-tokens": "0" }, gives: undefined },
+  {
+    name: "a limit without its reset as nothing",
+    headers: { "x-ratelimit-remaining-tokens": "0" },
+    gives: undefined,
+  },
   {
     name: "garbage as nothing",
     headers: { "x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "soon" },

@@ -50,7 +50,11 @@ async function start() {
   let done = false;
   const read = async () => {
     try {
-      for await (const event of withTimeLimits(fed.provider, LIMITS, timers).stream(BARE_REQUEST, user.signal)) got.push(event);
+      for await (const event of withTimeLimits(fed.provider, LIMITS, timers).stream(
+        BARE_REQUEST,
+        user.signal,
+      ))
+        got.push(event);
     } catch (error) {
       failure = error;
     }
@@ -63,7 +67,11 @@ async function start() {
 
 const STOP: ModelEvent = { type: "stop", reason: "stop", items: [], usage: null };
 const timeout = (message: RegExp) =>
-  expect.objectContaining({ failureClass: "transient", code: "timeout", message: expect.stringMatching(message) });
+  expect.objectContaining({
+    failureClass: "transient",
+    code: "timeout",
+    message: expect.stringMatching(message),
+  });
 
 describe("time limits", () => {
   it("fail a call whose first byte does not come in time, and abort it", async () => {
@@ -157,7 +165,10 @@ describe("time limits", () => {
     await Promise.all([
       fed.send(piece("a")),
       (async () => {
-        for await (const _ of withTimeLimits(fed.provider, LIMITS, timers).stream(BARE_REQUEST, new AbortController().signal))
+        for await (const _ of withTimeLimits(fed.provider, LIMITS, timers).stream(
+          BARE_REQUEST,
+          new AbortController().signal,
+        ))
           break;
       })(),
     ]);
@@ -166,39 +177,42 @@ describe("time limits", () => {
     expect(timers.waiting).toBe(0);
   });
 
-  describe.each([{ by: -3_600_000 }, { by: 3_600_000 }])("where the wall clock jumps by $by ms", ({ by }) => {
-    it("fail a call in time whose first byte does not come", async () => {
-      const run = await start();
-      await run.timers.advance(100);
-      run.timers.jump(by);
-      await run.timers.advance(19);
-      expect(run.done()).toBe(false);
-      await run.timers.advance(1);
-      expect(run.failure()).toEqual(timeout(/first byte took longer than 120 ms/));
-    });
-
-    it("spare a call that is heard of, and fail it soon after it falls silent", async () => {
-      const run = await start();
-      await run.send(piece("a"));
-      run.timers.jump(by);
-      await run.timers.advance(80);
-      run.seen.heard();
-      await run.timers.advance(80);
-      expect(run.done()).toBe(false);
-      await run.timers.advance(90);
-      expect(run.failure()).toEqual(timeout(/Nothing was heard for 90 ms/));
-    });
-
-    it("end a lively call in time, however often it does", async () => {
-      const run = await start();
-      await run.send(piece("a"));
-      for (let at = 0; at < 1000; at += 40) {
-        expect(run.done()).toBe(false);
+  describe.each([{ by: -3_600_000 }, { by: 3_600_000 }])(
+    "where the wall clock jumps by $by ms",
+    ({ by }) => {
+      it("fail a call in time whose first byte does not come", async () => {
+        const run = await start();
+        await run.timers.advance(100);
         run.timers.jump(by);
+        await run.timers.advance(19);
+        expect(run.done()).toBe(false);
+        await run.timers.advance(1);
+        expect(run.failure()).toEqual(timeout(/first byte took longer than 120 ms/));
+      });
+
+      it("spare a call that is heard of, and fail it soon after it falls silent", async () => {
+        const run = await start();
+        await run.send(piece("a"));
+        run.timers.jump(by);
+        await run.timers.advance(80);
         run.seen.heard();
-        await run.timers.advance(40);
-      }
-      expect(run.failure()).toEqual(timeout(/longer than 1000 ms in total/));
-    });
-  });
+        await run.timers.advance(80);
+        expect(run.done()).toBe(false);
+        await run.timers.advance(90);
+        expect(run.failure()).toEqual(timeout(/Nothing was heard for 90 ms/));
+      });
+
+      it("end a lively call in time, however often it does", async () => {
+        const run = await start();
+        await run.send(piece("a"));
+        for (let at = 0; at < 1000; at += 40) {
+          expect(run.done()).toBe(false);
+          run.timers.jump(by);
+          run.seen.heard();
+          await run.timers.advance(40);
+        }
+        expect(run.failure()).toEqual(timeout(/longer than 1000 ms in total/));
+      });
+    },
+  );
 });

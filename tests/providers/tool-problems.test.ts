@@ -4,7 +4,11 @@ import type { Format } from "../../src/providers/registry";
 import { toolProblem, whyUnfit } from "../../src/providers/tool-problems";
 import { sent } from "./gemini/calls";
 
-const toolWith = (a: object) => ({ name: "look", description: "Looks.", parameters: { type: "object", properties: { a } } });
+const toolWith = (a: object) => ({
+  name: "look",
+  description: "Looks.",
+  parameters: { type: "object", properties: { a } },
+});
 const UNSAYABLE = { not: { type: "null" } };
 const formats = Object.keys(FORMAT_NAMES).filter((name): name is Format => name in FORMAT_NAMES);
 
@@ -29,7 +33,10 @@ describe("a tool's problem with a format", () => {
     );
   });
 
-  it.each(formats.filter((format) => format !== "gemini"))("is none where schemas go as they are: %s", (format) => {
-    expect(toolProblem(format, toolWith(UNSAYABLE))).toBeNull();
-  });
+  it.each(formats.filter((format) => format !== "gemini"))(
+    "is none where schemas go as they are: %s",
+    (format) => {
+      expect(toolProblem(format, toolWith(UNSAYABLE))).toBeNull();
+    },
+  );
 });

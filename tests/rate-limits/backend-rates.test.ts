@@ -1,16 +1,31 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { asOf, correct, earliestStart, NOTHING_SPENT, type Spent, spend } from "../../src/rate-limits/backend-rates";
+import {
+  asOf,
+  correct,
+  earliestStart,
+  NOTHING_SPENT,
+  type Spent,
+  spend,
+} from "../../src/rate-limits/backend-rates";
 
 const SECOND = 1_000;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 type Call = readonly [at: number, tokens: number];
-const spentBy = (...calls: Call[]): Spent => calls.reduce((spent, [at, tokens]) => spend(spent, tokens, at), NOTHING_SPENT);
+const spentBy = (...calls: Call[]): Spent =>
+  calls.reduce((spent, [at, tokens]) => spend(spent, tokens, at), NOTHING_SPENT);
 
 describe("a call may start", () => {
-  it.each<{ name: string; spent?: Call[]; limits: object; tokens?: number; now?: number; at: number }>([
+  it.each<{
+    name: string;
+    spent?: Call[];
+    limits: object;
+    tokens?: number;
+    now?: number;
+    at: number;
+  }>([
     { name: "at once where nothing is spent", limits: { requestsPerMinute: 1 }, at: 0 },
     { name: "at once where nobody limits", spent: [[0, 1e9]], limits: {}, at: 0 },
     {
@@ -82,7 +97,12 @@ describe("a call may start", () => {
       tokens: 500,
       at: 61 * SECOND,
     },
-    { name: "at once, if it is larger and alone", limits: { tokensPerMinute: 100 }, tokens: 500, at: 0 },
+    {
+      name: "at once, if it is larger and alone",
+      limits: { tokensPerMinute: 100 },
+      tokens: 500,
+      at: 0,
+    },
     {
       name: "a minute after the clock went back by an hour",
       spent: [[HOUR, 1]],
@@ -122,8 +142,12 @@ describe("a call may start", () => {
     const limits = { tokensPerMinute: 100 };
     const spent = spentBy([0, 90], [SECOND, 10]);
     expect(earliestStart(spent, limits, 50, SECOND)).toBe(61 * SECOND);
-    expect(earliestStart(correct(spent, { at: 0, tokensMore: -80 }), limits, 50, SECOND)).toBe(SECOND);
-    expect(earliestStart(correct(spent, { at: 5 * HOUR, tokensMore: -80 }), limits, 50, SECOND)).toBe(61 * SECOND);
+    expect(earliestStart(correct(spent, { at: 0, tokensMore: -80 }), limits, 50, SECOND)).toBe(
+      SECOND,
+    );
+    expect(
+      earliestStart(correct(spent, { at: 5 * HOUR, tokensMore: -80 }), limits, 50, SECOND),
+    ).toBe(61 * SECOND);
   });
 });
 
@@ -151,7 +175,10 @@ it("what is kept stays small, however many calls there are", () => {
 });
 
 it("calls that start when they may never exceed a limit in any minute, and wait no more than a second too long", () => {
-  const call = fc.record({ gap: fc.integer({ min: 0, max: 20_000 }), tokens: fc.integer({ min: 1, max: 100 }) });
+  const call = fc.record({
+    gap: fc.integer({ min: 0, max: 20_000 }),
+    tokens: fc.integer({ min: 1, max: 100 }),
+  });
   fc.assert(
     fc.property(fc.array(call, { maxLength: 60 }), (calls) => {
       const limits = { requestsPerMinute: 5, tokensPerMinute: 200 };
@@ -172,12 +199,17 @@ it("calls that start when they may never exceed a limit in any minute, and wait 
 });
 
 /** By trying each moment at which a call leaves the minute: an independent answer. */
-function exactStart(made: { at: number; tokens: number }[], { tokens, asked }: { tokens: number; asked: number }): number {
+function exactStart(
+  made: { at: number; tokens: number }[],
+  { tokens, asked }: { tokens: number; asked: number },
+): number {
   const fits = (when: number) => {
     const minute = made.filter(({ at }) => at > when - MINUTE);
     return minute.length < 5 && minute.reduce((sum, one) => sum + one.tokens, tokens) <= 200;
   };
   return (
-    [asked, ...made.map(({ at }) => at + MINUTE)].filter((when) => when >= asked && fits(when)).sort((a, b) => a - b)[0] ?? asked
+    [asked, ...made.map(({ at }) => at + MINUTE)]
+      .filter((when) => when >= asked && fits(when))
+      .sort((a, b) => a - b)[0] ?? asked
   );
 }

@@ -12,7 +12,11 @@ import {
 
 const SECOND = 1_000;
 const HOUR = 3_600_000;
-const asker = (id: string, tokens = 10, limits: Asker["limits"] = { requestsPerMinute: 2 }): Asker => ({ id, limits, tokens });
+const asker = (
+  id: string,
+  tokens = 10,
+  limits: Asker["limits"] = { requestsPerMinute: 2 },
+): Asker => ({ id, limits, tokens });
 
 /** One step after the other; what each was told: `start`, or when there may be room. */
 type Step = { ask: Asker; at: number } | { leave: string } | { settle: string; tokens: number };
@@ -65,7 +69,16 @@ describe("calls to one endpoint", () => {
         { ask: c, at: 61 * SECOND },
         { ask: d, at: 61 * SECOND },
       ],
-      told: ["start", "start", 61 * SECOND, 61 * SECOND, 61 * SECOND, 61 * SECOND, "start", "start"],
+      told: [
+        "start",
+        "start",
+        61 * SECOND,
+        61 * SECOND,
+        61 * SECOND,
+        61 * SECOND,
+        "start",
+        "start",
+      ],
     },
     {
       name: "do not wait for one that has gone without a word",
@@ -79,7 +92,13 @@ describe("calls to one endpoint", () => {
     },
     {
       name: "do not wait for one that left",
-      steps: [{ ask: a, at: 0 }, { ask: b, at: 0 }, { ask: c, at: SECOND }, { leave: "c" }, { ask: d, at: 61 * SECOND }],
+      steps: [
+        { ask: a, at: 0 },
+        { ask: b, at: 0 },
+        { ask: c, at: SECOND },
+        { leave: "c" },
+        { ask: d, at: 61 * SECOND },
+      ],
       told: ["start", "start", 61 * SECOND, "start"],
     },
     {
@@ -124,7 +143,13 @@ describe("calls to one endpoint", () => {
     },
     {
       name: "give their request back if they are not made",
-      steps: [{ ask: a, at: 0 }, { ask: b, at: 0 }, { leave: "a" }, { ask: c, at: SECOND }, { ask: d, at: SECOND }],
+      steps: [
+        { ask: a, at: 0 },
+        { ask: b, at: 0 },
+        { leave: "a" },
+        { ask: c, at: SECOND },
+        { ask: d, at: SECOND },
+      ],
       told: ["start", "start", "start", 61 * SECOND],
     },
     {
@@ -139,16 +164,24 @@ describe("calls to one endpoint", () => {
     },
     {
       name: "give their tokens back if they are not made",
-      steps: [{ ask: asker("a", 90, tpm), at: 0 }, { leave: "a" }, { ask: asker("b", 90, tpm), at: SECOND }],
+      steps: [
+        { ask: asker("a", 90, tpm), at: 0 },
+        { leave: "a" },
+        { ask: asker("b", 90, tpm), at: SECOND },
+      ],
       told: ["start", "start"],
     },
   ])("$name", ({ steps, told }) => expect(play(steps).told).toEqual(told));
 
   it("leave nothing behind that grows", () => {
-    const steps = Array.from({ length: 500 }, (_, nth): Step => ({ ask: asker(`c${nth}`, 1, {}), at: nth * 10 * SECOND }));
+    const steps = Array.from(
+      { length: 500 },
+      (_, nth): Step => ({ ask: asker(`c${nth}`, 1, {}), at: nth * 10 * SECOND }),
+    );
     expect(play(steps).queue.granted.length).toBeLessThanOrEqual(91); // a quarter of an hour of calls that nobody settled
     expect(
-      play([...steps, { settle: "c499", tokens: 1 }, { settle: "c498", tokens: 1 }]).queue.granted.length,
+      play([...steps, { settle: "c499", tokens: 1 }, { settle: "c498", tokens: 1 }]).queue.granted
+        .length,
     ).toBeLessThanOrEqual(89);
   });
 });
@@ -190,7 +223,13 @@ describe("calls to one endpoint whose clock went back by an hour", () => {
     },
     {
       name: "give their request back although they were let in right after",
-      steps: [{ ask: a, at: HOUR }, { ask: b, at: 0 }, { leave: "b" }, { ask: c, at: SECOND }, { ask: d, at: SECOND }],
+      steps: [
+        { ask: a, at: HOUR },
+        { ask: b, at: 0 },
+        { leave: "b" },
+        { ask: c, at: SECOND },
+        { ask: d, at: SECOND },
+      ],
       told: ["start", "start", "start", 61 * SECOND],
     },
     {
@@ -206,7 +245,10 @@ describe("calls to one endpoint whose clock went back by an hour", () => {
   ])("$name", ({ steps, told }) => expect(play(steps).told).toEqual(told));
 
   it("never exceed the limit in any minute that really passes, nor wait longer than one after it last went back", () => {
-    const step = fc.record({ gap: fc.integer({ min: 0, max: 40_000 }), back: fc.constantFrom(0, 0, 1, 10 * SECOND, HOUR) });
+    const step = fc.record({
+      gap: fc.integer({ min: 0, max: 40_000 }),
+      back: fc.constantFrom(0, 0, 1, 10 * SECOND, HOUR),
+    });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
         let [queue, passed, moved] = [EMPTY_QUEUE, 0, 40 * HOUR];

@@ -15,8 +15,23 @@ const ALIAS: Readonly<Record<string, string>> = {
 async function reply(model: string, stage: Stage, texts: string[] = []): Promise<Reply> {
   const shown = texts.map((text) => ({ alias: ALIAS[text] ?? "", text: text.trim() }));
   const asked = nothingAsked(model);
-  const none = { offers: [], forced: false, news: [], updates: 0, callIndex: 0, toolResults: [], question: SCENARIO.question };
-  const situation: Situation = { ...none, model, aliases: ["agent1", "agent2", "agent3"], stage, shown, asked };
+  const none = {
+    offers: [],
+    forced: false,
+    news: [],
+    updates: 0,
+    callIndex: 0,
+    toolResults: [],
+    question: SCENARIO.question,
+  };
+  const situation: Situation = {
+    ...none,
+    model,
+    aliases: ["agent1", "agent2", "agent3"],
+    stage,
+    shown,
+    asked,
+  };
   const script = SCENARIO.models[model];
   if (!script) throw new Error(`no script for ${model}`);
   return script(situation);
@@ -35,14 +50,24 @@ describe("the demo's story", () => {
   const improved = [THOROUGH, LARGEST, IMPROVED];
 
   it.each<{ name: string; model: string; stage: Stage; shown?: string[]; want: object }>([
-    { name: "the sprinter answers roughly", model: "gpt-5.6-luna", stage: "first_answer", want: answered(ROUGH) },
+    {
+      name: "the sprinter answers roughly",
+      model: "gpt-5.6-luna",
+      stage: "first_answer",
+      want: answered(ROUGH),
+    },
     {
       name: "the judge answers with the largest pool",
       model: "gemini-3.1-pro-preview",
       stage: "first_answer",
       want: answered(LARGEST),
     },
-    { name: "the thinker answers thoroughly", model: "claude-opus-5-5", stage: "first_answer", want: answered(THOROUGH) },
+    {
+      name: "the thinker answers thoroughly",
+      model: "claude-opus-5-5",
+      stage: "first_answer",
+      want: answered(THOROUGH),
+    },
     {
       name: "the sprinter votes while there is nothing better",
       model: "gpt-5.6-luna",
@@ -64,7 +89,13 @@ describe("the demo's story", () => {
       shown: first,
       want: voted("agent1"),
     },
-    { name: "the thinker votes", model: "claude-opus-5-5", stage: "deciding", shown: overtaken, want: voted("agent2") },
+    {
+      name: "the thinker votes",
+      model: "claude-opus-5-5",
+      stage: "deciding",
+      shown: overtaken,
+      want: voted("agent2"),
+    },
     {
       name: "the sprinter ends with the improved answer",
       model: "gpt-5.6-luna",
@@ -110,9 +141,12 @@ describe("the demo's story", () => {
     const decidingFrom = Math.max(rough, largest) * 1.1 + 250; // the team waits a grace after its second answer
     const thorough = durationMs(await reply("claude-opus-5-5", "first_answer"));
     const sprinterVote = decidingFrom + durationMs(await reply("gpt-5.6-luna", "deciding", first));
-    const thinkerVote = thorough + durationMs(await reply("claude-opus-5-5", "deciding", overtaken));
+    const thinkerVote =
+      thorough + durationMs(await reply("claude-opus-5-5", "deciding", overtaken));
     const improvement = thorough + durationMs(await reply("gpt-5.6-luna", "deciding", overtaken));
-    const staleVote = Math.max(rough, largest) + durationMs(await reply("gemini-3.1-pro-preview", "deciding", first));
+    const staleVote =
+      Math.max(rough, largest) +
+      durationMs(await reply("gemini-3.1-pro-preview", "deciding", first));
     const inOrder: [number, number][] = [
       [sprinterVote, thorough],
       [thinkerVote, improvement],
@@ -120,7 +154,8 @@ describe("the demo's story", () => {
     ];
     for (const [earlier, later] of inOrder) expect(later - earlier).toBeGreaterThan(1_000);
 
-    const consensus = staleVote + durationMs(await reply("gemini-3.1-pro-preview", "deciding", improved));
+    const consensus =
+      staleVote + durationMs(await reply("gemini-3.1-pro-preview", "deciding", improved));
     const whole = consensus + durationMs(await reply("gpt-5.6-luna", "presentation", improved));
     expect(whole).toBeGreaterThan(15_000);
     expect(whole).toBeLessThan(30_000);

@@ -5,7 +5,10 @@ import { freePort, isHealthy } from "../../simulated/service/loopback";
 
 /** A server on a port of 127.0.0.1 that answers everything with `status`. */
 async function serving(status: number, port = 0) {
-  const server = createServer((_, response) => response.writeHead(status).end()).listen(port, "127.0.0.1");
+  const server = createServer((_, response) => response.writeHead(status).end()).listen(
+    port,
+    "127.0.0.1",
+  );
   await once(server, "listening");
   const address = server.address();
   if (!address || typeof address === "string") throw new Error("no port");

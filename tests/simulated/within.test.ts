@@ -5,7 +5,9 @@ const never = new Promise<never>(() => {});
 
 it("gives what the work gives, also what it throws", async () => {
   expect(await within(1_000, "seven", Promise.resolve(7))).toBe(7);
-  await expect(within(1_000, "seven", Promise.reject(new Error("no seven")))).rejects.toThrow("no seven");
+  await expect(within(1_000, "seven", Promise.reject(new Error("no seven")))).rejects.toThrow(
+    "no seven",
+  );
 });
 
 it("says what it waited for in vain", async () => {

@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { AUDIT_START, type AuditEntry, auditHash, auditKey, type AuditRow, firstBroken } from "../../src/tenancy/audit";
+import {
+  AUDIT_START,
+  type AuditEntry,
+  auditHash,
+  auditKey,
+  type AuditRow,
+  firstBroken,
+} from "../../src/tenancy/audit";
 
 const entry = (nth: number): AuditEntry => ({
   at: nth,
@@ -17,7 +24,11 @@ const KEY = auditKey("the master key", "object");
 function chain(count: number, keyAt: (seq: number) => Key = () => KEY): AuditRow[] {
   const rows: AuditRow[] = [];
   for (let seq = 1; seq <= count; seq += 1) {
-    rows.push({ ...entry(seq), seq, hash: auditHash(rows.at(-1)?.hash ?? AUDIT_START, seq, entry(seq), keyAt(seq)) });
+    rows.push({
+      ...entry(seq),
+      seq,
+      hash: auditHash(rows.at(-1)?.hash ?? AUDIT_START, seq, entry(seq), keyAt(seq)),
+    });
   }
   return rows;
 }
@@ -28,17 +39,38 @@ describe.each<{ name: string; key: Key }>([
 ])("the chain of an audit log $name", ({ key }) => {
   const rows = chain(5, () => key);
   const without = (seq: number) => rows.filter((row) => row.seq !== seq);
-  const changed = (seq: number, more: Partial<AuditRow>) => rows.map((row) => (row.seq === seq ? { ...row, ...more } : row));
+  const changed = (seq: number, more: Partial<AuditRow>) =>
+    rows.map((row) => (row.seq === seq ? { ...row, ...more } : row));
 
   it.each([
     { name: "is whole as it was written", rows, from: AUDIT_START, broken: null },
-    { name: "is whole from any row on", rows: rows.slice(2), from: rows[1]?.hash ?? "", broken: null },
+    {
+      name: "is whole from any row on",
+      rows: rows.slice(2),
+      from: rows[1]?.hash ?? "",
+      broken: null,
+    },
     { name: "is whole without rows", rows: [], from: AUDIT_START, broken: null },
-    { name: "shows a row that was changed", rows: changed(3, { result: 403 }), from: AUDIT_START, broken: 3 },
-    { name: "shows who was changed", rows: changed(2, { keyId: "other" }), from: AUDIT_START, broken: 2 },
+    {
+      name: "shows a row that was changed",
+      rows: changed(3, { result: 403 }),
+      from: AUDIT_START,
+      broken: 3,
+    },
+    {
+      name: "shows who was changed",
+      rows: changed(2, { keyId: "other" }),
+      from: AUDIT_START,
+      broken: 2,
+    },
     { name: "shows a row that is missing", rows: without(3), from: AUDIT_START, broken: 4 },
     { name: "shows that its beginning is missing", rows: without(1), from: AUDIT_START, broken: 2 },
-    { name: "shows a row with a new hash by the row after it", rows: forged(rows, key), from: AUDIT_START, broken: 4 },
+    {
+      name: "shows a row with a new hash by the row after it",
+      rows: forged(rows, key),
+      from: AUDIT_START,
+      broken: 4,
+    },
   ])("$name", ({ rows, from, broken }) => {
     expect(firstBroken(rows, from, key)).toBe(broken);
   });
@@ -47,7 +79,13 @@ describe.each<{ name: string; key: Key }>([
 /** The third row says something else, under a hash that fits it. */
 function forged(rows: readonly AuditRow[], key: Key): AuditRow[] {
   return rows.map((row) =>
-    row.seq === 3 ? { ...row, result: 500, hash: auditHash(rows[1]?.hash ?? "", 3, { ...row, result: 500 }, key) } : row,
+    row.seq === 3
+      ? {
+          ...row,
+          result: 500,
+          hash: auditHash(rows[1]?.hash ?? "", 3, { ...row, result: 500 }, key),
+        }
+      : row,
   );
 }
 
@@ -59,9 +97,21 @@ describe("an audit log under a key (L18)", () => {
   });
 
   it.each<{ name: string; rows: AuditRow[]; broken: number }>([
-    { name: "by who has another key", rows: chain(5, () => auditKey("another", "object")), broken: 1 },
-    { name: "by who has another log's key", rows: chain(5, () => auditKey("the master key", "other")), broken: 1 },
-    { name: "from a row on by who has none", rows: chain(5, (seq) => (seq < 3 ? KEY : null)), broken: 3 },
+    {
+      name: "by who has another key",
+      rows: chain(5, () => auditKey("another", "object")),
+      broken: 1,
+    },
+    {
+      name: "by who has another log's key",
+      rows: chain(5, () => auditKey("the master key", "other")),
+      broken: 1,
+    },
+    {
+      name: "from a row on by who has none",
+      rows: chain(5, (seq) => (seq < 3 ? KEY : null)),
+      broken: 3,
+    },
     {
       name: "up to its last row by who has none",
       rows: [...chain(4, () => null), ...chain(5).slice(4)],

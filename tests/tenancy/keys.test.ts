@@ -1,5 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { bearerOf, hashSecret, isUseToNote, judgeKey, type KeyRow, parseDuration, parseKey, toKey } from "../../src/tenancy/keys";
+import {
+  bearerOf,
+  hashSecret,
+  isUseToNote,
+  judgeKey,
+  type KeyRow,
+  parseDuration,
+  parseKey,
+  toKey,
+} from "../../src/tenancy/keys";
 
 const NOW = 1_800_000_000_000;
 const ID = "01jd0000000000000000000abc";
@@ -47,18 +56,58 @@ describe("a key", () => {
 
 describe("judging a key", () => {
   it.each([
-    { name: "its own secret: its tenant and scopes", row: row(), secret: made.secret, scopes: ["read", "run"] },
-    { name: "a key to read: no more", row: row({ scopes: "read" }), secret: made.secret, scopes: ["read"] },
-    { name: "a key for all", row: row({ scopes: "admin" }), secret: made.secret, scopes: ["read", "run", "admin"] },
-    { name: "a scope nobody knows: it opens nothing", row: row({ scopes: "root" }), secret: made.secret, scopes: [] },
-    { name: "one that ends later", row: row({ expires_at: NOW + 1 }), secret: made.secret, scopes: ["read", "run"] },
+    {
+      name: "its own secret: its tenant and scopes",
+      row: row(),
+      secret: made.secret,
+      scopes: ["read", "run"],
+    },
+    {
+      name: "a key to read: no more",
+      row: row({ scopes: "read" }),
+      secret: made.secret,
+      scopes: ["read"],
+    },
+    {
+      name: "a key for all",
+      row: row({ scopes: "admin" }),
+      secret: made.secret,
+      scopes: ["read", "run", "admin"],
+    },
+    {
+      name: "a scope nobody knows: it opens nothing",
+      row: row({ scopes: "root" }),
+      secret: made.secret,
+      scopes: [],
+    },
+    {
+      name: "one that ends later",
+      row: row({ expires_at: NOW + 1 }),
+      secret: made.secret,
+      scopes: ["read", "run"],
+    },
     { name: "one that ends now", row: row({ expires_at: NOW }), secret: made.secret, scopes: null },
-    { name: "one that was revoked", row: row({ revoked_at: NOW - 1 }), secret: made.secret, scopes: null },
+    {
+      name: "one that was revoked",
+      row: row({ revoked_at: NOW - 1 }),
+      secret: made.secret,
+      scopes: null,
+    },
     { name: "another secret", row: row(), secret: made.secret.replace(/.$/, "!"), scopes: null },
     { name: "no secret", row: row(), secret: "", scopes: null },
-    { name: "a row without a hash", row: row({ secret_hash: "" }), secret: made.secret, scopes: null },
+    {
+      name: "a row without a hash",
+      row: row({ secret_hash: "" }),
+      secret: made.secret,
+      scopes: null,
+    },
     { name: "no row", row: null, secret: made.secret, scopes: null },
-    { name: "no row, and the secret that stands in for one", row: null, secret: "nobody", scopes: null },
+    {
+      name: "no row, and the secret that stands in for one",
+      row: null,
+      secret: "nobody",
+      scopes: null,
+    },
   ])("$name", ({ row, secret, scopes }) => {
     const principal = judgeKey(row, secret, NOW);
     expect(principal && [...principal.scopes]).toEqual(scopes);

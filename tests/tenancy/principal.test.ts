@@ -1,5 +1,11 @@
 import { expect, it } from "vitest";
-import { isScope, isTenant, LOCAL_PRINCIPAL, type Scope, withIncluded } from "../../src/tenancy/principal";
+import {
+  isScope,
+  isTenant,
+  LOCAL_PRINCIPAL,
+  type Scope,
+  withIncluded,
+} from "../../src/tenancy/principal";
 
 it.each<{ given: Scope[]; then: Scope[] }>([
   { given: [], then: [] },

@@ -12,7 +12,12 @@ import {
 } from "../../src/tenancy/quota";
 
 const NOW = Date.parse("2026-11-21T23:59:00Z");
-const lease = (turn: number, reservedUsd = 0, endsAt = NOW + 1): Lease => ({ session: "s", turn, reservedUsd, endsAt });
+const lease = (turn: number, reservedUsd = 0, endsAt = NOW + 1): Lease => ({
+  session: "s",
+  turn,
+  reservedUsd,
+  endsAt,
+});
 const wish = (maxCostUsd: number | null = null, turn = 9) => ({
   session: "s",
   turn,
@@ -26,9 +31,30 @@ const dollars = (usdPerDay: number): Quota => ({ ...UNLIMITED, usdPerDay });
 
 describe("a turn starts", () => {
   it.each([
-    { name: "without limits, with the budget it asks for", quota: UNLIMITED, leases: [], spent: 900, asks: 5, gets: 5 },
-    { name: "without limits and budget, as far as it goes", quota: UNLIMITED, leases: [], spent: 900, asks: null, gets: null },
-    { name: "beside fewer turns than may run", quota: turns(2), leases: [lease(1)], spent: 0, asks: null, gets: null },
+    {
+      name: "without limits, with the budget it asks for",
+      quota: UNLIMITED,
+      leases: [],
+      spent: 900,
+      asks: 5,
+      gets: 5,
+    },
+    {
+      name: "without limits and budget, as far as it goes",
+      quota: UNLIMITED,
+      leases: [],
+      spent: 900,
+      asks: null,
+      gets: null,
+    },
+    {
+      name: "beside fewer turns than may run",
+      quota: turns(2),
+      leases: [lease(1)],
+      spent: 0,
+      asks: null,
+      gets: null,
+    },
     {
       name: "beside turns whose leases have ended",
       quota: turns(1),
@@ -37,9 +63,30 @@ describe("a turn starts", () => {
       asks: null,
       gets: null,
     },
-    { name: "again, if its lease is the only one", quota: turns(1), leases: [lease(9)], spent: 0, asks: null, gets: null },
-    { name: "with all that is left of the day", quota: dollars(10), leases: [], spent: 4, asks: null, gets: 6 },
-    { name: "with its budget, where that is less", quota: dollars(10), leases: [], spent: 4, asks: 1, gets: 1 },
+    {
+      name: "again, if its lease is the only one",
+      quota: turns(1),
+      leases: [lease(9)],
+      spent: 0,
+      asks: null,
+      gets: null,
+    },
+    {
+      name: "with all that is left of the day",
+      quota: dollars(10),
+      leases: [],
+      spent: 4,
+      asks: null,
+      gets: 6,
+    },
+    {
+      name: "with its budget, where that is less",
+      quota: dollars(10),
+      leases: [],
+      spent: 4,
+      asks: 1,
+      gets: 1,
+    },
     {
       name: "with less than its budget, where less is left",
       quota: dollars(10),
@@ -48,23 +95,75 @@ describe("a turn starts", () => {
       asks: 5,
       gets: 3,
     },
-    { name: "again, with what it had reserved itself", quota: dollars(10), leases: [lease(9, 6)], spent: 4, asks: null, gets: 6 },
-    { name: "beside a reservation that has ended", quota: dollars(10), leases: [lease(1, 10, NOW)], spent: 0, asks: 2, gets: 2 },
-    { name: "with a budget of nothing, though nothing is left", quota: dollars(10), leases: [], spent: 11, asks: 0, gets: 0 },
+    {
+      name: "again, with what it had reserved itself",
+      quota: dollars(10),
+      leases: [lease(9, 6)],
+      spent: 4,
+      asks: null,
+      gets: 6,
+    },
+    {
+      name: "beside a reservation that has ended",
+      quota: dollars(10),
+      leases: [lease(1, 10, NOW)],
+      spent: 0,
+      asks: 2,
+      gets: 2,
+    },
+    {
+      name: "with a budget of nothing, though nothing is left",
+      quota: dollars(10),
+      leases: [],
+      spent: 11,
+      asks: 0,
+      gets: 0,
+    },
   ])("$name", ({ quota, leases, spent, asks, gets }) => {
     const decision = judgeTurn(quota, { leases, spentUsd: spent }, wish(asks), NOW);
-    expect(decision).toMatchObject({ ok: true, maxCostUsd: gets, lease: { session: "s", turn: 9, reservedUsd: gets ?? 0 } });
+    expect(decision).toMatchObject({
+      ok: true,
+      maxCostUsd: gets,
+      lease: { session: "s", turn: 9, reservedUsd: gets ?? 0 },
+    });
   });
 });
 
 describe("a turn is refused", () => {
   it.each([
-    { name: "beside as many turns as may run", quota: turns(1), leases: [lease(1)], spent: 0, code: "quota_exceeded" },
-    { name: "when the day's money is spent", quota: dollars(10), leases: [], spent: 10, code: "spend_exceeded" },
-    { name: "when running turns have reserved it", quota: dollars(10), leases: [lease(1, 6)], spent: 4, code: "spend_exceeded" },
-    { name: "when more was spent than was allowed", quota: dollars(10), leases: [], spent: 12, code: "spend_exceeded" },
+    {
+      name: "beside as many turns as may run",
+      quota: turns(1),
+      leases: [lease(1)],
+      spent: 0,
+      code: "quota_exceeded",
+    },
+    {
+      name: "when the day's money is spent",
+      quota: dollars(10),
+      leases: [],
+      spent: 10,
+      code: "spend_exceeded",
+    },
+    {
+      name: "when running turns have reserved it",
+      quota: dollars(10),
+      leases: [lease(1, 6)],
+      spent: 4,
+      code: "spend_exceeded",
+    },
+    {
+      name: "when more was spent than was allowed",
+      quota: dollars(10),
+      leases: [],
+      spent: 12,
+      code: "spend_exceeded",
+    },
   ])("$name", ({ quota, leases, spent, code }) => {
-    expect(judgeTurn(quota, { leases, spentUsd: spent }, wish(), NOW)).toMatchObject({ ok: false, code });
+    expect(judgeTurn(quota, { leases, spentUsd: spent }, wish(), NOW)).toMatchObject({
+      ok: false,
+      code,
+    });
   });
 
   it.each([
@@ -72,10 +171,18 @@ describe("a turn is refused", () => {
     { name: "and its budget is more than is left", asks: 1, least: 0.02, then: "spend_exceeded" },
     { name: "but not when its own budget is as small", asks: 0.005, least: 0.02, then: true },
     { name: "but not when what is left is enough", asks: null, least: 0.01, then: true },
-  ])("when a cent is left of the day and its first call costs more, $name", ({ asks, least, then }) => {
-    const decision = judgeTurn(dollars(10), { leases: [], spentUsd: 9.99 }, { ...wish(asks), leastUsd: least - 1e-9 }, NOW);
-    expect(decision.ok || decision.code).toBe(then);
-  });
+  ])(
+    "when a cent is left of the day and its first call costs more, $name",
+    ({ asks, least, then }) => {
+      const decision = judgeTurn(
+        dollars(10),
+        { leases: [], spentUsd: 9.99 },
+        { ...wish(asks), leastUsd: least - 1e-9 },
+        NOW,
+      );
+      expect(decision.ok || decision.code).toBe(then);
+    },
+  );
 
   it("when money is capped and nobody knows what its agents cost", () => {
     const unpriced = { ...wish(), unpriced: ["a"] };
@@ -85,7 +192,9 @@ describe("a turn is refused", () => {
       agents: ["a"],
       isDaily: true,
     });
-    expect(judgeTurn(UNLIMITED, { leases: [], spentUsd: 0 }, unpriced, NOW)).toMatchObject({ ok: true });
+    expect(judgeTurn(UNLIMITED, { leases: [], spentUsd: 0 }, unpriced, NOW)).toMatchObject({
+      ok: true,
+    });
   });
 });
 
@@ -94,9 +203,16 @@ it("never reserves more than the cap, whatever starts and ends in between", () =
   let leases: Lease[] = [];
   let spentUsd = 0;
   for (let turn = 1; turn < 500; turn += 1) {
-    const decision = judgeTurn(quota, { leases, spentUsd }, wish(turn % 3 === 0 ? null : (turn % 7) / 2, turn), NOW);
+    const decision = judgeTurn(
+      quota,
+      { leases, spentUsd },
+      wish(turn % 3 === 0 ? null : (turn % 7) / 2, turn),
+      NOW,
+    );
     if (decision.ok) leases.push(decision.lease);
-    expect(leases.reduce((sum, one) => sum + one.reservedUsd, spentUsd)).toBeLessThanOrEqual(10 + 1e-9);
+    expect(leases.reduce((sum, one) => sum + one.reservedUsd, spentUsd)).toBeLessThanOrEqual(
+      10 + 1e-9,
+    );
     const [ended] = turn % 2 === 0 ? leases : [];
     if (ended) spentUsd += ended.reservedUsd / 4;
     leases = leases.filter((one) => one !== ended);
@@ -125,17 +241,41 @@ it.each(["many", "-1", "Infinity"])("%s is no limit", (text) => {
 
 it.each([
   { name: "nothing set", variables: {}, bad: null },
-  { name: "numbers", variables: { TENANT_CONCURRENT_TURNS: "20", TENANT_USD_PER_DAY: "0" }, bad: null },
-  { name: "a word", variables: { TENANT_CONCURRENT_TURNS: "many" }, bad: "TENANT_CONCURRENT_TURNS" },
-  { name: "a sign", variables: { TENANT_CONCURRENT_TURNS: "20", TENANT_USD_PER_DAY: "$5" }, bad: "TENANT_USD_PER_DAY" },
+  {
+    name: "numbers",
+    variables: { TENANT_CONCURRENT_TURNS: "20", TENANT_USD_PER_DAY: "0" },
+    bad: null,
+  },
+  {
+    name: "a word",
+    variables: { TENANT_CONCURRENT_TURNS: "many" },
+    bad: "TENANT_CONCURRENT_TURNS",
+  },
+  {
+    name: "a sign",
+    variables: { TENANT_CONCURRENT_TURNS: "20", TENANT_USD_PER_DAY: "$5" },
+    bad: "TENANT_USD_PER_DAY",
+  },
 ])("of the variables with limits, $name: $bad is wrong", ({ variables, bad }) => {
   expect(badLimit(variables)).toBe(bad);
 });
 
 describe("the deployment's variables limit (F2)", () => {
   it.each([
-    { name: "a tenant with keys to 20 turns, where nothing is set", isLocal: false, variables: {}, turns: 20, usd: null },
-    { name: "open local access by nothing, where nothing is set", isLocal: true, variables: {}, turns: null, usd: null },
+    {
+      name: "a tenant with keys to 20 turns, where nothing is set",
+      isLocal: false,
+      variables: {},
+      turns: 20,
+      usd: null,
+    },
+    {
+      name: "open local access by nothing, where nothing is set",
+      isLocal: true,
+      variables: {},
+      turns: null,
+      usd: null,
+    },
     {
       name: "open local access by what is set",
       isLocal: true,
@@ -143,11 +283,32 @@ describe("the deployment's variables limit (F2)", () => {
       turns: 1,
       usd: 0.00001,
     },
-    { name: "a tenant with keys by what is set", isLocal: false, variables: { turns: "3", usd: "5" }, turns: 3, usd: 5 },
-    { name: "nobody, where 0 is set", isLocal: false, variables: { turns: "0", usd: "0" }, turns: null, usd: null },
-    { name: "as if unset, where a variable is empty", isLocal: false, variables: { turns: " ", usd: "" }, turns: 20, usd: null },
+    {
+      name: "a tenant with keys by what is set",
+      isLocal: false,
+      variables: { turns: "3", usd: "5" },
+      turns: 3,
+      usd: 5,
+    },
+    {
+      name: "nobody, where 0 is set",
+      isLocal: false,
+      variables: { turns: "0", usd: "0" },
+      turns: null,
+      usd: null,
+    },
+    {
+      name: "as if unset, where a variable is empty",
+      isLocal: false,
+      variables: { turns: " ", usd: "" },
+      turns: 20,
+      usd: null,
+    },
   ])("$name", ({ isLocal, variables, turns, usd }) => {
-    const { turns: TENANT_CONCURRENT_TURNS = "", usd: TENANT_USD_PER_DAY = "" }: { turns?: string; usd?: string } = variables;
+    const {
+      turns: TENANT_CONCURRENT_TURNS = "",
+      usd: TENANT_USD_PER_DAY = "",
+    }: { turns?: string; usd?: string } = variables;
     const quota = deploymentQuota({ TENANT_CONCURRENT_TURNS, TENANT_USD_PER_DAY }, isLocal);
     expect(quota).toEqual({ concurrentTurns: turns, usdPerDay: usd });
   });

@@ -1,9 +1,22 @@
 import { describe, expect, it } from "vitest";
-import { type Binding, open, parseSealingKeys, seal, type SealingKeys, toSealingKey, versionOf } from "../../src/tenancy/sealing";
+import {
+  type Binding,
+  open,
+  parseSealingKeys,
+  seal,
+  type SealingKeys,
+  toSealingKey,
+  versionOf,
+} from "../../src/tenancy/sealing";
 import { entryOf } from "../builders/sealing-keys";
 
 const SECRET = "sk-caller-0123456789-ünï";
-const HERE: Binding = { tenant: "acme", session: "session_one", agent: "a", origin: "https://api.example.org" };
+const HERE: Binding = {
+  tenant: "acme",
+  session: "session_one",
+  agent: "a",
+  origin: "https://api.example.org",
+};
 const nonce = (fill: number) => new Uint8Array(12).fill(fill);
 
 function keysOf(...entries: string[]): SealingKeys {
@@ -44,13 +57,21 @@ describe("a sealed key", () => {
     { name: "another session", binding: { ...HERE, session: "session_two" } },
     { name: "another agent", binding: { ...HERE, agent: "b" } },
     { name: "another origin", binding: { ...HERE, origin: "https://evil.example.org" } },
-    { name: "names that only together read alike", binding: { ...HERE, tenant: "acmes", session: "ession_one" } },
+    {
+      name: "names that only together read alike",
+      binding: { ...HERE, tenant: "acmes", session: "ession_one" },
+    },
   ])("does not open for $name", ({ binding }) => {
     expect(open(OLD, sealed, binding)).toEqual({ ok: false, why: "not_opened", version: 1 });
   });
 
   it.each([
-    { name: "said to be of another version", text: sealed.replace("1:", "2:"), keys: BOTH, why: "not_opened" },
+    {
+      name: "said to be of another version",
+      text: sealed.replace("1:", "2:"),
+      keys: BOTH,
+      why: "not_opened",
+    },
     {
       name: "with one letter changed",
       text: sealed.replace(/.$/, (last) => (last === "A" ? "Q" : "A")),
@@ -85,8 +106,16 @@ describe("SEALING_KEYS", () => {
     { name: "spaces", text: "  ", problem: "SEALING_KEYS is not set" },
     { name: "a key without a version", text: key, problem: "entry 1" },
     { name: "version 0", text: `0:${key}`, problem: "entry 1" },
-    { name: "a key of 31 bytes", text: `1:${Buffer.alloc(31).toString("base64")}`, problem: "entry 1" },
-    { name: "a key of 33 bytes", text: `1:${Buffer.alloc(33).toString("base64")}`, problem: "entry 1" },
+    {
+      name: "a key of 31 bytes",
+      text: `1:${Buffer.alloc(31).toString("base64")}`,
+      problem: "entry 1",
+    },
+    {
+      name: "a key of 33 bytes",
+      text: `1:${Buffer.alloc(33).toString("base64")}`,
+      problem: "entry 1",
+    },
     { name: "a comma at the end", text: `1:${key},`, problem: "entry 2" },
     { name: "one version twice", text: `1:${key},1:${key}`, problem: "version 1 twice" },
   ])("of $name is refused without being told back", ({ text, problem }) => {
@@ -95,5 +124,6 @@ describe("SEALING_KEYS", () => {
     expect(JSON.stringify(parsed)).not.toContain(key.slice(0, 8));
   });
 
-  it("has entries of 256 bits", () => expect(() => toSealingKey(1, new Uint8Array(16))).toThrow("256 bits"));
+  it("has entries of 256 bits", () =>
+    expect(() => toSealingKey(1, new Uint8Array(16))).toThrow("256 bits"));
 });

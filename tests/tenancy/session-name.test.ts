@@ -11,7 +11,10 @@ it.each([
   { name: "another tenant", other: sessionName("master", "acmf", "session_1") },
   { name: "another session", other: sessionName("master", "acme", "session_2") },
   { name: "another master key", other: sessionName("mastes", "acme", "session_1") },
-  { name: "letters moved from the session to the tenant", other: sessionName("master", "acmes", "ession_1") },
+  {
+    name: "letters moved from the session to the tenant",
+    other: sessionName("master", "acmes", "ession_1"),
+  },
   { name: "no master key", other: sessionName(null, "acme", "session_1") },
 ])("is another for $name", ({ other }) => {
   expect(other).not.toBe(sessionName("master", "acme", "session_1"));

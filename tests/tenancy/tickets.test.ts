@@ -10,6 +10,9 @@ it("names its tenant and hides the rest", () => {
   expect(hash).not.toContain(ticket.slice(4, 20));
 });
 
-it.each(["", "mgt_", "mgt_short_acme", `${toTicket("acme", random).ticket}/x`, "x".repeat(5_000)])("is not %s", (text) => {
-  expect(tenantOfTicket(text)).toBeNull();
-});
+it.each(["", "mgt_", "mgt_short_acme", `${toTicket("acme", random).ticket}/x`, "x".repeat(5_000)])(
+  "is not %s",
+  (text) => {
+    expect(tenantOfTicket(text)).toBeNull();
+  },
+);

@@ -21,8 +21,16 @@ it("presets are neither seen nor asked for", () => {
 
 describe("presets are set already", () => {
   it.each<{ name: string; more: object; args: unknown }>([
-    { name: "where only the schema itself names them", more: { required: ["q", "tenant"] }, args: { q: "a" } },
-    { name: "beside alternatives of other arguments", more: { anyOf: [{ required: ["q"] }, false] }, args: { q: "a" } },
+    {
+      name: "where only the schema itself names them",
+      more: { required: ["q", "tenant"] },
+      args: { q: "a" },
+    },
+    {
+      name: "beside alternatives of other arguments",
+      more: { anyOf: [{ required: ["q"] }, false] },
+      args: { q: "a" },
+    },
     {
       name: "where an argument has parts of the same name",
       more: {
@@ -41,18 +49,38 @@ describe("presets are set already", () => {
 
 describe("nothing but the schema itself may name a preset: not", () => {
   it.each<{ more: object; at: string; says: string }>([
-    { more: { anyOf: [{ required: ["q"] }, { required: ["q", "tenant"] }] }, at: "anyOf/1/required", says: "names `tenant`" },
+    {
+      more: { anyOf: [{ required: ["q"] }, { required: ["q", "tenant"] }] },
+      at: "anyOf/1/required",
+      says: "names `tenant`",
+    },
     { more: { oneOf: [{ required: ["units"] }] }, at: "oneOf/0/required", says: "names `units`" },
-    { more: { allOf: [{ properties: { tenant: { minLength: 1 } } }] }, at: "allOf/0/properties/tenant", says: "names `tenant`" },
+    {
+      more: { allOf: [{ properties: { tenant: { minLength: 1 } } }] },
+      at: "allOf/0/properties/tenant",
+      says: "names `tenant`",
+    },
     { more: { not: { required: ["tenant"] } }, at: "not/required", says: "names `tenant`" },
-    { more: { not: { anyOf: [{ allOf: [{ required: ["tenant"] }] }] } }, at: "not/anyOf/0/allOf/0/required", says: "`tenant`" },
+    {
+      more: { not: { anyOf: [{ allOf: [{ required: ["tenant"] }] }] } },
+      at: "not/anyOf/0/allOf/0/required",
+      says: "`tenant`",
+    },
     { more: { enum: [{ q: "a", tenant: "x" }] }, at: "enum", says: "names `tenant`" },
     { more: { allOf: [{ const: { tenant: "x" } }] }, at: "allOf/0/const", says: "names `tenant`" },
     { more: { default: { units: "f" } }, at: "default", says: "names `units`" },
-    { more: { examples: [{ q: "a" }, { q: "a", units: "f" }] }, at: "examples", says: "names `units`" },
+    {
+      more: { examples: [{ q: "a" }, { q: "a", units: "f" }] },
+      at: "examples",
+      says: "names `units`",
+    },
     { more: { minProperties: 2 }, at: "minProperties", says: "counts arguments" },
     { more: { maxProperties: 2 }, at: "maxProperties", says: "counts arguments" },
-    { more: { anyOf: [{ minProperties: 2 }] }, at: "anyOf/0/minProperties", says: "counts arguments" },
+    {
+      more: { anyOf: [{ minProperties: 2 }] },
+      at: "anyOf/0/minProperties",
+      says: "counts arguments",
+    },
   ])("$at", ({ more, at, says }) => {
     const schema = schemaWith(more);
     expect(parameterProblem(schema)).toBeNull();

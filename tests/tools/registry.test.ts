@@ -16,12 +16,24 @@ describe("each tool of the registry", () => {
 
 describe("current_time", () => {
   const run = (args: unknown) =>
-    registeredTool("current_time")?.run(args, contextWith(fetch, { now: () => Date.UTC(2026, 10, 22, 9, 5) }));
+    registeredTool("current_time")?.run(
+      args,
+      contextWith(fetch, { now: () => Date.UTC(2026, 10, 22, 9, 5) }),
+    );
 
   it.each([
-    [{}, { outcome: "ok", text: "Sunday, 22 November 2026 at 09:05:00 UTC (2026-11-22T09:05:00.000Z)" }],
+    [
+      {},
+      {
+        outcome: "ok",
+        text: "Sunday, 22 November 2026 at 09:05:00 UTC (2026-11-22T09:05:00.000Z)",
+      },
+    ],
     [{ time_zone: "Asia/Tokyo" }, { outcome: "ok", text: expect.stringContaining("18:05:00") }],
-    [{ time_zone: "Mars/Base" }, { outcome: "error", text: expect.stringContaining('no time zone "Mars/Base"') }],
+    [
+      { time_zone: "Mars/Base" },
+      { outcome: "error", text: expect.stringContaining('no time zone "Mars/Base"') },
+    ],
     [{ zone: "UTC" }, { outcome: "error", text: expect.stringContaining("zone") }],
     [null, { outcome: "error", text: "The arguments must be a JSON object." }],
   ])("for %j", async (args, result) => expect(await run(args)).toEqual(result));

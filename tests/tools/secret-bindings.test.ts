@@ -4,7 +4,8 @@ import { maySend } from "../../src/tools/secret-bindings";
 
 const ORIGIN = "https://api.example.com";
 /** Byte by byte, as lax as any server. */
-const decoded = (escapes: string) => escapes.replaceAll(/%../g, (one) => String.fromCharCode(Number.parseInt(one.slice(1), 16)));
+const decoded = (escapes: string) =>
+  escapes.replaceAll(/%../g, (one) => String.fromCharCode(Number.parseInt(one.slice(1), 16)));
 const V1 = [{ origin: ORIGIN, paths: ["/v1/public"] }];
 
 describe("a secret that is bound to a path goes", () => {
@@ -61,7 +62,9 @@ describe("a secret that is bound to a path goes", () => {
         let { pathname } = new URL(url);
         for (let nth = 0; nth < 6; nth += 1) {
           pathname = pathname.replace(/(?:%[0-9a-f]{2})+/gi, decoded).replaceAll(/;[^/\\]*/g, "");
-          expect(new URL(pathname.replace(/^\/+/, "/"), ORIGIN).pathname).toMatch(/^\/+v1\/+public(\/|$)/);
+          expect(new URL(pathname.replace(/^\/+/, "/"), ORIGIN).pathname).toMatch(
+            /^\/+v1\/+public(\/|$)/,
+          );
         }
       }),
       { numRuns: 3_000 },
@@ -78,7 +81,12 @@ describe("a secret goes", () => {
     { method: "GET", url: `${ORIGIN}/any`, goes: true, why: "by a method that is bound" },
     { method: "get", url: `${ORIGIN}/any`, goes: true, why: "however that is written" },
     { method: "DELETE", url: `${ORIGIN}/any`, goes: false, why: "not by another" },
-    { method: "DELETE", url: "https://b.net/x%20y/z", goes: true, why: "by any where none is bound" },
+    {
+      method: "DELETE",
+      url: "https://b.net/x%20y/z",
+      goes: true,
+      why: "by any where none is bound",
+    },
     { method: "GET", url: "https://c.net/", goes: false, why: "to no other origin" },
     { method: "GET", url: "http://api.example.com/", goes: false, why: "to no other scheme" },
     { method: "GET", url: `${ORIGIN}:8443/`, goes: false, why: "to no other port" },

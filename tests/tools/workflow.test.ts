@@ -20,7 +20,10 @@ describe("the orchestrator's tools", () => {
   it("let one vote for any alias of the team, in an order that tells nothing", () => {
     const [vote] = workflowTools(["vote"], ALIASES);
     expect(vote?.parameters).toMatchObject({
-      properties: { agent_id: { type: "string", enum: ["agent1", "agent2", "agent10"] }, reason: { type: "string" } },
+      properties: {
+        agent_id: { type: "string", enum: ["agent1", "agent2", "agent10"] },
+        reason: { type: "string" },
+      },
       required: ["agent_id", "reason"],
       additionalProperties: false,
     });
@@ -32,11 +35,16 @@ describe("the orchestrator's tools", () => {
     { tool: "restart_orchestration", required: ["reason", "instructions"] },
     { tool: "assign_personas", required: ["personas"] },
   ])("$tool requires $required", ({ tool, required }) => {
-    expect(workflowTools([tool], ALIASES)[0]?.parameters).toMatchObject({ type: "object", required });
+    expect(workflowTools([tool], ALIASES)[0]?.parameters).toMatchObject({
+      type: "object",
+      required,
+    });
   });
 
   it("are the same text for the same team, whatever the order of its agents", () => {
-    const texts = [ALIASES, ALIASES.toReversed()].map((aliases) => JSON.stringify(workflowTools(WORKFLOW_TOOLS, aliases)));
+    const texts = [ALIASES, ALIASES.toReversed()].map((aliases) =>
+      JSON.stringify(workflowTools(WORKFLOW_TOOLS, aliases)),
+    );
     expect(texts[0]).toBe(texts[1]);
   });
 });

@@ -14,7 +14,14 @@ export type Lies = Partial<{
   /** Unix mode; 0: made elsewhere. */
   mode: number;
   /** Where the local header differs from the directory. */
-  local: Partial<{ name: Uint8Array; method: number; crc: number; packedSize: number; size: number; flags: number }>;
+  local: Partial<{
+    name: Uint8Array;
+    method: number;
+    crc: number;
+    packedSize: number;
+    size: number;
+    flags: number;
+  }>;
 }>;
 export type Member = { name: string; content?: Uint8Array | string; stored?: true; lies?: Lies };
 export type End = Partial<{
@@ -27,8 +34,10 @@ export type End = Partial<{
   cut: number;
 }>;
 
-const bytesOf = (value: Uint8Array | string): Uint8Array => (typeof value === "string" ? new TextEncoder().encode(value) : value);
-const concat = (parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => Uint8Array.from(parts.flatMap((part) => [...part]));
+const bytesOf = (value: Uint8Array | string): Uint8Array =>
+  typeof value === "string" ? new TextEncoder().encode(value) : value;
+const concat = (parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from(parts.flatMap((part) => [...part]));
 
 function record(fields: readonly (readonly [size: 2 | 4, value: number])[]): Uint8Array {
   const bytes = new Uint8Array(fields.reduce((sum, [size]) => sum + size, 0));
@@ -50,11 +59,27 @@ const sizesOf = ({ crc, packedSize, size }: { crc: number; packedSize: number; s
   ] as const;
 
 /** What stands in front of a member's contents, the contents, and what the directory says of it. */
-function memberAt(at: number, { name, content = "", stored, lies = {} }: Member): { local: Uint8Array[]; central: Uint8Array[] } {
+function memberAt(
+  at: number,
+  { name, content = "", stored, lies = {} }: Member,
+): { local: Uint8Array[]; central: Uint8Array[] } {
   const plain = bytesOf(content);
   const packed = stored ? plain : deflateSync(plain);
-  const kind = { name: bytesOf(name), flags: 0x0800, method: stored ? 0 : 8, extra: new Uint8Array(), mode: 0, offset: at };
-  const told = { ...kind, crc: crc32(plain), packedSize: packed.byteLength, size: plain.byteLength, ...lies };
+  const kind = {
+    name: bytesOf(name),
+    flags: 0x0800,
+    method: stored ? 0 : 8,
+    extra: new Uint8Array(),
+    mode: 0,
+    offset: at,
+  };
+  const told = {
+    ...kind,
+    crc: crc32(plain),
+    packedSize: packed.byteLength,
+    size: plain.byteLength,
+    ...lies,
+  };
   const front = { ...told, ...lies.local };
   const nameBytes = front.name.byteLength;
   const header = record([

@@ -9,7 +9,10 @@ async function goesOnBesides(sizes: readonly number[]): Promise<boolean> {
     for (const [nth, size] of sizes.entries()) await writer.put(`${nth}`, new Uint8Array(size));
     return true;
   })();
-  const first = await Promise.race([puts, new Promise<boolean>((resolve) => setTimeout(() => resolve(false), 5))]);
+  const first = await Promise.race([
+    puts,
+    new Promise<boolean>((resolve) => setTimeout(() => resolve(false), 5)),
+  ]);
   open.resolve();
   await puts;
   await writer.end();
@@ -19,9 +22,17 @@ async function goesOnBesides(sizes: readonly number[]): Promise<boolean> {
 it.each([
   { name: "four small ones may be on their way", sizes: [1, 1, 1, 1], then: true },
   { name: "a fifth waits for them", sizes: [1, 1, 1, 1, 1], then: false },
-  { name: "as many bytes as may be on their way are", sizes: [ON_THEIR_WAY_BYTES - 1, 1], then: true },
+  {
+    name: "as many bytes as may be on their way are",
+    sizes: [ON_THEIR_WAY_BYTES - 1, 1],
+    then: true,
+  },
   { name: "a byte more waits for them", sizes: [ON_THEIR_WAY_BYTES, 1], then: false },
-  { name: "what is larger by itself is stored before anything else is made ready", sizes: [ON_THEIR_WAY_BYTES + 1], then: false },
+  {
+    name: "what is larger by itself is stored before anything else is made ready",
+    sizes: [ON_THEIR_WAY_BYTES + 1],
+    then: false,
+  },
 ])("of blobs that are stored $name", async ({ sizes, then }) => {
   expect(await goesOnBesides(sizes)).toBe(then);
 });

@@ -55,7 +55,10 @@ async function searched(name: string, version: string): Promise<{ told: string; 
       };
     },
   });
-  const reader = createContextReader({ index: createContextIndex(env.DB), files: new ContextFiles(bucket) });
+  const reader = createContextReader({
+    index: createContextIndex(env.DB),
+    files: new ContextFiles(bucket),
+  });
   const contexts = new SessionContexts({ reader, tenant: TENANT, turns: new BucketTurns() });
   await contexts.load([{ name, version }]);
   const tree = contexts.tree({ name, version }) ?? new Map();
@@ -71,7 +74,10 @@ async function searched(name: string, version: string): Promise<{ told: string; 
     limits: { fileBytes: 1, files: 1, treeBytes: 1 },
   });
   const context = { files, signal: new AbortController().signal };
-  const { text } = await grepTool(FILE_TOOL_LIMITS).run({ pattern: "needle", path: `/contexts/${name}` }, context as never);
+  const { text } = await grepTool(FILE_TOOL_LIMITS).run(
+    { pattern: "needle", path: `/contexts/${name}` },
+    context as never,
+  );
   return { told: text, reads: counted.reads };
 }
 
@@ -87,7 +93,8 @@ it("files that were changed since lie in packs of their own, which are read once
   const texts = new Map(Array.from({ length: 500 }, (_, nth) => [pathOf(nth), source(nth)]));
   await pushed("changed", texts);
   // In pairs, all over the tree.
-  for (let nth = 0; nth < 500; nth += 25) for (const each of [nth, nth + 1]) texts.set(pathOf(each), source(each, " changed"));
+  for (let nth = 0; nth < 500; nth += 25)
+    for (const each of [nth, nth + 1]) texts.set(pathOf(each), source(each, " changed"));
   const { told, reads } = await searched("changed", await pushed("changed", texts));
   expect(told.match(/needle/g)).toHaveLength(5);
   expect(reads).toBe(2 + 2 + 2);

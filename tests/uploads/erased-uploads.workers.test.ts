@@ -37,7 +37,12 @@ class Raced extends ContextFiles {
     return super.putPlaces(place, text);
   }
 
-  override async putPack(place: VersionPlace, hash: string, bytes: Uint8Array, index: string): Promise<void> {
+  override async putPack(
+    place: VersionPlace,
+    hash: string,
+    bytes: Uint8Array,
+    index: string,
+  ): Promise<void> {
     await this.#race("putPack");
     return super.putPack(place, hash, bytes, index);
   }
@@ -49,29 +54,69 @@ const files = await Promise.all(
     return { path: `${nth}.txt`, sha256: await hashOf(bytes), size: bytes.byteLength, bytes };
   }),
 );
-const entries = async function* (nameOf: (file: (typeof files)[number]) => string): AsyncGenerator<ArchiveEntry> {
-  for (const file of files) yield { kind: "file", name: nameOf(file), bytes: file.bytes, executable: false };
+const entries = async function* (
+  nameOf: (file: (typeof files)[number]) => string,
+): AsyncGenerator<ArchiveEntry> {
+  for (const file of files)
+    yield { kind: "file", name: nameOf(file), bytes: file.bytes, executable: false };
 };
 
 it.each([
-  { name: "a manifest's context is erased before the manifest is written", way: "manifest", moment: "putManifest", base: false },
-  { name: "it is erased while blobs are on their way", way: "manifest", moment: "putPack", base: false },
-  { name: "it is erased before it is written where contents lie", way: "manifest", moment: "putPlaces", base: false },
-  { name: "the same, of an upload that must be the first version", way: "manifest", moment: "putPlaces", base: true },
-  { name: "an archive's context is erased before its manifest is written", way: "archive", moment: "putManifest", base: false },
-  { name: "it is erased before it is written where an archive's contents lie", way: "archive", moment: "putPlaces", base: false },
-] as const)("nothing of an upload stays, and it is told, where $name", async ({ way, moment, base }) => {
-  const owner = { tenant: `erased-${way}-${moment}-${base}`, name: "site" };
-  const raced = { ...store, files: new Raced(moment, () => eraseContext(store, owner)) };
-  const manifest = { files: files.map(({ bytes: _, ...file }) => file), ...(base ? { base_version: null } : {}) };
-  const upload = async () => {
-    if (way === "archive") return putArchive(raced, owner, () => entries(({ path }) => path), Date.now());
-    const { version } = await putManifest(raced, owner, manifest, Date.now());
-    await putBlobs(raced, { ...owner, version }, () => entries(({ sha256 }) => sha256));
-    return putManifest(raced, owner, manifest, Date.now());
-  };
-  await expect(upload()).rejects.toMatchObject({ code: "upload_not_found" });
-  const { objects } = await env.BUCKET.list({ prefix: `tenants/${owner.tenant}/` });
-  expect(objects.map(({ key }) => key)).toEqual([]);
-  expect((await upload()).status).toBe("committed");
-});
+  {
+    name: "a manifest's context is erased before the manifest is written",
+    way: "manifest",
+    moment: "putManifest",
+    base: false,
+  },
+  {
+    name: "it is erased while blobs are on their way",
+    way: "manifest",
+    moment: "putPack",
+    base: false,
+  },
+  {
+    name: "it is erased before it is written where contents lie",
+    way: "manifest",
+    moment: "putPlaces",
+    base: false,
+  },
+  {
+    name: "the same, of an upload that must be the first version",
+    way: "manifest",
+    moment: "putPlaces",
+    base: true,
+  },
+  {
+    name: "an archive's context is erased before its manifest is written",
+    way: "archive",
+    moment: "putManifest",
+    base: false,
+  },
+  {
+    name: "it is erased before it is written where an archive's contents lie",
+    way: "archive",
+    moment: "putPlaces",
+    base: false,
+  },
+] as const)(
+  "nothing of an upload stays, and it is told, where $name",
+  async ({ way, moment, base }) => {
+    const owner = { tenant: `erased-${way}-${moment}-${base}`, name: "site" };
+    const raced = { ...store, files: new Raced(moment, () => eraseContext(store, owner)) };
+    const manifest = {
+      files: files.map(({ bytes: _, ...file }) => file),
+      ...(base ? { base_version: null } : {}),
+    };
+    const upload = async () => {
+      if (way === "archive")
+        return putArchive(raced, owner, () => entries(({ path }) => path), Date.now());
+      const { version } = await putManifest(raced, owner, manifest, Date.now());
+      await putBlobs(raced, { ...owner, version }, () => entries(({ sha256 }) => sha256));
+      return putManifest(raced, owner, manifest, Date.now());
+    };
+    await expect(upload()).rejects.toMatchObject({ code: "upload_not_found" });
+    const { objects } = await env.BUCKET.list({ prefix: `tenants/${owner.tenant}/` });
+    expect(objects.map(({ key }) => key)).toEqual([]);
+    expect((await upload()).status).toBe("committed");
+  },
+);

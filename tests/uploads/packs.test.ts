@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CONTEXT_PACKS, decodeIndex, decodePlaces, encodePlaces, PackWriter, placesIn } from "../../src/uploads/packs";
+import {
+  CONTEXT_PACKS,
+  decodeIndex,
+  decodePlaces,
+  encodePlaces,
+  PackWriter,
+  placesIn,
+} from "../../src/uploads/packs";
 import { toEntry } from "../../src/uploads/stored-manifest";
 import { hashOf } from "../../src/workspace/hash";
 
@@ -9,18 +16,24 @@ class Drawer {
   readonly blobs = new Map<string, Uint8Array>();
   readonly packs = new Map<string, { bytes: Uint8Array; index: string }>();
   readonly putBlob = async (hash: string, bytes: Uint8Array) => void this.blobs.set(hash, bytes);
-  readonly putPack = async (hash: string, bytes: Uint8Array, index: string) => void this.packs.set(hash, { bytes, index });
+  readonly putPack = async (hash: string, bytes: Uint8Array, index: string) =>
+    void this.packs.set(hash, { bytes, index });
 
   /** What can be read of it. */
   found(): Map<string, Uint8Array> {
     const packed = [...this.packs].flatMap(([name, { bytes, index }]) =>
-      [...decodeIndex(name, index)].map(([hash, { at, size }]) => [hash, bytes.slice(at, at + size)] as const),
+      [...decodeIndex(name, index)].map(
+        ([hash, { at, size }]) => [hash, bytes.slice(at, at + size)] as const,
+      ),
     );
     return new Map([...this.blobs, ...packed]);
   }
 }
 
-async function written(contents: readonly Uint8Array[], stored: readonly string[] = []): Promise<Drawer> {
+async function written(
+  contents: readonly Uint8Array[],
+  stored: readonly string[] = [],
+): Promise<Drawer> {
   const drawer = new Drawer();
   const writer = new PackWriter(drawer, stored);
   for (const bytes of contents) await writer.put(await hashOf(bytes), bytes);
@@ -40,15 +53,36 @@ const files = (count: number, size: number): Uint8Array[] =>
 describe("contents that come together", () => {
   it.each([
     { name: "are one pack if they are small", contents: files(500, 2_000), packs: 1, blobs: 0 },
-    { name: "are several packs if they are more than one holds", contents: files(100, smallBytes), packs: 2, blobs: 0 },
-    { name: "lie on their own if they are few", contents: files(fewest - 1, 2_000), packs: 0, blobs: fewest - 1 },
-    { name: "lie on their own if they are large", contents: files(20, smallBytes + 1), packs: 0, blobs: 20 },
-    { name: "lie on their own if they are empty", contents: [...files(1, 0), ...files(fewest, 9)], packs: 1, blobs: 1 },
+    {
+      name: "are several packs if they are more than one holds",
+      contents: files(100, smallBytes),
+      packs: 2,
+      blobs: 0,
+    },
+    {
+      name: "lie on their own if they are few",
+      contents: files(fewest - 1, 2_000),
+      packs: 0,
+      blobs: fewest - 1,
+    },
+    {
+      name: "lie on their own if they are large",
+      contents: files(20, smallBytes + 1),
+      packs: 0,
+      blobs: 20,
+    },
+    {
+      name: "lie on their own if they are empty",
+      contents: [...files(1, 0), ...files(fewest, 9)],
+      packs: 1,
+      blobs: 1,
+    },
     { name: "are stored once", contents: [...files(10, 9), ...files(10, 9)], packs: 1, blobs: 0 },
   ])("$name", async ({ contents, packs, blobs }) => {
     const drawer = await written(contents);
     expect([drawer.packs.size, drawer.blobs.size]).toEqual([packs, blobs]);
-    for (const { bytes } of drawer.packs.values()) expect(bytes.byteLength).toBeLessThanOrEqual(packBytes);
+    for (const { bytes } of drawer.packs.values())
+      expect(bytes.byteLength).toBeLessThanOrEqual(packBytes);
     const found = drawer.found();
     for (const [hash, bytes] of found) expect(await hashOf(bytes)).toBe(hash);
     for (const bytes of contents) expect(found.has(await hashOf(bytes))).toBe(true);
@@ -80,23 +114,44 @@ describe("contents that come together", () => {
 
 describe("where a version's contents lie", () => {
   const manifest = (files: Record<string, string>) =>
-    new Map(Object.entries(files).map(([path, from]) => [path, { ...toEntry(path, 9, false), from }]));
-  const own = new Map(["a", "b"].map((hash, nth) => [hash, { pack: "mine", at: nth * 9, size: 9 }]));
-  const older = new Map(["b", "c"].map((hash) => [hash, { pack: "old", at: 0, size: 9, from: "v1" }]));
+    new Map(
+      Object.entries(files).map(([path, from]) => [path, { ...toEntry(path, 9, false), from }]),
+    );
+  const own = new Map(
+    ["a", "b"].map((hash, nth) => [hash, { pack: "mine", at: nth * 9, size: 9 }]),
+  );
+  const older = new Map(
+    ["b", "c"].map((hash) => [hash, { pack: "old", at: 0, size: 9, from: "v1" }]),
+  );
 
   it.each([
     { name: "is its own pack, if they came with it", files: { a: "v2" }, then: { a: "v2 mine" } },
-    { name: "is where the version before has them, if it has", files: { c: "v1" }, then: { c: "v1 old" } },
-    { name: "is what its manifest says, where both have them", files: { b: "v1" }, then: { b: "v1 old" } },
+    {
+      name: "is where the version before has them, if it has",
+      files: { c: "v1" },
+      then: { c: "v1 old" },
+    },
+    {
+      name: "is what its manifest says, where both have them",
+      files: { b: "v1" },
+      then: { b: "v1 old" },
+    },
     { name: "is in no pack, if neither has them in one", files: { d: "v2", e: "v1" }, then: {} },
     { name: "is not where an even older one had them", files: { c: "v0" }, then: {} },
   ])("$name", ({ files, then }) => {
     const places = placesIn(manifest(files), "v2", own, older);
-    expect(Object.fromEntries([...places].map(([hash, { from, pack }]) => [hash, `${from} ${pack}`]))).toEqual(then);
+    expect(
+      Object.fromEntries([...places].map(([hash, { from, pack }]) => [hash, `${from} ${pack}`])),
+    ).toEqual(then);
   });
 
   it("is read as it was written", () => {
-    const place = fc.record({ from: fc.constantFrom("v1", "v2"), pack: fc.constantFrom("p", "q"), at: fc.nat(), size: fc.nat() });
+    const place = fc.record({
+      from: fc.constantFrom("v1", "v2"),
+      pack: fc.constantFrom("p", "q"),
+      at: fc.nat(),
+      size: fc.nat(),
+    });
     fc.assert(
       fc.property(fc.dictionary(fc.string(), place, { noNullPrototype: true }), (record) => {
         const places = new Map(Object.entries(record));

@@ -20,7 +20,11 @@ it.each([
       ],
     },
   },
-  { name: "names all that is missing", uploaded: { other: "v3" }, then: { ok: false, missing: ["site", "docs"] } },
+  {
+    name: "names all that is missing",
+    uploaded: { other: "v3" },
+    then: { ok: false, missing: ["site", "docs"] },
+  },
 ])("a turn $name", ({ uploaded, then }) => {
   expect(pinContexts(TEAM, new Map(Object.entries(uploaded)))).toEqual(then);
   expect(namesGranted(TEAM)).toEqual(["site", "docs"]);

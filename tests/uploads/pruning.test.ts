@@ -11,28 +11,48 @@ const past = (...versions: string[]): Past[] =>
 
 describe("who says what of a retired version's contents is still needed", () => {
   it.each([
-    { name: "is the next that stands", rows: past("(v1)", "v2<v1", "v3<v2"), of: "v1", then: ["v2"] },
+    {
+      name: "is the next that stands",
+      rows: past("(v1)", "v2<v1", "v3<v2"),
+      of: "v1",
+      then: ["v2"],
+    },
     {
       name: "is no version that was built on another that stands",
       rows: past("(v1)", "v2<v1", "v3<v2", "v4<v3"),
       of: "v1",
       then: ["v2"],
     },
-    { name: "is the next that stands behind other retired ones", rows: past("(v1)", "(v2<v1)", "v3<v2"), of: "v1", then: ["v3"] },
+    {
+      name: "is the next that stands behind other retired ones",
+      rows: past("(v1)", "(v2<v1)", "v3<v2"),
+      of: "v1",
+      then: ["v3"],
+    },
     {
       name: "is every first that stands of those that went apart",
       rows: past("(v1)", "v2<v1", "v3<v1", "v4<v2", "(v5<v3)", "v6<v5"),
       of: "v1",
       then: ["v2", "v3"],
     },
-    { name: "may be in the middle", rows: past("v1<v0", "(v2<v1)", "v3<v2", "v4<v3"), of: "v2", then: ["v1", "v3"] },
+    {
+      name: "may be in the middle",
+      rows: past("v1<v0", "(v2<v1)", "v3<v2", "v4<v3"),
+      of: "v2",
+      then: ["v1", "v3"],
+    },
     {
       name: "is also whoever was built on one that is not known any more",
       rows: past("(v2<v1)", "v3<v2", "v9<v8"),
       of: "v2",
       then: ["v3", "v9"],
     },
-    { name: "comes to an end where versions go in a circle", rows: past("(v1<v2)", "(v2<v1)", "v3<v2"), of: "v1", then: ["v3"] },
+    {
+      name: "comes to an end where versions go in a circle",
+      rows: past("(v1<v2)", "(v2<v1)", "v3<v2"),
+      of: "v1",
+      then: ["v3"],
+    },
   ])("$name", ({ rows, of, then }) => {
     expect(witnessesOf(rows, of)).toEqual(then);
   });

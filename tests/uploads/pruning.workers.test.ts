@@ -13,7 +13,10 @@ describe("a version that was replaced", () => {
     await site.daysPass(29);
     expect(await site.read(first)).toEqual({ "a.txt": "stays", "b.txt": "goes" });
     await site.daysPass(4);
-    expect([await site.read(first), await site.read(second)]).toEqual([null, { "a.txt": "stays", "b.txt": "came" }]);
+    expect([await site.read(first), await site.read(second)]).toEqual([
+      null,
+      { "a.txt": "stays", "b.txt": "came" },
+    ]);
     expect([await site.unfit(), await site.rows()]).toEqual([[], 2]);
     await site.push({ "b.txt": "came" });
     await site.daysPass(35);
@@ -45,7 +48,10 @@ describe("a version that was replaced", () => {
     await site.pin("s3");
     await site.push({ "a.txt": "3" });
     await site.daysPass(100);
-    expect([await site.read(first), await site.read(second)]).toEqual([{ "a.txt": "1" }, { "a.txt": "2" }]);
+    expect([await site.read(first), await site.read(second)]).toEqual([
+      { "a.txt": "1" },
+      { "a.txt": "2" },
+    ]);
     await site.release("s1", [first]);
     await site.release("s2");
     await site.release("s3");
@@ -54,7 +60,9 @@ describe("a version that was replaced", () => {
     await site.eraseSession("s1");
     await site.daysPass(3);
     expect([await site.read(first), await site.unfit()]).toEqual([null, []]);
-    expect(await env.DB.prepare("SELECT 1 FROM context_pins WHERE tenant = 'pinned'").first()).toBeNull();
+    expect(
+      await env.DB.prepare("SELECT 1 FROM context_pins WHERE tenant = 'pinned'").first(),
+    ).toBeNull();
   });
 
   it("stays while an upload relies on what it has, however long that takes", async () => {
@@ -89,7 +97,10 @@ describe("pruning", () => {
       manifest: files.manifest.bind(files),
       places: files.places.bind(files),
       erase: async (place: Parameters<typeof files.erase>[0]) => {
-        await files.eraseAllBut(place, { blobs: new Set((await files.blobs(place)).values().take(1)), packs: new Set() });
+        await files.eraseAllBut(place, {
+          blobs: new Set((await files.blobs(place)).values().take(1)),
+          packs: new Set(),
+        });
         return fails();
       },
       eraseAllBut: async (...args: Parameters<typeof files.eraseAllBut>) => {
@@ -110,49 +121,60 @@ describe("pruning", () => {
     await pruneVersions(prune, site.now);
     const { files, failures } = breaking();
     for (let time = 1; time <= 3; time += 1)
-      await expect(pruneVersions({ index: prune.index, files }, site.now + time * DAY)).rejects.toThrow("cut off");
+      await expect(
+        pruneVersions({ index: prune.index, files }, site.now + time * DAY),
+      ).rejects.toThrow("cut off");
     expect([failures(), await site.read(newest)]).toEqual([3, { d: "2" }]);
     await pruneVersions(prune, site.now + 4 * DAY);
     expect([await site.unfit(), await site.read(newest)]).toEqual([[], { d: "2" }]);
   });
 
-  it.each([1, 2, 4])("leaves what stands whole and nothing else, whatever was pushed, held and let go (%i)", async (seed) => {
-    const site = new VersionShelf(`random-${seed}`);
-    let state = seed;
-    const draw = (below: number): number => {
-      state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-      return Math.floor((state / 2_147_483_648) * below);
-    };
-    const pushed = new Map<string, Files>();
-    const tree = (): Files =>
-      Object.fromEntries(Array.from({ length: 1 + draw(20) }, (_, nth) => [`f${nth}`, `contents ${draw(40)}`]));
-    let open: Files | null = null;
-    for (let step = 0; step < 24; step += 1) {
-      const files = tree();
-      const what = draw(8);
-      if (what < 3) pushed.set(await site.push(files), files);
-      else if (what === 3) pushed.set(await site.pushArchive(files), files);
-      else if (what === 4) await site.pin(`session${step}`);
-      else if (what === 5) await site.release(`session${draw(step + 1)}`, draw(2) === 0 ? [...pushed.keys()] : []);
-      else if (what === 6) {
-        const { version, missing } = await site.begin(files);
-        // What misses nothing is a version already.
-        if (missing === 0) pushed.set(version, files);
-        else open = files;
-      } else if (open) {
-        pushed.set(await site.push(open), open);
-        open = null;
+  it.each([1, 2, 4])(
+    "leaves what stands whole and nothing else, whatever was pushed, held and let go (%i)",
+    async (seed) => {
+      const site = new VersionShelf(`random-${seed}`);
+      let state = seed;
+      const draw = (below: number): number => {
+        state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+        return Math.floor((state / 2_147_483_648) * below);
+      };
+      const pushed = new Map<string, Files>();
+      const tree = (): Files =>
+        Object.fromEntries(
+          Array.from({ length: 1 + draw(20) }, (_, nth) => [`f${nth}`, `contents ${draw(40)}`]),
+        );
+      let open: Files | null = null;
+      for (let step = 0; step < 24; step += 1) {
+        const files = tree();
+        const what = draw(8);
+        if (what < 3) pushed.set(await site.push(files), files);
+        else if (what === 3) pushed.set(await site.pushArchive(files), files);
+        else if (what === 4) await site.pin(`session${step}`);
+        else if (what === 5)
+          await site.release(`session${draw(step + 1)}`, draw(2) === 0 ? [...pushed.keys()] : []);
+        else if (what === 6) {
+          const { version, missing } = await site.begin(files);
+          // What misses nothing is a version already.
+          if (missing === 0) pushed.set(version, files);
+          else open = files;
+        } else if (open) {
+          pushed.set(await site.push(open), open);
+          open = null;
+        }
+        const passes = draw(3) === 0;
+        // Some nights the first try breaks off.
+        if (passes && draw(2) === 0)
+          await pruneVersions({ index: prune.index, files: breaking().files }, site.now).catch(
+            () => undefined,
+          );
+        if (passes) await site.daysPass(2 + draw(20));
+        const newest = await site.newest();
+        if (newest) expect(await site.read(newest.id)).toEqual(pushed.get(newest.id));
+        for (const [version, whole] of pushed)
+          expect([null, whole]).toContainEqual(await site.read(version));
       }
-      const passes = draw(3) === 0;
-      // Some nights the first try breaks off.
-      if (passes && draw(2) === 0)
-        await pruneVersions({ index: prune.index, files: breaking().files }, site.now).catch(() => undefined);
-      if (passes) await site.daysPass(2 + draw(20));
-      const newest = await site.newest();
-      if (newest) expect(await site.read(newest.id)).toEqual(pushed.get(newest.id));
-      for (const [version, whole] of pushed) expect([null, whole]).toContainEqual(await site.read(version));
-    }
-    await site.daysPass(43);
-    expect(await site.unfit()).toEqual([]);
-  });
+      await site.daysPass(43);
+      expect(await site.unfit()).toEqual([]);
+    },
+  );
 });

@@ -6,7 +6,11 @@ import { type ArchiveEntry, readTar, readTarGzip } from "../../src/uploads/read-
 import { UploadRefusal } from "../../src/uploads/refusals";
 import { Tally } from "../../src/uploads/tally";
 
-const streamOf = (bytes: Uint8Array, pieceBytes: number, tally: Tally): ReadableStream<Uint8Array> => {
+const streamOf = (
+  bytes: Uint8Array,
+  pieceBytes: number,
+  tally: Tally,
+): ReadableStream<Uint8Array> => {
   let at = 0;
   return new ReadableStream({
     pull(controller) {
@@ -20,7 +24,10 @@ const streamOf = (bytes: Uint8Array, pieceBytes: number, tally: Tally): Readable
 };
 
 type Reading = { tally?: Tally; pieceBytes?: number; gzip?: true };
-const entriesOf = (bytes: Uint8Array, { tally = new Tally(), pieceBytes = 700, gzip }: Reading = {}): Promise<ArchiveEntry[]> =>
+const entriesOf = (
+  bytes: Uint8Array,
+  { tally = new Tally(), pieceBytes = 700, gzip }: Reading = {},
+): Promise<ArchiveEntry[]> =>
   Array.fromAsync((gzip ? readTarGzip : readTar)(streamOf(bytes, pieceBytes, tally), tally));
 const refusalOf = (bytes: Uint8Array, reading?: Reading) =>
   entriesOf(bytes, reading).then(
@@ -28,7 +35,11 @@ const refusalOf = (bytes: Uint8Array, reading?: Reading) =>
     (error: unknown) => (error instanceof UploadRefusal ? error : Promise.reject(error)),
   );
 const file = (name: string, body: string | Uint8Array, header: object = {}): TarEntry => ({
-  header: { name, size: typeof body === "string" ? new TextEncoder().encode(body).byteLength : body.byteLength, ...header },
+  header: {
+    name,
+    size: typeof body === "string" ? new TextEncoder().encode(body).byteLength : body.byteLength,
+    ...header,
+  },
   body,
 });
 
@@ -36,16 +47,30 @@ const good = await packTar([file("a", "hello"), file("b", "world".repeat(300))])
 
 describe("a tar", () => {
   it("gives its files with their contents, in whichever pieces it comes, gzipped or not", async () => {
-    const files = fc.dictionary(fc.stringMatching(/^[a-zé]{1,200}$/), fc.uint8Array({ maxLength: 2_000 }), { maxKeys: 5 });
+    const files = fc.dictionary(
+      fc.stringMatching(/^[a-zé]{1,200}$/),
+      fc.uint8Array({ maxLength: 2_000 }),
+      { maxKeys: 5 },
+    );
     await fc.assert(
-      fc.asyncProperty(files, fc.integer({ min: 1, max: 3_000 }), fc.boolean(), async (files, pieceBytes, isGzip) => {
-        const tar = await packTar(Object.entries(files).map(([name, body]) => file(name, body)));
-        const entries = await entriesOf(isGzip ? gzipSync(tar) : tar, { pieceBytes, ...(isGzip ? { gzip: true as const } : {}) });
-        const found = entries.map((entry) => (entry.kind === "file" ? [entry.name, [...entry.bytes]] : []));
-        expect(Object.fromEntries(found)).toEqual(
-          Object.fromEntries(Object.entries(files).map(([name, one]) => [name, [...one]])),
-        );
-      }),
+      fc.asyncProperty(
+        files,
+        fc.integer({ min: 1, max: 3_000 }),
+        fc.boolean(),
+        async (files, pieceBytes, isGzip) => {
+          const tar = await packTar(Object.entries(files).map(([name, body]) => file(name, body)));
+          const entries = await entriesOf(isGzip ? gzipSync(tar) : tar, {
+            pieceBytes,
+            ...(isGzip ? { gzip: true as const } : {}),
+          });
+          const found = entries.map((entry) =>
+            entry.kind === "file" ? [entry.name, [...entry.bytes]] : [],
+          );
+          expect(Object.fromEntries(found)).toEqual(
+            Object.fromEntries(Object.entries(files).map(([name, one]) => [name, [...one]])),
+          );
+        },
+      ),
       { numRuns: 100 },
     );
   });
@@ -57,25 +82,35 @@ describe("a tar", () => {
     { type: "block-device", reason: "device" },
     { type: "fifo", reason: "named pipe" },
   ] as const)("E10 has what is a $reason left out, and goes on", async ({ type, reason }) => {
-    const tar = await packTar([{ header: { name: "x", size: 0, type, linkname: "/etc/passwd" } }, file("after", "y")]);
+    const tar = await packTar([
+      { header: { name: "x", size: 0, type, linkname: "/etc/passwd" } },
+      file("after", "y"),
+    ]);
     expect(await entriesOf(tar)).toMatchObject([
       { kind: "skipped", name: "x", reason },
       { kind: "file", name: "after" },
     ]);
   });
 
-  it.each([{ mode: 0o4755 }, { mode: 0o2755 }])("E10 has a file of mode $mode left out", async ({ mode }) => {
-    expect(await entriesOf(await packTar([file("x", "body", { mode }), file("y", "")]))).toMatchObject([
-      { kind: "skipped", reason: "setuid" },
-      { kind: "file", name: "y" },
-    ]);
-  });
+  it.each([{ mode: 0o4755 }, { mode: 0o2755 }])(
+    "E10 has a file of mode $mode left out",
+    async ({ mode }) => {
+      expect(
+        await entriesOf(await packTar([file("x", "body", { mode }), file("y", "")])),
+      ).toMatchObject([
+        { kind: "skipped", reason: "setuid" },
+        { kind: "file", name: "y" },
+      ]);
+    },
+  );
 
   it.each([
     { mode: 0o755, executable: true },
     { mode: 0o644, executable: false },
   ])("knows whether a file of mode $mode may be run: $executable", async ({ mode, executable }) => {
-    expect(await entriesOf(await packTar([file("x", "", { mode })]))).toMatchObject([{ executable }]);
+    expect(await entriesOf(await packTar([file("x", "", { mode })]))).toMatchObject([
+      { executable },
+    ]);
   });
 });
 
@@ -93,7 +128,11 @@ const withType = (tar: Uint8Array, at: number, type: string) =>
 
 /** As an archive whose header says another type. */
 const ofType = async (type: string): Promise<Uint8Array> =>
-  withType(await packTar([file("before", "x"), file("odd", "hello"), file("after", "y")]), 1_024, type);
+  withType(
+    await packTar([file("before", "x"), file("odd", "hello"), file("after", "y")]),
+    1_024,
+    type,
+  );
 
 /** With an entry of the type S at the end, behind an entry that a size in another spelling belongs to. */
 const HIDING: { name: string; tar: () => Promise<Uint8Array> }[] = [
@@ -141,18 +180,25 @@ const HIDING: { name: string; tar: () => Promise<Uint8Array> }[] = [
 ];
 
 it.each(["7", "\0"])("a tar has plain files of type %j too", async (type) => {
-  expect(await entriesOf(await ofType(type))).toMatchObject([{ name: "before" }, { name: "odd" }, { name: "after" }]);
+  expect(await entriesOf(await ofType(type))).toMatchObject([
+    { name: "before" },
+    { name: "odd" },
+    { name: "after" },
+  ]);
 });
 
 describe("a tar is refused", () => {
-  it.each(["S", "M", "V", "D", "Z", "8"])("for an entry of the type %s, which is no plain file", async (type) => {
-    for (const pieceBytes of [1, 700, 5_000]) {
-      expect(await refusalOf(await ofType(type), { pieceBytes })).toMatchObject({
-        code: "archive_invalid",
-        message: expect.stringContaining(`"odd" is of the type "${type}"`),
-      });
-    }
-  });
+  it.each(["S", "M", "V", "D", "Z", "8"])(
+    "for an entry of the type %s, which is no plain file",
+    async (type) => {
+      for (const pieceBytes of [1, 700, 5_000]) {
+        expect(await refusalOf(await ofType(type), { pieceBytes })).toMatchObject({
+          code: "archive_invalid",
+          message: expect.stringContaining(`"odd" is of the type "${type}"`),
+        });
+      }
+    },
+  );
 
   it.each(HIDING)("for such an entry behind $name", async ({ tar }) => {
     for (const pieceBytes of [1, 700, 5_000])
@@ -161,12 +207,20 @@ describe("a tar is refused", () => {
       });
   });
 
-  it.each(["pax-header", "pax-global-header"] as const)("for a size in a record apart from the header: %s", async (type) => {
-    const records = "13 path=away\n12 size=512\n";
-    const tar = await packTar([{ header: { name: "r", size: records.length, type }, body: records }, file("a", "hello")]);
-    for (const pieceBytes of [1, 700, 5_000])
-      expect(await refusalOf(tar, { pieceBytes })).toMatchObject({ message: expect.stringContaining("in a record apart") });
-  });
+  it.each(["pax-header", "pax-global-header"] as const)(
+    "for a size in a record apart from the header: %s",
+    async (type) => {
+      const records = "13 path=away\n12 size=512\n";
+      const tar = await packTar([
+        { header: { name: "r", size: records.length, type }, body: records },
+        file("a", "hello"),
+      ]);
+      for (const pieceBytes of [1, 700, 5_000])
+        expect(await refusalOf(tar, { pieceBytes })).toMatchObject({
+          message: expect.stringContaining("in a record apart"),
+        });
+    },
+  );
 
   it("for anything behind a block of zeros", async () => {
     const odd = (await ofType("S")).subarray(1_024);
@@ -186,7 +240,10 @@ describe("a tar is refused", () => {
       const header = (await packTar([file("a", new Uint8Array(5_000))])).slice(0, 512);
       const tally = new Tally();
       const entries = Array.fromAsync(readTar(streamOf(header, 700, tally), tally, told));
-      await expect(entries).rejects.toMatchObject({ code: "archive_invalid", message: expect.stringContaining(says) });
+      await expect(entries).rejects.toMatchObject({
+        code: "archive_invalid",
+        message: expect.stringContaining(says),
+      });
     },
   );
 
@@ -194,8 +251,14 @@ describe("a tar is refused", () => {
     { name: "cut off in a header", bytes: good.slice(0, 300) },
     { name: "cut off in a file", bytes: good.slice(0, 1_024 + 512 + 700) },
     { name: "without its end", bytes: good.slice(0, -1_024) },
-    { name: "with a header that does not match its checksum", bytes: good.map((byte, at) => (at === 3 ? 65 : byte)) },
-    { name: "that is something else", bytes: new TextEncoder().encode("no tar at all ".repeat(100)) },
+    {
+      name: "with a header that does not match its checksum",
+      bytes: good.map((byte, at) => (at === 3 ? 65 : byte)),
+    },
+    {
+      name: "that is something else",
+      bytes: new TextEncoder().encode("no tar at all ".repeat(100)),
+    },
     { name: "that is nothing", bytes: new Uint8Array() },
     { name: "with something behind its end", bytes: Uint8Array.from([...good, ...good]) },
   ])("$name", async ({ bytes }) => {
@@ -220,14 +283,25 @@ describe("a tar is refused", () => {
         header: { name: `${nth}`, size: 0, type: "symlink" as const, linkname: "x" },
       })),
     },
-    { name: "for too many bytes", tar: Array.from({ length: 4 }, (_, nth) => file(`${nth}`, new Uint8Array(900_000))) },
+    {
+      name: "for too many bytes",
+      tar: Array.from({ length: 4 }, (_, nth) => file(`${nth}`, new Uint8Array(900_000))),
+    },
   ] satisfies { name: string; tar: TarEntry[] }[])("$name", async ({ tar }) => {
-    expect(await refusalOf(await packTar(tar), { tally: new Tally(limits) })).toMatchObject({ code: "context_too_large" });
+    expect(await refusalOf(await packTar(tar), { tally: new Tally(limits) })).toMatchObject({
+      code: "context_too_large",
+    });
   });
 
   it("E11 for a gzip that expands more than a hundredfold", async () => {
-    const bomb = gzipSync(await packTar(["a", "b"].map((name) => file(name, new Uint8Array(900_000)))), { level: 9 });
+    const bomb = gzipSync(
+      await packTar(["a", "b"].map((name) => file(name, new Uint8Array(900_000)))),
+      { level: 9 },
+    );
     const refusal = await refusalOf(bomb, { gzip: true, tally: new Tally(limits) });
-    expect(refusal).toMatchObject({ code: "context_too_large", message: expect.stringContaining("100 times") });
+    expect(refusal).toMatchObject({
+      code: "context_too_large",
+      message: expect.stringContaining("100 times"),
+    });
   });
 });

@@ -11,11 +11,16 @@ const sourceOf = (bytes: Uint8Array, pieceBytes = 1_000) => ({
   size: bytes.byteLength,
   read: async (offset: number, length: number) => bytes.subarray(offset, offset + length),
   async *stream() {
-    for (let at = 0; at < bytes.byteLength; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
+    for (let at = 0; at < bytes.byteLength; at += pieceBytes)
+      yield bytes.subarray(at, at + pieceBytes);
   },
 });
 
-async function entriesOf(bytes: Uint8Array, tally = new Tally(), pieceBytes?: number): Promise<ArchiveEntry[]> {
+async function entriesOf(
+  bytes: Uint8Array,
+  tally = new Tally(),
+  pieceBytes?: number,
+): Promise<ArchiveEntry[]> {
   tally.received(bytes.byteLength);
   return Array.fromAsync(readZip(sourceOf(bytes, pieceBytes), tally));
 }
@@ -29,21 +34,40 @@ const filled = (size: number) => new Uint8Array(size).fill(7);
 
 describe("a zip that is taken", () => {
   it("gives its files with their contents, in whichever pieces it comes", async () => {
-    const files = fc.dictionary(fc.stringMatching(/^[a-z]{1,8}$/), fc.uint8Array({ maxLength: 3_000 }), { maxKeys: 6 });
+    const files = fc.dictionary(
+      fc.stringMatching(/^[a-z]{1,8}$/),
+      fc.uint8Array({ maxLength: 3_000 }),
+      { maxKeys: 6 },
+    );
     await fc.assert(
-      fc.asyncProperty(files, fc.integer({ min: 1, max: 5_000 }), fc.constantFrom(0, 6, 9), async (files, pieceBytes, level) => {
-        const entries = await entriesOf(zipSync(files, { level: level as 0 | 6 | 9 }), new Tally(), pieceBytes);
-        const found = entries.map((entry) => (entry.kind === "file" ? [entry.name, [...entry.bytes]] : []));
-        expect(Object.fromEntries(found)).toEqual(
-          Object.fromEntries(Object.entries(files).map(([name, one]) => [name, [...one]])),
-        );
-      }),
+      fc.asyncProperty(
+        files,
+        fc.integer({ min: 1, max: 5_000 }),
+        fc.constantFrom(0, 6, 9),
+        async (files, pieceBytes, level) => {
+          const entries = await entriesOf(
+            zipSync(files, { level: level as 0 | 6 | 9 }),
+            new Tally(),
+            pieceBytes,
+          );
+          const found = entries.map((entry) =>
+            entry.kind === "file" ? [entry.name, [...entry.bytes]] : [],
+          );
+          expect(Object.fromEntries(found)).toEqual(
+            Object.fromEntries(Object.entries(files).map(([name, one]) => [name, [...one]])),
+          );
+        },
+      ),
       { numRuns: 100 },
     );
   });
 
   it.each([
-    { name: "a comment at its end", members: [{ name: "a" }], end: { comment: new TextEncoder().encode("made by hand") } },
+    {
+      name: "a comment at its end",
+      members: [{ name: "a" }],
+      end: { comment: new TextEncoder().encode("made by hand") },
+    },
     {
       name: "a comment that holds an end record's signature",
       members: [{ name: "a" }],
@@ -51,13 +75,28 @@ describe("a zip that is taken", () => {
     },
     {
       name: "sizes that follow the contents",
-      members: [{ name: "a", content: "x", lies: { flags: 0x0808, local: { crc: 0, packedSize: 0, size: 0 } } }],
+      members: [
+        {
+          name: "a",
+          content: "x",
+          lies: { flags: 0x0808, local: { crc: 0, packedSize: 0, size: 0 } },
+        },
+      ],
     },
-    { name: "an extra field", members: [{ name: "a", lies: { extra: Uint8Array.of(0x55, 0x54, 1, 0, 9) } }] },
-    { name: "an ASCII name that is not marked as UTF-8", members: [{ name: "a", lies: { flags: 0 } }] },
-  ] satisfies { name: string; members: Member[]; end?: End }[])("may have $name", async ({ members, end }) => {
-    expect(namesOf(await entriesOf(zipOf(members, end)))).toEqual(["a"]);
-  });
+    {
+      name: "an extra field",
+      members: [{ name: "a", lies: { extra: Uint8Array.of(0x55, 0x54, 1, 0, 9) } }],
+    },
+    {
+      name: "an ASCII name that is not marked as UTF-8",
+      members: [{ name: "a", lies: { flags: 0 } }],
+    },
+  ] satisfies { name: string; members: Member[]; end?: End }[])(
+    "may have $name",
+    async ({ members, end }) => {
+      expect(namesOf(await entriesOf(zipOf(members, end)))).toEqual(["a"]);
+    },
+  );
 
   it.each([
     { name: "a symlink", mode: 0o120777, kind: "skipped", reason: "symlink" },
@@ -67,13 +106,18 @@ describe("a zip that is taken", () => {
     { name: "an executable", mode: 0o100755, kind: "file", executable: true },
     { name: "a plain file", mode: 0o100644, kind: "file", executable: false },
   ])("E10 has $name as $kind", async ({ mode, name: _, ...wanted }) => {
-    expect(await entriesOf(zipOf([{ name: "a", content: "x", lies: { mode } }]))).toMatchObject([wanted]);
+    expect(await entriesOf(zipOf([{ name: "a", content: "x", lies: { mode } }]))).toMatchObject([
+      wanted,
+    ]);
   });
 
   it.each([{ level: 9 }, { level: 0 }] as const)(
     "has a file unpacked while it comes in, packed at level $level",
     async ({ level }) => {
-      const noise = Uint8Array.from({ length: 100_000 }, (_, at) => Math.floor(Math.abs(Math.sin(at) * 1e6)) % 64);
+      const noise = Uint8Array.from(
+        { length: 100_000 },
+        (_, at) => Math.floor(Math.abs(Math.sin(at) * 1e6)) % 64,
+      );
       const bytes = zipSync({ noise }, { level });
       const tally = new Tally();
       tally.received(bytes.byteLength);
@@ -97,9 +141,11 @@ describe("a zip that is taken", () => {
 
   it("has its directories passed over, and an archive in it as a file like others", async () => {
     const inner = zipOf([{ name: "x", content: filled(5_000) }]);
-    expect(namesOf(await entriesOf(zipOf([{ name: "dir/" }, { name: "dir/inner.zip", content: inner }])))).toEqual([
-      "dir/inner.zip",
-    ]);
+    expect(
+      namesOf(
+        await entriesOf(zipOf([{ name: "dir/" }, { name: "dir/inner.zip", content: inner }])),
+      ),
+    ).toEqual(["dir/inner.zip"]);
   });
 });
 
@@ -107,14 +153,26 @@ describe("E11 a zip is refused", () => {
   const a: Member = { name: "a", content: "hello" };
   const b: Member = { name: "b", content: "world" };
   it.each([
-    { name: "with encrypted contents", members: [{ ...a, lies: { flags: 0x0801 } }], says: "encrypted" },
-    { name: "with a strongly encrypted header", members: [{ ...a, lies: { flags: 0x0840 } }], says: "encrypted" },
+    {
+      name: "with encrypted contents",
+      members: [{ ...a, lies: { flags: 0x0801 } }],
+      says: "encrypted",
+    },
+    {
+      name: "with a strongly encrypted header",
+      members: [{ ...a, lies: { flags: 0x0840 } }],
+      says: "encrypted",
+    },
     {
       name: "encrypted by its local header alone",
       members: [{ ...a, lies: { local: { flags: 0x0801 } } }],
       says: "another thing",
     },
-    { name: "with entries at one place", members: [a, { ...b, lies: { offset: 0 } }], says: "overlaps" },
+    {
+      name: "with entries at one place",
+      members: [a, { ...b, lies: { offset: 0 } }],
+      says: "overlaps",
+    },
     {
       name: "with an entry inside another",
       members: [
@@ -123,9 +181,21 @@ describe("E11 a zip is refused", () => {
       ],
       says: "overlaps",
     },
-    { name: "with an entry that runs into the directory", members: [{ ...a, lies: { packedSize: 60 } }], says: "overlaps" },
-    { name: "with a file larger than it says", members: [{ ...a, lies: { size: 4 } }], says: "larger than it says" },
-    { name: "with a file smaller than it says", members: [{ ...a, lies: { size: 9 } }], says: "smaller than it says" },
+    {
+      name: "with an entry that runs into the directory",
+      members: [{ ...a, lies: { packedSize: 60 } }],
+      says: "overlaps",
+    },
+    {
+      name: "with a file larger than it says",
+      members: [{ ...a, lies: { size: 4 } }],
+      says: "larger than it says",
+    },
+    {
+      name: "with a file smaller than it says",
+      members: [{ ...a, lies: { size: 9 } }],
+      says: "smaller than it says",
+    },
     {
       name: "with two sizes for what is stored as it is",
       members: [{ ...a, stored: true, lies: { size: 9 } }],
@@ -149,7 +219,12 @@ describe("E11 a zip is refused", () => {
       members: [{ ...a, lies: { extra: Uint8Array.of(1, 0, 8, 0, 5, 0, 0, 0, 0, 0, 0, 0) } }],
       says: "zip64",
     },
-    { name: "with a zip64 directory", members: [a], end: { entries: 0xffff, here: 0xffff }, says: "zip64" },
+    {
+      name: "with a zip64 directory",
+      members: [a],
+      end: { entries: 0xffff, here: 0xffff },
+      says: "zip64",
+    },
     { name: "with a method of its own", members: [{ ...a, lies: { method: 14 } }], says: "method" },
     {
       name: "with a name in no known letters",
@@ -162,28 +237,47 @@ describe("E11 a zip is refused", () => {
       says: "neither UTF-8",
     },
     { name: "of several parts", members: [a], end: { disk: 1 }, says: "several" },
-    { name: "that counts fewer entries than it has", members: [a, b], end: { entries: 1 }, says: "more than it says" },
-    { name: "that counts more entries than it has", members: [a], end: { entries: 2 }, says: "cannot be read" },
-    { name: "whose directory lies elsewhere", members: [a, b], end: { offset: 0 }, says: "not where it says" },
+    {
+      name: "that counts fewer entries than it has",
+      members: [a, b],
+      end: { entries: 1 },
+      says: "more than it says",
+    },
+    {
+      name: "that counts more entries than it has",
+      members: [a],
+      end: { entries: 2 },
+      says: "cannot be read",
+    },
+    {
+      name: "whose directory lies elsewhere",
+      members: [a, b],
+      end: { offset: 0 },
+      says: "not where it says",
+    },
     { name: "cut off at its end", members: [a, b], end: { cut: 3 }, says: "no directory" },
     {
       name: "with contents that are no deflate",
       members: [{ ...a, content: filled(5), stored: true, lies: { method: 8, size: 9 } }],
       says: "cannot be unpacked",
     },
-  ] satisfies { name: string; members: Member[]; end?: End; says: string }[])("$name", async ({ members, end, says }) => {
-    expect(await refusalOf(zipOf(members, end))).toMatchObject({
-      code: "archive_invalid",
-      message: expect.stringContaining(says),
-    });
-  });
-
-  it.each([{ bytes: new Uint8Array() }, { bytes: filled(10) }, { bytes: new TextEncoder().encode("PK, but no zip".repeat(20)) }])(
-    "that is none: $bytes.byteLength bytes",
-    async ({ bytes }) => {
-      expect(await refusalOf(bytes)).toMatchObject({ code: "archive_invalid" });
+  ] satisfies { name: string; members: Member[]; end?: End; says: string }[])(
+    "$name",
+    async ({ members, end, says }) => {
+      expect(await refusalOf(zipOf(members, end))).toMatchObject({
+        code: "archive_invalid",
+        message: expect.stringContaining(says),
+      });
     },
   );
+
+  it.each([
+    { bytes: new Uint8Array() },
+    { bytes: filled(10) },
+    { bytes: new TextEncoder().encode("PK, but no zip".repeat(20)) },
+  ])("that is none: $bytes.byteLength bytes", async ({ bytes }) => {
+    expect(await refusalOf(bytes)).toMatchObject({ code: "archive_invalid" });
+  });
 
   const limits = { bytes: 100_000_000, files: 10_000, fileBytes: 16_000_000, ratio: 100 };
   it("at ratio 100, before more than that is unpacked", async () => {
@@ -196,19 +290,34 @@ describe("E11 a zip is refused", () => {
   });
 
   it("at the bytes of all files together, although each is small enough", async () => {
-    const files = Object.fromEntries(Array.from({ length: 4 }, (_, nth) => [`${nth}`, filled(40_000)]));
+    const files = Object.fromEntries(
+      Array.from({ length: 4 }, (_, nth) => [`${nth}`, filled(40_000)]),
+    );
     const refusal = await refusalOf(zipSync(files), new Tally({ ...limits, bytes: 150_000 }));
-    expect(refusal).toMatchObject({ code: "context_too_large", message: expect.stringContaining("together") });
+    expect(refusal).toMatchObject({
+      code: "context_too_large",
+      message: expect.stringContaining("together"),
+    });
   });
 
   it("at a file that is too large, by what it says", async () => {
-    const refusal = await refusalOf(zipOf([{ name: "a", content: "x", lies: { size: 16_000_001 } }]), new Tally(limits));
-    expect(refusal).toMatchObject({ code: "context_too_large", message: expect.stringContaining("most a file may have") });
+    const refusal = await refusalOf(
+      zipOf([{ name: "a", content: "x", lies: { size: 16_000_001 } }]),
+      new Tally(limits),
+    );
+    expect(refusal).toMatchObject({
+      code: "context_too_large",
+      message: expect.stringContaining("most a file may have"),
+    });
   });
 
   it("at 10,000 entries, before one is unpacked", async () => {
-    const files = Object.fromEntries(Array.from({ length: 10_001 }, (_, nth) => [`${nth}`, new Uint8Array()]));
-    expect(await refusalOf(zipSync(files, { level: 0 }), new Tally(limits))).toMatchObject({ code: "context_too_large" });
+    const files = Object.fromEntries(
+      Array.from({ length: 10_001 }, (_, nth) => [`${nth}`, new Uint8Array()]),
+    );
+    expect(await refusalOf(zipSync(files, { level: 0 }), new Tally(limits))).toMatchObject({
+      code: "context_too_large",
+    });
   });
 
   it("whatever is changed in a good one: refused, or the same files", async () => {
@@ -224,7 +333,8 @@ describe("E11 a zip is refused", () => {
         else
           for (const entry of found) {
             const original = wanted.find(({ name }) => name === entry.name);
-            if (entry.kind === "file" && original?.kind === "file") expect(entry.bytes).toEqual(original.bytes);
+            if (entry.kind === "file" && original?.kind === "file")
+              expect(entry.bytes).toEqual(original.bytes);
           }
       }),
       { numRuns: 2_000 },

@@ -5,11 +5,16 @@ import { CONTEXT_LIMITS } from "../../src/protocol/contexts";
 const EMPTY = { hash: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", size: 0 };
 
 it.each([
-  { name: "a file in each of as many directories as there may be", paths: deep(CONTEXT_LIMITS.files / 40, 39), refuses: null },
+  {
+    name: "a file in each of as many directories as there may be",
+    paths: deep(CONTEXT_LIMITS.files / 40, 39),
+    refuses: null,
+  },
   {
     name: "few files in too many directories",
     paths: deep(CONTEXT_LIMITS.files / 20, 39),
-    refuses: "The files cannot be taken: there are more than 10000 directories. Leave out what the agents need not see.",
+    refuses:
+      "The files cannot be taken: there are more than 10000 directories. Leave out what the agents need not see.",
   },
 ])("a context takes $name, or says why not", ({ paths, refuses }) => {
   const builder = new TreeBuilder();

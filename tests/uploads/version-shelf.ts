@@ -4,7 +4,13 @@ import { createSessionIndex } from "../../d1/session-index";
 import { pruneVersions } from "../../src/uploads/pruning";
 import type { ArchiveEntry } from "../../src/uploads/read-tar";
 import { readPlaces } from "../../src/uploads/stored-packs";
-import { putArchive, putBlobs, putManifest, readManifest, sweepUploads } from "../../src/uploads/uploads";
+import {
+  putArchive,
+  putBlobs,
+  putManifest,
+  readManifest,
+  sweepUploads,
+} from "../../src/uploads/uploads";
 import { hashOf } from "../../src/workspace/hash";
 
 export const DAY = 24 * 60 * 60 * 1_000;
@@ -36,7 +42,8 @@ export class VersionShelf {
     const { version, missing, status } = await putManifest(store, this.#owner, manifest, this.now);
     const lacking = entries.filter(({ sha256 }) => missing.includes(sha256));
     const blobs = async function* (): AsyncGenerator<ArchiveEntry> {
-      for (const { sha256: name, bytes } of lacking) yield { kind: "file", name, bytes, executable: false };
+      for (const { sha256: name, bytes } of lacking)
+        yield { kind: "file", name, bytes, executable: false };
     };
     if (lacking.length > 0) await putBlobs(store, { ...this.#owner, version }, blobs);
     return { version, missing: status === "uploading" ? missing.length : 0 };
@@ -50,7 +57,8 @@ export class VersionShelf {
   async pushArchive(files: Files): Promise<string> {
     const entries = await entriesOf(files);
     const archive = async function* (): AsyncGenerator<ArchiveEntry> {
-      for (const { path, bytes } of entries) yield { kind: "file", name: path, bytes, executable: false };
+      for (const { path, bytes } of entries)
+        yield { kind: "file", name: path, bytes, executable: false };
     };
     return (await putArchive(store, this.#owner, archive, this.now)).version;
   }
@@ -71,14 +79,22 @@ export class VersionShelf {
   async read(version: string): Promise<Files | null> {
     const open = await reader.open(this.#owner.tenant, NAME, version);
     if (!open) return null;
-    const texts = [...open.tree].map(async ([path, entry]) => [path, new TextDecoder().decode(await open.read(entry))]);
+    const texts = [...open.tree].map(async ([path, entry]) => [
+      path,
+      new TextDecoder().decode(await open.read(entry)),
+    ]);
     return Object.fromEntries(await Promise.all(texts));
   }
 
   /** A session with a turn that works on the newest version. */
   async pin(session: string): Promise<void> {
     const { tenant } = this.#owner;
-    await createSessionIndex(env.DB).add({ tenant, id: session, createdAt: this.now, question: "?" });
+    await createSessionIndex(env.DB).add({
+      tenant,
+      id: session,
+      createdAt: this.now,
+      question: "?",
+    });
     await pins.take({ tenant, session, turn: 1 }, "start", [NAME]);
   }
 
@@ -87,7 +103,8 @@ export class VersionShelf {
     return pins.release({ tenant: this.#owner.tenant, session, turn: 1 }, versions);
   }
 
-  eraseSession = (session: string) => createSessionIndex(env.DB).remove(this.#owner.tenant, session);
+  eraseSession = (session: string) =>
+    createSessionIndex(env.DB).remove(this.#owner.tenant, session);
 
   /** How many versions the index knows that stand or once did. */
   rows = async () => (await prune.index.history(this.#owner.tenant, NAME)).length;
@@ -96,13 +113,16 @@ export class VersionShelf {
   async unfit(): Promise<string[]> {
     const { tenant } = this.#owner;
     const prefix = `tenants/${tenant}/contexts/`;
-    const there = new Set((await env.BUCKET.list({ prefix })).objects.map(({ key }) => key.slice(prefix.length)));
+    const there = new Set(
+      (await env.BUCKET.list({ prefix })).objects.map(({ key }) => key.slice(prefix.length)),
+    );
     const needed = new Set<string>();
     const rows = await prune.index.history(tenant, NAME);
     for (const { id } of rows.filter(({ stands }) => stands)) {
       for (const key of await neededBy(tenant, id)) needed.add(key);
       // What a pack holds stands beside it for as long as its version does.
-      for (const key of there) if (key.startsWith(`${id}/packs/`) && key.endsWith(".json")) needed.add(key);
+      for (const key of there)
+        if (key.startsWith(`${id}/packs/`) && key.endsWith(".json")) needed.add(key);
     }
     return [...there.symmetricDifference(needed)].sort();
   }
@@ -116,5 +136,9 @@ async function neededBy(tenant: string, version: string): Promise<string[]> {
     const packed = places.get(hash);
     return packed ? `${packed.from}/packs/${packed.pack}` : `${from}/blobs/${hash}`;
   });
-  return [`${version}/manifest.json`, ...(places.size > 0 ? [`${version}/packs.json`] : []), ...contents];
+  return [
+    `${version}/manifest.json`,
+    ...(places.size > 0 ? [`${version}/packs.json`] : []),
+    ...contents,
+  ];
 }

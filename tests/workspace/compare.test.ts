@@ -1,7 +1,12 @@
 import fc from "fast-check";
 import { applyPatch } from "diff";
 import { describe, expect, it } from "vitest";
-import { COMPARE_LIMITS, compareDirectories, compareFiles, compareTrees } from "../../src/workspace/compare";
+import {
+  COMPARE_LIMITS,
+  compareDirectories,
+  compareFiles,
+  compareTrees,
+} from "../../src/workspace/compare";
 import { FileError } from "../../src/workspace/types";
 import { entry, tree } from "./files";
 import { Rig } from "./rig";
@@ -10,12 +15,23 @@ const encoder = new TextEncoder();
 const bytesOf = (contents: string | Uint8Array): Uint8Array =>
   typeof contents === "string" ? encoder.encode(contents) : contents;
 const compare = (left: string | Uint8Array, right: string | Uint8Array, limits = {}) =>
-  compareFiles({ name: "a", bytes: bytesOf(left) }, { name: "b", bytes: bytesOf(right) }, { ...COMPARE_LIMITS, ...limits });
+  compareFiles(
+    { name: "a", bytes: bytesOf(left) },
+    { name: "b", bytes: bytesOf(right) },
+    { ...COMPARE_LIMITS, ...limits },
+  );
 
-const numbers = (count: number, from = 0): string => Array.from({ length: count }, (_, at) => `${at + from}\n`).join("");
+const numbers = (count: number, from = 0): string =>
+  Array.from({ length: count }, (_, at) => `${at + from}\n`).join("");
 
 describe("two files", () => {
-  it.each<{ name: string; left: string | Uint8Array; right: string | Uint8Array; limits?: object; says: string }>([
+  it.each<{
+    name: string;
+    left: string | Uint8Array;
+    right: string | Uint8Array;
+    limits?: object;
+    says: string;
+  }>([
     { name: "that are the same", left: "x\n", right: "x\n", says: "a and b are the same." },
     {
       name: "that are the same and no text",
@@ -23,14 +39,24 @@ describe("two files", () => {
       right: Uint8Array.of(0, 255),
       says: "a and b are the same.",
     },
-    { name: "that differ in a line", left: "x\ny\n", right: "x\nz\n", says: "--- a\n+++ b\n@@ -1,2 +1,2 @@\n x\n-y\n+z\n" },
+    {
+      name: "that differ in a line",
+      left: "x\ny\n",
+      right: "x\nz\n",
+      says: "--- a\n+++ b\n@@ -1,2 +1,2 @@\n x\n-y\n+z\n",
+    },
     {
       name: "that differ in the last line's end",
       left: "x\n",
       right: "x",
       says: "--- a\n+++ b\n@@ -1,1 +1,1 @@\n-x\n+x\n\\ No newline at end of file\n",
     },
-    { name: "of which one is empty", left: "", right: "x\n", says: "--- a\n+++ b\n@@ -0,0 +1,1 @@\n+x\n" },
+    {
+      name: "of which one is empty",
+      left: "",
+      right: "x\n",
+      says: "--- a\n+++ b\n@@ -0,0 +1,1 @@\n+x\n",
+    },
     {
       name: "of which one holds a NUL",
       left: "x\0",
@@ -83,7 +109,9 @@ describe("two files", () => {
   });
 
   it("differ by a patch that makes one of the other", () => {
-    const text = fc.array(fc.constantFrom("a", "b", "c", "", "\r"), { maxLength: 30 }).map((lines) => lines.join("\n"));
+    const text = fc
+      .array(fc.constantFrom("a", "b", "c", "", "\r"), { maxLength: 30 })
+      .map((lines) => lines.join("\n"));
     fc.assert(
       fc.property(text, text, (left, right) => {
         const { same, text: patch } = compare(left, right);
@@ -99,8 +127,16 @@ describe("two files", () => {
       left: "a\n".repeat(99_990),
       right: `${"a\n".repeat(50_000)}b\n${"a\n".repeat(49_000)}`,
     },
-    { name: "of alternating lines", left: "a\nb\n".repeat(45_000), right: "b\na\na\n".repeat(30_000) },
-    { name: "of lines that are all different", left: numbers(90_000), right: numbers(90_000, 1_000_000) },
+    {
+      name: "of alternating lines",
+      left: "a\nb\n".repeat(45_000),
+      right: "b\na\na\n".repeat(30_000),
+    },
+    {
+      name: "of lines that are all different",
+      left: numbers(90_000),
+      right: numbers(90_000, 1_000_000),
+    },
     { name: "of one line each", left: "x".repeat(1_000_000), right: "y".repeat(1_000_000) },
   ])("$name take bounded time", ({ left, right }) => {
     const before = performance.now();
@@ -113,7 +149,10 @@ describe("two files", () => {
 describe("two directories", () => {
   it("are compared by path and contents", () => {
     const left = tree({ same: "1", mine: "2", other: "3", "a/b": "4" });
-    const right = new Map([...tree({ same: "1", theirs: "2", other: "x" }), ["a/b", entry("4", true)]]);
+    const right = new Map([
+      ...tree({ same: "1", theirs: "2", other: "x" }),
+      ["a/b", entry("4", true)],
+    ]);
     expect(compareTrees(left, right)).toEqual({
       onlyLeft: ["mine"],
       onlyRight: ["theirs"],
@@ -128,30 +167,46 @@ describe("two directories", () => {
       peers: { agent1: { a: "A", b: "other", "c/d": "D" } },
     });
     const files = rig.open();
-    const { same, text } = compareDirectories(files, { left: "src", right: "/peers/agent1", most: 100 });
-    expect([same, text]).toEqual([false, "Only in /peers/agent1 (1):\n  c/d\nDifferent (1):\n  b\nThe same: 1"]);
+    const { same, text } = compareDirectories(files, {
+      left: "src",
+      right: "/peers/agent1",
+      most: 100,
+    });
+    expect([same, text]).toEqual([
+      false,
+      "Only in /peers/agent1 (1):\n  c/d\nDifferent (1):\n  b\nThe same: 1",
+    ]);
     expect(rig.asked).toEqual([]);
   });
 
   it("are the same if nothing differs", async () => {
     const rig = await Rig.of({ workspace: { "x/a": "A", "y/a": "A" } });
-    expect(compareDirectories(rig.open(), { left: "x", right: "y", most: 100 })).toEqual({ same: true, text: "The same: 1" });
+    expect(compareDirectories(rig.open(), { left: "x", right: "y", most: 100 })).toEqual({
+      same: true,
+      text: "The same: 1",
+    });
   });
 
   it("are not compared in part", async () => {
     const rig = await Rig.of({ workspace: { "x/a": "A", "x/b": "B", "y/a": "A", "y/c": "C" } });
     const compare = () => compareDirectories(rig.open(), { left: "x", right: "y", most: 1 });
-    expect(compare).toThrow("/workspace/x holds more than 1 files. Compare directories further down.");
+    expect(compare).toThrow(
+      "/workspace/x holds more than 1 files. Compare directories further down.",
+    );
   });
 
   it("may be all that the agent sees", async () => {
     const rig = await Rig.of({ workspace: { a: "A" }, peers: { agent1: { a: "A" } } });
     const { text } = compareDirectories(rig.open(), { left: "/", right: "/workspace", most: 9 });
-    expect(text).toBe("Only in / (2):\n  peers/agent1/a\n  workspace/a\nOnly in /workspace (1):\n  a\nThe same: 0");
+    expect(text).toBe(
+      "Only in / (2):\n  peers/agent1/a\n  workspace/a\nOnly in /workspace (1):\n  a\nThe same: 0",
+    );
   });
 
   it("are not two files", async () => {
     const rig = await Rig.of({ workspace: { a: "A", b: "B" } });
-    expect(() => compareDirectories(rig.open(), { left: "a", right: "b", most: 9 })).toThrow(FileError);
+    expect(() => compareDirectories(rig.open(), { left: "a", right: "b", most: 9 })).toThrow(
+      FileError,
+    );
   });
 });

@@ -36,17 +36,32 @@ export class KeptFiles {
   }
 
   /** `base`: the result of the turn before. */
-  static async begin(base: Contents, contexts: Readonly<Record<string, Contents>>): Promise<KeptFiles> {
+  static async begin(
+    base: Contents,
+    contexts: Readonly<Record<string, Contents>>,
+  ): Promise<KeptFiles> {
     let commit = () => {};
-    const mishaps = { beforeCommit: () => {}, afterCommit: () => {}, durable: () => {}, lagMs: () => 0 };
+    const mishaps = {
+      beforeCommit: () => {},
+      afterCommit: () => {},
+      durable: () => {},
+      lagMs: () => 0,
+    };
     const schedule = (_: number, run: () => void) => {
       commit = run;
     };
     const disk = new Disk({ mishaps, schedule, toWorld: (at) => at });
     const inContexts = new Map<string, string>();
     const pinned = new Map<string, Tree>();
-    for (const [name, files] of Object.entries(contexts)) pinned.set(name, await treeOf(files, inContexts));
-    const kept = new KeptFiles({ disk, toDisk: () => commit(), pinned, inContexts, peers: new Map() });
+    for (const [name, files] of Object.entries(contexts))
+      pinned.set(name, await treeOf(files, inContexts));
+    const kept = new KeptFiles({
+      disk,
+      toDisk: () => commit(),
+      pinned,
+      inContexts,
+      peers: new Map(),
+    });
     const texts = new Map<string, string>();
     const tree = await treeOf(base, texts);
     const { storage, blobs, snapshots } = kept.#stores;
@@ -86,7 +101,9 @@ export class KeptFiles {
     return {
       read: async ({ hash }) => {
         const text = inContexts.get(hash);
-        return blobs.isKept(hash) || text === undefined ? blobs.read({ hash }) : new TextEncoder().encode(text);
+        return blobs.isKept(hash) || text === undefined
+          ? blobs.read({ hash })
+          : new TextEncoder().encode(text);
       },
     };
   }
@@ -96,9 +113,18 @@ export class KeptFiles {
   }
 
   /** A call ends with what it has staged; `writable`: the contexts it may change. "crashed": the process is gone before that is on disk. */
-  settle(place: RoundPlace, staged: Staged, writable: readonly string[], ends: "settled" | "crashed"): void {
+  settle(
+    place: RoundPlace,
+    staged: Staged,
+    writable: readonly string[],
+    ends: "settled" | "crashed",
+  ): void {
     const { storage, blobs, changes } = this.#stores;
-    const edits = changes.editsWith(place, staged, new Map(writable.map((name) => [name, this.#pinned(name)])));
+    const edits = changes.editsWith(
+      place,
+      staged,
+      new Map(writable.map((name) => [name, this.#pinned(name)])),
+    );
     storage.transactionSync(() => {
       blobs.add(staged.blobs);
       changes.write(place, staged, { edits, isKnown: () => true });
@@ -157,7 +183,10 @@ function storesOn(disk: Disk) {
     storage,
     blobs: new BlobStore({ sql, objects: NO_OBJECTS, turns: new BucketTurns() }),
     changes: new RoundChanges(sql),
-    snapshots: new SnapshotStore(sql, { parentOf: (turn) => (turn > 1 ? turn - 1 : null), completedWith: () => 1 }),
+    snapshots: new SnapshotStore(sql, {
+      parentOf: (turn) => (turn > 1 ? turn - 1 : null),
+      completedWith: () => 1,
+    }),
   };
 }
 

@@ -20,9 +20,19 @@ function openOn(kept: KeptFiles): StagedFiles {
 }
 
 it.each([
-  { does: "moved unread", act: async (files: AgentFiles) => files.move("b", "new"), path: "new", may: false },
+  {
+    does: "moved unread",
+    act: async (files: AgentFiles) => files.move("b", "new"),
+    path: "new",
+    may: false,
+  },
   { does: "moved unread twice", act: moveTwice, path: "new", may: false },
-  { does: "read and moved into a context", act: readAndHandIn, path: "/contexts/site/new", may: true },
+  {
+    does: "read and moved into a context",
+    act: readAndHandIn,
+    path: "/contexts/site/new",
+    may: true,
+  },
   {
     does: "moved unread within a context",
     act: async (files: AgentFiles) => files.move("/contexts/site/a", "/contexts/site/new"),
@@ -38,7 +48,12 @@ it.each([
     path: "b",
     may: true,
   },
-  { does: "copied", act: async (files: AgentFiles) => files.copy("b", "new"), path: "new", may: true },
+  {
+    does: "copied",
+    act: async (files: AgentFiles) => files.copy("b", "new"),
+    path: "new",
+    may: true,
+  },
 ])("the next call may delete a file that was $does: $may", async ({ act, path, may }) => {
   for (const restarts of [false, true]) {
     const kept = await KeptFiles.begin({ b: "text" }, { site: { a: "page" } });

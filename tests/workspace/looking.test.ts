@@ -98,7 +98,8 @@ describe("looking", () => {
     {
       name: "lists what there is to see",
       given: NESTED,
-      does: (f) => expect(f.list("/").map(({ name }) => name)).toEqual(["contexts", "peers", "workspace"]),
+      does: (f) =>
+        expect(f.list("/").map(({ name }) => name)).toEqual(["contexts", "peers", "workspace"]),
       lines: ["list /"],
     },
     {
@@ -127,7 +128,8 @@ describe("looking", () => {
     {
       name: "walks no farther than asked",
       given: NESTED,
-      does: (f) => expect(f.walk("", 2)).toEqual({ paths: ["/workspace/a-b", "/workspace/a.b"], more: true }),
+      does: (f) =>
+        expect(f.walk("", 2)).toEqual({ paths: ["/workspace/a-b", "/workspace/a.b"], more: true }),
       lines: ["list /workspace"],
     },
     {
@@ -150,13 +152,24 @@ describe("looking", () => {
       name: "tells what a file is",
       given: HOME,
       does: async (f) =>
-        expect(f.stat("src/b.txt")).toEqual({ kind: "file", size: 1, executable: false, hash: await hashOf(bytes("B")) }),
+        expect(f.stat("src/b.txt")).toEqual({
+          kind: "file",
+          size: 1,
+          executable: false,
+          hash: await hashOf(bytes("B")),
+        }),
       lines: ["list /workspace/src"],
     },
     {
       name: "tells what a directory is",
       given: HOME,
-      does: (f) => expect(f.stat("src/lib")).toEqual({ kind: "directory", size: 0, executable: false, hash: null }),
+      does: (f) =>
+        expect(f.stat("src/lib")).toEqual({
+          kind: "directory",
+          size: 0,
+          executable: false,
+          hash: null,
+        }),
       lines: ["list /workspace/src"],
     },
     {
@@ -170,13 +183,17 @@ describe("looking", () => {
       name: "tells whether there is something",
       given: HOME,
       does: (f) =>
-        expect([f.exists("src"), f.exists("nope"), f.exists("/etc/passwd"), f.exists("/peers/agent9")]).toEqual([
-          true,
-          false,
-          false,
-          false,
-        ]),
-      lines: ["list /workspace", "list /etc/passwd: path_outside", "list /peers/agent9: unknown_place"],
+        expect([
+          f.exists("src"),
+          f.exists("nope"),
+          f.exists("/etc/passwd"),
+          f.exists("/peers/agent9"),
+        ]).toEqual([true, false, false, false]),
+      lines: [
+        "list /workspace",
+        "list /etc/passwd: path_outside",
+        "list /peers/agent9: unknown_place",
+      ],
     },
     {
       name: "again and again is one line",
@@ -190,7 +207,10 @@ describe("looking", () => {
 describe("a path", () => {
   it("is told as the agent should know it, without being touched", async () => {
     const files = (await Rig.of({})).open();
-    expect([files.resolve("a/./b"), files.resolve("peers/agent1")]).toEqual(["/workspace/a/b", "/peers/agent1"]);
+    expect([files.resolve("a/./b"), files.resolve("peers/agent1")]).toEqual([
+      "/workspace/a/b",
+      "/peers/agent1",
+    ]);
     expect(files.accessed).toEqual([]);
   });
 });

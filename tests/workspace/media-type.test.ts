@@ -7,9 +7,27 @@ const NOISE = latin1("\x00\x01\xff");
 
 describe("the type of bytes", () => {
   it.each([
-    { name: "is what they begin with", bytes: PNG, said: undefined, type: "image/png", extension: "png" },
-    { name: "is that whatever they are called", bytes: GIF, said: "application/pdf", type: "image/gif", extension: "gif" },
-    { name: "is that for documents too", bytes: PDF, said: "text/plain", type: "application/pdf", extension: "pdf" },
+    {
+      name: "is what they begin with",
+      bytes: PNG,
+      said: undefined,
+      type: "image/png",
+      extension: "png",
+    },
+    {
+      name: "is that whatever they are called",
+      bytes: GIF,
+      said: "application/pdf",
+      type: "image/gif",
+      extension: "gif",
+    },
+    {
+      name: "is that for documents too",
+      bytes: PDF,
+      said: "text/plain",
+      type: "application/pdf",
+      extension: "pdf",
+    },
     {
       name: "tells sound from images",
       bytes: latin1("RIFF\x1a\0\0\0WAVEfmt "),
@@ -45,7 +63,13 @@ describe("the type of bytes", () => {
       type: "application/octet-stream",
       extension: "bin",
     },
-    { name: "is no text that is none", bytes: NOISE, said: "text/html", type: "application/octet-stream", extension: "bin" },
+    {
+      name: "is no text that is none",
+      bytes: NOISE,
+      said: "text/html",
+      type: "application/octet-stream",
+      extension: "bin",
+    },
     {
       name: "is no JSON that is no text",
       bytes: NOISE,
@@ -60,8 +84,20 @@ describe("the type of bytes", () => {
       type: "application/octet-stream",
       extension: "bin",
     },
-    { name: "is none that is a word", bytes: NOISE, said: "__proto__", type: "application/octet-stream", extension: "bin" },
-    { name: "is text where nobody says anything", bytes: latin1("hello"), said: undefined, type: "text/plain", extension: "txt" },
+    {
+      name: "is none that is a word",
+      bytes: NOISE,
+      said: "__proto__",
+      type: "application/octet-stream",
+      extension: "bin",
+    },
+    {
+      name: "is text where nobody says anything",
+      bytes: latin1("hello"),
+      said: undefined,
+      type: "text/plain",
+      extension: "txt",
+    },
     {
       name: "gives what is not in the list a name all the same",
       bytes: latin1("x"),
@@ -69,7 +105,13 @@ describe("the type of bytes", () => {
       type: "text/x-rust",
       extension: "txt",
     },
-    { name: "gives bytes of any other kind one too", bytes: NOISE, said: "model/stl", type: "model/stl", extension: "bin" },
+    {
+      name: "gives bytes of any other kind one too",
+      bytes: NOISE,
+      said: "model/stl",
+      type: "model/stl",
+      extension: "bin",
+    },
   ])("$name", ({ bytes, said, type, extension }) => {
     expect(mediaTypeOf(bytes, said)).toBe(type);
     expect(extensionOf(type)).toBe(extension);

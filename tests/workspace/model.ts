@@ -16,7 +16,11 @@ export class Refused extends Error {
   }
 }
 
-export type Rights = { peers: ReadonlySet<string>; contexts: ReadonlyMap<string, { writable: boolean }>; limits: Limits };
+export type Rights = {
+  peers: ReadonlySet<string>;
+  contexts: ReadonlyMap<string, { writable: boolean }>;
+  limits: Limits;
+};
 
 /** Paths that lead nowhere, and why. */
 export const ODD: Readonly<Record<string, { code: string; shown: string }>> = {
@@ -32,7 +36,8 @@ const up = (path: string): string => path.slice(0, path.lastIndexOf("/"));
 const isIn = (path: string, directory: string): boolean => path.startsWith(`${directory}/`);
 const isProtected = (path: string): boolean =>
   (isIn(path, "/contexts/site") && /\/secret(\/|$)|\.key(\/|$)/.test(path)) ||
-  (isIn(path, "/contexts/vault") && path.split("/").some((name) => /^readme$|^gen$|^(?!keep\.pem$).*\.pem$/i.test(name)));
+  (isIn(path, "/contexts/vault") &&
+    path.split("/").some((name) => /^readme$|^gen$|^(?!keep\.pem$).*\.pem$/i.test(name)));
 const bytes = (text: string): number => Buffer.byteLength(text);
 const sum = (numbers: number[]): number => numbers.reduce((total, one) => total + one, 0);
 
@@ -85,8 +90,10 @@ export class Model {
         stack.pop();
       } else if (part !== "" && part !== ".") stack.push(part);
     }
-    if (stack[0] === "workspace" && (stack[1] === "peers" || stack[1] === "contexts")) stack.shift();
-    if (stack.length > 0 && !["workspace", "peers", "contexts"].includes(stack[0] ?? "")) throw new Refused("path_outside");
+    if (stack[0] === "workspace" && (stack[1] === "peers" || stack[1] === "contexts"))
+      stack.shift();
+    if (stack.length > 0 && !["workspace", "peers", "contexts"].includes(stack[0] ?? ""))
+      throw new Refused("path_outside");
     return `/${stack.join("/")}`;
   }
 
@@ -97,22 +104,26 @@ export class Model {
 
   mayRead(path: string): void {
     const [, top, name] = path.split("/");
-    if (top === "peers" && name !== undefined && !this.rights.peers.has(name)) throw new Refused("unknown_place");
-    if (top === "contexts" && name !== undefined && !this.rights.contexts.has(name)) throw new Refused("unknown_place");
+    if (top === "peers" && name !== undefined && !this.rights.peers.has(name))
+      throw new Refused("unknown_place");
+    if (top === "contexts" && name !== undefined && !this.rights.contexts.has(name))
+      throw new Refused("unknown_place");
   }
 
   mayWrite(path: string): void {
     this.mayRead(path);
     const [, top, name] = path.split("/");
     if (rootOf(path) === null || top === "peers") throw new Refused("read_only");
-    if (top === "contexts" && !this.rights.contexts.get(name ?? "")?.writable) throw new Refused("read_only");
+    if (top === "contexts" && !this.rights.contexts.get(name ?? "")?.writable)
+      throw new Refused("read_only");
     if (isProtected(path)) throw new Refused("protected");
   }
 
   read(path: string): string {
     this.mayRead(path);
     const text = this.files.get(path);
-    if (text === undefined) throw new Refused(this.isDirectory(path) ? "is_directory" : "not_found");
+    if (text === undefined)
+      throw new Refused(this.isDirectory(path) ? "is_directory" : "not_found");
     this.known.add(path);
     return text;
   }
@@ -161,15 +172,23 @@ export class Model {
     const isFile = this.files.has(from);
     if (!isFile && isIn(to, from)) throw new Refused("into_itself");
     if (!isFile && way === "move" && this.isFull(to)) throw new Refused("exists");
-    const texts = this.filesAt(from).map((path): [string, string] => [to + path.slice(from.length), this.files.get(path) ?? ""]);
+    const texts = this.filesAt(from).map((path): [string, string] => [
+      to + path.slice(from.length),
+      this.files.get(path) ?? "",
+    ]);
     const directories = this.directoriesAt(from).map((path) => to + path.slice(from.length));
     for (const [path] of texts) this.fileFits(path);
     for (const path of directories) this.directoryFits(path);
     for (const path of [...texts.map(([path]) => path), ...directories]) this.mayWrite(path);
     if (way === "move") this.mayTakeAway(from, to);
-    const leaving = way === "move" && rootOf(from) === rootOf(to) ? texts.map(([, text]) => text) : [];
+    const leaving =
+      way === "move" && rootOf(from) === rootOf(to) ? texts.map(([, text]) => text) : [];
     const gone = way === "move" && !isFile && rootOf(from) === rootOf(to) ? directories.length : 0;
-    this.room(to, texts, { leaving, directories: directories.filter((path) => path !== rootOf(path)), gone });
+    this.room(to, texts, {
+      leaving,
+      directories: directories.filter((path) => path !== rootOf(path)),
+      gone,
+    });
     for (const [path, text] of texts) {
       const knew = way === "copy" || this.known.has(from + path.slice(to.length));
       this.put(path, text);
@@ -185,7 +204,8 @@ export class Model {
     const isKept = (path: string): boolean => !isIn(path, "/workspace/.tool_results");
     for (const path of this.filesAt(from)) {
       this.mayWrite(path);
-      const stays = rootOf(from) === rootOf(to) && (isKept(to + path.slice(from.length)) || !isKept(path));
+      const stays =
+        rootOf(from) === rootOf(to) && (isKept(to + path.slice(from.length)) || !isKept(path));
       if (!stays && !this.known.has(path)) throw new Refused("not_read");
     }
     for (const path of this.directoriesAt(from)) this.mayWrite(path);
@@ -193,16 +213,24 @@ export class Model {
 
   /** Files at or below a path, in the order of whole paths. */
   filesAt(path: string): string[] {
-    return [...this.files.keys()].filter((file) => file === path || isIn(file, path === "/" ? "" : path)).sort();
+    return [...this.files.keys()]
+      .filter((file) => file === path || isIn(file, path === "/" ? "" : path))
+      .sort();
   }
 
   directoriesAt(path: string): string[] {
-    return this.files.has(path) ? [] : [path, ...[...this.directories].filter((one) => isIn(one, path))];
+    return this.files.has(path)
+      ? []
+      : [path, ...[...this.directories].filter((one) => isIn(one, path))];
   }
 
   children(path: string): string[] {
     const everything = [...this.files.keys(), ...this.directories];
-    return [...new Set(everything.filter((one) => up(one) === path).map((one) => one.slice(path.length + 1)))].sort();
+    return [
+      ...new Set(
+        everything.filter((one) => up(one) === path).map((one) => one.slice(path.length + 1)),
+      ),
+    ].sort();
   }
 
   private isFull(path: string): boolean {
@@ -234,26 +262,36 @@ export class Model {
   private room(
     at: string,
     texts: [string, string][],
-    { leaving, directories = [], gone = 0 }: { leaving: string[]; directories?: string[]; gone?: number },
+    {
+      leaving,
+      directories = [],
+      gone = 0,
+    }: { leaving: string[]; directories?: string[]; gone?: number },
   ): void {
     const { limits } = this.rights;
     const root = rootOf(at) ?? "";
-    if (texts.some(([, text]) => bytes(text) > limits.fileBytes)) throw new Refused("file_too_large");
+    if (texts.some(([, text]) => bytes(text) > limits.fileBytes))
+      throw new Refused("file_too_large");
     const now = this.filesAt(root);
     const held = sum(now.map((path) => bytes(this.files.get(path) ?? "")));
     const added = texts.filter(([path]) => !this.files.has(path)).length - leaving.length;
-    const more = sum(texts.map(([path, text]) => bytes(text) - bytes(this.files.get(path) ?? ""))) - sum(leaving.map(bytes));
+    const more =
+      sum(texts.map(([path, text]) => bytes(text) - bytes(this.files.get(path) ?? ""))) -
+      sum(leaving.map(bytes));
     if (added > 0 && now.length + added > limits.files) throw new Refused("too_many_files");
     if (more > 0 && held + more > limits.treeBytes) throw new Refused("tree_too_large");
     const after = new Set([...this.directories].filter((path) => isIn(path, root)));
     const before = after.size;
     for (const path of [...directories, ...texts.map(([file]) => up(file))])
       for (let one = path; isIn(one, root); one = up(one)) after.add(one);
-    if (after.size - gone > before && after.size - gone > limits.files) throw new Refused("too_many_files");
+    if (after.size - gone > before && after.size - gone > limits.files)
+      throw new Refused("too_many_files");
   }
 
   emptyDirectories(root: string): string[] {
-    return [...this.directories].filter((path) => isIn(path, root) && this.filesAt(path).length === 0).sort();
+    return [...this.directories]
+      .filter((path) => isIn(path, root) && this.filesAt(path).length === 0)
+      .sort();
   }
 
   private put(path: string, text: string): void {
@@ -262,7 +300,8 @@ export class Model {
   }
 
   putDirectory(path: string): void {
-    for (let one = path; one !== (rootOf(path) ?? "") && one !== ""; one = up(one)) this.directories.add(one);
+    for (let one = path; one !== (rootOf(path) ?? "") && one !== ""; one = up(one))
+      this.directories.add(one);
   }
 
   private drop(path: string): void {

@@ -3,7 +3,18 @@ import { type Model, ODD, Refused } from "./model";
 
 /** Those that change something, and reading, are done more often. */
 const OFTEN = ["read", "write", "copy", "move", "remove"] as const;
-export const KINDS = [...OFTEN, ...OFTEN, "write", "move", "makeDirectory", "list", "walk", "walk", "stat", "exists"] as const;
+export const KINDS = [
+  ...OFTEN,
+  ...OFTEN,
+  "write",
+  "move",
+  "makeDirectory",
+  "list",
+  "walk",
+  "walk",
+  "stat",
+  "exists",
+] as const;
 export type Operation = { kind: (typeof KINDS)[number]; path: string; to: string; text: string };
 
 /** The model, with the methods of the real thing, and the lines that each owes. */
@@ -16,10 +27,12 @@ export class Modelled implements Actions {
     this.#lines = lines;
   }
 
-  read = async (typed: string) => new TextEncoder().encode(this.#line("read", typed, (path) => this.#model.read(path)));
+  read = async (typed: string) =>
+    new TextEncoder().encode(this.#line("read", typed, (path) => this.#model.read(path)));
   write = async (typed: string, bytes: Uint8Array) =>
     this.#line("write", typed, (path) => this.#model.write(path, new TextDecoder().decode(bytes)));
-  makeDirectory = (typed: string) => this.#line("write", typed, (path) => this.#model.makeDirectory(path));
+  makeDirectory = (typed: string) =>
+    this.#line("write", typed, (path) => this.#model.makeDirectory(path));
   remove = (typed: string) => this.#line("delete", typed, (path) => this.#model.remove(path));
   copy = (from: string, to: string) => this.#transfer("copy", from, to);
   move = (from: string, to: string) => this.#transfer("move", from, to);
@@ -79,11 +92,18 @@ export class Modelled implements Actions {
 
   #glance<T>(typed: string, act: (path: string) => T): T {
     const directory = (path: string) =>
-      /^\/(workspace|(peers|contexts)\/[^/]+)\//.test(path) ? path.slice(0, path.lastIndexOf("/")) : path;
+      /^\/(workspace|(peers|contexts)\/[^/]+)\//.test(path)
+        ? path.slice(0, path.lastIndexOf("/"))
+        : path;
     return this.#noted("list", typed, act, directory);
   }
 
-  #noted<T>(operation: string, typed: string, act: (path: string) => T, where: (path: string) => string): T {
+  #noted<T>(
+    operation: string,
+    typed: string,
+    act: (path: string) => T,
+    where: (path: string) => string,
+  ): T {
     let path = ODD[typed]?.shown ?? typed;
     try {
       path = this.#model.resolve(typed);
@@ -111,11 +131,15 @@ export type Actions = {
 };
 
 /** What an operation answers, or the code it fails with. */
-export async function perform(files: Actions, operation: Operation): Promise<{ code: string | null; answer: unknown }> {
+export async function perform(
+  files: Actions,
+  operation: Operation,
+): Promise<{ code: string | null; answer: unknown }> {
   try {
     return { code: null, answer: await answerOf(files, operation) };
   } catch (error) {
-    if (error instanceof FileError || error instanceof Refused) return { code: error.code, answer: null };
+    if (error instanceof FileError || error instanceof Refused)
+      return { code: error.code, answer: null };
     throw error;
   }
 }

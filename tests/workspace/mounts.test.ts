@@ -27,7 +27,11 @@ type Row = {
 
 describe("an agent's peers", () => {
   it.each<Row>([
-    { name: "are none in its first round", given: (world) => world.does("b", answers("B")), sees: { a: {}, b: {} } },
+    {
+      name: "are none in its first round",
+      given: (world) => world.does("b", answers("B")),
+      sees: { a: {}, b: {} },
+    },
     {
       name: "are all that answered when its next round begins, itself among them",
       given: allAnswer,
@@ -109,7 +113,8 @@ describe("an agent's peers", () => {
     const world = new World(options);
     world.ask();
     given(world);
-    for (const [id, peers] of Object.entries(expected)) expect([id, sees(world, id)]).toEqual([id, peers]);
+    for (const [id, peers] of Object.entries(expected))
+      expect([id, sees(world, id)]).toEqual([id, peers]);
   });
 
   it("are in the order of their aliases, which tells nothing", () => {
@@ -122,15 +127,31 @@ describe("an agent's peers", () => {
 
 describe("an answer as it is shown", () => {
   it.each([
-    { name: "leads to its author's snapshot", says: "See /workspace/src/a.py.", reads: "See /peers/agent2/src/a.py." },
-    { name: "leads there from the workspace itself", says: "All is in /workspace.", reads: "All is in /peers/agent2." },
+    {
+      name: "leads to its author's snapshot",
+      says: "See /workspace/src/a.py.",
+      reads: "See /peers/agent2/src/a.py.",
+    },
+    {
+      name: "leads there from the workspace itself",
+      says: "All is in /workspace.",
+      reads: "All is in /peers/agent2.",
+    },
     {
       name: "leads there in quotes and lists",
       says: "`/workspace/a`, (/workspace/b)",
       reads: "`/peers/agent2/a`, (/peers/agent2/b)",
     },
-    { name: "leads there at the end of an assignment", says: "DIR=/workspace\ncd $DIR", reads: "DIR=/peers/agent2\ncd $DIR" },
-    { name: "leaves addresses alone", says: "https://x.test/workspace/a", reads: "https://x.test/workspace/a" },
+    {
+      name: "leads there at the end of an assignment",
+      says: "DIR=/workspace\ncd $DIR",
+      reads: "DIR=/peers/agent2\ncd $DIR",
+    },
+    {
+      name: "leaves addresses alone",
+      says: "https://x.test/workspace/a",
+      reads: "https://x.test/workspace/a",
+    },
     {
       name: "leaves longer paths alone",
       says: "/home/me/workspace/a ../workspace/b",
@@ -141,8 +162,16 @@ describe("an answer as it is shown", () => {
       says: "/workspaces/a /workspace.json /workspace-2",
       reads: "/workspaces/a /workspace.json /workspace-2",
     },
-    { name: "leaves what leads to others alone", says: "/peers/agent1/a", reads: "/peers/agent1/a" },
-    { name: "leaves what reads like a replacement alone", says: "$& /workspace/$1", reads: "$& /peers/agent2/$1" },
+    {
+      name: "leaves what leads to others alone",
+      says: "/peers/agent1/a",
+      reads: "/peers/agent1/a",
+    },
+    {
+      name: "leaves what reads like a replacement alone",
+      says: "$& /workspace/$1",
+      reads: "$& /peers/agent2/$1",
+    },
   ])("$name: $says", ({ says, reads }) => {
     expect(pathsAsShown(says, "/peers/agent2")).toBe(reads);
   });

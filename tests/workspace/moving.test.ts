@@ -3,7 +3,10 @@ import { type Given, Rig } from "./rig";
 import { bytes, HOME, table } from "./staged-files-table";
 
 describe("deleting", () => {
-  const READ: Given = { ...HOME, read: ["/workspace/a.txt", "/workspace/src/b.txt", "/workspace/src/lib/c.txt"] };
+  const READ: Given = {
+    ...HOME,
+    read: ["/workspace/a.txt", "/workspace/src/b.txt", "/workspace/src/lib/c.txt"],
+  };
   table([
     {
       name: "takes a file away that was read",
@@ -86,7 +89,13 @@ describe("deleting", () => {
     {
       name: "refuses a directory with something protected in it",
       given: {
-        contexts: { site: { files: { "a/i": "I", "a/key.pem": "K" }, writable: true, protectedPaths: ["*.pem"] } },
+        contexts: {
+          site: {
+            files: { "a/i": "I", "a/key.pem": "K" },
+            writable: true,
+            protectedPaths: ["*.pem"],
+          },
+        },
         read: ["/contexts/site/a/i", "/contexts/site/a/key.pem"],
       },
       does: (f) => f.remove("/contexts/site/a"),
@@ -109,7 +118,10 @@ describe("copying", () => {
       name: "takes a peer's snapshot into the workspace",
       given: { peers: { agent1: { "p/q": "Q", r: "R" } } },
       does: (f) => f.copy("/peers/agent1", "base"),
-      changes: { workspace: { "base/p/q": "Q", "base/r": "R" }, own: ["/workspace/base/p/q", "/workspace/base/r"] },
+      changes: {
+        workspace: { "base/p/q": "Q", "base/r": "R" },
+        own: ["/workspace/base/p/q", "/workspace/base/r"],
+      },
       lines: ["write /workspace/base", "read /peers/agent1"],
     },
     {
@@ -123,7 +135,9 @@ describe("copying", () => {
       name: "takes empty directories along",
       given: { directories: ["/workspace/a/e"] },
       does: (f) => f.copy("a", "b"),
-      changes: { directories: ["/workspace/a", "/workspace/a/e", "/workspace/b", "/workspace/b/e"] },
+      changes: {
+        directories: ["/workspace/a", "/workspace/a/e", "/workspace/b", "/workspace/b/e"],
+      },
       lines: ["write /workspace/b", "read /workspace/a"],
     },
     {
@@ -169,7 +183,10 @@ describe("copying", () => {
     },
     {
       name: "keeps to the limits, or does nothing",
-      given: { workspace: { "a/1": "1", "a/2": "2" }, limits: { fileBytes: 9, files: 3, treeBytes: 99 } },
+      given: {
+        workspace: { "a/1": "1", "a/2": "2" },
+        limits: { fileBytes: 9, files: 3, treeBytes: 99 },
+      },
       does: (f) => f.copy("a", "b"),
       lines: ["write /workspace/b: too_many_files", "read /workspace/a: too_many_files"],
       fails: "too_many_files",
@@ -217,7 +234,12 @@ describe("moving", () => {
         expect(f.exists("src")).toBe(false);
       },
       changes: {
-        workspace: { "src/b.txt": null, "src/lib/c.txt": null, "lib/src/b.txt": "B", "lib/src/lib/c.txt": "C" },
+        workspace: {
+          "src/b.txt": null,
+          "src/lib/c.txt": null,
+          "lib/src/b.txt": "B",
+          "lib/src/lib/c.txt": "C",
+        },
         foreign: ["/workspace/lib/src/b.txt", "/workspace/lib/src/lib/c.txt"],
       },
       lines: ["write /workspace/lib/src", "delete /workspace/src", "list /workspace"],
@@ -230,7 +252,12 @@ describe("moving", () => {
         expect(await f.read("b")).toEqual(bytes("X"));
       },
       changes: { workspace: { b: "X" }, own: ["/workspace/b"], read: ["/workspace/b"] },
-      lines: ["write /workspace/a", "write /workspace/b", "delete /workspace/a", "read /workspace/b"],
+      lines: [
+        "write /workspace/a",
+        "write /workspace/b",
+        "delete /workspace/a",
+        "read /workspace/b",
+      ],
     },
     {
       name: "does not make an unread file one's own",
@@ -280,7 +307,10 @@ describe("moving", () => {
     },
     {
       name: "takes a file out of its tree that was read",
-      given: { contexts: { site: { files: { a: "A" }, writable: true } }, read: ["/contexts/site/a"] },
+      given: {
+        contexts: { site: { files: { a: "A" }, writable: true } },
+        read: ["/contexts/site/a"],
+      },
       does: (f) => f.move("/contexts/site/a", ".tool_results/a"),
       changes: {
         workspace: { ".tool_results/a": "A" },
@@ -322,14 +352,21 @@ describe("moving", () => {
     },
     {
       name: "refuses to take protected files away",
-      given: { contexts: { site: { files: { "a/key.pem": "K" }, writable: true, protectedPaths: ["*.pem"] } } },
+      given: {
+        contexts: {
+          site: { files: { "a/key.pem": "K" }, writable: true, protectedPaths: ["*.pem"] },
+        },
+      },
       does: (f) => f.move("/contexts/site/a", "a"),
       lines: ["write /workspace/a: protected", "delete /contexts/site/a: protected"],
       fails: "protected",
     },
     {
       name: "refuses to take anything to a protected place",
-      given: { ...HOME, contexts: { site: { files: {}, writable: true, protectedPaths: ["src/lib/"] } } },
+      given: {
+        ...HOME,
+        contexts: { site: { files: {}, writable: true, protectedPaths: ["src/lib/"] } },
+      },
       does: (f) => f.move("src", "/contexts/site/src"),
       lines: ["write /contexts/site/src: protected", "delete /workspace/src: protected"],
       fails: "protected",

@@ -19,7 +19,12 @@ class Store {
 describe("of packs", () => {
   it.each([
     { name: "one file is read by its place", reads: ["a"], mostKept: 1, asks: ["a 2+3"] },
-    { name: "the second file of a pack brings all of it", reads: ["a", "a", "a", "a"], mostKept: 1, asks: ["a 2+3", "a"] },
+    {
+      name: "the second file of a pack brings all of it",
+      reads: ["a", "a", "a", "a"],
+      mostKept: 1,
+      asks: ["a 2+3", "a"],
+    },
     {
       name: "a file of another pack does not push the first out",
       reads: ["a", "a", "b", "a"],
@@ -47,20 +52,29 @@ describe("of packs", () => {
   ])("$name", async ({ reads, mostKept, asks }) => {
     const store = new Store();
     const reader = new PackReader(store, mostKept);
-    for (const pack of reads) expect(await reader.read({ pack, at: 2, size: 3 })).toEqual(Uint8Array.of(2, 3, 4));
+    for (const pack of reads)
+      expect(await reader.read({ pack, at: 2, size: 3 })).toEqual(Uint8Array.of(2, 3, 4));
     expect(store.asked).toEqual(asks);
   });
 
   it("those who want files of the same one at the same time wait for one read", async () => {
     const store = new Store();
     const reader = new PackReader(store);
-    const found = await Promise.all([0, 1, 2, 3].map((at) => reader.read({ pack: "a", at, size: 1 })));
-    expect([found, store.asked]).toEqual([[0, 1, 2, 3].map((at) => Uint8Array.of(at)), ["a 0+1", "a"]]);
+    const found = await Promise.all(
+      [0, 1, 2, 3].map((at) => reader.read({ pack: "a", at, size: 1 })),
+    );
+    expect([found, store.asked]).toEqual([
+      [0, 1, 2, 3].map((at) => Uint8Array.of(at)),
+      ["a 0+1", "a"],
+    ]);
   });
 
   it("one that is not there is nothing, and one that is too short is a fault", async () => {
     const reader = new PackReader(new Store());
-    for (let time = 0; time < 2; time += 1) expect(await reader.read({ pack: "none", at: 0, size: 1 })).toBeNull();
-    await expect(reader.read({ pack: "a", at: 8, size: 5 })).rejects.toThrow("shorter than it should be");
+    for (let time = 0; time < 2; time += 1)
+      expect(await reader.read({ pack: "none", at: 0, size: 1 })).toBeNull();
+    await expect(reader.read({ pack: "a", at: 8, size: 5 })).rejects.toThrow(
+      "shorter than it should be",
+    );
   });
 });

@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ancestorsOf, formatPlace, joinPath, parentOf, parsePath, relativePath, visiblePath } from "../../src/workspace/paths";
+import {
+  ancestorsOf,
+  formatPlace,
+  joinPath,
+  parentOf,
+  parsePath,
+  relativePath,
+  visiblePath,
+} from "../../src/workspace/paths";
 import { FileError } from "../../src/workspace/types";
 
 /** What comes of a path: where it leads, or the code of the refusal. */
@@ -27,29 +35,73 @@ describe("E9 a path an agent types", () => {
     { name: "may be a dot", typed: "./", leads: "/workspace" },
     { name: "may be the root", typed: "/", leads: "/" },
     { name: "leads to a peer", typed: "/peers/agent1/a.py", leads: "/peers/agent1/a.py" },
-    { name: "leads to a peer from the workspace too", typed: "peers/agent1/a.py", leads: "/peers/agent1/a.py" },
-    { name: "leads to a peer even below /workspace", typed: "/workspace/peers/agent1/a.py", leads: "/peers/agent1/a.py" },
+    {
+      name: "leads to a peer from the workspace too",
+      typed: "peers/agent1/a.py",
+      leads: "/peers/agent1/a.py",
+    },
+    {
+      name: "leads to a peer even below /workspace",
+      typed: "/workspace/peers/agent1/a.py",
+      leads: "/peers/agent1/a.py",
+    },
     { name: "leads to all peers", typed: "peers", leads: "/peers" },
-    { name: "leads to a context", typed: "contexts/site/index.html", leads: "/contexts/site/index.html" },
-    { name: "may use a reserved name further down", typed: "src/peers/x", leads: "/workspace/src/peers/x" },
-    { name: "may use a reserved name in other letters", typed: "Peers/x", leads: "/workspace/Peers/x" },
+    {
+      name: "leads to a context",
+      typed: "contexts/site/index.html",
+      leads: "/contexts/site/index.html",
+    },
+    {
+      name: "may use a reserved name further down",
+      typed: "src/peers/x",
+      leads: "/workspace/src/peers/x",
+    },
+    {
+      name: "may use a reserved name in other letters",
+      typed: "Peers/x",
+      leads: "/workspace/Peers/x",
+    },
     { name: "loses dots, doubled and final slashes", typed: ".//a/./b//", leads: "/workspace/a/b" },
     { name: "resolves .. by its text", typed: "a/../b", leads: "/workspace/b" },
     { name: "resolves .. before reserved names", typed: "peers/../x", leads: "/workspace/x" },
-    { name: "may go from one place to another", typed: "../peers/agent1/x", leads: "/peers/agent1/x" },
-    { name: "may go from one context to another", typed: "/contexts/a/../b/x", leads: "/contexts/b/x" },
-    { name: "is taken literally: nothing is decoded", typed: "%2e%2e/x", leads: "/workspace/%2e%2e/x" },
+    {
+      name: "may go from one place to another",
+      typed: "../peers/agent1/x",
+      leads: "/peers/agent1/x",
+    },
+    {
+      name: "may go from one context to another",
+      typed: "/contexts/a/../b/x",
+      leads: "/contexts/b/x",
+    },
+    {
+      name: "is taken literally: nothing is decoded",
+      typed: "%2e%2e/x",
+      leads: "/workspace/%2e%2e/x",
+    },
     { name: "keeps the case", typed: "README.md", leads: "/workspace/README.md" },
     { name: "keeps the other case", typed: "readme.md", leads: "/workspace/readme.md" },
-    { name: "may hold any script", typed: "文档/résumé 😀.txt", leads: "/workspace/文档/résumé 😀.txt" },
+    {
+      name: "may hold any script",
+      typed: "文档/résumé 😀.txt",
+      leads: "/workspace/文档/résumé 😀.txt",
+    },
     { name: "may begin with a tilde", typed: "~notes", leads: "/workspace/~notes" },
-    { name: "may hold an emoji of several (L16)", typed: "👩🏽‍💻/🏳️‍🌈/❤️‍🔥.md", leads: "/workspace/👩🏽‍💻/🏳️‍🌈/❤️‍🔥.md" },
+    {
+      name: "may hold an emoji of several (L16)",
+      typed: "👩🏽‍💻/🏳️‍🌈/❤️‍🔥.md",
+      leads: "/workspace/👩🏽‍💻/🏳️‍🌈/❤️‍🔥.md",
+    },
     { name: "may hold an emoji of a digit (L16)", typed: "1️⃣.md", leads: "/workspace/1️⃣.md" },
     { name: "may have 40 levels", typed: levels(40), leads: `/workspace/${levels(40)}` },
     { name: "may be hidden", typed: ".env.example", leads: "/workspace/.env.example" },
     { name: "may only look like git", typed: ".gitignore", leads: "/workspace/.gitignore" },
     { name: "may only look like a device", typed: "console.log", leads: "/workspace/console.log" },
-    { name: "may be named after Object's own fields", typed: "__proto__/constructor", leads: "/workspace/__proto__/constructor" },
+    {
+      name: "may be named after Object's own fields",
+      typed: "__proto__/constructor",
+      leads: "/workspace/__proto__/constructor",
+    },
   ])("$name: $typed", ({ typed, leads: expected }) => {
     expect(leads(typed)).toBe(expected);
   });
@@ -78,14 +130,26 @@ describe("E9 a path an agent types", () => {
     { name: "with a Hangul filler (L16)", typed: "a\u3164b", leads: "path_invalid" },
     { name: "with a word joiner (L16)", typed: "a\u2060b", leads: "path_invalid" },
     { name: "with a grapheme joiner (L16)", typed: "a\u034fb", leads: "path_invalid" },
-    { name: "with a variation selector after a letter (L16)", typed: "a\ufe0f.txt", leads: "path_invalid" },
+    {
+      name: "with a variation selector after a letter (L16)",
+      typed: "a\ufe0f.txt",
+      leads: "path_invalid",
+    },
     { name: "with a selector of kanji (L16)", typed: "a\u{e0100}", leads: "path_invalid" },
     { name: "with a joiner between letters (L16)", typed: "a\u200db", leads: "path_invalid" },
     { name: "with a joiner after an emoji (L16)", typed: "😀\u200d.txt", leads: "path_invalid" },
-    { name: "with a second selector after an emoji (L16)", typed: "❤\ufe0f\ufe0f.txt", leads: "path_invalid" },
+    {
+      name: "with a second selector after an emoji (L16)",
+      typed: "❤\ufe0f\ufe0f.txt",
+      leads: "path_invalid",
+    },
     { name: "with a tag after an emoji (L16)", typed: "😀\u{e0061}", leads: "path_invalid" },
     { name: "with half a character", typed: "a\ud800", leads: "path_invalid" },
-    { name: "with half a character among names too long", typed: `\ud800${"a".repeat(9_000)}`, leads: "path_too_long" },
+    {
+      name: "with half a character among names too long",
+      typed: `\ud800${"a".repeat(9_000)}`,
+      leads: "path_too_long",
+    },
     { name: "of git", typed: ".git/config", leads: "path_invalid" },
     { name: "of git in other letters", typed: "sub/.GIT/hooks/pre-commit", leads: "path_invalid" },
     { name: "of git under its short name", typed: "git~1/config", leads: "path_invalid" },
@@ -99,7 +163,11 @@ describe("E9 a path an agent types", () => {
     { name: "that ends in a space", typed: "a ", leads: "path_invalid" },
     { name: "of three dots", typed: ".../x", leads: "path_invalid" },
     { name: "with a name of 256 bytes", typed: "a".repeat(256), leads: "path_too_long" },
-    { name: "with a name of 300 bytes in 150 characters", typed: "é".repeat(150), leads: "path_too_long" },
+    {
+      name: "with a name of 300 bytes in 150 characters",
+      typed: "é".repeat(150),
+      leads: "path_too_long",
+    },
     { name: "of 41 levels", typed: levels(41), leads: "path_too_long" },
     {
       name: "of 1,025 bytes",
@@ -180,7 +248,11 @@ describe("parts of a path", () => {
   it("tells the directory, and all above it", () => {
     expect([parentOf("a/b/c"), parentOf("a"), parentOf("")]).toEqual(["a/b", "", ""]);
     expect(ancestorsOf("a/b/c")).toEqual(["a/b", "a"]);
-    expect([joinPath("", "a"), joinPath("a", "b/c"), joinPath("a", "")]).toEqual(["a", "a/b/c", "a"]);
+    expect([joinPath("", "a"), joinPath("a", "b/c"), joinPath("a", "")]).toEqual([
+      "a",
+      "a/b/c",
+      "a",
+    ]);
   });
 });
 

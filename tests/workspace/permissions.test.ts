@@ -29,10 +29,30 @@ type Row = { name: string; does: FileOperation[]; to: string[]; is: string };
 
 describe("an agent", () => {
   it.each<Row>([
-    { name: "may read and change its own workspace", does: ["read", "list", "write"], to: ["a", "/workspace"], is: "allowed" },
-    { name: "may delete what it knows", does: ["delete"], to: ["known", "/contexts/site/known"], is: "allowed" },
-    { name: "may not delete what it has not read", does: ["delete"], to: ["a", "/contexts/site/a"], is: "not_read" },
-    { name: "may look at peers it was shown", does: ["read", "list"], to: ["/peers/agent1/a", "peers/agent2"], is: "allowed" },
+    {
+      name: "may read and change its own workspace",
+      does: ["read", "list", "write"],
+      to: ["a", "/workspace"],
+      is: "allowed",
+    },
+    {
+      name: "may delete what it knows",
+      does: ["delete"],
+      to: ["known", "/contexts/site/known"],
+      is: "allowed",
+    },
+    {
+      name: "may not delete what it has not read",
+      does: ["delete"],
+      to: ["a", "/contexts/site/a"],
+      is: "not_read",
+    },
+    {
+      name: "may look at peers it was shown",
+      does: ["read", "list"],
+      to: ["/peers/agent1/a", "peers/agent2"],
+      is: "allowed",
+    },
     {
       name: "may not change a peer's files",
       does: ["write", "delete"],
@@ -63,15 +83,35 @@ describe("an agent", () => {
       to: ["/contexts/docs/known"],
       is: "read_only",
     },
-    { name: "may change a context it was granted", does: ["write"], to: ["/contexts/site/a"], is: "allowed" },
+    {
+      name: "may change a context it was granted",
+      does: ["write"],
+      to: ["/contexts/site/a"],
+      is: "allowed",
+    },
     {
       name: "may not change what is protected in it",
       does: ["write", "delete"],
-      to: ["/contexts/site/secrets/known", "/contexts/site/secrets", "/contexts/site/sub/key.pem", "/contexts/site/Secrets/a"],
+      to: [
+        "/contexts/site/secrets/known",
+        "/contexts/site/secrets",
+        "/contexts/site/sub/key.pem",
+        "/contexts/site/Secrets/a",
+      ],
       is: "protected",
     },
-    { name: "may not reach a context nobody named", does: ["read", "write"], to: ["/contexts/other/a"], is: "unknown_place" },
-    { name: "may look at the directories above", does: ["list", "read"], to: ["/", "/peers", "/contexts"], is: "allowed" },
+    {
+      name: "may not reach a context nobody named",
+      does: ["read", "write"],
+      to: ["/contexts/other/a"],
+      is: "unknown_place",
+    },
+    {
+      name: "may look at the directories above",
+      does: ["list", "read"],
+      to: ["/", "/peers", "/contexts"],
+      is: "allowed",
+    },
     {
       name: "may not change the directories above",
       does: ["write", "delete"],
@@ -80,7 +120,8 @@ describe("an agent", () => {
     },
   ])("$name", ({ does, to, is }) => {
     for (const operation of does)
-      for (const path of to) expect([operation, path, judged(operation, path)]).toEqual([operation, path, is]);
+      for (const path of to)
+        expect([operation, path, judged(operation, path)]).toEqual([operation, path, is]);
   });
 
   it("is told what there is when it asks for what there is not", () => {
@@ -98,37 +139,72 @@ describe("a protected path", () => {
       keeps: ["config/prod.yaml"],
       leaves: ["config/dev.yaml", "a/config/prod.yaml"],
     },
-    { name: "may be a file in any folder", entries: [".env"], keeps: [".env", "a/b/.env"], leaves: [".env.sample"] },
+    {
+      name: "may be a file in any folder",
+      entries: [".env"],
+      keeps: [".env", "a/b/.env"],
+      leaves: [".env.sample"],
+    },
     {
       name: "may be a folder with all in it",
       entries: ["secrets/"],
       keeps: ["secrets", "secrets/a/b", "x/secrets/a"],
       leaves: ["secrets.txt"],
     },
-    { name: "may begin with ./", entries: ["./src/a.ts"], keeps: ["src/a.ts"], leaves: ["src/b.ts"] },
-    { name: "may begin with a slash", entries: ["/src/a.ts", "/lib"], keeps: ["src/a.ts", "lib/b"], leaves: ["x/lib/b"] },
+    {
+      name: "may begin with ./",
+      entries: ["./src/a.ts"],
+      keeps: ["src/a.ts"],
+      leaves: ["src/b.ts"],
+    },
+    {
+      name: "may begin with a slash",
+      entries: ["/src/a.ts", "/lib"],
+      keeps: ["src/a.ts", "lib/b"],
+      leaves: ["x/lib/b"],
+    },
     {
       name: "may be a pattern",
       entries: ["*.pem", "db/**/*.sql"],
       keeps: ["a.pem", "x/a.pem", "db/1/2/a.sql"],
       leaves: ["a.sql"],
     },
-    { name: "may be taken back", entries: ["*.env", "!sample.env"], keeps: ["prod.env"], leaves: ["sample.env"] },
+    {
+      name: "may be taken back",
+      entries: ["*.env", "!sample.env"],
+      keeps: ["prod.env"],
+      leaves: ["sample.env"],
+    },
     {
       name: "may look like a pattern",
       entries: ["app/[slug]/page.tsx"],
       keeps: ["app/[slug]/page.tsx"],
       leaves: ["app/x/page.tsx"],
     },
-    { name: "may look like a comment", entries: ["#notes.md"], keeps: ["#notes.md"], leaves: ["notes.md"] },
-    { name: "holds in other letters", entries: ["Secret.txt"], keeps: ["secret.TXT", "SECRET.txt"], leaves: ["secrets.txt"] },
+    {
+      name: "may look like a comment",
+      entries: ["#notes.md"],
+      keeps: ["#notes.md"],
+      leaves: ["notes.md"],
+    },
+    {
+      name: "holds in other letters",
+      entries: ["Secret.txt"],
+      keeps: ["secret.TXT", "SECRET.txt"],
+      leaves: ["secrets.txt"],
+    },
     {
       name: "holds however its accents are written",
       entries: ["re\u0301sume\u0301"],
       keeps: ["r\u00e9sum\u00e9/a"],
       leaves: ["resume"],
     },
-    { name: "holds all if one is no good", entries: ["*".concat("/a*".repeat(5))], keeps: ["anything"], leaves: [] },
+    {
+      name: "holds all if one is no good",
+      entries: ["*".concat("/a*".repeat(5))],
+      keeps: ["anything"],
+      leaves: [],
+    },
     {
       name: "holds all if they are too many",
       entries: Array.from({ length: 201 }, (_, n) => `f${n}`),
@@ -143,7 +219,11 @@ describe("a protected path", () => {
   });
 
   it("is shown once, what the team protects first", () => {
-    expect(entriesOf({ protectedPaths: ["a", "b"], teamProtectedPaths: ["*.pem", "b"] })).toEqual(["*.pem", "b", "a"]);
+    expect(entriesOf({ protectedPaths: ["a", "b"], teamProtectedPaths: ["*.pem", "b"] })).toEqual([
+      "*.pem",
+      "b",
+      "a",
+    ]);
     expect(entriesOf({ protectedPaths: ["a"] })).toEqual(["a"]);
   });
 

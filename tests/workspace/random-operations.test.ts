@@ -29,7 +29,10 @@ const PROTECTED: Readonly<Record<string, readonly string[]>> = {
   site: ["secret/", "*.key"],
   vault: ["README", "gen", "*.pem", "!keep.pem"],
 };
-const UNTOUCHED = { site: { "secret/c": "s", "b/k.key": "k" }, vault: { Readme: "r", "a/gen/b": "g", "x.pem": "p" } };
+const UNTOUCHED = {
+  site: { "secret/c": "s", "b/k.key": "k" },
+  vault: { Readme: "r", "a/gen/b": "g", "x.pem": "p" },
+};
 
 /**
  * One tool call. `ends`: what was staged is kept, or not, as the call was cut off before it was written or before that was on disk;
@@ -45,8 +48,27 @@ type Call = {
 
 /** Few names, so that operations meet; the workspace and the context that may be written more often than others. */
 const PREFIXES = [
-  ...["", "", "", "", "", "", "./", "/workspace/", "peers/agent1/", "/peers/agent2/", "/peers/agent9/"],
-  ...["/contexts/site/", "/contexts/site/", "/contexts/site/", "/contexts/vault/", "/contexts/vault/", "/contexts/vault/"],
+  ...[
+    "",
+    "",
+    "",
+    "",
+    "",
+    "",
+    "./",
+    "/workspace/",
+    "peers/agent1/",
+    "/peers/agent2/",
+    "/peers/agent9/",
+  ],
+  ...[
+    "/contexts/site/",
+    "/contexts/site/",
+    "/contexts/site/",
+    "/contexts/vault/",
+    "/contexts/vault/",
+    "/contexts/vault/",
+  ],
   ...["contexts/docs/", "/contexts/no/", "../", "/"],
 ];
 const NAMES = [
@@ -84,7 +106,12 @@ const MET = [
 ];
 const anyPath = fc.oneof(
   { weight: 15, arbitrary: fc.constantFrom(...MET) },
-  { weight: 30, arbitrary: fc.tuple(fc.constantFrom(...PREFIXES), names).map(([prefix, parts]) => prefix + parts.join("/")) },
+  {
+    weight: 30,
+    arbitrary: fc
+      .tuple(fc.constantFrom(...PREFIXES), names)
+      .map(([prefix, parts]) => prefix + parts.join("/")),
+  },
   { weight: 1, arbitrary: fc.constantFrom(...Object.keys(ODD)) },
 );
 /** Most are new, so that contents that were not kept are missed. */
@@ -100,7 +127,10 @@ const anyOperation: fc.Arbitrary<Operation> = fc.record({
 });
 const anyCall: fc.Arbitrary<Call> = fc.record({
   agent: fc.nat(AGENTS.length - 1),
-  operations: fc.array(anyOperation, { minLength: OPERATIONS_OF_CALL.least, maxLength: OPERATIONS_OF_CALL.most }),
+  operations: fc.array(anyOperation, {
+    minLength: OPERATIONS_OF_CALL.least,
+    maxLength: OPERATIONS_OF_CALL.most,
+  }),
   ends: fc.constantFrom("settled", "settled", "settled", "settled", "lost", "crashed"),
   then: fc.constantFrom("nothing", "nothing", "nothing", "nothing", "answers", "round"),
   restarts: fc.boolean(),
@@ -128,14 +158,20 @@ class Team {
     const model = before.clone();
     const lines = new Set<string>();
     for (const operation of operations) {
-      const [done, expected] = [await perform(files, operation), await perform(new Modelled(model, lines), operation)];
+      const [done, expected] = [
+        await perform(files, operation),
+        await perform(new Modelled(model, lines), operation),
+      ];
       expect({ operation, ...done }).toEqual({ operation, ...expected });
       this.attempted += 1;
       if (done.code !== null) this.refused += 1;
     }
-    const told = files.accessed.map(({ operation, path, refused }) => `${operation} ${path} ${refused}`);
+    const told = files.accessed.map(
+      ({ operation, path, refused }) => `${operation} ${path} ${refused}`,
+    );
     expect(told.toSorted()).toEqual([...lines].sort());
-    if (ends !== "lost") this.#kept.settle(this.#placeOf(agent), files.staged(), writableBy(agent), ends);
+    if (ends !== "lost")
+      this.#kept.settle(this.#placeOf(agent), files.staged(), writableBy(agent), ends);
     if (ends === "settled") this.#models[agent] = model;
     this.#next(agent, then);
     if (restarts) this.#kept.restart();
@@ -150,26 +186,33 @@ class Team {
       for (const kept of [this.#kept, this.#kept.restarted()]) {
         expect(kept.inWords(kept.workspace(place))).toEqual(model.in("/workspace"));
         const roots = [...NAMES_OF_CONTEXTS.map((name) => `/contexts/${name}`), "/workspace"];
-        expect([...kept.marks(place).directories].sort()).toEqual(roots.flatMap((root) => model.emptyDirectories(root)).sort());
-        const { read, own } = kept.marks(place);
-        const deletable = ["/workspace", ...writableBy(index).map((name) => `/contexts/${name}`)].flatMap((root) =>
-          model.filesAt(root),
+        expect([...kept.marks(place).directories].sort()).toEqual(
+          roots.flatMap((root) => model.emptyDirectories(root)).sort(),
         );
+        const { read, own } = kept.marks(place);
+        const deletable = [
+          "/workspace",
+          ...writableBy(index).map((name) => `/contexts/${name}`),
+        ].flatMap((root) => model.filesAt(root));
         expect(deletable.filter((path) => read.has(path) || own.has(path))).toEqual(
           deletable.filter((path) => model.known.has(path)),
         );
-        for (const alias of this.#peers) expect(kept.inWords(kept.peer(alias))).toEqual(model.in(`/peers/${alias}`));
+        for (const alias of this.#peers)
+          expect(kept.inWords(kept.peer(alias))).toEqual(model.in(`/peers/${alias}`));
         for (const name of NAMES_OF_CONTEXTS)
           expect(kept.inWords(kept.context(place, name))).toEqual(model.in(`/contexts/${name}`));
       }
-      for (const [name, untouched] of Object.entries(UNTOUCHED)) expect(model.in(`/contexts/${name}`)).toMatchObject(untouched);
+      for (const [name, untouched] of Object.entries(UNTOUCHED))
+        expect(model.in(`/contexts/${name}`)).toMatchObject(untouched);
       for (const [name, files] of Object.entries(CONTEXTS))
         if (WRITERS[name] !== index) expect(model.in(`/contexts/${name}`)).toEqual(files);
     }
   }
 
   #rights(index: number): Rights {
-    const contexts = new Map(NAMES_OF_CONTEXTS.map((name) => [name, { writable: WRITERS[name] === index }]));
+    const contexts = new Map(
+      NAMES_OF_CONTEXTS.map((name) => [name, { writable: WRITERS[name] === index }]),
+    );
     return { peers: new Set(this.#peers), contexts, limits: LIMITS };
   }
 
@@ -177,11 +220,16 @@ class Team {
     const place = this.#placeOf(index);
     const contexts = NAMES_OF_CONTEXTS.map((name) => {
       const tree = this.#kept.context(place, name);
-      return [name, { tree, writable: WRITERS[name] === index, protectedPaths: PROTECTED[name] ?? [] }] as const;
+      return [
+        name,
+        { tree, writable: WRITERS[name] === index, protectedPaths: PROTECTED[name] ?? [] },
+      ] as const;
     });
     return new StagedFiles({
       workspace: this.#kept.workspace(place),
-      peers: new Map([...this.#peers].map((alias): [string, Tree] => [alias, this.#kept.peer(alias)])),
+      peers: new Map(
+        [...this.#peers].map((alias): [string, Tree] => [alias, this.#kept.peer(alias)]),
+      ),
       contexts: new Map(contexts),
       blobs: this.#kept.source,
       ...this.#kept.marks(place),
@@ -201,7 +249,8 @@ class Team {
   #startRound(index: number): void {
     const model = this.#modelOf(index);
     model.replace("/workspace", Object.entries(BASE));
-    for (const [name, files] of Object.entries(CONTEXTS)) model.replace(`/contexts/${name}`, Object.entries(files));
+    for (const [name, files] of Object.entries(CONTEXTS))
+      model.replace(`/contexts/${name}`, Object.entries(files));
     model.known.clear();
   }
 
@@ -228,9 +277,12 @@ class Team {
   }
 }
 
-const writableBy = (agent: number): string[] => NAMES_OF_CONTEXTS.filter((name) => WRITERS[name] === agent);
+const writableBy = (agent: number): string[] =>
+  NAMES_OF_CONTEXTS.filter((name) => WRITERS[name] === agent);
 
-it(`keeps agents apart and everything on record in ${OPERATIONS} random operations`, { timeout: 300_000 }, async () => {
+it(`keeps agents apart and everything on record in ${OPERATIONS} random operations`, {
+  timeout: 300_000,
+}, async () => {
   const counts = { attempted: 0, refused: 0 };
   const history = fc.array(anyCall, { minLength: CALLS.least, maxLength: CALLS.most });
   const property = fc.asyncProperty(history, async (calls) => {
@@ -244,7 +296,9 @@ it(`keeps agents apart and everything on record in ${OPERATIONS} random operatio
     counts.attempted += team.attempted;
     counts.refused += team.refused;
   });
-  await fc.assert(property, { numRuns: Math.ceil(OPERATIONS / (CALLS.least * OPERATIONS_OF_CALL.least)) });
+  await fc.assert(property, {
+    numRuns: Math.ceil(OPERATIONS / (CALLS.least * OPERATIONS_OF_CALL.least)),
+  });
   expect(counts.attempted).toBeGreaterThanOrEqual(OPERATIONS);
   // Both what is allowed and what is not was tried often.
   expect(counts.refused / counts.attempted).toBeGreaterThan(0.2);

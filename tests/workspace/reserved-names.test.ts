@@ -4,7 +4,9 @@ import { runTool } from "../tools/files/agent-tree";
 import { type Given, Rig } from "./rig";
 import { table } from "./staged-files-table";
 
-const context = (files: Record<string, string>, writable = false): Given => ({ contexts: { site: { files, writable } } });
+const context = (files: Record<string, string>, writable = false): Given => ({
+  contexts: { site: { files, writable } },
+});
 
 /** Names in the workspace that lead to the places of peers and contexts, so nothing may lie there. */
 describe("names that lead elsewhere", () => {
@@ -59,7 +61,10 @@ describe("names that lead elsewhere", () => {
       name: "may begin another name",
       given: context({ "peers.md": "P", "contexts2/c": "C" }),
       does: (f) => f.copy("/contexts/site", "/workspace"),
-      changes: { workspace: { "contexts2/c": "C", "peers.md": "P" }, own: ["/workspace/contexts2/c", "/workspace/peers.md"] },
+      changes: {
+        workspace: { "contexts2/c": "C", "peers.md": "P" },
+        own: ["/workspace/contexts2/c", "/workspace/peers.md"],
+      },
       lines: ["write /workspace", "read /contexts/site"],
     },
     {
@@ -94,7 +99,10 @@ describe("a workspace in which something lies where no path leads", () => {
   ])("is read by $tool $args", async ({ tool, args, text }) => {
     const found = fileTools().find(({ spec }) => spec.name === tool);
     if (!found) throw new Error(`there is no tool ${tool}`);
-    expect(await runTool(found, args, (await Rig.of(OLD)).open())).toMatchObject({ outcome: "ok", text });
+    expect(await runTool(found, args, (await Rig.of(OLD)).open())).toMatchObject({
+      outcome: "ok",
+      text,
+    });
   });
 
   it("gives only paths that lead to what they are of", async () => {

@@ -65,10 +65,12 @@ export class Rig {
       workspace: this.#tree(this.#given.workspace),
       peers: new Map(Object.entries(peers).map(([alias, files]) => [alias, this.#tree(files)])),
       contexts: new Map(
-        Object.entries(contexts).map(([name, { files, writable = false, protectedPaths = [], teamProtectedPaths = [] }]) => [
-          name,
-          { tree: this.#tree(files), writable, protectedPaths, teamProtectedPaths },
-        ]),
+        Object.entries(contexts).map(
+          ([name, { files, writable = false, protectedPaths = [], teamProtectedPaths = [] }]) => [
+            name,
+            { tree: this.#tree(files), writable, protectedPaths, teamProtectedPaths },
+          ],
+        ),
       ),
       blobs: { read: async ({ hash }) => this.#read(hash) },
       read: new Set(read),
@@ -83,12 +85,17 @@ export class Rig {
   /** What is staged, in words: contents by their text, `*` for what may be run; without what is empty, and what is as before. */
   told(files: StagedFiles): Record<string, unknown> {
     const { workspace, contexts, blobs, read, own, foreign, directories } = files.staged();
-    const texts = new Map([...this.#texts, ...[...blobs].map(([hash, bytes]) => [hash, decoder.decode(bytes)] as const)]);
+    const texts = new Map([
+      ...this.#texts,
+      ...[...blobs].map(([hash, bytes]) => [hash, decoder.decode(bytes)] as const),
+    ]);
     const before = this.#tree(this.#given.workspace);
     const changes = mergeChanges(before, new Map(), workspace);
     const all = { workspace: inWords(changes, texts), read, own, foreign, directories };
     const named = [...contexts].map(([name, changes]) => [name, inWords(changes, texts)] as const);
-    return Object.fromEntries([...Object.entries(all), ...named].filter(([, value]) => Object.keys(value).length > 0));
+    return Object.fromEntries(
+      [...Object.entries(all), ...named].filter(([, value]) => Object.keys(value).length > 0),
+    );
   }
 
   #tree(texts: Texts = {}): Tree {
@@ -108,8 +115,16 @@ export class Rig {
   }
 }
 
-function inWords(changes: TreeChanges, texts: ReadonlyMap<string, string>): Record<string, string | null> {
+function inWords(
+  changes: TreeChanges,
+  texts: ReadonlyMap<string, string>,
+): Record<string, string | null> {
   const words = ([path, entry]: readonly [string, FileEntry | null]) =>
-    [path, entry === null ? null : `${texts.get(entry.hash) ?? entry.hash}${entry.executable ? "*" : ""}`] as const;
+    [
+      path,
+      entry === null
+        ? null
+        : `${texts.get(entry.hash) ?? entry.hash}${entry.executable ? "*" : ""}`,
+    ] as const;
   return Object.fromEntries([...changes].map(words));
 }

@@ -10,21 +10,40 @@ const blob = (hash: string, size: number): BlobSize => ({ hash, size });
 
 describe("what is new in a snapshot", () => {
   it.each([
-    { name: "is what nobody has stored", files: { a: "one", b: "two" }, stored: ["one"], then: ["two"] },
-    { name: "is stored once, however many files have it", files: { a: "one", b: "one" }, stored: [], then: ["one"] },
+    {
+      name: "is what nobody has stored",
+      files: { a: "one", b: "two" },
+      stored: ["one"],
+      then: ["two"],
+    },
+    {
+      name: "is stored once, however many files have it",
+      files: { a: "one", b: "one" },
+      stored: [],
+      then: ["one"],
+    },
     { name: "is nothing for what is deleted", files: { a: null }, stored: [], then: [] },
     { name: "is nothing for an empty file", files: { a: "" }, stored: [], then: [] },
   ])("$name", ({ files, stored, then }) => {
     const empty: FileEntry = { hash: "e".repeat(64), size: 0 };
-    const made = new Map([...changes(files)].map(([path, made]) => [path, made?.size === 0 ? empty : made]));
+    const made = new Map(
+      [...changes(files)].map(([path, made]) => [path, made?.size === 0 ? empty : made]),
+    );
     const hashes = new Set(stored.map((word) => entry(word).hash));
-    expect(newBlobs(made, (hash) => hashes.has(hash)).map(({ hash }) => hash)).toEqual(then.map((word) => entry(word).hash));
+    expect(newBlobs(made, (hash) => hashes.has(hash)).map(({ hash }) => hash)).toEqual(
+      then.map((word) => entry(word).hash),
+    );
   });
 });
 
 describe("the blobs of a snapshot", () => {
   it.each<{ name: string; blobs: BlobSize[]; packs: string[]; single: string[] }>([
-    { name: "are none if nothing is new, and only the manifest is written", blobs: [], packs: [], single: [] },
+    {
+      name: "are none if nothing is new, and only the manifest is written",
+      blobs: [],
+      packs: [],
+      single: [],
+    },
     {
       name: "lie together if they are small",
       blobs: [blob("a", 10), blob("b", 20), blob("c", 30)],
@@ -53,23 +72,35 @@ describe("the blobs of a snapshot", () => {
   ])("$name", ({ blobs, packs, single }) => {
     const plan = planBlobs(blobs, LIMITS);
     expect(
-      plan.packs.map(({ members }) => members.map(({ hash, offset, size }) => `${hash}@${offset}+${size}`).join(" ")),
+      plan.packs.map(({ members }) =>
+        members.map(({ hash, offset, size }) => `${hash}@${offset}+${size}`).join(" "),
+      ),
     ).toEqual(packs);
     expect(plan.single.map(({ hash }) => hash)).toEqual(single);
   });
 
   it("are each written once, without overlapping, in objects of bounded size", () => {
-    const some = fc.uniqueArray(fc.record({ hash: fc.string({ minLength: 1 }), size: fc.integer({ min: 1, max: 300 }) }), {
-      selector: ({ hash }) => hash,
-    });
+    const some = fc.uniqueArray(
+      fc.record({ hash: fc.string({ minLength: 1 }), size: fc.integer({ min: 1, max: 300 }) }),
+      {
+        selector: ({ hash }) => hash,
+      },
+    );
     fc.assert(
       fc.property(some, (blobs) => {
         const { packs, single } = planBlobs(blobs, LIMITS);
         const packed = packs.flatMap(({ members }) => members);
-        expect([...packed, ...single].map(({ hash }) => hash).sort()).toEqual(blobs.map(({ hash }) => hash).sort());
+        expect([...packed, ...single].map(({ hash }) => hash).sort()).toEqual(
+          blobs.map(({ hash }) => hash).sort(),
+        );
         for (const { members, size } of packs) {
           expect(size).toBeLessThanOrEqual(LIMITS.packBytes);
-          expect(members.reduce((end, member) => (member.offset === end ? end + member.size : Number.NaN), 0)).toBe(size);
+          expect(
+            members.reduce(
+              (end, member) => (member.offset === end ? end + member.size : Number.NaN),
+              0,
+            ),
+          ).toBe(size);
         }
       }),
     );
@@ -78,7 +109,12 @@ describe("the blobs of a snapshot", () => {
 
 describe("a snapshot of a tree of 2,000 files", () => {
   const files = (changed: number): Tree =>
-    new Map(Array.from({ length: 2_000 }, (_, at) => [`src/${at}`, { hash: `${at}${at < changed ? "-new" : ""}`, size: 1_000 }]));
+    new Map(
+      Array.from({ length: 2_000 }, (_, at) => [
+        `src/${at}`,
+        { hash: `${at}${at < changed ? "-new" : ""}`, size: 1_000 },
+      ]),
+    );
 
   it("is one pack the first time, with all contents", () => {
     const plan = planBlobs(newBlobs(diffTrees(EMPTY_TREE, files(0)), () => false));
@@ -89,6 +125,10 @@ describe("a snapshot of a tree of 2,000 files", () => {
     const stored = new Set([...files(0).values()].map(({ hash }) => hash));
     const changed = diffTrees(files(0), files(3));
     const plan = planBlobs(newBlobs(changed, (hash) => stored.has(hash)));
-    expect([changed.size, plan.packs.map(({ size }) => size), plan.single]).toEqual([3, [3_000], []]);
+    expect([changed.size, plan.packs.map(({ size }) => size), plan.single]).toEqual([
+      3,
+      [3_000],
+      [],
+    ]);
   });
 });

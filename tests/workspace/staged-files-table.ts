@@ -19,7 +19,9 @@ export function table(rows: Row[]): void {
     const files = rig.open();
     expect(await failure(() => does(files))).toBe(fails);
     expect(rig.told(files)).toEqual(changes);
-    const told = files.accessed.map(({ operation, path, refused }) => `${operation} ${path}${refused ? `: ${refused}` : ""}`);
+    const told = files.accessed.map(
+      ({ operation, path, refused }) => `${operation} ${path}${refused ? `: ${refused}` : ""}`,
+    );
     expect(told).toEqual(lines);
   });
 }

@@ -29,12 +29,23 @@ function lineOf(path: string): FileAccess {
 
 describe("an event of the audit trail", () => {
   it.each([
-    { name: "of the longest paths there are", path: `/contexts/${name}/${longest}`, bytes: 2 * (nameBytes + pathBytes) },
-    { name: "of text that leads nowhere and that nobody can see", path: "\u{202e}".repeat(typed), bytes: 8 * 200 },
+    {
+      name: "of the longest paths there are",
+      path: `/contexts/${name}/${longest}`,
+      bytes: 2 * (nameBytes + pathBytes),
+    },
+    {
+      name: "of text that leads nowhere and that nobody can see",
+      path: "\u{202e}".repeat(typed),
+      bytes: 8 * 200,
+    },
   ])("fits into its row with all the lines it may have, $name", ({ path, bytes }) => {
     const line = lineOf(path);
     expect(byteLength(JSON.stringify(line.path))).toBeGreaterThan(bytes);
-    const event = { type: "files.accessed", accesses: Array.from({ length: LIMITS.accessesPerEvent }, () => line) };
+    const event = {
+      type: "files.accessed",
+      accesses: Array.from({ length: LIMITS.accessesPerEvent }, () => line),
+    };
     const room = 100_000; // for its other fields
     expect(byteLength(JSON.stringify(event))).toBeLessThan(STORE.eventRowBytes - room);
   });

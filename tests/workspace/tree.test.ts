@@ -1,20 +1,38 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decodeManifest, encodeManifest } from "../../src/workspace/manifest";
-import { applyChanges, diffTrees, EMPTY_TREE, fileAsDirectory, mergeChanges, treeStats } from "../../src/workspace/tree";
+import {
+  applyChanges,
+  diffTrees,
+  EMPTY_TREE,
+  fileAsDirectory,
+  mergeChanges,
+  treeStats,
+} from "../../src/workspace/tree";
 import { FileError, type Tree } from "../../src/workspace/types";
 import { changes, entry, tree } from "./files";
 
 const BASE = tree({ "a.txt": "one", "b/c.txt": "two" });
 
 const anyTree: fc.Arbitrary<Tree> = fc
-  .dictionary(fc.constantFrom("a", "b", "c/d", "c/e", "f g", "文"), fc.constantFrom("one", "two", "three"))
+  .dictionary(
+    fc.constantFrom("a", "b", "c/d", "c/e", "f g", "文"),
+    fc.constantFrom("one", "two", "three"),
+  )
   .map(tree);
 
 describe("changes to a tree", () => {
   it.each([
-    { name: "add a file", made: changes({ d: "new" }), then: tree({ "a.txt": "one", "b/c.txt": "two", d: "new" }) },
-    { name: "replace a file", made: changes({ "a.txt": "new" }), then: tree({ "a.txt": "new", "b/c.txt": "two" }) },
+    {
+      name: "add a file",
+      made: changes({ d: "new" }),
+      then: tree({ "a.txt": "one", "b/c.txt": "two", d: "new" }),
+    },
+    {
+      name: "replace a file",
+      made: changes({ "a.txt": "new" }),
+      then: tree({ "a.txt": "new", "b/c.txt": "two" }),
+    },
     { name: "remove a file", made: changes({ "a.txt": null }), then: tree({ "b/c.txt": "two" }) },
     { name: "may remove what is not there", made: changes({ x: null }), then: BASE },
   ])("$name", ({ made, then }) => {
@@ -27,7 +45,11 @@ describe("changes to a tree", () => {
       to: tree({ "a.txt": "new", d: "three" }),
       then: { "a.txt": "new", "b/c.txt": null, d: "three" },
     },
-    { name: "are none between equal trees", to: tree({ "b/c.txt": "two", "a.txt": "one" }), then: {} },
+    {
+      name: "are none between equal trees",
+      to: tree({ "b/c.txt": "two", "a.txt": "one" }),
+      then: {},
+    },
   ])("$name", ({ to, then }) => {
     expect([...diffTrees(BASE, to)]).toEqual([...changes(then)]);
   });
@@ -44,7 +66,9 @@ describe("changes to a tree", () => {
         expect(new Map(applyChanges(from, made))).toEqual(new Map(to));
         expect(diffTrees(from, from).size).toBe(0);
         for (const path of made.keys())
-          expect(applyChanges(from, new Map([...made].filter(([p]) => p !== path)))).not.toEqual(new Map(to));
+          expect(applyChanges(from, new Map([...made].filter(([p]) => p !== path)))).not.toEqual(
+            new Map(to),
+          );
       }),
     );
   });
@@ -106,11 +130,28 @@ describe("a manifest", () => {
     },
   );
 
-  const file = (path: string, more: object = {}) => ({ path, sha256: "a".repeat(64), size: 1, ...more });
+  const file = (path: string, more: object = {}) => ({
+    path,
+    sha256: "a".repeat(64),
+    size: 1,
+    ...more,
+  });
   it.each<{ name: string; says: unknown; problem: RegExp }>([
-    { name: "of another version", says: { version: 2, base: null, changes: [] }, problem: /version/ },
-    { name: "that leads out of its tree", says: { version: 1, base: null, changes: [file("../x")] }, problem: /changes\.0/ },
-    { name: "that is not normalised", says: { version: 1, base: null, changes: [file("./x")] }, problem: /changes\.0/ },
+    {
+      name: "of another version",
+      says: { version: 2, base: null, changes: [] },
+      problem: /version/,
+    },
+    {
+      name: "that leads out of its tree",
+      says: { version: 1, base: null, changes: [file("../x")] },
+      problem: /changes\.0/,
+    },
+    {
+      name: "that is not normalised",
+      says: { version: 1, base: null, changes: [file("./x")] },
+      problem: /changes\.0/,
+    },
     {
       name: "with git's folder behind marks",
       says: { version: 1, base: null, changes: [file(".g\u200bit/config")] },
@@ -126,7 +167,11 @@ describe("a manifest", () => {
       says: { version: 1, base: null, changes: [file("x", { size: -1 })] },
       problem: /changes\.0/,
     },
-    { name: "with a path twice", says: { version: 1, base: null, changes: [file("x"), file("x")] }, problem: /twice/ },
+    {
+      name: "with a path twice",
+      says: { version: 1, base: null, changes: [file("x"), file("x")] },
+      problem: /twice/,
+    },
     {
       name: "with a file that is a directory",
       says: { version: 1, base: null, changes: [file("x"), file("x/y")] },

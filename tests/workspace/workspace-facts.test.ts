@@ -8,7 +8,8 @@ import { bytes } from "./staged-files-table";
 
 /** What the rules are told of a workspace: whether the round changed it, and what it leaves out. */
 
-const tree = (...paths: string[]): Tree => new Map(paths.map((path) => [path, { hash: path, size: 1 }]));
+const tree = (...paths: string[]): Tree =>
+  new Map(paths.map((path) => [path, { hash: path, size: 1 }]));
 
 const BASE = { "a.txt": "A", "b.txt": "B" };
 
@@ -16,7 +17,11 @@ describe("a round has changed its workspace", () => {
   it.each<{ name: string; does: (files: AgentFiles) => unknown; changed: boolean }>([
     { name: "not if it only reads", does: (files) => files.read("a.txt"), changed: false },
     { name: "if it writes", does: (files) => files.write("c.txt", bytes("C")), changed: true },
-    { name: "if it writes equal bytes", does: (files) => files.write("a.txt", bytes("A")), changed: true },
+    {
+      name: "if it writes equal bytes",
+      does: (files) => files.write("a.txt", bytes("A")),
+      changed: true,
+    },
     {
       name: "if it deletes",
       does: async (files) => {
@@ -42,15 +47,31 @@ describe("a round has changed its workspace", () => {
       },
       changed: true,
     },
-    { name: "if it copies a file of a peer", does: (files) => files.copy("/peers/agent2/p.txt", "p.txt"), changed: true },
+    {
+      name: "if it copies a file of a peer",
+      does: (files) => files.copy("/peers/agent2/p.txt", "p.txt"),
+      changed: true,
+    },
     {
       name: "not if a write is refused",
       does: (files) => files.write("/peers/agent2/p.txt", bytes("P")).catch(() => {}),
       changed: false,
     },
-    { name: "not if it makes a directory", does: (files) => files.makeDirectory("empty"), changed: false },
-    { name: "not if it keeps a large result", does: (files) => files.write(".tool_results/x.txt", bytes("X")), changed: false },
-    { name: "not if it plans its tasks", does: (files) => files.write(".tasks/plan.json", bytes("[]")), changed: false },
+    {
+      name: "not if it makes a directory",
+      does: (files) => files.makeDirectory("empty"),
+      changed: false,
+    },
+    {
+      name: "not if it keeps a large result",
+      does: (files) => files.write(".tool_results/x.txt", bytes("X")),
+      changed: false,
+    },
+    {
+      name: "not if it plans its tasks",
+      does: (files) => files.write(".tasks/plan.json", bytes("[]")),
+      changed: false,
+    },
     {
       name: "if it writes into a directory `tasks` of the project",
       does: (files) => files.write("tasks/a.yml", bytes("-")),
@@ -69,7 +90,10 @@ describe("a round has changed its workspace", () => {
     const files = rig.open();
     await does(files);
     const touched = files.staged().workspace;
-    expect(workspaceFacts({ base: tree("a.txt", "b.txt"), touched, previous: null, contexts: new Map() }).changed).toBe(changed);
+    expect(
+      workspaceFacts({ base: tree("a.txt", "b.txt"), touched, previous: null, contexts: new Map() })
+        .changed,
+    ).toBe(changed);
     expect([...touched.keys()].some(isHandedOver)).toBe(changed);
   });
 });
@@ -102,25 +126,49 @@ describe("an answer leaves out", () => {
       previous: tree("x.txt"),
       leftOut: undefined,
     },
-    { name: "nothing with a first answer", touched: new Map([["c.txt", entry]]), previous: null, leftOut: undefined },
+    {
+      name: "nothing with a first answer",
+      touched: new Map([["c.txt", entry]]),
+      previous: null,
+      leftOut: undefined,
+    },
     {
       name: "so many files that only the first are named",
       touched: new Map([["c.txt", entry]]),
-      previous: tree(...Array.from({ length: 5_000 }, (_, nth) => `f${String(nth).padStart(4, "0")}`)),
-      leftOut: { count: 5_000, paths: Array.from({ length: 20 }, (_, nth) => `f${String(nth).padStart(4, "0")}`) },
+      previous: tree(
+        ...Array.from({ length: 5_000 }, (_, nth) => `f${String(nth).padStart(4, "0")}`),
+      ),
+      leftOut: {
+        count: 5_000,
+        paths: Array.from({ length: 20 }, (_, nth) => `f${String(nth).padStart(4, "0")}`),
+      },
     },
   ])("$name (D1)", ({ touched, previous, leftOut }) => {
-    expect(workspaceFacts({ base: tree("a.txt"), touched, previous, contexts: new Map() }).leftOut).toEqual(leftOut);
+    expect(
+      workspaceFacts({ base: tree("a.txt"), touched, previous, contexts: new Map() }).leftOut,
+    ).toEqual(leftOut);
   });
 });
 
 describe("where a round changed nothing, the number is told of", () => {
   it.each([
-    { name: "the files of the answer before", base: tree("a.txt"), previous: tree("x.txt", "y.txt"), kept: 2 },
-    { name: "the files that the turn began with", base: tree("a.txt", ".tool_results/r.txt"), previous: null, kept: 1 },
+    {
+      name: "the files of the answer before",
+      base: tree("a.txt"),
+      previous: tree("x.txt", "y.txt"),
+      kept: 2,
+    },
+    {
+      name: "the files that the turn began with",
+      base: tree("a.txt", ".tool_results/r.txt"),
+      previous: null,
+      kept: 1,
+    },
     { name: "no files where there are none", base: tree(), previous: null, kept: 0 },
   ])("$name (D1)", ({ base, previous, kept }) => {
-    expect(workspaceFacts({ base, touched: new Map(), previous, contexts: new Map() }).kept).toBe(kept);
+    expect(workspaceFacts({ base, touched: new Map(), previous, contexts: new Map() }).kept).toBe(
+      kept,
+    );
   });
 });
 
@@ -137,7 +185,12 @@ describe("what a round changed is told by path and by number", () => {
   ]);
 
   it.each([
-    { name: "nothing", touched: new Map([[".tool_results/r.txt", entry]]), contexts: new Map(), facts: {} },
+    {
+      name: "nothing",
+      touched: new Map([[".tool_results/r.txt", entry]]),
+      contexts: new Map(),
+      facts: {},
+    },
     {
       name: "files written and deleted",
       touched: new Map([
@@ -154,7 +207,11 @@ describe("what a round changed is told by path and by number", () => {
       facts: { written: ["/contexts/site/b.html"], edits: 2 },
     },
   ])("$name (D3)", ({ touched, contexts, facts }) => {
-    const { files: _, kept: __, ...told } = workspaceFacts({ base: tree("a.txt"), touched, previous: null, contexts });
+    const {
+      files: _,
+      kept: __,
+      ...told
+    } = workspaceFacts({ base: tree("a.txt"), touched, previous: null, contexts });
     expect(told).toEqual({ changed: touched.has("c.txt"), ...facts });
   });
 });

@@ -98,7 +98,16 @@ describe("writing", () => {
     },
     {
       name: "does not change what the team protects there, whatever its own entries take back",
-      given: { contexts: { site: { files: {}, writable: true, protectedPaths: ["!a.pem"], teamProtectedPaths: ["*.pem"] } } },
+      given: {
+        contexts: {
+          site: {
+            files: {},
+            writable: true,
+            protectedPaths: ["!a.pem"],
+            teamProtectedPaths: ["*.pem"],
+          },
+        },
+      },
       does: (f) => f.write("/contexts/site/a.pem", bytes("X")),
       lines: ["write /contexts/site/a.pem: protected"],
       fails: "protected",
@@ -153,7 +162,12 @@ describe("writing", () => {
         workspace: { a: "123", b: "123", c: "123" },
         own: ["/workspace/a", "/workspace/b", "/workspace/c"],
       },
-      lines: ["write /workspace/a", "write /workspace/b", "write /workspace/c", "read /workspace/a"],
+      lines: [
+        "write /workspace/a",
+        "write /workspace/b",
+        "write /workspace/c",
+        "read /workspace/a",
+      ],
     },
     {
       name: "lets go of contents that no file has any longer",
@@ -166,8 +180,17 @@ describe("writing", () => {
         await f.write("base", bytes("B"));
         await f.write("c", bytes("987"));
       },
-      changes: { workspace: { a: "45", c: "987" }, own: ["/workspace/a", "/workspace/base", "/workspace/c"] },
-      lines: ["write /workspace/a", "write /workspace/b", "delete /workspace/b", "write /workspace/base", "write /workspace/c"],
+      changes: {
+        workspace: { a: "45", c: "987" },
+        own: ["/workspace/a", "/workspace/base", "/workspace/c"],
+      },
+      lines: [
+        "write /workspace/a",
+        "write /workspace/b",
+        "delete /workspace/b",
+        "write /workspace/base",
+        "write /workspace/c",
+      ],
     },
     {
       name: "may not make one file too many",
@@ -247,7 +270,12 @@ describe("directories", () => {
       changes: { workspace: { "a/b": null }, directories: ["/workspace/a"] },
       lines: ["delete /workspace/a/b", "list /workspace"],
     },
-    { name: "may be made where they are", given: HOME, does: (f) => f.makeDirectory("src"), lines: ["write /workspace/src"] },
+    {
+      name: "may be made where they are",
+      given: HOME,
+      does: (f) => f.makeDirectory("src"),
+      lines: ["write /workspace/src"],
+    },
     {
       name: "may not be made where a file is",
       given: HOME,
@@ -287,7 +315,11 @@ describe("directories", () => {
         f.remove("a/b");
         await f.write("c/x", bytes("1"));
       },
-      changes: { workspace: { "c/x": "1" }, directories: ["/workspace/a"], own: ["/workspace/c/x"] },
+      changes: {
+        workspace: { "c/x": "1" },
+        directories: ["/workspace/a"],
+        own: ["/workspace/c/x"],
+      },
       lines: [
         "write /workspace/a/b/x",
         "delete /workspace/a/b/x",

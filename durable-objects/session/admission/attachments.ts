@@ -36,7 +36,8 @@ export function acceptAttachments(
   const known = wanted.some((one) => !("bytes" in one)) ? earlier() : [];
   for (const one of wanted) {
     const found = "bytes" in one ? one.attachment : repeated(one, known);
-    if (!found) return { ok: false, code: "attachment_not_found", sha256: "sha256" in one ? one.sha256 : "" };
+    if (!found)
+      return { ok: false, code: "attachment_not_found", sha256: "sha256" in one ? one.sha256 : "" };
     attachments.push(found);
   }
   if (attachments.length === 0) return { ok: true, attached: null };
@@ -47,7 +48,10 @@ export function acceptAttachments(
   return { ok: true, attached: { attachments, tokens: attachmentTokens(team, attachments) } };
 }
 
-function repeated({ sha256, name }: RepeatedAttachment, earlier: readonly Attachment[]): Attachment | null {
+function repeated(
+  { sha256, name }: RepeatedAttachment,
+  earlier: readonly Attachment[],
+): Attachment | null {
   const found = earlier.findLast((attachment) => attachment.sha256 === sha256);
   return found ? { ...found, name: name ?? found.name } : null;
 }
@@ -77,20 +81,30 @@ export class AttachmentStore {
     for (const one of wanted) {
       if (!("bytes" in one)) continue;
       const { sha256 } = one.attachment;
-      await this.#place.bucket.put(this.#keyOf(sha256), one.bytes, { onlyIf: { etagDoesNotMatch: "*" }, sha256 });
+      await this.#place.bucket.put(this.#keyOf(sha256), one.bytes, {
+        onlyIf: { etagDoesNotMatch: "*" },
+        sha256,
+      });
     }
   }
 
   /** Takes back what was put for a session that is gone. */
   async remove(wanted: readonly WantedAttachment[]): Promise<void> {
-    const keys = wanted.flatMap((one) => ("bytes" in one ? [this.#keyOf(one.attachment.sha256)] : []));
+    const keys = wanted.flatMap((one) =>
+      "bytes" in one ? [this.#keyOf(one.attachment.sha256)] : [],
+    );
     if (keys.length > 0) await this.#place.bucket.delete(keys);
   }
 
   /** Throws ProviderError: the call fails as if its provider could not be reached, or for good if the bytes are gone. */
   async read({ sha256, name }: Attachment): Promise<Uint8Array<ArrayBuffer>> {
     const object = await this.#get(sha256);
-    if (!object) throw new ProviderError("bad_request", "attachment_lost", `The contents of ${name} are lost. Attach it again.`);
+    if (!object)
+      throw new ProviderError(
+        "bad_request",
+        "attachment_lost",
+        `The contents of ${name} are lost. Attach it again.`,
+      );
     return new Uint8Array(object);
   }
 
@@ -99,7 +113,12 @@ export class AttachmentStore {
     try {
       return await turns.take(() => this.#bytesOf(sha256), readMs);
     } catch (cause) {
-      throw new ProviderError("transient", "attachment_unreadable", "What came with the question could not be read.", { cause });
+      throw new ProviderError(
+        "transient",
+        "attachment_unreadable",
+        "What came with the question could not be read.",
+        { cause },
+      );
     }
   }
 

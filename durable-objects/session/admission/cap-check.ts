@@ -1,6 +1,11 @@
 import { firstCalls } from "../../../src/agents/first-calls";
 import type { Team } from "../../../src/config/team";
-import { type Attached, byteLength, type CapTooSmall, capTooSmall } from "../../../src/coordination";
+import {
+  type Attached,
+  byteLength,
+  type CapTooSmall,
+  capTooSmall,
+} from "../../../src/coordination";
 import { pricedWith } from "../../../src/coordination/budget/audio-pricing";
 import type { EarlierTurn } from "../../../src/prompts/task";
 import { hasJavascript } from "../../../src/tools/javascript";
@@ -22,17 +27,33 @@ type Asked = {
 };
 
 /** Why the turn's budget cannot pay for any first call; null if it can for one. Nothing is asked of anyone. */
-export function capRefusal(env: Env, { turn, team, attached, history, sessionId }: Asked): ({ ok: false } & CapTooSmall) | null {
+export function capRefusal(
+  env: Env,
+  { turn, team, attached, history, sessionId }: Asked,
+): ({ ok: false } & CapTooSmall) | null {
   const { budget, question } = turn;
   if (budget.max_cost_usd === undefined && budget.max_tokens === undefined) return null;
-  const containers = new Containers({ sandboxes: env.SANDBOX, place: commandsOf(env), session: sessionId, team });
+  const containers = new Containers({
+    sandboxes: env.SANDBOX,
+    place: commandsOf(env),
+    session: sessionId,
+    team,
+  });
   const toolsOf = (index: number) => {
     const agent = team.agents[index];
     const rules = team.rules.agents[index]?.tools ?? [];
     const javascript = hasJavascript(rules) ? { runner: null, turnstile: new Turnstile() } : null;
-    const surroundings = { secretOf: async () => undefined, shared: {}, runner: () => containers.runnerOf(index) };
+    const surroundings = {
+      secretOf: async () => undefined,
+      shared: {},
+      runner: () => containers.runnerOf(index),
+    };
     return agent
-      ? toolboxOf(agent, { ...surroundings, javascript, readsResults: readsToolResults(rules) }).map(({ spec }) => spec)
+      ? toolboxOf(agent, {
+          ...surroundings,
+          javascript,
+          readsResults: readsToolResults(rules),
+        }).map(({ spec }) => spec)
       : [];
   };
   const refusal = capTooSmall({

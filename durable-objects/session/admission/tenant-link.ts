@@ -17,7 +17,12 @@ import type { SettledTurn } from "../../tenant/tenant-api";
 const LEASE_GRACE_MS = 30 * 60_000;
 
 /** `attached`: what comes with the question; `history`: the turns that this one follows, oldest first. */
-type AskedTurn = { turn: StartTurn; team: Team; attached: Attached | null; history: () => readonly EarlierTurn[] };
+type AskedTurn = {
+  turn: StartTurn;
+  team: Team;
+  attached: Attached | null;
+  history: () => readonly EarlierTurn[];
+};
 
 /** A session's line to its tenant. */
 export class TenantLink {
@@ -41,7 +46,13 @@ export class TenantLink {
     number: number,
     { turn, team, attached, history }: AskedTurn,
   ): Promise<QuotaDecision | ({ ok: false } & CapTooSmall)> {
-    const tooSmall = capRefusal(this.#env, { turn, team, attached, history, sessionId: this.#session });
+    const tooSmall = capRefusal(this.#env, {
+      turn,
+      team,
+      attached,
+      history,
+      sessionId: this.#session,
+    });
     if (tooSmall) return tooSmall;
     const { question, budget, timeoutMs } = turn;
     const { rules } = team;
@@ -64,6 +75,10 @@ export class TenantLink {
   /** Tells that a turn has ended, and what the session stores since. `sql`: the session's tables. */
   async settle(settled: SettledTurn, sql: SqlStorage): Promise<void> {
     await this.#object.endTurn(settled);
-    await reportStored(this.#env, { tenant: this.tenant, session: this.#session }, storedBySession(sql));
+    await reportStored(
+      this.#env,
+      { tenant: this.tenant, session: this.#session },
+      storedBySession(sql),
+    );
   }
 }

@@ -17,7 +17,10 @@ export class CallStore {
   }
 
   append(turn: number, records: readonly RoundRecord[]): void {
-    const rounds = Map.groupBy(records, ({ attempt, agent, round }) => `${attempt} ${agent} ${round}`);
+    const rounds = Map.groupBy(
+      records,
+      ({ attempt, agent, round }) => `${attempt} ${agent} ${round}`,
+    );
     for (const group of rounds.values()) {
       const [first] = group;
       if (first)
@@ -67,7 +70,10 @@ export class CallStore {
 
 /** One JSON text per line, cut into pieces; a piece may end inside a record, the next one goes on. */
 function chunks(records: readonly CallRecord[]): Iterable<string> {
-  return pieces(records.map((record) => `${JSON.stringify(record)}\n`).join(""), STORE.callChunkChars);
+  return pieces(
+    records.map((record) => `${JSON.stringify(record)}\n`).join(""),
+    STORE.callChunkChars,
+  );
 }
 
 function joinLines(bodies: readonly string[]): CallRecord[] {

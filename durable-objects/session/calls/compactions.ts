@@ -1,4 +1,9 @@
-import { type CompactionPlan, planCompaction, toSummary, toSummaryRequest } from "../../../src/agents/compaction";
+import {
+  type CompactionPlan,
+  planCompaction,
+  toSummary,
+  toSummaryRequest,
+} from "../../../src/agents/compaction";
 import { inputTokenBound } from "../../../src/agents/conversation";
 import type { CompleteReply } from "../../../src/agents/reply";
 import type { CallRecord } from "../../../src/agents/records";
@@ -42,9 +47,16 @@ export class Compactions {
   }
 
   /** What is sent to have that part of a conversation summed up. */
-  requestFor(turn: TurnState, { effect, agent, records }: Round, plan: CompactionPlan): ModelRequest {
+  requestFor(
+    turn: TurnState,
+    { effect, agent, records }: Round,
+    plan: CompactionPlan,
+  ): ModelRequest {
     const room = this.#room(turn, effect.agent);
-    const { system, user } = toSummaryRequest(records, plan, { ...room, nonce: this.#nonce(turn, effect.agent) });
+    const { system, user } = toSummaryRequest(records, plan, {
+      ...room,
+      nonce: this.#nonce(turn, effect.agent),
+    });
     const { model, params } = agent.backend;
     return {
       system,
@@ -62,11 +74,18 @@ export class Compactions {
   /** Whether a conversation that was too long can be made shorter. */
   isPossible({ effect, records }: Omit<Round, "agent">): boolean {
     const turn = runningTurn(this.#engine.state);
-    return turn !== null && planCompaction(records, { ...this.#room(turn, effect.agent), refused: true }) !== null;
+    return (
+      turn !== null &&
+      planCompaction(records, { ...this.#room(turn, effect.agent), refused: true }) !== null
+    );
   }
 
   /** What the reply means to the rules, and the record it becomes. A text that is empty or was withheld is no summary. */
-  toReply(plan: CompactionPlan, effect: ModelCallEffect, reply: CompleteReply): { told: Reply; brought: Brought } {
+  toReply(
+    plan: CompactionPlan,
+    effect: ModelCallEffect,
+    reply: CompleteReply,
+  ): { told: Reply; brought: Brought } {
     const turn = runningTurn(this.#engine.state);
     const told: Reply = {
       stopReason: reply.stopReason,

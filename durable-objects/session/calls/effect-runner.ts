@@ -108,11 +108,17 @@ export class EffectRunner {
     let settle = () => {};
     const enter: Enter = async () => {
       const mayGiveWay = this.#mayGiveWay(effect, resumed);
-      release = await this.#slots.take(abort.signal, mayGiveWay ? () => this.#cut(effect, way) : null);
+      release = await this.#slots.take(
+        abort.signal,
+        mayGiveWay ? () => this.#cut(effect, way) : null,
+      );
       return { onHeaders: release, giveWay: way.signal };
     };
     try {
-      const wait = effect.type === "model_call" && !resumed ? this.#performer.admitCall(effect, abort.signal) : null;
+      const wait =
+        effect.type === "model_call" && !resumed
+          ? this.#performer.admitCall(effect, abort.signal)
+          : null;
       if (wait !== null) await wait;
       settle = await this.#perform(effect, { resumed, signal: abort.signal, enter });
     } catch (error) {

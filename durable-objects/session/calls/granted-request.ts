@@ -1,10 +1,17 @@
-import { type RequestParts, toRequest, withResearchRequest } from "../../../src/agents/conversation";
+import {
+  type RequestParts,
+  toRequest,
+  withResearchRequest,
+} from "../../../src/agents/conversation";
 import { isResearch } from "../../../src/coordination";
 import type { EventOf } from "../../../src/protocol/events";
 import type { ModelRequest } from "../../../src/providers/provider";
 
 /** What a call is made of before the rules have granted it. `mayResearch`: whether they may make it a research call. */
-export type AskedParts = Omit<RequestParts, "forced" | "maxOutputTokens" | "hostedTools" | "research" | "limit"> & {
+export type AskedParts = Omit<
+  RequestParts,
+  "forced" | "maxOutputTokens" | "hostedTools" | "research" | "limit"
+> & {
   mayResearch: boolean;
 };
 
@@ -29,6 +36,12 @@ export function grantedRequest(
 ): ModelRequest {
   const { offers, forced, max_output_tokens, hosted_tools = [], limit } = started;
   const hostedTools = hosted_tools.map(({ name, max_uses }) => ({ name, maxUses: max_uses }));
-  const granted = { offers, forced, maxOutputTokens: capped ? max_output_tokens : null, hostedTools, limit };
+  const granted = {
+    offers,
+    forced,
+    maxOutputTokens: capped ? max_output_tokens : null,
+    hostedTools,
+    limit,
+  };
   return toRequest({ ...parts, ...granted, research: isResearch(started) });
 }

@@ -11,7 +11,10 @@ export function keyMissing({ key, baseUrl }: Pick<Backend, "key" | "baseUrl">): 
 }
 
 /** Why a caller's key that is kept could not go with a call. */
-export function keyUnreadable(agent: string, { why, version }: Extract<Opened, { ok: false }>): CallFailure {
+export function keyUnreadable(
+  agent: string,
+  { why, version }: Extract<Opened, { ok: false }>,
+): CallFailure {
   const otherwise = "or start a new session, which brings its key along";
   const messages = {
     unknown_version: `The key of ${agent} was sealed with version ${version} of SEALING_KEYS, which the service has no more: put that version back behind the first, ${otherwise}.`,

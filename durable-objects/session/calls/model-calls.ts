@@ -101,8 +101,13 @@ export class ModelCalls implements Performer {
     const attached = expectedAttachmentTokens(agent.backend.model, attachments);
     const tokens = expectedTokens(request, this.#calibrations.of(effect.agent)) + attached;
     const inputTokens = inputBound(request, parts.records) + mostAttached;
-    const call = { endpoint: quotaOf(agent.backend, found.key), limits: agent.backend.rates, tokens };
-    const onWait = (until: number) => void this.#engine.handle({ type: "call_held", effect: effect.id, until, inputTokens });
+    const call = {
+      endpoint: quotaOf(agent.backend, found.key),
+      limits: agent.backend.rates,
+      tokens,
+    };
+    const onWait = (until: number) =>
+      void this.#engine.handle({ type: "call_held", effect: effect.id, until, inputTokens });
     return this.#rates.start(effect.id, call, { signal, onWait });
   }
 
@@ -115,18 +120,32 @@ export class ModelCalls implements Performer {
     if (!turn) return null;
     this.#probeAgainIn(turn.number);
     const parts = this.#parts(turn, effect);
-    const inputTokens = inputBound(askedRequest(parts), parts.records) + (turn.attached?.tokens ?? 0);
+    const inputTokens =
+      inputBound(askedRequest(parts), parts.records) + (turn.attached?.tokens ?? 0);
     const compaction = this.#compactions.prepare(turn, { effect, ...parts });
     const compactionTokens = compaction && { compactionTokens: compaction.inputTokens };
-    const facts = this.#engine.handle({ type: "call_ready", effect: effect.id, inputTokens, ...compactionTokens });
-    const started = facts.find((event) => event.type === "call.started" && event.call === effect.id);
+    const facts = this.#engine.handle({
+      type: "call_ready",
+      effect: effect.id,
+      inputTokens,
+      ...compactionTokens,
+    });
+    const started = facts.find(
+      (event) => event.type === "call.started" && event.call === effect.id,
+    );
     if (started?.type !== "call.started") return null;
-    if (compaction && started.compacts) return this.#compactingCall(turn, effect, { ...compaction, started });
+    if (compaction && started.compacts)
+      return this.#compactingCall(turn, effect, { ...compaction, started });
     const toRequest = (all: AskedParts) => grantedRequest(all, started, isCapped(turn, all.agent));
     const { sent, ...attached } = this.#attachedTo(turn, effect.agent);
-    const held = holdRequest({ ...toRequest(parts), ...attached }, () => toRequest(this.#parts(turn, effect)).messages);
+    const held = holdRequest(
+      { ...toRequest(parts), ...attached },
+      () => toRequest(this.#parts(turn, effect)).messages,
+    );
     const taken = callIdsIn(parts.records);
-    return { send: (signal, slot) => this.#send(effect, { held, sent, taken, slot, signal }).finally(sent) };
+    return {
+      send: (signal, slot) => this.#send(effect, { held, sent, taken, slot, signal }).finally(sent),
+    };
   }
 
   /** An origin is probed before its first call in a turn. */
@@ -140,11 +159,21 @@ export class ModelCalls implements Performer {
     return this.#attached.for(nonce, attached?.attachments ?? []);
   }
 
-  #compactingCall(turn: TurnState, effect: ModelCallEffect, { plan, request, started }: StartedCompaction): PreparedCall {
-    const maxOutputTokens = isCapped(turn, this.#agent(effect.agent)) ? started.max_output_tokens : null;
-    const again = () => this.#compactions.requestFor(turn, { effect, ...this.#parts(turn, effect) }, plan).messages;
+  #compactingCall(
+    turn: TurnState,
+    effect: ModelCallEffect,
+    { plan, request, started }: StartedCompaction,
+  ): PreparedCall {
+    const maxOutputTokens = isCapped(turn, this.#agent(effect.agent))
+      ? started.max_output_tokens
+      : null;
+    const again = () =>
+      this.#compactions.requestFor(turn, { effect, ...this.#parts(turn, effect) }, plan).messages;
     const held = holdRequest({ ...request, maxOutputTokens }, again);
-    return { send: (signal, slot) => this.#sum(effect, plan, { held, sent: () => undefined, slot, signal }) };
+    return {
+      send: (signal, slot) =>
+        this.#sum(effect, plan, { held, sent: () => undefined, slot, signal }),
+    };
   }
 
   resumeCall(effect: ModelCallEffect): PreparedCall | null {
@@ -155,7 +184,10 @@ export class ModelCalls implements Performer {
     const parts = again();
     const held = holdRequest(askedRequest(parts), () => askedRequest(again()).messages);
     const taken = callIdsIn(parts.records);
-    return { send: (signal, slot) => this.#send(effect, { held, sent: () => undefined, taken, slot, signal, from }) };
+    return {
+      send: (signal, slot) =>
+        this.#send(effect, { held, sent: () => undefined, taken, slot, signal, from }),
+    };
   }
 
   performTool(effect: ToolCallEffect, signal: AbortSignal, enter: Enter): Promise<void> {
@@ -185,19 +217,30 @@ export class ModelCalls implements Performer {
   }
 
   /** Streams one reply; what it gives is told to the rules once the call's slot is free again. */
-  async #send(effect: ModelCallEffect, { taken, ...sending }: Sending & { taken: ReadonlySet<string> }): Promise<() => void> {
+  async #send(
+    effect: ModelCallEffect,
+    { taken, ...sending }: Sending & { taken: ReadonlySet<string> },
+  ): Promise<() => void> {
     const said = new SaidText();
     const { request } = sending.held;
     const estimated = estimatedInput(request);
     const digest = sending.from ? null : digestOf(request); // of a reply taken up again, the request left before a restart
-    const performed = await this.#perform(effect, sending, this.#listeners(effect, { said, taken }));
+    const performed = await this.#perform(
+      effect,
+      sending,
+      this.#listeners(effect, { said, taken }),
+    );
     if (performed.type === "failed") return () => this.#failed(effect, performed.failure, said);
     const turn = runningTurn(this.#engine.state);
     // What images come to is nobody's guess: only text says how a model counts it.
     if (!turn?.attached) this.#calibrations.note(effect.agent, estimated, performed.usage);
     const items = uniqueCallIds(performed.items, taken);
     const counted = digest && countedBy(digest, performed.usage);
-    const wholeText = await wholeTextOf(this.#engine, { effect, text: performed.text, signal: sending.signal });
+    const wholeText = await wholeTextOf(this.#engine, {
+      effect,
+      text: performed.text,
+      signal: sending.signal,
+    });
     return () => this.#replied(effect, { ...performed, items }, { counted, wholeText });
   }
 
@@ -205,7 +248,12 @@ export class ModelCalls implements Performer {
   async #sum(effect: ModelCallEffect, plan: CompactionPlan, sending: Sending): Promise<() => void> {
     const performed = await this.#perform(effect, sending, { onDelta: () => {} });
     if (performed.type === "failed") {
-      return () => void this.#engine.handle({ type: "call_failed", effect: effect.id, failure: performed.failure });
+      return () =>
+        void this.#engine.handle({
+          type: "call_failed",
+          effect: effect.id,
+          failure: performed.failure,
+        });
     }
     return () => {
       const { told, brought } = this.#compactions.toReply(plan, effect, performed);
@@ -213,7 +261,10 @@ export class ModelCalls implements Performer {
     };
   }
 
-  #listeners(effect: ModelCallEffect, { said, taken }: { said: SaidText; taken: ReadonlySet<string> }): Listeners {
+  #listeners(
+    effect: ModelCallEffect,
+    { said, taken }: { said: SaidText; taken: ReadonlySet<string> },
+  ): Listeners {
     const source = { agent: this.#agent(effect.agent).id, round: effect.round, call: effect.id };
     let point: ResumePoint | null = null;
     return {
@@ -223,7 +274,8 @@ export class ModelCalls implements Performer {
       },
       onDelta: ({ kind, name, toolIndex, toolId, text }) => {
         if (kind !== "reasoning") said.add(text);
-        const shown: DeltaKind = kind === "text" && effect.purpose === "presentation" ? "final" : kind;
+        const shown: DeltaKind =
+          kind === "text" && effect.purpose === "presentation" ? "final" : kind;
         const tool = {
           ...(name !== undefined && { name }),
           ...(toolIndex !== undefined && { tool_index: toolIndex }),
@@ -235,7 +287,11 @@ export class ModelCalls implements Performer {
     };
   }
 
-  async #perform(effect: ModelCallEffect, { held, sent, slot, signal, from }: Sending, listeners: Listeners): Promise<Performed> {
+  async #perform(
+    effect: ModelCallEffect,
+    { held, sent, slot, signal, from }: Sending,
+    listeners: Listeners,
+  ): Promise<Performed> {
     const agent = this.#agent(effect.agent);
     const found = this.#keyOf(agent);
     if (!found.ok) return { type: "failed", failure: found.failure };
@@ -263,7 +319,8 @@ export class ModelCalls implements Performer {
       return performed;
     } finally {
       const wasSent = from !== undefined || progress.sent > 0; // else it gives back what it took, as it is dropped
-      if (agent.backend.rates && wasSent) this.#rates.settle(effect.id, quotaOf(agent.backend, found.key), tokens);
+      if (agent.backend.rates && wasSent)
+        this.#rates.settle(effect.id, quotaOf(agent.backend, found.key), tokens);
     }
   }
 
@@ -277,18 +334,38 @@ export class ModelCalls implements Performer {
     const { records } = this.#parts(turn, effect);
     const compactible = this.#compactions.isPossible({ effect, records });
     const cut = { agent: effect.agent, text: said.text };
-    this.#engine.handle({ type: "call_failed", effect: effect.id, failure: { ...failure, compactible } }, { cut });
+    this.#engine.handle(
+      { type: "call_failed", effect: effect.id, failure: { ...failure, compactible } },
+      { cut },
+    );
   }
 
   #replied(effect: ModelCallEffect, reply: CompleteReply, { counted, wholeText }: Aside): void {
     const ownTools = this.#tools.specs(effect.agent).map(({ name }) => name);
-    const told = { ...toReply(reply, { purpose: effect.purpose, ownTools }), ...(wholeText && { storable: true }) };
-    const brought = { reply: { agent: effect.agent, items: [...reply.items], ...(counted && { counted }) }, wholeText };
+    const told = {
+      ...toReply(reply, { purpose: effect.purpose, ownTools }),
+      ...(wholeText && { storable: true }),
+    };
+    const brought = {
+      reply: { agent: effect.agent, items: [...reply.items], ...(counted && { counted }) },
+      wholeText,
+    };
     this.#engine.handle({ type: "call_replied", effect: effect.id, reply: told }, brought);
   }
 
-  #provider({ format, baseUrl, host, apiVersion }: Backend, apiKey: string, fetch: typeof globalThis.fetch): Provider {
-    const endpoint = { baseUrl, apiKey, fetch, host: hostById(host), apiVersion, background: this.#background };
+  #provider(
+    { format, baseUrl, host, apiVersion }: Backend,
+    apiKey: string,
+    fetch: typeof globalThis.fetch,
+  ): Provider {
+    const endpoint = {
+      baseUrl,
+      apiKey,
+      fetch,
+      host: hostById(host),
+      apiVersion,
+      background: this.#background,
+    };
     return withTimeLimits(createProvider(format, endpoint), CALL_TIME_LIMITS, SYSTEM_TIMERS);
   }
 
@@ -304,7 +381,8 @@ const isCapped = ({ budget }: TurnState, { backend }: TeamAgent): boolean =>
   backend.capsOutput || budget.max_cost_usd !== undefined || budget.max_tokens !== undefined;
 
 /** What a lost connection looks like, among other things. */
-const isTransient = (performed: Performed): boolean => performed.type === "failed" && performed.failure.class === "transient";
+const isTransient = (performed: Performed): boolean =>
+  performed.type === "failed" && performed.failure.class === "transient";
 
 const takenBy = (performed: Performed): number | null => {
   if (performed.type === "replied") return tokensTaken(performed.usage);
@@ -320,10 +398,19 @@ type StartedCompaction = Compaction & { started: EventOf<"call.started"> };
 type Listeners = Pick<CallOptions, "onDelta" | "onResumePoint">;
 
 /** `sent`: to be told that the request leaves. */
-type Sending = { held: HeldRequest; sent: () => void; slot: CallSlot; signal: AbortSignal; from?: ResumePoint };
+type Sending = {
+  held: HeldRequest;
+  sent: () => void;
+  slot: CallSlot;
+  signal: AbortSignal;
+  from?: ResumePoint;
+};
 
 /** When a request leaves, all of it is in its body. */
-const lettingGo = ({ held, sent, slot }: Pick<Sending, "held" | "sent" | "slot">, send: typeof fetch): typeof fetch => {
+const lettingGo = (
+  { held, sent, slot }: Pick<Sending, "held" | "sent" | "slot">,
+  send: typeof fetch,
+): typeof fetch => {
   return (input, init) => {
     held.letGo();
     sent();

@@ -59,7 +59,10 @@ export class OriginProbes {
   }
 
   async #probe({ hostname, port, protocol }: URL): Promise<boolean> {
-    const socket = this.#connect({ hostname: bare(hostname), port: Number(port) || (protocol === "http:" ? 80 : 443) });
+    const socket = this.#connect({
+      hostname: bare(hostname),
+      port: Number(port) || (protocol === "http:" ? 80 : 443),
+    });
     const late = Promise.withResolvers<false>();
     const timer = setTimeout(() => late.resolve(false), this.#withinMs);
     socket.closed.catch(() => undefined); // a failed connection rejects both
@@ -75,4 +78,5 @@ export class OriginProbes {
 }
 
 /** Without the brackets that a URL puts around an IPv6 address. */
-const bare = (hostname: string): string => (hostname.startsWith("[") ? hostname.slice(1, -1) : hostname);
+const bare = (hostname: string): string =>
+  hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;

@@ -13,7 +13,9 @@ export function plannedCalls(log: SessionLog, calls: CallStore, place: AgentPlac
   if (!turn) return NOTHING_PLANNED;
   const planned = [...log.readType(turn, "tool.completed")]
     .filter(({ agent, attempt }) => agent === place.id && attempt === place.attempt)
-    .map(({ body }): { round: number; tool_call: string; name: string; outcome: string } => JSON.parse(body))
+    .map(({ body }): { round: number; tool_call: string; name: string; outcome: string } =>
+      JSON.parse(body),
+    )
     .filter(({ outcome }) => outcome === "planned");
   return latestPlanned(withArguments(planned.toReversed(), calls, place), planned.length);
 }
@@ -21,7 +23,11 @@ export function plannedCalls(log: SessionLog, calls: CallStore, place: AgentPlac
 type Planned = { round: number; tool_call: string; name: string };
 
 /** One after the other, as they are asked for. */
-function* withArguments(planned: readonly Planned[], calls: CallStore, place: AgentPlace): Generator<PlannedCall> {
+function* withArguments(
+  planned: readonly Planned[],
+  calls: CallStore,
+  place: AgentPlace,
+): Generator<PlannedCall> {
   let [known, records]: [number | null, readonly CallRecord[]] = [null, []];
   for (const { round, tool_call, name } of planned) {
     if (known !== round) [known, records] = [round, calls.read({ ...place, round })];

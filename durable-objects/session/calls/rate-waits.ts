@@ -1,8 +1,20 @@
 import { createHash } from "node:crypto";
 import type { Backend } from "../../../src/config/team";
-import { type Asker, askToStart, EMPTY_QUEUE, leaveQueue, type RateQueue, settleCall } from "../../../src/rate-limits/rate-queue";
+import {
+  type Asker,
+  askToStart,
+  EMPTY_QUEUE,
+  leaveQueue,
+  type RateQueue,
+  settleCall,
+} from "../../../src/rate-limits/rate-queue";
 import { logError } from "../../../src/redaction/log";
-import { HOLD_MS, type RateAnswer, type RateGateApi, type RateWish } from "../../rate-gate/rate-gate-api";
+import {
+  HOLD_MS,
+  type RateAnswer,
+  type RateGateApi,
+  type RateWish,
+} from "../../rate-gate/rate-gate-api";
 
 /** A call as its gate knows it, but for its id, which is made of the effect's. */
 export type RatedCall = Omit<RateWish, "call">;
@@ -146,7 +158,9 @@ export class RateWaits {
   async #ask(wish: RateWish, line: Line): Promise<RateAnswer | null> {
     const { now, gate } = this.#options;
     try {
-      const answer = await within(line.holdMs + LOST_AFTER_MS, async () => gate().start(wish, line.holdMs));
+      const answer = await within(line.holdMs + LOST_AFTER_MS, async () =>
+        gate().start(wish, line.holdMs),
+      );
       Object.assign(line, { failures: 0, failingSince: null });
       return answer;
     } catch (error) {
@@ -154,7 +168,8 @@ export class RateWaits {
       if (line.failures === 0) this.#report(error);
       const isLost = now() - line.failingSince >= PATIENCE_MS;
       const answer = isLost ? this.#askAlone(wish) : null;
-      if (answer?.type !== "start") await pause(PAUSES_MS[Math.min(line.failures, PAUSES_MS.length - 1)] ?? 0);
+      if (answer?.type !== "start")
+        await pause(PAUSES_MS[Math.min(line.failures, PAUSES_MS.length - 1)] ?? 0);
       line.failures += 1;
       return answer;
     }
@@ -162,7 +177,11 @@ export class RateWaits {
 
   #askAlone({ endpoint, call, limits, tokens }: RateWish): RateAnswer {
     const asker: Asker = { id: call, limits, tokens };
-    const verdict = askToStart(this.#alone.get(endpoint) ?? EMPTY_QUEUE, asker, this.#options.now());
+    const verdict = askToStart(
+      this.#alone.get(endpoint) ?? EMPTY_QUEUE,
+      asker,
+      this.#options.now(),
+    );
     this.#alone.set(endpoint, verdict.queue);
     return verdict.granted ? { type: "start" } : { type: "wait", startsAt: verdict.startsAt };
   }

@@ -7,7 +7,10 @@ export type HeldRequest = { request: ModelRequest; letGo: () => void };
  * The same request, able to let go of its conversation: that may be megabytes, every call of a team has one of its own, and
  * while a reply streams, for minutes, hardly anyone wants it. Whoever does gets it made anew. `again` must not hold on to it.
  */
-export function holdRequest({ messages, ...rest }: ModelRequest, again: () => Message[]): HeldRequest {
+export function holdRequest(
+  { messages, ...rest }: ModelRequest,
+  again: () => Message[],
+): HeldRequest {
   let held: Message[] | null = messages;
   return {
     request: {

@@ -37,16 +37,24 @@ export class RoundRecords {
       events,
       team,
       nonce: (agent, attempt) => nonce(turn, attempt, agent),
-      history: events.some(({ type }) => type.endsWith("started")) ? this.#history(before, events) : [],
+      history: events.some(({ type }) => type.endsWith("started"))
+        ? this.#history(before, events)
+        : [],
       reply: brought.reply ?? null,
       toolResult: brought.toolResult ?? null,
       cut: brought.cut ?? null,
       summary: brought.summary ?? null,
-      planned: events.flatMap((event) => (event.type === "presentation.started" ? [this.#planned(event)] : [])),
+      planned: events.flatMap((event) =>
+        event.type === "presentation.started" ? [this.#planned(event)] : [],
+      ),
     });
   }
 
-  #planned({ turn, attempt, agent: id }: EventOf<"presentation.started">): RenderInput["planned"][number] {
+  #planned({
+    turn,
+    attempt,
+    agent: id,
+  }: EventOf<"presentation.started">): RenderInput["planned"][number] {
     const { team, log, calls } = this.#options;
     const agent = team.agents.findIndex((member) => member.id === id);
     return { agent, ...plannedCalls(log, calls, { turn, attempt, agent, id }) };

@@ -71,7 +71,10 @@ export class Slots {
     if (free <= 0) return undefined;
     const steadfast = [...this.#holders].filter((holder) => holder.giveWay === null).length;
     const mayStay = steadfast < Math.max(1, this.#size - 1);
-    return this.#waiting.find(({ giveWay }) => giveWay !== null) ?? (mayStay ? this.#waiting[0] : undefined);
+    return (
+      this.#waiting.find(({ giveWay }) => giveWay !== null) ??
+      (mayStay ? this.#waiting[0] : undefined)
+    );
   }
 
   /** One holder after the other, because one may let go at once and so change who waits. */
@@ -79,7 +82,9 @@ export class Slots {
     const holders = [...this.#holders];
     const waiting = this.#waiting.filter(({ giveWay }) => giveWay !== null).length;
     if (waiting <= holders.filter(({ isAsked }) => isAsked).length) return;
-    const longest = holders.find(({ giveWay, isAsked, isDue }) => giveWay !== null && isDue && !isAsked);
+    const longest = holders.find(
+      ({ giveWay, isAsked, isDue }) => giveWay !== null && isDue && !isAsked,
+    );
     if (!longest) return;
     longest.isAsked = true;
     longest.giveWay?.();

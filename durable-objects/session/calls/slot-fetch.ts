@@ -9,7 +9,11 @@ export type Progress = { sent: number };
  * while it waits for them, it lets go of the connection and throws what the slot's signal was aborted with; told so before, it
  * sends nothing.
  */
-export function waitingFetch(send: typeof fetch, { onHeaders, giveWay }: Slot, progress: Progress): typeof fetch {
+export function waitingFetch(
+  send: typeof fetch,
+  { onHeaders, giveWay }: Slot,
+  progress: Progress,
+): typeof fetch {
   return async (input, init) => {
     const signal = init?.signal ? AbortSignal.any([init.signal, giveWay]) : giveWay;
     try {

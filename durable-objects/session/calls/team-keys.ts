@@ -63,7 +63,9 @@ export class TeamKeys {
     const sealing = this.#sealing;
     if (!sealing) return null;
     const renewed = withKeys(team, (agent) => this.#renewed(sealing, agent));
-    return renewed.agents.some(({ backend }, nth) => backend.key !== team.agents[nth]?.backend.key) ? renewed : null;
+    return renewed.agents.some(({ backend }, nth) => backend.key !== team.agents[nth]?.backend.key)
+      ? renewed
+      : null;
   }
 
   /** The kept team with its keys in clear, to be handed on at once; or why one does not open. */
@@ -85,21 +87,30 @@ export class TeamKeys {
         return { ok: true, key: key.value };
       case "sealed": {
         const opened = this.#opened(key.value, agent);
-        return opened.ok ? { ok: true, key: opened.secret } : { ok: false, failure: keyUnreadable(agent.id, opened) };
+        return opened.ok
+          ? { ok: true, key: opened.secret }
+          : { ok: false, failure: keyUnreadable(agent.id, opened) };
       }
       case "none":
         return { ok: true, key: "" };
       case "stored": {
-        const isBound = mayReceiveKey(key.name, baseUrl, readVariables(this.#env, OPERATOR_VARIABLES));
+        const isBound = mayReceiveKey(
+          key.name,
+          baseUrl,
+          readVariables(this.#env, OPERATOR_VARIABLES),
+        );
         const stored = isBound ? readSecret(this.#env, key.name) : undefined;
-        return stored === undefined ? { ok: false, failure: keyMissing(agent.backend) } : { ok: true, key: stored };
+        return stored === undefined
+          ? { ok: false, failure: keyMissing(agent.backend) }
+          : { ok: true, key: stored };
       }
     }
   }
 
   #renewed(sealing: SealingKeys, agent: TeamAgent): Key {
     const { key } = agent.backend;
-    if (key.from !== "sealed" || versionOf(key.value) === sealing.first.version) return this.#sealed(sealing, agent);
+    if (key.from !== "sealed" || versionOf(key.value) === sealing.first.version)
+      return this.#sealed(sealing, agent);
     const opened = this.#opened(key.value, agent);
     return opened.ok ? this.#sealedText(sealing, opened.secret, agent) : key;
   }
@@ -110,7 +121,10 @@ export class TeamKeys {
   }
 
   #sealedText(sealing: SealingKeys, secret: string, agent: TeamAgent): Key {
-    return { from: "sealed", value: seal(sealing, secret, this.#binding(agent), randomBytes(NONCE_BYTES)) };
+    return {
+      from: "sealed",
+      value: seal(sealing, secret, this.#binding(agent), randomBytes(NONCE_BYTES)),
+    };
   }
 
   #opened(sealed: string, agent: TeamAgent): Opened {
@@ -127,5 +141,8 @@ type Key = TeamAgent["backend"]["key"];
 
 const withKeys = (team: Team, keyOf: (agent: TeamAgent) => Key): Team => ({
   ...team,
-  agents: team.agents.map((agent) => ({ ...agent, backend: { ...agent.backend, key: keyOf(agent) } })),
+  agents: team.agents.map((agent) => ({
+    ...agent,
+    backend: { ...agent.backend, key: keyOf(agent) },
+  })),
 });

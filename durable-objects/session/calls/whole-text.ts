@@ -11,7 +11,10 @@ type Replied = { effect: ModelCallEffect; text: string; signal: AbortSignal };
  * The text of a presenter's reply that is too long to be shown whole, ready to be written with the reply; null: the text is short
  * enough, its author has no workspace, or the text cannot be kept.
  */
-export async function wholeTextOf(engine: Engine, { effect, text, signal }: Replied): Promise<ResultFile | null> {
+export async function wholeTextOf(
+  engine: Engine,
+  { effect, text, signal }: Replied,
+): Promise<ResultFile | null> {
   const turn = runningTurn(engine.state);
   if (effect.purpose !== "presentation" || !isLongFinal(text)) return null;
   if (!turn || !engine.workspaces.has(turn, effect.agent)) return null;

@@ -59,7 +59,8 @@ export class BlobStore implements BlobSource {
 
   has(hash: string): boolean {
     if (hash === EMPTY_HASH) return true;
-    const query = "SELECT 1 FROM blobs WHERE hash = ?1 UNION ALL SELECT 1 FROM stored_blobs WHERE hash = ?1";
+    const query =
+      "SELECT 1 FROM blobs WHERE hash = ?1 UNION ALL SELECT 1 FROM stored_blobs WHERE hash = ?1";
     return this.#options.sql.exec(query, hash).toArray().length > 0;
   }
 
@@ -73,13 +74,17 @@ export class BlobStore implements BlobSource {
 
   /** Whether an uploaded snapshot has it. */
   isStored(hash: string): boolean {
-    return this.#options.sql.exec("SELECT 1 FROM stored_blobs WHERE hash = ?", hash).toArray().length > 0;
+    return (
+      this.#options.sql.exec("SELECT 1 FROM stored_blobs WHERE hash = ?", hash).toArray().length > 0
+    );
   }
 
   /** Where it lies in R2; null if it is not stored there for good. */
   storedAt(hash: string): { at: StoredAt } | null {
     const query = "SELECT pack, at FROM stored_blobs WHERE hash = ?";
-    const [row] = this.#options.sql.exec<{ pack: string | null; at: number }>(query, hash).toArray();
+    const [row] = this.#options.sql
+      .exec<{ pack: string | null; at: number }>(query, hash)
+      .toArray();
     return row ? { at: row.pack === null ? null : { pack: row.pack, at: row.at } } : null;
   }
 
@@ -100,7 +105,8 @@ export class BlobStore implements BlobSource {
   /** Inside the transaction of what names them. */
   add(blobs: ReadonlyMap<string, Uint8Array>): void {
     for (const [hash, bytes] of blobs) {
-      if (hash !== EMPTY_HASH) this.#insert(hash, bytes.byteLength, bytes.byteLength <= FILES.rowBytes ? bytes : null);
+      if (hash !== EMPTY_HASH)
+        this.#insert(hash, bytes.byteLength, bytes.byteLength <= FILES.rowBytes ? bytes : null);
     }
   }
 
@@ -115,8 +121,14 @@ export class BlobStore implements BlobSource {
   workingCopies(): WorkingCopy[] {
     const query =
       "SELECT hash, bytes IS NULL AS spilled, EXISTS (SELECT 1 FROM stored_blobs WHERE stored_blobs.hash = blobs.hash) AS stored FROM blobs";
-    const rows = this.#options.sql.exec<{ hash: string; spilled: number; stored: number }>(query).toArray();
-    return rows.map(({ hash, spilled, stored }) => ({ hash, spilled: spilled === 1, stored: stored === 1 }));
+    const rows = this.#options.sql
+      .exec<{ hash: string; spilled: number; stored: number }>(query)
+      .toArray();
+    return rows.map(({ hash, spilled, stored }) => ({
+      hash,
+      spilled: spilled === 1,
+      stored: stored === 1,
+    }));
   }
 
   /** Writes down that they are lost, and what was to be made of them. Inside a transaction. */
@@ -131,7 +143,10 @@ export class BlobStore implements BlobSource {
 
   /** Whether it has been written down that they are lost. They may have been written anew since. */
   isLost(hash: string): boolean {
-    return this.#options.sql.exec("SELECT 1 FROM lost_contents WHERE hash = ? LIMIT 1", hash).toArray().length > 0;
+    return (
+      this.#options.sql.exec("SELECT 1 FROM lost_contents WHERE hash = ? LIMIT 1", hash).toArray()
+        .length > 0
+    );
   }
 
   hasWorkingCopies(): boolean {
@@ -152,13 +167,18 @@ export class BlobStore implements BlobSource {
 
   #fromBucket(hash: string): Promise<Uint8Array<ArrayBuffer> | null> {
     const query = "SELECT size, pack, at FROM stored_blobs WHERE hash = ? AND pack IS NOT NULL";
-    const [row] = this.#options.sql.exec<{ size: number; pack: string; at: number }>(query, hash).toArray();
+    const [row] = this.#options.sql
+      .exec<{ size: number; pack: string; at: number }>(query, hash)
+      .toArray();
     return row ? this.#packs.read(row) : this.#options.objects.blob(hash);
   }
 }
 
 function unavailable(cause: unknown): never {
-  const error = new FileError("storage_unavailable", "The file cannot be read right now. Try again in a moment.");
+  const error = new FileError(
+    "storage_unavailable",
+    "The file cannot be read right now. Try again in a moment.",
+  );
   error.cause = cause;
   throw error;
 }

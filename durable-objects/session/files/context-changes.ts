@@ -36,9 +36,13 @@ export class ContextChanges {
 
   /** Of all contents that change sets of these turns have. */
   hashes(counts: (turn: number) => boolean): Set<string> {
-    const turns = this.#sql.exec<{ turn: number }>("SELECT DISTINCT turn FROM context_changes").toArray();
+    const turns = this.#sql
+      .exec<{ turn: number }>("SELECT DISTINCT turn FROM context_changes")
+      .toArray();
     const counting = turns.filter(({ turn }) => counts(turn));
-    const entries = counting.flatMap(({ turn }) => this.#read(turn).flatMap(({ changes }) => [...changes.values()]));
+    const entries = counting.flatMap(({ turn }) =>
+      this.#read(turn).flatMap(({ changes }) => [...changes.values()]),
+    );
     return new Set(entries.flatMap((entry) => (entry === null ? [] : [entry.hash])));
   }
 
@@ -47,8 +51,16 @@ export class ContextChanges {
     this.#latest = null;
     this.#sql.exec("DELETE FROM context_changes WHERE turn = ?", turn);
     for (const { context, version, changes } of sets) {
-      for (const [part, body] of [...pieces(encodeManifest({ base: version, changes }), STORE.callChunkChars)].entries()) {
-        this.#sql.exec("INSERT INTO context_changes (turn, context, part, body) VALUES (?, ?, ?, ?)", turn, context, part, body);
+      for (const [part, body] of [
+        ...pieces(encodeManifest({ base: version, changes }), STORE.callChunkChars),
+      ].entries()) {
+        this.#sql.exec(
+          "INSERT INTO context_changes (turn, context, part, body) VALUES (?, ?, ?, ?)",
+          turn,
+          context,
+          part,
+          body,
+        );
       }
     }
   }

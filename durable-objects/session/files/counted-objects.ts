@@ -8,7 +8,11 @@ const bytesOf = (text: string): number => new TextEncoder().encode(text).byteLen
  */
 export function countedObjects(objects: SessionObjects, sql: SqlStorage): SessionObjects {
   const count = (name: string, bytes: number) =>
-    sql.exec("INSERT INTO stored_objects (name, bytes) VALUES (?, ?) ON CONFLICT DO NOTHING", name, bytes);
+    sql.exec(
+      "INSERT INTO stored_objects (name, bytes) VALUES (?, ?) ON CONFLICT DO NOTHING",
+      name,
+      bytes,
+    );
   return {
     putBlob: (hash, bytes) => {
       count(`blobs/${hash}`, bytes.byteLength);
@@ -32,7 +36,8 @@ export function countedObjects(objects: SessionObjects, sql: SqlStorage): Sessio
     packed: (hash, offset, length) => objects.packed(hash, offset, length),
     eraseBlobs: async (hashes) => {
       await objects.eraseBlobs(hashes);
-      for (const hash of hashes) sql.exec("DELETE FROM stored_objects WHERE name = ?", `blobs/${hash}`);
+      for (const hash of hashes)
+        sql.exec("DELETE FROM stored_objects WHERE name = ?", `blobs/${hash}`);
     },
   };
 }

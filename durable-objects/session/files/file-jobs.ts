@@ -29,7 +29,10 @@ type Missing = { misses?: number };
 const MOST_MISSES = 5;
 
 /** Lets go of the versions that a turn has pinned, but for these. */
-export type ReleasePins = (turn: number, kept: readonly { context: string; version: string }[]) => Promise<void>;
+export type ReleasePins = (
+  turn: number,
+  kept: readonly { context: string; version: string }[],
+) => Promise<void>;
 
 type Options = {
   blobs: BlobStore;
@@ -86,17 +89,23 @@ export class FileDuties {
         return "done";
       case "erase_blobs":
         // In its turn, so that whoever wants one of them again has said so, or finds nothing and writes it anew.
-        await turns.takeAll(() => objects.eraseBlobs(duty.hashes.filter((hash) => !blobs.has(hash))));
+        await turns.takeAll(() =>
+          objects.eraseBlobs(duty.hashes.filter((hash) => !blobs.has(hash))),
+        );
         return "done";
     }
   }
 
-  async #upload(duty: Extract<FileDuty, { type: "upload_snapshot" }>): Promise<Delivered<FileDuty>> {
+  async #upload(
+    duty: Extract<FileDuty, { type: "upload_snapshot" }>,
+  ): Promise<Delivered<FileDuty>> {
     const { blobs, snapshots, objects, turns } = this.#options;
     const frozen = snapshots.frozen(duty);
     const where = `snapshots/${nameOf(duty)}`;
     if (!frozen) return this.#missed(duty, where, ["the snapshot itself"]);
-    const { atHand, inBucket, lost } = await this.#whereabouts(newBlobs(frozen.changes, (hash) => blobs.isStored(hash)));
+    const { atHand, inBucket, lost } = await this.#whereabouts(
+      newBlobs(frozen.changes, (hash) => blobs.isStored(hash)),
+    );
     if (lost.length > 0 && mayTurnUp(duty)) return lookedFor(duty);
     const { packs, single } = planBlobs(atHand);
     for (const pack of packs) await this.#putPack(pack);
@@ -116,7 +125,9 @@ export class FileDuties {
     return lost.length === 0 ? "done" : this.#missed(duty, where, lost);
   }
 
-  async #uploadResult(duty: Extract<FileDuty, { type: "upload_result" }>): Promise<Delivered<FileDuty>> {
+  async #uploadResult(
+    duty: Extract<FileDuty, { type: "upload_result" }>,
+  ): Promise<Delivered<FileDuty>> {
     const { blobs, objects, turns } = this.#options;
     try {
       const bytes = await blobs.read(duty);
@@ -129,7 +140,9 @@ export class FileDuties {
   }
 
   /** What was too large for a row is in R2 already, on its own; a manifest must not name what is not. */
-  async #whereabouts(fresh: readonly BlobSize[]): Promise<{ atHand: BlobSize[]; inBucket: BlobSize[]; lost: string[] }> {
+  async #whereabouts(
+    fresh: readonly BlobSize[],
+  ): Promise<{ atHand: BlobSize[]; inBucket: BlobSize[]; lost: string[] }> {
     const { blobs, objects, turns } = this.#options;
     const [atHand, inBucket, lost]: [BlobSize[], BlobSize[], string[]] = [[], [], []];
     for (const blob of fresh) {
@@ -147,7 +160,12 @@ export class FileDuties {
     transaction(() => {
       for (const hash of lost) blobs.noteLost(hash, where, now());
     });
-    logError("contents of files are lost: they are neither in the session's storage nor in R2", session, where, ...lost);
+    logError(
+      "contents of files are lost: they are neither in the session's storage nor in R2",
+      session,
+      where,
+      ...lost,
+    );
     return "done";
   }
 
@@ -185,12 +203,17 @@ export class FileDuties {
     const { turn, isRunning } = this.#options.latestTurn() ?? { turn: 0, isRunning: false };
     if (isRunning) return "done";
     const pending = this.#pending();
-    const made = this.#options.contextChanges.hashes((one) => this.#options.completedWith(one) !== null);
-    const atHand = new Set([...this.#options.snapshots.baseOfNext(turn).values()].map(({ hash }) => hash));
+    const made = this.#options.contextChanges.hashes(
+      (one) => this.#options.completedWith(one) !== null,
+    );
+    const atHand = new Set(
+      [...this.#options.snapshots.baseOfNext(turn).values()].map(({ hash }) => hash),
+    );
     const erased: string[] = [];
     transaction(() => {
       for (const { hash, spilled, stored } of blobs.workingCopies()) {
-        if (pending.has(hash) || made.has(hash) || (stored && !spilled && atHand.has(hash))) continue;
+        if (pending.has(hash) || made.has(hash) || (stored && !spilled && atHand.has(hash)))
+          continue;
         blobs.drop(hash);
         if (spilled && !stored) erased.push(hash);
       }
@@ -217,7 +240,9 @@ export class FileDuties {
     const hashes = outbox.all().flatMap((duty) => {
       if (duty.type === "upload_result") return [duty.hash];
       if (duty.type !== "upload_snapshot") return [];
-      return [...(snapshots.frozen(duty)?.changes.values() ?? [])].flatMap((entry) => (entry === null ? [] : [entry.hash]));
+      return [...(snapshots.frozen(duty)?.changes.values() ?? [])].flatMap((entry) =>
+        entry === null ? [] : [entry.hash],
+      );
     });
     return new Set(hashes);
   }

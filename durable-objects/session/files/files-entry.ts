@@ -1,4 +1,11 @@
-import { agentAt, filesRound, indexOf, runningTurn, type SessionState, type TurnState } from "../../../src/coordination";
+import {
+  agentAt,
+  filesRound,
+  indexOf,
+  runningTurn,
+  type SessionState,
+  type TurnState,
+} from "../../../src/coordination";
 import { isTerminal, type SessionEvent } from "../../../src/protocol/events";
 import type { Staged } from "../../../src/workspace/agent-files";
 import type { Tree } from "../../../src/workspace/types";
@@ -10,9 +17,18 @@ import type { SnapshotPlace } from "./snapshot-store";
 /** What one decision writes to the session's files, and the small facts from which that follows. */
 
 export type Frozen = { place: SnapshotPlace; tree: Tree; at: number };
-export type Changed = { place: RoundPlace; staged: Staged; edits: ContextEdits; isKnown: (path: string) => boolean };
+export type Changed = {
+  place: RoundPlace;
+  staged: Staged;
+  edits: ContextEdits;
+  isKnown: (path: string) => boolean;
+};
 /** What is decided and not written yet: an answer may be given and presented in one decision. */
-export type AboutToBe = { changed: Changed | null; frozen: readonly Frozen[]; finalText: ResultFile | null };
+export type AboutToBe = {
+  changed: Changed | null;
+  frozen: readonly Frozen[];
+  finalText: ResultFile | null;
+};
 export const NOTHING: AboutToBe = { changed: null, frozen: [], finalText: null };
 
 /** What one decision means for the session's files; written in the transaction of its events. */
@@ -32,7 +48,11 @@ export type FilesEntry = {
 export type EndedTurn = { turn: number; hasChanges: boolean; hasContexts: boolean };
 
 /** What a tool call that settles has staged, and what of its result was not for the conversation. */
-export type BroughtFiles = { toolCall: string; staged: Staged | null; results: readonly ResultFile[] };
+export type BroughtFiles = {
+  toolCall: string;
+  staged: Staged | null;
+  results: readonly ResultFile[];
+};
 
 /** A text that was too large for the conversation, or a file that came with it. `name`: of its file, without a directory. */
 export type ResultFile = { name: string; hash: string; bytes: Uint8Array };
@@ -44,7 +64,11 @@ export function endedBy(before: SessionState, events: readonly SessionEvent[]): 
   if (!end) return null;
   const begun = events.find((event) => event.type === "turn.started");
   const contexts = begun?.contexts ?? runningTurn(before)?.contexts ?? [];
-  return { turn: end.turn, hasChanges: end.type === "turn.completed", hasContexts: contexts.length > 0 };
+  return {
+    turn: end.turn,
+    hasChanges: end.type === "turn.completed",
+    hasContexts: contexts.length > 0,
+  };
 }
 
 export const contentsOf = (results: readonly ResultFile[]): ReadonlyMap<string, Uint8Array> =>

@@ -1,5 +1,10 @@
 import type { TurnState } from "../../../src/coordination";
-import { CHANGED_CONTEXTS, contextsOf, type Rejected, rejectedResult } from "../../../src/workspace/mounts";
+import {
+  CHANGED_CONTEXTS,
+  contextsOf,
+  type Rejected,
+  rejectedResult,
+} from "../../../src/workspace/mounts";
 import { applyChanges, byPath, EMPTY_TREE } from "../../../src/workspace/tree";
 import type { Tree } from "../../../src/workspace/types";
 import type { ContextChanges } from "./context-changes";

@@ -34,14 +34,19 @@ export async function fileResult(
     const { mediaType, extension, bytes } = file;
     const named = { mediaType, extension, size: bytes.byteLength };
     const path = resultFilePath(found, index + 1, extension);
-    const why = found.reader === "read_tool_result" ? NO_WORKSPACE : await problemOf(file, path, files);
+    const why =
+      found.reader === "read_tool_result" ? NO_WORKSPACE : await problemOf(file, path, files);
     filed.push(why === null ? { ...named, path } : { ...named, why });
     if (why === null) results.push(await toResultFile(path, bytes));
   }
   return { told: withFiles(told, filed), results };
 }
 
-async function filedText(found: FoundResult, limits: ResultLimits, files: AgentFiles | null): Promise<FiledResult> {
+async function filedText(
+  found: FoundResult,
+  limits: ResultLimits,
+  files: AgentFiles | null,
+): Promise<FiledResult> {
   const kept = keepResult(found, limits, FILES.fileBytes);
   if (kept.kind === "inline") return { told: kept.text, results: [] };
   const results: ResultFile[] = [];
@@ -53,15 +58,20 @@ async function filedText(found: FoundResult, limits: ResultLimits, files: AgentF
     const why = await written(files, path, bytes);
     if (why === null) continue;
     const told =
-      index === 0 ? cut(`it could not be kept in a file: ${why}`) : `${kept.reference}\n[${path} could not be kept: ${why}]`;
+      index === 0
+        ? cut(`it could not be kept in a file: ${why}`)
+        : `${kept.reference}\n[${path} could not be kept: ${why}]`;
     return { told, results };
   }
   return { told: kept.reference, results };
 }
 
 /** Why it could not be kept; null: it is. */
-const problemOf = async ({ bytes }: ToolFile, path: string, files: AgentFiles | null): Promise<string | null> =>
-  files ? written(files, path, bytes) : NO_WORKSPACE;
+const problemOf = async (
+  { bytes }: ToolFile,
+  path: string,
+  files: AgentFiles | null,
+): Promise<string | null> => (files ? written(files, path, bytes) : NO_WORKSPACE);
 
 async function written(files: AgentFiles, path: string, bytes: Uint8Array): Promise<string | null> {
   try {

@@ -12,7 +12,11 @@ type MarkRow = { path: string; mark: Mark };
 export type Marks = Pick<Basis, "read" | "own" | "directories">;
 
 type Changes = Map<string, FileEntry | null>;
-type Round = { changes: Changes; contexts: ReadonlyMap<string, TreeChanges>; marks: Map<string, Mark> };
+type Round = {
+  changes: Changes;
+  contexts: ReadonlyMap<string, TreeChanges>;
+  marks: Map<string, Mark>;
+};
 
 /** By name, all that a round has changed in contexts that it may change; empty where it has changed nothing. */
 export type ContextEdits = ReadonlyMap<string, TreeChanges>;
@@ -55,8 +59,11 @@ export class RoundChanges {
 
   marks(place: RoundPlace): Marks {
     const { changes, contexts, marks } = this.#of(place);
-    const marked = (wanted: Mark): Set<string> => new Set([...marks].flatMap(([path, mark]) => (mark === wanted ? [path] : [])));
-    const written = [...namedChanges(changes, contexts)].flatMap(([path, entry]) => (entry === null ? [] : [path]));
+    const marked = (wanted: Mark): Set<string> =>
+      new Set([...marks].flatMap(([path, mark]) => (mark === wanted ? [path] : [])));
+    const written = [...namedChanges(changes, contexts)].flatMap(([path, entry]) =>
+      entry === null ? [] : [path],
+    );
     return {
       read: marked("read"),
       own: new Set(written.filter((path) => !marks.has(path))),
@@ -79,20 +86,35 @@ export class RoundChanges {
       if (entry === null && !isKnown(path) && isNeedless(path, changes)) this.#drop(place, path);
       else this.#put(place, path, entry);
     }
-    for (const [name, after] of edits) this.#writeContext(place, name, { before: contexts.get(name) ?? EMPTY_TREE, after });
+    for (const [name, after] of edits)
+      this.#writeContext(place, name, { before: contexts.get(name) ?? EMPTY_TREE, after });
     const next = marksAfter(marks, staged, { changes, edits });
     for (const path of marks.keys()) {
-      if (!next.has(path)) this.#sql.exec(`DELETE FROM file_marks WHERE ${OF_ROUND} AND path = ?`, ...key, path);
+      if (!next.has(path))
+        this.#sql.exec(`DELETE FROM file_marks WHERE ${OF_ROUND} AND path = ?`, ...key, path);
     }
     for (const [path, mark] of next) {
       if (marks.get(path) !== mark)
-        this.#sql.exec("INSERT OR REPLACE INTO file_marks VALUES (?, ?, ?, ?, ?, ?)", ...key, path, mark);
+        this.#sql.exec(
+          "INSERT OR REPLACE INTO file_marks VALUES (?, ?, ?, ?, ?, ?)",
+          ...key,
+          path,
+          mark,
+        );
     }
-    this.#rounds.set(keyOf(place), { changes, contexts: new Map([...contexts, ...edits]), marks: next });
+    this.#rounds.set(keyOf(place), {
+      changes,
+      contexts: new Map([...contexts, ...edits]),
+      marks: next,
+    });
   }
 
   /** What is as it was pinned again has no row any more. */
-  #writeContext(place: RoundPlace, name: string, { before, after }: { before: TreeChanges; after: TreeChanges }): void {
+  #writeContext(
+    place: RoundPlace,
+    name: string,
+    { before, after }: { before: TreeChanges; after: TreeChanges },
+  ): void {
     const key = [place.turn, place.attempt, place.agent, place.round];
     for (const path of before.keys()) {
       if (after.has(path)) continue;
@@ -100,7 +122,8 @@ export class RoundChanges {
     }
     for (const [path, entry] of after) {
       const was = before.get(path);
-      if (was === undefined || !sameEntry(was, entry)) this.#store(place, inContext(name, path), entry);
+      if (was === undefined || !sameEntry(was, entry))
+        this.#store(place, inContext(name, path), entry);
     }
   }
 
@@ -122,7 +145,8 @@ export class RoundChanges {
 
   /** A turn is over: nobody will ask for its working trees again. Inside the transaction of its end. */
   forget(turn: number): void {
-    for (const table of ["file_changes", "file_marks"]) this.#sql.exec(`DELETE FROM ${table} WHERE turn = ?`, turn);
+    for (const table of ["file_changes", "file_marks"])
+      this.#sql.exec(`DELETE FROM ${table} WHERE turn = ?`, turn);
     this.#rounds.clear();
   }
 
@@ -134,7 +158,10 @@ export class RoundChanges {
       `SELECT path, hash, size, executable FROM file_changes WHERE ${OF_ROUND} ORDER BY path`,
       ...key,
     );
-    const marks = this.#sql.exec<MarkRow>(`SELECT path, mark FROM file_marks WHERE ${OF_ROUND}`, ...key);
+    const marks = this.#sql.exec<MarkRow>(
+      `SELECT path, mark FROM file_marks WHERE ${OF_ROUND}`,
+      ...key,
+    );
     const round = {
       ...sorted(changes.toArray()),
       marks: new Map(marks.toArray().map(({ path, mark }) => [path, mark])),
@@ -154,7 +181,8 @@ function isNeedless(path: string, changes: ReadonlyMap<string, unknown>): boolea
   return false;
 }
 
-const keyOf = ({ turn, attempt, agent, round }: RoundPlace): string => `${turn} ${attempt} ${agent} ${round}`;
+const keyOf = ({ turn, attempt, agent, round }: RoundPlace): string =>
+  `${turn} ${attempt} ${agent} ${round}`;
 
 const toEntry = ({ hash, size, executable }: ChangeRow): FileEntry | null =>
   hash === null ? null : { hash, size, ...(executable ? { executable: true } : {}) };
@@ -168,15 +196,23 @@ function sorted(rows: readonly ChangeRow[]): Pick<Round, "changes" | "contexts">
   for (const row of rows) {
     const [, name, path] = CONTEXT.exec(row.path) ?? [];
     if (name === undefined || path === undefined) changes.set(row.path, toEntry(row));
-    else contexts.set(name, (contexts.get(name) ?? new Map<string, FileEntry | null>()).set(path, toEntry(row)));
+    else
+      contexts.set(
+        name,
+        (contexts.get(name) ?? new Map<string, FileEntry | null>()).set(path, toEntry(row)),
+      );
   }
   return { changes, contexts };
 }
 
 /** All changes, by path as the agent sees it. */
-function* namedChanges(changes: Changes, contexts: ContextEdits): Generator<[string, FileEntry | null]> {
+function* namedChanges(
+  changes: Changes,
+  contexts: ContextEdits,
+): Generator<[string, FileEntry | null]> {
   for (const [path, entry] of changes) yield [WORKSPACE + path, entry];
-  for (const [name, edits] of contexts) for (const [path, entry] of edits) yield [inContext(name, path), entry];
+  for (const [name, edits] of contexts)
+    for (const [path, entry] of edits) yield [inContext(name, path), entry];
 }
 
 type Kept = { changes: ReadonlyMap<string, FileEntry | null>; edits: ContextEdits };
@@ -185,12 +221,19 @@ type Kept = { changes: ReadonlyMap<string, FileEntry | null>; edits: ContextEdit
  * What is the agent's own needs no mark, unless it wrote what lay there anyway: then nothing else says that it knows it. Where nothing
  * can be deleted nobody asks whether it was read.
  */
-function marksAfter(before: ReadonlyMap<string, Mark>, staged: Staged, { changes, edits }: Kept): Map<string, Mark> {
+function marksAfter(
+  before: ReadonlyMap<string, Mark>,
+  staged: Staged,
+  { changes, edits }: Kept,
+): Map<string, Mark> {
   const { read, own, foreign, directories } = staged;
-  const mayDelete = (path: string) => path.startsWith(WORKSPACE) || edits.has(CONTEXT.exec(path)?.[1] ?? "");
+  const mayDelete = (path: string) =>
+    path.startsWith(WORKSPACE) || edits.has(CONTEXT.exec(path)?.[1] ?? "");
   const changed = (path: string): FileEntry | null | undefined => {
     const [, name, below] = CONTEXT.exec(path) ?? [];
-    return name === undefined || below === undefined ? changes.get(path.slice(WORKSPACE.length)) : edits.get(name)?.get(below);
+    return name === undefined || below === undefined
+      ? changes.get(path.slice(WORKSPACE.length))
+      : edits.get(name)?.get(below);
   };
   const next = new Map([...before].filter(([, mark]) => mark !== "directory"));
   for (const path of read) if (mayDelete(path) && !own.includes(path)) next.set(path, "read");

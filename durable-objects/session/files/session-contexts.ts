@@ -72,7 +72,8 @@ export class SessionContexts implements BlobSource {
       return await this.#options.turns.take(ask);
     } catch (error) {
       logError("a context cannot be read", error);
-      const message = "What the user uploaded cannot be read now: the storage does not answer, or it was erased. Try again.";
+      const message =
+        "What the user uploaded cannot be read now: the storage does not answer, or it was erased. Try again.";
       throw new FileError("context_unavailable", message);
     }
   }

@@ -72,7 +72,9 @@ type Options = Omit<Places, "pins"> & {
 export function sessionWorkspaces({ log, team, contexts, ...places }: Options): Workspaces {
   // The end of the turn says it again, and insists: no file waits for it here.
   const stored = async () => {
-    await contexts.stored?.(places.place, places.storage.sql).catch((error: unknown) => logError("stored bytes", error));
+    await contexts
+      .stored?.(places.place, places.storage.sql)
+      .catch((error: unknown) => logError("stored bytes", error));
   };
   const { turns, ...stores } = fileStores(
     { ...places, pins: contexts.pins, stored },

@@ -8,10 +8,21 @@ import { pieces } from "../log/chunks";
 export type SnapshotPlace = { turn: number; attempt: number; label: string };
 
 /** A frozen tree, what it comes to, and how many manifests it was put together from. */
-export type Snapshot = { place: SnapshotPlace; tree: Tree; files: number; bytes: number; manifests: number };
+export type Snapshot = {
+  place: SnapshotPlace;
+  tree: Tree;
+  files: number;
+  bytes: number;
+  manifests: number;
+};
 
 /** A snapshot as it is stored: the changes to the tree its turn began with, which is another snapshot's, or nothing. */
-export type FrozenChanges = { parent: SnapshotPlace | null; changes: TreeChanges; files: number; bytes: number };
+export type FrozenChanges = {
+  parent: SnapshotPlace | null;
+  changes: TreeChanges;
+  files: number;
+  bytes: number;
+};
 
 /** What the log says of a session's turns. */
 export type Ends = {
@@ -63,7 +74,8 @@ export class SnapshotStore {
   resultOf(turn: number): Snapshot | null {
     const attempt = this.#completedWith(turn);
     if (attempt === null) return null;
-    const query = "SELECT label FROM snapshots WHERE turn = ? AND attempt = ? AND part = 0 AND label LIKE '%.final'";
+    const query =
+      "SELECT label FROM snapshots WHERE turn = ? AND attempt = ? AND part = 0 AND label LIKE '%.final'";
     const [final] = this.#sql.exec<{ label: string }>(query, turn, attempt).toArray();
     return final ? this.read({ turn, attempt, ...final }) : null;
   }
@@ -100,7 +112,9 @@ export class SnapshotStore {
   write(place: SnapshotPlace, tree: Tree): void {
     const { turn, attempt, label } = place;
     const { files, bytes } = treeStats(tree);
-    for (const [part, body] of [...pieces(encodeManifest(this.#manifestOf(place, tree)), STORE.callChunkChars)].entries()) {
+    for (const [part, body] of [
+      ...pieces(encodeManifest(this.#manifestOf(place, tree)), STORE.callChunkChars),
+    ].entries()) {
       this.#sql.exec(
         "INSERT INTO snapshots (turn, attempt, label, part, files, bytes, body) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         ...[turn, attempt, label, part, files, bytes, body],
@@ -111,7 +125,9 @@ export class SnapshotStore {
   #manifestOf({ turn, label }: SnapshotPlace, tree: Tree): Manifest {
     const start = this.#startOf(turn);
     const isWhole = label.endsWith(".final") && manifestsOn(start) >= MOST_MANIFESTS;
-    return isWhole ? { base: null, changes: tree } : { base: TURN_BASE, changes: diffTrees(start?.tree ?? EMPTY_TREE, tree) };
+    return isWhole
+      ? { base: null, changes: tree }
+      : { base: TURN_BASE, changes: diffTrees(start?.tree ?? EMPTY_TREE, tree) };
   }
 
   #load(place: SnapshotPlace): Snapshot | null {
@@ -123,8 +139,13 @@ export class SnapshotStore {
     return { place, tree, files, bytes, manifests: manifestsOn(start) };
   }
 
-  #stored({ turn, attempt, label }: SnapshotPlace): { manifest: Manifest; files: number; bytes: number } | null {
-    const query = "SELECT files, bytes, body FROM snapshots WHERE turn = ? AND attempt = ? AND label = ? ORDER BY part";
+  #stored({
+    turn,
+    attempt,
+    label,
+  }: SnapshotPlace): { manifest: Manifest; files: number; bytes: number } | null {
+    const query =
+      "SELECT files, bytes, body FROM snapshots WHERE turn = ? AND attempt = ? AND label = ? ORDER BY part";
     const rows = this.#sql.exec<Row>(query, turn, attempt, label).toArray();
     const [first] = rows;
     if (!first) return null;

@@ -32,7 +32,10 @@ export class BucketTurns {
     await Promise.allSettled(this.#open);
   }
 
-  async #inTurn<T>(operation: () => Promise<T>, wait: (open: Promise<T>) => Promise<T>): Promise<T> {
+  async #inTurn<T>(
+    operation: () => Promise<T>,
+    wait: (open: Promise<T>) => Promise<T>,
+  ): Promise<T> {
     const leave = await this.#turnstile.enter();
     try {
       if (this.#isClosed) throw new Error("The session's files are closed.");
@@ -49,7 +52,10 @@ export class BucketTurns {
 
 async function inTime<T>(open: Promise<T>, limitMs: number): Promise<T> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`R2 did not answer within ${limitMs / 1_000} s.`)), limitMs);
+  const timer = setTimeout(
+    () => late.reject(new Error(`R2 did not answer within ${limitMs / 1_000} s.`)),
+    limitMs,
+  );
   try {
     return await Promise.race([open, late.promise]);
   } finally {

@@ -10,7 +10,13 @@ import {
   type WorkspaceFacts,
 } from "../../../src/coordination";
 import type { SessionEvent } from "../../../src/protocol/events";
-import type { AgentFiles, BlobSource, FileLimits, MountedContext, Staged } from "../../../src/workspace/agent-files";
+import type {
+  AgentFiles,
+  BlobSource,
+  FileLimits,
+  MountedContext,
+  Staged,
+} from "../../../src/workspace/agent-files";
 import { CONTEXT_LIMITS } from "../../../src/protocol/contexts";
 import { handedOver } from "../../../src/workspace/handed-over";
 import { type ContextMount, contextsOf, peersOf } from "../../../src/workspace/mounts";
@@ -121,7 +127,9 @@ export class Workspaces {
     return new StagedFiles({
       workspace: this.#working(turn, agent, NOTHING),
       peers: new Map(peers),
-      contexts: new Map(contextsOf(turn, agent).flatMap((mount) => this.#mounted(mount, agent, place))),
+      contexts: new Map(
+        contextsOf(turn, agent).flatMap((mount) => this.#mounted(mount, agent, place)),
+      ),
       attempts: this.#rejected.of(turn, agent),
       ...common,
     });
@@ -131,13 +139,20 @@ export class Workspaces {
    * Each agent's workspace, by its index, with what the call of a tool (`effect`) has staged. Nothing is looked at before it is read;
    * read it at once.
    */
-  facts(state: SessionState, effect: string | null, staged: Staged | null): Readonly<Record<number, WorkspaceFacts | null>> {
+  facts(
+    state: SessionState,
+    effect: string | null,
+    staged: Staged | null,
+  ): Readonly<Record<number, WorkspaceFacts | null>> {
     const view: Record<number, WorkspaceFacts | null> = {};
     const turn = runningTurn(state);
     const author = effect === null ? undefined : turn?.inFlight[effect]?.agent;
     for (const { index } of turn?.attempt.agents ?? []) {
       const own = index === author ? staged : null;
-      Object.defineProperty(view, index, { enumerable: true, get: () => turn && this.#factsOf(turn, index, own) });
+      Object.defineProperty(view, index, {
+        enumerable: true,
+        get: () => turn && this.#factsOf(turn, index, own),
+      });
     }
     return view;
   }
@@ -148,27 +163,37 @@ export class Workspaces {
     const place = placeOf(turn, agent);
     const touched = new Map([...this.#options.changes.of(place), ...(staged?.workspace ?? [])]);
     const contexts = this.#contextEdits(turn, place, staged && this.#changed(turn, place, staged));
-    return workspaceFacts({ base: this.#base(turn, agent, []), touched, previous: this.#previous(turn, agent), contexts });
+    return workspaceFacts({
+      base: this.#base(turn, agent, []),
+      touched,
+      previous: this.#previous(turn, agent),
+      contexts,
+    });
   }
 
   /** The files of the agent's newest answer in the attempt; null: it has none. */
   #previous({ number: turn, attempt }: TurnState, agent: number): Tree | null {
     const { snapshot } = agentAt(attempt, agent);
-    return snapshot === null ? null : this.#frozenTree({ turn, attempt: attempt.number, label: snapshot });
+    return snapshot === null
+      ? null
+      : this.#frozenTree({ turn, attempt: attempt.number, label: snapshot });
   }
 
   /** The files of an answer as they were with it; null: those of the turn's result. */
   frozen(turn: number, answer: AnswerFiles | null): FrozenFiles {
     const result = answer ? null : this.#options.snapshots.resultOf(turn);
     const { attempt, label } = answer ?? result?.place ?? { attempt: 1, label: "" };
-    const tree = answer ? this.#frozenTree({ turn, attempt, label: answer.snapshot }) : (result?.tree ?? EMPTY_TREE);
+    const tree = answer
+      ? this.#frozenTree({ turn, attempt, label: answer.snapshot })
+      : (result?.tree ?? EMPTY_TREE);
     return { attempt, label, tree: [...tree].map(([path, entry]) => ({ path, ...entry })) };
   }
 
   /** Contents by their hash. */
   async contents(hash: string): Promise<Contents> {
     const { blobs } = this.#options;
-    if (!blobs.has(hash)) return { ok: false, code: blobs.isLost(hash) ? "contents_lost" : "file_not_found" };
+    if (!blobs.has(hash))
+      return { ok: false, code: blobs.isLost(hash) ? "contents_lost" : "file_not_found" };
     try {
       return { ok: true, bytes: await blobs.read({ hash }) };
     } catch (error) {
@@ -196,7 +221,10 @@ export class Workspaces {
    * Puts elsewhere what fits into no row, and makes the session's own what was copied from a context, which may be erased; to be
    * awaited before it is committed. Throws what R2 throws, and `FileError` if a context cannot be read now.
    */
-  async spill({ staged, results }: Pick<BroughtFiles, "staged" | "results">, signal: AbortSignal): Promise<void> {
+  async spill(
+    { staged, results }: Pick<BroughtFiles, "staged" | "results">,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { blobs } = this.#options;
     if (staged) {
       await blobs.spill(staged.blobs, signal);
@@ -207,9 +235,17 @@ export class Workspaces {
 
   async #makeOwn(staged: Staged, signal: AbortSignal): Promise<void> {
     const { blobs, contexts } = this.#options;
-    const written = [staged.workspace, ...staged.contexts.values()].flatMap((changes) => [...changes.values()]);
+    const written = [staged.workspace, ...staged.contexts.values()].flatMap((changes) => [
+      ...changes.values(),
+    ]);
     for (const entry of written) {
-      if (entry === null || staged.blobs.has(entry.hash) || blobs.isKept(entry.hash) || !contexts.has(entry.hash)) continue;
+      if (
+        entry === null ||
+        staged.blobs.has(entry.hash) ||
+        blobs.isKept(entry.hash) ||
+        !contexts.has(entry.hash)
+      )
+        continue;
       const copied = new Map([[entry.hash, await contexts.read(entry)]]);
       await blobs.spill(copied, signal);
       signal.throwIfAborted();
@@ -233,7 +269,8 @@ export class Workspaces {
     let state = before;
     let changed: Changed | null = null;
     let results: readonly Evicted[] = [];
-    const hasFiles = runningTurn(before)?.rules.agents.some(({ workspace }) => workspace) || brought !== null;
+    const hasFiles =
+      runningTurn(before)?.rules.agents.some(({ workspace }) => workspace) || brought !== null;
     if (!hasFiles) return { changed, results, frozen: [], finalText: null, presented: null, ended };
     const frozen: Frozen[] = [];
     let presented: FilesEntry["presented"] = null;
@@ -241,7 +278,9 @@ export class Workspaces {
     for (const event of events) {
       const turn = runningTurn(state);
       if (turn && event.type === "tool.completed" && event.tool_call === brought?.toolCall) {
-        changed = brought.staged && this.#changed(turn, placeOf(turn, indexOf(turn, event.agent)), brought.staged);
+        changed =
+          brought.staged &&
+          this.#changed(turn, placeOf(turn, indexOf(turn, event.agent)), brought.staged);
         const place = inRound(turn, event);
         results = brought.results.map((result) => ({ place, result }));
       }
@@ -264,7 +303,8 @@ export class Workspaces {
       changes.write(changed.place, changed.staged, changed);
     }
     blobs.add(contentsOf(results.map(({ result }) => result)));
-    for (const one of results) outbox.add({ type: "upload_result", name: resultName(one), hash: one.result.hash });
+    for (const one of results)
+      outbox.add({ type: "upload_result", name: resultName(one), hash: one.result.hash });
     if (finalText) blobs.add(contentsOf([finalText]));
     for (const { place, tree, at } of frozen) {
       snapshots.write(place, tree);
@@ -289,7 +329,9 @@ export class Workspaces {
     const { at } = event;
     const place = { turn: turn.number, attempt: event.attempt, label: event.label };
     if (event.type === "answer.submitted") {
-      return event.snapshot === event.label ? { place, at, tree: handedOver(this.#working(turn, agent, about)) } : null;
+      return event.snapshot === event.label
+        ? { place, at, tree: handedOver(this.#working(turn, agent, about)) }
+        : null;
     }
     if (event.snapshot === null) return null;
     const isOwn = event.snapshot === event.label;
@@ -299,7 +341,11 @@ export class Workspaces {
   }
 
   /** One context as the agent sees it, with what its round has made of it; none if it was erased. */
-  #mounted({ name, version, writable }: ContextMount, agent: number, place: RoundPlace): [string, MountedContext][] {
+  #mounted(
+    { name, version, writable }: ContextMount,
+    agent: number,
+    place: RoundPlace,
+  ): [string, MountedContext][] {
     const { changes, contexts, settingsOf } = this.#options;
     const pinned = contexts.tree({ name, version });
     if (!pinned) return [];
@@ -313,7 +359,10 @@ export class Workspaces {
   /** The session's own contents, and those of contexts. */
   #source(): BlobSource {
     const { blobs, contexts } = this.#options;
-    return { read: (entry: FileEntry) => (blobs.isKept(entry.hash) || !contexts.has(entry.hash) ? blobs : contexts).read(entry) };
+    return {
+      read: (entry: FileEntry) =>
+        (blobs.isKept(entry.hash) || !contexts.has(entry.hash) ? blobs : contexts).read(entry),
+    };
   }
 
   #changed(turn: TurnState, place: RoundPlace, staged: Staged): Changed {
@@ -341,7 +390,9 @@ export class Workspaces {
   #contextEdits(turn: TurnState, place: RoundPlace, changed: Changed | null): ContextEdits {
     const edits = isOf(changed, place) ? changed.edits : null;
     const names = contextsOf(turn, place.agent).map(({ name }) => name);
-    return new Map(names.map((name) => [name, edits?.get(name) ?? this.#options.changes.ofContext(place, name)]));
+    return new Map(
+      names.map((name) => [name, edits?.get(name) ?? this.#options.changes.ofContext(place, name)]),
+    );
   }
 
   /** The tree as it stands, with what is about to be written. */
@@ -366,6 +417,8 @@ export class Workspaces {
   #frozenTree({ turn, attempt, label }: Named): Tree {
     const { snapshots } = this.#options;
     if (label === null) return EMPTY_TREE;
-    return label === BASE ? snapshots.baseOf(turn) : (snapshots.read({ turn, attempt, label })?.tree ?? EMPTY_TREE);
+    return label === BASE
+      ? snapshots.baseOf(turn)
+      : (snapshots.read({ turn, attempt, label })?.tree ?? EMPTY_TREE);
   }
 }

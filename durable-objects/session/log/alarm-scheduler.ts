@@ -25,7 +25,10 @@ export class WakeUp {
   async arm(isRunning: boolean, nextTimerMs: number | null): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
-    if (!isRunning) return nextTimerMs === null ? this.#disarm() : this.#alarm(Math.max(0, Math.ceil(nextTimerMs)));
+    if (!isRunning)
+      return nextTimerMs === null
+        ? this.#disarm()
+        : this.#alarm(Math.max(0, Math.ceil(nextTimerMs)));
     // Rounded up: a timer that rings a fraction of a millisecond early finds nothing due.
     const delay = Math.min(WATCHDOG_MS, Math.max(0, Math.ceil(nextTimerMs ?? WATCHDOG_MS)));
     this.#timer = setTimeout(this.#onTime, delay);

@@ -60,7 +60,11 @@ export class DeltaBuffer {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     this.#flushedAt = now;
-    const items = [...this.#pieces.values()].map(({ source, offset, texts }) => ({ ...source, offset, text: texts.join("") }));
+    const items = [...this.#pieces.values()].map(({ source, offset, texts }) => ({
+      ...source,
+      offset,
+      text: texts.join(""),
+    }));
     this.#pieces = new Map();
     this.#chars = 0;
     return toRows(items.flatMap(split));
@@ -69,7 +73,8 @@ export class DeltaBuffer {
   /** The call is over: its offsets are not needed any more. */
   forget(call: string): void {
     this.#begun.delete(call);
-    for (const key of this.#offsets.keys()) if (key.startsWith(`${call} `)) this.#offsets.delete(key);
+    for (const key of this.#offsets.keys())
+      if (key.startsWith(`${call} `)) this.#offsets.delete(key);
   }
 
   #schedule(): void {
@@ -80,7 +85,12 @@ export class DeltaBuffer {
   }
 }
 
-const offsetKey = ({ call, kind, name, tool_index }: Pick<DeltaItem, "call" | "kind" | "name" | "tool_index">): string =>
+const offsetKey = ({
+  call,
+  kind,
+  name,
+  tool_index,
+}: Pick<DeltaItem, "call" | "kind" | "name" | "tool_index">): string =>
   `${call} ${kind} ${tool_index ?? ""} ${name ?? ""}`;
 
 /** One provider chunk may be larger than a row. */

@@ -1,7 +1,12 @@
 import type { RoundRecord } from "../../../src/agents/records";
 import { knownUsd } from "../../../src/protocol/cost";
 import type { ResumePoint } from "../../../src/providers/provider";
-import { type DeltaItem, type EventOf, isTerminal, type SessionEvent } from "../../../src/protocol/events";
+import {
+  type DeltaItem,
+  type EventOf,
+  isTerminal,
+  type SessionEvent,
+} from "../../../src/protocol/events";
 import { BEGINS_AGAIN } from "../../../src/providers/platform-words";
 import { CallStore } from "../calls/call-store";
 import { DeltaBuffer, type DeltaSource } from "./delta-buffer";
@@ -56,7 +61,10 @@ export class Journal {
     this.outbox = new Outbox(ctx.storage.sql, "outbox");
     this.queries = new SessionQueries(log, sessionId);
     this.streams = new EventStreams({ log, sessionId, maxReaders, endedAt, now });
-    this.#deltas = new DeltaBuffer({ onDue: () => this.#flush(), isWatched: () => this.streams.watched });
+    this.#deltas = new DeltaBuffer({
+      onDue: () => this.#flush(),
+      isWatched: () => this.streams.watched,
+    });
   }
 
   /** A piece of what a model is writing: kept until it is worth a row, or until the next entry. `point` is right behind it. */
@@ -83,12 +91,19 @@ export class Journal {
       const deltas = this.#appendDeltas(at);
       const facts = log.append(entry.rows);
       for (const [nth, event] of entry.events.entries()) {
-        if (event.type === "turn.started") log.placeTurn(event.turn, event.parent_turn, facts[nth]?.seq ?? 0);
+        if (event.type === "turn.started")
+          log.placeTurn(event.turn, event.parent_turn, facts[nth]?.seq ?? 0);
       }
       this.calls.append(entry.events.at(-1)?.turn ?? 0, entry.records);
       entry.writeFiles?.();
       this.queries.note(facts, ended?.turn ?? null);
-      if (ended) this.outbox.add({ session: sessionId, turn: ended.turn, costUsd: knownUsd(ended), at: ended.at });
+      if (ended)
+        this.outbox.add({
+          session: sessionId,
+          turn: ended.turn,
+          costUsd: knownUsd(ended),
+          at: ended.at,
+        });
       for (const event of entry.events) if (isCallEnd(event)) this.points.forget(event.call);
       return [...deltas, ...facts];
     });
@@ -131,8 +146,9 @@ export class Journal {
   }
 }
 
-const isTurnEnd = (event: SessionEvent): event is EventOf<"turn.completed" | "turn.failed" | "turn.cancelled"> =>
-  isTerminal(event.type);
+const isTurnEnd = (
+  event: SessionEvent,
+): event is EventOf<"turn.completed" | "turn.failed" | "turn.cancelled"> => isTerminal(event.type);
 
 const isCallEnd = (event: SessionEvent): event is EventOf<"call.completed" | "call.failed"> =>
   event.type === "call.completed" || event.type === "call.failed";

@@ -49,7 +49,11 @@ export class Deliveries<Body> {
   async finish(): Promise<void> {
     await this.#running;
     const { outbox, deliver } = this.#options;
-    for (let item = outbox.due(Number.MAX_SAFE_INTEGER); item; item = outbox.due(Number.MAX_SAFE_INTEGER)) {
+    for (
+      let item = outbox.due(Number.MAX_SAFE_INTEGER);
+      item;
+      item = outbox.due(Number.MAX_SAFE_INTEGER)
+    ) {
       await deliver(item.body);
       outbox.done(item.id);
     }
@@ -68,7 +72,8 @@ export class Deliveries<Body> {
       try {
         const delivered = await deliver(item.body);
         if (delivered === "done") outbox.done(item.id);
-        else outbox.failed(delivered === "later" ? item : { ...item, body: delivered.again }, now());
+        else
+          outbox.failed(delivered === "later" ? item : { ...item, body: delivered.again }, now());
       } catch (error) {
         if (this.#isStopped) return;
         outbox.failed(item, now());

@@ -24,26 +24,35 @@ export class Outbox<Body> {
 
   /** Inside the transaction of its cause. */
   add(body: Body): void {
-    this.#sql.exec(`INSERT INTO ${this.#table} (tries, not_before, body) VALUES (0, 0, ?)`, JSON.stringify(body));
+    this.#sql.exec(
+      `INSERT INTO ${this.#table} (tries, not_before, body) VALUES (0, 0, ?)`,
+      JSON.stringify(body),
+    );
   }
 
   /** What may be tried now, the oldest first; also what waits for a time so far away that the clock must have been set back. */
   due(now: number): OutboxItem<Body> | null {
     const query = `SELECT id, tries, not_before, body FROM ${this.#table} WHERE not_before <= ? OR not_before > ? ORDER BY id LIMIT 1`;
     const [row] = this.#sql.exec<Row>(query, now, now + LONGEST_WAIT_MS).toArray();
-    return row ? { id: row.id, tries: row.tries, notBefore: row.not_before, body: JSON.parse(row.body) } : null;
+    return row
+      ? { id: row.id, tries: row.tries, notBefore: row.not_before, body: JSON.parse(row.body) }
+      : null;
   }
 
   /** All that is left, the oldest first. */
   all(): Body[] {
-    const rows = this.#sql.exec<{ body: string }>(`SELECT body FROM ${this.#table} ORDER BY id`).toArray();
+    const rows = this.#sql
+      .exec<{ body: string }>(`SELECT body FROM ${this.#table} ORDER BY id`)
+      .toArray();
     return rows.map(({ body }): Body => JSON.parse(body));
   }
 
   /** When the next try is due, unix ms; null if nothing is left. */
   nextAt(now: number): number | null {
     if (this.due(now)) return now;
-    return this.#sql.exec<{ at: number | null }>(`SELECT min(not_before) AS at FROM ${this.#table}`).one().at;
+    return this.#sql
+      .exec<{ at: number | null }>(`SELECT min(not_before) AS at FROM ${this.#table}`)
+      .one().at;
   }
 
   done(id: number): void {

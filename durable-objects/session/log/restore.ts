@@ -19,7 +19,12 @@ export function restore(log: SessionLog, sessionId: string, rules: TeamRules): R
   const state = { lastAt: log.lastAt(), rules, turns: latest.turn, turn: null };
   if (latest.lastSeq !== null) return { state, open: null, broken: null };
   try {
-    const folded = fold(log, sessionId, { ...state, lastAt: 0 }, { after: latest.firstSeq - 1, upTo: log.head });
+    const folded = fold(
+      log,
+      sessionId,
+      { ...state, lastAt: 0 },
+      { after: latest.firstSeq - 1, upTo: log.head },
+    );
     return { state: folded, open: latest, broken: null };
   } catch (error) {
     return { state, open: latest, broken: error };
@@ -37,8 +42,28 @@ function fold(log: SessionLog, sessionId: string, from: SessionState, range: Ran
 }
 
 /** What ends an open turn that does not fold, at `at`: its calls in flight are given up, and it has failed. */
-export function brokenEnd(log: SessionLog, { turn, firstSeq }: TurnPlace, at: number): SessionEvent[] {
-  const { usage, cost, settles } = billOf(log.read({ after: firstSeq - 1, upTo: log.head, deltas: false }), at);
-  const message = "The log of this turn was written by another version of the service and cannot be continued.";
-  return [...settles, { type: "turn.failed", at, turn, code: "internal", message, agents: [], usage, ...toCostFields(cost) }];
+export function brokenEnd(
+  log: SessionLog,
+  { turn, firstSeq }: TurnPlace,
+  at: number,
+): SessionEvent[] {
+  const { usage, cost, settles } = billOf(
+    log.read({ after: firstSeq - 1, upTo: log.head, deltas: false }),
+    at,
+  );
+  const message =
+    "The log of this turn was written by another version of the service and cannot be continued.";
+  return [
+    ...settles,
+    {
+      type: "turn.failed",
+      at,
+      turn,
+      code: "internal",
+      message,
+      agents: [],
+      usage,
+      ...toCostFields(cost),
+    },
+  ];
 }

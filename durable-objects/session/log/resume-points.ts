@@ -33,7 +33,12 @@ export class ResumePoints {
   /** Stores what was noted; inside the transaction of the text that was written until then. */
   store(): void {
     for (const [call, { id, after }] of this.#noted) {
-      this.#sql.exec("INSERT OR REPLACE INTO resume_points (call, reply, after) VALUES (?, ?, ?)", call, id, after);
+      this.#sql.exec(
+        "INSERT OR REPLACE INTO resume_points (call, reply, after) VALUES (?, ?, ?)",
+        call,
+        id,
+        after,
+      );
       this.#stored.add(call);
     }
     this.#noted.clear();

@@ -5,7 +5,12 @@ import type { LogRow, NewRow } from "../streams/frames";
 export type LogRange = { after: number; upTo: number; deltas: boolean };
 
 /** Where a turn lies in the sequence; `lastSeq` is null while it runs. */
-export type TurnPlace = { turn: number; parent: number | null; firstSeq: number; lastSeq: number | null };
+export type TurnPlace = {
+  turn: number;
+  parent: number | null;
+  firstSeq: number;
+  lastSeq: number | null;
+};
 
 /**
  * A session's only memory. `seq` counts from 1 without gaps over events and deltas alike, and is the SSE id. Writing methods
@@ -43,14 +48,20 @@ export class SessionLog {
         row.at,
         row.body,
       );
-      if (isTerminal(row.type)) this.#sql.exec("UPDATE turns SET last_seq = ? WHERE turn = ?", row.seq, row.turn);
+      if (isTerminal(row.type))
+        this.#sql.exec("UPDATE turns SET last_seq = ? WHERE turn = ?", row.seq, row.turn);
       return row;
     });
   }
 
   /** Notes where a turn begins; to be called with its `turn.started`. */
   placeTurn(turn: number, parent: number | null, firstSeq: number): void {
-    this.#sql.exec("INSERT INTO turns (turn, parent, first_seq) VALUES (?, ?, ?)", turn, parent, firstSeq);
+    this.#sql.exec(
+      "INSERT INTO turns (turn, parent, first_seq) VALUES (?, ?, ?)",
+      turn,
+      parent,
+      firstSeq,
+    );
   }
 
   appendDelta(turn: number, at: number, items: readonly DeltaItem[]): LogRow {
@@ -63,13 +74,20 @@ export class SessionLog {
       at,
       body: JSON.stringify({ items }),
     };
-    this.#sql.exec("INSERT INTO deltas (seq, turn, at, body) VALUES (?, ?, ?, ?)", row.seq, turn, at, row.body);
+    this.#sql.exec(
+      "INSERT INTO deltas (seq, turn, at, body) VALUES (?, ?, ?, ?)",
+      row.seq,
+      turn,
+      at,
+      row.body,
+    );
     return row;
   }
 
   /** Rows in order, read as they are asked for. */
   read({ after, upTo, deltas }: LogRange): Iterable<LogRow> {
-    const events = "SELECT seq, turn, attempt, agent, type, at, body FROM events WHERE seq > ?1 AND seq <= ?2";
+    const events =
+      "SELECT seq, turn, attempt, agent, type, at, body FROM events WHERE seq > ?1 AND seq <= ?2";
     const both = `${events} UNION ALL SELECT seq, turn, NULL, NULL, 'stream.delta', at, body FROM deltas WHERE seq > ?1 AND seq <= ?2`;
     return this.#sql.exec<LogRow>(`${deltas ? both : events} ORDER BY seq`, after, upTo);
   }
@@ -130,7 +148,9 @@ export class SessionLog {
   }
 
   summaries(): string[] {
-    const rows = this.#sql.exec<{ summary: string }>("SELECT summary FROM turns WHERE summary IS NOT NULL ORDER BY turn");
+    const rows = this.#sql.exec<{ summary: string }>(
+      "SELECT summary FROM turns WHERE summary IS NOT NULL ORDER BY turn",
+    );
     return rows.toArray().map(({ summary }) => summary);
   }
 

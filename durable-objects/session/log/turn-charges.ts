@@ -1,5 +1,10 @@
 import { z } from "zod";
-import { type EventOf, type SessionEvent, SessionEventSchema, type Usage } from "../../../src/protocol/events";
+import {
+  type EventOf,
+  type SessionEvent,
+  SessionEventSchema,
+  type Usage,
+} from "../../../src/protocol/events";
 import { addCosts, type Cost, costOfFields, FREE } from "../../../src/protocol/cost";
 import { addUsage, NO_USAGE } from "../../../src/protocol/usage";
 import { parseJson } from "../../../src/providers/json";
@@ -8,7 +13,10 @@ import { type LogRow, toJson } from "../streams/frames";
 /** What a turn has cost; `settles` are the facts that end its calls still in flight, for which the bill already holds. */
 type Bill = { usage: Usage; cost: Cost; settles: EventOf<"call.failed">[] };
 
-const SettledCallSchema = z.looseObject({ type: z.enum(["call.completed", "call.failed"]), call: z.string() });
+const SettledCallSchema = z.looseObject({
+  type: z.enum(["call.completed", "call.failed"]),
+  call: z.string(),
+});
 
 /**
  * The bill of a turn that cannot be folded, from the rows of its log alone: what its calls were charged, and what those in flight
@@ -30,13 +38,22 @@ export function billOf(rows: Iterable<LogRow>, at: number): Bill {
     if (event.usage && isReported) usage = addUsage(usage, event.usage);
   }
   const settles = [...open.values()].map((started) => givenUp(started, at));
-  return { usage, cost: settles.reduce((sum, call) => addCosts(sum, costOfFields(call)), cost), settles };
+  return {
+    usage,
+    cost: settles.reduce((sum, call) => addCosts(sum, costOfFields(call)), cost),
+    settles,
+  };
 }
 
-const isCharged = (event: SessionEvent | undefined): event is EventOf<"call.completed" | "call.failed"> =>
+const isCharged = (
+  event: SessionEvent | undefined,
+): event is EventOf<"call.completed" | "call.failed"> =>
   event?.type === "call.completed" || event?.type === "call.failed";
 
-function givenUp({ turn, attempt, agent, round, call, reserved }: EventOf<"call.started">, at: number): EventOf<"call.failed"> {
+function givenUp(
+  { turn, attempt, agent, round, call, reserved }: EventOf<"call.started">,
+  at: number,
+): EventOf<"call.failed"> {
   return {
     type: "call.failed",
     at,

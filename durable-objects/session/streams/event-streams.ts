@@ -51,7 +51,10 @@ export class EventStreams {
   readonly #options: Options;
   readonly #readers = new Set<Reader>();
   readonly #tail = new FrameTail();
-  readonly #gathered = new GatheredRows({ readers: () => this.#readers.size, tell: (rows) => this.#tell(rows) });
+  readonly #gathered = new GatheredRows({
+    readers: () => this.#readers.size,
+    tell: (rows) => this.#tell(rows),
+  });
   #durable: number;
   #ticker: ReturnType<typeof setInterval> | null = null;
 
@@ -138,7 +141,10 @@ export class EventStreams {
     return streamOf(new WeakRef(source));
   }
 
-  async #fill(reader: Reader, controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+  async #fill(
+    reader: Reader,
+    controller: ReadableStreamDefaultController<Uint8Array>,
+  ): Promise<void> {
     reader.behind = 0;
     for (;;) {
       if (!this.#readers.has(reader)) return;
@@ -155,7 +161,11 @@ export class EventStreams {
     }
   }
 
-  #send(reader: Reader, controller: ReadableStreamDefaultController<Uint8Array>, bytes: Uint8Array): void {
+  #send(
+    reader: Reader,
+    controller: ReadableStreamDefaultController<Uint8Array>,
+    bytes: Uint8Array,
+  ): void {
     reader.sentAt = this.#options.now();
     controller.enqueue(bytes);
   }
@@ -164,7 +174,8 @@ export class EventStreams {
   #next(reader: Reader): Uint8Array | null {
     while (reader.cursor < this.#durable && !hasAll(reader)) {
       const batch = this.#tail.after(reader.cursor);
-      const bytes = batch && suits(batch, reader.request) ? takeBatch(reader, batch) : this.#readPage(reader);
+      const bytes =
+        batch && suits(batch, reader.request) ? takeBatch(reader, batch) : this.#readPage(reader);
       if (bytes.byteLength > 0) return bytes;
     }
     return null;
@@ -200,7 +211,8 @@ export class EventStreams {
   #notify(reader: Reader, bytes: number): void {
     if (reader.wake) return reader.wake();
     reader.behind += bytes;
-    if (reader.behind > STREAM.behindBytes && reader.controller) this.#close(reader, reader.controller);
+    if (reader.behind > STREAM.behindBytes && reader.controller)
+      this.#close(reader, reader.controller);
   }
 
   #tick(): void {
@@ -208,7 +220,8 @@ export class EventStreams {
     for (const reader of this.#readers) {
       const isStuck = !reader.wake && now - reader.openedAt >= STREAM.connectionMs;
       if (isStuck && reader.controller) this.#close(reader, reader.controller);
-      else if (reader.wake && (now - reader.sentAt >= STREAM.heartbeatMs || this.#isOver(reader))) reader.wake();
+      else if (reader.wake && (now - reader.sentAt >= STREAM.heartbeatMs || this.#isOver(reader)))
+        reader.wake();
     }
   }
 

@@ -2,7 +2,13 @@ import { type LogRow, toFrame } from "./frames";
 import { STREAM } from "../../shared/limits";
 
 /** The frames of one commit, encoded once for every reader that is up to date. */
-export type FrameBatch = { from: number; to: number; turns: ReadonlySet<number>; all: Uint8Array; summary: Uint8Array };
+export type FrameBatch = {
+  from: number;
+  to: number;
+  turns: ReadonlySet<number>;
+  all: Uint8Array;
+  summary: Uint8Array;
+};
 
 const encoder = new TextEncoder();
 
@@ -14,8 +20,15 @@ export function toBatch(rows: readonly LogRow[], sessionId: string): FrameBatch 
   const frames = rows.map((row) => ({ row, frame: toFrame(row, sessionId) }));
   const all = encoder.encode(frames.map(({ frame }) => frame).join(""));
   const events = frames.filter(({ row }) => row.type !== "stream.delta");
-  const summary = events.length === rows.length ? all : encoder.encode(events.map(({ frame }) => frame).join(""));
-  return { from: first.seq - 1, to: last.seq, turns: new Set(rows.map(({ turn }) => turn)), all, summary };
+  const summary =
+    events.length === rows.length ? all : encoder.encode(events.map(({ frame }) => frame).join(""));
+  return {
+    from: first.seq - 1,
+    to: last.seq,
+    turns: new Set(rows.map(({ turn }) => turn)),
+    all,
+    summary,
+  };
 }
 
 /** The latest batches, up to a size: a live reader is served from here, anyone further behind from the log. */

@@ -33,7 +33,10 @@ export function toRow(event: SessionEvent): NewRow {
     agent: undefined,
   });
   // A UTF-16 code unit takes at most three bytes: most rows need no measuring.
-  if (body.length > STORE.eventRowBytes / 3 && encoder.encode(body).byteLength > STORE.eventRowBytes) {
+  if (
+    body.length > STORE.eventRowBytes / 3 &&
+    encoder.encode(body).byteLength > STORE.eventRowBytes
+  ) {
     throw new Error(`${event.type} is larger than a row may be`);
   }
   return { turn: event.turn, attempt, agent, type: event.type, at: event.at, body };
@@ -50,7 +53,10 @@ const headOf = (row: LogRow, sessionId: string) => ({
 });
 
 /** The event as clients get it, parsed: what `JSON.parse` gives of `toJson`, without writing it first. Throws as it does. */
-export const toWire = (row: LogRow, sessionId: string): WireEvent => ({ ...headOf(row, sessionId), ...JSON.parse(row.body) });
+export const toWire = (row: LogRow, sessionId: string): WireEvent => ({
+  ...headOf(row, sessionId),
+  ...JSON.parse(row.body),
+});
 
 /** The event as clients get it, on one line. */
 export function toJson(row: LogRow, sessionId: string): string {

@@ -25,7 +25,10 @@ export class GatheredRows {
 
   add(rows: readonly LogRow[]): void {
     this.#rows.push(...rows);
-    const wait = Math.min(STREAM.gatherMs, Math.floor(this.#options.readers() / STREAM.readersPerGatherMs));
+    const wait = Math.min(
+      STREAM.gatherMs,
+      Math.floor(this.#options.readers() / STREAM.readersPerGatherMs),
+    );
     // Never longer than that, also where the clock jumped back.
     const due = Math.min(wait, Math.max(0, this.#toldAt + wait - Date.now()));
     if (due === 0 || rows.some(({ type }) => isTerminal(type))) this.flush();

@@ -1,4 +1,9 @@
-import { hashTicket, MAX_OPEN_TICKETS, TICKET_LIFE_MS, toTicket } from "../../../src/tenancy/tickets";
+import {
+  hashTicket,
+  MAX_OPEN_TICKETS,
+  TICKET_LIFE_MS,
+  toTicket,
+} from "../../../src/tenancy/tickets";
 import { SECRET_BYTES } from "../../../src/tenancy/keys";
 
 /** The tickets of a session that nobody has used yet; of each only its hash lies here. */
@@ -18,14 +23,22 @@ export class Tickets {
       "DELETE FROM tickets WHERE hash IN (SELECT hash FROM tickets ORDER BY expires_at DESC LIMIT -1 OFFSET ?)",
       MAX_OPEN_TICKETS - 1,
     );
-    this.#sql.exec("INSERT INTO tickets (hash, key_id, expires_at) VALUES (?, ?, ?)", hash, keyId, expiresAt);
+    this.#sql.exec(
+      "INSERT INTO tickets (hash, key_id, expires_at) VALUES (?, ?, ?)",
+      hash,
+      keyId,
+      expiresAt,
+    );
     return { ticket, expiresAt };
   }
 
   /** The key a ticket was made with, and the ticket is gone; null for one that was used, is too old, or was never here. */
   redeem(ticket: string, now: number): { keyId: string | null } | null {
-    const query = "DELETE FROM tickets WHERE hash = ? RETURNING key_id AS keyId, expires_at AS expiresAt";
-    const [found] = this.#sql.exec<{ keyId: string | null; expiresAt: number }>(query, hashTicket(ticket)).toArray();
+    const query =
+      "DELETE FROM tickets WHERE hash = ? RETURNING key_id AS keyId, expires_at AS expiresAt";
+    const [found] = this.#sql
+      .exec<{ keyId: string | null; expiresAt: number }>(query, hashTicket(ticket))
+      .toArray();
     return found && found.expiresAt > now ? { keyId: found.keyId } : null;
   }
 }

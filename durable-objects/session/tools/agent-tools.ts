@@ -1,11 +1,23 @@
 import { objectFields } from "../../../src/agents/call-arguments";
-import { agentAt, isWorthTelling, runningTurn, type ToolCallEffect, type TurnState } from "../../../src/coordination";
+import {
+  agentAt,
+  isWorthTelling,
+  runningTurn,
+  type ToolCallEffect,
+  type TurnState,
+} from "../../../src/coordination";
 import type { FileAccess } from "../../../src/protocol/events";
 import type { ToolRule } from "../../../src/protocol/team";
 import type { ToolNews } from "../../../src/protocol/tool-news";
 import type { ToolSpec } from "../../../src/providers/provider";
 import { brokenCall } from "../../../src/tools/broken-tool";
-import { bytesWithin, RESULT_LIMITS, RESULT_READERS, type ResultLimits, type ResultReader } from "../../../src/tools/results";
+import {
+  bytesWithin,
+  RESULT_LIMITS,
+  RESULT_READERS,
+  type ResultLimits,
+  type ResultReader,
+} from "../../../src/tools/results";
 import type { Tool, ToolContext, ToolResult } from "../../../src/tools/tool";
 import type { AgentFiles, Staged } from "../../../src/workspace/agent-files";
 import { withoutChanges } from "../../../src/workspace/audit-trail";
@@ -56,7 +68,9 @@ export class AgentTools {
   async perform(effect: ToolCallEffect, signal: AbortSignal, enter: Enter): Promise<void> {
     const turn = runningTurn(this.#options.engine.state);
     const touchesFiles =
-      turn && this.#options.engine.workspaces.holdsFiles(turn, effect.agent) && !this.#toolOf(effect)?.leavesFiles;
+      turn &&
+      this.#options.engine.workspaces.holdsFiles(turn, effect.agent) &&
+      !this.#toolOf(effect)?.leavesFiles;
     const begin = () => this.#begin(effect, signal, enter);
     await (touchesFiles ? this.#inTurn(effect.agent, begin) : begin());
   }
@@ -66,13 +80,19 @@ export class AgentTools {
     const { engine } = this.#options;
     const headersCame = this.#toolOf(effect)?.staysInside ? () => {} : (await enter()).onHeaders;
     const facts = engine.handle({ type: "tool_ready", effect: effect.id });
-    if (!facts.some((event) => event.type === "tool.started" && event.tool_call === effect.toolCall)) return;
+    if (
+      !facts.some((event) => event.type === "tool.started" && event.tool_call === effect.toolCall)
+    )
+      return;
     const turn = runningTurn(engine.state);
     const tool = this.#toolOf(effect);
     if (!turn) return;
     const held = new Held(signal);
     try {
-      await this.#perform({ effect, turn, signal, headersCame, held, room: this.#roomOf(effect.agent) }, tool);
+      await this.#perform(
+        { effect, turn, signal, headersCame, held, room: this.#roomOf(effect.agent) },
+        tool,
+      );
     } finally {
       held.release();
     }
@@ -81,8 +101,14 @@ export class AgentTools {
   async #perform(call: Call, tool: Tool | undefined): Promise<void> {
     const { engine } = this.#options;
     const { effect, turn, signal } = call;
-    if (!tool) return this.#settle(call, { outcome: "error", text: "This tool is not available.", ...NO_FILES });
-    if (!engine.workspaces.holdsFiles(turn, effect.agent)) return this.#settle(call, await this.#run(call, tool, null));
+    if (!tool)
+      return this.#settle(call, {
+        outcome: "error",
+        text: "This tool is not available.",
+        ...NO_FILES,
+      });
+    if (!engine.workspaces.holdsFiles(turn, effect.agent))
+      return this.#settle(call, await this.#run(call, tool, null));
     if (!tool.leavesFiles) return this.#settle(call, await this.#onFiles(call, tool));
     const result = await this.#resultOf(call, tool, null);
     await this.#inTurn(effect.agent, async () => {
@@ -127,10 +153,14 @@ export class AgentTools {
     const { turn, effect } = call;
     const { outcome } = given;
     const kept =
-      workspaces.holdsFiles(turn, effect.agent) && (outcome !== "ok" || !files) ? workspaces.open(turn, effect.agent) : files;
+      workspaces.holdsFiles(turn, effect.agent) && (outcome !== "ok" || !files)
+        ? workspaces.open(turn, effect.agent)
+        : files;
     const { told, results } = await this.#kept(call, given, kept);
     const accesses =
-      kept === files ? (files?.accessed ?? []) : [...withoutChanges(files?.accessed ?? []), ...(kept?.accessed ?? [])];
+      kept === files
+        ? (files?.accessed ?? [])
+        : [...withoutChanges(files?.accessed ?? []), ...(kept?.accessed ?? [])];
     return { outcome, text: told, accesses, staged: kept?.staged() ?? null, results };
   }
 
@@ -149,7 +179,12 @@ export class AgentTools {
     files: AgentFiles | null,
   ): Promise<ToolResult> {
     const { engine, fetch } = this.#options;
-    const place = { turn: turn.number, attempt: turn.attempt.number, agent: effect.agent, round: effect.round };
+    const place = {
+      turn: turn.number,
+      attempt: turn.attempt.number,
+      agent: effect.agent,
+      round: effect.round,
+    };
     const args = objectFields(argumentsOf(engine.journal.calls, place, effect.toolCall));
     if (!args.ok) return { outcome: "error", text: args.problem };
     const { id: agent } = agentAt(turn.attempt, effect.agent);
@@ -178,11 +213,16 @@ export class AgentTools {
   #tell({ id }: ToolCallEffect, news: ToolNews): void {
     const { engine } = this.#options;
     const turn = runningTurn(engine.state);
-    if (turn && isWorthTelling(turn, id, news, engine.now())) engine.handle({ type: "tool_told", effect: id, news });
+    if (turn && isWorthTelling(turn, id, news, engine.now()))
+      engine.handle({ type: "tool_told", effect: id, news });
   }
 
   /** What is not for the conversation goes to R2 and into files of the agent's. */
-  #kept({ effect, turn, room }: Call, { text, files: brought }: ToolResult, files: AgentFiles | null): Promise<FiledResult> {
+  #kept(
+    { effect, turn, room }: Call,
+    { text, files: brought }: ToolResult,
+    files: AgentFiles | null,
+  ): Promise<FiledResult> {
     const reader = readerOf(turn.rules.agents[effect.agent]?.tools ?? []);
     const found = {
       ...(reader && { reader }),
@@ -198,7 +238,8 @@ export class AgentTools {
 
   /** How much of a call's result the conversation takes: the same for the tool as for who judges its result. */
   #roomOf(agent: number): Room {
-    const { maxTokens, previewTokens } = this.#options.engine.facts.team.agents[agent]?.toolResults ?? {};
+    const { maxTokens, previewTokens } =
+      this.#options.engine.facts.team.agents[agent]?.toolResults ?? {};
     const limits = {
       inlineTokens: maxTokens ?? RESULT_LIMITS.inlineTokens,
       previewTokens: previewTokens ?? RESULT_LIMITS.previewTokens,
@@ -212,7 +253,13 @@ export class AgentTools {
     const { outcome, text, accesses, staged, results } = await this.#spilled(done, signal);
     signal.throwIfAborted();
     engine.handle(
-      { type: "tool_settled", effect: effect.id, outcome, ...(outcome === "unknown" && { message: text }), accesses },
+      {
+        type: "tool_settled",
+        effect: effect.id,
+        outcome,
+        ...(outcome === "unknown" && { message: text }),
+        accesses,
+      },
       {
         toolResult: { toolCall: effect.toolCall, text },
         files: staged || results.length > 0 ? { toolCall: effect.toolCall, staged, results } : null,
@@ -222,13 +269,19 @@ export class AgentTools {
 
   /** R2 that does not take the files is no reason to end the turn: the call has failed, and the model may make it again. */
   async #spilled(done: Done, signal: AbortSignal): Promise<Done> {
-    const dropped = { outcome: "error" as const, accesses: withoutChanges(done.accesses), staged: null, results: [] };
+    const dropped = {
+      outcome: "error" as const,
+      accesses: withoutChanges(done.accesses),
+      staged: null,
+      results: [],
+    };
     try {
       await this.#options.engine.workspaces.spill(done, signal);
       return done;
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof FileError) return { ...dropped, text: `Nothing was done: ${error.message}` };
+      if (error instanceof FileError)
+        return { ...dropped, text: `Nothing was done: ${error.message}` };
       logError("files of a tool call were not stored", this.#options.engine.facts.sessionId, error);
       const text =
         "The call was made, but the storage for large files does not answer: neither its changes to files nor its result are kept. Make it again only if doing it twice does no harm.";
@@ -246,7 +299,14 @@ function readerOf(rules: readonly ToolRule[]): ResultReader | null {
 const NO_FILES = { accesses: [], staged: null, results: [] };
 
 type Room = { limits: ResultLimits; calibration: number };
-type Call = { effect: ToolCallEffect; turn: TurnState; signal: AbortSignal; headersCame: () => void; held: Held; room: Room };
+type Call = {
+  effect: ToolCallEffect;
+  turn: TurnState;
+  signal: AbortSignal;
+  headersCame: () => void;
+  held: Held;
+  room: Room;
+};
 
 /** What a call keeps from others until its result is filed, or until nobody waits for it any more. */
 class Held {

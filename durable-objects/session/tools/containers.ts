@@ -42,7 +42,9 @@ export class Containers {
     const patterns = team.agents[agent]?.workspace?.commands;
     const filter = patterns ? new CommandFilter(patterns) : null;
     if (!sandbox) return justBashRunner(() => Date.now(), { filter });
-    const runner = this.#runners.get(name) ?? sandboxRunner(sandbox, { actsOutside: where === "open_container" });
+    const runner =
+      this.#runners.get(name) ??
+      sandboxRunner(sandbox, { actsOutside: where === "open_container" });
     this.#runners.set(name, runner);
     return filter ? filtered(runner, filter) : runner;
   }

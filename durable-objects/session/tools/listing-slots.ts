@@ -29,7 +29,10 @@ export class ServerPlaces {
       return taken;
     };
     try {
-      return await Promise.race([first(this.#own.take(waiting, stays)), first(this.#asGuest(waiting))]);
+      return await Promise.race([
+        first(this.#own.take(waiting, stays)),
+        first(this.#asGuest(waiting)),
+      ]);
     } finally {
       found.abort(new Error("it has a place"));
     }

@@ -41,7 +41,16 @@ export type SessionTools = {
 };
 
 /** A session's tools, put together over its tables and what the operator has set. */
-export function sessionTools({ env, engine, log, sql, team, containers, fetch, holder }: Options): SessionTools {
+export function sessionTools({
+  env,
+  engine,
+  log,
+  sql,
+  team,
+  containers,
+  fetch,
+  holder,
+}: Options): SessionTools {
   const secretOf = toolSecrets(env, holder.tenant);
   const shared = { large: new Turnstile(), breakers: new Breakers() };
   const loader = loaderOf(env);
@@ -50,7 +59,13 @@ export function sessionTools({ env, engine, log, sql, team, containers, fetch, h
     const rules = team.rules.agents[index]?.tools ?? [];
     const javascript = hasJavascript(rules) ? code : null;
     const readsResults = readsToolResults(rules);
-    return toolboxOf(agent, { secretOf, shared, runner: () => containers.runnerOf(index), javascript, readsResults });
+    return toolboxOf(agent, {
+      secretOf,
+      shared,
+      runner: () => containers.runnerOf(index),
+      javascript,
+      readsResults,
+    });
   });
   const { trust, problems } = parseToolTrust(env.MCP_SAFE_TOOLS);
   if (team.agents.some(({ mcp }) => mcp)) for (const problem of problems) logError(problem);
@@ -68,7 +83,8 @@ export function sessionTools({ env, engine, log, sql, team, containers, fetch, h
       unfit: unfitFor(team),
       secretOf: async (name, use) => {
         const secret = await secretOf(name, use);
-        if (secret === undefined) throw new SecretMissing(`the service has no ${name} for ${new URL(use.url).origin}`);
+        if (secret === undefined)
+          throw new SecretMissing(`the service has no ${name} for ${new URL(use.url).origin}`);
         return secret;
       },
     },

@@ -1,5 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { NONCE_BYTES, open, parseSealingKeys, seal, type SealingKeys, versionOf } from "../../../src/tenancy/sealing";
+import {
+  NONCE_BYTES,
+  open,
+  parseSealingKeys,
+  seal,
+  type SealingKeys,
+  versionOf,
+} from "../../../src/tenancy/sealing";
 import type { TokenShelf } from "../../../src/tools/mcp/renewed-tokens";
 import { type Env, readSecret } from "../../../src/env";
 
@@ -17,7 +24,11 @@ export class KeptTokens implements TokenShelf {
   /** In clear: what is not kept on disk. */
   readonly #unsealed = new Map<string, string>();
 
-  constructor(env: Pick<Env, "SEALING_KEYS">, holder: { tenant: string; session: string }, sql: SqlStorage) {
+  constructor(
+    env: Pick<Env, "SEALING_KEYS">,
+    holder: { tenant: string; session: string },
+    sql: SqlStorage,
+  ) {
     this.#sql = sql;
     this.#holder = holder;
     const parsed = parseSealingKeys(readSecret(env, "SEALING_KEYS"));
@@ -28,7 +39,9 @@ export class KeptTokens implements TokenShelf {
   get(id: string): string | undefined {
     const unsealed = this.#unsealed.get(id);
     if (unsealed !== undefined || !this.#sealing) return unsealed;
-    const [row] = this.#sql.exec<{ sealed: string }>("SELECT sealed FROM renewed_tokens WHERE id = ?", id).toArray();
+    const [row] = this.#sql
+      .exec<{ sealed: string }>("SELECT sealed FROM renewed_tokens WHERE id = ?", id)
+      .toArray();
     if (!row) return undefined;
     const opened = open(this.#sealing, row.sealed, this.#binding(id));
     if (!opened.ok) return undefined;

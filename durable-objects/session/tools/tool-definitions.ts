@@ -18,7 +18,11 @@ export class ToolDefinitions {
   /** To be called in the same breath as what names it is logged. */
   add(hash: string, definition: ToolDefinition): void {
     if (this.#known.has(hash)) return;
-    this.#sql.exec("INSERT OR IGNORE INTO tool_definitions VALUES (?, ?)", hash, JSON.stringify(definition));
+    this.#sql.exec(
+      "INSERT OR IGNORE INTO tool_definitions VALUES (?, ?)",
+      hash,
+      JSON.stringify(definition),
+    );
     this.#known.set(hash, definition);
   }
 
@@ -26,7 +30,9 @@ export class ToolDefinitions {
   find(hash: string): ToolDefinition {
     const known = this.#known.get(hash);
     if (known) return known;
-    const { body } = this.#sql.exec<{ body: string }>("SELECT body FROM tool_definitions WHERE hash = ?", hash).one();
+    const { body } = this.#sql
+      .exec<{ body: string }>("SELECT body FROM tool_definitions WHERE hash = ?", hash)
+      .one();
     const definition: ToolDefinition = JSON.parse(body);
     this.#known.set(hash, definition);
     return definition;

@@ -13,12 +13,16 @@ type SecretEnv = Pick<Env, "TOOL_SECRETS">;
  * A tenant's secrets for tools: its own, then the operator's that serve it. A name that the tenant has is never the operator's, also
  * where the tenant's is bound elsewhere or does not open any more. Looked up each time, so that what was deleted is gone at once.
  */
-export function toolSecrets(env: SecretEnv & Pick<Env, "DB" | "SEALING_KEYS">, tenant: string): SecretOf {
+export function toolSecrets(
+  env: SecretEnv & Pick<Env, "DB" | "SEALING_KEYS">,
+  tenant: string,
+): SecretOf {
   const store = new SecretStore(env);
   return async (name, use) => {
     const own = await store.find(tenant, name);
     if (own === null) return operatorSecret(env, tenant, name)(use);
-    if (!own.ok) logError("a secret of a tenant does not open", tenant, `SEALING_KEYS version ${own.version}`);
+    if (!own.ok)
+      logError("a secret of a tenant does not open", tenant, `SEALING_KEYS version ${own.version}`);
     return own.ok && maySend(own.bindings, use) ? own.value : undefined;
   };
 }
@@ -27,7 +31,9 @@ export function toolSecrets(env: SecretEnv & Pick<Env, "DB" | "SEALING_KEYS">, t
 export const operatorSecret =
   (env: SecretEnv, tenant: string, name: string) =>
   (use: Parameters<SecretOf>[1]): string | undefined => {
-    const secret = secretsFor(tenant, parseToolSecrets(env.TOOL_SECRETS)).find((one) => one.name === name);
+    const secret = secretsFor(tenant, parseToolSecrets(env.TOOL_SECRETS)).find(
+      (one) => one.name === name,
+    );
     return secret && maySend(secret.bindings, use) ? readSecret(env, name) : undefined;
   };
 
@@ -47,12 +53,17 @@ function positive(written: string | undefined): number | null {
 }
 
 /** What makes workers of agents' JavaScript, where the operator has switched that on. */
-export const loaderOf = ({ LOADER, JAVASCRIPT }: Pick<Env, "LOADER" | "JAVASCRIPT">): WorkerLoader | null =>
+export const loaderOf = ({
+  LOADER,
+  JAVASCRIPT,
+}: Pick<Env, "LOADER" | "JAVASCRIPT">): WorkerLoader | null =>
   LOADER && JAVASCRIPT?.trim() === "on" ? LOADER : null;
 
 /** The operator's secrets that are set and serve a tenant, for its configs: names and where they go. */
 export const operatorSecretsFor = (env: SecretEnv, tenant: string): ToolSecret[] =>
-  secretsFor(tenant, parseToolSecrets(env.TOOL_SECRETS)).filter(({ name }) => readSecret(env, name) !== undefined);
+  secretsFor(tenant, parseToolSecrets(env.TOOL_SECRETS)).filter(
+    ({ name }) => readSecret(env, name) !== undefined,
+  );
 
 /**
  * For the configs' context: which tools may be called twice, where commands run and whether JavaScript does.

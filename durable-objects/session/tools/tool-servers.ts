@@ -1,5 +1,12 @@
 import type { Team } from "../../../src/config/team";
-import { isListed, isNews, listingsOf, runningTurn, type ToolListing, type ToolListingEffect } from "../../../src/coordination";
+import {
+  isListed,
+  isNews,
+  listingsOf,
+  runningTurn,
+  type ToolListing,
+  type ToolListingEffect,
+} from "../../../src/coordination";
 import type { EventOf } from "../../../src/protocol/events";
 import type { McpEnvironment, ServerListing } from "../../../src/tools/mcp/environment";
 import { McpServers } from "../../../src/tools/mcp/mcp-servers";
@@ -71,7 +78,10 @@ export class ToolServers {
     if (!server) return [];
     return tools.map(({ tool: bareName, hash, ...rule }) => {
       const definition = this.#options.definitions.find(hash);
-      const made = this.#servers.tool({ server, bareName, name: rule.name, hash, tool: definition }, rule);
+      const made = this.#servers.tool(
+        { server, bareName, name: rule.name, hash, tool: definition },
+        rule,
+      );
       return {
         ...made,
         run: (args, context) => {
@@ -91,8 +101,10 @@ export class ToolServers {
     const news = offers
       .map((offer) => ({ ...offer, listing: toListing(offer) }))
       .filter(({ listing }) => isNews(turn, agent, listing));
-    for (const { tools } of news) for (const { offered } of tools) definitions.add(offered.hash, offered.tool);
-    if (news.length > 0) engine.handle({ type: "tools_listed", agent, servers: news.map(({ listing }) => listing) });
+    for (const { tools } of news)
+      for (const { offered } of tools) definitions.add(offered.hash, offered.tool);
+    if (news.length > 0)
+      engine.handle({ type: "tools_listed", agent, servers: news.map(({ listing }) => listing) });
   }
 
   /** A server was listed anew, for whatever reason: agents that have been told what it has are told what has changed. */
@@ -101,7 +113,8 @@ export class ToolServers {
     const turn = runningTurn(engine.state);
     if (!turn) return;
     for (const [agent, { mcp }] of team.agents.entries()) {
-      if (isListed(turn, agent) && mcp?.servers.some((server) => serverId(server) === id)) this.#tell(agent);
+      if (isListed(turn, agent) && mcp?.servers.some((server) => serverId(server) === id))
+        this.#tell(agent);
     }
   }
 

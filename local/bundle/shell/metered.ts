@@ -1,6 +1,14 @@
 import { createHash } from "node:crypto";
 import { type AnyNode, parse } from "acorn";
-import { callsOf, functionAround, type FunctionNode, functionNamed, isFunction, methodNamed, walk } from "./syntax-tree.ts";
+import {
+  callsOf,
+  functionAround,
+  type FunctionNode,
+  functionNamed,
+  isFunction,
+  methodNamed,
+  walk,
+} from "./syntax-tree.ts";
 
 /**
  * Derives the shell that the service runs from the bundle of `just-bash`: a copy whose regular expressions are ours, charged to
@@ -11,7 +19,8 @@ import { callsOf, functionAround, type FunctionNode, functionNamed, isFunction, 
 /** SHA-256 of the bundle these edits were written for. A new version needs a look at each edit, then its own hash here. */
 export const KNOWN_BUNDLE = "6390563a926e5018d5bc2e8b824ae1b13b87bdd3ed31857bacef31b3c100f224";
 
-export const hashOfBundle = (bundle: string): string => createHash("sha256").update(bundle).digest("hex");
+export const hashOfBundle = (bundle: string): string =>
+  createHash("sha256").update(bundle).digest("hex");
 
 /** Text that replaces what lies between two offsets of the bundle. */
 type Edit = { start: number; end: number; text: string };
@@ -51,7 +60,8 @@ function ownExpressions(tree: AnyNode, bundle: string): Edit {
   const found: AnyNode[] = [];
   walk(tree, (node) => {
     const isModule = node.type === "VariableDeclarator" && node.init?.type === "CallExpression";
-    if (isModule && bundle.slice(node.start, node.end).includes("static translateRegExp(")) found.push(node);
+    if (isModule && bundle.slice(node.start, node.end).includes("static translateRegExp("))
+      found.push(node);
   });
   const [module] = found;
   if (found.length !== 1 || module?.type !== "VariableDeclarator" || !module.init)
@@ -70,12 +80,17 @@ static compile(t,n=0){try{return $host.compile(t,{ignoreCase:(n&1)!==0,dotAll:(n
 const PAUSE = "{let p=$host.breathe();p&&await p}";
 
 function pauseAtStart(fn: FunctionNode): Edit[] {
-  if (!fn.async || fn.body.type !== "BlockStatement") throw new Error("A function of the shell is not asynchronous any more.");
+  if (!fn.async || fn.body.type !== "BlockStatement")
+    throw new Error("A function of the shell is not asynchronous any more.");
   return [{ start: fn.body.start + 1, end: fn.body.start + 1, text: PAUSE }];
 }
 
 /** Makes a function asynchronous that pauses in its outermost loops, and has its callers wait for it. */
-function pauseInLoops(tree: AnyNode, name: string, isWanted: (body: AnyNode) => boolean = () => true): Edit[] {
+function pauseInLoops(
+  tree: AnyNode,
+  name: string,
+  isWanted: (body: AnyNode) => boolean = () => true,
+): Edit[] {
   const fn = functionNamed(tree, name);
   const bodies = outermostLoops(fn).filter(isWanted);
   if (bodies.length === 0) throw new Error(`The shell's function ${name} has no such loop.`);
@@ -83,7 +98,8 @@ function pauseInLoops(tree: AnyNode, name: string, isWanted: (body: AnyNode) => 
     { start: fn.start, end: fn.start, text: "async " },
     ...bodies.flatMap(inBlock),
     ...callsOf(tree, name).flatMap(({ call, caller }) => {
-      if (caller !== fn && !caller.async) throw new Error(`The shell's function ${name} has a caller that cannot wait.`);
+      if (caller !== fn && !caller.async)
+        throw new Error(`The shell's function ${name} has a caller that cannot wait.`);
       return [
         { start: call.start, end: call.start, text: "(await " },
         { start: call.end, end: call.end, text: ")" },
@@ -100,8 +116,10 @@ const pauseBetweenLines = (tree: AnyNode, name: string, bundle: string): Edit[] 
 function sortInSteps(tree: AnyNode, bundle: string): Edit {
   const before = "o.sort(a),n.unique&&(o=";
   const at = bundle.indexOf(before);
-  if (at < 0 || bundle.indexOf(before, at + 1) >= 0) throw new Error("The shell's sort is not where it was.");
-  if (!functionAround(tree, at).async) throw new Error("The shell's sort is not asynchronous any more.");
+  if (at < 0 || bundle.indexOf(before, at + 1) >= 0)
+    throw new Error("The shell's sort is not where it was.");
+  if (!functionAround(tree, at).async)
+    throw new Error("The shell's sort is not asynchronous any more.");
   return { start: at, end: at + "o.sort(a)".length, text: "o=await $host.sorted(o,a)" };
 }
 
@@ -112,16 +130,25 @@ const byteTexts = (tree: AnyNode): Edit[] => [
     "Dn",
     'function Dn(e,t=Tc){if(!e)return e;let n=_(e);Rc(n,t,"UTF-8 encode");return n===e.length?e:$host.byteText(K3.encode(e))}',
   ),
-  wholeFunction(tree, "Q3", 'function Q3(e,t=Tc){Rc(e.byteLength,t,"byte-string conversion");return $host.byteText(e)}'),
+  wholeFunction(
+    tree,
+    "Q3",
+    'function Q3(e,t=Tc){Rc(e.byteLength,t,"byte-string conversion");return $host.byteText(e)}',
+  ),
 ];
 
 /** Texts of one character for each byte back into bytes, which the shell takes apart by a call for each character. */
 function bytesOfTexts(tree: AnyNode, bundle: string): Edit[] {
   const edits: Edit[] = [];
   walk(tree, (node) => {
-    if (node.type !== "CallExpression" || bundle.slice(node.callee.start, node.callee.end) !== "Uint8Array.from") return;
+    if (
+      node.type !== "CallExpression" ||
+      bundle.slice(node.callee.start, node.callee.end) !== "Uint8Array.from"
+    )
+      return;
     const [text, each] = node.arguments;
-    if (!text || !each || !/^(\w)=>\1\.charCodeAt\(0\)$/.test(bundle.slice(each.start, each.end))) return;
+    if (!text || !each || !/^(\w)=>\1\.charCodeAt\(0\)$/.test(bundle.slice(each.start, each.end)))
+      return;
     edits.push(
       { start: node.callee.start, end: node.callee.end, text: "$host.textBytes" },
       { start: text.end, end: each.end, text: "" },
@@ -134,16 +161,20 @@ function bytesOfTexts(tree: AnyNode, bundle: string): Edit[] {
 /** MD5 pauses between pieces of 16 KiB: the platform's own hashes have no MD5. */
 function md5InSteps(tree: AnyNode, bundle: string): Edit[] {
   const [, ...others] = pauseInLoops(tree, "EA");
-  const inSteps = others.map((edit) => (edit.text === PAUSE ? { ...edit, text: `if((p&16383)===0)${PAUSE}` } : edit));
+  const inSteps = others.map((edit) =>
+    edit.text === PAUSE ? { ...edit, text: `if((p&16383)===0)${PAUSE}` } : edit,
+  );
   const { start } = functionNamed(tree, "EA");
-  if (!bundle.slice(start).includes("for(let p=0;p<o.length;p+=64){")) throw new Error("The shell's MD5 is another.");
+  if (!bundle.slice(start).includes("for(let p=0;p<o.length;p+=64){"))
+    throw new Error("The shell's MD5 is another.");
   return [{ start, end: start, text: "async " }, ...inSteps];
 }
 
 /** Puts a text between two that stand side by side once in the bundle. */
 function beforeText(bundle: string, before: string, after: string, text: string): Edit {
   const at = bundle.indexOf(before + after);
-  if (at < 0 || bundle.indexOf(before + after, at + 1) >= 0) throw new Error(`The shell has no such place any more: ${before}`);
+  if (at < 0 || bundle.indexOf(before + after, at + 1) >= 0)
+    throw new Error(`The shell has no such place any more: ${before}`);
   return { start: at + before.length, end: at + before.length, text };
 }
 
@@ -151,7 +182,8 @@ function beforeText(bundle: string, before: string, after: string, text: string)
 function endOfBareDollar(bundle: string): Edit {
   const before = "=n7(e,t,s,!0);";
   const start = bundle.indexOf(`${before}i.push(a),s=l}`) + before.length;
-  if (start < before.length || bundle.indexOf(before, start) >= 0) throw new Error("The shell's arithmetic is not where it was.");
+  if (start < before.length || bundle.indexOf(before, start) >= 0)
+    throw new Error("The shell's arithmetic is not where it was.");
   return { start, end: start, text: "if(l<=s)return bn(t.slice(s).trim(),s);" };
 }
 
@@ -161,7 +193,8 @@ function wholeFunction(tree: AnyNode, name: string, text: string): Edit {
 }
 
 function inBlock(body: AnyNode): Edit[] {
-  if (body.type === "BlockStatement") return [{ start: body.start + 1, end: body.start + 1, text: PAUSE }];
+  if (body.type === "BlockStatement")
+    return [{ start: body.start + 1, end: body.start + 1, text: PAUSE }];
   return [
     { start: body.start, end: body.start, text: `{${PAUSE}` },
     { start: body.end, end: body.end, text: "}" },
@@ -171,8 +204,12 @@ function inBlock(body: AnyNode): Edit[] {
 function outermostLoops(fn: FunctionNode): AnyNode[] {
   const bodies: AnyNode[] = [];
   walk(fn.body, (node, parents) => {
-    const isLoop = node.type === "ForStatement" || node.type === "WhileStatement" || node.type === "ForOfStatement";
-    if (isLoop && !parents.some((parent) => isFunction(parent) || bodies.includes(parent))) bodies.push(node.body);
+    const isLoop =
+      node.type === "ForStatement" ||
+      node.type === "WhileStatement" ||
+      node.type === "ForOfStatement";
+    if (isLoop && !parents.some((parent) => isFunction(parent) || bodies.includes(parent)))
+      bodies.push(node.body);
   });
   return bodies;
 }

@@ -2,10 +2,16 @@ import type { AnyNode, CallExpression } from "acorn";
 
 /** A walk over acorn's tree, and what the edits of the shell look for in it. */
 
-export type FunctionNode = Extract<AnyNode, { type: "FunctionDeclaration" | "FunctionExpression" | "ArrowFunctionExpression" }>;
+export type FunctionNode = Extract<
+  AnyNode,
+  { type: "FunctionDeclaration" | "FunctionExpression" | "ArrowFunctionExpression" }
+>;
 
 /** Visits a node and all below it, parents first; `parents` from the root down. */
-export function walk(root: AnyNode, visit: (node: AnyNode, parents: readonly AnyNode[]) => void): void {
+export function walk(
+  root: AnyNode,
+  visit: (node: AnyNode, parents: readonly AnyNode[]) => void,
+): void {
   const open: { node: AnyNode; parents: readonly AnyNode[] }[] = [{ node: root, parents: [] }];
   for (let next = open.pop(); next; next = open.pop()) {
     const { node, parents } = next;
@@ -16,13 +22,17 @@ export function walk(root: AnyNode, visit: (node: AnyNode, parents: readonly Any
 }
 
 const childrenOf = (node: AnyNode): AnyNode[] =>
-  Object.values(node).flatMap((value: unknown) => (Array.isArray(value) ? value.filter(isNode) : isNode(value) ? [value] : []));
+  Object.values(node).flatMap((value: unknown) =>
+    Array.isArray(value) ? value.filter(isNode) : isNode(value) ? [value] : [],
+  );
 
 const isNode = (value: unknown): value is AnyNode =>
   typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
 
 export const isFunction = (node: AnyNode): node is FunctionNode =>
-  node.type === "FunctionDeclaration" || node.type === "FunctionExpression" || node.type === "ArrowFunctionExpression";
+  node.type === "FunctionDeclaration" ||
+  node.type === "FunctionExpression" ||
+  node.type === "ArrowFunctionExpression";
 
 /** The function declared by this name. Throws unless there is exactly one. */
 export function functionNamed(root: AnyNode, name: string): FunctionNode {
@@ -46,23 +56,40 @@ export function functionAround(root: AnyNode, offset: number): FunctionNode {
 export function methodNamed(root: AnyNode, name: string): FunctionNode {
   const found: FunctionNode[] = [];
   walk(root, (node) => {
-    if (node.type === "MethodDefinition" && node.key.type === "Identifier" && node.key.name === name) found.push(node.value);
+    if (
+      node.type === "MethodDefinition" &&
+      node.key.type === "Identifier" &&
+      node.key.name === name
+    )
+      found.push(node.value);
   });
   return only(found, `method ${name}`);
 }
 
 /** All calls of a function by its name, each with the function it is in. */
-export function callsOf(root: AnyNode, name: string): { call: CallExpression; caller: FunctionNode }[] {
+export function callsOf(
+  root: AnyNode,
+  name: string,
+): { call: CallExpression; caller: FunctionNode }[] {
   const found: { call: CallExpression; caller: FunctionNode }[] = [];
   walk(root, (node, parents) => {
-    if (node.type !== "CallExpression" || node.callee.type !== "Identifier" || node.callee.name !== name) return;
-    found.push({ call: node, caller: only(parents.filter(isFunction).slice(-1), `caller of ${name}`) });
+    if (
+      node.type !== "CallExpression" ||
+      node.callee.type !== "Identifier" ||
+      node.callee.name !== name
+    )
+      return;
+    found.push({
+      call: node,
+      caller: only(parents.filter(isFunction).slice(-1), `caller of ${name}`),
+    });
   });
   return found;
 }
 
 function only<T>(found: readonly T[], what: string): T {
   const [first] = found;
-  if (first === undefined || found.length > 1) throw new Error(`The shell has ${found.length} times a ${what}; one is known.`);
+  if (first === undefined || found.length > 1)
+    throw new Error(`The shell has ${found.length} times a ${what}; one is known.`);
   return first;
 }

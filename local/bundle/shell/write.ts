@@ -24,7 +24,11 @@ export function writeMeteredShell(root = "."): void {
 
 /** Which edits these are: a change of one derives the shell again. */
 const editsAt = (root: string): string =>
-  hashOfBundle(["metered.ts", "syntax-tree.ts"].map((name) => readFileSync(path.join(root, EDITS, name), "utf8")).join("\n"));
+  hashOfBundle(
+    ["metered.ts", "syntax-tree.ts"]
+      .map((name) => readFileSync(path.join(root, EDITS, name), "utf8"))
+      .join("\n"),
+  );
 
 function markOf(file: string): string | null {
   try {

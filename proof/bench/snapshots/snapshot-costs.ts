@@ -27,14 +27,21 @@ export class SnapshotCosts {
     this.#bucket = countingBucket(bucket, this.#cost);
     this.#storage = countingStorage(storage, this.#cost);
     const pins = { release: async () => undefined };
-    const places = { storage: this.#storage, bucket: this.#bucket, place: { tenant: "bench", session }, pins };
+    const places = {
+      storage: this.#storage,
+      bucket: this.#bucket,
+      place: { tenant: "bench", session },
+      pins,
+    };
     this.#stores = fileStores(places, {
       parentOf: (turn) => (turn > 1 ? turn - 1 : null),
       completedWith: () => 1,
       latest: () => ({ turn: this.#turn, isRunning: false }),
     });
     // An object may be taken down between two requests.
-    this.#turn = storage.sql.exec<{ turn: number }>("SELECT coalesce(max(turn), 0) AS turn FROM snapshots").one().turn;
+    this.#turn = storage.sql
+      .exec<{ turn: number }>("SELECT coalesce(max(turn), 0) AS turn FROM snapshots")
+      .one().turn;
     this.#tree = new Map(this.#stores.snapshots.baseOfNext(this.#turn));
   }
 
@@ -86,12 +93,16 @@ export class SnapshotCosts {
   /** Lets go of what the next turn does not need; gives the bytes of the session's database before and after. */
   async tidy(): Promise<{ before: number; after: number; rows: number }> {
     const before = this.#storage.sql.databaseSize;
-    const { rows } = await this.#counted(async () => void (await this.#stores.duties.perform({ type: "tidy" })));
+    const { rows } = await this.#counted(
+      async () => void (await this.#stores.duties.perform({ type: "tidy" })),
+    );
     return { before, after: this.#storage.sql.databaseSize, rows };
   }
 
   async #write(nth: number): Promise<void> {
-    const bytes = new TextEncoder().encode(`turn ${this.#turn}, file ${nth} `.padEnd(TREE.fileBytes, "."));
+    const bytes = new TextEncoder().encode(
+      `turn ${this.#turn}, file ${nth} `.padEnd(TREE.fileBytes, "."),
+    );
     const hash = await hashOf(bytes);
     this.#tree.set(`src/${nth % 40}/file-${nth}.txt`, { hash, size: bytes.byteLength });
     this.#stores.blobs.add(new Map([[hash, bytes]]));
@@ -101,7 +112,11 @@ export class SnapshotCosts {
     const before = { ...this.#cost };
     await work();
     const { objects, bytes, rows } = this.#cost;
-    return { objects: objects - before.objects, bytes: bytes - before.bytes, rows: rows - before.rows };
+    return {
+      objects: objects - before.objects,
+      bytes: bytes - before.bytes,
+      rows: rows - before.rows,
+    };
   }
 }
 
@@ -109,17 +124,22 @@ function countingBucket(real: Bucket, cost: Cost): Bucket {
   return replacing(real, "put", (put) => (...args) => {
     const contents = args[1];
     cost.objects += 1;
-    cost.bytes += typeof contents === "string" ? new TextEncoder().encode(contents).byteLength : sizeOf(contents);
+    cost.bytes +=
+      typeof contents === "string"
+        ? new TextEncoder().encode(contents).byteLength
+        : sizeOf(contents);
     return put(...args);
   });
 }
 
-const sizeOf = (contents: unknown): number => (contents instanceof Uint8Array ? contents.byteLength : Number.NaN);
+const sizeOf = (contents: unknown): number =>
+  contents instanceof Uint8Array ? contents.byteLength : Number.NaN;
 
 function countingStorage(real: DurableObjectStorage, cost: Cost): DurableObjectStorage {
   const sql = replacing(real.sql, "exec", (exec) => (...args) => {
     const cursor = exec(...args);
-    if (typeof cursor === "object" && cursor !== null) cost.rows += Number(Reflect.get(cursor, "rowsWritten"));
+    if (typeof cursor === "object" && cursor !== null)
+      cost.rows += Number(Reflect.get(cursor, "rowsWritten"));
     return cursor;
   });
   return new Proxy(real, {

@@ -16,12 +16,19 @@ export class SessionObject extends DurableObject<Env> {
 
   override async fetch(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
-    this.#costs ??= new SnapshotCosts(this.ctx.storage, this.env.BUCKET, searchParams.get("session") ?? "");
+    this.#costs ??= new SnapshotCosts(
+      this.ctx.storage,
+      this.env.BUCKET,
+      searchParams.get("session") ?? "",
+    );
     const wanted = (name: string) => Number(searchParams.get(name));
     if (pathname === "/tidy") return Response.json(await this.#costs.tidy());
     if (pathname === "/write") return Response.json(await this.#costs.write(wanted("files")));
-    if (pathname === "/puts") return Response.json(await this.#costs.puts(wanted("bytes"), wanted("objects")));
-    return Response.json(await (pathname === "/copy" ? this.#costs.copy() : this.#costs.snapshot()));
+    if (pathname === "/puts")
+      return Response.json(await this.#costs.puts(wanted("bytes"), wanted("objects")));
+    return Response.json(
+      await (pathname === "/copy" ? this.#costs.copy() : this.#costs.snapshot()),
+    );
   }
 }
 

@@ -75,7 +75,14 @@ const writes = ({ cost }: Taken): string => `${aim(cost.objects, MOST_WRITES, "â
 
 async function measureSnapshots(sessions: number): Promise<SnapshotsFigure> {
   const runtime = await startRuntime(tmpdir(), "proof/bench/snapshots/snapshot-worker.ts");
-  const samples: Record<Work, Sample[]> = { first: [], changed: [], copy: [], firstPuts: [], changedPuts: [], copyPuts: [] };
+  const samples: Record<Work, Sample[]> = {
+    first: [],
+    changed: [],
+    copy: [],
+    firstPuts: [],
+    changedPuts: [],
+    copyPuts: [],
+  };
   const tidied: Tidied[] = [];
   const ask = (path: string, session: number) => costOf(toUrl(runtime.service, path, session));
   const take = async (work: Work, path: string, session: number): Promise<Cost> => {

@@ -1,7 +1,21 @@
 import { describe, expect, it } from "vitest";
-import { callOverheads, criticalPathMs, gapsOf, grows, quantile, ratios, type ServedCall, slopeOf, spread } from "../arithmetic";
+import {
+  callOverheads,
+  criticalPathMs,
+  gapsOf,
+  grows,
+  quantile,
+  ratios,
+  type ServedCall,
+  slopeOf,
+  spread,
+} from "../arithmetic";
 
-const call = (stage: string, startedAt: number, endedAt: number | null): ServedCall => ({ stage, startedAt, endedAt });
+const call = (stage: string, startedAt: number, endedAt: number | null): ServedCall => ({
+  stage,
+  startedAt,
+  endedAt,
+});
 
 /** Answers from 10 to 410, votes from 420 to 830, a presentation from 840 to 1240; the slowest take 395, 405 and 400 ms. */
 const RUN = [
@@ -14,8 +28,20 @@ const RUN = [
 
 describe("spread", () => {
   it.each([
-    { name: "takes the middle one of an odd number of runs", values: [9, 1, 5], median: 5, min: 1, max: 9 },
-    { name: "takes the mean of the middle two of an even number", values: [4, 1, 2, 100], median: 3, min: 1, max: 100 },
+    {
+      name: "takes the middle one of an odd number of runs",
+      values: [9, 1, 5],
+      median: 5,
+      min: 1,
+      max: 9,
+    },
+    {
+      name: "takes the mean of the middle two of an even number",
+      values: [4, 1, 2, 100],
+      median: 3,
+      min: 1,
+      max: 100,
+    },
     { name: "sorts by value, not by spelling", values: [10, 9, 100], median: 10, min: 9, max: 100 },
     { name: "takes one run for all three", values: [7], median: 7, min: 7, max: 7 },
   ])("$name", ({ values, median, min, max }) => {
@@ -45,16 +71,32 @@ describe("ratios", () => {
 
 describe("criticalPathMs", () => {
   it.each([
-    { name: "adds up the slowest call of each stage, and no time between calls", calls: RUN, ms: 395 + 405 + 400 },
-    { name: "does not care in which order calls are listed", calls: RUN.toReversed(), ms: 395 + 405 + 400 },
-    { name: "takes the slowest call, not the one that ended last", calls: [call("a", 0, 300), call("a", 200, 350)], ms: 300 },
+    {
+      name: "adds up the slowest call of each stage, and no time between calls",
+      calls: RUN,
+      ms: 395 + 405 + 400,
+    },
+    {
+      name: "does not care in which order calls are listed",
+      calls: RUN.toReversed(),
+      ms: 395 + 405 + 400,
+    },
+    {
+      name: "takes the slowest call, not the one that ended last",
+      calls: [call("a", 0, 300), call("a", 200, 350)],
+      ms: 300,
+    },
   ])("$name", ({ calls, ms }) => {
     expect(criticalPathMs(calls)).toBe(ms);
   });
 
   it.each([
     { name: "refuses a run without calls", calls: [], message: "No provider was called" },
-    { name: "refuses a run with a call that never ended", calls: [call("a", 0, null)], message: "still open" },
+    {
+      name: "refuses a run with a call that never ended",
+      calls: [call("a", 0, null)],
+      message: "still open",
+    },
   ])("$name", ({ calls, message }) => {
     expect(() => criticalPathMs(calls)).toThrow(message);
   });
@@ -98,11 +140,27 @@ describe("growth", () => {
   });
 
   it.each([
-    { name: "is there when every series grew, however little", slopes: [0.1, 2, 0.3, 4, 0.5], isThere: true },
-    { name: "is not there when one of them did not", slopes: [0.1, 2, -0.3, 4, 0.5], isThere: false },
+    {
+      name: "is there when every series grew, however little",
+      slopes: [0.1, 2, 0.3, 4, 0.5],
+      isThere: true,
+    },
+    {
+      name: "is not there when one of them did not",
+      slopes: [0.1, 2, -0.3, 4, 0.5],
+      isThere: false,
+    },
     { name: "nor when one stayed as it was", slopes: [0.1, 2, 0, 4, 0.5], isThere: false },
-    { name: "is there when four grew by much, and one did not", slopes: [1_000, 1_000, -0.3, 1_000, 1_000], isThere: true },
-    { name: "is there when most grew by more than may be", slopes: [11, -3, 11, -3, 11], isThere: true },
+    {
+      name: "is there when four grew by much, and one did not",
+      slopes: [1_000, 1_000, -0.3, 1_000, 1_000],
+      isThere: true,
+    },
+    {
+      name: "is there when most grew by more than may be",
+      slopes: [11, -3, 11, -3, 11],
+      isThere: true,
+    },
     { name: "is not there when two strayed far", slopes: [400, -3, 9, 300, -3], isThere: false },
   ])("$name", ({ slopes, isThere }) => {
     expect(grows(slopes, 10)).toBe(isThere);

@@ -21,8 +21,12 @@ describe("the figures of the benchmark", () => {
   });
 
   it("are those that the documents name", () => {
-    const pages = ["README.md", "docs/performance.md", "docs/scale.md"].map((page) => readFileSync(page, "utf8")).join("\n");
-    const named = [...pages.matchAll(/npm run bench -- --only ([a-z,-]+)/g)].flatMap(([, list = ""]) => list.split(","));
+    const pages = ["README.md", "docs/performance.md", "docs/scale.md"]
+      .map((page) => readFileSync(page, "utf8"))
+      .join("\n");
+    const named = [...pages.matchAll(/npm run bench -- --only ([a-z,-]+)/g)].flatMap(
+      ([, list = ""]) => list.split(","),
+    );
     expect(named.length).toBeGreaterThan(5);
     expect(named.filter((name) => !names.includes(name))).toEqual([]);
   });
@@ -42,14 +46,24 @@ describe("of runs that a figure cannot use", () => {
   const WANTED = { wanted: 5, fewest: 3, most: 12 };
 
   it.each([
-    { name: "none is set aside where all are fit", isFit: () => true, fit: [1, 2, 3, 4, 5], setAside: 0 },
+    {
+      name: "none is set aside where all are fit",
+      isFit: () => true,
+      fit: [1, 2, 3, 4, 5],
+      setAside: 0,
+    },
     {
       name: "each is set aside, and another taken",
       isFit: (run: number) => run !== 1 && run !== 4,
       fit: [2, 3, 5, 6, 7],
       setAside: 2,
     },
-    { name: "so many are tried and no more", isFit: (run: number) => run % 3 === 0, fit: [3, 6, 9, 12], setAside: 8 },
+    {
+      name: "so many are tried and no more",
+      isFit: (run: number) => run % 3 === 0,
+      fit: [3, 6, 9, 12],
+      setAside: 8,
+    },
   ])("$name", async ({ isFit, fit, setAside }) => {
     expect(await takeFit(taking(isFit), WANTED)).toEqual({ fit, setAside });
   });
@@ -59,38 +73,78 @@ describe("of runs that a figure cannot use", () => {
       taking((run) => run % 5 === 0),
       WANTED,
     );
-    await expect(few).rejects.toThrow("Of 12 runs 2 were as this figure needs them, and it takes 3.");
+    await expect(few).rejects.toThrow(
+      "Of 12 runs 2 were as this figure needs them, and it takes 3.",
+    );
   });
 });
 
 it.each([
-  { name: "is met by what strays about nothing", differences: [-2.8, -1.5, -2, 2, 1], bare: [-0.6, 0.8], said: "met" },
+  {
+    name: "is met by what strays about nothing",
+    differences: [-2.8, -1.5, -2, 2, 1],
+    bare: [-0.6, 0.8],
+    said: "met",
+  },
   {
     name: "is missed by four of five sessions that grow by 1 ms a round",
     differences: [1_000, 1_000, 1_000, 1_000, -1],
     bare: [-0.6, 0.8],
     said: "missed",
   },
-  { name: "is missed by all five that grow a little", differences: [0.5, 1, 0.2, 2, 1], bare: [-0.6, 0.8], said: "missed" },
+  {
+    name: "is missed by all five that grow a little",
+    differences: [0.5, 1, 0.2, 2, 1],
+    bare: [-0.6, 0.8],
+    said: "missed",
+  },
   {
     name: "is met by what strays no more than a busy machine makes it",
     differences: [70, 90, -40, 240, -9],
     bare: [-197, 89],
     said: "met",
   },
-  { name: "is missed there, too, by much more", differences: [900, 990, -40, 940, -9], bare: [-197, 89], said: "missed" },
+  {
+    name: "is missed there, too, by much more",
+    differences: [900, 990, -40, 940, -9],
+    bare: [-197, 89],
+    said: "missed",
+  },
 ])("growth $name", ({ differences, bare, said }) => {
   expect(judgeGrowth({ differences, bare })).toMatch(new RegExp(`: ${said}$`));
 });
 
-const RESUMED: ResumeFigure = { runs: 2, disconnects: 1_339, readers: 40, frames: 2_080, lost: 0, doubled: 0, differing: 0 };
+const RESUMED: ResumeFigure = {
+  runs: 2,
+  disconnects: 1_339,
+  readers: 40,
+  frames: 2_080,
+  lost: 0,
+  doubled: 0,
+  differing: 0,
+};
 
 it.each([
   { name: "is met when every reader got every frame once", wrong: {}, aim: "0: met", broken: 0 },
-  { name: "fails the benchmark for one frame lost", wrong: { lost: 1 }, aim: "0: missed", broken: 1 },
+  {
+    name: "fails the benchmark for one frame lost",
+    wrong: { lost: 1 },
+    aim: "0: missed",
+    broken: 1,
+  },
   { name: "fails it for one frame doubled", wrong: { doubled: 1 }, aim: "0: missed", broken: 1 },
-  { name: "fails it for one reader with other bytes", wrong: { differing: 1 }, aim: "0: missed", broken: 1 },
-  { name: "fails it where no reader got a frame, so that none could be lost", wrong: { frames: 0 }, aim: "0: missed", broken: 1 },
+  {
+    name: "fails it for one reader with other bytes",
+    wrong: { differing: 1 },
+    aim: "0: missed",
+    broken: 1,
+  },
+  {
+    name: "fails it where no reader got a frame, so that none could be lost",
+    wrong: { frames: 0 },
+    aim: "0: missed",
+    broken: 1,
+  },
 ])("resume $name", ({ wrong, aim, broken }) => {
   const figure = judgeResume({ ...RESUMED, ...wrong }, 7);
   expect(figure.lines.map((line) => line.aim)).toEqual([aim]);
@@ -109,8 +163,18 @@ it("budget says how near to their caps the runs came: where none comes near, non
 
 it.each([
   { name: "is met when no run cost more than its cap", wrong: {}, aim: "0: met", broken: 0 },
-  { name: "fails the benchmark for one that did", wrong: { overshot: 1 }, aim: "0: missed", broken: 1 },
-  { name: "fails it where no run cost anything, so that no cap was tried", wrong: { mostOfCap: 0 }, aim: "0: missed", broken: 1 },
+  {
+    name: "fails the benchmark for one that did",
+    wrong: { overshot: 1 },
+    aim: "0: missed",
+    broken: 1,
+  },
+  {
+    name: "fails it where no run cost anything, so that no cap was tried",
+    wrong: { mostOfCap: 0 },
+    aim: "0: missed",
+    broken: 1,
+  },
 ])("budget $name", ({ wrong, aim, broken }) => {
   const figure = judgeBudget({ ...SPENT, ...wrong }, 7);
   expect(figure.lines.map((line) => line.aim)).toEqual([aim]);
@@ -118,8 +182,18 @@ it.each([
 });
 
 it.each([
-  { name: "is met in time and under full load", p95Ms: [240, 249, 260], rates: [101, 104, 105], said: "met" },
-  { name: "is missed when most runs are late", p95Ms: [240, 250, 260], rates: [101, 104, 105], said: "missed" },
+  {
+    name: "is met in time and under full load",
+    p95Ms: [240, 249, 260],
+    rates: [101, 104, 105],
+    said: "met",
+  },
+  {
+    name: "is missed when most runs are late",
+    p95Ms: [240, 250, 260],
+    rates: [101, 104, 105],
+    said: "missed",
+  },
   {
     name: "is missed when one run was fed less than the aim asks for",
     p95Ms: [140, 150, 160],

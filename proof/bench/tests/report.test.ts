@@ -11,13 +11,29 @@ const RESULTS: Results = {
   figures: {
     quick: {
       seconds: 1.5,
-      lines: [{ figure: "how quick", measured: "3 ms", runs: "7", bound: "bare 2 ms", aim: aim(3, 5, "<") }],
+      lines: [
+        {
+          figure: "how quick",
+          measured: "3 ms",
+          runs: "7",
+          bound: "bare 2 ms",
+          aim: aim(3, 5, "<"),
+        },
+      ],
       data: { ms: 3 },
       broken: [],
     },
     exact: {
       seconds: 2,
-      lines: [{ figure: "how exact", measured: "1 lost", runs: "9", bound: "0", aim: verdict("0", false) }],
+      lines: [
+        {
+          figure: "how exact",
+          measured: "1 lost",
+          runs: "9",
+          bound: "0",
+          aim: verdict("0", false),
+        },
+      ],
       data: null,
       broken: ["1 event was lost (seed 7)."],
     },
@@ -49,9 +65,17 @@ const told = (...lines: object[]) => ({ quick: { seconds: 1, lines, data: {}, br
 
 it.each([
   { name: "takes a row without an aim", figures: told(WHOLE), taken: true },
-  { name: "refuses a figure without its rows", figures: { quick: { seconds: 1, data: {}, broken: [] } }, taken: false },
+  {
+    name: "refuses a figure without its rows",
+    figures: { quick: { seconds: 1, data: {}, broken: [] } },
+    taken: false,
+  },
   { name: "refuses a figure that was not taken", figures: { quick: undefined }, taken: false },
-  { name: "refuses a row without its bound", figures: told({ ...WHOLE, bound: undefined }), taken: false },
+  {
+    name: "refuses a row without its bound",
+    figures: told({ ...WHOLE, bound: undefined }),
+    taken: false,
+  },
   {
     name: "refuses a row that does not say how often it was measured",
     figures: told({ ...WHOLE, runs: undefined }),

@@ -24,9 +24,14 @@ it("a snapshot of a tree of 2,000 files costs two writes to R2, and after three 
     expect(changed.bytes).toBeLessThan(3 * TREE.fileBytes + 1_000);
     expect(again).toEqual(changed);
     expect(bare).toEqual({ objects: 3, bytes: 6_000, rows: 0 });
-    const { trees, problems } = await readStoredSnapshots(env.BUCKET, sessionPrefix("bench", "counted"));
+    const { trees, problems } = await readStoredSnapshots(
+      env.BUCKET,
+      sessionPrefix("bench", "counted"),
+    );
     const sizes = Object.entries(trees).map(([name, tree]) => [name, Object.keys(tree).length]);
-    expect(sizes).toEqual(["1/1", "2/1", "3/1"].map((place) => [`${place}/agent1.final`, TREE.files]));
+    expect(sizes).toEqual(
+      ["1/1", "2/1", "3/1"].map((place) => [`${place}/agent1.final`, TREE.files]),
+    );
     expect(problems).toEqual([]);
   });
 }, 120_000);

@@ -32,8 +32,12 @@ function faultyDatabase(real: D1Database): D1Database {
   return over(real, {
     prepare: (sql: string) => faultyStatement(real.prepare(sql), sql),
     batch: (wrapped: D1PreparedStatement[]) => {
-      const known = wrapped.map((statement) => statements.get(statement) ?? { real: statement, sql: "" });
-      return around("d1", known.map(({ sql }) => sql).join("; "), () => real.batch(known.map((one) => one.real)));
+      const known = wrapped.map(
+        (statement) => statements.get(statement) ?? { real: statement, sql: "" },
+      );
+      return around("d1", known.map(({ sql }) => sql).join("; "), () =>
+        real.batch(known.map((one) => one.real)),
+      );
     },
   });
 }
@@ -53,8 +57,10 @@ type RestOfPut = [contents: string | Uint8Array<ArrayBuffer>, options?: R2PutOpt
 
 function faultyBucket(real: Env["BUCKET"]): Env["BUCKET"] {
   return over(real, {
-    put: (key: string, ...rest: RestOfPut) => around("r2", `put ${key}`, () => real.put(key, ...rest)),
-    get: (key: string, options: R2GetOptions = {}) => around("r2", `get ${key}`, () => real.get(key, options)),
+    put: (key: string, ...rest: RestOfPut) =>
+      around("r2", `put ${key}`, () => real.put(key, ...rest)),
+    get: (key: string, options: R2GetOptions = {}) =>
+      around("r2", `get ${key}`, () => real.get(key, options)),
     head: (key: string) => around("r2", `head ${key}`, () => real.head(key)),
     list: (options: R2ListOptions) => around("r2", "list", () => real.list(options)),
     delete: (keys: string[]) => around("r2", "delete", () => real.delete(keys)),
@@ -62,7 +68,10 @@ function faultyBucket(real: Env["BUCKET"]): Env["BUCKET"] {
 }
 
 /** Whoever asks an object by method passes here; words of a call are its method's name. */
-function faultyNamespace<Stub extends { get(id: DurableObjectId): object }>(real: Stub, seam: "tenant" | "object"): Stub {
+function faultyNamespace<Stub extends { get(id: DurableObjectId): object }>(
+  real: Stub,
+  seam: "tenant" | "object",
+): Stub {
   return over(real, { get: (id: DurableObjectId) => faultyStub(real.get(id), seam) });
 }
 
@@ -70,8 +79,10 @@ function faultyStub(stub: object, seam: "tenant" | "object"): object {
   return new Proxy(stub, {
     get: (target, name) => {
       const member: unknown = Reflect.get(target, name, target);
-      if (typeof member !== "function" || name === "fetch") return typeof member === "function" ? member.bind(target) : member;
-      return (...args: unknown[]) => around(seam, String(name), () => Reflect.apply(member, target, args));
+      if (typeof member !== "function" || name === "fetch")
+        return typeof member === "function" ? member.bind(target) : member;
+      return (...args: unknown[]) =>
+        around(seam, String(name), () => Reflect.apply(member, target, args));
     },
   });
 }

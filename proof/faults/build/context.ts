@@ -7,7 +7,10 @@ import { alarmLateMs, awaits, errorOf, failureOf, reached, skewMs, through } fro
  * `closed` transaction closed, not on disk yet · `durable` on disk, nobody told · `told` readers told. Each also with the types
  * of the events it holds: `commit.open/vote.cast`.
  */
-export function faultyContext(ctx: DurableObjectState, owner: "session" | "tenant"): DurableObjectState {
+export function faultyContext(
+  ctx: DurableObjectState,
+  owner: "session" | "tenant",
+): DurableObjectState {
   const storage = new FaultyStorage(ctx.storage, owner === "session" ? "" : "tenant.");
   Object.defineProperty(ctx, "storage", { value: storage.proxy });
   return ctx;
@@ -35,7 +38,10 @@ export async function ringing(work: () => Promise<void>): Promise<void> {
   });
 }
 
-const circumstances = (): string[] => [...(isLoading ? ["boot"] : []), ...(alarms.getStore()?.isRinging ? ["alarm"] : [])];
+const circumstances = (): string[] => [
+  ...(isLoading ? ["boot"] : []),
+  ...(alarms.getStore()?.isRinging ? ["alarm"] : []),
+];
 
 const INSERT_EVENT = "INSERT INTO events ";
 
@@ -91,7 +97,9 @@ class FaultyStorage {
 
   async #setAlarm(at: number, options?: DurableObjectSetAlarmOptions): Promise<void> {
     reached(`${this.#prefix}arm.before`);
-    await through("set_alarm", "", () => this.#real.setAlarm(at - skewMs() + alarmLateMs(), options));
+    await through("set_alarm", "", () =>
+      this.#real.setAlarm(at - skewMs() + alarmLateMs(), options),
+    );
     this.#at("arm.after", []);
   }
 

@@ -24,7 +24,8 @@ Date.now = toldNow;
 
 export class SessionObject extends ShippedSession {
   constructor(ctx: DurableObjectState, env: Env) {
-    const isKnown = ctx.storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'meta'").toArray().length > 0;
+    const isKnown =
+      ctx.storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'meta'").toArray().length > 0;
     if (isKnown) reached("boot.begin");
     enterBoot();
     try {
@@ -82,11 +83,15 @@ async function control(request: Request, { SESSIONS, BUCKET }: FaultyEnv): Promi
   const object = SESSIONS.get(SESSIONS.idFromName(sessionName(null, LOCAL_TENANT, session)));
   if (searchParams.has("stored")) {
     const left = await object.filesLeft(); // before what there is: what arrives meanwhile is then asked for again
-    return Response.json({ ...(await readStoredSnapshots(BUCKET, sessionPrefix(LOCAL_TENANT, session))), left });
+    return Response.json({
+      ...(await readStoredSnapshots(BUCKET, sessionPrefix(LOCAL_TENANT, session))),
+      left,
+    });
   }
   const rings = searchParams.get("rings");
   if (rings !== null) await object.ring(Number(rings));
-  else if (!(await wentDown(object))) return Response.json("it was not taken down", { status: 500 });
+  else if (!(await wentDown(object)))
+    return Response.json("it was not taken down", { status: 500 });
   return Response.json({});
 }
 

@@ -15,7 +15,9 @@ export function crashingFetch(real: typeof fetch): typeof fetch {
     reached(`${point}.before`);
     if (awaits(`${point}.intended`)) await scheduler.wait(A_WHILE_MS);
     reached(`${point}.intended`);
-    const sent = awaits(`${point}.sent`) ? setTimeout(() => reached(`${point}.sent`), A_WHILE_MS) : undefined;
+    const sent = awaits(`${point}.sent`)
+      ? setTimeout(() => reached(`${point}.sent`), A_WHILE_MS)
+      : undefined;
     const response = await real(input, init);
     clearTimeout(sent);
     reached(`${point}.headers`);

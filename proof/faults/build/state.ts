@@ -1,4 +1,11 @@
-import { type CrashPoint, type Failure, type Orders, type Seam, STANDSTILL, type Seen } from "./orders";
+import {
+  type CrashPoint,
+  type Failure,
+  type Orders,
+  type Seam,
+  STANDSTILL,
+  type Seen,
+} from "./orders";
 
 /** The orders of this life of the process, and what came of them. All objects of a process live together, and share it. */
 
@@ -55,17 +62,27 @@ function standStill(point: string, nth: number): void {
 /** The failure that this call shall meet; null for none. What cannot be `stale` meets no such failure. */
 export function failureOf(seam: Seam, words: string, canBeStale = false): Failure | null {
   const failure = failures.find(
-    (one) => one.seam === seam && one.left > 0 && words.includes(one.match) && (one.how !== "stale" || canBeStale),
+    (one) =>
+      one.seam === seam &&
+      one.left > 0 &&
+      words.includes(one.match) &&
+      (one.how !== "stale" || canBeStale),
   );
   if (!failure) return null;
   failure.left -= 1;
   return failure;
 }
 
-export const errorOf = ({ seam, message }: Failure): Error => new Error(message ?? `${seam}: internal error`);
+export const errorOf = ({ seam, message }: Failure): Error =>
+  new Error(message ?? `${seam}: internal error`);
 
 /** A call of a seam, with what shall go wrong with it. `nothing` is what is found where nothing is. */
-export async function through<T>(seam: Seam, words: string, call: () => Promise<T>, nothing?: T): Promise<T> {
+export async function through<T>(
+  seam: Seam,
+  words: string,
+  call: () => Promise<T>,
+  nothing?: T,
+): Promise<T> {
   const failure = failureOf(seam, words, nothing !== undefined);
   if (failure?.how === "fails") throw errorOf(failure);
   if (failure?.how === "slow") await scheduler.wait(failure.slowMs ?? 1_000);
@@ -77,7 +94,8 @@ export async function through<T>(seam: Seam, words: string, call: () => Promise<
 }
 
 /** How far the service's time of day is from the machine's, in ms. */
-export const skewMs = (): number => (frozenAt === null ? (orders.skewMs ?? 0) : frozenAt - trueNow());
+export const skewMs = (): number =>
+  frozenAt === null ? (orders.skewMs ?? 0) : frozenAt - trueNow();
 
 /** The time of day as the service is told it, unix ms. */
 export function toldNow(): number {

@@ -12,7 +12,10 @@ import type { LoudFigures, World } from "./world";
 
 /** Clients that do not behave, by what they do. */
 export const CLIENTS: readonly { name: string; play: (world: World) => Promise<string[]> }[] = [
-  { name: `${VANISHING} connections vanish in three waves, with places for ${MOST_READERS}`, play: vanish },
+  {
+    name: `${VANISHING} connections vanish in three waves, with places for ${MOST_READERS}`,
+    play: vanish,
+  },
   { name: `500 come at once, with places for ${MOST_READERS}`, play: crowd },
   { name: "ids from the future, of another run, and no ids at all", play: strangeIds },
   { name: "20 read 1 kB/s of the largest session", play: slow },
@@ -27,7 +30,13 @@ export type ClientFigures = {
   /** How many wrote the largest session. */
   loudAgents: number;
   /** `told`: figures in sentences; `folder`: where is kept what came of one that failed. */
-  scenes: { name: string; problems: readonly string[]; told: readonly string[]; seconds: number; folder?: string }[];
+  scenes: {
+    name: string;
+    problems: readonly string[];
+    told: readonly string[];
+    seconds: number;
+    folder?: string;
+  }[];
   loud: LoudFigures | null;
   seconds: number;
 };
@@ -54,8 +63,18 @@ export async function clients({
   const scenes = matching([...CLIENTS, ...historyScene(histories)], only, ({ name }) => name);
   const inspectorPort = await freePort();
   const providers = await startSurroundings();
-  const service = await FaultyService.prepare({ MAX_READERS: String(MOST_READERS) }, { inspectorPort });
-  const figures: ClientFigures = { seed, histories, loudAgents, scenes: [], loud: null, seconds: 0 };
+  const service = await FaultyService.prepare(
+    { MAX_READERS: String(MOST_READERS) },
+    { inspectorPort },
+  );
+  const figures: ClientFigures = {
+    seed,
+    histories,
+    loudAgents,
+    scenes: [],
+    loud: null,
+    seconds: 0,
+  };
   const onFigures = (loud: LoudFigures) => {
     figures.loud = loud;
   };
@@ -66,9 +85,24 @@ export async function clients({
       const [evidence, told]: [Evidence, string[]] = [new Evidence(), []];
       const tell = (line: string) => told.push(line);
       service.forgetOutput(); // what is kept of a scene that fails is what was printed in it
-      const played = play({ service, providers, inspectorPort, seed, loudAgents, evidence, tell, onFigures });
-      const problems = await within(SCENE_WITHIN_MS, "its end", played).catch((error: unknown) => [String(error)]);
-      const failed = { name: `clients-${seed}-${name}`, command: commandOf({ histories, seed, loudAgents, name }), problems };
+      const played = play({
+        service,
+        providers,
+        inspectorPort,
+        seed,
+        loudAgents,
+        evidence,
+        tell,
+        onFigures,
+      });
+      const problems = await within(SCENE_WITHIN_MS, "its end", played).catch((error: unknown) => [
+        String(error),
+      ]);
+      const failed = {
+        name: `clients-${seed}-${name}`,
+        command: commandOf({ histories, seed, loudAgents, name }),
+        problems,
+      };
       const folder = problems.length > 0 ? await evidence.keep(failed, service) : undefined;
       const seconds = (performance.now() - from) / 1_000;
       const scene = { name, problems, told, seconds, ...(folder !== undefined && { folder }) };

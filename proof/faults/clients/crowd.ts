@@ -36,7 +36,13 @@ const MOST_LIVE_BYTES = 96 * 1024 * 1024;
 const SURELY_BEHIND_BYTES = 14 * 1024 * 1024;
 
 /** Clients that go away without a word free their places, the run goes on, and those who come later get the whole log. */
-export async function vanish({ service, providers, seed, evidence, tell }: World): Promise<string[]> {
+export async function vanish({
+  service,
+  providers,
+  seed,
+  evidence,
+  tell,
+}: World): Promise<string[]> {
   const party = new Party(["story", "rejected"], { service, providers, seed });
   evidence.runs.push(...party.runs);
   const run = await within(STARTED_WITHIN_MS, "a run to begin", begunOf(party));
@@ -50,7 +56,9 @@ export async function vanish({ service, providers, seed, evidence, tell }: World
     if (isOn) meanwhile += left.vanished;
     problems.push(...unlikeLetIn(wave, left));
   }
-  tell(`${vanished} were let in and vanished, ${meanwhile} of them in waves that began while the run was on`);
+  tell(
+    `${vanished} were let in and vanished, ${meanwhile} of them in waves that began while the run was on`,
+  );
   if (meanwhile === 0) problems.push("nobody vanished while the run was on");
   problems.push(...(await party.verdict()));
   const others = watchers(url, MOST_READERS - 50);
@@ -65,8 +73,12 @@ async function begunOf({ runs: [run], problems }: Party): Promise<Run> {
 }
 
 function unlikeLetIn(wave: number, { others }: Left): string[] {
-  const counts = Object.entries(Object.groupBy(others, (one) => one)).map(([met, some = []]) => `${some.length} met ${met}`);
-  return counts.length === 0 ? [] : [`of wave ${wave} ${others.length} of ${IN_A_WAVE} were not let in: ${counts.join(", ")}`];
+  const counts = Object.entries(Object.groupBy(others, (one) => one)).map(
+    ([met, some = []]) => `${some.length} met ${met}`,
+  );
+  return counts.length === 0
+    ? []
+    : [`of wave ${wave} ${others.length} of ${IN_A_WAVE} were not let in: ${counts.join(", ")}`];
 }
 
 /** 500 come at once: as many as may get in do, the others later, and each gets the whole log. */
@@ -79,10 +91,16 @@ export async function crowd(world: World): Promise<string[]> {
       return script(situation);
     };
   };
-  const models = Object.entries(storyModels(STORY_SPEED)).map(([model, script]) => [model, held(script)]);
+  const models = Object.entries(storyModels(STORY_SPEED)).map(([model, script]) => [
+    model,
+    held(script),
+  ]);
   const providers = await startSimulatedProviders({ models: Object.fromEntries(models) });
   try {
-    const { session_id: id } = await new ServiceClient(service.url).start({ baseUrl: providers.baseUrl, agents: STORY_AGENTS });
+    const { session_id: id } = await new ServiceClient(service.url).start({
+      baseUrl: providers.baseUrl,
+      agents: STORY_AGENTS,
+    });
     const url = `${service.url}${eventsPath(id, 1)}`;
     const all = watchers(url, CROWD);
     evidence.addClients(all);
@@ -93,7 +111,9 @@ export async function crowd(world: World): Promise<string[]> {
     return [
       ...(await unlikeReplay(all, url)),
       ...(await verdictOf(id, world, () => providers.requests())),
-      ...(refused >= fewest ? [] : [`${refused} of ${CROWD} were told to come later, with places for ${MOST_READERS}`]),
+      ...(refused >= fewest
+        ? []
+        : [`${refused} of ${CROWD} were told to come later, with places for ${MOST_READERS}`]),
     ];
   } finally {
     await providers.close();
@@ -104,11 +124,15 @@ export async function crowd(world: World): Promise<string[]> {
 async function met(all: readonly Watcher[]): Promise<void> {
   const giveUpAt = performance.now() + MET_WITHIN_MS;
   for (;;) {
-    const waiting = all.filter(({ frames, refusals }) => frames.length === 0 && refusals === 0).length;
+    const waiting = all.filter(
+      ({ frames, refusals }) => frames.length === 0 && refusals === 0,
+    ).length;
     if (waiting === 0) return;
     if (performance.now() > giveUpAt) {
       for (const watcher of all) watcher.leave();
-      throw new Error(`${waiting} of ${all.length} readers were neither let in nor told to come later.`);
+      throw new Error(
+        `${waiting} of ${all.length} readers were neither let in nor told to come later.`,
+      );
     }
     await sleep(20);
   }
@@ -132,12 +156,19 @@ export async function slow(world: World): Promise<string[]> {
     const id = await startLoud(service.url, provider, loudAgents);
     const url = `${service.url}${eventsPath(id, 1)}`;
     const fast = new Watcher(url);
-    const readers = Array.from({ length: SLOW_READERS }, () => new Watcher(url, { bytesPerSecond: 1_000 }));
+    const readers = Array.from(
+      { length: SLOW_READERS },
+      () => new Watcher(url, { bytesPerSecond: 1_000 }),
+    );
     evidence.addClients([fast, ...readers]);
     await met([fast, ...readers]);
     const startedAt = performance.now();
     provider.goOn();
-    const peak = await peakUntil(fast.ended, { sample: () => probe.sample(), most: MOST_LIVE_BYTES, models: provider });
+    const peak = await peakUntil(fast.ended, {
+      sample: () => probe.sample(),
+      most: MOST_LIVE_BYTES,
+      models: provider,
+    });
     const seconds = (performance.now() - startedAt) / 1_000;
     for (const reader of readers) reader.hurry();
     await Promise.all(readers.map(({ ended }) => ended));
@@ -148,10 +179,14 @@ export async function slow(world: World): Promise<string[]> {
     const waited = provider.mostWaiting();
     return [
       ...(await verdictOf(id, world, () => [])), // of its provider only how many waited is known
-      ...(waited <= MOST_AWAITING_HEADERS.models ? [] : [`I14: ${waited} requests waited for headers at once`]),
+      ...(waited <= MOST_AWAITING_HEADERS.models
+        ? []
+        : [`I14: ${waited} requests waited for headers at once`]),
       ...(wrong === 0 ? [] : [`I1: ${wrong} of ${SLOW_READERS} slow readers did not get the log`]),
       ...unclosed({ agents: loudAgents, logBytes: fast.bytes.length, stayed }),
-      ...(peak.live <= MOST_LIVE_BYTES ? [] : [`I16: ${Math.round(peak.live / 2 ** 20)} MiB were live`]),
+      ...(peak.live <= MOST_LIVE_BYTES
+        ? []
+        : [`I16: ${Math.round(peak.live / 2 ** 20)} MiB were live`]),
     ];
   } finally {
     probe.close();
@@ -160,9 +195,20 @@ export async function slow(world: World): Promise<string[]> {
 }
 
 /** A whole team writes more than slow readers can fall behind; of a smaller one's session nobody can say whether they must. */
-export function unclosed({ agents, logBytes, stayed }: { agents: number; logBytes: number; stayed: number }): string[] {
-  if (logBytes >= SURELY_BEHIND_BYTES) return stayed === 0 ? [] : [`${stayed} of ${SLOW_READERS} slow readers were never closed`];
-  return agents < LIMITS.agents ? [] : [`the largest session has only ${logBytes} bytes of log: nobody had to fall behind`];
+export function unclosed({
+  agents,
+  logBytes,
+  stayed,
+}: {
+  agents: number;
+  logBytes: number;
+  stayed: number;
+}): string[] {
+  if (logBytes >= SURELY_BEHIND_BYTES)
+    return stayed === 0 ? [] : [`${stayed} of ${SLOW_READERS} slow readers were never closed`];
+  return agents < LIMITS.agents
+    ? []
+    : [`the largest session has only ${logBytes} bytes of log: nobody had to fall behind`];
 }
 
 async function startLoud(url: string, { baseUrl }: LoudProvider, count: number): Promise<string> {
@@ -171,4 +217,5 @@ async function startLoud(url: string, { baseUrl }: LoudProvider, count: number):
   return (await new ServiceClient(url).start({ baseUrl, agents, config })).session_id;
 }
 
-const watchers = (url: string, count: number): Watcher[] => Array.from({ length: count }, () => new Watcher(url));
+const watchers = (url: string, count: number): Watcher[] =>
+  Array.from({ length: count }, () => new Watcher(url));

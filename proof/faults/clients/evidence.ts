@@ -32,7 +32,13 @@ export class Evidence {
     const kept = () => told(clients.map(({ bytes }) => bytes));
     this.addJson("clients.json", () => {
       const { places } = kept();
-      return clients.map(({ visits, losses, refusals, isOver }, nth) => ({ visits, losses, refusals, isOver, ...places[nth] }));
+      return clients.map(({ visits, losses, refusals, isOver }, nth) => ({
+        visits,
+        losses,
+        refusals,
+        isOver,
+        ...places[nth],
+      }));
     });
     this.add("clients.sse", () => Buffer.concat(kept().texts));
   }
@@ -67,5 +73,8 @@ export function told(all: readonly Buffer[]): { texts: Buffer[]; places: Place[]
     }
     places.set(text, { from, to: from + text.length });
   }
-  return { texts: texts.map(({ text }) => text), places: all.map((text) => places.get(text) ?? { from: 0, to: 0 }) };
+  return {
+    texts: texts.map(({ text }) => text),
+    places: all.map((text) => places.get(text) ?? { from: 0, to: 0 }),
+  };
 }

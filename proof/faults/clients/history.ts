@@ -41,11 +41,14 @@ const isGone = (status: number): boolean => status === 404;
 export async function histories(world: World, count: number): Promise<string[]> {
   const problems: string[] = [];
   const resumed = { fromIds: 0, events: 0 };
-  for (let nth = 0; nth < count; nth += 1) problems.push(...(await history(world, world.seed + nth, resumed)));
+  for (let nth = 0; nth < count; nth += 1)
+    problems.push(...(await history(world, world.seed + nth, resumed)));
   world.tell(
     `clients came back with the id of what they had seen ${resumed.fromIds} times, and were given ${resumed.events} events`,
   );
-  return resumed.events > 0 ? problems : [...problems, "nobody who came back with an id was given anything"];
+  return resumed.events > 0
+    ? problems
+    : [...problems, "nobody who came back with an id was given anything"];
 }
 
 /** How often clients came back with an id, and how many events they were given then. */
@@ -55,12 +58,20 @@ type Resumed = { fromIds: number; events: number };
  * 20 clients ask one session for turns, cancel, read and resume at random; at times one erases it. When all are done, what they
  * were told, what is left of it and what reached the providers are looked at together. Gives what was wrong, in sentences.
  */
-async function history({ service, providers, evidence }: World, seed: number, resumed: Resumed): Promise<string[]> {
+async function history(
+  { service, providers, evidence }: World,
+  seed: number,
+  resumed: Resumed,
+): Promise<string[]> {
   const chance = new Chance(seed);
   const agents = ["one", "two"].map((id) => ({ id, model: MODEL }));
   const [before, first] = [providers.requests().length, newMark()];
   const question = `When does water boil? ${first}`;
-  const { session_id: id } = await new ServiceClient(service.url).start({ baseUrl: providers.baseUrl, agents, question });
+  const { session_id: id } = await new ServiceClient(service.url).start({
+    baseUrl: providers.baseUrl,
+    agents,
+    question,
+  });
   const session = new Session(service.url, { id, first, resumed });
   const requests = () => session.own(providers.requests().slice(before));
   const kept = `history-${seed}-`;
@@ -69,10 +80,17 @@ async function history({ service, providers, evidence }: World, seed: number, re
   evidence.add(`${kept}log.sse`, () => Buffer.concat(session.log));
   evidence.addRequests(`${kept}requests.json`, requests);
   const clients = Array.from({ length: CLIENTS }, (_, nth) =>
-    actAtRandom(session, new Chance(seed * 100 + nth), nth === 0 && chance.int(1, ERASED_EACH) === 1),
+    actAtRandom(
+      session,
+      new Chance(seed * 100 + nth),
+      nth === 0 && chance.int(1, ERASED_EACH) === 1,
+    ),
   );
   await Promise.all(clients);
-  const problems = [...session.problems, ...(await verdictOn(session, requests).catch((error: unknown) => [String(error)]))];
+  const problems = [
+    ...session.problems,
+    ...(await verdictOn(session, requests).catch((error: unknown) => [String(error)])),
+  ];
   if (problems.length === 0) evidence.forget(kept);
   return problems.map((problem) => `history ${seed} of ${id}: ${problem}`);
 }
@@ -82,7 +100,17 @@ async function verdictOn(session: Session, requests: () => RecordedRequest[]): P
   await letGo({ requests });
   const { seen, operations, questions } = session;
   const given = [...seen.problems, ...(left === null ? [] : seen.unlike(session.log))];
-  return [...given, ...judgeHistory({ left, seen: seen.events, operations, questions, requests: requests(), answer })];
+  return [
+    ...given,
+    ...judgeHistory({
+      left,
+      seen: seen.events,
+      operations,
+      questions,
+      requests: requests(),
+      answer,
+    }),
+  ];
 }
 
 const newMark = (): string => crypto.randomUUID();
@@ -152,8 +180,15 @@ class Session {
   async ask(): Promise<void> {
     const mark = newMark();
     const body = { question: `And then? ${mark}` };
-    const told = await this.#note(`${this.#path}/turns`, { method: "POST", body }, (status, said) =>
-      status === 202 ? { type: "started", ...turnIn(said) } : status === 409 ? { type: "refused", ...turnIn(said) } : null,
+    const told = await this.#note(
+      `${this.#path}/turns`,
+      { method: "POST", body },
+      (status, said) =>
+        status === 202
+          ? { type: "started", ...turnIn(said) }
+          : status === 409
+            ? { type: "refused", ...turnIn(said) }
+            : null,
     );
     this.questions.push({ mark, turn: told?.type === "started" ? told.turn : null });
   }
@@ -167,7 +202,11 @@ class Session {
   read = () =>
     this.#note(this.#path, {}, (_, said) => {
       const { turns, meta } = SessionStatusSchema.parse(said);
-      return { type: "read", statuses: turns.map(({ status }) => status), sequence: meta.last_sequence };
+      return {
+        type: "read",
+        statuses: turns.map(({ status }) => status),
+        sequence: meta.last_sequence,
+      };
     });
 
   erase = () => this.#note(this.#path, { method: "DELETE" }, () => ({ type: "erased" }));
@@ -183,7 +222,10 @@ class Session {
 
   /** The stream behind this event, or from its beginning, left so long after it began. Gives the number of the last, if it was given any. */
   async resume(from: number | null, ms: number): Promise<number[]> {
-    const watcher = new Watcher(`${this.url}${this.#path}/events`, { turns: 1_000, ...(from !== null && { after: from }) });
+    const watcher = new Watcher(`${this.url}${this.#path}/events`, {
+      turns: 1_000,
+      ...(from !== null && { after: from }),
+    });
     await begun(watcher);
     await sleep(ms);
     watcher.leave();

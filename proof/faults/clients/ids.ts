@@ -12,7 +12,12 @@ const IDS: readonly { name: string; id: string; status: number; code: string }[]
   { name: "negative", id: "-1", status: 400, code: "bad_event_id" },
   { name: "a number in another notation", id: "1e3", status: 400, code: "bad_event_id" },
   { name: "a fraction", id: "1.5", status: 400, code: "bad_event_id" },
-  { name: "more than a number can tell", id: "9007199254740992", status: 400, code: "bad_event_id" },
+  {
+    name: "more than a number can tell",
+    id: "9007199254740992",
+    status: 400,
+    code: "bad_event_id",
+  },
   { name: "4 kB", id: "9".repeat(4_096), status: 400, code: "bad_event_id" },
   { name: "the future", id: "1000000", status: 409, code: "event_id_ahead" },
 ];
@@ -27,7 +32,10 @@ export async function strangeIds(world: World): Promise<string[]> {
   const { service, providers, evidence } = world;
   const client = new ServiceClient(service.url);
   const before = providers.requests().length;
-  const { session_id: id } = await client.start({ baseUrl: providers.baseUrl, agents: STORY_AGENTS });
+  const { session_id: id } = await client.start({
+    baseUrl: providers.baseUrl,
+    agents: STORY_AGENTS,
+  });
   const full = new Watcher(`${service.url}${sessionPath(id)}/events`);
   evidence.addClients([full]);
   const url = `${service.url}${eventsPath(id, 1)}`;
@@ -39,20 +47,28 @@ export async function strangeIds(world: World): Promise<string[]> {
   }
   await full.ended;
   const requests = () => providers.requests().slice(before); // nothing else runs meanwhile
-  return [...problems, ...(await ofAnotherRun(url, full)), ...(await verdictOf(id, world, requests))];
+  return [
+    ...problems,
+    ...(await ofAnotherRun(url, full)),
+    ...(await verdictOf(id, world, requests)),
+  ];
 }
 
 /** A number of another run is a number like any: what comes after it in this one is sent. */
 async function ofAnotherRun(url: string, full: Watcher): Promise<string[]> {
   const { text } = await ask(url, "7");
   const wanted = Buffer.concat(full.frames.slice(7)).toString();
-  return text.endsWith(wanted) && text.startsWith("retry:") ? [] : ["an id of another run was not taken as a number of this one"];
+  return text.endsWith(wanted) && text.startsWith("retry:")
+    ? []
+    : ["an id of another run was not taken as a number of this one"];
 }
 
 const ask = (url: string, id: string): Promise<Said> =>
   within(ANSWERED_WITHIN_MS, `the answer to the id ${id.slice(0, 20)}`, fetchFrom(url, id));
 
 async function fetchFrom(url: string, id: string): Promise<Said> {
-  const response = await fetch(url, { headers: { accept: "text/event-stream", "last-event-id": id, connection: "close" } });
+  const response = await fetch(url, {
+    headers: { accept: "text/event-stream", "last-event-id": id, connection: "close" },
+  });
   return { status: response.status, text: await response.text() };
 }

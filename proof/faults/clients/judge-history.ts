@@ -54,7 +54,9 @@ function judgeLeft(played: Played, { log, status }: NonNullable<Played["left"]>)
 function judgeErased({ seen, operations, requests }: Played): string[] {
   const upTo = Array.from({ length: seen.size }, (_, nth) => seen.get(nth + 1));
   const firstGap = upTo.indexOf(undefined);
-  const log = upTo.slice(0, firstGap < 0 ? upTo.length : firstGap).filter((event) => event !== undefined);
+  const log = upTo
+    .slice(0, firstGap < 0 ? upTo.length : firstGap)
+    .filter((event) => event !== undefined);
   const erases = operations.filter(({ told }) => told.type === "erased");
   const erasedAt = Math.min(...erases.map(({ to }) => to));
   const asked = [...cancelsOf(operations), ...erasesOf(log, erases)];
@@ -67,7 +69,9 @@ function disordered({ operations }: Played): string[] {
   const reached = longestOrder(operations);
   const all = operations.length;
   if (reached === all) return [];
-  return [`no order of the ${all} operations explains more than ${reached} of them: ${JSON.stringify(operations)}`];
+  return [
+    `no order of the ${all} operations explains more than ${reached} of them: ${JSON.stringify(operations)}`,
+  ];
 }
 
 const cut = (text: string): string => text.slice(0, 200);
@@ -77,7 +81,9 @@ function untrue({ told }: Operation, log: readonly WireEvent[]): string[] {
   switch (told.type) {
     case "started":
     case "refused":
-      return hasTurn(log, told.turn) ? [] : [`I2: turn ${told.turn} was acknowledged and is not in the log`];
+      return hasTurn(log, told.turn)
+        ? []
+        : [`I2: turn ${told.turn} was acknowledged and is not in the log`];
     case "cancelled":
       return untrueCancel(told, log);
     case "read":
@@ -85,9 +91,13 @@ function untrue({ told }: Operation, log: readonly WireEvent[]): string[] {
         ...told.statuses.flatMap((status, nth) =>
           status === "running" || status === statusIn(log, nth + 1)
             ? []
-            : [`I4: turn ${nth + 1} was read as ${status} and is ${statusIn(log, nth + 1)} in the log`],
+            : [
+                `I4: turn ${nth + 1} was read as ${status} and is ${statusIn(log, nth + 1)} in the log`,
+              ],
         ),
-        ...(told.sequence <= log.length ? [] : [`I2: ${told.sequence} events were read of, the log has ${log.length}`]),
+        ...(told.sequence <= log.length
+          ? []
+          : [`I2: ${told.sequence} events were read of, the log has ${log.length}`]),
       ];
     case "erased":
     case "gone":
@@ -103,21 +113,27 @@ function misbegun(log: readonly WireEvent[], questions: readonly Question[]): st
   return log.flatMap((event) => {
     if (event.type !== "turn.started") return [];
     const asked = questions.find(({ turn }) => turn === event.turn);
-    return asked && event.question.includes(asked.mark) ? [] : [`I2: turn ${event.turn} has another question than was told`];
+    return asked && event.question.includes(asked.mark)
+      ? []
+      : [`I2: turn ${event.turn} has another question than was told`];
   });
 }
 
 /** I3: each turn completed with what was presented, or was cancelled. */
 function misended(log: readonly WireEvent[], answer: string): string[] {
   return log.flatMap((event) => {
-    if (event.type === "turn.failed") return [`I3: turn ${event.turn} failed: ${cut(JSON.stringify(event))}`];
+    if (event.type === "turn.failed")
+      return [`I3: turn ${event.turn} failed: ${cut(JSON.stringify(event))}`];
     if (event.type !== "turn.completed" || event.answer === answer) return [];
     return [`I3: the answer of turn ${event.turn} is ${JSON.stringify(event.answer)}`];
   });
 }
 
 /** For each turn that was cancelled, the place where it begins if somebody had asked for that by then. */
-function cancelsIn(log: readonly WireEvent[], cancels: readonly Pick<Cancel, "turn" | "from">[]): number[] {
+function cancelsIn(
+  log: readonly WireEvent[],
+  cancels: readonly Pick<Cancel, "turn" | "from">[],
+): number[] {
   return cancels.flatMap(({ turn, from }) => {
     const begins = log.find((event) => event.type === "turn.started" && event.turn === turn);
     const ends = log.find((event) => event.type === "turn.cancelled" && event.turn === turn);
@@ -128,7 +144,10 @@ function cancelsIn(log: readonly WireEvent[], cancels: readonly Pick<Cancel, "tu
 type Cancel = { turn: number; from: number; to: number };
 
 /** Erasing ends the turn that runs, as cancelling does, and readers may still be told of it. */
-function erasesOf(log: readonly WireEvent[], erases: readonly Operation[]): Pick<Cancel, "turn" | "from">[] {
+function erasesOf(
+  log: readonly WireEvent[],
+  erases: readonly Operation[],
+): Pick<Cancel, "turn" | "from">[] {
   const last = log.findLast(({ type }) => type === "turn.started");
   return last ? erases.map(({ from }) => ({ turn: last.turn, from })) : [];
 }
@@ -143,7 +162,9 @@ function afterCancels({ operations, questions, requests }: Played): string[] {
   const turns = requests.map((request) => turnOf(request, questions));
   return [...Map.groupBy(cancelsOf(operations), ({ turn }) => turn)].flatMap(([turn, cancels]) => {
     const own = requests.filter((_, nth) => turns[nth] === turn);
-    return afterTheEnd(own, Math.min(...cancels.map(({ to }) => to))).map((problem) => `${problem} (turn ${turn})`);
+    return afterTheEnd(own, Math.min(...cancels.map(({ to }) => to))).map(
+      (problem) => `${problem} (turn ${turn})`,
+    );
   });
 }
 
@@ -156,6 +177,8 @@ function unasked({ questions, requests }: Played): string[] {
 /** The turn of the last question in it: those of earlier turns are told before. null: it was refused, or there is none. */
 function turnOf({ body }: RecordedRequest, questions: readonly Question[]): number | null {
   const text = JSON.stringify(body);
-  const places = questions.map(({ mark, turn }) => ({ turn, at: text.lastIndexOf(mark) })).filter(({ at }) => at >= 0);
+  const places = questions
+    .map(({ mark, turn }) => ({ turn, at: text.lastIndexOf(mark) }))
+    .filter(({ at }) => at >= 0);
   return places.toSorted((a, b) => b.at - a.at)[0]?.turn ?? null;
 }

@@ -42,7 +42,9 @@ export function longestOrder(operations: readonly Operation[]): number {
 
 /** Those that may come next: none that is left ended before they began. */
 function next(sorted: readonly Operation[], done: bigint): number[] {
-  const left = sorted.flatMap((operation, nth) => ((done >> BigInt(nth)) & 1n ? [] : [{ operation, nth }]));
+  const left = sorted.flatMap((operation, nth) =>
+    (done >> BigInt(nth)) & 1n ? [] : [{ operation, nth }],
+  );
   const firstEnd = Math.min(...left.map(({ operation }) => operation.to));
   return left.filter(({ operation }) => operation.from <= firstEnd).map(({ nth }) => nth);
 }
@@ -64,7 +66,9 @@ function tell(session: Session, told: Told): Session | null {
     case "gone":
       return isErased ? session : null;
     case "started":
-      return last !== "running" && told.turn === statuses.length + 1 ? { ...session, statuses: [...statuses, "running"] } : null;
+      return last !== "running" && told.turn === statuses.length + 1
+        ? { ...session, statuses: [...statuses, "running"] }
+        : null;
     case "refused":
       return last === "running" && told.turn === statuses.length ? session : null;
     case "cancelled": {

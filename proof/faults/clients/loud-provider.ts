@@ -8,9 +8,17 @@ const ANSWER_CHARS = 120_000;
 const PIECE_CHARS = 8_000;
 
 const BodySchema = z.object({
-  tools: z.array(z.object({ function: z.object({ name: z.string(), parameters: z.looseObject({}).optional() }) })).default([]),
+  tools: z
+    .array(
+      z.object({
+        function: z.object({ name: z.string(), parameters: z.looseObject({}).optional() }),
+      }),
+    )
+    .default([]),
 });
-const AliasesSchema = z.object({ properties: z.object({ agent_id: z.object({ enum: z.array(z.string()) }) }) });
+const AliasesSchema = z.object({
+  properties: z.object({ agent_id: z.object({ enum: z.array(z.string()) }) }),
+});
 
 export type LoudProvider = {
   baseUrl: string;
@@ -51,14 +59,17 @@ export async function startLoudProvider(): Promise<LoudProvider> {
       answers += 1;
       await send({
         role: "assistant",
-        tool_calls: [{ index: 0, id: `call_${answers}`, type: "function", function: { name, arguments: "" } }],
+        tool_calls: [
+          { index: 0, id: `call_${answers}`, type: "function", function: { name, arguments: "" } },
+        ],
       });
       for (const piece of pieces(JSON.stringify(args)))
         await send({ tool_calls: [{ index: 0, function: { arguments: piece } }] });
       await send({}, "tool_calls");
     };
     if (offered.has("new_answer")) await call("new_answer", { content: longText(answers) });
-    else if (offered.has("vote")) await call("vote", { agent_id: firstAlias(offered.get("vote")), reason: "It is long." });
+    else if (offered.has("vote"))
+      await call("vote", { agent_id: firstAlias(offered.get("vote")), reason: "It is long." });
     else {
       for (const piece of pieces(longText(answers))) await send({ content: piece });
       await send({}, "stop");
@@ -85,6 +96,9 @@ export async function startLoudProvider(): Promise<LoudProvider> {
 }
 
 /** One letter beyond Latin-1 is enough for the runtime to keep all of a text at two bytes a character. */
-const longText = (nth: number): string => `→ ${`Answer ${nth}. `.repeat(Math.ceil(ANSWER_CHARS / 12))}`.slice(0, ANSWER_CHARS);
-const pieces = (whole: string): string[] => whole.match(new RegExp(`[^]{1,${PIECE_CHARS}}`, "g")) ?? [];
-const firstAlias = (parameters: unknown): string => AliasesSchema.parse(parameters).properties.agent_id.enum[0] ?? "";
+const longText = (nth: number): string =>
+  `→ ${`Answer ${nth}. `.repeat(Math.ceil(ANSWER_CHARS / 12))}`.slice(0, ANSWER_CHARS);
+const pieces = (whole: string): string[] =>
+  whole.match(new RegExp(`[^]{1,${PIECE_CHARS}}`, "g")) ?? [];
+const firstAlias = (parameters: unknown): string =>
+  AliasesSchema.parse(parameters).properties.agent_id.enum[0] ?? "";

@@ -4,7 +4,10 @@ import { z } from "zod";
 import { within } from "../../../simulated/service/within";
 
 const TargetsSchema = z.array(z.object({ id: z.string(), webSocketDebuggerUrl: z.string() }));
-const UsageSchema = z.object({ id: z.number(), result: z.object({ usedSize: z.number(), backingStorageSize: z.number() }) });
+const UsageSchema = z.object({
+  id: z.number(),
+  result: z.object({ usedSize: z.number(), backingStorageSize: z.number() }),
+});
 
 /**
  * Bytes: `live` on the service's heap after a collection, buffers included, or null if the inspector kept silent; `resident` of the
@@ -24,11 +27,17 @@ const SILENCE_MS = 5_000;
 const LOOKS = 4;
 
 const SNAPSHOT_WITHIN_MS = 60_000;
-const ChunkSchema = z.object({ method: z.literal("HeapProfiler.addHeapSnapshotChunk"), params: z.object({ chunk: z.string() }) });
+const ChunkSchema = z.object({
+  method: z.literal("HeapProfiler.addHeapSnapshotChunk"),
+  params: z.object({ chunk: z.string() }),
+});
 /** Of V8's heap snapshots, what is needed to count: a node is as many numbers as it has fields, its name the number of a string. */
 const SnapshotSchema = z.object({
   snapshot: z.object({
-    meta: z.object({ node_fields: z.array(z.string()), node_types: z.tuple([z.array(z.string())], z.unknown()) }),
+    meta: z.object({
+      node_fields: z.array(z.string()),
+      node_types: z.tuple([z.array(z.string())], z.unknown()),
+    }),
   }),
   nodes: z.array(z.number()),
   strings: z.array(z.string()),
@@ -58,21 +67,32 @@ export class MemoryProbe {
       "the inspector",
       fetch(address, { signal: AbortSignal.timeout(CONNECTED_WITHIN_MS) }),
     );
-    const service = TargetsSchema.parse(await response.json()).find(({ id }) => id === "core:user:massgen-edge");
+    const service = TargetsSchema.parse(await response.json()).find(
+      ({ id }) => id === "core:user:massgen-edge",
+    );
     if (!service) throw new Error("The inspector does not know the service.");
     const socket = new WebSocket(service.webSocketDebuggerUrl);
     const opened = new Promise((open, failed) => {
       socket.addEventListener("open", open, { once: true });
-      socket.addEventListener("error", () => failed(new Error("The inspector refused the connection.")), { once: true });
+      socket.addEventListener(
+        "error",
+        () => failed(new Error("The inspector refused the connection.")),
+        { once: true },
+      );
     });
-    await within(CONNECTED_WITHIN_MS, "the inspector's connection", opened).catch((error: unknown) => {
-      socket.close();
-      throw error;
-    });
+    await within(CONNECTED_WITHIN_MS, "the inspector's connection", opened).catch(
+      (error: unknown) => {
+        socket.close();
+        throw error;
+      },
+    );
     return new MemoryProbe(socket, pid);
   }
 
-  sample = async (): Promise<MemorySample> => ({ live: await this.live(), resident: residentOf(this.#pid) });
+  sample = async (): Promise<MemorySample> => ({
+    live: await this.live(),
+    resident: residentOf(this.#pid),
+  });
 
   /** Bytes on the heap after a collection, or null: the inspector kept silent. */
   async live(): Promise<number | null> {
@@ -91,7 +111,8 @@ export class MemoryProbe {
     const chunks: string[] = [];
     const listen = ({ data }: MessageEvent): void => {
       const said = String(data);
-      if (said.startsWith('{"method":"HeapProfiler.addHeap')) chunks.push(ChunkSchema.parse(JSON.parse(said)).params.chunk);
+      if (said.startsWith('{"method":"HeapProfiler.addHeap'))
+        chunks.push(ChunkSchema.parse(JSON.parse(said)).params.chunk);
     };
     this.#socket.addEventListener("message", listen);
     try {
@@ -121,8 +142,10 @@ export class MemoryProbe {
 
 /** Bytes in memory of a process. Throws if it is gone. */
 export function residentOf(pid: number): number {
-  const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-  if (kilobytes === undefined) throw new Error(`Process ${pid} has no memory any more: it is over.`);
+  const [, kilobytes] =
+    /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  if (kilobytes === undefined)
+    throw new Error(`Process ${pid} has no memory any more: it is over.`);
   return Number(kilobytes) * 1_024;
 }
 
@@ -134,7 +157,11 @@ function liveIn(said: string): number {
 function countIn(json: string, name: string): number {
   const { snapshot, nodes, strings } = SnapshotSchema.parse(JSON.parse(json));
   const { node_fields: fields, node_types: types } = snapshot.meta;
-  const [typeAt, nameAt, object] = [fields.indexOf("type"), fields.indexOf("name"), types[0].indexOf("object")];
+  const [typeAt, nameAt, object] = [
+    fields.indexOf("type"),
+    fields.indexOf("name"),
+    types[0].indexOf("object"),
+  ];
   let count = 0;
   for (let node = 0; node < nodes.length; node += fields.length) {
     if (nodes[node + typeAt] === object && strings[nodes[node + nameAt] ?? -1] === name) count += 1;

@@ -28,7 +28,14 @@ type Options = {
  * found then counts. What is really held is held then, too. Throws if the service's heap could hardly be looked at.
  */
 export async function peakUntil(end: Promise<void>, options: Options): Promise<Peak> {
-  const { sample, most, models, everyMs = EVERY_MS, restMs = REST_MS, moreWithinMs = MORE_WITHIN_MS } = options;
+  const {
+    sample,
+    most,
+    models,
+    everyMs = EVERY_MS,
+    restMs = REST_MS,
+    moreWithinMs = MORE_WITHIN_MS,
+  } = options;
   const peak = { live: 0, resident: 0 };
   let samples = 0;
   const look = async (): Promise<void> => {
@@ -55,6 +62,7 @@ export async function peakUntil(end: Promise<void>, options: Options): Promise<P
   while (!(await Promise.race([isOver, sleep(everyMs, false)])));
   const until = performance.now() + moreWithinMs;
   while (samples < FEWEST_SAMPLES && performance.now() < until) await look();
-  if (samples < FEWEST_SAMPLES) throw new Error(`The memory could be looked at only ${samples} times.`);
+  if (samples < FEWEST_SAMPLES)
+    throw new Error(`The memory could be looked at only ${samples} times.`);
   return peak;
 }

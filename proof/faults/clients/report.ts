@@ -1,7 +1,14 @@
 import { type ClientFigures, commandOf } from "./campaign";
 
 /** What went wrong, then a line for each kind of client, the memory and the seed last. */
-export function toClientReport({ seed, histories, loudAgents, scenes, loud, seconds }: ClientFigures): string {
+export function toClientReport({
+  seed,
+  histories,
+  loudAgents,
+  scenes,
+  loud,
+  seconds,
+}: ClientFigures): string {
   const wrong = scenes
     .filter(({ problems }) => problems.length > 0)
     .flatMap(({ name, problems, folder }) => [
@@ -20,7 +27,13 @@ export function toClientReport({ seed, histories, loudAgents, scenes, loud, seco
         `Memory meanwhile   live heap ${mebibytes(loud.peak.live)} at most after collection (aim: 96 MiB), process ${mebibytes(loud.peak.resident)}`,
       ]
     : [];
-  return [...wrong, ...lines, ...memory, `Seed, time         ${seed}, ${Math.round(seconds)} s`, ""].join("\n");
+  return [
+    ...wrong,
+    ...lines,
+    ...memory,
+    `Seed, time         ${seed}, ${Math.round(seconds)} s`,
+    "",
+  ].join("\n");
 }
 
 const mebibytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(1)} MiB`;

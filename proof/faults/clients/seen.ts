@@ -16,8 +16,10 @@ export class Seen {
       const known = this.#frames.get(number) ?? frame;
       this.#frames.set(number, known);
       this.events.set(number, event);
-      if (number !== after + 1 + nth) this.problems.push(`I2: event ${number} came where ${after + 1 + nth} was due`);
-      if (!known.equals(frame)) this.problems.push(`I1: event ${number} is ${cut(frame)} here and ${cut(known)} there`);
+      if (number !== after + 1 + nth)
+        this.problems.push(`I2: event ${number} came where ${after + 1 + nth} was due`);
+      if (!known.equals(frame))
+        this.problems.push(`I1: event ${number} is ${cut(frame)} here and ${cut(known)} there`);
     }
     return after + frames.length;
   }
@@ -26,13 +28,17 @@ export class Seen {
   unlike(log: readonly Buffer[]): string[] {
     return [...this.#frames].flatMap(([number, given]) => {
       const kept = log[number - 1];
-      return kept?.equals(given) ? [] : [`I1: event ${number} was given as ${cut(given)} and is ${cut(kept ?? "nowhere")}`];
+      return kept?.equals(given)
+        ? []
+        : [`I1: event ${number} was given as ${cut(given)} and is ${cut(kept ?? "nowhere")}`];
     });
   }
 }
 
 /** The frame in which an event of a page comes on a stream: the same text, in one line. */
 export const toFrame = (event: WireEvent): Buffer =>
-  Buffer.from(`event: ${event.type}\nid: ${event.sequence_number}\ndata: ${JSON.stringify(event)}\n\n`);
+  Buffer.from(
+    `event: ${event.type}\nid: ${event.sequence_number}\ndata: ${JSON.stringify(event)}\n\n`,
+  );
 
 const cut = (text: Buffer | string): string => text.toString().slice(0, 200);

@@ -18,9 +18,16 @@ export type Left = { vanished: number; others: string[] };
  * So many raw connections to a stream that are reset as soon as they are let in. Where all places are taken they come again for
  * `fullForMs`. Resolves when all are gone.
  */
-export async function leaveInTheMiddle(origin: string, path: string, count: number, fullForMs = FULL_FOR_MS): Promise<Left> {
+export async function leaveInTheMiddle(
+  origin: string,
+  path: string,
+  count: number,
+  fullForMs = FULL_FOR_MS,
+): Promise<Left> {
   const { hostname, port } = new URL(origin);
-  const leaving = Array.from({ length: count }, () => leavePatiently({ host: hostname, port: Number(port), path }, fullForMs));
+  const leaving = Array.from({ length: count }, () =>
+    leavePatiently({ host: hostname, port: Number(port), path }, fullForMs),
+  );
   const met = await Promise.all(leaving);
   const others = met.filter((one) => one !== "200");
   return { vanished: met.length - others.length, others };
@@ -42,7 +49,9 @@ function leaveOne({ host, port, path }: Place): Promise<string> {
   return new Promise((gone) => {
     let [head, met] = ["", "closed without an answer"];
     const socket = connect(port, host, () =>
-      socket.write(`GET ${path} HTTP/1.1\r\nhost: ${host}:${port}\r\naccept: text/event-stream\r\n\r\n`),
+      socket.write(
+        `GET ${path} HTTP/1.1\r\nhost: ${host}:${port}\r\naccept: text/event-stream\r\n\r\n`,
+      ),
     );
     socket.setTimeout(SILENT_MS, () => {
       met = `nothing for ${SILENT_MS} ms`;

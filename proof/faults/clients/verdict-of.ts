@@ -22,5 +22,8 @@ export async function verdictOf(
   await letGo({ requests });
   const status = await new ServiceClient(url).status(session);
   evidence.addJson("status.json", () => status);
-  return [...judge({ frames: log.frames, status, requests: requests() }), ...overlapping(requests())];
+  return [
+    ...judge({ frames: log.frames, status, requests: requests() }),
+    ...overlapping(requests()),
+  ];
 }

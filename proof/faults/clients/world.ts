@@ -6,7 +6,13 @@ import type { Evidence } from "./evidence";
 export type Peak = { live: number; resident: number };
 
 /** What came of the largest session with its slow readers. */
-export type LoudFigures = { agents: number; logBytes: number; seconds: number; peak: Peak; visits: number };
+export type LoudFigures = {
+  agents: number;
+  logBytes: number;
+  seconds: number;
+  peak: Peak;
+  visits: number;
+};
 
 /** What clients that misbehave meet. */
 export type World = {

@@ -62,7 +62,11 @@ const plansFor = (kills: number): number => 20 + 4 * kills;
 export async function campaign(options: CampaignOptions): Promise<Figures> {
   const figures = noFigures(options.seed);
   const plans = plansOf(options, figures);
-  return played(plans, { figures, onCase: options.onCase, command: commandOf(options), tries: TRIES }, options.lanes);
+  return played(
+    plans,
+    { figures, onCase: options.onCase, command: commandOf(options), tries: TRIES },
+    options.lanes,
+  );
 }
 
 /** Plays one plan again, once, just as it is; `places.missed`: those of its places that it did not come to. */
@@ -89,7 +93,12 @@ export const noFigures = (seed: number): Figures => ({
 });
 
 /** What all lanes share. `command`: plays all of it again. `tries`: how often a plan is played that does not come to its places. */
-type Playing = { figures: Figures; onCase: CampaignOptions["onCase"]; command: string; tries: number };
+type Playing = {
+  figures: Figures;
+  onCase: CampaignOptions["onCase"];
+  command: string;
+  tries: number;
+};
 
 async function played(plans: Iterator<Plan>, playing: Playing, lanes: number): Promise<Figures> {
   const startedAt = performance.now();
@@ -104,7 +113,11 @@ async function played(plans: Iterator<Plan>, playing: Playing, lanes: number): P
  * One service, which plays plan after plan until none is left. Of what is over only that is kept which its books shall tell; then it
  * lies still, and all that it has written is looked at.
  */
-async function lane(service: FaultyService, plans: Iterator<Plan>, playing: Playing): Promise<void> {
+async function lane(
+  service: FaultyService,
+  plans: Iterator<Plan>,
+  playing: Playing,
+): Promise<void> {
   const { figures, command } = playing;
   try {
     await service.start();
@@ -115,16 +128,27 @@ async function lane(service: FaultyService, plans: Iterator<Plan>, playing: Play
     await sleep(TOLD_WITHIN_MS);
     await service.kill();
     // First the keys: reading a database writes its log into it.
-    const problems = played.length > 0 ? [...(await keysOnDisk(service.storage)), ...unsettled(service.storage, played)] : [];
+    const problems =
+      played.length > 0
+        ? [...(await keysOnDisk(service.storage)), ...unsettled(service.storage, played)]
+        : [];
     const again = { storage: service.storage, seed: figures.seed, command };
-    if (problems.length > 0) figures.failures.push({ problems, ...(await keepStorage(problems, again)) });
+    if (problems.length > 0)
+      figures.failures.push({ problems, ...(await keepStorage(problems, again)) });
   } finally {
     await service.stop();
   }
 }
 
 /** Books are of all the runs together: so is what repeats them, as far as lanes that share the plans can. */
-export const commandOf = ({ seed, kills, atRandom = 0, eachPlace, pairs, lanes }: CampaignOptions): string =>
+export const commandOf = ({
+  seed,
+  kills,
+  atRandom = 0,
+  eachPlace,
+  pairs,
+  lanes,
+}: CampaignOptions): string =>
   `npm run faults -- --seed ${seed} --kills ${kills} --at-random ${atRandom} --points ${eachPlace} --pairs ${pairs} --lanes ${lanes}`;
 
 type Lane = Playing & { service: FaultyService };
@@ -133,7 +157,10 @@ type Lane = Playing & { service: FaultyService };
 async function playUntilThere(plan: Plan, lane: Lane): Promise<Played[]> {
   const played: Played[] = [];
   for (;;) {
-    const { outcome, books } = await playWithProviders(played.length === 0 ? plan : atFirstVisit(plan), lane);
+    const { outcome, books } = await playWithProviders(
+      played.length === 0 ? plan : atFirstVisit(plan),
+      lane,
+    );
     played.push(books);
     if (!plan.isWanted || outcome.missed.length === 0) return played;
     if (played.length === lane.tries) {
@@ -143,7 +170,10 @@ async function playUntilThere(plan: Plan, lane: Lane): Promise<Played[]> {
   }
 }
 
-async function playWithProviders(plan: Plan, { service, figures, onCase }: Lane): Promise<{ outcome: Outcome; books: Played }> {
+async function playWithProviders(
+  plan: Plan,
+  { service, figures, onCase }: Lane,
+): Promise<{ outcome: Outcome; books: Played }> {
   const providers = await startSurroundings(); // with a record of this case alone
   try {
     const outcome = await play(plan, service, providers);
@@ -183,7 +213,11 @@ function* allPlans(
   for (let visit = 1; visit <= eachPlace; visit += 1) {
     for (const place of places) {
       figures.places.wanted += 1;
-      yield placePlan(seed + nth++, place, chance.int(1, place.visits ?? (eachPlace === 1 ? 1 : LATEST_VISIT)));
+      yield placePlan(
+        seed + nth++,
+        place,
+        chance.int(1, place.visits ?? (eachPlace === 1 ? 1 : LATEST_VISIT)),
+      );
     }
   }
   figures.pairs.wanted = pairs;
@@ -191,9 +225,11 @@ function* allPlans(
     yield pairPlan(seed + nth++, chance);
   }
   const inAll = () => figures.kills.random + figures.kills.atPlaces;
-  for (let left = plansFor(kills); left > 0 && inAll() < kills; left -= 1) yield anyPlan(seed + nth++);
+  for (let left = plansFor(kills); left > 0 && inAll() < kills; left -= 1)
+    yield anyPlan(seed + nth++);
   const atMoments = () => figures.kills.random;
-  for (let left = plansFor(atRandom); left > 0 && atMoments() < atRandom; left -= 1) yield randomPlan(seed + nth++);
+  for (let left = plansFor(atRandom); left > 0 && atMoments() < atRandom; left -= 1)
+    yield randomPlan(seed + nth++);
   if (inAll() < kills || atMoments() < atRandom) {
     figures.endedEarly = `${nth} cases came to ${inAll()} of ${kills} kills, ${atMoments()} of ${atRandom} at random moments`;
   }
@@ -219,16 +255,26 @@ function anyPlacePlan(seed: number, chance: Chance): Plan {
 
 function placePlan(seed: number, { point, kind, restarted, first }: Place, nth: number): Plan {
   // Whoever begins again there has something to take up.
-  const anyCall = { point: "commit.durable/call.started", nth: new Chance(seed).int(1, LATEST_VISIT) };
+  const anyCall = {
+    point: "commit.durable/call.started",
+    nth: new Chance(seed).int(1, LATEST_VISIT),
+  };
   const before = restarted ? [first ?? anyCall] : [];
-  return { seed, kinds: [kind, "cancelled"], kills: [...before, { point, nth: first ? 1 : nth }], isWanted: true };
+  return {
+    seed,
+    kinds: [kind, "cancelled"],
+    kills: [...before, { point, nth: first ? 1 : nth }],
+    isWanted: true,
+  };
 }
 
 /** The second place is come to by the restarted service, or not at all. */
 function pairPlan(seed: number, chance: Chance): Plan {
   const first = chance.pick(PLACES.filter(({ restarted }) => !restarted));
   const second = chance.pick(
-    PLACES.filter(({ kind, restarted, first: needed }) => (restarted && !needed) || kind === first.kind),
+    PLACES.filter(
+      ({ kind, restarted, first: needed }) => (restarted && !needed) || kind === first.kind,
+    ),
   );
   return {
     seed,
@@ -244,7 +290,9 @@ function pairPlan(seed: number, chance: Chance): Plan {
 
 async function note(outcome: Outcome, figures: Figures, service: FaultyService): Promise<void> {
   const { plan, killed, missed, problems, runs } = outcome;
-  const points = plan.kills.slice(0, killed.length).flatMap((kill) => ("point" in kill ? [kill.point] : []));
+  const points = plan.kills
+    .slice(0, killed.length)
+    .flatMap((kill) => ("point" in kill ? [kill.point] : []));
   const moments = killed.filter((_, at) => "afterMs" in (plan.kills[at] ?? {}));
   figures.kills.atPlaces += points.length;
   figures.kills.random += moments.filter(({ hit }) => hit.length > 0).length;
@@ -259,10 +307,14 @@ async function note(outcome: Outcome, figures: Figures, service: FaultyService):
     figures.runs,
     runs.map(({ name }) => name),
   );
-  if (problems.length > 0) figures.failures.push({ problems, ...(await keepEvidence(outcome, service)) });
+  if (problems.length > 0)
+    figures.failures.push({ problems, ...(await keepEvidence(outcome, service)) });
 }
 
-function counted(before: Readonly<Record<string, number>>, names: readonly string[]): Record<string, number> {
+function counted(
+  before: Readonly<Record<string, number>>,
+  names: readonly string[],
+): Record<string, number> {
   const counts = { ...before };
   for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
   return counts;

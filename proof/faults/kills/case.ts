@@ -13,13 +13,31 @@ export type Kill = { afterMs: number } | CrashPoint;
  * What is done to the service, and to which runs; all else is drawn from the seed. `isWanted`: its places shall be come to. `isPair`:
  * it is for two places, one after the other, and counts as such only if both are.
  */
-export type Plan = { seed: number; kinds: readonly KindName[]; kills: readonly Kill[]; isWanted: boolean; isPair?: true };
+export type Plan = {
+  seed: number;
+  kinds: readonly KindName[];
+  kills: readonly Kill[];
+  isWanted: boolean;
+  isPair?: true;
+};
 /**
  * One kill as it was. `killedAt`: when the signal was sent; `goneAt`: when the process was known to be dead, both as `performance.now()`
  * has it. `hit`: the runs that were on. `healthyMs`: from the new start to the first answer.
  */
-export type Killed = { where: string; killedAt: number; goneAt: number; hit: readonly Run[]; healthyMs: number };
-export type Outcome = { plan: Plan; runs: readonly Run[]; killed: Killed[]; missed: string[]; problems: string[] };
+export type Killed = {
+  where: string;
+  killedAt: number;
+  goneAt: number;
+  hit: readonly Run[];
+  healthyMs: number;
+};
+export type Outcome = {
+  plan: Plan;
+  runs: readonly Run[];
+  killed: Killed[];
+  missed: string[];
+  problems: string[];
+};
 
 /** A place that is not come to is given up when the runs are over, or after this. */
 const AT_PLACE_WITHIN_MS = 20_000;
@@ -28,7 +46,9 @@ const AT_PLACE_WITHIN_MS = 20_000;
 export function randomPlan(seed: number): Plan {
   const chance = new Chance(seed);
   const kinds = Array.from({ length: chance.int(2, 3) }, () => chance.pick(DRAWN));
-  const kills = Array.from({ length: chance.int(1, 3) }, (_, nth) => ({ afterMs: momentOf(chance, nth) }));
+  const kills = Array.from({ length: chance.int(1, 3) }, (_, nth) => ({
+    afterMs: momentOf(chance, nth),
+  }));
   return { seed, kinds, kills, isWanted: false };
 }
 
@@ -44,7 +64,11 @@ function momentOf(chance: Chance, nth: number): number {
 }
 
 /** Plays a plan on a running service, to the end of its runs and the verdict on each. Never throws for what the service does. */
-export async function play(plan: Plan, service: FaultyService, providers: Surroundings): Promise<Outcome> {
+export async function play(
+  plan: Plan,
+  service: FaultyService,
+  providers: Surroundings,
+): Promise<Outcome> {
   await service.order(ordersFor(plan.kills[0]));
   const party = new Party(plan.kinds, { service, providers, seed: plan.seed, isOnlyKilled: true });
   const { runs, problems } = party;
@@ -58,7 +82,11 @@ export async function play(plan: Plan, service: FaultyService, providers: Surrou
   return outcome;
 }
 
-async function killEach({ plan, runs, killed, missed }: Outcome, service: FaultyService, over: Promise<"over">): Promise<void> {
+async function killEach(
+  { plan, runs, killed, missed }: Outcome,
+  service: FaultyService,
+  over: Promise<"over">,
+): Promise<void> {
   for (const [nth, kill] of plan.kills.entries()) {
     if (!(await comeTo(kill, service, over))) {
       missed.push(whereOf(kill));
@@ -78,7 +106,11 @@ async function comeTo(kill: Kill, service: FaultyService, over: Promise<"over">)
     await sleep(kill.afterMs);
     return true;
   }
-  await Promise.race([service.standstill(), over, sleep(AT_PLACE_WITHIN_MS, undefined, { ref: false })]);
+  await Promise.race([
+    service.standstill(),
+    over,
+    sleep(AT_PLACE_WITHIN_MS, undefined, { ref: false }),
+  ]);
   // It can have come there together with the end of the runs, and would come there while it is asked about them.
   return (await service.standDown()) !== null;
 }

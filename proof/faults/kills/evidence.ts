@@ -4,11 +4,17 @@ import type { Outcome, Plan } from "./case";
 import { nameOf } from "./points";
 
 /** Keeps what is needed to understand a case that failed and to play it again; gives where it lies, and the command. */
-export async function keepEvidence(outcome: Outcome, service: FaultyService): Promise<{ folder: string; command: string }> {
+export async function keepEvidence(
+  outcome: Outcome,
+  service: FaultyService,
+): Promise<{ folder: string; command: string }> {
   const { plan, runs, killed, problems } = outcome;
   const command = commandOf(plan);
   const story = { plan, killed: killed.map(({ where, healthyMs }) => ({ where, healthyMs })) };
-  const folder = await keepCase({ name: `case-${plan.seed}`, command, problems, runs, story }, service);
+  const folder = await keepCase(
+    { name: `case-${plan.seed}`, command, problems, runs, story },
+    service,
+  );
   return { folder, command };
 }
 

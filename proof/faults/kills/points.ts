@@ -7,14 +7,22 @@ import type { KindName } from "../runs/kinds";
  * The named places where the service is killed, each with a kind of run that comes there. `restarted`: only a service that was
  * killed before does, at `first` where any other place will not do. `visits`: how often its runs surely come there. What the names mean is told where they are set (`../build/context.ts`, `sending.ts`, `bindings.ts`).
  */
-export type Place = { point: string; kind: KindName; restarted: boolean; first?: CrashPoint; visits?: number };
+export type Place = {
+  point: string;
+  kind: KindName;
+  restarted: boolean;
+  first?: CrashPoint;
+  visits?: number;
+};
 
 type EventType = SessionEvent["type"];
 /** Logged of a tool's call only when a kill cut it off. */
 type CutOff = "tool.unknown" | "tool.interrupted";
 const STAGES = ["open", "durable"] as const;
 /** Whatever is logged is at some time the last thing on disk, and at some time the first that is not; of one kind of run, or of two. */
-const EVENTS: Readonly<Record<Exclude<EventType, CutOff>, KindName | Readonly<Record<(typeof STAGES)[number], KindName>>>> = {
+const EVENTS: Readonly<
+  Record<Exclude<EventType, CutOff>, KindName | Readonly<Record<(typeof STAGES)[number], KindName>>>
+> = {
   "session.created": "story",
   "attempt.started": "story",
   "round.started": "mixed",
@@ -87,7 +95,13 @@ const OTHERS: Readonly<Partial<Record<KindName, readonly string[]>>> = {
     "tenant.commit.closed",
   ],
   mixed: ["send.chunk", "send.end"],
-  tools: ["tool.send.before", "tool.send.intended", "tool.send.sent", "tool.send.headers", "tool.send.end"],
+  tools: [
+    "tool.send.before",
+    "tool.send.intended",
+    "tool.send.sent",
+    "tool.send.headers",
+    "tool.send.end",
+  ],
   files: ["r2.before", "r2.after"],
   erased: ["erase.before", "erase.after", "r2.before", "r2.after", "d1.before", "d1.after"],
 };
@@ -95,7 +109,14 @@ const OTHERS: Readonly<Partial<Record<KindName, readonly string[]>>> = {
 /** Pieces of replies that each run of several agents gets at least. */
 const CHUNKS = 60;
 
-const AFTER_A_RESTART = ["boot.begin", "boot.commit.open", "boot.commit.closed", "boot.end", "boot.durable", "alarm.begin"];
+const AFTER_A_RESTART = [
+  "boot.begin",
+  "boot.commit.open",
+  "boot.commit.closed",
+  "boot.end",
+  "boot.durable",
+  "alarm.begin",
+];
 
 export const PLACES: readonly Place[] = [
   ...Object.entries(EVENTS).flatMap(([event, kind]) =>
@@ -106,10 +127,20 @@ export const PLACES: readonly Place[] = [
     })),
   ),
   ...CUT_OFF.flatMap(([event, first]) =>
-    STAGES.map((stage) => ({ point: `commit.${stage}/${event}`, kind: "tools" as const, restarted: true, first })),
+    STAGES.map((stage) => ({
+      point: `commit.${stage}/${event}`,
+      kind: "tools" as const,
+      restarted: true,
+      first,
+    })),
   ),
   ...entriesOf(OTHERS).flatMap(([kind, points]) =>
-    points.map((point) => ({ point, kind, restarted: false, ...(point === "send.chunk" && { visits: CHUNKS }) })),
+    points.map((point) => ({
+      point,
+      kind,
+      restarted: false,
+      ...(point === "send.chunk" && { visits: CHUNKS }),
+    })),
   ),
   ...AFTER_A_RESTART.map((point) => ({ point, kind: "story" as const, restarted: true })),
 ];
@@ -121,7 +152,8 @@ function entriesOf(others: typeof OTHERS): (readonly [KindName, readonly string[
 
 /** `commit.open/vote.cast:2` as it is typed. Throws `UsageError` if it is none. */
 export function parsePoint(text: string): CrashPoint {
-  const [, point, nth = "1"] = /^([a-z0-9]+(?:\.[a-z]+)+(?:\/[a-z_]+\.[a-z_]+)?)(?::(\d{1,9}))?$/.exec(text) ?? [];
+  const [, point, nth = "1"] =
+    /^([a-z0-9]+(?:\.[a-z]+)+(?:\/[a-z_]+\.[a-z_]+)?)(?::(\d{1,9}))?$/.exec(text) ?? [];
   if (point === undefined || Number(nth) < 1)
     throw new UsageError(`${text} names no point; write it like commit.open/vote.cast:2`);
   return { point, nth: Number(nth) };

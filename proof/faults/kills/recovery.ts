@@ -17,7 +17,11 @@ export function recoveryTimes(killed: readonly Blow[]): number[] {
   });
 }
 
-function firstEventAfter({ watchers }: Hit, { killedAt, goneAt }: Omit<Blow, "hit">, until: number): number[] {
+function firstEventAfter(
+  { watchers }: Hit,
+  { killedAt, goneAt }: Omit<Blow, "hit">,
+  until: number,
+): number[] {
   const [full] = watchers;
   if (!full) return [];
   const goneUnix = performance.timeOrigin + goneAt;

@@ -5,35 +5,68 @@ const AIM_MS = 2_000;
 
 /** Whether all that was asked for was played, and nothing went wrong. */
 export const isSound = ({ failures, places, pairs, endedEarly }: Figures): boolean =>
-  failures.length === 0 && places.missed.length === 0 && pairs.reached >= pairs.wanted && endedEarly === null;
+  failures.length === 0 &&
+  places.missed.length === 0 &&
+  pairs.reached >= pairs.wanted &&
+  endedEarly === null;
 
 /** What went wrong, then the figures. */
 export function toReport(figures: Figures): string {
-  const { kills, atPlace, places, pairs, runs, healthyMs, recoveryMs, failures, endedEarly, seconds } = figures;
+  const {
+    kills,
+    atPlace,
+    places,
+    pairs,
+    runs,
+    healthyMs,
+    recoveryMs,
+    failures,
+    endedEarly,
+    seconds,
+  } = figures;
   const total = Object.values(runs).reduce((sum, count) => sum + count, 0);
   const lines = [
-    ["Kills", `${kills.random + kills.atPlaces}: ${kills.random} at random moments of runs, ${kills.atPlaces} at named places`],
-    ...(kills.idle === 0 ? [] : [["Not among them", `${kills.idle} at moments when no run was seen to be on`]]),
+    [
+      "Kills",
+      `${kills.random + kills.atPlaces}: ${kills.random} at random moments of runs, ${kills.atPlaces} at named places`,
+    ],
+    ...(kills.idle === 0
+      ? []
+      : [["Not among them", `${kills.idle} at moments when no run was seen to be on`]]),
     ...(places.wanted === 0 ? [] : [["Places come to", comeTo(places)]]),
-    ...(pairs.tried === 0 ? [] : [["Pairs of places", `${pairs.reached} of ${pairs.tried} that were tried${wantedOf(pairs)}`]]),
+    ...(pairs.tried === 0
+      ? []
+      : [
+          [
+            "Pairs of places",
+            `${pairs.reached} of ${pairs.tried} that were tried${wantedOf(pairs)}`,
+          ],
+        ]),
     ...(kills.atPlaces === 0 ? [] : [["Of them at", list(byStage(atPlace))]]),
     ["Runs", `${total}: ${list(runs)}`],
     ["Broken promises", `${failures.length}`],
     ["Healthy after a restart", spread(healthyMs)],
-    ["SIGKILL to next event", `${spread(recoveryMs)} (aim: a median under ${AIM_MS} ms${verdict(recoveryMs)})`],
+    [
+      "SIGKILL to next event",
+      `${spread(recoveryMs)} (aim: a median under ${AIM_MS} ms${verdict(recoveryMs)})`,
+    ],
     ...(endedEarly === null ? [] : [["Ended early", endedEarly]]),
     ["Seed, time", `${figures.seed}, ${Math.round(seconds)} s`],
   ];
   const width = Math.max(...lines.map(([name = ""]) => name.length));
-  return [...failures.flatMap(failureLines), ...lines.map(([name = "", what]) => `${name.padEnd(width)}  ${what}`), ""].join(
-    "\n",
-  );
+  return [
+    ...failures.flatMap(failureLines),
+    ...lines.map(([name = "", what]) => `${name.padEnd(width)}  ${what}`),
+    "",
+  ].join("\n");
 }
 
 /** Places together that differ by the event in a commit only. */
 function byStage(atPlace: Figures["atPlace"]): Record<string, number> {
   const stages = Map.groupBy(Object.entries(atPlace), ([name]) => name.split("/")[0] ?? name);
-  return Object.fromEntries([...stages].map(([stage, some]) => [stage, some.reduce((sum, [, count]) => sum + count, 0)]));
+  return Object.fromEntries(
+    [...stages].map(([stage, some]) => [stage, some.reduce((sum, [, count]) => sum + count, 0)]),
+  );
 }
 
 const list = (counts: Readonly<Record<string, number>>): string =>
@@ -45,7 +78,8 @@ const list = (counts: Readonly<Record<string, number>>): string =>
 const comeTo = ({ reached, wanted, missed }: Figures["places"]): string =>
   `${reached} of ${wanted}${missed.length === 0 ? "" : `; not come to: ${missed.join(", ")}`}`;
 
-const wantedOf = ({ reached, wanted }: Figures["pairs"]): string => (reached < wanted ? `, and ${wanted} were asked for` : "");
+const wantedOf = ({ reached, wanted }: Figures["pairs"]): string =>
+  reached < wanted ? `, and ${wanted} were asked for` : "";
 
 const failureLines = ({ problems, folder, command }: Figures["failures"][number]): string[] => [
   ...problems.map((problem) => `✗ ${problem}`),

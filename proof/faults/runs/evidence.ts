@@ -5,15 +5,28 @@ import type { Run } from "./run";
 const EVIDENCE = "node_modules/.cache/massgen-edge/faults";
 
 /** Something that failed. `story`: what was done, as far as the command does not say it. */
-export type Failed = { name: string; command: string; problems: readonly string[]; runs: readonly Run[]; story?: object };
+export type Failed = {
+  name: string;
+  command: string;
+  problems: readonly string[];
+  runs: readonly Run[];
+  story?: object;
+};
 
 /** Keeps what is needed to understand it and to play it again; gives where it lies. `output`: what the service printed. */
-export async function keepCase({ name, runs, story, ...said }: Failed, { output }: { output: string }): Promise<string> {
+export async function keepCase(
+  { name, runs, story, ...said }: Failed,
+  { output }: { output: string },
+): Promise<string> {
   const folder = folderOf(name);
   await mkdir(folder, { recursive: true });
-  await writeFile(path.join(folder, "case.json"), `${JSON.stringify({ ...said, ...story }, null, 2)}\n`);
+  await writeFile(
+    path.join(folder, "case.json"),
+    `${JSON.stringify({ ...said, ...story }, null, 2)}\n`,
+  );
   await writeFile(path.join(folder, "service.log"), output);
-  for (const [nth, run] of runs.entries()) await keepRun(path.join(folder, `${nth + 1}-${run.name}`), run);
+  for (const [nth, run] of runs.entries())
+    await keepRun(path.join(folder, `${nth + 1}-${run.name}`), run);
   return folder;
 }
 
@@ -28,18 +41,26 @@ export async function keepStorage(
     await rm(copy, { recursive: true, force: true }); // half of it tells nothing, and may have filled the disk
     throw error;
   });
-  await writeFile(path.join(folder, "storage.json"), `${JSON.stringify({ command, problems }, null, 2)}\n`);
+  await writeFile(
+    path.join(folder, "storage.json"),
+    `${JSON.stringify({ command, problems }, null, 2)}\n`,
+  );
   return { folder, command };
 }
 
-const folderOf = (name: string): string => path.resolve(EVIDENCE, name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-"));
+const folderOf = (name: string): string =>
+  path.resolve(EVIDENCE, name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-"));
 
 /** What each of its clients got, the log as it is now if there still is one, and what reached the providers and the tools. */
 async function keepRun(prefix: string, run: Run): Promise<void> {
-  for (const [nth, watcher] of run.watchers.entries()) await writeFile(`${prefix}-client-${nth}.sse`, watcher.bytes);
+  for (const [nth, watcher] of run.watchers.entries())
+    await writeFile(`${prefix}-client-${nth}.sse`, watcher.bytes);
   const requests = run.requests().map(({ headers: _, ...request }) => request);
   await writeFile(`${prefix}-requests.json`, `${JSON.stringify(requests, null, 2)}\n`);
-  await writeFile(`${prefix}-tool-requests.json`, `${JSON.stringify(run.toolRequests(), null, 2)}\n`);
+  await writeFile(
+    `${prefix}-tool-requests.json`,
+    `${JSON.stringify(run.toolRequests(), null, 2)}\n`,
+  );
   const log = await run.log().catch((error: unknown) => String(error));
   await writeFile(`${prefix}-log.json`, log);
 }

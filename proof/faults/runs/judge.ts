@@ -4,9 +4,19 @@ import type { z } from "zod";
 import { isTerminal, type WireEvent } from "../../../src/protocol/events";
 import { CancelledSchema } from "../../../src/protocol/listings";
 import { check } from "../../../checker";
-import { broken, misfolded, misnumbered, toEvent, undercharged } from "../../../tests/e2e/support/verdict";
+import {
+  broken,
+  misfolded,
+  misnumbered,
+  toEvent,
+  undercharged,
+} from "../../../tests/e2e/support/verdict";
 import type { Watcher } from "../../../tests/e2e/support/watcher";
-import { charges, peakAwaitingHeaders, type RecordedRequest } from "../../../simulated/providers/ledger";
+import {
+  charges,
+  peakAwaitingHeaders,
+  type RecordedRequest,
+} from "../../../simulated/providers/ledger";
 import type { Run } from "./run";
 import { missshown } from "./shown";
 import { reachedTools, type ToolRequest, toolProblems } from "./tool-witness";
@@ -20,7 +30,16 @@ const CLOSED_WITHIN_MS = 2_000;
 
 /** What is looked at of a run that is over, which clients played and others can tell of. */
 export type Judged = Pick<Run, Fact | Look> & { watchers: readonly Reader[] };
-type Fact = "kind" | "session" | "turns" | "canary" | "capUsd" | "cancelledAt" | "cancelled" | "erasedAt" | "killedAt";
+type Fact =
+  | "kind"
+  | "session"
+  | "turns"
+  | "canary"
+  | "capUsd"
+  | "cancelledAt"
+  | "cancelled"
+  | "erasedAt"
+  | "killedAt";
 type Look =
   | "requests"
   | "replay"
@@ -72,10 +91,14 @@ export async function judgeRun(run: Judged): Promise<string[]> {
 }
 
 /** Waits until nothing of it is open at a provider or a tool, or should no longer be. */
-export async function letGo(run: Pick<Judged, "requests"> & Partial<Pick<Judged, "toolRequests">>): Promise<void> {
+export async function letGo(
+  run: Pick<Judged, "requests"> & Partial<Pick<Judged, "toolRequests">>,
+): Promise<void> {
   const giveUpAt = performance.now() + CLOSED_WITHIN_MS;
   const isOpen = () =>
-    [...run.requests(), ...(run.toolRequests?.() ?? [])].some((one) => one.endedAt === null && !isListening(one));
+    [...run.requests(), ...(run.toolRequests?.() ?? [])].some(
+      (one) => one.endedAt === null && !isListening(one),
+    );
   while (isOpen() && performance.now() < giveUpAt) await sleep(20);
 }
 
@@ -87,7 +110,9 @@ async function judgeErased(run: Judged): Promise<string[]> {
   const listed = await run.listed();
   return [
     ...misnumbered(seen),
-    ...check(seen, { finished: false }).map(({ invariant, sentence }) => `${invariant}: ${sentence}`),
+    ...check(seen, { finished: false }).map(
+      ({ invariant, sentence }) => `${invariant}: ${sentence}`,
+    ),
     ...(status === 404 ? [] : [`the erased session answers ${status}`]),
     ...(listed.length === 0 ? [] : ["the erased session is listed"]),
     ...afterTheEnd([...run.requests(), ...run.toolRequests()], run.erasedAt),
@@ -113,7 +138,8 @@ function difference({ frames }: Reader, wanted: readonly Buffer[], nth: number):
   return `I1: watcher ${nth} got ${text(got)} where the log has ${text(right)}`;
 }
 
-const text = (frame: Buffer | undefined): string => frame?.toString().trim().slice(0, 300) ?? "nothing";
+const text = (frame: Buffer | undefined): string =>
+  frame?.toString().trim().slice(0, 300) ?? "nothing";
 
 /**
  * I10: the turn's result has the winner's files, each as it was written, every call of a file tool is on record once, and what
@@ -124,7 +150,9 @@ async function misfiled(run: Judged, events: readonly WireEvent[]): Promise<stri
   if (!files) return [];
   const found = await run.files();
   return [
-    ...(isDeepStrictEqual(found, files) ? [] : [`I10: the result has the files ${JSON.stringify(found)}`]),
+    ...(isDeepStrictEqual(found, files)
+      ? []
+      : [`I10: the result has the files ${JSON.stringify(found)}`]),
     ...trailProblems(events).map((problem) => `I10: ${problem}`),
     ...(await misstored(run, events)),
   ];
@@ -134,7 +162,8 @@ type Answer = Extract<WireEvent, { type: "answer.submitted" | "presentation.comp
 
 /** Whether it has a snapshot of its own. */
 const isFrozen = (event: WireEvent): event is Answer =>
-  event.type === "presentation.completed" || (event.type === "answer.submitted" && event.snapshot === event.label);
+  event.type === "presentation.completed" ||
+  (event.type === "answer.submitted" && event.snapshot === event.label);
 
 /** I10: every snapshot is in R2, whole, with the files that the API gives, and there is nothing else to be done about files. */
 async function misstored(run: Judged, events: readonly WireEvent[]): Promise<string[]> {
@@ -146,7 +175,9 @@ async function misstored(run: Judged, events: readonly WireEvent[]): Promise<str
   const isThere = isDeepStrictEqual(trees, wanted);
   return [
     ...(left === 0 ? [] : [`I10: ${left} things are still to be done about its files`]),
-    ...(isThere ? [] : [`I10: in R2 there is ${JSON.stringify(trees)} instead of ${JSON.stringify(wanted)}`]),
+    ...(isThere
+      ? []
+      : [`I10: in R2 there is ${JSON.stringify(trees)} instead of ${JSON.stringify(wanted)}`]),
     ...problems.map((problem) => `I10: ${problem}`),
   ];
 }
@@ -157,26 +188,42 @@ function misended(events: readonly WireEvent[], { kind, turns }: Judged): string
   const wrong = ends.filter(({ type }) => !kind.ends.some((end) => end === type));
   const own = ends.filter((event) => event.type === "turn.failed" && event.code === "internal");
   const settled = events.findLast((event) => event.type === "attempt.settled");
-  const answers = events.flatMap((event) => (event.type === "turn.completed" ? [event.answer] : []));
+  const answers = events.flatMap((event) =>
+    event.type === "turn.completed" ? [event.answer] : [],
+  );
   return [
     ...(ends.length === turns ? [] : [`I4: ${ends.length} turns ended instead of ${turns}`]),
     ...wrong.map((end) => `I3: it ended with ${JSON.stringify(end)}`),
     ...own.map((end) => `I3: a fault of the service itself ended turn ${end.turn}`),
-    ...(!kind.endedBy || settled?.ended_by === kind.endedBy ? [] : [`I6: it was settled by ${settled?.ended_by ?? "nothing"}`]),
+    ...(!kind.endedBy || settled?.ended_by === kind.endedBy
+      ? []
+      : [`I6: it was settled by ${settled?.ended_by ?? "nothing"}`]),
     ...answers.flatMap((answer) =>
-      kind.answer === null || answer === kind.answer ? [] : [`I3: the answer is ${JSON.stringify(answer)}`],
+      kind.answer === null || answer === kind.answer
+        ? []
+        : [`I3: the answer is ${JSON.stringify(answer)}`],
     ),
   ];
 }
 
 /** I11: what the provider charged never passed the cap, at no moment. */
-function overspent(events: readonly WireEvent[], requests: readonly RecordedRequest[], capUsd: number | null): string[] {
+function overspent(
+  events: readonly WireEvent[],
+  requests: readonly RecordedRequest[],
+  capUsd: number | null,
+): string[] {
   if (capUsd === null) return [];
-  const agents = events.flatMap((event) => (event.type === "session.created" ? event.rules.agents : []));
+  const agents = events.flatMap((event) =>
+    event.type === "session.created" ? event.rules.agents : [],
+  );
   const price = (model: string) => agents.find((agent) => agent.model === model)?.price;
   let spent = 0;
-  for (const { model, inputTokens, outputTokens } of charges(requests).sort((a, b) => a.at - b.at)) {
-    spent += (inputTokens * (price(model)?.input ?? 0) + outputTokens * (price(model)?.output ?? 0)) / 1_000_000;
+  for (const { model, inputTokens, outputTokens } of charges(requests).sort(
+    (a, b) => a.at - b.at,
+  )) {
+    spent +=
+      (inputTokens * (price(model)?.input ?? 0) + outputTokens * (price(model)?.output ?? 0)) /
+      1_000_000;
   }
   return spent <= capUsd + 1e-9 ? [] : [`I11: $${spent} was charged under a cap of $${capUsd}`];
 }
@@ -189,16 +236,31 @@ const unfelt = (events: readonly WireEvent[], { kind, capUsd }: Judged): string[
 
 /** I11, of tokens. */
 function overtaken(requests: readonly RecordedRequest[], cap: number | undefined): string[] {
-  const taken = charges(requests).reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens, 0);
-  return cap === undefined || taken <= cap ? [] : [`I11: ${taken} tokens were charged under a cap of ${cap}`];
+  const taken = charges(requests).reduce(
+    (sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens,
+    0,
+  );
+  return cap === undefined || taken <= cap
+    ? []
+    : [`I11: ${taken} tokens were charged under a cap of ${cap}`];
 }
 
 /** I14: of models' requests alone, and of all together. */
-export function overlapping(models: readonly RecordedRequest[], tools: readonly ToolRequest[] = []): string[] {
-  const [ofModels, inAll] = [peakAwaitingHeaders(models), peakAwaitingHeaders([...models, ...tools])];
+export function overlapping(
+  models: readonly RecordedRequest[],
+  tools: readonly ToolRequest[] = [],
+): string[] {
+  const [ofModels, inAll] = [
+    peakAwaitingHeaders(models),
+    peakAwaitingHeaders([...models, ...tools]),
+  ];
   return [
-    ...(ofModels <= MOST_AWAITING_HEADERS.models ? [] : [`I14: ${ofModels} requests for models waited for headers at once`]),
-    ...(inAll <= MOST_AWAITING_HEADERS.inAll ? [] : [`I14: ${inAll} requests in all waited for headers at once`]),
+    ...(ofModels <= MOST_AWAITING_HEADERS.models
+      ? []
+      : [`I14: ${ofModels} requests for models waited for headers at once`]),
+    ...(inAll <= MOST_AWAITING_HEADERS.inAll
+      ? []
+      : [`I14: ${inAll} requests in all waited for headers at once`]),
   ];
 }
 
@@ -206,29 +268,44 @@ export function overlapping(models: readonly RecordedRequest[], tools: readonly 
  * I15: once a cancel or an erase is acknowledged (Unix ms; null: neither was) nothing new begins, and what was open is let go of soon. A
  * tool server is told so, which is a request too, and what it has to tell by itself is heard for as long as the connection rests.
  */
-export function afterTheEnd(requests: readonly (RecordedRequest | ToolRequest)[], at: number | null): string[] {
+export function afterTheEnd(
+  requests: readonly (RecordedRequest | ToolRequest)[],
+  at: number | null,
+): string[] {
   if (at === null) return [];
   const late = requests.filter((one) => one.startedAt > at + UNDER_WAY_MS && !isLeaving(one));
-  const open = requests.filter((one) => (one.endedAt === null || one.endedAt > at + CLOSED_WITHIN_MS) && !isListening(one));
+  const open = requests.filter(
+    (one) => (one.endedAt === null || one.endedAt > at + CLOSED_WITHIN_MS) && !isListening(one),
+  );
   return [
-    ...(late.length === 0 ? [] : [`I15: ${late.length} requests began after the end was acknowledged`]),
-    ...(open.length === 0 ? [] : [`I15: ${open.length} requests were open 2 s after the end was acknowledged`]),
+    ...(late.length === 0
+      ? []
+      : [`I15: ${late.length} requests began after the end was acknowledged`]),
+    ...(open.length === 0
+      ? []
+      : [`I15: ${open.length} requests were open 2 s after the end was acknowledged`]),
   ];
 }
 
-const isLeaving = (request: object): boolean => "purpose" in request && request.purpose === "leaving";
-const isListening = (request: object): boolean => "purpose" in request && request.purpose === "listening";
+const isLeaving = (request: object): boolean =>
+  "purpose" in request && request.purpose === "leaving";
+const isListening = (request: object): boolean =>
+  "purpose" in request && request.purpose === "listening";
 
 /** I15: to cancel twice is to cancel once. */
 const unequal = (answers: readonly string[]): string[] =>
-  answers.every((answer) => answer === answers[0]) ? [] : [`I15: cancels were answered ${answers.join(" and then ")}`];
+  answers.every((answer) => answer === answers[0])
+    ? []
+    : [`I15: cancels were answered ${answers.join(" and then ")}`];
 
 /** I2: what a cancel was answered is of this session, and true of its log. */
 function misacknowledged(answer: string, log: readonly WireEvent[], { session }: Judged): string[] {
   const told = cancelledOf(answer);
   if (told === null) return [`I2: a cancel was answered ${JSON.stringify(answer.slice(0, 300))}`];
   return [
-    ...(told.session_id === session ? [] : [`I2: a cancel of ${session} was answered for ${told.session_id}`]),
+    ...(told.session_id === session
+      ? []
+      : [`I2: a cancel of ${session} was answered for ${told.session_id}`]),
     ...untrueCancel(told, log),
   ];
 }
@@ -242,14 +319,20 @@ function cancelledOf(answer: string): z.infer<typeof CancelledSchema> | null {
 }
 
 /** I2: a turn has ended in the log as a cancel was told that it had. */
-export function untrueCancel({ turn, status }: { turn: number; status: string }, log: readonly WireEvent[]): string[] {
+export function untrueCancel(
+  { turn, status }: { turn: number; status: string },
+  log: readonly WireEvent[],
+): string[] {
   const logged = statusIn(log, turn);
-  return logged === status ? [] : [`I2: turn ${turn} was acknowledged as ${status} and is ${logged} in the log`];
+  return logged === status
+    ? []
+    : [`I2: turn ${turn} was acknowledged as ${status} and is ${logged} in the log`];
 }
 
 /** How a turn ended; null: it did not, or there is none. */
 export const statusIn = (log: readonly WireEvent[], turn: number): string | null =>
-  log.find((event) => event.turn === turn && isTerminal(event.type))?.type.slice("turn.".length) ?? null;
+  log.find((event) => event.turn === turn && isTerminal(event.type))?.type.slice("turn.".length) ??
+  null;
 
 /** Where the log ended each time that the process died. */
 const deathsIn = (events: readonly WireEvent[], killedAt: readonly number[]): number[] =>
@@ -261,10 +344,14 @@ const leaked = (log: readonly Buffer[], canary: string): string[] =>
 
 /** I21: labels say who wrote what, and in which order. Names that no text holds by chance are looked for elsewhere. */
 function labelled(requests: readonly RecordedRequest[]): string[] {
-  const labels = requests.flatMap(({ body }) => /\bagent\d+\.(\d|final)/.exec(JSON.stringify(body))?.[0] ?? []);
+  const labels = requests.flatMap(
+    ({ body }) => /\bagent\d+\.(\d|final)/.exec(JSON.stringify(body))?.[0] ?? [],
+  );
   return [...new Set(labels)].map((label) => `I21: a model was sent the label ${label}`);
 }
 
 /** I2, A15: however often it was asked for, it is there once. */
 const twice = (listed: readonly string[], { session }: Judged): string[] =>
-  listed.length === 1 && listed[0] === session ? [] : [`I2: ${session} is listed as ${JSON.stringify(listed)}`];
+  listed.length === 1 && listed[0] === session
+    ? []
+    : [`I2: ${session} is listed as ${JSON.stringify(listed)}`];

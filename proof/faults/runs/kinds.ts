@@ -45,7 +45,12 @@ const rejecting = paced({ ttftMs: 60, tokensPerSecond: 300 }, rejects(NOT_YET, q
 type Agent = { id: string; model: string; backend: Readonly<Record<string, unknown>> };
 
 /** What somebody does to the run beside watching it. */
-export type Deed = "cancels it" | "cancels it once it waits" | "cancels it once its tools work" | "erases it" | "asks again";
+export type Deed =
+  | "cancels it"
+  | "cancels it once it waits"
+  | "cancels it once its tools work"
+  | "erases it"
+  | "asks again";
 
 /** A kind of run, and what must come of it however often the service is killed. */
 export type Kind = {
@@ -104,10 +109,18 @@ const looker = worksOnFiles({
   beforeVote: [["read_file", { path: "/peers/{best}/src/boil.sh" }]],
 });
 /** 1.2 MB: too large for a row, so that it lies in R2 before its answer is given. */
-const HEAP = { heap: `${Array.from({ length: 9_000 }, (_, nth) => nth + 1).join("\n")}\n`.repeat(28) };
+const HEAP = {
+  heap: `${Array.from({ length: 9_000 }, (_, nth) => nth + 1).join("\n")}\n`.repeat(28),
+};
 const hoarder = worksOnFiles({
   first: [
-    ["run_command", { command: "seq 1 9000 > a && cat a a a a > b && for i in 1 2 3 4 5 6 7; do cat b >> heap; done; rm a b" }],
+    [
+      "run_command",
+      {
+        command:
+          "seq 1 9000 > a && cat a a a a > b && for i in 1 2 3 4 5 6 7; do cat b >> heap; done; rm a b",
+      },
+    ],
   ],
   answer: "At 100 °C, which is among all the numbers of the heap.",
 });
@@ -128,7 +141,8 @@ const clumsy = byStage({
     if (callIndex === 0) return { text: "Let me see." };
     return newAnswer(callIndex === 1 ? "" : "At 100 °C.");
   },
-  deciding: (situation) => (situation.callIndex === 0 ? vote(situation, { voteFor: () => "agent9" }) : vote(situation)),
+  deciding: (situation) =>
+    situation.callIndex === 0 ? vote(situation, { voteFor: () => "agent9" }) : vote(situation),
   presenting: () => ({ text: YES }),
 });
 /** Looks things up before it presents, and says where it found them. */
@@ -166,7 +180,10 @@ const asker = worksOnFiles({
 });
 /** They wait for what does not come, one for a tool over HTTP, one for a tool server. */
 const NOTHING_CAME = "At 100 °C, though nothing came.";
-const waiter = worksOnFiles({ first: [["await_delivery", { text: "a pot" }]], answer: NOTHING_CAME });
+const waiter = worksOnFiles({
+  first: [["await_delivery", { text: "a pot" }]],
+  answer: NOTHING_CAME,
+});
 const queuer = worksOnFiles({ first: [["mcp__queue__wait", {}]], answer: NOTHING_CAME });
 const SERVERS = { toolsUrl: "box", askingUrl: "desk", silentUrl: "queue" } as const;
 const withServers = (player: Player, servers: readonly (keyof typeof SERVERS)[]): Player => {
@@ -200,14 +217,19 @@ const withSearch: Player = (providers) => ({
 });
 
 type Player = (providers: Surroundings) => Agent;
-const all = (players: readonly Player[]) => (providers: Surroundings) => players.map((player) => player(providers));
+const all = (players: readonly Player[]) => (providers: Surroundings) =>
+  players.map((player) => player(providers));
 
 export const KINDS = {
   story: { agents: all(story), ends: ["turn.completed"], answer: FINAL },
   mixed: { agents: all(mixed), ends: ["turn.completed"], answer: FINAL },
   rejected: {
     agents: all([chat("one", "rejecting"), chat("two", "rejecting")]),
-    config: { orchestrator: { coordination: { max_orchestration_restarts: 1, persona_generator: { enabled: true } } } },
+    config: {
+      orchestrator: {
+        coordination: { max_orchestration_restarts: 1, persona_generator: { enabled: true } },
+      },
+    },
     ends: ["turn.completed"],
     answer: YES,
   },
@@ -216,8 +238,17 @@ export const KINDS = {
     ends: ["turn.completed"],
     answer: FINAL,
   },
-  hopeless: { agents: all([chat("one", "refused"), chat("two", "refused")]), ends: ["turn.failed"], answer: null },
-  capped: { agents: all(story), isCapped: true, ends: ["turn.completed", "turn.failed"], answer: null },
+  hopeless: {
+    agents: all([chat("one", "refused"), chat("two", "refused")]),
+    ends: ["turn.failed"],
+    answer: null,
+  },
+  capped: {
+    agents: all(story),
+    isCapped: true,
+    ends: ["turn.completed", "turn.failed"],
+    answer: null,
+  },
   /** Its time is up in the middle of the story. */
   hurried: {
     agents: all(story),
@@ -229,7 +260,9 @@ export const KINDS = {
   /** Its second agent says nothing until its time is up, and nothing else happens meanwhile. */
   hushed: {
     agents: all([chat("one", "quick"), chat("two", "mute")]),
-    config: { timeout_settings: { initial_round_timeout_seconds: 4, round_timeout_grace_seconds: 0 } },
+    config: {
+      timeout_settings: { initial_round_timeout_seconds: 4, round_timeout_grace_seconds: 0 },
+    },
     isAskedFor: true,
     ends: ["turn.completed"],
     answer: YES,
@@ -242,8 +275,18 @@ export const KINDS = {
     ends: ["turn.completed", "turn.failed"],
     answer: null,
   },
-  cancelled: { agents: all(story), deed: "cancels it", ends: ["turn.completed", "turn.cancelled"], answer: FINAL },
-  again: { agents: all([chat("one", "quick"), chat("two", "quick")]), deed: "asks again", ends: ["turn.completed"], answer: YES },
+  cancelled: {
+    agents: all(story),
+    deed: "cancels it",
+    ends: ["turn.completed", "turn.cancelled"],
+    answer: FINAL,
+  },
+  again: {
+    agents: all([chat("one", "quick"), chat("two", "quick")]),
+    deed: "asks again",
+    ends: ["turn.completed"],
+    answer: YES,
+  },
   files: {
     agents: all([withFiles(chat("one", "builder")), withFiles(chat("two", "looker"))]),
     ends: ["turn.completed"],
@@ -264,13 +307,19 @@ export const KINDS = {
     answer: null,
   },
   served: {
-    agents: all([withServers(chat("one", "adder"), ["toolsUrl"]), withServers(chat("two", "quick"), ["toolsUrl"])]),
+    agents: all([
+      withServers(chat("one", "adder"), ["toolsUrl"]),
+      withServers(chat("two", "quick"), ["toolsUrl"]),
+    ]),
     tools: "mcp",
     ends: ["turn.completed"],
     answer: null,
   },
   asked: {
-    agents: all([withServers(chat("one", "asker"), ["toolsUrl", "askingUrl"]), chat("two", "quick")]),
+    agents: all([
+      withServers(chat("one", "asker"), ["toolsUrl", "askingUrl"]),
+      chat("two", "quick"),
+    ]),
     tools: "mcp",
     ends: ["turn.completed"],
     answer: null,
@@ -306,7 +355,11 @@ export const KINDS = {
     ends: ["turn.completed"],
     answer: YES,
   },
-  searching: { agents: all([withSearch, chat("two", "quick")]), ends: ["turn.completed"], answer: null },
+  searching: {
+    agents: all([withSearch, chat("two", "quick")]),
+    ends: ["turn.completed"],
+    answer: null,
+  },
   lengthy: {
     agents: all([chat("one", "quick"), withFiles(chat("two", "lengthy"))]),
     ends: ["turn.completed"],
@@ -327,7 +380,9 @@ export const DRAWN: readonly KindName[] = Object.keys(KINDS)
 /** The models of all kinds. */
 export const MODELS: Readonly<Record<string, Script>> = {
   ...storyModels(SPEED),
-  ...Object.fromEntries(STORY_AGENTS.map(({ id }) => [modelOf(DIALECTS[id], `story-${id}`), storyAt(SPEED)[id]])),
+  ...Object.fromEntries(
+    STORY_AGENTS.map(({ id }) => [modelOf(DIALECTS[id], `story-${id}`), storyAt(SPEED)[id]]),
+  ),
   ...Object.fromEntries(STORY_AGENTS.map(({ id }) => [`unpriced-${id}`, storyAt(SPEED)[id]])),
   rejecting,
   quick: paced({ ttftMs: 80, tokensPerSecond: 100 }, quick),

@@ -17,7 +17,9 @@ const WITH_SESSIONS = ["d1", "do"] as const;
  */
 export async function keysOnDisk(storage: string): Promise<string[]> {
   const entries = await readdir(storage, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => path.join(parentPath, name));
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => path.join(parentPath, name));
   const problems: string[] = [];
   const known = new Set<string>();
   for (const file of files) {
@@ -27,5 +29,10 @@ export async function keysOnDisk(storage: string): Promise<string[]> {
     if (bytes.includes(SESSION)) known.add(name.split(path.sep)[0] ?? name);
   }
   const blind = WITH_SESSIONS.filter((folder) => !known.has(folder));
-  return [...problems, ...blind.map((folder) => `I17: nothing under ${folder} names a session, so no key could be found there`)];
+  return [
+    ...problems,
+    ...blind.map(
+      (folder) => `I17: nothing under ${folder} names a session, so no key could be found there`,
+    ),
+  ];
 }

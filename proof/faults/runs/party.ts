@@ -48,15 +48,22 @@ export class Party {
   readonly #patience: () => Patience;
 
   /** They start at once. */
-  constructor(kinds: readonly KindName[], { service, providers, seed, isOnlyKilled = false, patience }: Options) {
+  constructor(
+    kinds: readonly KindName[],
+    { service, providers, seed, isOnlyKilled = false, patience }: Options,
+  ) {
     const chance = new Chance(seed ^ 0x5f5f);
     const client = new PatientClient(service.url);
     this.#service = service;
     this.#patience = patience ?? (() => PATIENCE);
     service.forgetOutput();
     const killedAt = isOnlyKilled ? service.killedAt : null;
-    this.runs = kinds.map((kind) => new Run(kind, { client, providers, tools: service.tools, chance, killedAt }));
-    const driven = this.runs.map((run) => run.drive().catch((error: unknown) => this.#note(run, [String(error)])));
+    this.runs = kinds.map(
+      (kind) => new Run(kind, { client, providers, tools: service.tools, chance, killedAt }),
+    );
+    const driven = this.runs.map((run) =>
+      run.drive().catch((error: unknown) => this.#note(run, [String(error)])),
+    );
     this.over = Promise.all(driven).then(() => "over" as const);
   }
 
@@ -67,7 +74,8 @@ export class Party {
       const late = this.runs.filter(({ isRunning, session }) => isRunning || session === "");
       for (const run of late) this.#note(run, [`I13: it is not over after ${lateness}`]);
       // A cancel, or whoever asks again, can be left without an answer when the run itself is seen to be over.
-      if (late.length === 0) this.problems.push(`I13: something that was asked of it has no answer after ${lateness}`);
+      if (late.length === 0)
+        this.problems.push(`I13: something that was asked of it has no answer after ${lateness}`);
     }
     this.unfinished = this.runs.filter(({ isOver, erasedAt }) => !isOver && erasedAt === null);
     for (const run of this.runs) run.stop();
@@ -84,7 +92,10 @@ export class Party {
   async #lateness(): Promise<string | null> {
     const askedAt = performance.now();
     for (;;) {
-      const end = await Promise.race([this.over, sleep(LOOK_EVERY_MS, "not yet" as const, { ref: false })]);
+      const end = await Promise.race([
+        this.over,
+        sleep(LOOK_EVERY_MS, "not yet" as const, { ref: false }),
+      ]);
       if (end === "over") return null;
       const { inAllMs, quietMs, since: from = askedAt } = this.#patience();
       const [at, since] = [performance.now(), Math.max(askedAt, from)];
@@ -96,7 +107,9 @@ export class Party {
   }
 
   #judge = (run: Run): Promise<string[]> =>
-    within(JUDGED_WITHIN_MS, "what the service says of it", judgeRun(run)).catch((error: unknown) => [String(error)]);
+    within(JUDGED_WITHIN_MS, "what the service says of it", judgeRun(run)).catch(
+      (error: unknown) => [String(error)],
+    );
 
   #note({ name, session }: Run, problems: readonly string[]): void {
     this.problems.push(...problems.map((problem) => `${name} ${session}: ${problem}`));

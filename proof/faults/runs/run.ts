@@ -1,6 +1,11 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { eventsPath, RunResponseSchema, SessionStatusSchema, sessionPath } from "../../../src/protocol/api";
+import {
+  eventsPath,
+  RunResponseSchema,
+  SessionStatusSchema,
+  sessionPath,
+} from "../../../src/protocol/api";
 import { SessionFilesSchema } from "../../../src/protocol/files";
 import { SessionListSchema } from "../../../src/protocol/listings";
 import type { Chance } from "../../../simulated/chance";
@@ -103,8 +108,13 @@ export class Run {
   /** From its start to what its watchers saw last. Throws if it is refused. */
   async drive(): Promise<void> {
     const { client } = this.#options;
-    const started = await client.ask("/api/runs", { method: "POST", body: this.#request(), key: this.mark });
-    if (started.status !== 202) throw new Error(`the start was answered ${started.status}: ${started.body}`);
+    const started = await client.ask("/api/runs", {
+      method: "POST",
+      body: this.#request(),
+      key: this.mark,
+    });
+    if (started.status !== 202)
+      throw new Error(`the start was answered ${started.status}: ${started.body}`);
     this.session = RunResponseSchema.parse(JSON.parse(started.body)).session_id;
     if (this.#isStopped) return this.erase(); // nobody waits for it any more
     this.watchers = this.#watch();
@@ -115,7 +125,9 @@ export class Run {
   /** All that reached the providers for it. What came since the last look is looked through, and nothing twice. */
   requests(): readonly RecordedRequest[] {
     const all = this.#options.providers.requests();
-    this.#requests.push(...all.slice(this.#lookedAt).filter(({ body }) => JSON.stringify(body).includes(this.mark)));
+    this.#requests.push(
+      ...all.slice(this.#lookedAt).filter(({ body }) => JSON.stringify(body).includes(this.mark)),
+    );
     this.#lookedAt = all.length;
     return this.#requests;
   }
@@ -134,7 +146,10 @@ export class Run {
   toolRequests(): ToolRequest[] {
     const { tools, providers } = this.#options;
     const overHttp = tools.reached().filter(({ key }) => key.startsWith(`${this.session}_`));
-    return [...overHttp.map((call) => ({ ...call, purpose: "work" as const })), ...providers.toolRequests(this.mark)];
+    return [
+      ...overHttp.map((call) => ({ ...call, purpose: "work" as const })),
+      ...providers.toolRequests(this.mark),
+    ];
   }
 
   async status() {
@@ -144,7 +159,9 @@ export class Run {
 
   /** Its whole log, as a new reader gets it. */
   async replay(): Promise<readonly Buffer[]> {
-    const watcher = new Watcher(`${this.#options.client.url}${sessionPath(this.session)}/events`, { turns: this.turns });
+    const watcher = new Watcher(`${this.#options.client.url}${sessionPath(this.session)}/events`, {
+      turns: this.turns,
+    });
     await watcher.ended;
     return watcher.frames;
   }
@@ -160,8 +177,14 @@ export class Run {
     for (let after = ""; ; ) {
       const { body } = await this.#options.client.ask(`/api/sessions?limit=100${after}`);
       const { data, last_id, has_more } = SessionListSchema.parse(JSON.parse(body));
-      found.push(...data.filter(({ question_preview }) => question_preview.includes(this.mark)).map(({ id }) => id));
-      const isOlder = data.some(({ created_at }) => created_at * 1_000 < this.#madeAt - A_CLOCKS_ERROR_MS);
+      found.push(
+        ...data
+          .filter(({ question_preview }) => question_preview.includes(this.mark))
+          .map(({ id }) => id),
+      );
+      const isOlder = data.some(
+        ({ created_at }) => created_at * 1_000 < this.#madeAt - A_CLOCKS_ERROR_MS,
+      );
       if (!has_more || isOlder) return found;
       after = `&after=${last_id}`;
     }
@@ -172,7 +195,12 @@ export class Run {
     const { client } = this.#options;
     const below = `${sessionPath(this.session)}/turns/1/files`;
     const { data } = SessionFilesSchema.parse(JSON.parse((await client.ask(below)).body));
-    const texts = data.map(async ({ path }): Promise<[string, string]> => [path, (await client.ask(`${below}/${path}`)).body]);
+    const texts = data.map(
+      async ({ path }): Promise<[string, string]> => [
+        path,
+        (await client.ask(`${below}/${path}`)).body,
+      ],
+    );
     return Object.fromEntries(await Promise.all(texts));
   }
 
@@ -180,10 +208,15 @@ export class Run {
   async answerFiles(attempt: number, label: string): Promise<Record<string, string>> {
     const { client } = this.#options;
     const below = `${sessionPath(this.session)}/turns/1/answers/${label}/files`;
-    const { data } = SessionFilesSchema.parse(JSON.parse((await client.ask(`${below}?attempt=${attempt}`)).body));
+    const { data } = SessionFilesSchema.parse(
+      JSON.parse((await client.ask(`${below}?attempt=${attempt}`)).body),
+    );
     const read = data.map(async ({ path }): Promise<[string, string]> => {
       const { body } = await client.ask(`${below}/${path}?attempt=${attempt}`);
-      return [path, `${createHash("sha256").update(body).digest("hex")} ${Buffer.byteLength(body)}`];
+      return [
+        path,
+        `${createHash("sha256").update(body).digest("hex")} ${Buffer.byteLength(body)}`,
+      ];
     });
     return Object.fromEntries(await Promise.all(read));
   }
@@ -192,7 +225,9 @@ export class Run {
   async stored(): Promise<StoredSnapshots & { left: number }> {
     const giveUpAt = performance.now() + STORED_WITHIN_MS;
     for (;;) {
-      const { body } = await this.#options.client.ask(`${CONTROL_PATH}?session=${this.session}&stored`);
+      const { body } = await this.#options.client.ask(
+        `${CONTROL_PATH}?session=${this.session}&stored`,
+      );
       const stored: StoredSnapshots & { left: number } = JSON.parse(body);
       if (stored.left === 0 || performance.now() > giveUpAt) return stored;
       await sleep(100);
@@ -211,13 +246,17 @@ export class Run {
   /** Lets nothing of it go on, also if its start was not answered but made. Throws if the service does not answer. */
   async erase(): Promise<void> {
     if (this.session === "") this.session = (await this.listed())[0] ?? "";
-    if (this.session !== "") await this.#options.client.ask(sessionPath(this.session), { method: "DELETE" });
+    if (this.session !== "")
+      await this.#options.client.ask(sessionPath(this.session), { method: "DELETE" });
   }
 
   #request() {
     const { agents, config = {} } = this.kind;
     const { providers } = this.#options;
-    const tools = this.kind.tools === "http" || this.kind.tools === "both" ? { custom_tools: this.#options.tools.declared } : {};
+    const tools =
+      this.kind.tools === "http" || this.kind.tools === "both"
+        ? { custom_tools: this.#options.tools.declared }
+        : {};
     const team = agents(addressedBy(this.mark, providers)).map(({ id, model, backend }) => ({
       id,
       backend: { ...backend, ...tools, model, api_key: keyOf(this.canary, id) },
@@ -227,7 +266,11 @@ export class Run {
       ...(this.kind.maxTokens !== undefined && { max_tokens: this.kind.maxTokens }),
     };
     const limited = Object.keys(budget).length > 0 ? { budget } : {};
-    return { question: `When does water boil? ${this.mark}`, config: { agents: team, ...config }, ...limited };
+    return {
+      question: `When does water boil? ${this.mark}`,
+      config: { agents: team, ...config },
+      ...limited,
+    };
   }
 
   /** One that is there again at once, one that comes late, and one that leaves even without a kill. */
@@ -246,7 +289,8 @@ export class Run {
   /** Until its log says this of it, or it is over. */
   async #sees(type: string, times: number): Promise<void> {
     const [full] = this.watchers;
-    const seen = () => full?.frames.filter((frame) => frame.includes(`event: ${type}\n`)).length ?? 0;
+    const seen = () =>
+      full?.frames.filter((frame) => frame.includes(`event: ${type}\n`)).length ?? 0;
     while (full && !full.isOver && seen() < times) await sleep(20);
   }
 
@@ -278,7 +322,8 @@ export class Run {
         const body = { question: `And in the mountains? ${this.mark}` };
         const path = `${sessionPath(this.session)}/turns`;
         const asked = await client.ask(path, { method: "POST", body, key: `${this.mark} 2` });
-        if (asked.status !== 202) throw new Error(`the second turn was answered ${asked.status}: ${asked.body}`);
+        if (asked.status !== 202)
+          throw new Error(`the second turn was answered ${asked.status}: ${asked.body}`);
         return;
       }
     }
@@ -286,7 +331,10 @@ export class Run {
 }
 
 /** Tool servers, by addresses that only this run asks. */
-const addressedBy = (mark: string, { toolsUrl, askingUrl, silentUrl, ...others }: Surroundings): Surroundings => ({
+const addressedBy = (
+  mark: string,
+  { toolsUrl, askingUrl, silentUrl, ...others }: Surroundings,
+): Surroundings => ({
   ...others,
   toolsUrl: `${toolsUrl}/${mark}`,
   askingUrl: `${askingUrl}/${mark}`,

@@ -25,7 +25,11 @@ export function byAgent(
 ): Map<string | null, RecordedRequest[]> {
   return Map.groupBy(requests, ({ headers }) => {
     const sent = Object.values(headers);
-    return agents.find((agent) => sent.some((value) => value.split(" ").at(-1) === keyOf(canary, agent))) ?? null;
+    return (
+      agents.find((agent) =>
+        sent.some((value) => value.split(" ").at(-1) === keyOf(canary, agent)),
+      ) ?? null
+    );
   });
 }
 
@@ -35,14 +39,20 @@ export function missshown(
   requests: readonly RecordedRequest[],
   { canary, isClockRight }: { canary: string; isClockRight: boolean },
 ): string[] {
-  const agents = events.flatMap((event) => (event.type === "session.created" ? event.rules.agents.map(({ id }) => id) : []));
+  const agents = events.flatMap((event) =>
+    event.type === "session.created" ? event.rules.agents.map(({ id }) => id) : [],
+  );
   if (agents.length === 0) return [];
   const all = byAgent(requests, canary, agents);
   const asked = new Map(agents.map((agent) => [agent, all.get(agent) ?? []]));
   const nobodys = all.get(null)?.length ?? 0;
   const witnessed = { events, asked, isClockRight };
   return [
-    ...(nobodys === 0 ? [] : [`I5: ${nobodys} requests brought no agent's key, so nobody knows what their agents were shown`]),
+    ...(nobodys === 0
+      ? []
+      : [
+          `I5: ${nobodys} requests brought no agent's key, so nobody knows what their agents were shown`,
+        ]),
     ...unshown(witnessed),
     ...peeked(witnessed),
     ...halfSaid(witnessed),
@@ -52,7 +62,8 @@ export function missshown(
 /** By so much two clocks of one machine may differ, in ms. */
 const APART_MS = 10;
 
-const offers = ({ asked }: RecordedRequest, name: string): boolean => asked.tools.some((tool) => tool.name === name);
+const offers = ({ asked }: RecordedRequest, name: string): boolean =>
+  asked.tools.some((tool) => tool.name === name);
 
 type Answer = Extract<WireEvent, { type: "answer.submitted" }>;
 
@@ -72,15 +83,19 @@ export function unshown({ events, asked, isClockRight }: Witnessed): string[] {
   return events.flatMap((vote) => {
     if (vote.type !== "vote.cast") return [];
     const answer = answersIn(events).find(
-      ({ turn, attempt, label }) => turn === vote.turn && attempt === vote.attempt && label === vote.label,
+      ({ turn, attempt, label }) =>
+        turn === vote.turn && attempt === vote.attempt && label === vote.label,
     );
     const alias = events.flatMap((event) =>
-      event.type === "turn.started" && event.turn === vote.turn ? [event.aliases[answer?.agent ?? ""]] : [],
+      event.type === "turn.started" && event.turn === vote.turn
+        ? [event.aliases[answer?.agent ?? ""]]
+        : [],
     )[0];
     const voting = (asked.get(vote.agent) ?? []).filter((request) => offers(request, "vote"));
     const last = lastBy(voting, vote.at);
     const due = isClockRight ? (last ? [last] : []) : voting;
-    const isShown = ({ shown }: Situation) => shown.some((one) => one.alias === alias && one.text === answer?.content.trim());
+    const isShown = ({ shown }: Situation) =>
+      shown.some((one) => one.alias === alias && one.text === answer?.content.trim());
     return due.some((request) => isShown(toSituation(request.asked)))
       ? []
       : [`I5: ${vote.agent} voted for ${vote.label}, which its model was not shown`];
@@ -101,23 +116,31 @@ export function peeked({ events, asked, isClockRight }: Witnessed): string[] {
       times.some(({ from, until }) => request.startedAt >= from && request.startedAt < until);
     return requests.filter(isFirst).flatMap((request) => {
       const [block] = toSituation(request.asked).shown;
-      if (block) return [`I22: ${agent} has no answer yet, and its model was shown that of ${block.alias}`];
+      if (block)
+        return [`I22: ${agent} has no answer yet, and its model was shown that of ${block.alias}`];
       const sent = stringsIn(request.body);
       const found = texts.find((text) => sent.some((one) => one.includes(text)));
-      return found === undefined ? [] : [`I22: ${agent} has no answer yet, and its model was sent ${JSON.stringify(found)}`];
+      return found === undefined
+        ? []
+        : [`I22: ${agent} has no answer yet, and its model was sent ${JSON.stringify(found)}`];
     });
   });
 }
 
 /** From when until when an agent had no answer, in each attempt, Unix ms. */
-function withoutAnswer(events: readonly WireEvent[], agent: string): { from: number; until: number }[] {
+function withoutAnswer(
+  events: readonly WireEvent[],
+  agent: string,
+): { from: number; until: number }[] {
   return events.flatMap((start) => {
     if (start.type !== "attempt.started") return [];
     const ofAttempt = events.filter(
       (event) => "attempt" in event && event.turn === start.turn && event.attempt === start.attempt,
     );
     const first = ofAttempt.find(
-      (event) => event.type === "attempt.settled" || (event.type === "answer.submitted" && event.agent === agent),
+      (event) =>
+        event.type === "attempt.settled" ||
+        (event.type === "answer.submitted" && event.agent === agent),
     );
     return [{ from: start.at, until: (first?.at ?? Number.POSITIVE_INFINITY) - APART_MS }];
   });
@@ -134,7 +157,9 @@ function strange(events: readonly WireEvent[], agent: string): string[] {
     return isRepeated && event.type === "presentation.completed" ? [event.content] : [];
   });
   const texts = answersIn(events).map(({ content }) => content.trim());
-  return [...new Set(texts)].filter((text) => text !== "" && !known.some((one) => one.includes(text)));
+  return [...new Set(texts)].filter(
+    (text) => text !== "" && !known.some((one) => one.includes(text)),
+  );
 }
 
 /** Every text in a value of JSON, however deep. */
@@ -150,11 +175,14 @@ function stringsIn(value: unknown): string[] {
 export function halfSaid({ events, asked, isClockRight }: Witnessed): string[] {
   if (!isClockRight) return [];
   return events.flatMap((event) => {
-    const isSaid = event.type === "vote.cast" || (event.type === "answer.submitted" && event.origin === "tool");
+    const isSaid =
+      event.type === "vote.cast" || (event.type === "answer.submitted" && event.origin === "tool");
     if (!isSaid) return [];
     const what = `cut: ${event.type === "vote.cast" ? "a vote" : "an answer"} of ${event.agent}`;
     const reply = (asked.get(event.agent) ?? []).findLast(({ startedAt }) => startedAt < event.at);
     if (!reply) return [`${what}, whose model was asked nothing`];
-    return reply.outcome === "completed" ? [] : [`${what} came of a reply that was ${reply.outcome} at its provider`];
+    return reply.outcome === "completed"
+      ? []
+      : [`${what} came of a reply that was ${reply.outcome} at its provider`];
   });
 }

@@ -20,10 +20,18 @@ type Ended = { session: string; ends: readonly { turn: number; usd: number }[] }
 /** Runs that are over, and whether anything was wrong with them. */
 export type Played = { runs: readonly Ended[]; isSound: boolean };
 
-type Watched = Pick<Run, "session"> & { watchers: readonly Pick<Run["watchers"][number], "frames">[] };
+type Watched = Pick<Run, "session"> & {
+  watchers: readonly Pick<Run["watchers"][number], "frames">[];
+};
 
 /** What the books are to tell of runs that are over. It holds nothing else of them: they may be many. */
-export function toPlayed({ runs, problems }: { runs: readonly Watched[]; problems: readonly string[] }): Played {
+export function toPlayed({
+  runs,
+  problems,
+}: {
+  runs: readonly Watched[];
+  problems: readonly string[];
+}): Played {
   const isSound = problems.length === 0;
   // Of one that something was wrong with its ends are not asked for, and its frames may be none that anybody could read.
   const ends = ({ watchers: [full] }: Watched) => (isSound ? endsIn(full?.frames ?? []) : []);
@@ -33,7 +41,11 @@ export function toPlayed({ runs, problems }: { runs: readonly Watched[]; problem
 function endsIn(frames: readonly Buffer[]): { turn: number; usd: number }[] {
   return frames
     .map(toEvent)
-    .flatMap((event) => (isTerminal(event.type) && "cost_usd" in event ? [{ turn: event.turn, usd: knownUsd(event) }] : []));
+    .flatMap((event) =>
+      isTerminal(event.type) && "cost_usd" in event
+        ? [{ turn: event.turn, usd: knownUsd(event) }]
+        : [],
+    );
 }
 
 /** A sum of many cents in another order. */
@@ -47,7 +59,11 @@ const TOLERANCE_USD = 1e-6;
 export function unsettled(storage: string, played: readonly Played[]): string[] {
   const unsound = played.filter(({ isSound }) => !isSound);
   // A start that was never answered has no id; every word that is owed would hold the empty one.
-  const failed = new Set(unsound.flatMap(({ runs }) => runs.map(({ session }) => session)).filter((session) => session !== ""));
+  const failed = new Set(
+    unsound
+      .flatMap(({ runs }) => runs.map(({ session }) => session))
+      .filter((session) => session !== ""),
+  );
   const { leases, settled, spentUsd, untold } = booksIn(storage);
   const ends = played.filter(({ isSound }) => isSound).flatMap(endsOf);
   const charged = new Set(settled.map(key));
@@ -58,7 +74,9 @@ export function unsettled(storage: string, played: readonly Played[]): string[] 
     ...untold
       .filter((body) => ![...failed].some((session) => body.includes(session)))
       .map((body) => `I12: the tenant was not told of ${body}`),
-    ...ends.filter((end) => !charged.has(end.key)).map((end) => `I12: turn ${end.key} was never charged`),
+    ...ends
+      .filter((end) => !charged.has(end.key))
+      .map((end) => `I12: turn ${end.key} was never charged`),
     ...(unsound.length === 0 ? miscounted(spentUsd, ends) : []),
   ];
 }
@@ -70,8 +88,10 @@ function miscounted(spentUsd: number, ends: readonly { usd: number }[]): string[
 }
 
 function booksIn(storage: string) {
-  const ofTenants = (sql: string) => inDatabases(storage, { className: "TenantObject", table: "settled", sql });
-  const ofSessions = (sql: string) => inDatabases(storage, { className: "SessionObject", table: "outbox", sql });
+  const ofTenants = (sql: string) =>
+    inDatabases(storage, { className: "TenantObject", table: "settled", sql });
+  const ofSessions = (sql: string) =>
+    inDatabases(storage, { className: "SessionObject", table: "outbox", sql });
   return {
     leases: ofTenants("SELECT session, turn FROM leases"),
     settled: ofTenants("SELECT session, turn FROM settled"),
@@ -80,18 +100,28 @@ function booksIn(storage: string) {
   };
 }
 
-const key = ({ session, turn }: Readonly<Record<string, unknown>>): string => `${turn} of ${session}`;
+const key = ({ session, turn }: Readonly<Record<string, unknown>>): string =>
+  `${turn} of ${session}`;
 
 const endsOf = ({ runs }: Played): { key: string; usd: number }[] =>
-  runs.flatMap(({ session, ends }) => ends.map(({ turn, usd }) => ({ key: key({ session, turn }), usd })));
+  runs.flatMap(({ session, ends }) =>
+    ends.map(({ turn, usd }) => ({ key: key({ session, turn }), usd })),
+  );
 
 type Asked = { className: string; table: string; sql: string };
 
 /** What the databases of a class say that have a table of this name: one at a time, for there may be thousands. */
-function inDatabases(storage: string, { className, table, sql }: Asked): Record<string, SQLOutputValue>[] {
-  const folders = readdirSync(path.join(storage, "do")).filter((name) => name.endsWith(`-${className}`));
+function inDatabases(
+  storage: string,
+  { className, table, sql }: Asked,
+): Record<string, SQLOutputValue>[] {
+  const folders = readdirSync(path.join(storage, "do")).filter((name) =>
+    name.endsWith(`-${className}`),
+  );
   const files = folders.flatMap((folder) =>
-    readdirSync(path.join(storage, "do", folder)).map((file) => path.join(storage, "do", folder, file)),
+    readdirSync(path.join(storage, "do", folder)).map((file) =>
+      path.join(storage, "do", folder, file),
+    ),
   );
   return files
     .filter((file) => file.endsWith(".sqlite") && existsSync(file))
@@ -104,4 +134,5 @@ function inDatabases(storage: string, { className, table, sql }: Asked): Record<
     });
 }
 
-const rows = (database: DatabaseSync, sql: string): Record<string, SQLOutputValue>[] => database.prepare(sql).all();
+const rows = (database: DatabaseSync, sql: string): Record<string, SQLOutputValue>[] =>
+  database.prepare(sql).all();

@@ -12,8 +12,12 @@ import { callOf } from "./trail";
 export type ToolRequest = RequestTimes & { purpose: "work" | "leaving" | "listening" };
 
 /** What a message to a tool server is for. */
-export function purposeOf({ method, body }: Pick<Received, "method" | "body">): ToolRequest["purpose"] {
-  const message = typeof body === "object" && body !== null && "method" in body ? body.method : null;
+export function purposeOf({
+  method,
+  body,
+}: Pick<Received, "method" | "body">): ToolRequest["purpose"] {
+  const message =
+    typeof body === "object" && body !== null && "method" in body ? body.method : null;
   if (method === "DELETE" || message === "notifications/cancelled") return "leaving";
   return method === "GET" || message === "subscriptions/listen" ? "listening" : "work";
 }
@@ -22,11 +26,21 @@ export function purposeOf({ method, body }: Pick<Received, "method" | "body">): 
 const KEY = /_tool_(\d+)_(\d+)_(\d+)_(\d+)_(.+)$/;
 
 /** What reached the tools, by the places in the log that its keys tell: what the checks of I8 and I9 look at. */
-export function reachedTools(calls: readonly ReachedCall[], events: readonly WireEvent[]): ReachedTool[] {
-  const agents = events.flatMap((event) => (event.type === "session.created" ? event.rules.agents : []));
+export function reachedTools(
+  calls: readonly ReachedCall[],
+  events: readonly WireEvent[],
+): ReachedTool[] {
+  const agents = events.flatMap((event) =>
+    event.type === "session.created" ? event.rules.agents : [],
+  );
   return calls.map(({ name, key, answered }) => {
     const [, turn, attempt, nth, round, call] = KEY.exec(key) ?? [];
-    const place = { turn: Number(turn), attempt: Number(attempt), round: Number(round), tool_call: call ?? "none" };
+    const place = {
+      turn: Number(turn),
+      attempt: Number(attempt),
+      round: Number(round),
+      tool_call: call ?? "none",
+    };
     return { ...place, agent: agents[Number(nth) - 1]?.id ?? "nobody", name, key, answered };
   });
 }
@@ -38,12 +52,20 @@ export const KEYLESS = "reached its server without a key";
  * Why the checks of I8 and I9 would look at nothing: a call that the log says was answered did reach its tool, every call that
  * reached one says which it is, and there were calls at all, unless somebody may have cancelled before there were (`mayBeNone`).
  */
-export function toolProblems(calls: readonly ReachedCall[], events: readonly WireEvent[], mayBeNone = false): string[] {
+export function toolProblems(
+  calls: readonly ReachedCall[],
+  events: readonly WireEvent[],
+  mayBeNone = false,
+): string[] {
   const reached = new Set(reachedTools(calls, events).map(callOf));
-  const answered = events.filter((event) => event.type === "tool.completed" && event.outcome === "ok").map(callOf);
+  const answered = events
+    .filter((event) => event.type === "tool.completed" && event.outcome === "ok")
+    .map(callOf);
   return [
     ...(calls.length > 0 || mayBeNone ? [] : ["I8: no tool was called"]),
-    ...answered.filter((call) => !reached.has(call)).map((call) => `I8: ${call} was answered and never reached its tool`),
+    ...answered
+      .filter((call) => !reached.has(call))
+      .map((call) => `I8: ${call} was answered and never reached its tool`),
     ...calls.filter(({ key }) => key === "").map(({ name }) => `I8: a call of ${name} ${KEYLESS}`),
   ];
 }

@@ -5,17 +5,21 @@ const FILE_TOOLS = new Set(fileTools().map(({ spec }) => spec.name));
 const PLACE = ["turn", "attempt", "agent", "round", "tool_call"];
 
 /** Which call of which agent an event is about, as one text. */
-export const callOf = (event: object): string => JSON.stringify(PLACE.map((field) => Reflect.get(event, field)));
+export const callOf = (event: object): string =>
+  JSON.stringify(PLACE.map((field) => Reflect.get(event, field)));
 
 /** What is wrong with the trail of files: each call of a file tool that went well is in it, and no call is twice. */
 export function trailProblems(events: readonly WireEvent[]): string[] {
   const calls = events.filter(({ type }) => type === "files.accessed").map(callOf);
   const told = new Set(calls);
   const worked = events.filter(
-    (event) => event.type === "tool.completed" && event.outcome === "ok" && FILE_TOOLS.has(event.name),
+    (event) =>
+      event.type === "tool.completed" && event.outcome === "ok" && FILE_TOOLS.has(event.name),
   );
   return [
     ...(told.size === calls.length ? [] : ["a call is twice in the trail of files"]),
-    ...worked.filter((event) => !told.has(callOf(event))).map((event) => `${callOf(event)} is not in the trail of files`),
+    ...worked
+      .filter((event) => !told.has(callOf(event)))
+      .map((event) => `${callOf(event)} is not in the trail of files`),
   ];
 }

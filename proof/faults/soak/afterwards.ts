@@ -19,7 +19,12 @@ type Found = Pick<SoakFailure, "name" | "problems">;
  * Ends the service, and gives what is wrong with all that it has written, which is kept then, once. Never throws: whatever cannot be looked
  * at is a failure, too, and not to cost the figures of hours.
  */
-export async function lookedAtWhole({ service, books, seed, command }: Options): Promise<SoakFailure[]> {
+export async function lookedAtWhole({
+  service,
+  books,
+  seed,
+  command,
+}: Options): Promise<SoakFailure[]> {
   const failures = (await wrongWith(service, books)).filter(({ problems }) => problems.length > 0);
   if (failures.length === 0) return [];
   const all = failures.flatMap(({ problems }) => problems);
@@ -39,4 +44,5 @@ async function wrongWith(service: Options["service"], books: Options["books"]): 
   return [disk, { name: BOOKS, problems: await orWhyNot(settled) }];
 }
 
-const orWhyNot = (look: Promise<string[]>): Promise<string[]> => look.catch((error: unknown) => [String(error)]);
+const orWhyNot = (look: Promise<string[]>): Promise<string[]> =>
+  look.catch((error: unknown) => [String(error)]);

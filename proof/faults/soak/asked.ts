@@ -20,6 +20,7 @@ export function soakAsked(values: Typed): { minutes: number; sessions: number } 
     );
   const minutes = wholeNumber("soak", values.soak, 1);
   if (minutes === null) throw new UsageError("--soak takes the minutes that it shall last.");
-  if (minutes > MOST_MINUTES) throw new UsageError(`--soak is a week at most, ${MOST_MINUTES} minutes, not ${minutes}.`);
+  if (minutes > MOST_MINUTES)
+    throw new UsageError(`--soak is a week at most, ${MOST_MINUTES} minutes, not ${minutes}.`);
   return { minutes, sessions: wholeNumber("sessions", values.sessions, 1) ?? SESSIONS };
 }

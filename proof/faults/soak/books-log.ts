@@ -35,7 +35,9 @@ export class BooksLog {
   async all(): Promise<Played[]> {
     const lines = (await readFile(this.#file, "utf8")).split("\n").filter((line) => line !== "");
     if (lines.length !== this.#added)
-      throw new Error(`Of ${this.#added} runs ${lines.length} were noted, so the tenant's books cannot be checked.`);
+      throw new Error(
+        `Of ${this.#added} runs ${lines.length} were noted, so the tenant's books cannot be checked.`,
+      );
     return lines.map((line) => JSON.parse(line));
   }
 

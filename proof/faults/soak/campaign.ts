@@ -5,7 +5,13 @@ import { FaultyService } from "../faulty-service";
 import { lookedAtWhole } from "./afterwards";
 import { BooksLog } from "./books-log";
 import { Crew } from "./crew";
-import { INTERRUPTED, type RestSample, type Sample, type SoakFailure, type SoakFigures } from "./figures";
+import {
+  INTERRUPTED,
+  type RestSample,
+  type Sample,
+  type SoakFailure,
+  type SoakFigures,
+} from "./figures";
 import { Looks, refuseFullDisk } from "./looks";
 import { rest, Striker } from "./striker";
 
@@ -59,7 +65,12 @@ export async function soak(options: SoakOptions): Promise<SoakFigures> {
       await service.start();
       const probe = () => MemoryProbe.connect(inspectorPort, service.pid ?? 0);
       const played = await new Soak({ options, service, books, probe }).play();
-      const failures = await lookedAtWhole({ service, books, seed: options.seed, command: commandOf(options) });
+      const failures = await lookedAtWhole({
+        service,
+        books,
+        seed: options.seed,
+        command: commandOf(options),
+      });
       for (const failure of failures) options.onFailure?.(failure);
       return { ...played, failures: [...played.failures, ...failures] };
     } finally {
@@ -79,11 +90,20 @@ export async function soak(options: SoakOptions): Promise<SoakFigures> {
 }
 
 /** The command that plays it again, as far as the machine keeps its pace. */
-export const commandOf = ({ seed, minutes, sessions }: Pick<SoakOptions, "seed" | "minutes" | "sessions">): string =>
+export const commandOf = ({
+  seed,
+  minutes,
+  sessions,
+}: Pick<SoakOptions, "seed" | "minutes" | "sessions">): string =>
   `npm run faults -- --soak ${Math.max(1, Math.ceil(minutes))} --sessions ${sessions} --seed ${seed}`;
 
 /** `probe`: gives a new one to look through, for one that keeps silent. */
-type Parts = { options: SoakOptions; service: FaultyService; books: BooksLog; probe: () => Promise<MemoryProbe> };
+type Parts = {
+  options: SoakOptions;
+  service: FaultyService;
+  books: BooksLog;
+  probe: () => Promise<MemoryProbe>;
+};
 
 class Soak {
   readonly #parts: Parts;
@@ -114,7 +134,13 @@ class Soak {
       onFailure: (failure) => this.#fail(failure),
     });
     this.#looks = new Looks({
-      ...{ connect: probe, url: service.url, pid: service.pid ?? 0, storage: service.storage, onSample: options.onSample },
+      ...{
+        connect: probe,
+        url: service.url,
+        pid: service.pid ?? 0,
+        storage: service.storage,
+        onSample: options.onSample,
+      },
       everyMs: options.minutes < SHORT_MINUTES ? LOOK_EVERY_MS.short : LOOK_EVERY_MS.long,
       ended: () => this.#crew.ended,
       leastDiskBytes: LEAST_DISK_BYTES,
@@ -147,7 +173,17 @@ class Soak {
     await this.#crew.hear();
     const [runs, struck, samples] = [this.#crew.runs, this.#striker.struck, this.#looks.samples];
     const failures = [...this.#failures];
-    return { seed, sessions, minutes, runs, struck, failures, samples, atRest, endedEarly: this.#endedEarly };
+    return {
+      seed,
+      sessions,
+      minutes,
+      runs,
+      struck,
+      failures,
+      samples,
+      atRest,
+      endedEarly: this.#endedEarly,
+    };
   }
 
   /** With sessions on, garbage that the runtime still holds hides what stays. */
@@ -184,7 +220,8 @@ class Soak {
   #fail(failure: SoakFailure): void {
     this.#failures.push(failure);
     this.#parts.options.onFailure?.(failure);
-    if (this.#failures.length >= MOST_FAILURES) this.#endEarly(`${MOST_FAILURES} things broke promises`);
+    if (this.#failures.length >= MOST_FAILURES)
+      this.#endEarly(`${MOST_FAILURES} things broke promises`);
   }
 
   #endEarly(why: string): void {

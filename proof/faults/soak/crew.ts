@@ -42,7 +42,8 @@ const HEARD_EVERY_MS = 1_000;
 const PRINTED = "what the service prints";
 
 /** `output`: what the service printed; absent: what is still known of that. */
-type Wrong = Pick<Failed, "name" | "problems"> & Partial<Pick<Failed, "runs">> & { output?: string };
+type Wrong = Pick<Failed, "name" | "problems"> &
+  Partial<Pick<Failed, "runs">> & { output?: string };
 
 /** So many sessions at a time, a new one as soon as one is over. Of those that are over nothing is kept but a count. */
 export class Crew {
@@ -121,15 +122,30 @@ export class Crew {
     const { output } = service;
     if (!output.includes(CANARY)) return;
     service.forgetOutput(); // or it would be told of again each time
-    await this.fail({ name: PRINTED, problems: ["I17: the service printed an agents' key"], output });
+    await this.fail({
+      name: PRINTED,
+      problems: ["I17: the service printed an agents' key"],
+      output,
+    });
   }
 
   /** Something is wrong, of a session or of none. It is told even where nothing can be kept of it. */
-  async fail({ name, problems: found, runs = [], output = this.#options.service.output }: Wrong): Promise<void> {
+  async fail({
+    name,
+    problems: found,
+    runs = [],
+    output = this.#options.service.output,
+  }: Wrong): Promise<void> {
     const { seed, command, lately, onFailure } = this.#options;
     const problems = [...found];
     this.#failed += 1;
-    const failed = { name: `soak-${seed}-${this.#failed}-${name}`, command, problems, runs, story: { lately: lately() } };
+    const failed = {
+      name: `soak-${seed}-${this.#failed}-${name}`,
+      command,
+      problems,
+      runs,
+      story: { lately: lately() },
+    };
     const folder = await keepCase(failed, { output }).catch(nowhere);
     onFailure({ name, problems, command, folder });
   }
@@ -140,13 +156,20 @@ export class Crew {
     this.#begun += 1;
     const drawn = sessionDraw(this.#options.seed, nth);
     const name = `session ${nth} (${drawn.kind})`;
-    await this.#play(name, drawn).catch((error: unknown) => this.fail({ name, problems: [String(error)] }));
+    await this.#play(name, drawn).catch((error: unknown) =>
+      this.fail({ name, problems: [String(error)] }),
+    );
   }
 
   async #play(name: string, { kind, seed }: ReturnType<typeof sessionDraw>): Promise<void> {
     const { service, books, surroundings = startSurroundings } = this.#options;
     const providers = await surroundings(); // with a record of this session alone, which goes with it
-    const party = new Party([kind], { service: this.#host, providers, seed, patience: () => this.#patience() });
+    const party = new Party([kind], {
+      service: this.#host,
+      providers,
+      seed,
+      patience: () => this.#patience(),
+    });
     const targets = party.runs.map((run) => ({ run, providers }));
     for (const target of targets) this.#targets.add(target);
     try {
@@ -166,9 +189,14 @@ export class Crew {
   /** Tells of what went wrong, and then has nothing of it go on that could be taken for another session's. */
   async #tell(name: string, { runs, problems, unfinished }: Party): Promise<void> {
     await this.fail({ name, problems, runs });
-    if (problems.some((problem) => problem.includes(KEYLESS))) this.#options.service.tools.forgetKeyless();
+    if (problems.some((problem) => problem.includes(KEYLESS)))
+      this.#options.service.tools.forgetKeyless();
     for (const run of unfinished)
-      await run.erase().catch((error: unknown) => this.fail({ name: `the end of ${name}`, problems: [String(error)] }));
+      await run
+        .erase()
+        .catch((error: unknown) =>
+          this.fail({ name: `the end of ${name}`, problems: [String(error)] }),
+        );
   }
 
   #patience(): Patience {

@@ -18,7 +18,12 @@ export type RestSample = Pick<Sample, "minutes" | "live" | "resident">;
 /** A fault, how often it was drawn and how often something met it. */
 export type Struck = { name: string; tried: number; met: number };
 
-export type SoakFailure = { name: string; problems: readonly string[]; folder: string; command: string };
+export type SoakFailure = {
+  name: string;
+  problems: readonly string[];
+  folder: string;
+  command: string;
+};
 
 export type SoakFigures = {
   seed: number;
@@ -55,7 +60,11 @@ const MB = 1_000_000;
 const WARM_UP = 0.1;
 
 /** How it went on, without the first tenth of the time. */
-export function creepOf({ samples, atRest, minutes }: Pick<SoakFigures, "samples" | "atRest" | "minutes">): Creep {
+export function creepOf({
+  samples,
+  atRest,
+  minutes,
+}: Pick<SoakFigures, "samples" | "atRest" | "minutes">): Creep {
   const isWarm = (seen: { minutes: number }) => seen.minutes >= minutes * WARM_UP;
   const [warm, restedWarm] = [samples.filter(isWarm), atRest.filter(isWarm)];
   return {
@@ -66,7 +75,10 @@ export function creepOf({ samples, atRest, minutes }: Pick<SoakFigures, "samples
   };
 }
 
-function perHour<Seen extends { minutes: number }>(all: readonly Seen[], of: (seen: Seen) => number | null): Slope | null {
+function perHour<Seen extends { minutes: number }>(
+  all: readonly Seen[],
+  of: (seen: Seen) => number | null,
+): Slope | null {
   const points = all.map((seen) => ({ x: seen.minutes / 60, bytes: of(seen) }));
   return theilSen(points.flatMap(({ x, bytes }) => (bytes === null ? [] : [{ x, y: bytes / MB }])));
 }
@@ -77,7 +89,9 @@ function diskUseOf(samples: readonly Sample[]): DiskUse | null {
   if (first === undefined || last === undefined || first.ended === last.ended) return null;
   const points = samples.slice(1).flatMap(({ disk, ended }, at) => {
     const before = samples[at] ?? first;
-    return ended === before.ended ? [] : [{ x: ended / 1_000, y: (disk - before.disk) / (ended - before.ended) }];
+    return ended === before.ended
+      ? []
+      : [{ x: ended / 1_000, y: (disk - before.disk) / (ended - before.ended) }];
   });
   return { each: (last.disk - first.disk) / (last.ended - first.ended), growth: theilSen(points) };
 }
@@ -107,7 +121,8 @@ export function shortcomings(figures: SoakFigures): string[] {
 }
 
 function unmet(struck: readonly Struck[]): string[] {
-  if (struck.length > 0 && !struck.some(({ met }) => met > 0)) return ["nothing met any of the faults"];
+  if (struck.length > 0 && !struck.some(({ met }) => met > 0))
+    return ["nothing met any of the faults"];
   const never = struck.filter(({ tried, met }) => tried >= SURELY_MET && met === 0);
   return never.map(({ name, tried }) => `nothing met this, ${tried} times: ${name}`);
 }
@@ -116,9 +131,12 @@ function unmet(struck: readonly Struck[]): string[] {
 function heapShortcomings(figures: SoakFigures): string[] {
   const { heap } = creepOf(figures);
   const seen = figures.atRest.filter(({ live }) => live !== null).length;
-  if (heap === null || seen < figures.atRest.length / 2) return ["the heap could hardly be looked at"];
+  if (heap === null || seen < figures.atRest.length / 2)
+    return ["the heap could hardly be looked at"];
   if (heap.low > MOST_HEAP_GROWTH)
-    return [`the heap grew by ${heap.each.toFixed(1)} MB an hour, by ${heap.low.toFixed(1)} at least`];
+    return [
+      `the heap grew by ${heap.each.toFixed(1)} MB an hour, by ${heap.low.toFixed(1)} at least`,
+    ];
   const isSure = figures.minutes < SURE_MINUTES || heap.high <= MOST_HEAP_GROWTH;
   return isSure ? [] : [`the heap may have grown by as much as ${heap.high.toFixed(1)} MB an hour`];
 }

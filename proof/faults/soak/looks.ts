@@ -79,7 +79,11 @@ export class Looks {
         const live = await this.#live();
         if (live !== null) seen.push(live);
       }
-      return { minutes, live: seen.length === 0 ? null : Math.min(...seen), resident: residentOf(this.#options.pid) };
+      return {
+        minutes,
+        live: seen.length === 0 ? null : Math.min(...seen),
+        resident: residentOf(this.#options.pid),
+      };
     } catch {
       return null;
     }
@@ -91,7 +95,14 @@ export class Looks {
     const [disk, ended] = [await bytesOnDisk(storage), endedSoFar()];
     const minutes = (performance.now() - startedAt) / 60_000;
     const live = await this.#live();
-    return { minutes, live, resident: residentOf(pid), own: process.memoryUsage().rss, disk, ended };
+    return {
+      minutes,
+      live,
+      resident: residentOf(pid),
+      own: process.memoryUsage().rss,
+      disk,
+      ended,
+    };
   }
 
   /** One after the other, through one connection: with a second one the inspector falls silent on both. */

@@ -18,9 +18,13 @@ export function toSoakReport(figures: SoakFigures): string {
   const tried = struck.reduce((sum, one) => sum + one.tried, 0);
   const met = struck.reduce((sum, one) => sum + one.met, 0);
   const broken = failures.reduce((sum, { problems }) => sum + problems.length, 0);
-  const little = minutes < TELLING_MINUTES ? `; of less than ${TELLING_MINUTES} minutes it means little` : "";
+  const little =
+    minutes < TELLING_MINUTES ? `; of less than ${TELLING_MINUTES} minutes it means little` : "";
   const lines: string[][] = [
-    ["Minutes", `${minutes.toFixed(1)}${endedEarly === null ? "" : `, then it ended: ${endedEarly}`}`],
+    [
+      "Minutes",
+      `${minutes.toFixed(1)}${endedEarly === null ? "" : `, then it ended: ${endedEarly}`}`,
+    ],
     ["Sessions", `${total}, ${sessions} at a time: ${list(runs)}`],
     ["Faults", `${met} of ${tried} were met by something`],
     ...struck
@@ -31,7 +35,10 @@ export function toSoakReport(figures: SoakFigures): string {
       "Heap at rest",
       `${ends(atRest.slice(1), ({ live }) => live)}; ${growth(creep.heap)} (aim: ${MOST_HEAP_GROWTH} at most${little})`,
     ],
-    ["", `${megabytesOr(atRest[0]?.live)} before the first session; ${most(samples)} with sessions on, garbage counted`],
+    [
+      "",
+      `${megabytesOr(atRest[0]?.live)} before the first session; ${most(samples)} with sessions on, garbage counted`,
+    ],
     ["Process", `${ends(atRest.slice(1), ({ resident }) => resident)}; ${growth(creep.resident)}`],
     ["This command", `${ends(samples, ({ own }) => own)}; ${growth(creep.own)}`],
     ["On disk", `${ends(samples, ({ disk }) => disk)}; ${diskUse(creep.disk)}`],
@@ -54,7 +61,12 @@ export const toSampleLine = ({ minutes, live, resident, disk, ended }: Sample): 
 export const toRestLine = ({ minutes, live, resident }: RestSample): string =>
   `${minutes.toFixed(1)} min, at rest: ${live === null ? "heap not seen" : `${megabytes(live)} live`}, ${megabytes(resident)} in all`;
 
-const failureLines = ({ name, problems, folder, command }: SoakFigures["failures"][number]): string[] => [
+const failureLines = ({
+  name,
+  problems,
+  folder,
+  command,
+}: SoakFigures["failures"][number]): string[] => [
   ...problems.map((problem) => `✗ ${name}: ${problem.slice(0, 2_000)}`),
   `  ${folder.startsWith("no folder") ? folder : `kept in ${folder}`}`,
   `  again: ${command}`,
@@ -67,15 +79,21 @@ const list = (counts: Readonly<Record<string, number>>): string =>
     .map(([name, count]) => `${count} ${name}`)
     .join(", ");
 
-const megabytesOr = (bytes: number | null | undefined): string => (typeof bytes === "number" ? megabytes(bytes) : "not seen");
+const megabytesOr = (bytes: number | null | undefined): string =>
+  typeof bytes === "number" ? megabytes(bytes) : "not seen";
 
 const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;
 
 /** The first and the last that was seen. */
-function ends<Seen extends Sample | RestSample>(samples: readonly Seen[], of: (sample: Seen) => number | null): string {
+function ends<Seen extends Sample | RestSample>(
+  samples: readonly Seen[],
+  of: (sample: Seen) => number | null,
+): string {
   const seen = samples.map(of).filter((bytes) => bytes !== null);
   const [first, last] = [seen[0], seen.at(-1)];
-  return first === undefined || last === undefined ? "never seen" : `from ${megabytes(first)} to ${megabytes(last)}`;
+  return first === undefined || last === undefined
+    ? "never seen"
+    : `from ${megabytes(first)} to ${megabytes(last)}`;
 }
 
 function most(samples: readonly Sample[]): string {
@@ -91,7 +109,10 @@ const growth = (slope: Slope | null): string =>
 function diskUse(use: DiskUse | null): string {
   if (use === null) return "too few sessions ended";
   const { each, growth: more } = use;
-  const grows = more === null ? "too few looks to tell whether that grows" : `for every thousand ${kilobytes(more)} more`;
+  const grows =
+    more === null
+      ? "too few looks to tell whether that grows"
+      : `for every thousand ${kilobytes(more)} more`;
   return `${(each / 1_000).toFixed(0)} kB for each session that ended, ${grows}`;
 }
 

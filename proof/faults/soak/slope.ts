@@ -18,7 +18,9 @@ const DEVIATIONS = 1.96;
  */
 export function theilSen(points: readonly Point[]): Slope | null {
   const slopes = points
-    .flatMap((one, at) => points.slice(at + 1).map((other) => (other.y - one.y) / (other.x - one.x)))
+    .flatMap((one, at) =>
+      points.slice(at + 1).map((other) => (other.y - one.y) / (other.x - one.x)),
+    )
     .filter(Number.isFinite)
     .sort((a, b) => a - b);
   const count = points.length;

@@ -115,7 +115,9 @@ export class Striker {
         return targets.length;
       case "vanishes":
         await Promise.all(
-          targets.map(({ run }) => leaveInTheMiddle(service.url, `${sessionPath(run.session)}/events`, strike.readers)),
+          targets.map(({ run }) =>
+            leaveInTheMiddle(service.url, `${sessionPath(run.session)}/events`, strike.readers),
+          ),
         );
         return targets.length;
       case "cuts":

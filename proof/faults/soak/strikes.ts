@@ -29,7 +29,10 @@ const OTHERS: readonly Strike[] = [
 ];
 
 /** Of the troubles those that nobody has to be killed for, that leave the clock alone, and that runs which are drawn may meet. */
-export const STRIKES: readonly Strike[] = [...TROUBLES.filter(isForAnyTime).flatMap(toStrikes), ...OTHERS];
+export const STRIKES: readonly Strike[] = [
+  ...TROUBLES.filter(isForAnyTime).flatMap(toStrikes),
+  ...OTHERS,
+];
 
 function isForAnyTime({ row, kinds, steps = [] }: Trouble): boolean {
   const isMet = kinds.some((kind) => !kindOf(kind).isAskedFor);
@@ -38,5 +41,7 @@ function isForAnyTime({ row, kinds, steps = [] }: Trouble): boolean {
 
 function toStrikes({ name, from, steps = [] }: Trouble): Strike[] {
   const all = [from, ...steps.map((step) => ("orders" in step ? step.orders : undefined))];
-  return all.flatMap((orders) => (orders?.failures ? [{ name, does: "orders" as const, orders }] : []));
+  return all.flatMap((orders) =>
+    orders?.failures ? [{ name, does: "orders" as const, orders }] : [],
+  );
 }

@@ -9,7 +9,11 @@ const PLAIN: Trouble = { row: "Clock", name: "any", kinds: ["story"] };
 
 it.each<{ name: string; trouble: Partial<Trouble>; isAhead: boolean }>([
   { name: "weeks ahead from the start", trouble: { from: { skewMs: WEEKS_MS } }, isAhead: true },
-  { name: "weeks ahead later", trouble: { steps: [{ afterMs: 5, orders: { skewMs: WEEKS_MS } }] }, isAhead: true },
+  {
+    name: "weeks ahead later",
+    trouble: { steps: [{ afterMs: 5, orders: { skewMs: WEEKS_MS } }] },
+    isAhead: true,
+  },
   { name: "an hour ahead", trouble: { from: { skewMs: 3_600_000 } }, isAhead: false },
   { name: "weeks back", trouble: { from: { skewMs: -WEEKS_MS } }, isAhead: false },
   { name: "no clock at all", trouble: { steps: [{ afterMs: 5, kills: true }] }, isAhead: false },

@@ -9,13 +9,20 @@ const KINDS_THAT_CANCEL = Object.keys(KINDS)
   .filter((name) => kindOf(name).deed?.startsWith("cancels"));
 const told = (...answers: string[]) => ({ ...ofKind("cancelled"), cancelled: answers });
 
-it("three kinds of runs are cancelled", () => expect(KINDS_THAT_CANCEL).toEqual(["cancelled", "recalled", "rated"]));
+it("three kinds of runs are cancelled", () =>
+  expect(KINDS_THAT_CANCEL).toEqual(["cancelled", "recalled", "rated"]));
 
 it.each([
-  { name: "when it was over, and told so", changed: told(acknowledged("completed"), acknowledged("completed")) },
+  {
+    name: "when it was over, and told so",
+    changed: told(acknowledged("completed"), acknowledged("completed")),
+  },
   {
     name: "in time, and told so twice",
-    changed: { ...told(acknowledged("cancelled"), acknowledged("cancelled")), ...telling(CANCELLED) },
+    changed: {
+      ...told(acknowledged("cancelled"), acknowledged("cancelled")),
+      ...telling(CANCELLED),
+    },
   },
 ])("a run breaks no promise that was cancelled $name", async ({ changed }) => {
   expect(await judgeRun(judged(changed))).toEqual([]);
@@ -24,8 +31,13 @@ it.each([
 it.each(KINDS_THAT_CANCEL)(
   "of a run of the kind %s it sees a cancel that was acknowledged and is not in the log",
   async (kind) => {
-    const changed = { ...ofKind(kind), cancelled: [acknowledged("cancelled"), acknowledged("cancelled")] };
-    expect(await judgeRun(judged(changed))).toContain("I2: turn 1 was acknowledged as cancelled and is completed in the log");
+    const changed = {
+      ...ofKind(kind),
+      cancelled: [acknowledged("cancelled"), acknowledged("cancelled")],
+    };
+    expect(await judgeRun(judged(changed))).toContain(
+      "I2: turn 1 was acknowledged as cancelled and is completed in the log",
+    );
   },
 );
 
@@ -46,11 +58,18 @@ describe("a run that was cancelled is wrong with", () => {
       changed: told(acknowledged("completed", { session_id: "session_02" })),
       wrong: [`I2: a cancel of ${SESSION} was answered for session_02`],
     },
-    { name: "an answer that says nothing", changed: told("{}"), wrong: ['I2: a cancel was answered "{}"'] },
+    {
+      name: "an answer that says nothing",
+      changed: told("{}"),
+      wrong: ['I2: a cancel was answered "{}"'],
+    },
     {
       name: "a second cancel that is answered otherwise",
       changed: told(acknowledged("completed"), ""),
-      wrong: [`I15: cancels were answered ${acknowledged("completed")} and then `, 'I2: a cancel was answered ""'],
+      wrong: [
+        `I15: cancels were answered ${acknowledged("completed")} and then `,
+        'I2: a cancel was answered ""',
+      ],
     },
     { name: "no answer to a cancel", changed: told(), wrong: ["I15: no cancel was acknowledged"] },
   ])("$name", async ({ changed, wrong }) => {

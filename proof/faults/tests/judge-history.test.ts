@@ -25,8 +25,16 @@ function recorded(name: string): WireEvent[] {
 
 /** As the turn after, which begins so much later. */
 function asSecond(event: WireEvent, laterMs: number): WireEvent {
-  const moved = { ...event, turn: 2, at: event.at + laterMs, ...("call" in event && { call: event.call.replace("_1_", "_2_") }) };
-  return WireEventSchema.parse({ ...moved, ...(event.type === "turn.started" && { deadline_at: event.deadline_at + laterMs }) });
+  const moved = {
+    ...event,
+    turn: 2,
+    at: event.at + laterMs,
+    ...("call" in event && { call: event.call.replace("_1_", "_2_") }),
+  };
+  return WireEventSchema.parse({
+    ...moved,
+    ...(event.type === "turn.started" && { deadline_at: event.deadline_at + laterMs }),
+  });
 }
 
 const numbered = (events: readonly WireEvent[]): WireEvent[] =>
@@ -50,8 +58,20 @@ function statusOf(events: readonly WireEvent[]): SessionStatus {
   return status;
 }
 
-const requestOf = (question: string, startedAt: number, endedAt: number | null): RecordedRequest => ({
-  ...newRecord({ id: 1, format: "openai-chat", model: "model-1", path: "/", headers: {}, body: { question }, startedAt }),
+const requestOf = (
+  question: string,
+  startedAt: number,
+  endedAt: number | null,
+): RecordedRequest => ({
+  ...newRecord({
+    id: 1,
+    format: "openai-chat",
+    model: "model-1",
+    path: "/",
+    headers: {},
+    body: { question },
+    startedAt,
+  }),
   firstByteAt: startedAt,
   endedAt,
   outcome: "completed",
@@ -64,7 +84,8 @@ const REQUESTS = [
 ];
 
 const told = (from: number, what: Told, to = from + 10): Operation => ({ from, to, told: what });
-const cancelled = (from: number): Operation => told(from, { type: "cancelled", turn: 1, status: "cancelled" });
+const cancelled = (from: number): Operation =>
+  told(from, { type: "cancelled", turn: 1, status: "cancelled" });
 const OPERATIONS: readonly Operation[] = [
   told(CANCELLED_AT - 300, { type: "refused", turn: 1 }),
   cancelled(CANCELLED_AT - 5),
@@ -74,7 +95,8 @@ const OPERATIONS: readonly Operation[] = [
 ];
 const ERASED = told(END_AT + 30, { type: "erased" });
 
-const seenIn = (events: readonly WireEvent[]): Played["seen"] => new Map(events.map((event) => [event.sequence_number, event]));
+const seenIn = (events: readonly WireEvent[]): Played["seen"] =>
+  new Map(events.map((event) => [event.sequence_number, event]));
 
 /** The session, with what a row changes. */
 const played = (changed: Partial<Played>): Played => ({
@@ -92,24 +114,45 @@ const played = (changed: Partial<Played>): Played => ({
 });
 
 /** What a new reader is told instead, and its fold; `seen` and the rest are as they were. */
-const telling = (events: readonly WireEvent[]): Partial<Played> => ({ left: { log: events, status: statusOf(events) } });
-const lastOf = (type: WireEvent["type"]): number => LOG.findLastIndex((event) => event.type === type);
+const telling = (events: readonly WireEvent[]): Partial<Played> => ({
+  left: { log: events, status: statusOf(events) },
+});
+const lastOf = (type: WireEvent["type"]): number =>
+  LOG.findLastIndex((event) => event.type === type);
 const without = (type: WireEvent["type"]): WireEvent[] => numbered(LOG.toSpliced(lastOf(type), 1));
 const twice = (type: WireEvent["type"]): WireEvent[] =>
   numbered(LOG.toSpliced(lastOf(type), 0, ...LOG.slice(lastOf(type)).slice(0, 1)));
 /** Every event of this type in the second turn, with other fields. */
 const changing = (type: WireEvent["type"], fields: object): WireEvent[] =>
-  LOG.map((event) => (event.type === type && event.turn === 2 ? WireEventSchema.parse({ ...event, ...fields }) : event));
-const operations = (...more: Operation[]): Partial<Played> => ({ operations: [...OPERATIONS, ...more] });
-const requests = (...more: RecordedRequest[]): Partial<Played> => ({ requests: [...REQUESTS, ...more] });
-const erased = (changed: Partial<Played>): Partial<Played> => ({ ...operations(ERASED), left: null, ...changed });
+  LOG.map((event) =>
+    event.type === type && event.turn === 2
+      ? WireEventSchema.parse({ ...event, ...fields })
+      : event,
+  );
+const operations = (...more: Operation[]): Partial<Played> => ({
+  operations: [...OPERATIONS, ...more],
+});
+const requests = (...more: RecordedRequest[]): Partial<Played> => ({
+  requests: [...REQUESTS, ...more],
+});
+const erased = (changed: Partial<Played>): Partial<Played> => ({
+  ...operations(ERASED),
+  left: null,
+  ...changed,
+});
 /** They begin at once, long after everything else, and are over before the cancel's two seconds, or the erasing's. */
 const waiting = (count: number): RecordedRequest[] =>
-  Array.from({ length: count }, () => ({ ...requestOf(SECOND, END_AT - 9, END_AT), firstByteAt: END_AT, model: "another" }));
+  Array.from({ length: count }, () => ({
+    ...requestOf(SECOND, END_AT - 9, END_AT),
+    firstByteAt: END_AT,
+    model: "another",
+  }));
 
 /** The place of the nth event of this type in the second turn, from 1. */
 const placeOf = (type: WireEvent["type"], nth = 1): number =>
-  LOG.flatMap((event, place) => (event.type === type && event.turn === 2 ? [place] : []))[nth - 1] ?? -1;
+  LOG.flatMap((event, place) => (event.type === type && event.turn === 2 ? [place] : []))[
+    nth - 1
+  ] ?? -1;
 const laid = (place: number): WireEvent => {
   const event = LOG[place];
   if (!event) throw new Error("the recorded log has no such event");
@@ -124,23 +167,44 @@ const BEGUN_ANEW = numbered(
 );
 /** An agent of the second turn is shown an answer before it has one. */
 const SHOWN_EARLY = LOG.map((event) =>
-  event.type === "round.started" && event.turn === 2 && event.labels.length === 0 ? { ...event, labels: ["agent1.1"] } : event,
+  event.type === "round.started" && event.turn === 2 && event.labels.length === 0
+    ? { ...event, labels: ["agent1.1"] }
+    : event,
 );
 
 /** It ends as after a fault of the service's own. */
-const FAILED = WireEventSchema.parse({ ...END, type: "turn.failed", code: "internal", message: "", agents: [] });
+const FAILED = WireEventSchema.parse({
+  ...END,
+  type: "turn.failed",
+  code: "internal",
+  message: "",
+  agents: [],
+});
 
 const SOUND: readonly { name: string; changed: Partial<Played> }[] = [
   { name: "as it was recorded", changed: {} },
-  { name: "erased while a request was on its way", changed: erased(requests(requestOf(SECOND, END_AT + 100, END_AT + 1_900))) },
+  {
+    name: "erased while a request was on its way",
+    changed: erased(requests(requestOf(SECOND, END_AT + 100, END_AT + 1_900))),
+  },
   {
     name: "erased in its first turn, which clients were told is cancelled by that",
     changed: {
-      ...{ left: null, seen: seenIn(LOG.slice(0, ONE.length)), questions: [{ mark: FIRST, turn: 1 }] },
-      ...{ operations: [told(CANCELLED_AT - 5, { type: "erased" })], requests: REQUESTS.slice(0, 1) },
+      ...{
+        left: null,
+        seen: seenIn(LOG.slice(0, ONE.length)),
+        questions: [{ mark: FIRST, turn: 1 }],
+      },
+      ...{
+        operations: [told(CANCELLED_AT - 5, { type: "erased" })],
+        requests: REQUESTS.slice(0, 1),
+      },
     },
   },
-  { name: "erased when its clients had seen some of its events", changed: erased({ seen: seenIn(LOG.slice(0, 30)) }) },
+  {
+    name: "erased when its clients had seen some of its events",
+    changed: erased({ seen: seenIn(LOG.slice(0, 30)) }),
+  },
   {
     name: "erased when they had seen its first events and some later ones",
     changed: erased({ seen: seenIn([...LOG.slice(0, 10), ...LOG.slice(40)]) }),
@@ -153,7 +217,11 @@ const SOUND: readonly { name: string; changed: Partial<Played> }[] = [
 ];
 
 const ROWS: readonly { name: string; changed: Partial<Played>; wrong: string }[] = [
-  { name: "a gap in the numbers", changed: telling(LOG.toSpliced(lastOf("vote.cast"), 1)), wrong: "I2" },
+  {
+    name: "a gap in the numbers",
+    changed: telling(LOG.toSpliced(lastOf("vote.cast"), 1)),
+    wrong: "I2",
+  },
   {
     name: "a turn that was acknowledged and is not there",
     changed: telling(LOG.slice(0, ONE.length)),
@@ -166,7 +234,13 @@ const ROWS: readonly { name: string; changed: Partial<Played>; wrong: string }[]
   },
   {
     name: "more events read of than there are",
-    changed: operations(told(END_AT + 40, { type: "read", statuses: ["cancelled", "completed"], sequence: LOG.length + 1 })),
+    changed: operations(
+      told(END_AT + 40, {
+        type: "read",
+        statuses: ["cancelled", "completed"],
+        sequence: LOG.length + 1,
+      }),
+    ),
     wrong: `I2: ${LOG.length + 1} events were read of`,
   },
   {
@@ -180,7 +254,11 @@ const ROWS: readonly { name: string; changed: Partial<Played>; wrong: string }[]
     wrong: "I2: 1 requests are for a question that was refused",
   },
   { name: "two final texts", changed: telling(twice("presentation.completed")), wrong: "I3 at" },
-  { name: "another answer than its models present", changed: { answer: "No." }, wrong: "I3: the answer of turn 2 is" },
+  {
+    name: "another answer than its models present",
+    changed: { answer: "No." },
+    wrong: "I3: the answer of turn 2 is",
+  },
   {
     name: "a turn that failed",
     changed: telling(LOG.with(-1, FAILED)),
@@ -194,7 +272,13 @@ const ROWS: readonly { name: string; changed: Partial<Played>; wrong: string }[]
   { name: "no end", changed: telling(LOG.slice(0, -1)), wrong: "I4 at" },
   {
     name: "an end that was read otherwise",
-    changed: operations(told(END_AT + 40, { type: "read", statuses: ["completed", "completed"], sequence: LOG.length })),
+    changed: operations(
+      told(END_AT + 40, {
+        type: "read",
+        statuses: ["completed", "completed"],
+        sequence: LOG.length,
+      }),
+    ),
     wrong: "I4: turn 1 was read as completed and is cancelled",
   },
   {
@@ -207,8 +291,16 @@ const ROWS: readonly { name: string; changed: Partial<Played>; wrong: string }[]
     changed: telling(changing("attempt.settled", { winner: "ada", label: "agent1.1" })),
     wrong: "I5-winner at",
   },
-  { name: "agreement before the last vote", changed: telling(without("vote.cast")), wrong: "I6 at" },
-  { name: "a first round begun anew for another's answer", changed: telling(BEGUN_ANEW), wrong: "I7 at" },
+  {
+    name: "agreement before the last vote",
+    changed: telling(without("vote.cast")),
+    wrong: "I6 at",
+  },
+  {
+    name: "a first round begun anew for another's answer",
+    changed: telling(BEGUN_ANEW),
+    wrong: "I7 at",
+  },
   { name: "an answer shown to who has none", changed: telling(SHOWN_EARLY), wrong: "I22 at" },
   {
     name: "a status that the log does not say",
@@ -220,7 +312,11 @@ const ROWS: readonly { name: string; changed: Partial<Played>; wrong: string }[]
     changed: requests(...REQUESTS, ...REQUESTS),
     wrong: "requests for model-1 arrived, the log started",
   },
-  { name: "five requests that wait at once", changed: requests(...waiting(5)), wrong: "I14: 5 requests" },
+  {
+    name: "five requests that wait at once",
+    changed: requests(...waiting(5)),
+    wrong: "I14: 5 requests",
+  },
   {
     name: "a request that began after its turn's cancel was acknowledged",
     changed: requests(requestOf(FIRST, CANCELLED_AT + 200, CANCELLED_AT + 210)),
@@ -233,7 +329,11 @@ const ROWS: readonly { name: string; changed: Partial<Played>; wrong: string }[]
   },
   {
     name: "a turn that was cancelled before anybody asked",
-    changed: { operations: OPERATIONS.map((one) => (one.told.type === "cancelled" ? cancelled(CANCELLED_AT + 150) : one)) },
+    changed: {
+      operations: OPERATIONS.map((one) =>
+        one.told.type === "cancelled" ? cancelled(CANCELLED_AT + 150) : one,
+      ),
+    },
     wrong: "cancelled although nobody asked for it",
   },
   {
@@ -271,5 +371,7 @@ describe("a session that many used at once breaks no promise", () => {
 });
 
 describe("a session that many used at once is wrong with", () => {
-  it.each(ROWS)("$name", ({ changed, wrong }) => expect(judgeHistory(played(changed)).join("\n")).toContain(wrong));
+  it.each(ROWS)("$name", ({ changed, wrong }) =>
+    expect(judgeHistory(played(changed)).join("\n")).toContain(wrong),
+  );
 });

@@ -29,22 +29,31 @@ import {
 const WITH_FILES = ofKind("story", { files: { "a.txt": "abc" } });
 const WITH_TOOLS = ofKind("served");
 
-const firstOf = (type: WireEvent["type"]): number => EVENTS.findIndex((event) => event.type === type);
+const firstOf = (type: WireEvent["type"]): number =>
+  EVENTS.findIndex((event) => event.type === type);
 const [firstRequest] = REQUESTS;
-const labelled = firstRequest ? [{ ...firstRequest, body: { input: "see agent2.1" } }, ...REQUESTS.slice(1)] : [];
+const labelled = firstRequest
+  ? [{ ...firstRequest, body: { input: "see agent2.1" } }, ...REQUESTS.slice(1)]
+  : [];
 const without = (type: WireEvent["type"]): WireEvent[] =>
   EVENTS.toSpliced(
     EVENTS.findLastIndex((event) => event.type === type),
     1,
   );
-const withKey = EVENTS.map((event) => (event.type === "answer.submitted" ? { ...event, content: CANARY } : event));
+const withKey = EVENTS.map((event) =>
+  event.type === "answer.submitted" ? { ...event, content: CANARY } : event,
+);
 /** The audit trail's record of the tool's call, where it belongs. */
 const [toolEnd] = EVENTS.flatMap((event) => (event.type === "tool.completed" ? [event] : []));
 function withTrail(times: number): WireEvent[] {
   if (!toolEnd) throw new Error("the recorded log has no tool");
   const { outcome: _, ...place } = toolEnd;
   const record: WireEvent = { ...place, type: "files.accessed", accesses: [] };
-  return EVENTS.toSpliced(firstOf("tool.completed"), 0, ...Array.from({ length: times }, () => record));
+  return EVENTS.toSpliced(
+    firstOf("tool.completed"),
+    0,
+    ...Array.from({ length: times }, () => record),
+  );
 }
 /** The tool's end is not known. */
 const FORGOTTEN = EVENTS.map((event): WireEvent => {
@@ -71,22 +80,40 @@ const BROKEN_DOWN = EVENTS.map((event): WireEvent => {
     agents: [],
   };
 });
-const filesWith = (changed: Partial<Judged>): Partial<Judged> => ({ ...WITH_FILES, ...telling(withTrail(1)), ...changed });
+const filesWith = (changed: Partial<Judged>): Partial<Judged> => ({
+  ...WITH_FILES,
+  ...telling(withTrail(1)),
+  ...changed,
+});
 
 const together = (count: number) =>
-  Array.from({ length: count }, () => requestOf("another", { startedAt: 1, firstByteAt: 9, endedAt: 10 }));
+  Array.from({ length: count }, () =>
+    requestOf("another", { startedAt: 1, firstByteAt: 9, endedAt: 10 }),
+  );
 /** As many at tool servers, which began a little later. */
 const toolsTogether = (count: number) =>
-  Array.from({ length: count }, () => ({ startedAt: 2, firstByteAt: null, endedAt: 10, purpose: "work" as const }));
+  Array.from({ length: count }, () => ({
+    startedAt: 2,
+    firstByteAt: null,
+    endedAt: 10,
+    purpose: "work" as const,
+  }));
 /** One at a tool server, from so long after the end until it ends; null: for ever. */
-const atTool = (fromMs: number, endedAt: number | null, purpose: ToolRequest["purpose"] = "work") => [
-  { startedAt: END_AT + fromMs, firstByteAt: null, endedAt, purpose },
+const atTool = (
+  fromMs: number,
+  endedAt: number | null,
+  purpose: ToolRequest["purpose"] = "work",
+) => [{ startedAt: END_AT + fromMs, firstByteAt: null, endedAt, purpose }];
+const openAfter = (ms: number) => [
+  requestOf("another", { startedAt: END_AT - 10, firstByteAt: END_AT, endedAt: END_AT + ms }),
 ];
-const openAfter = (ms: number) => [requestOf("another", { startedAt: END_AT - 10, firstByteAt: END_AT, endedAt: END_AT + ms })];
 const begunAfter = (ms: number) => [
   requestOf("another", { startedAt: END_AT + ms, firstByteAt: END_AT + ms, endedAt: END_AT + ms }),
 ];
-const dearer = REQUESTS.map((request) => ({ ...request, reported: { inputTokens: 9_000, outputTokens: 9_000 } }));
+const dearer = REQUESTS.map((request) => ({
+  ...request,
+  reported: { inputTokens: 9_000, outputTokens: 9_000 },
+}));
 
 const SOUND: readonly { name: string; changed: Partial<Judged> }[] = [
   { name: "as it was recorded", changed: {} },
@@ -96,12 +123,24 @@ const SOUND: readonly { name: string; changed: Partial<Judged> }[] = [
     name: "with a tool's call that was cut off, which nobody may repeat",
     changed: { ...WITH_TOOLS, ...telling(FORGOTTEN), killedAt: [KILLED_AT] },
   },
-  { name: "under caps that it kept", changed: { capUsd: 1, ...ofKind("story", { maxTokens: 1_000_000 }) } },
-  { name: "cancelled when it was over, what was open closed within two seconds", changed: { cancelledAt: END_AT } },
-  { name: "with four requests that wait at once", changed: { requests: () => [...REQUESTS, ...together(4)] } },
+  {
+    name: "under caps that it kept",
+    changed: { capUsd: 1, ...ofKind("story", { maxTokens: 1_000_000 }) },
+  },
+  {
+    name: "cancelled when it was over, what was open closed within two seconds",
+    changed: { cancelledAt: END_AT },
+  },
+  {
+    name: "with four requests that wait at once",
+    changed: { requests: () => [...REQUESTS, ...together(4)] },
+  },
   {
     name: "with one at a tool server besides",
-    changed: { requests: () => [...REQUESTS, ...together(4)], toolRequests: () => toolsTogether(1) },
+    changed: {
+      requests: () => [...REQUESTS, ...together(4)],
+      toolRequests: () => toolsTogether(1),
+    },
   },
   {
     name: "cancelled, and its tool servers told so, one of which may go on telling things",
@@ -140,15 +179,31 @@ const ROWS: readonly { name: string; changed: Partial<Judged>; wrong: string }[]
     changed: { watchers: [readerOf(without("vote.cast")), ...readersOf(EVENTS)] },
     wrong: "I1: watcher 0 got",
   },
-  { name: "an event that lost its number", changed: { replay: async () => without("vote.cast").map(toFrame) }, wrong: "I2" },
+  {
+    name: "an event that lost its number",
+    changed: { replay: async () => without("vote.cast").map(toFrame) },
+    wrong: "I2",
+  },
   {
     name: "a model that was sent an answer's label",
     changed: { requests: () => labelled },
     wrong: "I21: a model was sent the label agent2.1",
   },
-  { name: "a session that is listed twice", changed: { listed: async () => [SESSION, SESSION] }, wrong: "I2" },
-  { name: "another answer than the team's", changed: ofKind("story", { answer: "No." }), wrong: "I3: the answer is" },
-  { name: "a second turn that never ended", changed: { turns: 2 }, wrong: "I4: 1 turns ended instead of 2" },
+  {
+    name: "a session that is listed twice",
+    changed: { listed: async () => [SESSION, SESSION] },
+    wrong: "I2",
+  },
+  {
+    name: "another answer than the team's",
+    changed: ofKind("story", { answer: "No." }),
+    wrong: "I3: the answer is",
+  },
+  {
+    name: "a second turn that never ended",
+    changed: { turns: 2 },
+    wrong: "I4: 1 turns ended instead of 2",
+  },
   { name: "a vote that nobody logged", changed: telling(without("vote.cast")), wrong: "I6 at" },
   {
     name: "a tool's call that reached its server twice",
@@ -159,7 +214,10 @@ const ROWS: readonly { name: string; changed: Partial<Judged>; wrong: string }[]
     name: "a tool's call that reached its server and is in no journal",
     changed: {
       ...WITH_TOOLS,
-      toolCalls: () => [TOOL_CALL, { name: "add", key: `${SESSION}_tool_1_1_1_9_other`, answered: true }],
+      toolCalls: () => [
+        TOOL_CALL,
+        { name: "add", key: `${SESSION}_tool_1_1_1_9_other`, answered: true },
+      ],
     },
     wrong: "I8 at #47: other reached its server and is not in the journal",
   },
@@ -183,7 +241,11 @@ const ROWS: readonly { name: string; changed: Partial<Judged>; wrong: string }[]
     changed: { ...WITH_TOOLS, toolCalls: () => [] },
     wrong: "was answered and never reached",
   },
-  { name: "a result with another file", changed: filesWith({ files: async () => ({}) }), wrong: "I10: the result has the files" },
+  {
+    name: "a result with another file",
+    changed: filesWith({ files: async () => ({}) }),
+    wrong: "I10: the result has the files",
+  },
   {
     name: "a file that R2 does not have",
     changed: filesWith({ stored: async () => ({ trees: {}, problems: [], left: 0 }) }),
@@ -191,12 +253,20 @@ const ROWS: readonly { name: string; changed: Partial<Judged>; wrong: string }[]
   },
   {
     name: "a snapshot in R2 that is not whole",
-    changed: filesWith({ stored: async () => ({ trees: { "1/1/agent2.final": TREE }, problems: ["a pack is torn"], left: 0 }) }),
+    changed: filesWith({
+      stored: async () => ({
+        trees: { "1/1/agent2.final": TREE },
+        problems: ["a pack is torn"],
+        left: 0,
+      }),
+    }),
     wrong: "I10: a pack is torn",
   },
   {
     name: "a file that was never brought to R2",
-    changed: filesWith({ stored: async () => ({ trees: { "1/1/agent2.final": TREE }, problems: [], left: 1 }) }),
+    changed: filesWith({
+      stored: async () => ({ trees: { "1/1/agent2.final": TREE }, problems: [], left: 1 }),
+    }),
     wrong: "I10: 1 things are still to be done",
   },
   { name: "a file tool's call that is not in the trail", changed: { ...WITH_FILES }, wrong: "I10" },
@@ -221,14 +291,26 @@ const ROWS: readonly { name: string; changed: Partial<Judged>; wrong: string }[]
     wrong: "I11: no call had to wait under a cap",
   },
   { name: "charges above the cap", changed: { capUsd: 0.001 }, wrong: "I11: $" },
-  { name: "tokens above the cap", changed: ofKind("story", { maxTokens: 1 }), wrong: "tokens were charged under a cap of 1" },
-  { name: "charges that the log does not account for", changed: { requests: () => dearer }, wrong: "I11: model-1 charged" },
+  {
+    name: "tokens above the cap",
+    changed: ofKind("story", { maxTokens: 1 }),
+    wrong: "tokens were charged under a cap of 1",
+  },
+  {
+    name: "charges that the log does not account for",
+    changed: { requests: () => dearer },
+    wrong: "I11: model-1 charged",
+  },
   {
     name: "a request that the log does not account for",
     changed: { requests: () => [...REQUESTS, ...REQUESTS] },
     wrong: "requests for model-1 arrived, the log started",
   },
-  { name: "five requests that wait at once", changed: { requests: () => together(5) }, wrong: "I14: 5 requests" },
+  {
+    name: "five requests that wait at once",
+    changed: { requests: () => together(5) },
+    wrong: "I14: 5 requests",
+  },
   {
     name: "six requests that wait at once, some of them at tool servers",
     changed: { requests: () => together(4), toolRequests: () => toolsTogether(2) },
@@ -251,7 +333,12 @@ const ROWS: readonly { name: string; changed: Partial<Judged>; wrong: string }[]
   },
   {
     name: "a tool's request that stays open after the session was erased",
-    changed: { ...ofKind("erased"), listed: async () => [], erasedAt: END_AT, toolRequests: () => atTool(-10, null) },
+    changed: {
+      ...ofKind("erased"),
+      listed: async () => [],
+      erasedAt: END_AT,
+      toolRequests: () => atTool(-10, null),
+    },
     wrong: "I15: 1 requests were open",
   },
   {
@@ -264,7 +351,11 @@ const ROWS: readonly { name: string; changed: Partial<Judged>; wrong: string }[]
     changed: { cancelledAt: END_AT, requests: () => openAfter(2_100) },
     wrong: "I15: 1 requests were open",
   },
-  { name: "a cancel that nobody asked for", changed: telling(CANCELLED), wrong: "cancelled although nobody asked for it" },
+  {
+    name: "a cancel that nobody asked for",
+    changed: telling(CANCELLED),
+    wrong: "cancelled although nobody asked for it",
+  },
   { name: "the agents' key in an answer", changed: telling(withKey), wrong: "I17" },
   {
     name: "a status that the log does not say",
@@ -273,19 +364,34 @@ const ROWS: readonly { name: string; changed: Partial<Judged>; wrong: string }[]
   },
   {
     name: "an erased session that is still there",
-    changed: { ...ofKind("erased"), listed: async () => [], look: async () => ({ status: 200, body: "", at: 0, tries: 1 }) },
+    changed: {
+      ...ofKind("erased"),
+      listed: async () => [],
+      look: async () => ({ status: 200, body: "", at: 0, tries: 1 }),
+    },
     wrong: "the erased session answers 200",
   },
-  { name: "an erased session that is still listed", changed: ofKind("erased"), wrong: "the erased session is listed" },
+  {
+    name: "an erased session that is still listed",
+    changed: ofKind("erased"),
+    wrong: "the erased session is listed",
+  },
   {
     name: "a request that began after the session was erased",
-    changed: { ...ofKind("erased"), listed: async () => [], erasedAt: END_AT, requests: () => begunAfter(200) },
+    changed: {
+      ...ofKind("erased"),
+      listed: async () => [],
+      erasedAt: END_AT,
+      requests: () => begunAfter(200),
+    },
     wrong: "I15: 1 requests began",
   },
 ];
 
 describe("a run that is over breaks no promise", () => {
-  it.each(SOUND)("$name", async ({ changed }) => expect(await judgeRun(judged(changed))).toEqual([]));
+  it.each(SOUND)("$name", async ({ changed }) =>
+    expect(await judgeRun(judged(changed))).toEqual([]),
+  );
 });
 
 describe("a run that is over is wrong with", () => {

@@ -23,18 +23,38 @@ function database(file: string, text: string): DatabaseSync {
 
 it.each([
   { name: "nothing where no key was left", wrong: [] },
-  { name: "a key in an object's log", inObject: KEY, wrong: ["I17: an agents' key is in do/sessions/1.sqlite-wal"] },
-  { name: "a key in D1", inD1: `{"api_key":"${KEY}"}`, wrong: ["I17: an agents' key is in d1/sessions/1.sqlite-wal"] },
-  { name: "a key in R2", inR2: `.env: ${KEY}`, wrong: ["I17: an agents' key is in r2/files/blobs/1"] },
-])("of what a service has written is told $name", async ({ inObject = "", inD1 = "", inR2 = "", wrong }) => {
-  const open = [database("do/sessions/1.sqlite", inObject), database("d1/sessions/1.sqlite", inD1)];
-  mkdirSync(path.join(storage, "r2/files/blobs"), { recursive: true });
-  writeFileSync(path.join(storage, "r2/files/blobs/1"), inR2);
-  expect(await keysOnDisk(storage)).toEqual(wrong);
-  for (const one of open) one.close();
-});
+  {
+    name: "a key in an object's log",
+    inObject: KEY,
+    wrong: ["I17: an agents' key is in do/sessions/1.sqlite-wal"],
+  },
+  {
+    name: "a key in D1",
+    inD1: `{"api_key":"${KEY}"}`,
+    wrong: ["I17: an agents' key is in d1/sessions/1.sqlite-wal"],
+  },
+  {
+    name: "a key in R2",
+    inR2: `.env: ${KEY}`,
+    wrong: ["I17: an agents' key is in r2/files/blobs/1"],
+  },
+])(
+  "of what a service has written is told $name",
+  async ({ inObject = "", inD1 = "", inR2 = "", wrong }) => {
+    const open = [
+      database("do/sessions/1.sqlite", inObject),
+      database("d1/sessions/1.sqlite", inD1),
+    ];
+    mkdirSync(path.join(storage, "r2/files/blobs"), { recursive: true });
+    writeFileSync(path.join(storage, "r2/files/blobs/1"), inR2);
+    expect(await keysOnDisk(storage)).toEqual(wrong);
+    for (const one of open) one.close();
+  },
+);
 
 it("where no session is found no key would be, and that is told", async () => {
   database("do/sessions/1.sqlite", "").close();
-  expect(await keysOnDisk(storage)).toEqual(["I17: nothing under d1 names a session, so no key could be found there"]);
+  expect(await keysOnDisk(storage)).toEqual([
+    "I17: nothing under d1 names a session, so no key could be found there",
+  ]);
 });

@@ -22,7 +22,8 @@ function played(
 const hits = ({ kills }: Figures): void => {
   kills.random += 1;
 };
-const fails = ({ failures }: Figures): void => void failures.push({ problems: ["it is not over"], folder: "", command: "" });
+const fails = ({ failures }: Figures): void =>
+  void failures.push({ problems: ["it is not over"], folder: "", command: "" });
 const meetsNothing = ({ kills }: Figures): void => {
   kills.idle += 1;
 };
@@ -33,10 +34,34 @@ const isPaired = ({ pairs }: Figures): void => {
 describe("a campaign of kills goes on", () => {
   it.each([
     { name: "until enough were hit", asked: { kills: 30 }, comes: hits, cases: 30, why: null },
-    { name: "until enough were hit at random moments", asked: { atRandom: 30 }, comes: hits, cases: 30, why: null },
-    { name: "until each place was tried", asked: { eachPlace: 1 }, comes: hits, cases: PLACES.length, why: null },
-    { name: "until 20 cases have failed", asked: { kills: 1_000 }, comes: fails, cases: 20, why: "20 cases failed" },
-    { name: "no longer for places", asked: { eachPlace: 1 }, comes: fails, cases: 20, why: "20 cases failed" },
+    {
+      name: "until enough were hit at random moments",
+      asked: { atRandom: 30 },
+      comes: hits,
+      cases: 30,
+      why: null,
+    },
+    {
+      name: "until each place was tried",
+      asked: { eachPlace: 1 },
+      comes: hits,
+      cases: PLACES.length,
+      why: null,
+    },
+    {
+      name: "until 20 cases have failed",
+      asked: { kills: 1_000 },
+      comes: fails,
+      cases: 20,
+      why: "20 cases failed",
+    },
+    {
+      name: "no longer for places",
+      asked: { eachPlace: 1 },
+      comes: fails,
+      cases: 20,
+      why: "20 cases failed",
+    },
     {
       name: "until it is plain that nothing is hit",
       asked: { kills: 10 },
@@ -56,7 +81,10 @@ describe("a campaign of kills goes on", () => {
   });
 
   it("until so many pairs were come to, or tried six times as often", () => {
-    expect(played({ pairs: 3 }, meetsNothing)).toMatchObject({ cases: 18, pairs: { wanted: 3, reached: 0 } });
+    expect(played({ pairs: 3 }, meetsNothing)).toMatchObject({
+      cases: 18,
+      pairs: { wanted: 3, reached: 0 },
+    });
     expect(played({ pairs: 3 }, isPaired)).toMatchObject({ cases: 3 });
   });
 });

@@ -6,21 +6,30 @@ import { nameOf, parsePoint, PLACES } from "../kills/points";
 import { TROUBLES } from "../troubles/list";
 import { SessionEventSchema } from "../../../src/protocol/events";
 
-const PAGE = readFileSync(path.join(import.meta.dirname, "../../../docs/reliability.md"), "utf8").replaceAll(/\s+/g, " ");
+const PAGE = readFileSync(
+  path.join(import.meta.dirname, "../../../docs/reliability.md"),
+  "utf8",
+).replaceAll(/\s+/g, " ");
 
 it("no place for kills is there twice", () => {
   const names = PLACES.map(({ point, kind }) => `${kind} ${point}`);
-  expect(new Set(names.map((name, nth) => `${name} ${PLACES[nth]?.restarted}`)).size).toBe(names.length);
+  expect(new Set(names.map((name, nth) => `${name} ${PLACES[nth]?.restarted}`)).size).toBe(
+    names.length,
+  );
 });
 
 it("every place is understood as it is printed", () => {
-  for (const { point } of PLACES) expect(parsePoint(nameOf({ point, nth: 3 }))).toEqual({ point, nth: 3 });
+  for (const { point } of PLACES)
+    expect(parsePoint(nameOf({ point, nth: 3 }))).toEqual({ point, nth: 3 });
   expect(parsePoint("send.sent")).toEqual({ point: "send.sent", nth: 1 });
 });
 
-it.each(["send.sent:0", "send.sent:x", "send", "3s", "350", "", "commit.open/vote"])("%j names no place", (typed) => {
-  expect(() => parsePoint(typed)).toThrow(UsageError);
-});
+it.each(["send.sent:0", "send.sent:x", "send", "3s", "350", "", "commit.open/vote"])(
+  "%j names no place",
+  (typed) => {
+    expect(() => parsePoint(typed)).toThrow(UsageError);
+  },
+);
 
 it("every type of event is killed at before it is on disk, and when it is and nobody knows", () => {
   const points = new Set(PLACES.map(({ point }) => point));

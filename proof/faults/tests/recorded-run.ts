@@ -14,18 +14,27 @@ import { answersBlock } from "../../../src/prompts/shown-answers";
 /** A recorded run, told as clients, providers and tools would tell of it: it breaks no promise, and a test changes one thing. */
 export const SESSION = "session_01";
 export const CANARY = "canary-key-1";
-const RECORDED = path.join(import.meta.dirname, "../../golden/v2/improved-answer-with-injection.jsonl");
+const RECORDED = path.join(
+  import.meta.dirname,
+  "../../golden/v2/improved-answer-with-injection.jsonl",
+);
 export const EVENTS: readonly WireEvent[] = readFileSync(RECORDED, "utf8")
   .trimEnd()
   .split("\n")
   .map((line) => WireEventSchema.parse({ ...JSON.parse(line), session_id: SESSION }));
 export const END_AT = EVENTS.at(-1)?.at ?? 0;
 /** Of the one call of a tool in it: the first agent's, in its second round. */
-export const TOOL_CALL = { name: "read_file", key: `${SESSION}_tool_1_1_1_2_call_1_1_1_2_1_1_use`, answered: true };
+export const TOOL_CALL = {
+  name: "read_file",
+  key: `${SESSION}_tool_1_1_1_2_call_1_1_1_2_1_1_use`,
+  answered: true,
+};
 export const TREE = { "a.txt": "00 3" };
 
 export const toFrame = (event: WireEvent): Buffer =>
-  Buffer.from(`event: ${event.type}\nid: ${event.sequence_number}\ndata: ${JSON.stringify(event)}\n\n`);
+  Buffer.from(
+    `event: ${event.type}\nid: ${event.sequence_number}\ndata: ${JSON.stringify(event)}\n\n`,
+  );
 export const readerOf = (events: readonly WireEvent[]) => ({
   frames: events.map(toFrame),
   bytes: Buffer.concat(events.map(toFrame)),
@@ -53,8 +62,13 @@ export const requestOf = (
   outcome: "completed",
 });
 /** What a model is sent that may use these tools and is shown these answers. */
-export function sending(labels: readonly string[], offers: readonly string[]): Pick<RecordedRequest, "body" | "asked"> {
-  const [aliases = {}] = EVENTS.flatMap((event) => (event.type === "turn.started" ? [event.aliases] : []));
+export function sending(
+  labels: readonly string[],
+  offers: readonly string[],
+): Pick<RecordedRequest, "body" | "asked"> {
+  const [aliases = {}] = EVENTS.flatMap((event) =>
+    event.type === "turn.started" ? [event.aliases] : [],
+  );
   const answers = labels.flatMap((label) =>
     EVENTS.flatMap((event) =>
       event.type === "answer.submitted" && event.label === label
@@ -81,17 +95,24 @@ const shownBy = (agent: string, round: number, sequence: number): string[] =>
   );
 /** What reached the providers: each call that completed, for what the log says it cost. */
 export const REQUESTS = EVENTS.flatMap((event) => {
-  const started = EVENTS.find((one) => one.type === "call.started" && "call" in event && one.call === event.call);
+  const started = EVENTS.find(
+    (one) => one.type === "call.started" && "call" in event && one.call === event.call,
+  );
   if (event.type !== "call.completed" || started?.type !== "call.started") return [];
   const { input_tokens, cached_tokens, output_tokens: outputTokens } = event.usage;
   const inputTokens = input_tokens - cached_tokens; // which have a lower price, and the witness knows but one
   const times = { startedAt: started.at, firstByteAt: started.at, endedAt: event.at };
   const { agent, round, offers, sequence_number } = started;
   const sent = sending(shownBy(agent, round, sequence_number), offers);
-  return [{ ...requestOf(event.model, times, agent), ...sent, reported: { inputTokens, outputTokens } }];
+  return [
+    { ...requestOf(event.model, times, agent), ...sent, reported: { inputTokens, outputTokens } },
+  ];
 });
 
-export const ofKind = (name: Parameters<typeof kindOf>[0], more: Partial<Kind> = {}): Pick<Judged, "kind"> => ({
+export const ofKind = (
+  name: Parameters<typeof kindOf>[0],
+  more: Partial<Kind> = {},
+): Pick<Judged, "kind"> => ({
   kind: { ...kindOf(name), answer: null, ...more },
 });
 export function statusOf(events: readonly WireEvent[]): SessionStatus {
@@ -126,9 +147,15 @@ export const judged = (changed: Partial<Judged>): Judged => ({
 });
 
 /** What clients and new readers are told instead, numbered anew. */
-export function telling(events: readonly WireEvent[]): Pick<Judged, "watchers" | "replay" | "status"> {
+export function telling(
+  events: readonly WireEvent[],
+): Pick<Judged, "watchers" | "replay" | "status"> {
   const log = events.map((event, nth) => ({ ...event, sequence_number: nth + 1 }));
-  return { watchers: readersOf(log), replay: async () => log.map(toFrame), status: async () => statusOf(log) };
+  return {
+    watchers: readersOf(log),
+    replay: async () => log.map(toFrame),
+    status: async () => statusOf(log),
+  };
 }
 
 /** It ends as if somebody had cancelled it. */
@@ -136,10 +163,25 @@ export const CANCELLED = EVENTS.map((event): WireEvent => {
   if (event.type !== "turn.completed") return event;
   const { at, turn, session_id, sequence_number, usage, cost_usd, winner } = event;
   const voted = EVENTS.findLast((one) => one.type === "answer.submitted" && one.agent === winner);
-  const partial = { winner, answer: voted?.type === "answer.submitted" ? voted.content : null, text: null };
-  return { type: "turn.cancelled", at, turn, session_id, sequence_number, usage, cost_usd, partial };
+  const partial = {
+    winner,
+    answer: voted?.type === "answer.submitted" ? voted.content : null,
+    text: null,
+  };
+  return {
+    type: "turn.cancelled",
+    at,
+    turn,
+    session_id,
+    sequence_number,
+    usage,
+    cost_usd,
+    partial,
+  };
 });
 
 /** What a cancel of it is answered where the turn stands so. */
-export const acknowledged = (status: string, told: { turn?: number; session_id?: string } = {}): string =>
-  JSON.stringify({ session_id: SESSION, turn: 1, status, ...told });
+export const acknowledged = (
+  status: string,
+  told: { turn?: number; session_id?: string } = {},
+): string => JSON.stringify({ session_id: SESSION, turn: 1, status, ...told });

@@ -28,30 +28,61 @@ describe("what failed is shown with the command that plays it again", () => {
     expect(killsCommand({ ...options, atRandom: 10 })).toBe(
       "npm run faults -- --seed 5 --kills 174 --at-random 10 --points 1 --pairs 6 --lanes 2",
     );
-    expect(killsCommand(options)).toBe("npm run faults -- --seed 5 --kills 174 --at-random 0 --points 1 --pairs 6 --lanes 2");
+    expect(killsCommand(options)).toBe(
+      "npm run faults -- --seed 5 --kills 174 --at-random 0 --points 1 --pairs 6 --lanes 2",
+    );
   });
 
   it("one trouble with the seed of its round, and the books with all of them", () => {
     const failures = [
-      { name: "2038", problems: ["I13: it is not over"], folder: "a", command: troubleCommand(8, "it is the year 2038") },
-      { name: "the tenant's books", problems: ["I12: $1 were charged"], folder: "b", command: troubleCommand(7) },
+      {
+        name: "2038",
+        problems: ["I13: it is not over"],
+        folder: "a",
+        command: troubleCommand(8, "it is the year 2038"),
+      },
+      {
+        name: "the tenant's books",
+        problems: ["I12: $1 were charged"],
+        folder: "b",
+        command: troubleCommand(7),
+      },
     ];
     const lines = linesOf(toTroubleReport({ seed: 7, rows: [], failures, seconds: 1 }));
     expect(lines).toContain("kept in a");
-    expect(lines).toContain('again: npm run faults -- --storage --seed 8 --only "it is the year 2038"');
+    expect(lines).toContain(
+      'again: npm run faults -- --storage --seed 8 --only "it is the year 2038"',
+    );
     expect(lines).toContain("again: npm run faults -- --storage --seed 7");
   });
 
   it("each trouble as a shell understands its name", () => {
     const names = TROUBLES.map(({ name }) => name);
-    const words = names.map((name) => troubleCommand(7, name).replace("npm run faults --", "printf '%s\\n'")).join("\n");
+    const words = names
+      .map((name) => troubleCommand(7, name).replace("npm run faults --", "printf '%s\\n'"))
+      .join("\n");
     const lines = execFileSync("sh", ["-c", words], { encoding: "utf8" }).trimEnd().split("\n");
     expect(lines).toEqual(names.flatMap((name) => ["--storage", "--seed", "7", "--only", name]));
   });
 
   it("one kind of client, histories by their number", () => {
-    const scenes = [{ name: "3 histories", problems: ["I1: event 4"], told: ["9 came back"], seconds: 1, folder: "c" }];
-    const figures = { seed: 7, histories: 3, loudAgents: LIMITS.agents, scenes, loud: null, seconds: 1 };
+    const scenes = [
+      {
+        name: "3 histories",
+        problems: ["I1: event 4"],
+        told: ["9 came back"],
+        seconds: 1,
+        folder: "c",
+      },
+    ];
+    const figures = {
+      seed: 7,
+      histories: 3,
+      loudAgents: LIMITS.agents,
+      scenes,
+      loud: null,
+      seconds: 1,
+    };
     const lines = linesOf(toClientReport(figures));
     expect(lines).toEqual(expect.arrayContaining(["kept in c", "9 came back"]));
     expect(lines).toContain('again: npm run faults -- --clients 3 --seed 7 --only "3 histories"');
@@ -74,15 +105,26 @@ const OF_KILLS: Figures = {
 };
 
 describe("of the failures that were ordered, those count that nothing met", () => {
-  const failures = (["fails", "lost"] as const).map((how) => ({ seam: "d1" as const, match: "DELETE", times: 2, how }));
+  const failures = (["fails", "lost"] as const).map((how) => ({
+    seam: "d1" as const,
+    match: "DELETE",
+    times: 2,
+    how,
+  }));
   it.each([
     { name: "none, if each was met once at least", met: [2, 1], unmet: [] },
-    { name: "each that was not, whatever the others met", met: [2, 0], unmet: ['d1 "DELETE" lost'] },
+    {
+      name: "each that was not, whatever the others met",
+      met: [2, 0],
+      unmet: ['d1 "DELETE" lost'],
+    },
     { name: "all, if nobody can tell", met: [], unmet: ['d1 "DELETE" fails', 'd1 "DELETE" lost'] },
   ])("$name", ({ met, unmet }) => {
     const effects = new Effects();
     effects.see({ failures }, { ...NOTHING_SEEN, met });
-    expect(effects.problems()).toEqual(unmet.map((what) => `nothing met the failure that was ordered: ${what}`));
+    expect(effects.problems()).toEqual(
+      unmet.map((what) => `nothing met the failure that was ordered: ${what}`),
+    );
   });
 
   it.each([
@@ -110,11 +152,17 @@ describe("of the failures that were ordered, those count that nothing met", () =
       seen: { wrongTimes: 1 },
       problems: [],
     },
-    { name: "no alarms of which one was set", orders: [{ alarmLateMs: 5 }], seen: { lateAlarms: 1 }, problems: [] },
+    {
+      name: "no alarms of which one was set",
+      orders: [{ alarmLateMs: 5 }],
+      seen: { lateAlarms: 1 },
+      problems: [],
+    },
     { name: "nothing where nothing was ordered", orders: [{}], seen: {}, problems: [] },
   ])("$name", ({ orders, seen, problems }) => {
     const effects = new Effects();
-    for (const [nth, one] of orders.entries()) effects.see(one, { ...NOTHING_SEEN, ...(nth === 0 && seen) });
+    for (const [nth, one] of orders.entries())
+      effects.see(one, { ...NOTHING_SEEN, ...(nth === 0 && seen) });
     expect(effects.problems()).toEqual(problems);
   });
 });
@@ -146,9 +194,15 @@ it.each([
     figures: { pairs: { wanted: 7, tried: 8, reached: 6 } },
     said: ["Pairs of places 6 of 8 that were tried, and 7 were asked for"],
   },
-  { name: "nothing that was not played", figures: { endedEarly: "20 cases failed" }, said: ["Ended early 20 cases failed"] },
+  {
+    name: "nothing that was not played",
+    figures: { endedEarly: "20 cases failed" },
+    said: ["Ended early 20 cases failed"],
+  },
 ])("the report of kills counts $name", ({ figures, said }) => {
-  const lines = linesOf(toReport({ ...OF_KILLS, ...figures })).map((line) => line.replaceAll(/\s+/g, " "));
+  const lines = linesOf(toReport({ ...OF_KILLS, ...figures })).map((line) =>
+    line.replaceAll(/\s+/g, " "),
+  );
   for (const line of said) expect(lines).toContain(line);
 });
 
@@ -156,14 +210,22 @@ describe("kills end well", () => {
   const failure = { problems: ["I13: it is not over"], folder: "a", command: "b" };
   it.each([
     { name: "if nothing went wrong", figures: {}, ends: true },
-    { name: "if more pairs than asked for were come to", figures: { pairs: { wanted: 1, tried: 2, reached: 2 } }, ends: true },
+    {
+      name: "if more pairs than asked for were come to",
+      figures: { pairs: { wanted: 1, tried: 2, reached: 2 } },
+      ends: true,
+    },
     { name: "not if a promise was broken", figures: { failures: [failure] }, ends: false },
     {
       name: "not if a place was not come to",
       figures: { places: { wanted: 1, reached: 0, missed: ["send.sent:1"] } },
       ends: false,
     },
-    { name: "not if a pair was not come to", figures: { pairs: { wanted: 2, tried: 6, reached: 1 } }, ends: false },
+    {
+      name: "not if a pair was not come to",
+      figures: { pairs: { wanted: 2, tried: 6, reached: 1 } },
+      ends: false,
+    },
     { name: "not if they ended early", figures: { endedEarly: "20 cases failed" }, ends: false },
   ])("$name", ({ figures, ends }) => expect(isSound({ ...OF_KILLS, ...figures })).toBe(ends));
 });
@@ -178,9 +240,35 @@ describe("slow readers of the largest session", () => {
       stayed: 1,
       wrong: "1 of 20 slow readers were never closed",
     },
-    { name: "must have had to fall behind", agents: LIMITS.agents, logBytes: few, stayed: 0, wrong: "nobody had to fall behind" },
-    { name: "must each be closed by a smaller team that writes as much", agents: 8, logBytes: many, stayed: 2, wrong: "2 of 20" },
-    { name: "may all stay where a smaller team writes less", agents: 8, logBytes: few, stayed: 20, wrong: "" },
-    { name: "are as they should where all were closed", agents: LIMITS.agents, logBytes: many, stayed: 0, wrong: "" },
-  ])("$name", ({ wrong, ...met }) => expect(unclosed(met).join()).toMatch(wrong === "" ? /^$/ : wrong));
+    {
+      name: "must have had to fall behind",
+      agents: LIMITS.agents,
+      logBytes: few,
+      stayed: 0,
+      wrong: "nobody had to fall behind",
+    },
+    {
+      name: "must each be closed by a smaller team that writes as much",
+      agents: 8,
+      logBytes: many,
+      stayed: 2,
+      wrong: "2 of 20",
+    },
+    {
+      name: "may all stay where a smaller team writes less",
+      agents: 8,
+      logBytes: few,
+      stayed: 20,
+      wrong: "",
+    },
+    {
+      name: "are as they should where all were closed",
+      agents: LIMITS.agents,
+      logBytes: many,
+      stayed: 0,
+      wrong: "",
+    },
+  ])("$name", ({ wrong, ...met }) =>
+    expect(unclosed(met).join()).toMatch(wrong === "" ? /^$/ : wrong),
+  );
 });

@@ -33,7 +33,11 @@ it.each<{ name: string; given: Given[]; wrong: string }>([
     given: [{ frames: FRAMES.slice(6), after: 5 }],
     wrong: "I2: event 7 came where 6",
   },
-  { name: "one that comes again", given: [{ frames: FRAMES.slice(4), after: 5 }], wrong: "I2: event 5 came where 6 was due" },
+  {
+    name: "one that comes again",
+    given: [{ frames: FRAMES.slice(4), after: 5 }],
+    wrong: "I2: event 5 came where 6 was due",
+  },
   {
     name: "one that comes twice",
     given: [{ frames: [...FRAMES.slice(0, 3), ...FRAMES.slice(2, 3)], after: 0 }],
@@ -47,15 +51,24 @@ it.each<{ name: string; given: Given[]; wrong: string }>([
     ],
     wrong: "I1: event 2 is event: ",
   },
-  { name: "one that the log has in other bytes", given: [{ frames: [spaced(2)], after: 1 }], wrong: "I1: event 2 was given as" },
+  {
+    name: "one that the log has in other bytes",
+    given: [{ frames: [spaced(2)], after: 1 }],
+    wrong: "I1: event 2 was given as",
+  },
 ])("of what clients were given is seen $name", ({ given, wrong }) => {
   const seen = new Seen();
-  for (const { frames, after } of given) expect(seen.add(frames, after)).toBe(after + frames.length);
-  expect([...seen.problems, ...seen.unlike(FRAMES)].join("\n")).toMatch(wrong === "" ? /^$/ : wrong);
+  for (const { frames, after } of given)
+    expect(seen.add(frames, after)).toBe(after + frames.length);
+  expect([...seen.problems, ...seen.unlike(FRAMES)].join("\n")).toMatch(
+    wrong === "" ? /^$/ : wrong,
+  );
 });
 
 it("of what clients were given is seen that the log has less", () => {
   const seen = new Seen();
   seen.add(FRAMES, 0);
-  expect(seen.unlike(FRAMES.slice(0, -1))).toEqual([expect.stringContaining(`I1: event ${LOG.length} was given as`)]);
+  expect(seen.unlike(FRAMES.slice(0, -1))).toEqual([
+    expect.stringContaining(`I1: event ${LOG.length} was given as`),
+  ]);
 });

@@ -10,9 +10,19 @@ const MARKS = [CONTROL_PATH, STANDSTILL, "faultyContext", "commit.durable", "cra
 async function bundled(...entry: string[]): Promise<string> {
   const dir = await mkdtemp(path.join(tmpdir(), "massgen-bundle-"));
   try {
-    await wranglerQuietly(["deploy", ...entry, "--config", "wrangler.toml", "--dry-run", "--outdir", dir]);
+    await wranglerQuietly([
+      "deploy",
+      ...entry,
+      "--config",
+      "wrangler.toml",
+      "--dry-run",
+      "--outdir",
+      dir,
+    ]);
     const names = (await readdir(dir)).filter((name) => name.endsWith(".js"));
-    return (await Promise.all(names.map((name) => readFile(path.join(dir, name), "utf8")))).join("");
+    return (await Promise.all(names.map((name) => readFile(path.join(dir, name), "utf8")))).join(
+      "",
+    );
   } finally {
     await rm(dir, { recursive: true });
   }

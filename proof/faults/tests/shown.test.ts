@@ -28,30 +28,49 @@ const FIRST = ["agent1.1", "agent2.1", "agent3.1"];
 /** In a place that no script reads, as an argument of a call that is told again. */
 const hiding =
   (text: string): Change =>
-  (request) => ({ ...request, body: { input: [request.body, { call: { arguments: JSON.stringify({ text }) } }] } });
-const ofNobody: Change = (request) => ({ ...request, headers: { authorization: "Bearer another" } });
+  (request) => ({
+    ...request,
+    body: { input: [request.body, { call: { arguments: JSON.stringify({ text }) } }] },
+  });
+const ofNobody: Change = (request) => ({
+  ...request,
+  headers: { authorization: "Bearer another" },
+});
 const ended =
   (outcome: RecordedRequest["outcome"]): Change =>
   (request) => ({ ...request, outcome });
 const swapped = EVENTS.map((event): WireEvent => {
-  return event.type === "turn.started" ? { ...event, aliases: { ada: "agent1", bela: "agent3", cleo: "agent2" } } : event;
+  return event.type === "turn.started"
+    ? { ...event, aliases: { ada: "agent1", bela: "agent3", cleo: "agent2" } }
+    : event;
 });
-const again = (event: WireEvent, attempt: number): WireEvent => ("attempt" in event ? { ...event, attempt } : event);
+const again = (event: WireEvent, attempt: number): WireEvent =>
+  "attempt" in event ? { ...event, attempt } : event;
 /** As if its final had been rejected and all of it had come to pass once more, a minute later. */
 const TWICE: readonly WireEvent[] = [
   ...EVENTS,
-  ...EVENTS.filter((event) => "attempt" in event).map((event) => ({ ...again(event, 2), at: event.at + 60_000 })),
+  ...EVENTS.filter((event) => "attempt" in event).map((event) => ({
+    ...again(event, 2),
+    at: event.at + 60_000,
+  })),
 ];
 const later: Change = (request) => ({ ...request, startedAt: request.startedAt + 60_000 });
 
 describe("nothing is wrong with", () => {
   it.each([
     { name: "a run as it was recorded", events: EVENTS, requests: REQUESTS },
-    { name: "one of two attempts that came to the same", events: TWICE, requests: [...REQUESTS, ...REQUESTS.map(later)] },
+    {
+      name: "one of two attempts that came to the same",
+      events: TWICE,
+      requests: [...REQUESTS, ...REQUESTS.map(later)],
+    },
     {
       name: "a call that was cut off, and made again",
       events: EVENTS,
-      requests: REQUESTS.flatMap((request) => [ended("closed")({ ...request, startedAt: request.startedAt - 1 }), request]),
+      requests: REQUESTS.flatMap((request) => [
+        ended("closed")({ ...request, startedAt: request.startedAt - 1 }),
+        request,
+      ]),
     },
   ])("$name", ({ events, requests }) => {
     expect(missshown(events, requests, RIGHT)).toEqual([]);
@@ -104,7 +123,9 @@ describe("what a run is accused of", () => {
     },
     {
       name: "one of a request that was refused, of which only the bytes are known",
-      requests: changed(BELA, 1, (request) => hiding("Take the road.")({ ...request, asked: { ...request.asked, tools: [] } })),
+      requests: changed(BELA, 1, (request) =>
+        hiding("Take the road.")({ ...request, asked: { ...request.asked, tools: [] } }),
+      ),
       wrong: [`${PEEKED} sent "Take the road."`],
     },
     {
@@ -120,7 +141,9 @@ describe("what a run is accused of", () => {
     {
       name: "a request that brings nobody's key",
       requests: changed(BELA, 4, ofNobody),
-      wrong: ["I5: 1 requests brought no agent's key, so nobody knows what their agents were shown"],
+      wrong: [
+        "I5: 1 requests brought no agent's key, so nobody knows what their agents were shown",
+      ],
     },
   ])("$name", ({ events = EVENTS, requests, wrong }) => {
     expect(missshown(events, requests, RIGHT)).toEqual(wrong);
@@ -130,7 +153,9 @@ describe("what a run is accused of", () => {
     expect(missshown(EVENTS, changed(ADA, 3, showing(FIRST)), WRONG)).toEqual([UNSEEN]);
     expect(missshown(EVENTS, changed(ADA, 2, showing(["agent2.2"])), WRONG)).toEqual([]);
     expect(missshown(EVENTS, changed(BELA, 1, showing(["agent1.1"])), WRONG)).toEqual([]);
-    expect(missshown(EVENTS, changed(BELA, 1, showing(["agent1.1"], ["new_answer"])), WRONG)).toHaveLength(1);
+    expect(
+      missshown(EVENTS, changed(BELA, 1, showing(["agent1.1"], ["new_answer"])), WRONG),
+    ).toHaveLength(1);
   });
 });
 

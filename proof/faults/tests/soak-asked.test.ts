@@ -12,9 +12,17 @@ it.each([
 });
 
 it.each([
-  { name: "of more than a week", typed: { soak: "10081" }, told: "--soak is a week at most, 10080 minutes, not 10081." },
+  {
+    name: "of more than a week",
+    typed: { soak: "10081" },
+    told: "--soak is a week at most, 10080 minutes, not 10081.",
+  },
   { name: "of no time", typed: { soak: "0" }, told: '--soak is a whole number from 1, not "0".' },
-  { name: "of nobody", typed: { soak: "5", sessions: "0" }, told: '--sessions is a whole number from 1, not "0".' },
+  {
+    name: "of nobody",
+    typed: { soak: "5", sessions: "0" },
+    told: '--sessions is a whole number from 1, not "0".',
+  },
   {
     name: "of some faults only",
     typed: { soak: "5", only: "D1" },

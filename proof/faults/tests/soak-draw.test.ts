@@ -5,7 +5,8 @@ import { STRIKES } from "../soak/strikes";
 import { TROUBLES } from "../troubles/list";
 import { Chance } from "../../../simulated/chance";
 
-const first = <One>(count: number, draw: (nth: number) => One): One[] => Array.from({ length: count }, (_, nth) => draw(nth));
+const first = <One>(count: number, draw: (nth: number) => One): One[] =>
+  Array.from({ length: count }, (_, nth) => draw(nth));
 const kinds = (seed: number) => first(500, (nth) => sessionDraw(seed, nth).kind);
 const strikes = (seed: number) => first(500, (nth) => strikeDraw(seed, nth).strike.name);
 
@@ -28,7 +29,9 @@ describe("what is drawn from a seed", () => {
 
   it("are all the faults, aimed at one to five sessions", () => {
     expect(new Set(strikes(5))).toEqual(new Set(STRIKES.map(({ name }) => name)));
-    expect(new Set(first(500, (nth) => strikeDraw(5, nth).targets))).toEqual(new Set([1, 2, 3, 4, 5]));
+    expect(new Set(first(500, (nth) => strikeDraw(5, nth).targets))).toEqual(
+      new Set([1, 2, 3, 4, 5]),
+    );
   });
 });
 
@@ -56,16 +59,23 @@ describe("what strikes", () => {
     expect(orders.filter(({ alarmLateMs = 0 }) => alarmLateMs > 10_000)).toEqual([]);
   });
 
-  it.each(["d1", "r2", "tenant", "object", "sql", "sync", "set_alarm"] as const)("is also %s", (seam) => {
-    const struck = STRIKES.filter(
-      (strike) => strike.does === "orders" && strike.orders.failures?.some((one) => one.seam === seam),
-    );
-    expect(struck).not.toEqual([]);
-  });
+  it.each(["d1", "r2", "tenant", "object", "sql", "sync", "set_alarm"] as const)(
+    "is also %s",
+    (seam) => {
+      const struck = STRIKES.filter(
+        (strike) =>
+          strike.does === "orders" && strike.orders.failures?.some((one) => one.seam === seam),
+      );
+      expect(struck).not.toEqual([]);
+    },
+  );
 
-  it.each(["rings", "resets", "vanishes", "cuts"] as const)("does what no order can: it %s", (does) => {
-    expect(STRIKES.filter((strike) => strike.does === does)).toHaveLength(1);
-  });
+  it.each(["rings", "resets", "vanishes", "cuts"] as const)(
+    "does what no order can: it %s",
+    (does) => {
+      expect(STRIKES.filter((strike) => strike.does === does)).toHaveLength(1);
+    },
+  );
 
   it("is every trouble of R2, D1 and storage but those that take a kill, or a run that is not drawn", () => {
     const left = TROUBLES.filter(({ row }) => row === "R2 and D1" || row === "Storage").filter(

@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { creepOf, type RestSample, type Sample, type SoakFigures, shortcomings } from "../soak/figures";
+import {
+  creepOf,
+  type RestSample,
+  type Sample,
+  type SoakFigures,
+  shortcomings,
+} from "../soak/figures";
 import { toRestLine, toSampleLine, toSoakReport } from "../soak/report";
 import { theilSen } from "../soak/slope";
 
@@ -7,7 +13,8 @@ import { theilSen } from "../soak/slope";
 const noise = (at: number): number => ((at * 7) % 11) / 11 - 0.5;
 
 describe("a slope by Theil and Sen", () => {
-  const line = (count: number, y: (x: number) => number) => Array.from({ length: count }, (_, x) => ({ x, y: y(x) }));
+  const line = (count: number, y: (x: number) => number) =>
+    Array.from({ length: count }, (_, x) => ({ x, y: y(x) }));
 
   it.each([
     { name: "is that of a line", points: line(20, (x) => 2 * x + 5), each: 2, low: 2, high: 2 },
@@ -17,9 +24,19 @@ describe("a slope by Theil and Sen", () => {
       points: line(21, (x) => (x % 7 === 3 ? 10_000 : 2 * x)),
       each: 2,
     },
-    { name: "leaves out pairs of one place", points: [...line(5, (x) => x), { x: 0, y: 0 }], each: 1 },
+    {
+      name: "leaves out pairs of one place",
+      points: [...line(5, (x) => x), { x: 0, y: 0 }],
+      each: 1,
+    },
     // Of four points every order is likely enough: all that was found is the interval.
-    { name: "of few points lies anywhere between all that were found", points: line(4, (x) => x * x), each: 3, low: 1, high: 5 },
+    {
+      name: "of few points lies anywhere between all that were found",
+      points: line(4, (x) => x * x),
+      each: 3,
+      low: 1,
+      high: 5,
+    },
   ])("$name", ({ points, name: _, ...wanted }) => {
     expect(theilSen(points)).toMatchObject(wanted);
   });
@@ -44,21 +61,35 @@ describe("a slope by Theil and Sen", () => {
   // By the tables for Kendall's S: of ten points chance passes 21 pairs more one way than the other in one of twenty.
   it("has Sen's spread, as far from one end as from the other", () => {
     const slopes = Array.from({ length: 10 }, (_, x) => ({ x, y: x + 3 * noise(x) }));
-    const all = slopes.flatMap((one, at) => slopes.slice(at + 1).map((two) => (two.y - one.y) / (two.x - one.x)));
+    const all = slopes.flatMap((one, at) =>
+      slopes.slice(at + 1).map((two) => (two.y - one.y) / (two.x - one.x)),
+    );
     all.sort((a, b) => a - b);
     expect(theilSen(slopes)).toMatchObject({ low: all[11], high: all[33] });
   });
 });
 
 const MB = 1_000_000;
-type Shape = { minutes: number; heapPerHour?: number; jitter?: number; kbEach?: (ended: number) => number };
+type Shape = {
+  minutes: number;
+  heapPerHour?: number;
+  jitter?: number;
+  kbEach?: (ended: number) => number;
+};
 
 /** Of a look at the service every minute. */
 function samplesOf({ minutes, kbEach = () => 100 }: Shape): Sample[] {
   let disk = 0;
   return Array.from({ length: minutes + 1 }, (_, at) => {
     disk += at === 0 ? 0 : 60 * kbEach(at * 60) * 1_000;
-    return { minutes: at, live: (30 + 20 * (noise(at) + 0.5)) * MB, resident: 200 * MB, own: 300 * MB, disk, ended: at * 60 };
+    return {
+      minutes: at,
+      live: (30 + 20 * (noise(at) + 0.5)) * MB,
+      resident: 200 * MB,
+      own: 300 * MB,
+      disk,
+      ended: at * 60,
+    };
   });
 }
 
@@ -89,25 +120,50 @@ const figuresOf = (shape: Shape, more: Partial<SoakFigures> = {}): SoakFigures =
 });
 
 const MET = { name: "objects are taken down", tried: 4, met: 4 };
-const BROKEN = [{ name: "session 5 (story)", problems: ["I1: a gap", "I4: no end"], folder: "kept/here", command: "again 7" }];
+const BROKEN = [
+  {
+    name: "session 5 (story)",
+    problems: ["I1: a gap", "I4: no end"],
+    folder: "kept/here",
+    command: "again 7",
+  },
+];
 
 describe("a soak is a success", () => {
   const HOUR = { minutes: 60 };
   it.each([
     { name: "if nothing was broken and nothing grew", figures: figuresOf(HOUR), because: [] },
-    { name: "not if a promise was broken", figures: figuresOf(HOUR, { failures: BROKEN }), because: ["2 promises were broken"] },
-    { name: "not if no session ended", figures: figuresOf(HOUR, { runs: {} }), because: ["no session ended"] },
+    {
+      name: "not if a promise was broken",
+      figures: figuresOf(HOUR, { failures: BROKEN }),
+      because: ["2 promises were broken"],
+    },
+    {
+      name: "not if no session ended",
+      figures: figuresOf(HOUR, { runs: {} }),
+      because: ["no session ended"],
+    },
     {
       name: "not if nothing met any fault",
       figures: figuresOf(HOUR, { struck: [{ name: "objects are taken down", tried: 9, met: 0 }] }),
       because: ["nothing met any of the faults"],
     },
-    { name: "if it ended before the first fault", figures: figuresOf(HOUR, { struck: [] }), because: [] },
-    { name: "if its heap grew by less than a megabyte an hour", figures: figuresOf({ ...HOUR, heapPerHour: 0.5 }), because: [] },
+    {
+      name: "if it ended before the first fault",
+      figures: figuresOf(HOUR, { struck: [] }),
+      because: [],
+    },
+    {
+      name: "if its heap grew by less than a megabyte an hour",
+      figures: figuresOf({ ...HOUR, heapPerHour: 0.5 }),
+      because: [],
+    },
     {
       name: "not if its heap grew by more",
       figures: figuresOf({ ...HOUR, heapPerHour: 4 }),
-      because: [expect.stringMatching(/^the heap grew by (3\.9|4\.\d) MB an hour, by [34]\.\d at least$/)],
+      because: [
+        expect.stringMatching(/^the heap grew by (3\.9|4\.\d) MB an hour, by [34]\.\d at least$/),
+      ],
     },
     {
       name: "if its heap seemed to grow by more, but to and fro by far more yet",
@@ -117,10 +173,20 @@ describe("a soak is a success", () => {
     {
       name: "not after hours in which it cannot be told whether its heap grew",
       figures: figuresOf({ minutes: 240, heapPerHour: 1, jitter: 20 }),
-      because: [expect.stringMatching(/^the heap may have grown by as much as \d+\.\d MB an hour$/)],
+      because: [
+        expect.stringMatching(/^the heap may have grown by as much as \d+\.\d MB an hour$/),
+      ],
     },
-    { name: "after hours in which it surely did not", figures: figuresOf({ minutes: 240, heapPerHour: 0.5 }), because: [] },
-    { name: "if it was too short for its slope to tell", figures: figuresOf({ minutes: 29, heapPerHour: 400 }), because: [] },
+    {
+      name: "after hours in which it surely did not",
+      figures: figuresOf({ minutes: 240, heapPerHour: 0.5 }),
+      because: [],
+    },
+    {
+      name: "if it was too short for its slope to tell",
+      figures: figuresOf({ minutes: 29, heapPerHour: 400 }),
+      because: [],
+    },
     {
       name: "not if its heap grew for half an hour",
       figures: figuresOf({ minutes: 30, heapPerHour: 40 }),
@@ -128,20 +194,30 @@ describe("a soak is a success", () => {
     },
     {
       name: "not if hardly anybody saw its heap",
-      figures: figuresOf(HOUR, { atRest: restsOf(HOUR).map((seen, at) => (at % 3 === 0 ? seen : { ...seen, live: null })) }),
+      figures: figuresOf(HOUR, {
+        atRest: restsOf(HOUR).map((seen, at) => (at % 3 === 0 ? seen : { ...seen, live: null })),
+      }),
       because: ["the heap could hardly be looked at"],
     },
     {
       name: "not if something was never met that was drawn again and again",
-      figures: figuresOf(HOUR, { struck: [MET, { name: "alarms cannot be set", tried: 5, met: 0 }] }),
+      figures: figuresOf(HOUR, {
+        struck: [MET, { name: "alarms cannot be set", tried: 5, met: 0 }],
+      }),
       because: ["nothing met this, 5 times: alarms cannot be set"],
     },
     {
       name: "if something was never met that was hardly drawn",
-      figures: figuresOf(HOUR, { struck: [MET, { name: "alarms cannot be set", tried: 4, met: 0 }] }),
+      figures: figuresOf(HOUR, {
+        struck: [MET, { name: "alarms cannot be set", tried: 4, met: 0 }],
+      }),
       because: [],
     },
-    { name: "if whoever began it had enough", figures: figuresOf({ minutes: 2 }, { endedEarly: "interrupted" }), because: [] },
+    {
+      name: "if whoever began it had enough",
+      figures: figuresOf({ minutes: 2 }, { endedEarly: "interrupted" }),
+      because: [],
+    },
     {
       name: "not if it had to end early",
       figures: figuresOf({ minutes: 2 }, { endedEarly: "the disk is full" }),
@@ -163,7 +239,11 @@ describe("what creeps", () => {
     const [cold, warming, ...warm] = atRest;
     const early = { minutes: 5, live: 25 * MB, resident: 160 * MB };
     expect(warming?.minutes).toBe(5);
-    const { heap } = creepOf({ samples: [], atRest: [...(cold ? [cold] : []), early, ...warm], minutes: 60 });
+    const { heap } = creepOf({
+      samples: [],
+      atRest: [...(cold ? [cold] : []), early, ...warm],
+      minutes: 60,
+    });
     expect(heap).toEqual({ each: 0, low: 0, high: 0, points: 11 });
   });
 
@@ -181,7 +261,10 @@ describe("what creeps", () => {
     return (ended: number) => of(ended) * (0.7 + 0.6 * chance());
   };
   const grew = (of: (ended: number) => number) =>
-    Array.from({ length: 200 }, (_, seed) => creepOf(figuresOf({ minutes: 60, kbEach: someKb(seed, of) })).disk).map((disk) => ({
+    Array.from(
+      { length: 200 },
+      (_, seed) => creepOf(figuresOf({ minutes: 60, kbEach: someKb(seed, of) })).disk,
+    ).map((disk) => ({
       each: disk?.each ?? 0,
       growth: disk?.growth ?? { low: 0, high: 0 },
     }));
@@ -224,7 +307,9 @@ describe("its report", () => {
   });
 
   it("says what was broken first, where it lies and how to try again", () => {
-    const lines = toSoakReport(figuresOf({ minutes: 3 }, { failures: BROKEN, endedEarly: "interrupted" })).split("\n");
+    const lines = toSoakReport(
+      figuresOf({ minutes: 3 }, { failures: BROKEN, endedEarly: "interrupted" }),
+    ).split("\n");
     expect(lines.slice(0, 6)).toEqual([
       "✗ session 5 (story): I1: a gap",
       "✗ session 5 (story): I4: no end",
@@ -233,7 +318,9 @@ describe("its report", () => {
       "",
       "Minutes          3.0, then it ended: interrupted",
     ]);
-    expect(lines.find((line) => line.startsWith("Heap at rest"))).toContain("of less than 30 minutes it means little");
+    expect(lines.find((line) => line.startsWith("Heap at rest"))).toContain(
+      "of less than 30 minutes it means little",
+    );
   });
 
   it("says what nobody saw", () => {
@@ -251,9 +338,17 @@ describe("its report", () => {
   });
 
   it.each([
-    { live: 30 * MB, says: "2.0 min: 30.0 MB live, 200.0 MB in all, 12.0 MB on disk, 120 sessions ended" },
-    { live: null, says: "2.0 min: heap not seen, 200.0 MB in all, 12.0 MB on disk, 120 sessions ended" },
+    {
+      live: 30 * MB,
+      says: "2.0 min: 30.0 MB live, 200.0 MB in all, 12.0 MB on disk, 120 sessions ended",
+    },
+    {
+      live: null,
+      says: "2.0 min: heap not seen, 200.0 MB in all, 12.0 MB on disk, 120 sessions ended",
+    },
   ])("has a line for each look: $says", ({ live, says }) => {
-    expect(toSampleLine({ minutes: 2, live, resident: 200 * MB, own: 0, disk: 12 * MB, ended: 120 })).toBe(says);
+    expect(
+      toSampleLine({ minutes: 2, live, resident: 200 * MB, own: 0, disk: 12 * MB, ended: 120 }),
+    ).toBe(says);
   });
 });

@@ -45,7 +45,15 @@ describe("sessions of which none can be played", () => {
       },
     };
     const crew = new Crew({
-      ...{ service, books, seed: 3, sessions: 3, command: "again 3", lately: () => [], calmSince: () => null },
+      ...{
+        service,
+        books,
+        seed: 3,
+        sessions: 3,
+        command: "again 3",
+        lately: () => [],
+        calmSince: () => null,
+      },
       surroundings: () => Promise.reject(new Error("no port is free")),
       onFailure: (failure) => {
         failures.push(failure);
@@ -71,8 +79,13 @@ describe("sessions of which none can be played", () => {
     const { crew, service, failures } = await played(1);
     await crew.hear();
     const told = failures.at(-1);
-    expect(told).toMatchObject({ name: "what the service prints", problems: ["I17: the service printed an agents' key"] });
-    expect(readFileSync(path.join(told?.folder ?? "", "service.log"), "utf8")).toContain(`${CANARY}1`);
+    expect(told).toMatchObject({
+      name: "what the service prints",
+      problems: ["I17: the service printed an agents' key"],
+    });
+    expect(readFileSync(path.join(told?.folder ?? "", "service.log"), "utf8")).toContain(
+      `${CANARY}1`,
+    );
     expect(service.output).not.toContain(CANARY);
     const before = failures.length;
     await crew.hear();
@@ -87,7 +100,15 @@ describe("a rest", () => {
     let begun = 0;
     const service = { url: URL, tools, killedAt: [], output: "", forgetOutput: () => undefined };
     const crew = new Crew({
-      ...{ service, books, seed: 3, sessions: 3, command: "again 3", lately: () => [], calmSince: () => null },
+      ...{
+        service,
+        books,
+        seed: 3,
+        sessions: 3,
+        command: "again 3",
+        lately: () => [],
+        calmSince: () => null,
+      },
       surroundings: async () => {
         begun += 1;
         await sleep(30);
@@ -120,11 +141,24 @@ it("a failure is told of which nothing can be kept", async () => {
   const failures: SoakFailure[] = [];
   const service = { url: URL, tools, killedAt: [], output: "", forgetOutput: () => undefined };
   const crew = new Crew({
-    ...{ service, books, seed: 3, sessions: 1, command: "again 3", lately: () => [], calmSince: () => null },
+    ...{
+      service,
+      books,
+      seed: 3,
+      sessions: 1,
+      command: "again 3",
+      lately: () => [],
+      calmSince: () => null,
+    },
     onFailure: (failure) => failures.push(failure),
   });
-  await crew.fail({ name: "of a name that no folder may have: ".repeat(20), problems: ["it broke"] });
-  expect(failures).toMatchObject([{ problems: ["it broke"], folder: expect.stringMatching(/^no folder: .*ENAMETOOLONG/) }]);
+  await crew.fail({
+    name: "of a name that no folder may have: ".repeat(20),
+    problems: ["it broke"],
+  });
+  expect(failures).toMatchObject([
+    { problems: ["it broke"], folder: expect.stringMatching(/^no folder: .*ENAMETOOLONG/) },
+  ]);
 });
 
 describe("orders that are late", () => {
@@ -137,12 +171,19 @@ describe("orders that are late", () => {
     const order = async (orders: Orders) => {
       asked += 1;
       taken.push(orders);
-      if (answers[asked - 1] === "late") throw new Error("Waited in vain for an order to be taken.");
+      if (answers[asked - 1] === "late")
+        throw new Error("Waited in vain for an order to be taken.");
       return NOTHING_SEEN;
     };
     const nothing = async () => "";
     const service = { url: URL, order, ring: nothing, reset: nothing };
-    const striker = new Striker({ service, seed: 1, everyMs: 20, targets: () => [], isResting: () => false });
+    const striker = new Striker({
+      service,
+      seed: 1,
+      everyMs: 20,
+      targets: () => [],
+      isResting: () => false,
+    });
     const striking = striker.strikeUntil(over.signal);
     while (taken.length < least) await sleep(5);
     over.abort();
@@ -189,7 +230,10 @@ describe("orders that are late", () => {
   });
 
   it("end the faults where they are never taken", async () => {
-    const { striking, striker } = await struck(["taken", ...Array.from({ length: 99 }, () => "late" as const)]);
+    const { striking, striker } = await struck([
+      "taken",
+      ...Array.from({ length: 99 }, () => "late" as const),
+    ]);
     await expect(striking).rejects.toThrow("in vain");
     expect(striker.calmSince).toBeNull();
   }, 20_000);
@@ -215,7 +259,9 @@ describe("looks", () => {
   it("go on where the inspector is deaf, without the heap", async () => {
     const over = new AbortController();
     const seen: Sample[] = [];
-    const all = looks({ onSample: (sample) => (seen.push(sample) === 3 ? over.abort() : undefined) });
+    const all = looks({
+      onSample: (sample) => (seen.push(sample) === 3 ? over.abort() : undefined),
+    });
     await all.lookUntil(over.signal, performance.now());
     expect(all.samples).toEqual(seen);
     expect(seen).toHaveLength(3);
@@ -232,9 +278,15 @@ describe("looks", () => {
 
   it.each([
     { name: "whose process is gone", gone: { pid: 2 ** 30 }, told: "ENOENT" },
-    { name: "whose folder is gone", gone: { storage: "/nowhere" }, told: "du could not tell how much lies in /nowhere" },
+    {
+      name: "whose folder is gone",
+      gone: { storage: "/nowhere" },
+      told: "du could not tell how much lies in /nowhere",
+    },
   ])("end with a service $name", async ({ gone, told }) => {
-    await expect(looks(gone).lookUntil(new AbortController().signal, performance.now())).rejects.toThrow(told);
+    await expect(
+      looks(gone).lookUntil(new AbortController().signal, performance.now()),
+    ).rejects.toThrow(told);
   });
 
   it("share one connection, also those at rest: with a second one the inspector falls silent on both", async () => {
@@ -299,23 +351,44 @@ describe("the last look at all that was written", () => {
     const log = await BooksLog.open();
     await log.add({ runs: [], isSound: true });
     await log.close();
-    const failures = await lookedAtWhole({ ...at, service: { kill: async () => {}, storage: "/nowhere" }, books: log });
+    const failures = await lookedAtWhole({
+      ...at,
+      service: { kill: async () => {}, storage: "/nowhere" },
+      books: log,
+    });
     expect(failures).toEqual([
-      { name: "what lies on disk", problems: [expect.stringContaining("ENOENT")], command: "again 3", folder: NOT_KEPT },
-      { name: "the tenant's books", problems: [expect.stringContaining("ENOENT")], command: "again 3", folder: NOT_KEPT },
+      {
+        name: "what lies on disk",
+        problems: [expect.stringContaining("ENOENT")],
+        command: "again 3",
+        folder: NOT_KEPT,
+      },
+      {
+        name: "the tenant's books",
+        problems: [expect.stringContaining("ENOENT")],
+        command: "again 3",
+        folder: NOT_KEPT,
+      },
     ]);
   });
 
   it("is not taken of a service that does not end", async () => {
     const service = { kill: () => Promise.reject(new Error("it lives")), storage: "/nowhere" };
     expect(await lookedAtWhole({ ...at, service, books })).toEqual([
-      { name: "the end of the service", problems: ["Error: it lives"], command: "again 3", folder: NOT_KEPT },
+      {
+        name: "the end of the service",
+        problems: ["Error: it lives"],
+        command: "again 3",
+        folder: NOT_KEPT,
+      },
     ]);
   });
 
   it("finds nothing wrong where no session ended", async () => {
     expect(books.added).toBe(0);
-    expect(await lookedAtWhole({ ...at, service: { kill: async () => {}, storage: "/nowhere" }, books })).toEqual([]);
+    expect(
+      await lookedAtWhole({ ...at, service: { kill: async () => {}, storage: "/nowhere" }, books }),
+    ).toEqual([]);
     expect(existsSync("/nowhere")).toBe(false);
   });
 });

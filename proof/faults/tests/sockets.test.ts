@@ -69,10 +69,13 @@ it.each<Case>([
     vanished: 3,
     others: [],
   },
-])("of connections that leave in the middle counts $name", async ({ answer, fullForMs, vanished, others }) => {
-  const origin = await serverOf(answer);
-  expect(await leaveInTheMiddle(origin, "/events", 3, fullForMs)).toEqual({ vanished, others });
-});
+])(
+  "of connections that leave in the middle counts $name",
+  async ({ answer, fullForMs, vanished, others }) => {
+    const origin = await serverOf(answer);
+    expect(await leaveInTheMiddle(origin, "/events", 3, fullForMs)).toEqual({ vanished, others });
+  },
+);
 
 it("nobody vanishes from where nobody listens", async () => {
   const origin = await serverOf(() => undefined);

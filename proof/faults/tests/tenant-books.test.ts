@@ -40,7 +40,11 @@ it.each([
     tenant: "",
     wrong: ["turn 1 of s was never charged", "$0 were charged for turns of $0.5"],
   },
-  { name: "a turn that was charged twice", tenant: CHARGED("s", 1), wrong: ["$1 were charged for turns of $0.5"] },
+  {
+    name: "a turn that was charged twice",
+    tenant: CHARGED("s", 1),
+    wrong: ["$1 were charged for turns of $0.5"],
+  },
   {
     name: "word that the tenant has not been given",
     tenant: CHARGED("s"),
@@ -79,18 +83,25 @@ it.each([
     others: [GONE],
     wrong: ["$1 were charged for turns of $0.5"],
   },
-])("a tenant's books tell of $name", ({ tenant, session = "", isSound = true, others = [], failed = [], wrong }) => {
-  const tables = "CREATE TABLE leases (session, turn); CREATE TABLE settled (session, turn); CREATE TABLE spend (day, usd)";
-  write("TenantObject", tables, tenant);
-  write("SessionObject", "CREATE TABLE outbox (body)", session);
-  const played = [
-    { runs: [run("s"), ...others], isSound },
-    { runs: failed, isSound: failed.length === 0 },
-  ];
-  expect(unsettled(storage, played)).toEqual(wrong.map((problem) => `I12: ${problem}`));
-});
+])(
+  "a tenant's books tell of $name",
+  ({ tenant, session = "", isSound = true, others = [], failed = [], wrong }) => {
+    const tables =
+      "CREATE TABLE leases (session, turn); CREATE TABLE settled (session, turn); CREATE TABLE spend (day, usd)";
+    write("TenantObject", tables, tenant);
+    write("SessionObject", "CREATE TABLE outbox (body)", session);
+    const played = [
+      { runs: [run("s"), ...others], isSound },
+      { runs: failed, isSound: failed.length === 0 },
+    ];
+    expect(unsettled(storage, played)).toEqual(wrong.map((problem) => `I12: ${problem}`));
+  },
+);
 
 it("the books are not asked for the ends of a run with a frame that nobody can read", () => {
   const runs = [{ session: "s", watchers: [{ frames: [Buffer.from("event: x\n\n")] }] }];
-  expect(toPlayed({ runs, problems: ["I1: a frame"] })).toEqual({ runs: [{ session: "s", ends: [] }], isSound: false });
+  expect(toPlayed({ runs, problems: ["I1: a frame"] })).toEqual({
+    runs: [{ session: "s", ends: [] }],
+    isSound: false,
+  });
 });

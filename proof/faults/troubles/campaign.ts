@@ -16,7 +16,12 @@ export type TroubleFigures = {
   seconds: number;
 };
 
-type TroubleFailure = { name: string; problems: readonly string[]; command: string; folder: string };
+type TroubleFailure = {
+  name: string;
+  problems: readonly string[];
+  command: string;
+  folder: string;
+};
 
 export type TroublesOptions = {
   seed: number;
@@ -38,12 +43,20 @@ const DAY_MS = 86_400_000;
  */
 export function byDaysAhead(some: readonly Trouble[]): { ahead: Trouble[]; others: Trouble[] } {
   const isAhead = ({ from, steps = [] }: Trouble): boolean =>
-    [from, ...steps.map((step) => ("orders" in step ? step.orders : {}))].some((orders) => (orders?.skewMs ?? 0) > DAY_MS);
+    [from, ...steps.map((step) => ("orders" in step ? step.orders : {}))].some(
+      (orders) => (orders?.skewMs ?? 0) > DAY_MS,
+    );
   return { ahead: some.filter(isAhead), others: some.filter((trouble) => !isAhead(trouble)) };
 }
 
 /** Plays every trouble on one service, and then looks into its books. Throws `UsageError` if there is none as asked for. */
-export async function troubles({ seed, each, only = "", from = TROUBLES, onTrouble }: TroublesOptions): Promise<TroubleFigures> {
+export async function troubles({
+  seed,
+  each,
+  only = "",
+  from = TROUBLES,
+  onTrouble,
+}: TroublesOptions): Promise<TroubleFigures> {
   const startedAt = performance.now();
   const wanted = matching(from, only, ({ name }) => name);
   const { ahead, others } = byDaysAhead(wanted);
@@ -56,7 +69,12 @@ export async function troubles({ seed, each, only = "", from = TROUBLES, onTroub
       const trouble = some[nth % some.length];
       if (!trouble) continue;
       // Of its round alone, so that a trouble by itself is what it was among the others.
-      const troubled = await playTrouble(trouble, service, providers, seed + Math.floor(nth / some.length));
+      const troubled = await playTrouble(
+        trouble,
+        service,
+        providers,
+        seed + Math.floor(nth / some.length),
+      );
       onTrouble?.(troubled);
       played.push(troubled);
       if (troubled.problems.length === 0) continue;
@@ -70,10 +88,21 @@ export async function troubles({ seed, each, only = "", from = TROUBLES, onTroub
     await playAll(others);
     await sleep(TOLD_WITHIN_MS);
     await service.kill();
-    const books = await ofAll(BOOKS, unsettled(service.storage, played.map(toPlayed)), { service, seed });
-    const disk = played.length > 0 ? await ofAll(DISK, await keysOnDisk(service.storage), { service, seed }) : [];
+    const books = await ofAll(BOOKS, unsettled(service.storage, played.map(toPlayed)), {
+      service,
+      seed,
+    });
+    const disk =
+      played.length > 0
+        ? await ofAll(DISK, await keysOnDisk(service.storage), { service, seed })
+        : [];
     failures.push(...books, ...disk);
-    return { seed, rows: rowsOf(played), failures, seconds: (performance.now() - startedAt) / 1_000 };
+    return {
+      seed,
+      rows: rowsOf(played),
+      failures,
+      seconds: (performance.now() - startedAt) / 1_000,
+    };
   } finally {
     await service.stop();
     await providers.close();
@@ -87,13 +116,25 @@ async function ofAll(
   { service: { storage }, seed }: { service: FaultyService; seed: number },
 ): Promise<TroubleFailure[]> {
   if (problems.length === 0) return [];
-  return [{ name, problems, ...(await keepStorage(problems, { storage, seed, command: commandOf(seed) })) }];
+  return [
+    {
+      name,
+      problems,
+      ...(await keepStorage(problems, { storage, seed, command: commandOf(seed) })),
+    },
+  ];
 }
 
 /** Keeps what came of one that failed. */
-async function kept({ trouble: { name }, seed, problems, runs }: Troubled, service: FaultyService): Promise<TroubleFailure> {
+async function kept(
+  { trouble: { name }, seed, problems, runs }: Troubled,
+  service: FaultyService,
+): Promise<TroubleFailure> {
   const command = commandOf(seed, name);
-  const folder = await keepCase({ name: `trouble-${seed}-${name}`, command, problems, runs }, service);
+  const folder = await keepCase(
+    { name: `trouble-${seed}-${name}`, command, problems, runs },
+    service,
+  );
   return { name, problems, command, folder };
 }
 

@@ -18,7 +18,8 @@ export class Effects {
 
   /** Those that nothing met, in sentences. */
   problems(): string[] {
-    const isUnmet = (what: "wrongTimes" | "lateAlarms") => this.#wanted[what] && this.#seen[what] === 0;
+    const isUnmet = (what: "wrongTimes" | "lateAlarms") =>
+      this.#wanted[what] && this.#seen[what] === 0;
     return [
       ...this.#unmet,
       ...(isUnmet("wrongTimes") ? ["nobody asked for the time while it was wrong"] : []),
@@ -31,4 +32,7 @@ export class Effects {
 const unmetOf = ({ failures = [] }: Orders, met: readonly number[]): string[] =>
   failures
     .filter((_, nth) => !met[nth])
-    .map(({ seam, how, match }) => `nothing met the failure that was ordered: ${seam}${match && ` "${match}"`} ${how}`);
+    .map(
+      ({ seam, how, match }) =>
+        `nothing met the failure that was ordered: ${seam}${match && ` "${match}"`} ${how}`,
+    );

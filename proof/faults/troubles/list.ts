@@ -85,7 +85,10 @@ export const TROUBLES: readonly Trouble[] = [
     row: "R2 and D1",
     name: "R2 fails, then is slow, while a session is erased",
     kinds: ["erased", "erased"],
-    from: withFailures(failing("r2", "fails", { times: 3 }), failing("r2", "slow", { times: 2, slowMs: 1_000 })),
+    from: withFailures(
+      failing("r2", "fails", { times: 3 }),
+      failing("r2", "slow", { times: 2, slowMs: 1_000 }),
+    ),
   },
   {
     row: "R2 and D1",
@@ -183,7 +186,10 @@ export const TROUBLES: readonly Trouble[] = [
     row: "Storage",
     name: "the last commit's word does not come back from the disk",
     kinds: ["story", "hopeless"],
-    from: withFailures(failing("sync", "fails", { match: "turn.completed" }), failing("sync", "fails", { match: "turn.failed" })),
+    from: withFailures(
+      failing("sync", "fails", { match: "turn.completed" }),
+      failing("sync", "fails", { match: "turn.failed" }),
+    ),
   },
   {
     row: "Storage",
@@ -284,5 +290,10 @@ export const TROUBLES: readonly Trouble[] = [
       { afterMs: 2_000, orders: {} },
     ],
   },
-  { row: "Clock", name: "it is the year 2038", kinds: ["story", "again"], from: { skewMs: IN_2038 } },
+  {
+    row: "Clock",
+    name: "it is the year 2038",
+    kinds: ["story", "again"],
+    from: { skewMs: IN_2038 },
+  },
 ];

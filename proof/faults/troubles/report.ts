@@ -10,7 +10,13 @@ export function toTroubleReport({ seed, rows, failures, seconds }: TroubleFigure
   ]);
   const width = Math.max(...rows.map(({ row }) => row.length), "Seed, time".length);
   const lines = rows.map(
-    ({ row, troubles, runs, problems }) => `${row.padEnd(width)}  ${troubles} faults, ${runs} runs, ${problems} wrong`,
+    ({ row, troubles, runs, problems }) =>
+      `${row.padEnd(width)}  ${troubles} faults, ${runs} runs, ${problems} wrong`,
   );
-  return [...wrong, ...lines, `${"Seed, time".padEnd(width)}  ${seed}, ${Math.round(seconds)} s`, ""].join("\n");
+  return [
+    ...wrong,
+    ...lines,
+    `${"Seed, time".padEnd(width)}  ${seed}, ${Math.round(seconds)} s`,
+    "",
+  ].join("\n");
 }

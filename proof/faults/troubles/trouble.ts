@@ -36,7 +36,12 @@ export type Trouble = {
 const READY_WITHIN_MS = 30_000;
 
 /** What came of one. */
-export type Troubled = { trouble: Trouble; seed: number; runs: readonly Run[]; problems: readonly string[] };
+export type Troubled = {
+  trouble: Trouble;
+  seed: number;
+  runs: readonly Run[];
+  problems: readonly string[];
+};
 
 /** Plays one. Each failure that was ordered and met by nobody is a problem too. */
 export async function playTrouble(
@@ -48,11 +53,17 @@ export async function playTrouble(
   const { kinds, from = {} } = trouble;
   await service.order(from);
   const party = new Party(kinds, { service, providers, seed });
-  const problems = await troubled(trouble, service, party).catch((error: unknown) => [String(error)]);
+  const problems = await troubled(trouble, service, party).catch((error: unknown) => [
+    String(error),
+  ]);
   return { trouble, seed, runs: party.runs, problems };
 }
 
-async function troubled({ from = {}, steps = [], once }: Trouble, service: FaultyService, party: Party): Promise<string[]> {
+async function troubled(
+  { from = {}, steps = [], once }: Trouble,
+  service: FaultyService,
+  party: Party,
+): Promise<string[]> {
   let inForce = from;
   const effects = new Effects();
   /** Runs that were on at one of the steps. */
@@ -62,7 +73,8 @@ async function troubled({ from = {}, steps = [], once }: Trouble, service: Fault
     effects.see(inForce, await service.order(next));
     inForce = next;
   };
-  if (once) await until(READY_WITHIN_MS, `all runs to be ${once}`, () => party.runs.every(IS_READY[once]));
+  if (once)
+    await until(READY_WITHIN_MS, `all runs to be ${once}`, () => party.runs.every(IS_READY[once]));
   for (const step of steps) {
     await sleep(step.afterMs);
     hit += party.runs.filter(({ isRunning }) => isRunning).length;
@@ -93,7 +105,9 @@ async function take(
 ): Promise<void> {
   const begun = () => runs.filter(({ session }) => session !== "");
   await until(READY_WITHIN_MS, "a session to be struck", () => begun().length > 0);
-  const hits = begun().map((run) => ("rings" in step ? service.ring(run.session, step.rings) : service.reset(run.session)));
+  const hits = begun().map((run) =>
+    "rings" in step ? service.ring(run.session, step.rings) : service.reset(run.session),
+  );
   const asked = "asking" in step && step.asking ? begun().map((run) => run.look()) : [];
   await Promise.all([...hits, ...asked]);
 }

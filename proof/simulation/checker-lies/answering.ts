@@ -1,5 +1,15 @@
 import type { EventOf } from "../../../src/protocol/events";
-import { adds, all, changes, hides, type Lie, membered, moves, repeats, ruled } from "../../../checker/lies";
+import {
+  adds,
+  all,
+  changes,
+  hides,
+  type Lie,
+  membered,
+  moves,
+  repeats,
+  ruled,
+} from "../../../checker/lies";
 import type { Row } from "./row";
 
 const IMPROVED = "improved-answer-with-injection";
@@ -14,7 +24,17 @@ const refuses = (code: string, nth: number): Lie =>
   adds(
     "call.completed",
     ({ at, turn, attempt, agent, round }) => [
-      { type: "answer.refused", at, turn, attempt, agent, round, tool_call: "c", code, message: "" },
+      {
+        type: "answer.refused",
+        at,
+        turn,
+        attempt,
+        agent,
+        round,
+        tool_call: "c",
+        code,
+        message: "",
+      },
     ],
     nth,
   );
@@ -42,7 +62,11 @@ const answersOnceMore = (change: Partial<EventOf<"answer.submitted">>): Lie =>
 
 /** Lies about what was answered, voted for, and shown. */
 export const ANSWERING: readonly Row[] = [
-  { name: "an answer of a stranger", lie: changes("answer.submitted", { agent: "dora" }), invariant: "answers" },
+  {
+    name: "an answer of a stranger",
+    lie: changes("answer.submitted", { agent: "dora" }),
+    invariant: "answers",
+  },
   {
     name: "an answer after the end of its attempt",
     lie: moves("answer.submitted", { nth: 3, before: "presentation.started" }),
@@ -59,7 +83,12 @@ export const ANSWERING: readonly Row[] = [
     lie: changes("answer.submitted", { origin: "partial" }, 4),
     invariant: "answers",
   },
-  { name: "an answer of an agent that has failed", story: "agent-failing", lie: answersOnceMore({}), invariant: "answers" },
+  {
+    name: "an answer of an agent that has failed",
+    story: "agent-failing",
+    lie: answersOnceMore({}),
+    invariant: "answers",
+  },
   {
     name: "a partial text of an agent that has failed",
     story: "agent-failing",
@@ -88,8 +117,16 @@ export const ANSWERING: readonly Row[] = [
     ),
     invariant: "leaving",
   },
-  { name: "an answer in a judgement", lie: changes("round.started", { purpose: "judgement" }), invariant: "answers" },
-  { name: "an answer that nobody began to work on", lie: hides("round.started"), invariant: "answers" },
+  {
+    name: "an answer in a judgement",
+    lie: changes("round.started", { purpose: "judgement" }),
+    invariant: "answers",
+  },
+  {
+    name: "an answer that nobody began to work on",
+    lie: hides("round.started"),
+    invariant: "answers",
+  },
   {
     name: "votes that an older answer voided",
     story: IMPROVED,
@@ -103,14 +140,24 @@ export const ANSWERING: readonly Row[] = [
     lie: changes("votes.cleared", { votes: [{ agent: "cleo", label: "agent3.1" }] }),
     invariant: "voided",
   },
-  { name: "an answer beyond the team's limit", story: IMPROVED, lie: ruled({ max_new_answers_global: 3 }), invariant: "limits" },
+  {
+    name: "an answer beyond the team's limit",
+    story: IMPROVED,
+    lie: ruled({ max_new_answers_global: 3 }),
+    invariant: "limits",
+  },
   {
     name: "votes only, once the team has all its answers",
     story: IMPROVED,
     lie: ruled({ max_new_answers_global: 4 }),
     invariant: "offers",
   },
-  { name: "an answer with too long a lead", story: IMPROVED, lie: ruled({ fairness_lead_cap_answers: 0 }), invariant: "limits" },
+  {
+    name: "an answer with too long a lead",
+    story: IMPROVED,
+    lie: ruled({ fairness_lead_cap_answers: 0 }),
+    invariant: "limits",
+  },
   {
     name: "no more than the lead that is allowed",
     story: IMPROVED,
@@ -150,45 +197,90 @@ export const ANSWERING: readonly Row[] = [
   {
     name: "an answer too close to another in a strict team",
     story: IMPROVED,
-    lie: all(ruled({ answer_novelty_requirement: "strict" }), rewritten("Follow the river by the oak.")),
+    lie: all(
+      ruled({ answer_novelty_requirement: "strict" }),
+      rewritten("Follow the river by the oak."),
+    ),
     invariant: "novelty",
   },
   {
     name: "an answer too close to another in a balanced team",
     story: IMPROVED,
-    lie: all(ruled({ answer_novelty_requirement: "balanced" }), rewritten("Follow the river: now!")),
+    lie: all(
+      ruled({ answer_novelty_requirement: "balanced" }),
+      rewritten("Follow the river: now!"),
+    ),
     invariant: "novelty",
   },
   {
     name: "the same words as before in capitals, in a balanced team",
     story: IMPROVED,
-    lie: all(ruled({ answer_novelty_requirement: "balanced" }), rewritten("TAKE - the  ROAD, 'take the road'!")),
+    lie: all(
+      ruled({ answer_novelty_requirement: "balanced" }),
+      rewritten("TAKE - the  ROAD, 'take the road'!"),
+    ),
     invariant: "novelty",
   },
-  { name: "an answer with other blanks", story: IMPROVED, lie: rewritten("\n Take\tthe road. "), invariant: "novelty" },
+  {
+    name: "an answer with other blanks",
+    story: IMPROVED,
+    lie: rewritten("\n Take\tthe road. "),
+    invariant: "novelty",
+  },
   { name: "a vote of a stranger", lie: changes("vote.cast", { agent: "dora" }), invariant: "I5" },
-  { name: "a vote after the end of its attempt", lie: moves("vote.cast", { before: "presentation.started" }), invariant: "I5" },
+  {
+    name: "a vote after the end of its attempt",
+    lie: moves("vote.cast", { before: "presentation.started" }),
+    invariant: "I5",
+  },
   {
     name: "a vote of an agent that has failed",
     story: "agent-failing",
     lie: adds("agent.failed", ({ at, turn, attempt, agent }) => [
-      { type: "vote.cast", at, turn, attempt, agent, round: 1, tool_call: "v", label: "agent1.1", revision: 1, reason: "" },
+      {
+        type: "vote.cast",
+        at,
+        turn,
+        attempt,
+        agent,
+        round: 1,
+        tool_call: "v",
+        label: "agent1.1",
+        revision: 1,
+        reason: "",
+      },
     ]),
     invariant: "I5",
   },
-  { name: "a vote in a judgement", lie: changes("round.started", { purpose: "judgement" }, 4), invariant: "I5" },
+  {
+    name: "a vote in a judgement",
+    lie: changes("round.started", { purpose: "judgement" }, 4),
+    invariant: "I5",
+  },
   {
     name: "a vote for an answer that was improved on",
     story: IMPROVED,
     lie: changes("vote.cast", { label: "agent2.1", revision: 2 }, 2),
     invariant: "I5",
   },
-  { name: "a vote with too long a reason", lie: changes("vote.cast", { reason: "é".repeat(2_049) }), invariant: "I5" },
-  { name: "a refused vote of a stranger", story: NUDGES, lie: changes("vote.refused", { agent: "dora" }), invariant: "I5" },
+  {
+    name: "a vote with too long a reason",
+    lie: changes("vote.cast", { reason: "é".repeat(2_049) }),
+    invariant: "I5",
+  },
+  {
+    name: "a refused vote of a stranger",
+    story: NUDGES,
+    lie: changes("vote.refused", { agent: "dora" }),
+    invariant: "I5",
+  },
   {
     name: "a refused vote of an agent whose vote is valid",
     story: NUDGES,
-    lie: all(repeats("vote.refused", 2), moves("vote.refused", { nth: 3, before: "attempt.settled" })),
+    lie: all(
+      repeats("vote.refused", 2),
+      moves("vote.refused", { nth: 3, before: "attempt.settled" }),
+    ),
     invariant: "I5",
   },
   {
@@ -215,19 +307,31 @@ export const ANSWERING: readonly Row[] = [
     lie: changes("vote.stale", { missing: ["agent2.2", "agent1.1"] }),
     invariant: "I5",
   },
-  { name: "a tie where there is none", lie: changes("attempt.settled", { tie: true }), invariant: "I5-winner" },
+  {
+    name: "a tie where there is none",
+    lie: changes("attempt.settled", { tie: true }),
+    invariant: "I5-winner",
+  },
   {
     name: "a tally with an answer too many",
     lie: changes("attempt.settled", { tally: { "agent2.1": 3, "agent1.1": 0 } }),
     invariant: "I5-winner",
   },
-  { name: "a tally of another answer", lie: changes("attempt.settled", { tally: { "agent1.1": 3 } }), invariant: "I5-winner" },
+  {
+    name: "a tally of another answer",
+    lie: changes("attempt.settled", { tally: { "agent1.1": 3 } }),
+    invariant: "I5-winner",
+  },
   {
     name: "the winner's agent under another answer",
     lie: changes("attempt.settled", { label: "agent1.1" }),
     invariant: "I5-winner",
   },
-  { name: "the winning answer under another agent", lie: changes("attempt.settled", { winner: "cleo" }), invariant: "I5-winner" },
+  {
+    name: "the winning answer under another agent",
+    lie: changes("attempt.settled", { winner: "cleo" }),
+    invariant: "I5-winner",
+  },
   {
     name: "skipped, and another agent presents",
     story: "single-agent",
@@ -250,7 +354,11 @@ export const ANSWERING: readonly Row[] = [
     name: "two votes against one, and the one has won",
     lie: all(
       changes("vote.cast", { label: "agent1.1", revision: 1 }),
-      changes("attempt.settled", { winner: "ada", label: "agent1.1", tally: { "agent1.1": 1, "agent2.1": 2 } }),
+      changes("attempt.settled", {
+        winner: "ada",
+        label: "agent1.1",
+        tally: { "agent1.1": 1, "agent2.1": 2 },
+      }),
     ),
     invariant: "I5-winner",
   },
@@ -260,7 +368,12 @@ export const ANSWERING: readonly Row[] = [
     lie: adds("tool.interrupted", injectsNothing),
     invariant: "I22",
   },
-  { name: "an update without news", story: IMPROVED, lie: changes("answers.injected", { labels: [] }), invariant: "injections" },
+  {
+    name: "an update without news",
+    story: IMPROVED,
+    lie: changes("answers.injected", { labels: [] }),
+    invariant: "injections",
+  },
   {
     name: "an update in another round",
     story: IMPROVED,
@@ -326,22 +439,39 @@ export const ANSWERING: readonly Row[] = [
     lie: changes("round.started", { labels: ["agent1.1"] }, 5),
     invariant: "shown",
   },
-  { name: "a round for a stranger", lie: changes("round.started", { agent: "dora" }, 4), invariant: "rounds" },
+  {
+    name: "a round for a stranger",
+    lie: changes("round.started", { agent: "dora" }, 4),
+    invariant: "rounds",
+  },
   {
     name: "votes that wait until everybody has answered, and do not",
     story: "deadline",
     lie: ruled({ defer_voting_until_all_answered: true }),
     invariant: "waiting",
   },
-  { name: "a vote offered at the limit on answers", lie: ruled({ max_new_answers_per_agent: 1 }), invariant: "offers" },
-  { name: "a decision forced where nobody can", story: NUDGES, lie: membered({ forces_tools: false }), invariant: "offers" },
+  {
+    name: "a vote offered at the limit on answers",
+    lie: ruled({ max_new_answers_per_agent: 1 }),
+    invariant: "offers",
+  },
+  {
+    name: "a decision forced where nobody can",
+    story: NUDGES,
+    lie: membered({ forces_tools: false }),
+    invariant: "offers",
+  },
   {
     name: "a nudged agent that need not decide",
     story: NUDGES,
     lie: changes("call.started", { forced: false }, 3),
     invariant: "offers",
   },
-  { name: "a presenter that is offered a vote", lie: changes("call.started", { offers: ["vote"] }, 7), invariant: "offers" },
+  {
+    name: "a presenter that is offered a vote",
+    lie: changes("call.started", { offers: ["vote"] }, 7),
+    invariant: "offers",
+  },
   {
     name: "a judge without a verdict to give",
     story: "restart-attempt",
@@ -356,6 +486,14 @@ export const ANSWERING: readonly Row[] = [
   },
 ];
 
-function injectsNothing({ at, turn, attempt, agent, round }: EventOf<"tool.interrupted">): EventOf<"answers.injected">[] {
-  return [{ type: "answers.injected", at, turn, attempt, agent, round, labels: [], via: "tool_result" }];
+function injectsNothing({
+  at,
+  turn,
+  attempt,
+  agent,
+  round,
+}: EventOf<"tool.interrupted">): EventOf<"answers.injected">[] {
+  return [
+    { type: "answers.injected", at, turn, attempt, agent, round, labels: [], via: "tool_result" },
+  ];
 }

@@ -1,5 +1,16 @@
 import type { NumberedEvent } from "../../../checker";
-import { all, changes, delays, endsAt, hides, type Lie, moves, repeats, rewrites, ruled } from "../../../checker/lies";
+import {
+  all,
+  changes,
+  delays,
+  endsAt,
+  hides,
+  type Lie,
+  moves,
+  repeats,
+  rewrites,
+  ruled,
+} from "../../../checker/lies";
 import type { Row } from "./row";
 
 const RESTART = "restart-attempt";
@@ -13,7 +24,11 @@ const charged = (change: object): Lie =>
 /** Lies about how turns and attempts begin and end, and about what is presented. */
 export const ENDING: readonly Row[] = [
   { name: "a session created twice", lie: repeats("session.created"), invariant: "I2" },
-  { name: "a first attempt with feedback", lie: changes("attempt.started", { feedback: FEEDBACK }), invariant: "I2" },
+  {
+    name: "a first attempt with feedback",
+    lie: changes("attempt.started", { feedback: FEEDBACK }),
+    invariant: "I2",
+  },
   {
     name: "a presenter's own text where the winning answer is to be reused",
     lie: ruled({ reuse_winning_answer: true }),
@@ -25,12 +40,29 @@ export const ENDING: readonly Row[] = [
     lie: changes("attempt.started", { feedback: null }, 2),
     invariant: "I2",
   },
-  { name: "an attempt that skips a number", story: RESTART, lie: changes("attempt.started", { attempt: 3 }, 2), invariant: "I2" },
-  { name: "a turn that skips a number", lie: changes("turn.started", { turn: 2 }), invariant: "I2" },
+  {
+    name: "an attempt that skips a number",
+    story: RESTART,
+    lie: changes("attempt.started", { attempt: 3 }, 2),
+    invariant: "I2",
+  },
+  {
+    name: "a turn that skips a number",
+    lie: changes("turn.started", { turn: 2 }),
+    invariant: "I2",
+  },
   { name: "a turn begun within a turn", lie: repeats("turn.started"), invariant: "I2" },
-  { name: "an event of another attempt", lie: changes("vote.cast", { attempt: 2 }), invariant: "I2" },
+  {
+    name: "an event of another attempt",
+    lie: changes("vote.cast", { attempt: 2 }),
+    invariant: "I2",
+  },
   { name: "an event of another turn", lie: changes("vote.cast", { turn: 2 }), invariant: "I2" },
-  { name: "a settled attempt that is not the one at work", lie: changes("attempt.settled", { attempt: 2 }), invariant: "I2" },
+  {
+    name: "a settled attempt that is not the one at work",
+    lie: changes("attempt.settled", { attempt: 2 }),
+    invariant: "I2",
+  },
   {
     name: "an agent without an alias",
     lie: changes("turn.started", { aliases: { ada: "agent1", bela: "agent2" } }),
@@ -43,11 +75,21 @@ export const ENDING: readonly Row[] = [
   },
   {
     name: "an alias for a stranger",
-    lie: changes("turn.started", { aliases: { ada: "agent1", bela: "agent2", cleo: "agent3", dora: "agent4" } }),
+    lie: changes("turn.started", {
+      aliases: { ada: "agent1", bela: "agent2", cleo: "agent3", dora: "agent4" },
+    }),
     invariant: "I2",
   },
-  { name: "a turn that names another final text", lie: changes("turn.completed", { label: "agent1.final" }), invariant: "I3" },
-  { name: "a turn that names another winner", lie: changes("turn.completed", { winner: "ada" }), invariant: "I3" },
+  {
+    name: "a turn that names another final text",
+    lie: changes("turn.completed", { label: "agent1.final" }),
+    invariant: "I3",
+  },
+  {
+    name: "a turn that names another winner",
+    lie: changes("turn.completed", { winner: "ada" }),
+    invariant: "I3",
+  },
   {
     name: "a turn that names an earlier attempt",
     story: RESTART,
@@ -60,9 +102,21 @@ export const ENDING: readonly Row[] = [
     lie: all(hides("presentation.started", 2), hides("presentation.completed", 2)),
     invariant: "I3",
   },
-  { name: "a turn of which no attempt was ever begun", lie: endsAt("turn.started"), invariant: "I4" },
-  { name: "a failed turn that presented something", lie: failsAtLast("no_answer"), invariant: "I3" },
-  { name: "a fault of our own that ends a presented turn", lie: failsAtLast("internal"), invariant: "totals" },
+  {
+    name: "a turn of which no attempt was ever begun",
+    lie: endsAt("turn.started"),
+    invariant: "I4",
+  },
+  {
+    name: "a failed turn that presented something",
+    lie: failsAtLast("no_answer"),
+    invariant: "I3",
+  },
+  {
+    name: "a fault of our own that ends a presented turn",
+    lie: failsAtLast("internal"),
+    invariant: "totals",
+  },
   {
     name: "a fault of our own with calls in flight",
     lie: all(hides("call.completed", 7), failsAtLast("internal")),
@@ -70,7 +124,9 @@ export const ENDING: readonly Row[] = [
   },
   {
     name: "a total with other tokens",
-    lie: changes("turn.completed", { usage: { ...NO_USAGE, input_tokens: 5_600, output_tokens: 1_400 } }),
+    lie: changes("turn.completed", {
+      usage: { ...NO_USAGE, input_tokens: 5_600, output_tokens: 1_400 },
+    }),
     invariant: "totals",
   },
   {
@@ -79,8 +135,16 @@ export const ENDING: readonly Row[] = [
     lie: charged({ hosted_uses: { x_search: 1, code_execution: 2 } }),
     invariant: "totals",
   },
-  { name: "a total that leaves what was cached out", lie: charged({ cache_write_tokens: 5 }), invariant: "totals" },
-  { name: "a total that leaves thoughts out", lie: charged({ reasoning_tokens: 5 }), invariant: "totals" },
+  {
+    name: "a total that leaves what was cached out",
+    lie: charged({ cache_write_tokens: 5 }),
+    invariant: "totals",
+  },
+  {
+    name: "a total that leaves thoughts out",
+    lie: charged({ reasoning_tokens: 5 }),
+    invariant: "totals",
+  },
   {
     name: "a total that leaves a failed call out",
     story: "restarted-service",
@@ -175,16 +239,36 @@ export const ENDING: readonly Row[] = [
     lie: changes("presentation.completed", { text_file: "final.txt" }),
     invariant: "presentation",
   },
-  { name: "an empty final text", lie: changes("presentation.completed", { content: " \n" }), invariant: "presentation" },
-  { name: "a presentation whose last call failed", lie: hides("call.completed", 7), invariant: "presentation" },
-  { name: "a presentation begun anew", lie: repeats("presentation.started"), invariant: "presentation" },
-  { name: "a presentation that skips a round", lie: changes("presentation.started", { round: 4 }), invariant: "rounds" },
+  {
+    name: "an empty final text",
+    lie: changes("presentation.completed", { content: " \n" }),
+    invariant: "presentation",
+  },
+  {
+    name: "a presentation whose last call failed",
+    lie: hides("call.completed", 7),
+    invariant: "presentation",
+  },
+  {
+    name: "a presentation begun anew",
+    lie: repeats("presentation.started"),
+    invariant: "presentation",
+  },
+  {
+    name: "a presentation that skips a round",
+    lie: changes("presentation.started", { round: 4 }),
+    invariant: "rounds",
+  },
   {
     name: "a presenter with another agent's files",
     lie: changes("presentation.started", { workspace: "agent1.1" }),
     invariant: "presentation",
   },
-  { name: "a presentation of nothing", lie: changes("presentation.started", { label: null }), invariant: "presentation" },
+  {
+    name: "a presentation of nothing",
+    lie: changes("presentation.started", { label: null }),
+    invariant: "presentation",
+  },
   {
     name: "a restart by somebody else",
     story: RESTART,
@@ -197,7 +281,12 @@ export const ENDING: readonly Row[] = [
     lie: changes("presentation.completed", { source: "answer", fallback: "It failed." }),
     invariant: "presentation",
   },
-  { name: "a restart without a final text", story: RESTART, lie: hides("presentation.completed"), invariant: "presentation" },
+  {
+    name: "a restart without a final text",
+    story: RESTART,
+    lie: hides("presentation.completed"),
+    invariant: "presentation",
+  },
   {
     name: "a final text judged by another",
     story: RESTART,
@@ -213,7 +302,10 @@ export const ENDING: readonly Row[] = [
   {
     name: "a final text that nobody judges in the last moment for it",
     story: "tie",
-    lie: all(ruled({ max_orchestration_restarts: 1 }), changes("turn.started", { deadline_at: START + 4_004 })),
+    lie: all(
+      ruled({ max_orchestration_restarts: 1 }),
+      changes("turn.started", { deadline_at: START + 4_004 }),
+    ),
     invariant: "presentation",
   },
   {
@@ -225,11 +317,19 @@ export const ENDING: readonly Row[] = [
     ),
     invariant: "presentation",
   },
-  { name: "personas nobody asked for", story: "personas", lie: ruled({ personas: false }), invariant: "presentation" },
+  {
+    name: "personas nobody asked for",
+    story: "personas",
+    lie: ruled({ personas: false }),
+    invariant: "presentation",
+  },
   {
     name: "personas after the work began",
     story: "personas",
-    lie: all(repeats("personas.assigned"), moves("personas.assigned", { nth: 2, before: "call.started", beforeNth: 3 })),
+    lie: all(
+      repeats("personas.assigned"),
+      moves("personas.assigned", { nth: 2, before: "call.started", beforeNth: 3 }),
+    ),
     invariant: "presentation",
   },
   {

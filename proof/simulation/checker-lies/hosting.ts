@@ -7,7 +7,10 @@ const TOOLS = "cut-off-tools";
 const SUMMED = "summed-up";
 const USE = { tool_call: "call_1_1_1_1_1_1_use", name: "read_file" };
 const SEARCH = { name: "web_search", max_uses: 5 } as const;
-const refusedAsTooLong = (change: Partial<EventOf<"call.completed">["usage"]>, window = 128_000): Lie =>
+const refusedAsTooLong = (
+  change: Partial<EventOf<"call.completed">["usage"]>,
+  window = 128_000,
+): Lie =>
   all(
     membered({ context_window: window }),
     changes("call.failed", { class: "transient" }),
@@ -145,7 +148,11 @@ export const HOSTING: readonly Row[] = [
   {
     name: "a summary that decides",
     story: SUMMED,
-    lie: changes("call.completed", { decisions: [{ name: "new_answer", tool_call: "c", content: "Go." }] }, 3),
+    lie: changes(
+      "call.completed",
+      { decisions: [{ name: "new_answer", tool_call: "c", content: "Go." }] },
+      3,
+    ),
     invariant: "compaction",
   },
   {
@@ -223,7 +230,9 @@ export const HOSTING: readonly Row[] = [
   {
     name: "research that decides",
     story: "research-calls",
-    lie: changes("call.completed", { decisions: [{ name: "new_answer", tool_call: "c", content: "Go." }] }),
+    lie: changes("call.completed", {
+      decisions: [{ name: "new_answer", tool_call: "c", content: "Go." }],
+    }),
     invariant: "research",
   },
   {
@@ -240,7 +249,17 @@ export const HOSTING: readonly Row[] = [
     lie: adds(
       "call.completed",
       ({ at, turn, attempt, agent, round }) => [
-        { type: "vote.refused", at, turn, attempt, agent, round, tool_call: "c", code: "", message: "" },
+        {
+          type: "vote.refused",
+          at,
+          turn,
+          attempt,
+          agent,
+          round,
+          tool_call: "c",
+          code: "",
+          message: "",
+        },
       ],
       4,
     ),

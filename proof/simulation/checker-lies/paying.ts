@@ -3,12 +3,23 @@ import type { Row } from "./row";
 
 const capped = (max_tokens: number): Lie => changes("turn.started", { budget: { max_tokens } });
 const paid = (max_cost_usd: number): Lie => changes("turn.started", { budget: { max_cost_usd } });
-const priced = (change: object): Lie => membered({ price: { input: 1, cached_input: 0.25, output: 4, ...change } });
+const priced = (change: object): Lie =>
+  membered({ price: { input: 1, cached_input: 0.25, output: 4, ...change } });
 
 /** Lies about what a turn can pay for, each by a token or a millionth of a dollar. */
 export const PAYING: readonly Row[] = [
-  { name: "a call put off although its tokens just fit", story: "budget", lie: capped(16_186), invariant: "deferrals" },
-  { name: "a call put off although its money just suffices", story: "budget", lie: paid(0.032147), invariant: "deferrals" },
+  {
+    name: "a call put off although its tokens just fit",
+    story: "budget",
+    lie: capped(16_186),
+    invariant: "deferrals",
+  },
+  {
+    name: "a call put off although its money just suffices",
+    story: "budget",
+    lie: paid(0.032147),
+    invariant: "deferrals",
+  },
   {
     name: "a call put off although its money suffices, with a dear cache",
     story: "budget",
@@ -18,7 +29,10 @@ export const PAYING: readonly Row[] = [
   {
     name: "a call put off although its money suffices, with dear long prompts",
     story: "budget",
-    lie: all(priced({ long_prompt: { above: 1_000, input: 2, cached_input: 0.5, output: 6 } }), paid(0.0485)),
+    lie: all(
+      priced({ long_prompt: { above: 1_000, input: 2, cached_input: 0.5, output: 6 } }),
+      paid(0.0485),
+    ),
     invariant: "deferrals",
   },
   {
@@ -33,16 +47,36 @@ export const PAYING: readonly Row[] = [
     lie: all(membered({ max_output_tokens: 1_000 }), capped(16_162)),
     invariant: "deferrals",
   },
-  { name: "a call whose reservation is a token above the cap", lie: capped(18_287), invariant: "I11" },
-  { name: "a first vote that leaves a token too little to present", lie: capped(10_255), invariant: "deferrals" },
-  { name: "a last vote that leaves a token too little to present", lie: capped(20_447), invariant: "deferrals" },
-  { name: "a last vote that leaves too little money to present", lie: paid(0.064355), invariant: "deferrals" },
+  {
+    name: "a call whose reservation is a token above the cap",
+    lie: capped(18_287),
+    invariant: "I11",
+  },
+  {
+    name: "a first vote that leaves a token too little to present",
+    lie: capped(10_255),
+    invariant: "deferrals",
+  },
+  {
+    name: "a last vote that leaves a token too little to present",
+    lie: capped(20_447),
+    invariant: "deferrals",
+  },
+  {
+    name: "a last vote that leaves too little money to present",
+    lie: paid(0.064355),
+    invariant: "deferrals",
+  },
 ];
 
 /** Turns that can only just pay, or only just cannot. */
 export const JUST: readonly { name: string; story?: string; lie: Lie }[] = [
   { name: "a call put off for want of one token", story: "budget", lie: capped(16_185) },
-  { name: "a call put off for want of a millionth of a dollar", story: "budget", lie: paid(0.032145) },
+  {
+    name: "a call put off for want of a millionth of a dollar",
+    story: "budget",
+    lie: paid(0.032145),
+  },
   {
     name: "a call put off for its attachments",
     story: "budget",

@@ -15,6 +15,8 @@ export const readRecord = (): ReadonlyMap<string, string[]> =>
 
 /** Writes it down anew. */
 export function writeRecord(told: ReadonlyMap<string, readonly string[]>): void {
-  const paragraphs = [...told].map(([name, sentences]) => [name, ...sentences.map((one) => `  ${one}`)].join("\n"));
+  const paragraphs = [...told].map(([name, sentences]) =>
+    [name, ...sentences.map((one) => `  ${one}`)].join("\n"),
+  );
   writeFileSync(FILE, `${paragraphs.join("\n\n")}\n`);
 }

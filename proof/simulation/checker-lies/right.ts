@@ -1,5 +1,14 @@
 import type { Outside } from "../../../checker";
-import { all, changes, delays, type Lie, moves, repeats, rewrites, ruled } from "../../../checker/lies";
+import {
+  all,
+  changes,
+  delays,
+  type Lie,
+  moves,
+  repeats,
+  rewrites,
+  ruled,
+} from "../../../checker/lies";
 import { JUST } from "./paying";
 import { MAY_STAND_IN } from "./standing-in";
 import { againAs } from "./second-turn";
@@ -10,13 +19,18 @@ type Right = { name: string; story?: string; lie: Lie; outside?: Outside };
 const IMPROVED = "improved-answer-with-injection";
 const START = 1_790_000_000_000;
 
-const novelty = (answer_novelty_requirement: "lenient" | "balanced" | "strict", content: string): Lie =>
-  all(ruled({ answer_novelty_requirement }), changes("answer.submitted", { content }, 4));
+const novelty = (
+  answer_novelty_requirement: "lenient" | "balanced" | "strict",
+  content: string,
+): Lie => all(ruled({ answer_novelty_requirement }), changes("answer.submitted", { content }, 4));
 
 export const RIGHT: readonly Right[] = [
   ...JUST,
   ...MAY_STAND_IN,
-  { name: "an answer of 128 KB", lie: changes("answer.submitted", { content: "é".repeat(65_536) }) },
+  {
+    name: "an answer of 128 KB",
+    lie: changes("answer.submitted", { content: "é".repeat(65_536) }),
+  },
   { name: "a reason of 4 KB", lie: changes("vote.cast", { reason: "é".repeat(2_048) }) },
   {
     name: "a first answer that somebody else gave, too",
@@ -33,35 +47,71 @@ export const RIGHT: readonly Right[] = [
     story: IMPROVED,
     lie: novelty("balanced", "Follow the river twice, then."),
   },
-  { name: "another answer's words in a lenient team", story: IMPROVED, lie: novelty("lenient", "Follow: the RIVER!") },
+  {
+    name: "another answer's words in a lenient team",
+    story: IMPROVED,
+    lie: novelty("lenient", "Follow: the RIVER!"),
+  },
   {
     name: "answers without any words in a strict team",
     story: IMPROVED,
     lie: all(changes("answer.submitted", { content: "?" }), novelty("strict", "!")),
   },
-  { name: "an answer within the team's limit", story: IMPROVED, lie: ruled({ max_new_answers_global: 5 }) },
-  { name: "an answer with a lead that is allowed", story: IMPROVED, lie: ruled({ fairness_lead_cap_answers: 3 }) },
-  { name: "a lead that nobody limits", story: IMPROVED, lie: ruled({ fairness_lead_cap_answers: null }) },
+  {
+    name: "an answer within the team's limit",
+    story: IMPROVED,
+    lie: ruled({ max_new_answers_global: 5 }),
+  },
+  {
+    name: "an answer with a lead that is allowed",
+    story: IMPROVED,
+    lie: ruled({ fairness_lead_cap_answers: 3 }),
+  },
+  {
+    name: "a lead that nobody limits",
+    story: IMPROVED,
+    lie: ruled({ fairness_lead_cap_answers: null }),
+  },
   { name: "voted in the last moment but one", lie: delays("round.started", 1_678_797, 4) },
-  { name: "pieces of text told late", story: "deadline", lie: changes("stream.delta", { at: START + 900 }) },
-  { name: "pieces of text told early", story: "single-agent", lie: changes("stream.delta", { at: 5 }) },
+  {
+    name: "pieces of text told late",
+    story: "deadline",
+    lie: changes("stream.delta", { at: START + 900 }),
+  },
+  {
+    name: "pieces of text told early",
+    story: "single-agent",
+    lie: changes("stream.delta", { at: 5 }),
+  },
   {
     name: "a piece of text between a search and the end of its call",
     story: "hosted-tools",
     lie: (log) =>
       log
-        .toSpliced(8, 0, { type: "stream.delta", at: START, turn: 1, items: [], sequence_number: 0 })
+        .toSpliced(8, 0, {
+          type: "stream.delta",
+          at: START,
+          turn: 1,
+          items: [],
+          sequence_number: 0,
+        })
         .map((event, place) => ({ ...event, sequence_number: place + 1 })),
   },
   {
     name: "aliases drawn otherwise",
     lie: changes("turn.started", { aliases: { ada: "agent3", bela: "agent1", cleo: "agent2" } }),
   },
-  { name: "answers shown in another order", lie: changes("round.started", { labels: ["agent3.1", "agent2.1", "agent1.1"] }, 4) },
+  {
+    name: "answers shown in another order",
+    lie: changes("round.started", { labels: ["agent3.1", "agent2.1", "agent1.1"] }, 4),
+  },
   {
     name: "a new try after a minute that its provider asked for",
     story: "agent-failing",
-    lie: all(changes("call.failed", { retry_at: START + 61_101 }, 2), delays("call.started", 59_493, 4)),
+    lie: all(
+      changes("call.failed", { retry_at: START + 61_101 }, 2),
+      delays("call.started", 59_493, 4),
+    ),
     outside: { waitsAsked: new Map([["call_1_1_2_1_1_1", 60_000]]) },
   },
   {
@@ -75,7 +125,9 @@ export const RIGHT: readonly Right[] = [
     story: "asked-by-a-server",
     lie: all(
       delays("tool.input_required", 30_000),
-      ...Array.from({ length: 19 }, (_, nth) => all(repeats("tool.progressed", nth + 1), (log) => spaced(log))),
+      ...Array.from({ length: 19 }, (_, nth) =>
+        all(repeats("tool.progressed", nth + 1), (log) => spaced(log)),
+      ),
     ),
   },
   {
@@ -99,11 +151,18 @@ export const RIGHT: readonly Right[] = [
       citations: Array.from({ length: 100 }, () => event.citations).flat(),
     })),
   },
-  { name: "two searches before the sources", story: "hosted-tools", lie: repeats("hosted_tool.completed") },
+  {
+    name: "two searches before the sources",
+    story: "hosted-tools",
+    lie: repeats("hosted_tool.completed"),
+  },
   {
     name: "a final text that need not be judged in the last moment",
     story: "tie",
-    lie: all(ruled({ max_orchestration_restarts: 1 }), changes("turn.started", { deadline_at: START + 4_003 })),
+    lie: all(
+      ruled({ max_orchestration_restarts: 1 }),
+      changes("turn.started", { deadline_at: START + 4_003 }),
+    ),
   },
   {
     name: "a cancel asked for before it was told",
@@ -143,5 +202,7 @@ export const RIGHT: readonly Right[] = [
 /** Progress a second apart, whatever else is told. */
 function spaced(log: Parameters<Lie>[0]): ReturnType<Lie> {
   let told = 0;
-  return log.map((event) => (event.type === "tool.progressed" ? { ...event, at: START + 1_102 + 1_000 * told++ } : event));
+  return log.map((event) =>
+    event.type === "tool.progressed" ? { ...event, at: START + 1_102 + 1_000 * told++ } : event,
+  );
 }

@@ -24,8 +24,10 @@ const MOST_PLACES = 24;
 /** What the checker tells of a lie: each rule and sentence once, after the numbers of the events that it is told of. */
 export function toldOf({ story, lie, outside = {} }: Row): string[] {
   const found = check(lie(logOf(story)), { finished: true, ...outside });
-  return [...Map.groupBy(found, ({ invariant, sentence }) => `${invariant}: ${sentence}`)].map(([told, all]) => {
-    const places = all.slice(0, MOST_PLACES).map(({ sequence_number }) => sequence_number);
-    return `${places.join(" ")}${all.length > MOST_PLACES ? ` and ${all.length - MOST_PLACES} more` : ""} ${told}`;
-  });
+  return [...Map.groupBy(found, ({ invariant, sentence }) => `${invariant}: ${sentence}`)].map(
+    ([told, all]) => {
+      const places = all.slice(0, MOST_PLACES).map(({ sequence_number }) => sequence_number);
+      return `${places.join(" ")}${all.length > MOST_PLACES ? ` and ${all.length - MOST_PLACES} more` : ""} ${told}`;
+    },
+  );
 }

@@ -9,15 +9,30 @@ const START = 1_790_000_000_000;
 /** Lies about when coordination ends, and when rounds begin. */
 export const SETTLING: readonly Row[] = [
   { name: "an attempt settled twice", lie: repeats("attempt.settled"), invariant: "I6" },
-  { name: "an attempt settled with a call in flight", story: "deadline", lie: hides("call.failed", 2), invariant: "I6" },
+  {
+    name: "an attempt settled with a call in flight",
+    story: "deadline",
+    lie: hides("call.failed", 2),
+    invariant: "I6",
+  },
   {
     name: "an attempt settled with a tool running",
     story: "improved-answer-with-injection",
     lie: hides("tool.completed"),
     invariant: "I6",
   },
-  { name: "no agents, and one is live", story: NOBODY, lie: hides("agent.failed", 2), invariant: "I6" },
-  { name: "consensus of nobody", story: NOBODY, lie: changes("attempt.settled", { ended_by: "consensus" }), invariant: "I6" },
+  {
+    name: "no agents, and one is live",
+    story: NOBODY,
+    lie: hides("agent.failed", 2),
+    invariant: "I6",
+  },
+  {
+    name: "consensus of nobody",
+    story: NOBODY,
+    lie: changes("attempt.settled", { ended_by: "consensus" }),
+    invariant: "I6",
+  },
   {
     name: "coordination skipped by a team that coordinates",
     lie: changes("attempt.settled", { ended_by: "skipped" }),
@@ -31,17 +46,31 @@ export const SETTLING: readonly Row[] = [
   },
   {
     name: "a round begun although everybody has voted",
-    lie: all(repeats("round.started", 4), moves("round.started", { nth: 5, before: "attempt.settled" })),
+    lie: all(
+      repeats("round.started", 4),
+      moves("round.started", { nth: 5, before: "attempt.settled" }),
+    ),
     invariant: "I6",
   },
   {
     name: "a call begun although nobody is live",
     story: NOBODY,
-    lie: all(repeats("call.started", 4), moves("call.started", { nth: 5, before: "attempt.settled" })),
+    lie: all(
+      repeats("call.started", 4),
+      moves("call.started", { nth: 5, before: "attempt.settled" }),
+    ),
     invariant: "I6",
   },
-  { name: "calls after coordination's time", lie: changes("turn.started", { deadline_at: START + 1_502.5 }), invariant: "I6" },
-  { name: "calls in the last two minutes of a long turn", lie: delays("round.started", 1_678_798, 4), invariant: "I6" },
+  {
+    name: "calls after coordination's time",
+    lie: changes("turn.started", { deadline_at: START + 1_502.5 }),
+    invariant: "I6",
+  },
+  {
+    name: "calls in the last two minutes of a long turn",
+    lie: delays("round.started", 1_678_798, 4),
+    invariant: "I6",
+  },
   {
     name: "answers awaited for less than a quarter of a second",
     story: "deadline",
@@ -57,7 +86,11 @@ export const SETTLING: readonly Row[] = [
   {
     name: "answers awaited for a tenth of the time, but beyond the turn's",
     story: "deadline",
-    lie: all(delays("call.completed", 9_000), delays("round.started", 761, 4), changes("vote.cast", { revision: 2 })),
+    lie: all(
+      delays("call.completed", 9_000),
+      delays("round.started", 761, 4),
+      changes("vote.cast", { revision: 2 }),
+    ),
     invariant: "I5",
   },
   {
@@ -80,15 +113,37 @@ export const SETTLING: readonly Row[] = [
     ),
     invariant: "I6",
   },
-  { name: "a first round with another cause", lie: changes("round.started", { cause: "answered" }), invariant: "I7" },
   {
-    name: "a first round begun anew as if it were full",
-    lie: all(repeats("round.started", 3), changes("round.started", { cause: "context_full", round: 2 }, 4)),
+    name: "a first round with another cause",
+    lie: changes("round.started", { cause: "answered" }),
     invariant: "I7",
   },
-  { name: "a first round cut for good", story: "deadline", lie: delays("call.failed", 1, 2), invariant: "I7" },
-  { name: "a nudge left out", story: "refusals-and-nudges", lie: hides("round.nudged"), invariant: "rounds" },
-  { name: "a fourth nudge", story: "refusals-and-nudges", lie: changes("round.nudged", { nudge: 4 }), invariant: "rounds" },
+  {
+    name: "a first round begun anew as if it were full",
+    lie: all(
+      repeats("round.started", 3),
+      changes("round.started", { cause: "context_full", round: 2 }, 4),
+    ),
+    invariant: "I7",
+  },
+  {
+    name: "a first round cut for good",
+    story: "deadline",
+    lie: delays("call.failed", 1, 2),
+    invariant: "I7",
+  },
+  {
+    name: "a nudge left out",
+    story: "refusals-and-nudges",
+    lie: hides("round.nudged"),
+    invariant: "rounds",
+  },
+  {
+    name: "a fourth nudge",
+    story: "refusals-and-nudges",
+    lie: changes("round.nudged", { nudge: 4 }),
+    invariant: "rounds",
+  },
   {
     name: "a round of an agent that has left",
     story: FAILING,
@@ -109,11 +164,19 @@ export const SETTLING: readonly Row[] = [
     invariant: "rounds",
   },
   { name: "a 21st round", lie: adds("round.started", manyRounds(20), 3), invariant: "rounds" },
-  { name: "20 rounds, and all of them at once", lie: adds("round.started", manyRounds(19), 3), invariant: "I7" },
+  {
+    name: "20 rounds, and all of them at once",
+    lie: adds("round.started", manyRounds(19), 3),
+    invariant: "I7",
+  },
 ];
 
 /** Rounds of one agent, one after the other. */
 function manyRounds(many: number) {
   return (event: EventOf<"round.started">): EventOf<"round.started">[] =>
-    Array.from({ length: many }, (_, nth) => ({ ...event, cause: "failed", round: event.round + nth + 1 }));
+    Array.from({ length: many }, (_, nth) => ({
+      ...event,
+      cause: "failed",
+      round: event.round + nth + 1,
+    }));
 }

@@ -9,7 +9,11 @@ const TOOLS = "cut-off-tools";
 
 /** As if the winning answer stood in for the presenter's text. */
 const STANDS_IN = all(
-  changes("presentation.completed", { source: "answer", content: WINNING, fallback: "It wrote nothing." }),
+  changes("presentation.completed", {
+    source: "answer",
+    content: WINNING,
+    fallback: "It wrote nothing.",
+  }),
   changes("turn.completed", { answer: WINNING }),
 );
 
@@ -29,8 +33,27 @@ const failed = (change: Partial<Extract<NumberedEvent, { type: "call.failed" }>>
     log.map((event): NumberedEvent => {
       if (event.type !== "call.completed" || event.round !== 3) return event;
       const { at, turn, attempt, agent, round, call, usage, cost_usd, sequence_number } = event;
-      const told = { at, turn, attempt, agent, round, call, usage, cost_usd, sequence_number, tokens: 1_000 };
-      return { type: "call.failed", ...told, class: "quota", code: "", message: "", retry_at: null, ...change };
+      const told = {
+        at,
+        turn,
+        attempt,
+        agent,
+        round,
+        call,
+        usage,
+        cost_usd,
+        sequence_number,
+        tokens: 1_000,
+      };
+      return {
+        type: "call.failed",
+        ...told,
+        class: "quota",
+        code: "",
+        message: "",
+        retry_at: null,
+        ...change,
+      };
     });
 };
 
@@ -40,12 +63,36 @@ const heldBack = (stop_reason: "refusal" | "content_filter" | "length"): Lie => 
     changes("call.completed", { stop_reason })(log).map((event): NumberedEvent => {
       if (event.type !== "round.nudged" || event.sequence_number !== 9) return event;
       const { at, turn, attempt, agent, round, sequence_number } = event;
-      return { type: "round.failed", at, turn, attempt, agent, round, sequence_number, code: stop_reason, message: "" };
+      return {
+        type: "round.failed",
+        at,
+        turn,
+        attempt,
+        agent,
+        round,
+        sequence_number,
+        code: stop_reason,
+        message: "",
+      };
     });
 };
 
-const PROGRESS = { type: "tool.progressed", origin: "https://far.example.com", progress: 1, total: null, message: null } as const;
-const READS = { key: "k", turn: 1, attempt: 1, agent: "ada", round: 1, tool_call: "call_1_1_1_1_1_1_use", name: "read_file" };
+const PROGRESS = {
+  type: "tool.progressed",
+  origin: "https://far.example.com",
+  progress: 1,
+  total: null,
+  message: null,
+} as const;
+const READS = {
+  key: "k",
+  turn: 1,
+  attempt: 1,
+  agent: "ada",
+  round: 1,
+  tool_call: "call_1_1_1_1_1_1_use",
+  name: "read_file",
+};
 
 /** Lies about what stands in for a text, and about what was lost before. */
 export const STANDING_IN: readonly Row[] = [
@@ -78,7 +125,11 @@ export const STANDING_IN: readonly Row[] = [
     name: "an answer that stands in for a reply that calls a tool",
     lie: all(
       STANDS_IN,
-      changes("call.completed", { stop_reason: "tool_calls", tools: [{ tool_call: "t", name: "read_file" }] }, 7),
+      changes(
+        "call.completed",
+        { stop_reason: "tool_calls", tools: [{ tool_call: "t", name: "read_file" }] },
+        7,
+      ),
     ),
     invariant: "fallbacks",
   },
@@ -106,11 +157,19 @@ export const STANDING_IN: readonly Row[] = [
     lie: changes("answer.submitted", { origin: "partial", content: "Take the road." }, 4),
     invariant: "answers",
   },
-  { name: "a call of a stranger put off", story: "budget", lie: changes("call.deferred", { agent: "dora" }), invariant: "I6" },
+  {
+    name: "a call of a stranger put off",
+    story: "budget",
+    lie: changes("call.deferred", { agent: "dora" }),
+    invariant: "I6",
+  },
   {
     name: "a call put off although its tokens fit, at no known price",
     story: "budget",
-    lie: all(membered({ price: null }), changes("turn.started", { budget: { max_tokens: 16_186 } })),
+    lie: all(
+      membered({ price: null }),
+      changes("turn.started", { budget: { max_tokens: 16_186 } }),
+    ),
     invariant: "deferrals",
   },
   {
@@ -151,7 +210,10 @@ export const STANDING_IN: readonly Row[] = [
 export const MAY_STAND_IN: readonly { name: string; story?: string; lie: Lie }[] = [
   { name: "an answer that stands in for nothing", lie: STANDS_IN },
   { name: "an answer that stands in for blanks", lie: all(STANDS_IN, wrote(" \n")) },
-  { name: "an answer that stands in for thoughts", lie: all(STANDS_IN, wrote("Follow.", "reasoning")) },
+  {
+    name: "an answer that stands in for thoughts",
+    lie: all(STANDS_IN, wrote("Follow.", "reasoning")),
+  },
   {
     name: "an answer that stands in for a text that was cut",
     lie: all(STANDS_IN, wrote("Follow."), changes("call.completed", { stop_reason: "length" }, 7)),
@@ -165,7 +227,12 @@ export const MAY_STAND_IN: readonly { name: string; story?: string; lie: Lie }[]
     name: "thoughts of an agent that never answered",
     story: "nobody-answers",
     lie: adds("call.started", ({ at, turn, agent, round, call }) => [
-      { type: "stream.delta", at, turn, items: [{ agent, round, call, kind: "reasoning", offset: 0, text: "Hm." }] },
+      {
+        type: "stream.delta",
+        at,
+        turn,
+        items: [{ agent, round, call, kind: "reasoning", offset: 0, text: "Hm." }],
+      },
     ]),
   },
   {
@@ -175,7 +242,13 @@ export const MAY_STAND_IN: readonly { name: string; story?: string; lie: Lie }[]
       "tool.started",
       (event) => [
         { ...event, ...PROGRESS },
-        { ...event, ...PROGRESS, agent: "bela", tool_call: "call_1_1_2_1_1_1_use", name: "run_command" },
+        {
+          ...event,
+          ...PROGRESS,
+          agent: "bela",
+          tool_call: "call_1_1_2_1_1_1_use",
+          name: "run_command",
+        },
       ],
       2,
     ),

@@ -1,5 +1,15 @@
 import type { EventOf } from "../../../src/protocol/events";
-import { adds, all, changes, endsAt, hides, type Lie, membered, repeats, rewrites } from "../../../checker/lies";
+import {
+  adds,
+  all,
+  changes,
+  endsAt,
+  hides,
+  type Lie,
+  membered,
+  repeats,
+  rewrites,
+} from "../../../checker/lies";
 import { logOf, type Row } from "./row";
 
 const RESTART = "restart-attempt";
@@ -8,8 +18,10 @@ const NOBODY = "nobody-answers";
 const START = 1_790_000_000_000;
 const NO_USAGE = { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 };
 
-const budgeted = (budget: { max_tokens?: number; max_cost_usd?: number }): Lie => changes("turn.started", { budget });
-const priced = (change: object): Lie => membered({ price: { input: 1, cached_input: 0.25, output: 4, ...change } });
+const budgeted = (budget: { max_tokens?: number; max_cost_usd?: number }): Lie =>
+  changes("turn.started", { budget });
+const priced = (change: object): Lie =>
+  membered({ price: { input: 1, cached_input: 0.25, output: 4, ...change } });
 
 /** The team's only workspaces, and so many files in each of them when their agents answered. */
 const withFiles = (snapshots: readonly (string | null)[]): Lie => {
@@ -20,7 +32,11 @@ const withFiles = (snapshots: readonly (string | null)[]): Lie => {
       const snapshot = left.shift() ?? null;
       return { ...event, snapshot, files: snapshot === event.label ? "workspace" : "kept" };
     });
-    const ofFinals = rewrites("presentation.completed", (event) => ({ ...event, snapshot: event.label, files: "workspace" }));
+    const ofFinals = rewrites("presentation.completed", (event) => ({
+      ...event,
+      snapshot: event.label,
+      files: "workspace",
+    }));
     return ofFinals(ofAnswers(told));
   };
 };
@@ -31,16 +47,36 @@ const left = (files: number) => ({ files, changed: true });
 
 /** Lies about tries, what is lost, whose files go with an answer, and what it all costs. */
 export const TRYING: readonly Row[] = [
-  { name: "a second try told as the first", story: FAILING, lie: changes("call.started", { try: 1 }, 4), invariant: "tries" },
-  { name: "a first try told as the second", story: FAILING, lie: changes("call.started", { try: 2 }), invariant: "tries" },
-  { name: "a try after a lost call", story: FAILING, lie: changes("call.failed", { retry_at: null }, 2), invariant: "tries" },
+  {
+    name: "a second try told as the first",
+    story: FAILING,
+    lie: changes("call.started", { try: 1 }, 4),
+    invariant: "tries",
+  },
+  {
+    name: "a first try told as the second",
+    story: FAILING,
+    lie: changes("call.started", { try: 2 }),
+    invariant: "tries",
+  },
+  {
+    name: "a try after a lost call",
+    story: FAILING,
+    lie: changes("call.failed", { retry_at: null }, 2),
+    invariant: "tries",
+  },
   {
     name: "a try a moment too early",
     story: FAILING,
     lie: changes("call.failed", { retry_at: START + 1_609 }, 2),
     invariant: "tries",
   },
-  { name: "a try in no time", story: FAILING, lie: changes("call.failed", { retry_at: START + 1_101 }, 2), invariant: "tries" },
+  {
+    name: "a try in no time",
+    story: FAILING,
+    lie: changes("call.failed", { retry_at: START + 1_101 }, 2),
+    invariant: "tries",
+  },
   {
     name: "a try after more than a minute",
     story: FAILING,
@@ -68,12 +104,26 @@ export const TRYING: readonly Row[] = [
   {
     name: "a summary made again after a while",
     story: "summed-up",
-    lie: changes("call.failed", { call: "call_1_1_2_1_1_1", class: "quota", retry_at: START + 3_803 }),
+    lie: changes("call.failed", {
+      call: "call_1_1_2_1_1_1",
+      class: "quota",
+      retry_at: START + 3_803,
+    }),
     invariant: "tries",
   },
   { name: "a sixth try of a call", story: FAILING, lie: failsOften(5), invariant: "tries" },
-  { name: "a fifth try of a call, and it was never made", story: FAILING, lie: failsOften(4), invariant: "I12" },
-  { name: "a sixth interruption", story: "restarted-service", lie: failsOften(6), invariant: "tries" },
+  {
+    name: "a fifth try of a call, and it was never made",
+    story: FAILING,
+    lie: failsOften(4),
+    invariant: "I12",
+  },
+  {
+    name: "a sixth interruption",
+    story: "restarted-service",
+    lie: failsOften(6),
+    invariant: "tries",
+  },
   {
     name: "a lost call of a presentation, and the turn goes on",
     story: RESTART,
@@ -86,17 +136,42 @@ export const TRYING: readonly Row[] = [
     lie: all(adds("call.started", losesIt, 6)),
     invariant: "tries",
   },
-  { name: "lost personas, and nobody has any", story: "personas", lie: adds("call.started", losesIt), invariant: "tries" },
-  { name: "an agent that fails twice", story: FAILING, lie: repeats("agent.failed"), invariant: "failures" },
+  {
+    name: "lost personas, and nobody has any",
+    story: "personas",
+    lie: adds("call.started", losesIt),
+    invariant: "tries",
+  },
+  {
+    name: "an agent that fails twice",
+    story: FAILING,
+    lie: repeats("agent.failed"),
+    invariant: "failures",
+  },
   {
     name: "an agent that abstains without an answer",
     story: FAILING,
     lie: adds("agent.failed", (event) => [{ ...event, type: "agent.abstained" }]),
     invariant: "failures",
   },
-  { name: "an agent that fails after two lost rounds", story: NOBODY, lie: hides("round.failed"), invariant: "failures" },
-  { name: "a fourth lost round", story: NOBODY, lie: repeats("round.failed", 3), invariant: "failures" },
-  { name: "three lost rounds, and the agent goes on", story: NOBODY, lie: hides("agent.failed", 2), invariant: "failures" },
+  {
+    name: "an agent that fails after two lost rounds",
+    story: NOBODY,
+    lie: hides("round.failed"),
+    invariant: "failures",
+  },
+  {
+    name: "a fourth lost round",
+    story: NOBODY,
+    lie: repeats("round.failed", 3),
+    invariant: "failures",
+  },
+  {
+    name: "three lost rounds, and the agent goes on",
+    story: NOBODY,
+    lie: hides("agent.failed", 2),
+    invariant: "failures",
+  },
   {
     name: "three lost rounds, and another agent fails",
     story: NOBODY,
@@ -190,7 +265,11 @@ export const TRYING: readonly Row[] = [
     outside: { files: new Map([[13, null]]) },
     invariant: "I10",
   },
-  { name: "a snapshot without a workspace", lie: changes("answer.submitted", { snapshot: "agent1.1" }), invariant: "I10" },
+  {
+    name: "a snapshot without a workspace",
+    lie: changes("answer.submitted", { snapshot: "agent1.1" }),
+    invariant: "I10",
+  },
   {
     name: "a reservation just within the cap",
     lie: all(
@@ -199,13 +278,21 @@ export const TRYING: readonly Row[] = [
     ),
     invariant: "deferrals",
   },
-  { name: "a reservation beyond the cap in money", lie: budgeted({ max_cost_usd: 0.05 }), invariant: "I11" },
+  {
+    name: "a reservation beyond the cap in money",
+    lie: budgeted({ max_cost_usd: 0.05 }),
+    invariant: "I11",
+  },
   {
     name: "a charge of more tokens than were reserved",
     lie: changes("call.started", { reserved: { tokens: 999, cost_usd: 1 } }),
     invariant: "I11",
   },
-  { name: "a charge other than the usage costs", lie: changes("call.completed", { cost_usd: 0.0012 }), invariant: "I11" },
+  {
+    name: "a charge other than the usage costs",
+    lie: changes("call.completed", { cost_usd: 0.0012 }),
+    invariant: "I11",
+  },
   {
     name: "a failed call charged more than it reserved",
     story: "restarted-service",
@@ -215,7 +302,10 @@ export const TRYING: readonly Row[] = [
   {
     name: "a failed call charged other than its usage costs",
     story: "restarted-service",
-    lie: changes("call.failed", { usage: { ...NO_USAGE, input_tokens: 1_000, output_tokens: 100 }, cost_usd: 0.001 }),
+    lie: changes("call.failed", {
+      usage: { ...NO_USAGE, input_tokens: 1_000, output_tokens: 100 },
+      cost_usd: 0.001,
+    }),
     invariant: "I11",
   },
   {
@@ -267,12 +357,21 @@ export const TRYING: readonly Row[] = [
 function failsOften(times: number): Lie {
   return (log) => {
     const nth =
-      log.filter(({ type }) => type === "call.failed").findIndex((event) => "retry_at" in event && event.retry_at !== null) + 1;
+      log
+        .filter(({ type }) => type === "call.failed")
+        .findIndex((event) => "retry_at" in event && event.retry_at !== null) + 1;
     return adds("call.failed", (event) => Array.from({ length: times - 1 }, () => event), nth)(log);
   };
 }
 
-function losesIt({ at, turn, attempt, agent, round, call }: EventOf<"call.started">): EventOf<"call.failed">[] {
+function losesIt({
+  at,
+  turn,
+  attempt,
+  agent,
+  round,
+  call,
+}: EventOf<"call.started">): EventOf<"call.failed">[] {
   const cost = { usage: null, cost_usd: 0, tokens: 0 };
   return [
     {

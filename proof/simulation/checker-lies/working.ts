@@ -1,12 +1,24 @@
 import type { EventOf, RoundLimit } from "../../../src/protocol/events";
-import { adds, all, changes, hides, type Lie, membered, moves, repeats, rewrites, ruled } from "../../../checker/lies";
+import {
+  adds,
+  all,
+  changes,
+  hides,
+  type Lie,
+  membered,
+  moves,
+  repeats,
+  rewrites,
+  ruled,
+} from "../../../checker/lies";
 import type { Row } from "./row";
 
 const TOOLS = "cut-off-tools";
 const ASKED = "asked-by-a-server";
 
 const USE = { tool_call: "call_1_1_1_1_1_1_use", name: "read_file" };
-const asksFor = (many: number) => Array.from({ length: many }, (_, nth) => ({ ...USE, tool_call: `use_${nth}` }));
+const asksFor = (many: number) =>
+  Array.from({ length: many }, (_, nth) => ({ ...USE, tool_call: `use_${nth}` }));
 
 /** A reply that asks for so many tools more, all of which are started. */
 const startsMore = (many: number): Lie =>
@@ -16,30 +28,53 @@ const startsMore = (many: number): Lie =>
   );
 
 const plans = (acts_outside: boolean): Lie =>
-  all(ruled({ planning_mode: true }), membered({ tools: [{ name: "run_command", acts_outside, idempotent: false }] }, "bela"));
+  all(
+    ruled({ planning_mode: true }),
+    membered({ tools: [{ name: "run_command", acts_outside, idempotent: false }] }, "bela"),
+  );
 
 const LIMITED = "round-limits";
 /** The first call of this story that asks for nothing but a decision. */
 const LAST_CALL = 6;
-const limited = (nth: number, limit: RoundLimit | undefined): Lie => changes("call.started", { limit }, nth);
+const limited = (nth: number, limit: RoundLimit | undefined): Lie =>
+  changes("call.started", { limit }, nth);
 
 /** Lies about calls and tools. */
 export const WORKING: readonly Row[] = [
-  { name: "a call that ends for another agent", lie: changes("call.completed", { agent: "bela" }), invariant: "I12" },
+  {
+    name: "a call that ends for another agent",
+    lie: changes("call.completed", { agent: "bela" }),
+    invariant: "I12",
+  },
   {
     name: "a call that fails without a start",
     story: "agent-failing",
     lie: changes("call.failed", { call: "c" }),
     invariant: "I12",
   },
-  { name: "a call while a tool's result is owed", story: "single-agent", lie: hides("tool.completed"), invariant: "I12" },
+  {
+    name: "a call while a tool's result is owed",
+    story: "single-agent",
+    lie: hides("tool.completed"),
+    invariant: "I12",
+  },
   {
     name: "a call of a purpose that its round does not have",
     lie: changes("call.started", { purpose: "judgement" }),
     invariant: "I12",
   },
-  { name: "a call of a failed agent", story: "agent-failing", lie: changes("agent.failed", { agent: "bela" }), invariant: "I12" },
-  { name: "a call before its tool servers were asked", story: TOOLS, lie: hides("tools.listed"), invariant: "I12" },
+  {
+    name: "a call of a failed agent",
+    story: "agent-failing",
+    lie: changes("agent.failed", { agent: "bela" }),
+    invariant: "I12",
+  },
+  {
+    name: "a call before its tool servers were asked",
+    story: TOOLS,
+    lie: hides("tools.listed"),
+    invariant: "I12",
+  },
   {
     name: "a call although another agent's servers were asked",
     story: TOOLS,
@@ -68,7 +103,9 @@ export const WORKING: readonly Row[] = [
     name: "a presentation by an agent that has abstained",
     lie: adds(
       "vote.cast",
-      ({ at, turn, attempt, agent }) => [{ type: "agent.abstained", at, turn, attempt, agent, code: "", message: "" }],
+      ({ at, turn, attempt, agent }) => [
+        { type: "agent.abstained", at, turn, attempt, agent, code: "", message: "" },
+      ],
       2,
     ),
     invariant: "leaving",
@@ -79,8 +116,18 @@ export const WORKING: readonly Row[] = [
     lie: changes("call.started", { limit: undefined }, 54),
     invariant: "I12",
   },
-  { name: "a call that says nothing of a limit", story: LIMITED, lie: limited(4, undefined), invariant: "round-limits" },
-  { name: "a call that warns too early", story: LIMITED, lie: limited(1, { calls_left: 3 }), invariant: "round-limits" },
+  {
+    name: "a call that says nothing of a limit",
+    story: LIMITED,
+    lie: limited(4, undefined),
+    invariant: "round-limits",
+  },
+  {
+    name: "a call that warns too early",
+    story: LIMITED,
+    lie: limited(1, { calls_left: 3 }),
+    invariant: "round-limits",
+  },
   {
     name: "a call that warns of time",
     story: LIMITED,
@@ -90,7 +137,11 @@ export const WORKING: readonly Row[] = [
   {
     name: "a call for a decision alone with hosted tools",
     story: LIMITED,
-    lie: changes("call.started", { hosted_tools: [{ name: "web_search", max_uses: 1 }] }, LAST_CALL),
+    lie: changes(
+      "call.started",
+      { hosted_tools: [{ name: "web_search", max_uses: 1 }] },
+      LAST_CALL,
+    ),
     invariant: "round-limits",
   },
   {
@@ -104,13 +155,21 @@ export const WORKING: readonly Row[] = [
     lie: changes("call.started", { reserved: { tokens: 4_095, cost_usd: 1 } }),
     invariant: "I12",
   },
-  { name: "a call that may write nothing", lie: changes("call.started", { max_output_tokens: 0 }), invariant: "I12" },
+  {
+    name: "a call that may write nothing",
+    lie: changes("call.started", { max_output_tokens: 0 }),
+    invariant: "I12",
+  },
   {
     name: "a call that may write more than its model",
     lie: changes("call.started", { max_output_tokens: 4_097 }),
     invariant: "I12",
   },
-  { name: "a call after 1,200 effects of three agents", lie: adds("call.started", manyEffects(1_200)), invariant: "I12" },
+  {
+    name: "a call after 1,200 effects of three agents",
+    lie: adds("call.started", manyEffects(1_200)),
+    invariant: "I12",
+  },
   {
     name: "a turn that ends with a tool running",
     story: "single-agent",
@@ -123,17 +182,42 @@ export const WORKING: readonly Row[] = [
     lie: changes("call.completed", { tools: [] }),
     invariant: "tools",
   },
-  { name: "a tool of another round", story: "single-agent", lie: changes("tool.started", { round: 2 }), invariant: "tools" },
-  { name: "a tool of another agent", story: TOOLS, lie: changes("tool.started", { agent: "ada" }), invariant: "tools" },
+  {
+    name: "a tool of another round",
+    story: "single-agent",
+    lie: changes("tool.started", { round: 2 }),
+    invariant: "tools",
+  },
+  {
+    name: "a tool of another agent",
+    story: TOOLS,
+    lie: changes("tool.started", { agent: "ada" }),
+    invariant: "tools",
+  },
   {
     name: "a tool by another name",
     story: "single-agent",
     lie: changes("tool.started", { name: "write_file" }),
     invariant: "tools",
   },
-  { name: "a tool that is started twice", story: "single-agent", lie: repeats("tool.started"), invariant: "tools" },
-  { name: "more than eight tools at once", story: "single-agent", lie: startsMore(8), invariant: "tools" },
-  { name: "eight tools at once, seven of which never end", story: "single-agent", lie: startsMore(7), invariant: "I12" },
+  {
+    name: "a tool that is started twice",
+    story: "single-agent",
+    lie: repeats("tool.started"),
+    invariant: "tools",
+  },
+  {
+    name: "more than eight tools at once",
+    story: "single-agent",
+    lie: startsMore(8),
+    invariant: "tools",
+  },
+  {
+    name: "eight tools at once, seven of which never end",
+    story: "single-agent",
+    lie: startsMore(7),
+    invariant: "I12",
+  },
   {
     name: "more than 64 tools of one reply",
     story: "single-agent",
@@ -146,7 +230,12 @@ export const WORKING: readonly Row[] = [
     lie: changes("call.completed", { tools: [USE, ...asksFor(63)] }),
     invariant: "I12",
   },
-  { name: "a tool that acts outside while the team only plans", story: TOOLS, lie: plans(true), invariant: "tools" },
+  {
+    name: "a tool that acts outside while the team only plans",
+    story: TOOLS,
+    lie: plans(true),
+    invariant: "tools",
+  },
   {
     name: "a tool only planned although it acts at home",
     story: TOOLS,
@@ -169,9 +258,24 @@ export const WORKING: readonly Row[] = [
     lie: changes("tool.interrupted", { name: "run_command" }),
     invariant: "tools",
   },
-  { name: "a tool interrupted before it ran", story: TOOLS, lie: hides("tool.started", 2), invariant: "tools" },
-  { name: "a tool unknown before it ran", story: TOOLS, lie: hides("tool.started", 1), invariant: "tools" },
-  { name: "a tool that goes on after it was interrupted", story: TOOLS, lie: hides("tool.started", 3), invariant: "tools" },
+  {
+    name: "a tool interrupted before it ran",
+    story: TOOLS,
+    lie: hides("tool.started", 2),
+    invariant: "tools",
+  },
+  {
+    name: "a tool unknown before it ran",
+    story: TOOLS,
+    lie: hides("tool.started", 1),
+    invariant: "tools",
+  },
+  {
+    name: "a tool that goes on after it was interrupted",
+    story: TOOLS,
+    lie: hides("tool.started", 3),
+    invariant: "tools",
+  },
   {
     name: "a tool that says so of another round",
     story: ASKED,
@@ -203,5 +307,6 @@ export const WORKING: readonly Row[] = [
 
 /** The same call begun again and again, each time as an effect. */
 function manyEffects(many: number) {
-  return (event: EventOf<"call.started">): EventOf<"call.started">[] => Array.from({ length: many }, () => event);
+  return (event: EventOf<"call.started">): EventOf<"call.started">[] =>
+    Array.from({ length: many }, () => event);
 }

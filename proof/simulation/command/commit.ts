@@ -5,7 +5,10 @@ import path from "node:path";
 export function commitInWords(besides?: string): string {
   try {
     const commit = git("rev-parse", "--short=12", "HEAD");
-    const file = besides === undefined ? ".." : path.relative(git("rev-parse", "--show-toplevel"), path.resolve(besides));
+    const file =
+      besides === undefined
+        ? ".."
+        : path.relative(git("rev-parse", "--show-toplevel"), path.resolve(besides));
     const others = file.startsWith("..") ? [] : ["--", ":(top)", `:(top,exclude,literal)${file}`];
     return git("status", "--porcelain", ...others) === "" ? commit : `${commit}, with changes`;
   } catch {

@@ -2,7 +2,8 @@ import { apart, type Coverage, type SeenPair, transitions } from "../engine/cove
 import { FAULTS, type Fault } from "../engine/faults";
 
 /** Pairs shall meet a hundred times; of fewer seeds than ten thousand only a hundredth of them can be asked. */
-export const leastFor = (seeds: number): number => Math.min(100, Math.max(1, Math.floor(seeds / 100)));
+export const leastFor = (seeds: number): number =>
+  Math.min(100, Math.max(1, Math.floor(seeds / 100)));
 
 /** In so many seeds each kind of fault strikes, and by far: one that does not has lost its occasion. */
 const SURELY_STRUCK_SEEDS = 1_000;
@@ -37,11 +38,14 @@ export function coverageTable(coverage: Coverage, least: number): CoverageTable 
   const head = `${"transition".padEnd(24)}${"seen".padStart(9)}${"faults".padStart(9)}`;
   const faults = FAULTS.map((fault) => `${fault} ${coverage.strikes.get(fault) ?? 0}`).join(" · ");
   const text = [head, ...lines, "", `strikes: ${faults}`, ""].join("\n");
-  const pairs = transitions().flatMap((type) => FAULTS.filter((fault) => apart(type, fault) === null)).length;
+  const pairs = transitions().flatMap((type) =>
+    FAULTS.filter((fault) => apart(type, fault) === null),
+  ).length;
   return { text, thin: thin.length, disproved: disproved.length, pairs };
 }
 
-const inWords = (pairs: readonly SeenPair[]): string => pairs.map(({ fault, seen }) => `${fault} ${seen}`).join(" · ");
+const inWords = (pairs: readonly SeenPair[]): string =>
+  pairs.map(({ fault, seen }) => `${fault} ${seen}`).join(" · ");
 
 /** A line for each reason. */
 function impossible(type: string): string[] {

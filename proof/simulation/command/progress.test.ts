@@ -36,15 +36,22 @@ it("a run goes on with the ranges that are missing, as large as it began with", 
 it.each([
   { name: "in the middle", at: -9 },
   { name: "right before its end", at: -1 },
-])("a range whose line was cut off $name is played again, counts once, and what follows is kept", ({ at }) => {
-  begun();
-  writeFileSync(file, readFileSync(file, "utf8").slice(0, at));
-  const again = new Progress(file, RUN);
-  expect(again.played).toEqual([played(1)]);
-  again.add(played(3));
-  again.add(played(5));
-  expect(new Progress(file, RUN).played.toSorted((a, b) => a.from - b.from)).toEqual([played(1), played(3), played(5)]);
-});
+])(
+  "a range whose line was cut off $name is played again, counts once, and what follows is kept",
+  ({ at }) => {
+    begun();
+    writeFileSync(file, readFileSync(file, "utf8").slice(0, at));
+    const again = new Progress(file, RUN);
+    expect(again.played).toEqual([played(1)]);
+    again.add(played(3));
+    again.add(played(5));
+    expect(new Progress(file, RUN).played.toSorted((a, b) => a.from - b.from)).toEqual([
+      played(1),
+      played(3),
+      played(5),
+    ]);
+  },
+);
 
 it("what two calls at a time have both played counts once, and what is no range of the run not at all", () => {
   const [one, other] = [new Progress(file, RUN), new Progress(file, RUN)];
@@ -56,9 +63,17 @@ it("what two calls at a time have both played counts once, and what is no range 
 });
 
 it.each([
-  { name: "of another commit", run: { commit: "ba9876543210" }, says: "is of 6 seeds from 1 at commit 0123456789ab" },
+  {
+    name: "of another commit",
+    run: { commit: "ba9876543210" },
+    says: "is of 6 seeds from 1 at commit 0123456789ab",
+  },
   { name: "of other seeds", run: { from: 7 }, says: "Name another file, or remove this one" },
-  { name: "with changes that no commit names", run: { commit: "0123456789ab, with changes" }, says: "Commit first." },
+  {
+    name: "with changes that no commit names",
+    run: { commit: "0123456789ab, with changes" },
+    says: "Commit first.",
+  },
 ])("a run $name does not go on from a file", ({ run, says }) => {
   begun();
   const before = readFileSync(file, "utf8");

@@ -6,7 +6,12 @@ import { UsageError } from "../../../local/command-line";
 import type { Range, Told } from "./worker";
 
 const CountsSchema = z.array(z.tuple([z.string(), z.number()]));
-const RunSchema = z.object({ commit: z.string(), from: z.number(), seeds: z.number(), rangeSeeds: z.number() });
+const RunSchema = z.object({
+  commit: z.string(),
+  from: z.number(),
+  seeds: z.number(),
+  rangeSeeds: z.number(),
+});
 const PlayedSchema = z.object({
   from: z.number(),
   to: z.number(),
@@ -61,7 +66,9 @@ export class Progress {
   constructor(file: string, run: Run) {
     this.#file = path.resolve(file);
     if (!/^[0-9a-f]+$/.test(run.commit)) {
-      throw new UsageError(`A run that is to go on later must be of one commit, and this is ${run.commit}. Commit first.`);
+      throw new UsageError(
+        `A run that is to go on later must be of one commit, and this is ${run.commit}. Commit first.`,
+      );
     }
     const text = existsSync(this.#file) ? readFileSync(this.#file, "utf8") : "";
     const lines = text.split("\n").slice(0, -1);
@@ -71,12 +78,23 @@ export class Progress {
     }
     const [first, ...rest] = lines.map(parsed);
     const begun = RunSchema.safeParse(text === "" ? run : first).data;
-    if (!begun || begun.commit !== run.commit || begun.from !== run.from || begun.seeds !== run.seeds) {
-      const what = begun ? `${begun.seeds} seeds from ${begun.from} at commit ${begun.commit}` : "something else";
-      throw new UsageError(`${file} is of ${what}. Name another file, or remove this one to begin anew.`);
+    if (
+      !begun ||
+      begun.commit !== run.commit ||
+      begun.from !== run.from ||
+      begun.seeds !== run.seeds
+    ) {
+      const what = begun
+        ? `${begun.seeds} seeds from ${begun.from} at commit ${begun.commit}`
+        : "something else";
+      throw new UsageError(
+        `${file} is of ${what}. Name another file, or remove this one to begin anew.`,
+      );
     }
     this.rangeSeeds = begun.rangeSeeds;
-    const whole = rest.flatMap((line) => PlayedSchema.safeParse(line).data ?? []).filter((played) => isRangeOf(begun, played));
+    const whole = rest
+      .flatMap((line) => PlayedSchema.safeParse(line).data ?? [])
+      .filter((played) => isRangeOf(begun, played));
     this.played = [...new Map(whole.map((played) => [played.from, played])).values()];
     if (text !== "" && !text.endsWith("\n")) appendFileSync(this.#file, "\n"); // what comes next is a line of its own
   }

@@ -7,7 +7,12 @@ import { judge, situationOf } from "../engine/judge";
 
 /** `to` is not in it. */
 export type Range = { from: number; to: number };
-export type Told = { seeds: number; hashes: [number, string][]; failed: number[]; counted: Counted };
+export type Told = {
+  seeds: number;
+  hashes: [number, string][];
+  failed: number[];
+  counted: Counted;
+};
 /** A seed that took its process with it, and how. */
 export type Lost = { seed: number; how: string };
 type Message = { begins: number } | { told: Told };
@@ -17,7 +22,8 @@ const BATCH = 25;
  * What a library registers to be tidied up with a reply's body may itself hold that body. A service ends or aborts each of its calls, and then
  * nothing is left; of a simulated process that dies in the middle of one nothing ends, and thousands of them would fill the memory.
  */
-const WITHOUT_FINALIZERS = "--import=data:text/javascript,globalThis.FinalizationRegistry=class{register(){}unregister(){}}";
+const WITHOUT_FINALIZERS =
+  "--import=data:text/javascript,globalThis.FinalizationRegistry=class{register(){}unregister(){}}";
 
 /** Inside such a process: plays the seeds and tells the parent. */
 export async function playRange({ from, to }: Range): Promise<void> {
@@ -50,7 +56,10 @@ type Watch = {
 };
 
 /** Plays a range in a process of its own. A seed that ends the process, or that lets nothing be heard for so long, is answered. */
-export async function inProcess(range: Range, { script, silentMs, workers, onTold }: Watch): Promise<Lost | null> {
+export async function inProcess(
+  range: Range,
+  { script, silentMs, workers, onTold }: Watch,
+): Promise<Lost | null> {
   const execArgv = ["--enable-source-maps", "--max-semi-space-size=64", WITHOUT_FINALIZERS];
   const worker = fork(script, ["--worker", JSON.stringify(range)], { execArgv });
   let seed = range.from;

@@ -40,7 +40,9 @@ export class SimulatedBucket {
   get seen(): Bucket {
     const seen = {
       list: async ({ prefix }: { prefix: string }) => ({
-        objects: [...this.#objects.keys()].filter((key) => key.startsWith(prefix)).map((key) => ({ key })),
+        objects: [...this.#objects.keys()]
+          .filter((key) => key.startsWith(prefix))
+          .map((key) => ({ key })),
       }),
       get: async (key: string) => this.#get(key),
     };
@@ -50,7 +52,10 @@ export class SimulatedBucket {
   /** All that is written is written once: `onlyIf` there is nothing yet. */
   #put(key: string, value: Uint8Array | string): object | null {
     if (this.#objects.has(key)) return null;
-    this.#objects.set(key, typeof value === "string" ? new TextEncoder().encode(value) : new Uint8Array(value));
+    this.#objects.set(
+      key,
+      typeof value === "string" ? new TextEncoder().encode(value) : new Uint8Array(value),
+    );
     return {};
   }
 
@@ -58,7 +63,10 @@ export class SimulatedBucket {
     const found = this.#objects.get(key);
     if (!found) return null;
     const bytes = range ? found.slice(range.offset, range.offset + range.length) : found.slice();
-    return { arrayBuffer: async () => bytes.buffer, text: async () => new TextDecoder().decode(bytes) };
+    return {
+      arrayBuffer: async () => bytes.buffer,
+      text: async () => new TextDecoder().decode(bytes),
+    };
   }
 
   #delete(keys: readonly string[]): void {

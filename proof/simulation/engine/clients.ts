@@ -29,7 +29,11 @@ export class Client {
   /** Raised with every connection: what an older one still brings is lost. */
   #connection = 0;
 
-  constructor(wish: Wish, chance: Chance, world: { platform: Platform; time: VirtualTime; faults: Faults }) {
+  constructor(
+    wish: Wish,
+    chance: Chance,
+    world: { platform: Platform; time: VirtualTime; faults: Faults },
+  ) {
     this.wish = wish;
     this.#chance = chance;
     this.#world = world;
@@ -47,7 +51,9 @@ export class Client {
   /** The id it would come back with. */
   get lastId(): number {
     const at = this.received.lastIndexOf("\nid: ");
-    return at < 0 ? 0 : Number.parseInt(this.received.slice(at + 5, this.received.indexOf("\n", at + 5)), 10);
+    return at < 0
+      ? 0
+      : Number.parseInt(this.received.slice(at + 5, this.received.indexOf("\n", at + 5)), 10);
   }
 
   /** One attempt at a time. */
@@ -126,6 +132,7 @@ export class Client {
     const end = all.lastIndexOf("\n\n") + 2;
     const whole = end < 2 ? "" : all.slice(0, end);
     this.#rest = end < 2 ? all : all.slice(end);
-    for (const frame of whole.split(/(?<=\n\n)/)) if (frame.startsWith("event: ")) this.received += frame;
+    for (const frame of whole.split(/(?<=\n\n)/))
+      if (frame.startsWith("event: ")) this.received += frame;
   }
 }

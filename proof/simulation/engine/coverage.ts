@@ -14,7 +14,13 @@ export class Coverage {
   readonly events = new Map<string, number>();
   readonly strikes = new Map<string, number>();
 
-  add({ log, faults }: { log: RunRecord["log"]; faults: Pick<RunRecord["faults"], "struck"> }): void {
+  add({
+    log,
+    faults,
+  }: {
+    log: RunRecord["log"];
+    faults: Pick<RunRecord["faults"], "struck">;
+  }): void {
     for (const { fault } of faults.struck) hit(this.strikes, fault);
     for (const { type } of log) hit(this.events, type);
     const facts = log.filter(({ type }) => type !== "stream.delta");
@@ -60,7 +66,11 @@ export class Coverage {
 
 export type SeenPair = { type: string; fault: Fault; seen: number };
 
-export type Counted = { pairs: [string, number][]; events: [string, number][]; strikes: [string, number][] };
+export type Counted = {
+  pairs: [string, number][];
+  events: [string, number][];
+  strikes: [string, number][];
+};
 
 const EVENT_TYPES = SessionEventSchema.options.map((option) => option.shape.type.value);
 
@@ -69,7 +79,9 @@ export const transitions = (): string[] => EVENT_TYPES.filter((type) => type !==
 
 /** Why a transition and a kind of fault cannot meet; null if they can. */
 export const apart = (type: string, fault: Fault): string | null =>
-  type !== "session.created" || BEFORE_FIRST.has(fault) ? null : "comes before anything the fault could strike";
+  type !== "session.created" || BEFORE_FIRST.has(fault)
+    ? null
+    : "comes before anything the fault could strike";
 
 /**
  * What strikes before the session's first event is on disk, or takes it back: nothing else leaves the object until it is, and no alarm
@@ -84,7 +96,14 @@ const BEFORE_FIRST: ReadonlySet<Fault> = new Set<Fault>([
     "crash_in_boot",
     "crash_at_random",
   ] as const),
-  ...(["disk_error", "slow_disk", "clock_forward", "clock_back", "client_vanishes", "client_slow"] as const),
+  ...([
+    "disk_error",
+    "slow_disk",
+    "clock_forward",
+    "clock_back",
+    "client_vanishes",
+    "client_slow",
+  ] as const),
 ]);
 
 function hit(counts: Map<string, number>, name: string): void {

@@ -3,16 +3,48 @@ import { Chance } from "../../../simulated/chance";
 /** Everything that can go wrong around a session. Each run draws its own subset, each with a rate of its own. */
 export const FAULTS = [
   // The process dies: at a point of its work, or at any moment.
-  ...["crash_before_commit", "crash_after_commit", "crash_when_durable", "crash_before_send", "crash_after_headers"],
+  ...[
+    "crash_before_commit",
+    "crash_after_commit",
+    "crash_when_durable",
+    "crash_before_send",
+    "crash_after_headers",
+  ],
   ...["crash_in_stream", "crash_in_alarm", "crash_in_boot", "crash_at_random"],
   // The platform.
   ...["disk_error", "slow_disk", "alarm_late", "alarm_twice", "clock_forward", "clock_back"],
   // Providers.
-  ...["connect_refused", "rate_limited", "server_error", "quota", "bad_key", "bad_request", "context_too_long"],
-  ...["lost_unanswered", "no_headers", "silence", "cut_reset", "cut_clean", "garbage", "empty_reply", "web_page", "slow_reply"],
+  ...[
+    "connect_refused",
+    "rate_limited",
+    "server_error",
+    "quota",
+    "bad_key",
+    "bad_request",
+    "context_too_long",
+  ],
+  ...[
+    "lost_unanswered",
+    "no_headers",
+    "silence",
+    "cut_reset",
+    "cut_clean",
+    "garbage",
+    "empty_reply",
+    "web_page",
+    "slow_reply",
+  ],
   ...["cut_short", "content_filter", "no_usage", "odd_chunks"],
   // Tools and files.
-  ...["crash_in_tool", "tool_fails", "tool_lost", "tool_slow", "r2_fails", "r2_answer_lost", "r2_slow"],
+  ...[
+    "crash_in_tool",
+    "tool_fails",
+    "tool_lost",
+    "tool_slow",
+    "r2_fails",
+    "r2_answer_lost",
+    "r2_slow",
+  ],
   // Those around it.
   ...["tenant_deaf", "tenant_answer_lost", "tenant_slow"],
   ...["client_vanishes", "client_slow"],
@@ -21,10 +53,22 @@ export type Fault = (typeof FAULTS)[number];
 
 /** What only runs with tools give an occasion. */
 export const OF_TOOLS: ReadonlySet<Fault> = new Set<Fault>([
-  ...(["crash_in_tool", "tool_fails", "tool_lost", "tool_slow", "r2_fails", "r2_answer_lost", "r2_slow"] as const),
+  ...([
+    "crash_in_tool",
+    "tool_fails",
+    "tool_lost",
+    "tool_slow",
+    "r2_fails",
+    "r2_answer_lost",
+    "r2_slow",
+  ] as const),
 ]);
 /** Of what is told when a turn has ended. */
-export const OF_TENANT: ReadonlySet<Fault> = new Set(["tenant_deaf", "tenant_answer_lost", "tenant_slow"]);
+export const OF_TENANT: ReadonlySet<Fault> = new Set([
+  "tenant_deaf",
+  "tenant_answer_lost",
+  "tenant_slow",
+]);
 
 /** One strike: when, how far the log was, and until when it lasted (null: while the run lasts). */
 export type Strike = { nth: number; fault: Fault; at: number; until: number; head: number };
@@ -63,7 +107,12 @@ export type World = {
 };
 /** What has few occasions in a run strikes at most of them. */
 const RATES_OF_SELDOM: readonly number[] = [0.3, 0.6, 0.9];
-const SELDOM: ReadonlySet<Fault> = new Set(["alarm_twice", "crash_in_alarm", ...OF_TENANT, ...OF_TOOLS]);
+const SELDOM: ReadonlySet<Fault> = new Set([
+  "alarm_twice",
+  "crash_in_alarm",
+  ...OF_TENANT,
+  ...OF_TOOLS,
+]);
 
 /** What is told after a turn is tried again less and less often: it must go on failing to meet what comes late in the next one. */
 const RATE_OF_LATE_TELLING = 0.97;
@@ -88,7 +137,12 @@ export class Faults {
     const common = plan.calmAfterMs > LASTING_MS ? RATES_OF_LASTING : RATES;
     for (const fault of plan.faults) {
       const chance = new Chance(plan.seed ^ hash(fault));
-      const rates = plan.isLate && OF_TENANT.has(fault) ? [RATE_OF_LATE_TELLING] : SELDOM.has(fault) ? RATES_OF_SELDOM : common;
+      const rates =
+        plan.isLate && OF_TENANT.has(fault)
+          ? [RATE_OF_LATE_TELLING]
+          : SELDOM.has(fault)
+            ? RATES_OF_SELDOM
+            : common;
       this.#kinds.set(fault, { chance, rate: chance.pick(rates) });
     }
   }
@@ -96,7 +150,13 @@ export class Faults {
   /** Whether it strikes here and now. */
   strikes(fault: Fault, lastsMs = 0): boolean {
     const kind = this.#kinds.get(fault);
-    if (!kind || this.#spares || this.#world.now >= this.#calmAt || !kind.chance.is(this.#rate(fault, kind.rate))) return false;
+    if (
+      !kind ||
+      this.#spares ||
+      this.#world.now >= this.#calmAt ||
+      !kind.chance.is(this.#rate(fault, kind.rate))
+    )
+      return false;
     this.#drawn += 1;
     if (this.#allowed && !this.#allowed.has(this.#drawn)) return false;
     if (fault.startsWith("crash_")) {
@@ -153,6 +213,7 @@ export class Faults {
 /** A number of a text, the same everywhere (FNV-1a). */
 export function hash(text: string): number {
   let value = 0x811c9dc5;
-  for (let at = 0; at < text.length; at += 1) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);
+  for (let at = 0; at < text.length; at += 1)
+    value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);
   return value >>> 0;
 }

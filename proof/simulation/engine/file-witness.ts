@@ -37,12 +37,22 @@ type Desk = {
 const EMPTY: Tree = new Map();
 const WORKSPACE = "/workspace/";
 /** What the orchestrator's own tools are called; whatever else a model calls is a tool of its agent. */
-const DECISIONS: ReadonlySet<string> = new Set(["new_answer", "vote", "submit", "restart_orchestration", "assign_personas"]);
+const DECISIONS: ReadonlySet<string> = new Set([
+  "new_answer",
+  "vote",
+  "submit",
+  "restart_orchestration",
+  "assign_personas",
+]);
 
-export function witnessFiles(log: readonly NumberedEvent[], reached: readonly Reached[]): WitnessedFiles {
+export function witnessFiles(
+  log: readonly NumberedEvent[],
+  reached: readonly Reached[],
+): WitnessedFiles {
   const witness = new Witness(reached);
   const [created] = log;
-  const hasFiles = created?.type === "session.created" && created.rules.agents.some(({ workspace }) => workspace);
+  const hasFiles =
+    created?.type === "session.created" && created.rules.agents.some(({ workspace }) => workspace);
   if (hasFiles) for (const event of log) if (event.type !== "stream.delta") witness.see(event);
   return witness;
 }
@@ -51,11 +61,14 @@ export function witnessFiles(log: readonly NumberedEvent[], reached: readonly Re
 export function asStored(trees: ReadonlyMap<string, Tree>): StoredSnapshots["trees"] {
   const known = new Map<string, string>();
   const told = (contents: string): string => {
-    const text = known.get(contents) ?? `${createHash("sha256").update(contents).digest("hex")} ${Buffer.byteLength(contents)}`;
+    const text =
+      known.get(contents) ??
+      `${createHash("sha256").update(contents).digest("hex")} ${Buffer.byteLength(contents)}`;
     known.set(contents, text);
     return text;
   };
-  const files = (tree: Tree) => Object.fromEntries([...tree].map(([path, contents]) => [path, told(contents)]));
+  const files = (tree: Tree) =>
+    Object.fromEntries([...tree].map(([path, contents]) => [path, told(contents)]));
   return Object.fromEntries([...trees].map(([name, tree]) => [name, files(tree)]));
 }
 
@@ -73,7 +86,9 @@ class Witness implements WitnessedFiles {
   #desks = new Map<string, Desk>();
 
   constructor(reached: readonly Reached[]) {
-    this.#calls = new Map(reached.filter(({ asksFor }) => asksFor === "reply").map(({ call, calls }) => [call, calls]));
+    this.#calls = new Map(
+      reached.filter(({ asksFor }) => asksFor === "reply").map(({ call, calls }) => [call, calls]),
+    );
   }
 
   see(event: NumberedEvent): void {
@@ -92,7 +107,8 @@ class Witness implements WitnessedFiles {
         return;
       case "round.started":
         // A round that carries on has the files of the lost round, and what that one touched.
-        if (event.carries === undefined) Object.assign(this.#desk(event.agent), { working: this.#base, touched: new Set() });
+        if (event.carries === undefined)
+          Object.assign(this.#desk(event.agent), { working: this.#base, touched: new Set() });
         return this.#show(event);
       case "answers.injected":
         return this.#show(event);
@@ -159,7 +175,8 @@ class Witness implements WitnessedFiles {
         return tree.set(path, args["content"] ?? "");
       case "delete_file":
         desk.touched.add(path);
-        if (!tree.delete(path)) this.problems.push(`${path} was deleted where there is no such file`);
+        if (!tree.delete(path))
+          this.problems.push(`${path} was deleted where there is no such file`);
         return tree;
       case "copy_file":
         for (const [below, contents] of this.#peer(desk, args["source"] ?? "")) {
@@ -182,13 +199,23 @@ class Witness implements WitnessedFiles {
 
   /** The workspace as it is; `before`: the files of the author's previous answer, null if it has none or presents. */
   #workspace({ working, touched }: Desk, before: Tree | null): Workspace {
-    const paths = [...(before?.keys() ?? [])].filter((path) => !working.has(path) && !touched.has(path)).sort();
+    const paths = [...(before?.keys() ?? [])]
+      .filter((path) => !working.has(path) && !touched.has(path))
+      .sort();
     const known = { files: working.size, changed: touched.size > 0 };
-    return known.changed && paths.length > 0 ? { ...known, leftOut: { count: paths.length, paths: paths.slice(0, 20) } } : known;
+    return known.changed && paths.length > 0
+      ? { ...known, leftOut: { count: paths.length, paths: paths.slice(0, 20) } }
+      : known;
   }
 
   /** A round that changed nothing freezes nothing: the files of before stay. */
-  #submits({ sequence_number, turn, attempt, agent, label }: EventOf<"answer.submitted"> & NumberedEvent): void {
+  #submits({
+    sequence_number,
+    turn,
+    attempt,
+    agent,
+    label,
+  }: EventOf<"answer.submitted"> & NumberedEvent): void {
     const desk = this.#desk(agent);
     const { working, touched, kept } = desk;
     const tree = touched.size === 0 ? (kept ?? this.#base) : working;
@@ -209,7 +236,13 @@ class Witness implements WitnessedFiles {
   }
 
   /** Also where the answer stands in for its text, what the presenter made of the files is the result. */
-  #presents({ sequence_number, turn, attempt, agent, label }: EventOf<"presentation.completed"> & NumberedEvent): void {
+  #presents({
+    sequence_number,
+    turn,
+    attempt,
+    agent,
+    label,
+  }: EventOf<"presentation.completed"> & NumberedEvent): void {
     if (!this.#owners.has(agent)) return;
     const desk = this.#desk(agent);
     this.workspaces.set(sequence_number, this.#workspace(desk, null));

@@ -1,5 +1,16 @@
-import { HOLD_MS, type RateAnswer, type RateGateApi, type RateWish } from "../../../durable-objects/rate-gate/rate-gate-api";
-import { askToStart, EMPTY_QUEUE, leaveQueue, type RateQueue, settleCall } from "../../../src/rate-limits/rate-queue";
+import {
+  HOLD_MS,
+  type RateAnswer,
+  type RateGateApi,
+  type RateWish,
+} from "../../../durable-objects/rate-gate/rate-gate-api";
+import {
+  askToStart,
+  EMPTY_QUEUE,
+  leaveQueue,
+  type RateQueue,
+  settleCall,
+} from "../../../src/rate-limits/rate-queue";
 import type { VirtualTime } from "./virtual-time";
 
 type Options = {
@@ -47,7 +58,8 @@ export class Gate {
     return {
       start: (wish, holdMs = HOLD_MS) => asked(() => this.#start(wish, holdMs)),
       leave: (endpoint, call) => asked(() => this.#leave(endpoint, call)),
-      settle: (endpoint, call, tokens) => asked(() => this.#keep(endpoint, settleCall(this.#queue(endpoint), call, tokens))),
+      settle: (endpoint, call, tokens) =>
+        asked(() => this.#keep(endpoint, settleCall(this.#queue(endpoint), call, tokens))),
     };
   }
 
@@ -62,7 +74,8 @@ export class Gate {
         return { type: "start" };
       }
       if (time.now >= until) return { type: "wait", startsAt: verdict.startsAt };
-      if (await this.#waits(wish.call, Math.min(verdict.startsAt, until) - time.now)) return { type: "left" };
+      if (await this.#waits(wish.call, Math.min(verdict.startsAt, until) - time.now))
+        return { type: "left" };
     }
   }
 

@@ -1,8 +1,35 @@
 /** Rules and habits that a run may have; each draws its own subset. */
 export const HABITS = [
-  ...["cancel", "personas", "restarts", "tight_budget", "tiny_windows", "short_deadline", "defer_voting", "novelty"],
-  ...["mistakes", "silent_agents", "stubborn", "few_answers", "few_injections", "skip", "second_turn", "unwatched", "background"],
-  ...["toolish", "endless_tools", "prolific", "strict_judges", "long_trouble", "late_trouble", "tools"],
+  ...[
+    "cancel",
+    "personas",
+    "restarts",
+    "tight_budget",
+    "tiny_windows",
+    "short_deadline",
+    "defer_voting",
+    "novelty",
+  ],
+  ...[
+    "mistakes",
+    "silent_agents",
+    "stubborn",
+    "few_answers",
+    "few_injections",
+    "skip",
+    "second_turn",
+    "unwatched",
+    "background",
+  ],
+  ...[
+    "toolish",
+    "endless_tools",
+    "prolific",
+    "strict_judges",
+    "long_trouble",
+    "late_trouble",
+    "tools",
+  ],
 ] as const;
 /** Those that only some runs have besides. */
 const RARE_HABITS = ["long_results", "served", "rated", "hosted"] as const;

@@ -46,7 +46,13 @@ export const OUTSIDE: readonly (readonly [string, OutsideCheck])[] = [
 
 /** Everything that is wrong with a run. `at`: the number of an event, 0 where there is none. */
 export function breaches(run: RunRecord): Breach[] {
-  const seen = OUTSIDE.flatMap(([invariant, look]) => look(run).map((sentence) => ({ invariant, at: 0, sentence })));
-  const read = ofLog(run).map(({ invariant, sequence_number, sentence }) => ({ invariant, at: sequence_number, sentence }));
+  const seen = OUTSIDE.flatMap(([invariant, look]) =>
+    look(run).map((sentence) => ({ invariant, at: 0, sentence })),
+  );
+  const read = ofLog(run).map(({ invariant, sequence_number, sentence }) => ({
+    invariant,
+    at: sequence_number,
+    sentence,
+  }));
   return [...read, ...seen];
 }

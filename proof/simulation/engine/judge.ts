@@ -42,12 +42,17 @@ const PATIENCE_MS = 60_000;
  * The same breach with less around it: fewer agents, habits, kinds of faults, and single strikes. Each step must break the same
  * invariant again.
  */
-export async function shrink(situation: EngineSituation, invariant: string): Promise<EngineSituation> {
+export async function shrink(
+  situation: EngineSituation,
+  invariant: string,
+): Promise<EngineSituation> {
   let left = TRIES;
   const until = performance.now() + PATIENCE_MS;
   const fails = async (candidate: EngineSituation): Promise<boolean> => {
     left = performance.now() > until ? 0 : left - 1;
-    return left > 0 && (await judge(candidate)).breaches.some((breach) => breach.invariant === invariant);
+    return (
+      left > 0 && (await judge(candidate)).breaches.some((breach) => breach.invariant === invariant)
+    );
   };
   let best = situation;
   for (let before: EngineSituation | null = null; before !== best && left > 0; ) {
@@ -66,10 +71,14 @@ function* smaller(situation: EngineSituation): Generator<EngineSituation> {
   const { agents, habits, faults } = situation;
   if (agents > 1) yield { ...situation, agents: 1 };
   if (agents > 2) yield { ...situation, agents: agents - 1 };
-  if (faults.length > 3) yield { ...situation, faults: faults.slice(0, Math.floor(faults.length / 2)) };
-  if (faults.length > 3) yield { ...situation, faults: faults.slice(Math.floor(faults.length / 2)) };
-  for (const fault of faults) yield { ...situation, faults: faults.filter((other) => other !== fault) };
-  for (const habit of habits) yield { ...situation, habits: habits.filter((other) => other !== habit) };
+  if (faults.length > 3)
+    yield { ...situation, faults: faults.slice(0, Math.floor(faults.length / 2)) };
+  if (faults.length > 3)
+    yield { ...situation, faults: faults.slice(Math.floor(faults.length / 2)) };
+  for (const fault of faults)
+    yield { ...situation, faults: faults.filter((other) => other !== fault) };
+  for (const habit of habits)
+    yield { ...situation, habits: habits.filter((other) => other !== habit) };
 }
 
 /** Leaves single strikes out, the last ones first. */
@@ -90,13 +99,29 @@ async function withFewStrikes(
 
 /** What a person needs to see of a failing run. */
 export function report(situation: EngineSituation, { run, breaches: found }: Judged): string {
-  const told = found.slice(0, 5).map(({ invariant, at, sentence }) => `${invariant}${at > 0 ? ` at #${at}` : ""}: ${sentence}`);
+  const told = found
+    .slice(0, 5)
+    .map(({ invariant, at, sentence }) => `${invariant}${at > 0 ? ` at #${at}` : ""}: ${sentence}`);
   const { agents, habits } = situation;
   const shrunk = `shrunk to ${agents} agents, habits [${habits.join(" ")}]`;
-  if (!run) return [...told, "", `${shrunk}, faults [${situation.faults.join(" ")}]; it threw before it was over`].join("\n");
+  if (!run)
+    return [
+      ...told,
+      "",
+      `${shrunk}, faults [${situation.faults.join(" ")}]; it threw before it was over`,
+    ].join("\n");
   const { faults, startedAt } = run;
-  const struck = faults.struck.map(({ fault, at, head }) => `  +${at - startedAt} ms, after #${head}: ${fault}`);
-  return [...told, "", `${shrunk}, ${faults.struck.length} strikes:`, ...struck, "", narrate(run.log)].join("\n");
+  const struck = faults.struck.map(
+    ({ fault, at, head }) => `  +${at - startedAt} ms, after #${head}: ${fault}`,
+  );
+  return [
+    ...told,
+    "",
+    `${shrunk}, ${faults.struck.length} strikes:`,
+    ...struck,
+    "",
+    narrate(run.log),
+  ].join("\n");
 }
 
 export { situationOf };

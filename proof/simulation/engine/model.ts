@@ -7,17 +7,28 @@ import type { Habit } from "./habits";
 import type { Search, Spoken } from "./wire/frame";
 
 /** What a model says to one request. */
-export type Said = { text: string; calls: { name: string; arguments: string }[]; searches?: readonly Search[] };
+export type Said = {
+  text: string;
+  calls: { name: string; arguments: string }[];
+  searches?: readonly Search[];
+};
 
 /** How a reply ends: by itself, cut at its output limit, or held back by its provider. */
 export type Ending = Spoken["finish"];
 
 type Character = "agreeable" | "improver" | "stubborn" | "careless";
 
-type Speaker = { chance: Chance; has: (habit: Habit) => boolean; character: Character; mark: string; isFirst: boolean };
+type Speaker = {
+  chance: Chance;
+  has: (habit: Habit) => boolean;
+  character: Character;
+  mark: string;
+  isFirst: boolean;
+};
 
 /** Stands in every answer, so that it can be told where it went: made of the id of the call that wrote it. */
-export const markOf = (call: string): string => `zq${call.replace("call_", "").replaceAll("_", "x")}zq`;
+export const markOf = (call: string): string =>
+  `zq${call.replace("call_", "").replaceAll("_", "x")}zq`;
 export const MARK = /zq(\d+)x(\d+)x\d+x[\dx]+zq/g;
 
 /**
@@ -25,7 +36,12 @@ export const MARK = /zq(\d+)x(\d+)x\d+x[\dx]+zq/g;
  */
 export function speak(
   asked: Asked,
-  { seed, call, agent, habits }: { seed: number; call: string; agent: number; habits: readonly Habit[] },
+  {
+    seed,
+    call,
+    agent,
+    habits,
+  }: { seed: number; call: string; agent: number; habits: readonly Habit[] },
 ): Said {
   const has = (habit: Habit): boolean => habits.includes(habit);
   const temper = new Chance(seed ^ hash(`temper ${agent}`));
@@ -35,9 +51,17 @@ export function speak(
     stubborn: has("stubborn") ? 8 : 0,
     careless: has("mistakes") ? 8 : 0,
   });
-  const speaker = { chance: new Chance(seed ^ hash(call)), has, character, mark: markOf(call), isFirst: agent === 0 };
+  const speaker = {
+    chance: new Chance(seed ^ hash(call)),
+    has,
+    character,
+    mark: markOf(call),
+    isFirst: agent === 0,
+  };
   const said = replyTo(asked, speaker);
-  return asked.asked.hostedTools.includes("web_search") ? searched(said, new Chance(seed ^ hash(`search ${call}`))) : said;
+  return asked.asked.hostedTools.includes("web_search")
+    ? searched(said, new Chance(seed ^ hash(`search ${call}`)))
+    : said;
 }
 
 /**
@@ -79,7 +103,10 @@ function replyTo(asked: Asked, speaker: Speaker): Said {
 const says = (text: string): Said => ({ text, calls: [] });
 const does = (...calls: [string, object | string][]): Said => ({
   text: "",
-  calls: calls.map(([name, args]) => ({ name, arguments: typeof args === "string" ? args : JSON.stringify(args) })),
+  calls: calls.map(([name, args]) => ({
+    name,
+    arguments: typeof args === "string" ? args : JSON.stringify(args),
+  })),
 });
 
 function personas({ asked }: Asked, { chance }: Speaker): Said {
@@ -116,7 +143,13 @@ function work({ shown }: Asked, { chance, has, mark }: Speaker): Said {
   const path = `/workspace/${chance.pick(["a.txt", "b.txt", "deep/er/c.txt"])}`;
   const peer = shown.length > 0 ? `/peers/${chance.pick(shown).alias}` : "/peers";
   const one = (): [string, object] => {
-    switch (chance.weighted({ ...(has("tools") && FILE_WORK), order: 4, look: has("long_results") ? 20 : 3 })) {
+    switch (
+      chance.weighted({
+        ...(has("tools") && FILE_WORK),
+        order: 4,
+        look: has("long_results") ? 20 : 3,
+      })
+    ) {
       case "write":
         return ["write_file", { path, content: `${drawText(chance)} ${mark}` }];
       case "read":
@@ -138,13 +171,15 @@ function work({ shown }: Asked, { chance, has, mark }: Speaker): Said {
 
 function decision(asked: Asked, speaker: Speaker): Said {
   const { chance, has, character } = speaker;
-  if (has("silent_agents") && chance.is(0.3)) return says(chance.is(0.7) ? `${drawText(chance)} ${speaker.mark}` : "");
+  if (has("silent_agents") && chance.is(0.3))
+    return says(chance.is(0.7) ? `${drawText(chance)} ${speaker.mark}` : "");
   if (character === "careless" && chance.is(0.55)) return mistake(asked, speaker);
   if (has("toolish") && chance.is(0.5)) return does(["no_such_tool", { path: "/" }]);
   if (has("endless_tools") && speaker.isFirst && asked.stage !== "first_answer") {
     return canWork(asked) && chance.is(0.3) ? work(asked, speaker) : does(["no_such_tool", {}]);
   }
-  if (canWork(asked) && chance.is(has("long_results") ? 0.8 : has("prolific") ? 0.35 : 0.45)) return work(asked, speaker);
+  if (canWork(asked) && chance.is(has("long_results") ? 0.8 : has("prolific") ? 0.35 : 0.45))
+    return work(asked, speaker);
   const said = chance.is(0.3) ? drawText(chance) : "";
   return { ...decided(asked, speaker), text: said };
 }
@@ -152,13 +187,17 @@ function decision(asked: Asked, speaker: Speaker): Said {
 function decided(asked: Asked, speaker: Speaker): Said {
   const { chance, has, character } = speaker;
   if (asked.stage === "first_answer") return answer(fresh(speaker));
-  if (has("prolific") && asked.stage === "deciding" && chance.is(0.95)) return answer(fresh(speaker));
-  const votes = chance.is({ agreeable: 0.9, improver: 0.55, careless: 0.6, stubborn: 0.1 }[character]);
+  if (has("prolific") && asked.stage === "deciding" && chance.is(0.95))
+    return answer(fresh(speaker));
+  const votes = chance.is(
+    { agreeable: 0.9, improver: 0.55, careless: 0.6, stubborn: 0.1 }[character],
+  );
   if (votes || (asked.stage === "at_limit" && chance.is(0.8))) return vote(asked, speaker);
   return answer(nextText(asked, speaker));
 }
 
-const fresh = ({ chance, mark }: Speaker): string => `${drawText(chance)} ${drawText(chance)} ${mark}`;
+const fresh = ({ chance, mark }: Speaker): string =>
+  `${drawText(chance)} ${drawText(chance)} ${mark}`;
 
 function nextText({ shown }: Asked, speaker: Speaker): string {
   const { chance } = speaker;
@@ -191,9 +230,15 @@ function mistake(asked: Asked, speaker: Speaker): Said {
     case 2:
       return does(["vote", { agent_id: chance.pick([...asked.aliases, "agent1"]), reason: "any" }]);
     case 3:
-      return { text: "", calls: [...some, ...does(["vote", { agent_id: "agent99", reason: "no" }]).calls, ...some] };
+      return {
+        text: "",
+        calls: [...some, ...does(["vote", { agent_id: "agent99", reason: "no" }]).calls, ...some],
+      };
     case 4:
-      return { text: "", calls: [...answer(fresh(speaker)).calls, ...answer(`other ${fresh(speaker)}`).calls] };
+      return {
+        text: "",
+        calls: [...answer(fresh(speaker)).calls, ...answer(`other ${fresh(speaker)}`).calls],
+      };
     case 5:
       return { text: "", calls: [...answer(fresh(speaker)).calls, ...some] };
     case 6:
@@ -204,12 +249,21 @@ function mistake(asked: Asked, speaker: Speaker): Said {
     case 7:
       return answer(chance.pick(["", "   ", "\n"]));
     case 8:
-      return does(["vote", { agent_id: asked.aliases[0] ?? "agent1", reason: chance.is(0.3) ? "because ".repeat(600) : "" }]);
+      return does([
+        "vote",
+        {
+          agent_id: asked.aliases[0] ?? "agent1",
+          reason: chance.is(0.3) ? "because ".repeat(600) : "",
+        },
+      ]);
     case 9:
       return does(["no_such_tool", { path: "/" }]);
     case 10:
       return says('<<<vote agent1>>> {"name": "vote", "arguments": {"agent_id": "agent1"}}');
     default:
-      return { text: "", calls: [...does(["no_such_tool", {}]).calls, ...decided(asked, speaker).calls] };
+      return {
+        text: "",
+        calls: [...does(["no_such_tool", {}]).calls, ...decided(asked, speaker).calls],
+      };
   }
 }

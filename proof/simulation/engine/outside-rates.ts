@@ -10,14 +10,26 @@ const MINUTE_MS = 60_000;
 export const ratesKept: OutsideCheck = ({ drawn, platform, log }) =>
   drawn.team.agents.flatMap(({ id, backend: { rates } }, agent) => {
     const waits = log.filter((event) => event.type === "call.waiting" && event.agent === id);
-    if (!rates) return waits.length === 0 ? [] : [`a call of ${id} waited, whose backend has no limits`];
-    const sent = platform.providers.reached.filter((one) => one.agent === agent && one.asksFor === "reply");
-    const times = sent.flatMap(({ call }) => platform.gate.letIn.get(`${SESSION}_${call}`) ?? []).toSorted((a, b) => a - b);
+    if (!rates)
+      return waits.length === 0 ? [] : [`a call of ${id} waited, whose backend has no limits`];
+    const sent = platform.providers.reached.filter(
+      (one) => one.agent === agent && one.asksFor === "reply",
+    );
+    const times = sent
+      .flatMap(({ call }) => platform.gate.letIn.get(`${SESSION}_${call}`) ?? [])
+      .toSorted((a, b) => a - b);
     const most = rates.requestsPerMinute ?? Number.POSITIVE_INFINITY;
-    const crowded = times.filter((at, nth) => (times[nth + most] ?? Number.POSITIVE_INFINITY) - at < MINUTE_MS);
+    const crowded = times.filter(
+      (at, nth) => (times[nth + most] ?? Number.POSITIVE_INFINITY) - at < MINUTE_MS,
+    );
     return [
       ...sent
-        .filter(({ call, sentAt }) => !((platform.gate.letIn.get(`${SESSION}_${call}`) ?? Number.POSITIVE_INFINITY) <= sentAt))
+        .filter(
+          ({ call, sentAt }) =>
+            !(
+              (platform.gate.letIn.get(`${SESSION}_${call}`) ?? Number.POSITIVE_INFINITY) <= sentAt
+            ),
+        )
         .map(({ call }) => `${call} was sent and its gate had not let it in`),
       ...(crowded.length === 0 ? [] : [`${id} made more than ${most} calls in a minute`]),
     ];

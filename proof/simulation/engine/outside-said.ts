@@ -8,7 +8,9 @@ import type { Reached } from "./providers";
  */
 export const countsAsSaid: OutsideCheck = ({ log, platform }) => {
   const replies = new Map(
-    platform.providers.reached.filter(({ asksFor }) => asksFor === "reply").map((reached) => [reached.call, reached]),
+    platform.providers.reached
+      .filter(({ asksFor }) => asksFor === "reply")
+      .map((reached) => [reached.call, reached]),
   );
   const heard: Heard = { last: new Map(), authors: new Map(), aliases: {} };
   return log.flatMap((event) => {
@@ -20,13 +22,24 @@ export const countsAsSaid: OutsideCheck = ({ log, platform }) => {
     const cut =
       reply.finish === "stop"
         ? []
-        : [`${event.type} of ${agent} after ${reply.call}, which its provider ended with ${reply.finish}`];
-    return [...cut, ...(isSaid(event, reply, heard) ? [] : [`${event.type} of ${agent} is not what ${reply.call} said`])];
+        : [
+            `${event.type} of ${agent} after ${reply.call}, which its provider ended with ${reply.finish}`,
+          ];
+    return [
+      ...cut,
+      ...(isSaid(event, reply, heard)
+        ? []
+        : [`${event.type} of ${agent} is not what ${reply.call} said`]),
+    ];
   });
 };
 
 /** Of what came before: each agent's last reply, who wrote which answer of this attempt, and what models call whom. */
-type Heard = { last: Map<string, string>; authors: Map<string, string>; aliases: Readonly<Record<string, string>> };
+type Heard = {
+  last: Map<string, string>;
+  authors: Map<string, string>;
+  aliases: Readonly<Record<string, string>>;
+};
 
 function note(heard: Heard, event: NumberedEvent): void {
   if (event.type === "turn.started") heard.aliases = event.aliases;

@@ -30,9 +30,15 @@ export const i2Acknowledged: OutsideCheck = ({ acknowledged, cancels, log }) => 
   ...cancels
     .filter(
       ({ turn, status }) =>
-        !log.some((event) => event.type === `turn.${status}` && isTerminal(event.type) && event.turn === turn),
+        !log.some(
+          (event) =>
+            event.type === `turn.${status}` && isTerminal(event.type) && event.turn === turn,
+        ),
     )
-    .map(({ turn, status }) => `turn ${turn} did not end as ${status}, as whoever cancelled it was told`),
+    .map(
+      ({ turn, status }) =>
+        `turn ${turn} did not end as ${status}, as whoever cancelled it was told`,
+    ),
 ];
 
 /**
@@ -45,11 +51,14 @@ export const i5Shown: OutsideCheck = ({ log, platform }) => {
   const started = new Set<string>();
   for (const event of log) {
     if (event.type === "call.started") started.add(event.call);
-    if (event.type === "answer.submitted") answers.set(`${event.turn} ${event.attempt} ${event.label}`, event.content);
+    if (event.type === "answer.submitted")
+      answers.set(`${event.turn} ${event.attempt} ${event.label}`, event.content);
     if (event.type !== "vote.cast") continue;
     const mark = marksIn(answers.get(`${event.turn} ${event.attempt} ${event.label}`) ?? "").at(-1);
     if (!mark) continue;
-    const sent = platform.providers.reached.filter(({ call }) => started.has(call) && isOf(call, event));
+    const sent = platform.providers.reached.filter(
+      ({ call }) => started.has(call) && isOf(call, event),
+    );
     const agent = agentIndex(log, event.agent);
     if (!sent.some((request) => request.agent === agent && request.body.includes(mark))) {
       problems.push(`${event.agent} voted for ${event.label}, whose text was never sent to it`);
@@ -64,32 +73,56 @@ export const i10Stored: OutsideCheck = ({ stored, frozen, stuck, log, platform }
   const { trees, problems } = witnessFiles(log, platform.providers.reached);
   const due = asStored(trees);
   const unlike = (where: string, found: typeof due): string[] =>
-    isDeepStrictEqual(found, due) ? [] : [`${where} there is ${JSON.stringify(found)}, due is ${JSON.stringify(due)}`];
-  return [...stored.problems, ...problems, ...unlike("in R2", stored.trees), ...unlike("over the API", frozen)];
+    isDeepStrictEqual(found, due)
+      ? []
+      : [`${where} there is ${JSON.stringify(found)}, due is ${JSON.stringify(due)}`];
+  return [
+    ...stored.problems,
+    ...problems,
+    ...unlike("in R2", stored.trees),
+    ...unlike("over the API", frozen),
+  ];
 };
 
 /** I11: what providers charged. */
 export function ledgerOf({ platform, drawn, log }: RunRecord): LedgerEntry[] {
-  const turns = new Map(log.flatMap((event) => (event.type === "call.started" ? [[event.call, event.turn] as const] : [])));
+  const turns = new Map(
+    log.flatMap((event) =>
+      event.type === "call.started" ? [[event.call, event.turn] as const] : [],
+    ),
+  );
   return platform.providers.reached.flatMap(({ agent, call, charged, endedAt, sentAt }) => {
     if (!charged) return [];
     const { input, output, cached, searches } = charged;
     const hosted_uses = { web_search: searches };
-    const usage = { input_tokens: input, output_tokens: output, reasoning_tokens: 0, cached_tokens: cached, hosted_uses };
+    const usage = {
+      input_tokens: input,
+      output_tokens: output,
+      reasoning_tokens: 0,
+      cached_tokens: cached,
+      hosted_uses,
+    };
     const usd = priceOf(drawn.team.rules.agents[agent], usage);
-    return [{ at: endedAt ?? sentAt, turn: turns.get(call) ?? 0, call, tokens: input + output, usd }];
+    return [
+      { at: endedAt ?? sentAt, turn: turns.get(call) ?? 0, call, tokens: input + output, usd },
+    ];
   });
 }
 
 /** I12: when all is quiet nothing is reserved, noted or left to be told, and the tenant was told of each turn what it has cost. */
 export const i12Quiet: OutsideCheck = ({ left, platform, log }) => {
   const ends = log.filter(
-    (event) => event.type === "turn.completed" || event.type === "turn.failed" || event.type === "turn.cancelled",
+    (event) =>
+      event.type === "turn.completed" ||
+      event.type === "turn.failed" ||
+      event.type === "turn.cancelled",
   );
   return [
     ...(left.outbox === 0 ? [] : [`${left.outbox} turns' ends were never told`]),
     ...(left.duties === 0 ? [] : [`${left.duties} things were never done about files`]),
-    ...(left.points === 0 ? [] : [`${left.points} places of calls are kept although no call is under way`]),
+    ...(left.points === 0
+      ? []
+      : [`${left.points} places of calls are kept although no call is under way`]),
     ...ends.flatMap((end) => {
       const told = platform.tenant.told.filter(({ turn }) => turn === end.turn);
       if (told.length === 0) return [`the tenant was never told of turn ${end.turn}`];
@@ -110,7 +143,10 @@ export const i13Progress: OutsideCheck = ({ stuck, log, faults, startedAt, grew,
   const jumps = faults.struck.filter(({ fault }) => fault.startsWith("clock_")).map(({ at }) => at);
   const underWay = platform.providers.reached.filter(({ sentAt }) => sentAt <= last);
   const from = Math.max(last, ...underWay.map((request) => waitedForUntil(request, jumps)));
-  const moments = [{ at: from, head: grew.findLast(({ at }) => at <= from)?.head ?? 0 }, ...grew.filter(({ at }) => at > from)];
+  const moments = [
+    { at: from, head: grew.findLast(({ at }) => at <= from)?.head ?? 0 },
+    ...grew.filter(({ at }) => at > from),
+  ];
   return moments.flatMap(({ at, head }, nth) => {
     const stood = (moments[nth + 1]?.at ?? at) - at;
     if (stood <= STILL_MS) return [];
@@ -129,7 +165,10 @@ const WHOLE_CALL_MS = 14 * 60_000;
  * Until when a request that was under way when the last fault struck may still be waited for. A clock that is set anew hides when
  * the last piece came: then it may have come late, and silence lasts for as long again.
  */
-function waitedForUntil({ sentAt, headersAt, pieceAt, endedAt }: Reached, jumps: readonly number[]): number {
+function waitedForUntil(
+  { sentAt, headersAt, pieceAt, endedAt }: Reached,
+  jumps: readonly number[],
+): number {
   const end = endedAt ?? sentAt;
   const silenceMs = jumps.some((at) => at >= sentAt && at <= end) ? 2 * SILENCE_MS : SILENCE_MS;
   const silentUntil = headersAt === null ? sentAt + HEADERS_MS : (pieceAt ?? headersAt) + silenceMs;
@@ -142,14 +181,20 @@ function retryPending(log: readonly NumberedEvent[], head: number): number {
   for (const event of log) {
     if (event.sequence_number > head) break;
     if (event.type === "attempt.settled" || isTerminal(event.type)) pending.clear();
-    if (event.type === "call.failed" && event.retry_at !== null) pending.set(event.agent, event.retry_at - event.at);
+    if (event.type === "call.failed" && event.retry_at !== null)
+      pending.set(event.agent, event.retry_at - event.at);
     else if (event.type === "call.waiting") pending.set(event.agent, event.until - event.at);
     else if (ENDS_WAIT.has(event.type) && "agent" in event) pending.delete(event.agent);
   }
   return Math.max(0, ...pending.values());
 }
 
-const ENDS_WAIT: ReadonlySet<string> = new Set(["call.started", "round.failed", "agent.failed", "answer.submitted"]);
+const ENDS_WAIT: ReadonlySet<string> = new Set([
+  "call.started",
+  "round.failed",
+  "agent.failed",
+  "answer.submitted",
+]);
 
 /** What was asked of models and of tools' servers. Nobody waits for a stop to be heard, which may leave in the instant of a cancel. */
 const requestsOf = ({ platform: { providers, tools } }: RunRecord) => [
@@ -185,14 +230,21 @@ export const i15Cancelled: OutsideCheck = (run) => {
   const [first] = cancels;
   if (!first) return [];
   const requests = requestsOf(run);
-  const late = requests.filter(({ sentAt }) => sentAt > first.at).map(({ call }) => `${call} was sent after the user cancelled`);
+  const late = requests
+    .filter(({ sentAt }) => sentAt > first.at)
+    .map(({ call }) => `${call} was sent after the user cancelled`);
   const open = requests
-    .filter(({ sentAt, endedAt }) => sentAt <= first.at && (endedAt ?? Number.POSITIVE_INFINITY) > first.at + CLOSED_MS)
+    .filter(
+      ({ sentAt, endedAt }) =>
+        sentAt <= first.at && (endedAt ?? Number.POSITIVE_INFINITY) > first.at + CLOSED_MS,
+    )
     .map(({ call }) => `${call} was still open 2 s after the user cancelled`);
   return [
     ...late,
     ...open,
-    ...(new Set(cancels.map(({ status }) => status)).size === 1 ? [] : ["cancelling twice gave two answers"]),
+    ...(new Set(cancels.map(({ status }) => status)).size === 1
+      ? []
+      : ["cancelling twice gave two answers"]),
   ];
 };
 
@@ -207,11 +259,13 @@ export const i21Anonymous: OutsideCheck = ({ platform, drawn }) => {
   const problems: string[] = [];
   for (const { agent, body, headers, call, origin } of platform.providers.reached) {
     const format = drawn.formats[agent] ?? "openai-chat";
-    if (origin !== new URL(DIALECTS[format].baseUrl).origin) problems.push(`${call} went to ${origin}`);
+    if (origin !== new URL(DIALECTS[format].baseUrl).origin)
+      problems.push(`${call} went to ${origin}`);
     if (LABEL.test(body)) problems.push(`${call} held the label ${LABEL.exec(body)?.[0]}`);
     for (const index of all) {
       if (body.includes(idOf(index))) problems.push(`${call} held the id of agent ${index + 1}`);
-      if (index !== agent && body.includes(modelOf(index))) problems.push(`${call} held the model of agent ${index + 1}`);
+      if (index !== agent && body.includes(modelOf(index)))
+        problems.push(`${call} held the model of agent ${index + 1}`);
       if (body.includes(keyOf(index)) || (index !== agent && headers.includes(keyOf(index))))
         problems.push(`${call} held the key of agent ${index + 1}`);
     }
@@ -231,21 +285,27 @@ export const i22Unseen: OutsideCheck = ({ platform, log }) => {
     ) {
       first.set(event.call, new Set());
     }
-    if (event.type === "answer.submitted") answered.add(`${event.turn} ${event.attempt} ${event.agent}`);
+    if (event.type === "answer.submitted")
+      answered.add(`${event.turn} ${event.attempt} ${event.agent}`);
   }
   return platform.providers.reached.flatMap(({ call, body }) => {
     if (!first.has(call)) return [];
     const [turn, attempt, agent] = call.replace("call_", "").split("_");
     const others = [...body.matchAll(MARK)].filter(
-      ([mark, t, a]) => t === turn && a === attempt && !mark.startsWith(`zq${turn}x${attempt}x${agent}x`),
+      ([mark, t, a]) =>
+        t === turn && a === attempt && !mark.startsWith(`zq${turn}x${attempt}x${agent}x`),
     );
-    return others.length === 0 ? [] : [`${call} held an answer of its attempt although its agent has none yet`];
+    return others.length === 0
+      ? []
+      : [`${call} held an answer of its attempt although its agent has none yet`];
   });
 };
 
 /** Providers: they refused nothing by their own rules, and were brought back their own words unchanged. */
 export const understood: OutsideCheck = ({ platform }) =>
-  platform.providers.reached.flatMap(({ call, complaint }) => (complaint === null ? [] : [`${call}: ${complaint}`]));
+  platform.providers.reached.flatMap(({ call, complaint }) =>
+    complaint === null ? [] : [`${call}: ${complaint}`],
+  );
 
 /** Alarms a run may set: some for each life of the object, and one for each second. */
 const alarmsFor = ({ platform, faults, startedAt, endedAt }: RunRecord): number =>
@@ -253,7 +313,9 @@ const alarmsFor = ({ platform, faults, startedAt, endedAt }: RunRecord): number 
 
 /** Alarms are rows written: they are not set over and over while nothing happens. */
 export const fewAlarms: OutsideCheck = (run) =>
-  run.platform.disk.alarmsSet <= alarmsFor(run) ? [] : [`${run.platform.disk.alarmsSet} alarms were set`];
+  run.platform.disk.alarmsSet <= alarmsFor(run)
+    ? []
+    : [`${run.platform.disk.alarmsSet} alarms were set`];
 
 /** Nothing escaped to where nobody handles it, and no turn ended for a fault of the service's own: none is simulated. */
 export const unhandled: OutsideCheck = ({ platform, log }) => [
@@ -268,9 +330,14 @@ export const unhandled: OutsideCheck = ({ platform, log }) => [
 /** Every event is one of the schema, nothing lost on the way. */
 export const wellFormed: OutsideCheck = ({ log }) =>
   log.flatMap((event) => {
-    const { sequence_number, session_id: _, ...bare } = event as NumberedEvent & { session_id?: string };
+    const {
+      sequence_number,
+      session_id: _,
+      ...bare
+    } = event as NumberedEvent & { session_id?: string };
     const parsed = SessionEventSchema.safeParse(bare);
-    if (!parsed.success) return [`#${sequence_number} is no event of the schema: ${parsed.error.message}`];
+    if (!parsed.success)
+      return [`#${sequence_number} is no event of the schema: ${parsed.error.message}`];
     return isDeepStrictEqual(parsed.data, bare satisfies SessionEvent)
       ? []
       : [`#${sequence_number} does not survive the schema unchanged`];
@@ -285,7 +352,9 @@ export const ofLog = (run: RunRecord): Violation[] => {
     tools: platform.tools.reached,
     files: witnessFiles(run.log, platform.providers.reached).workspaces,
     cancelsAsked: run.cancelsAsked,
-    waitsAsked: new Map(platform.providers.reached.map(({ call, asksToWaitMs }) => [call, asksToWaitMs])),
+    waitsAsked: new Map(
+      platform.providers.reached.map(({ call, asksToWaitMs }) => [call, asksToWaitMs]),
+    ),
     diedAfter: platform.deaths.map(({ head }) => head),
     finished: true,
     ...(asked ? { cancelAskedAfter: asked.head } : {}),
@@ -297,5 +366,7 @@ const isOf = (call: string, { turn, attempt }: { turn: number; attempt: number }
   call.startsWith(`call_${turn}_${attempt}_`);
 const agentIndex = (log: readonly NumberedEvent[], id: string): number => {
   const [created] = log;
-  return created?.type === "session.created" ? created.rules.agents.findIndex((agent) => agent.id === id) : -1;
+  return created?.type === "session.created"
+    ? created.rules.agents.findIndex((agent) => agent.id === id)
+    : -1;
 };

@@ -40,26 +40,47 @@ export const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /** Ends after a part of the bytes: between two events, or in the middle of one. */
-export function cutAt(plan: Plan, { at, ending }: { at: number; ending: "hang" | "reset" | "clean" }): Plan {
+export function cutAt(
+  plan: Plan,
+  { at, ending }: { at: number; ending: "hang" | "reset" | "clean" },
+): Plan {
   const keep = Math.floor(at * (plan.frames.length - 1));
   const half = plan.frames[keep];
   const torn = half ? [half.slice(0, Math.floor(half.length * at))] : [];
-  return { ...plan, frames: [...plan.frames.slice(0, keep), ...torn.filter(({ length }) => length > 0)], ending };
+  return {
+    ...plan,
+    frames: [...plan.frames.slice(0, keep), ...torn.filter(({ length }) => length > 0)],
+    ending,
+  };
 }
 
 export function withGarbage(plan: Plan, chance: Chance): Plan {
   const place = chance.int(0, plan.frames.length - 1);
-  const rubbish = chance.pick(["data: {not json\n\n", "data: \n\n", "data: [1,2\n\n", "data: null\n\n"]);
-  return { ...plan, whole: plan.whole + 1, frames: plan.frames.toSpliced(place, 0, encoder.encode(rubbish)) };
+  const rubbish = chance.pick([
+    "data: {not json\n\n",
+    "data: \n\n",
+    "data: [1,2\n\n",
+    "data: null\n\n",
+  ]);
+  return {
+    ...plan,
+    whole: plan.whole + 1,
+    frames: plan.frames.toSpliced(place, 0, encoder.encode(rubbish)),
+  };
 }
 
 /** The same stream in other pieces and with other line ends: no reply may differ for it. */
-export function rechunked(frames: readonly Uint8Array[], chance: Chance): { frames: Uint8Array[]; whole: number } {
+export function rechunked(
+  frames: readonly Uint8Array[],
+  chance: Chance,
+): { frames: Uint8Array[]; whole: number } {
   const text = frames.map((frame) => decoder.decode(frame)).join("");
   const lined = chance.is(0.5) ? text.replaceAll("\n", "\r\n") : `: a comment\n\n${text}`;
   const bytes = encoder.encode(lined);
   const size = chance.pick([7, 61, bytes.length]);
-  const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) => bytes.slice(at * size, (at + 1) * size));
+  const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
+    bytes.slice(at * size, (at + 1) * size),
+  );
   const most = pieces.length > 24 ? [...pieces.slice(0, 23), joined(pieces.slice(23))] : pieces;
   return { frames: most, whole: most.length };
 }

@@ -6,7 +6,13 @@ import { SessionLog, type TurnPlace } from "../../../durable-objects/session/log
 import { RateWaits } from "../../../durable-objects/session/calls/rate-waits";
 import type { SettledTurn } from "../../../durable-objects/tenant/tenant-api";
 import type { Team } from "../../../src/config/team";
-import { isListed, isNews, listingsOf, type ModelCallEffect, runningTurn } from "../../../src/coordination";
+import {
+  isListed,
+  isNews,
+  listingsOf,
+  type ModelCallEffect,
+  runningTurn,
+} from "../../../src/coordination";
 import type { ToolsListing } from "../../../src/protocol/events";
 import type { Tool } from "../../../src/tools/tool";
 import { SimulatedBucket } from "./bucket";
@@ -83,7 +89,8 @@ export class Platform {
         },
         // What its own handler sets for this very moment may never ring (cloudflare/workerd, issue 6866): here it never does.
         losesAlarm: (at) => this.#ringing !== null && at <= time.now,
-        lagMs: () => (faults.strikes("slow_disk") ? faults.chance("slow_disk").latency(5, 4_000) : 1),
+        lagMs: () =>
+          faults.strikes("slow_disk") ? faults.chance("slow_disk").latency(5, 4_000) : 1,
       },
       toWorld: (at) => time.now + (at - time.wall),
       schedule: (afterMs, run) => void time.timeline.schedule(time.now + afterMs, run),
@@ -92,7 +99,14 @@ export class Platform {
     const gate = () => this.disk.whenDurable();
     this.tenant = new Tenant({ time, faults, gate });
     const { seed, habits } = situation;
-    this.tools = new ToolServer({ seed, habits, time, faults, gate, dies: (fault) => this.dies(fault) });
+    this.tools = new ToolServer({
+      seed,
+      habits,
+      time,
+      faults,
+      gate,
+      dies: (fault) => this.dies(fault),
+    });
     this.tools.onChange = (listing) => this.#retellTools(listing);
     this.bucket = new SimulatedBucket({ time, faults, gate });
     this.gate = new Gate({ time, gate });
@@ -128,7 +142,10 @@ export class Platform {
 
   /** Where a turn lies in the log, and where the log ends, as the object knows it; nobody knows while it is gone. */
   whereIs(turn: number | null): { head: number; place: TurnPlace | null } {
-    return { head: this.#log?.head ?? this.#head, place: turn === null ? null : (this.#log?.turn(turn) ?? null) };
+    return {
+      head: this.#log?.head ?? this.#head,
+      place: turn === null ? null : (this.#log?.turn(turn) ?? null),
+    };
   }
 
   /** Whether the process dies at this point; then it has. */
@@ -188,7 +205,8 @@ export class Platform {
   }
 
   #headOnDisk(): number {
-    const query = "SELECT max((SELECT coalesce(max(seq), 0) FROM events), (SELECT coalesce(max(seq), 0) FROM deltas)) AS head";
+    const query =
+      "SELECT max((SELECT coalesce(max(seq), 0) FROM events), (SELECT coalesce(max(seq), 0) FROM deltas)) AS head";
     const [made] = this.disk.read("SELECT 1 FROM sqlite_master WHERE name = 'deltas'");
     return made === undefined ? 0 : (this.disk.read<{ head: number }>(query)[0]?.head ?? 0);
   }
@@ -238,9 +256,14 @@ export class Platform {
       team,
       boot: life + 1,
       maxReaders: 50,
-      nonce: (turn, attempt, agent) => `n0nce${situation.seed.toString(36)}t${turn}a${attempt}g${agent}`,
+      nonce: (turn, attempt, agent) =>
+        `n0nce${situation.seed.toString(36)}t${turn}a${attempt}g${agent}`,
       performer: (engine) => {
-        const rates = new RateWaits({ session: SESSION, gate: () => gate, now: () => engine.now() });
+        const rates = new RateWaits({
+          session: SESSION,
+          gate: () => gate,
+          now: () => engine.now(),
+        });
         const callsOf = ({ agent, id }: ModelCallEffect) =>
           this.#callsOf({ engine, rates, fetch: this.providers.fetchFor(agent, id) });
         // One for all tools of this life: those of an agent that touch files take turns.
@@ -263,33 +286,49 @@ export class Platform {
   }
 
   /** The service's own performer; its fetch knows which call it is for. */
-  #callsOf({ engine, rates, fetch }: { engine: Engine; rates: RateWaits; fetch: typeof globalThis.fetch }): ModelCalls {
+  #callsOf({
+    engine,
+    rates,
+    fetch,
+  }: {
+    engine: Engine;
+    rates: RateWaits;
+    fetch: typeof globalThis.fetch;
+  }): ModelCalls {
     const { situation } = this.#options;
     return new ModelCalls({
       engine,
       rates,
       fetch,
       probes: null,
-      keyOf: ({ backend }) => ({ ok: true, key: backend.key.from === "literal" ? backend.key.value : "" }),
+      keyOf: ({ backend }) => ({
+        ok: true,
+        key: backend.key.from === "literal" ? backend.key.value : "",
+      }),
       background: situation.habits.includes("background"),
       tools: {
         toolsOf: (index) => this.#toolsOf(engine, index),
-        list: async (effect, signal) => this.#tellTools(engine, effect.agent, await this.tools.list(signal)),
+        list: async (effect, signal) =>
+          this.#tellTools(engine, effect.agent, await this.tools.list(signal)),
       },
-      readAttachment: () => Promise.reject(new Error("nothing comes with the questions of this world")),
+      readAttachment: () =>
+        Promise.reject(new Error("nothing comes with the questions of this world")),
     });
   }
 
   #toolsOf(engine: Engine, agent: number): Tool[] {
     const { habits } = this.#options.situation;
     const turn = runningTurn(engine.state);
-    const listed = turn ? listingsOf(turn, agent).flatMap(({ tools }) => tools.map(({ name }) => name)) : [];
+    const listed = turn
+      ? listingsOf(turn, agent).flatMap(({ tools }) => tools.map(({ name }) => name))
+      : [];
     return habits.includes("tools") || habits.includes("served") ? this.tools.tools(listed) : [];
   }
 
   #tellTools(engine: Engine, agent: number, listing: ToolsListing): void {
     const turn = runningTurn(engine.state);
-    if (turn && isNews(turn, agent, listing)) engine.handle({ type: "tools_listed", agent, servers: [listing] });
+    if (turn && isNews(turn, agent, listing))
+      engine.handle({ type: "tools_listed", agent, servers: [listing] });
   }
 
   /** Agents that know what their server had are told what has changed. */
@@ -311,7 +350,9 @@ export class Platform {
   /** A fault of the service's own, unless the process it was in is gone. */
   #unhandled(life: number, error: unknown): void {
     if (life === this.#life)
-      this.faults.push(`unhandled: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+      this.faults.push(
+        `unhandled: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+      );
   }
 
   #setRing(): void {
@@ -319,7 +360,9 @@ export class Platform {
     const at = this.disk.alarmAt;
     if (at === null) return;
     const { time, faults } = this.#options;
-    const late = faults.strikes("alarm_late") ? faults.chance("alarm_late").latency(1_000, 600_000) : 0;
+    const late = faults.strikes("alarm_late")
+      ? faults.chance("alarm_late").latency(1_000, 600_000)
+      : 0;
     if (late > 0) faults.extend("alarm_late", Math.max(time.now, at) + late);
     const due = Math.max(Math.max(time.now, at) + late, this.#revivesAt);
     this.#cancelRing = time.timeline.schedule(due, () => this.#ring(0));

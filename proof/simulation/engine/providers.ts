@@ -8,7 +8,17 @@ import { Chance } from "../../../simulated/chance";
 import { type Fault, type Faults, hash } from "./faults";
 import { type Ending, type Said, sentOf, speak } from "./model";
 import { type EngineSituation, SEARCH_TOKENS } from "./situation";
-import { BREAKS, type Charge, cutAt, encoder, EVENTS, INSTANT, type Plan, rechunked, withGarbage } from "./plan";
+import {
+  BREAKS,
+  type Charge,
+  cutAt,
+  encoder,
+  EVENTS,
+  INSTANT,
+  type Plan,
+  rechunked,
+  withGarbage,
+} from "./plan";
 import type { VirtualTime } from "./virtual-time";
 import { DIALECTS, type SpokenFormat } from "./wire";
 import { mostSearches } from "./wire/anthropic";
@@ -54,7 +64,13 @@ type Options = {
   dies: (fault: Fault) => boolean;
 };
 
-type Sending = { reached: Reached; signal: AbortSignal | null; path: string; search: URLSearchParams; isDead: () => boolean };
+type Sending = {
+  reached: Reached;
+  signal: AbortSignal | null;
+  path: string;
+  search: URLSearchParams;
+  isDead: () => boolean;
+};
 
 /**
  * The providers of a simulated session, in this process: `fetch` in, streamed bytes of the real wire formats out. They read requests
@@ -95,7 +111,8 @@ export class Providers {
       const reached: Reached = {
         agent,
         call,
-        asksFor: init?.method === "GET" ? "rest" : url.pathname.endsWith("/cancel") ? "stop" : "reply",
+        asksFor:
+          init?.method === "GET" ? "rest" : url.pathname.endsWith("/cancel") ? "stop" : "reply",
         stage: null,
         body: sentText(init?.body),
         headers: JSON.stringify([...new Headers(init?.headers)]),
@@ -130,7 +147,8 @@ export class Providers {
     let stop = (): void => {};
     const close = (): void => {
       stop();
-      if (plan.ending === "lost" || (plan.isKept && reached.charged)) reached.charged = plan.charged;
+      if (plan.ending === "lost" || (plan.isKept && reached.charged))
+        reached.charged = plan.charged;
       reached.endedAt ??= time.now;
       this.#open.delete(close);
       signal?.removeEventListener("abort", aborted); // or it would keep alive what a dead process held
@@ -163,7 +181,8 @@ export class Providers {
     const write = (nth: number): void => {
       const frame = plan.frames[nth];
       if (frame === undefined) return finish();
-      if (plan.charged && reached.charged) reached.charged.output = writtenOf(plan.charged, (nth + 1) / plan.whole);
+      if (plan.charged && reached.charged)
+        reached.charged.output = writtenOf(plan.charged, (nth + 1) / plan.whole);
       reached.pieceAt = time.now;
       body?.enqueue(frame);
       if (nth > 0 && dies("crash_in_stream")) return;
@@ -173,11 +192,15 @@ export class Providers {
       if (plan.ending === "hang") return;
       if (plan.charged && plan.ending === "complete") reached.charged = plan.charged;
       close();
-      if (plan.ending === "reset") body?.error(new TypeError("terminated", { cause: new Error("other side closed") }));
+      if (plan.ending === "reset")
+        body?.error(new TypeError("terminated", { cause: new Error("other side closed") }));
       else body?.close();
     };
     if (Number.isFinite(plan.afterMs))
-      later(plan.afterMs, plan.ending === "lost" ? () => breaks(new Error("Network connection lost.")) : respond);
+      later(
+        plan.afterMs,
+        plan.ending === "lost" ? () => breaks(new Error("Network connection lost.")) : respond,
+      );
     return promise;
   }
 
@@ -197,7 +220,8 @@ export class Providers {
     }
     const plan = this.#speaking(sending, read);
     if (faults.strikes("lost_unanswered")) return { ...plan, ending: "lost" };
-    if (faults.strikes("no_headers", 130_000)) return { ...plan, afterMs: Number.POSITIVE_INFINITY, charged: null };
+    if (faults.strikes("no_headers", 130_000))
+      return { ...plan, afterMs: Number.POSITIVE_INFINITY, charged: null };
     return this.#spoilt(plan);
   }
 
@@ -209,7 +233,8 @@ export class Providers {
       const headers: Record<string, string> = Object.fromEntries(JSON.parse(reached.headers));
       const read = dialect.read({ path, headers, body });
       const mismatch = this.#memories[reached.agent]?.mismatch(dialect.broughtBack(body));
-      if (mismatch) reached.complaint = `it was brought back a turn that it never gave: ${JSON.stringify(mismatch)}`;
+      if (mismatch)
+        reached.complaint = `it was brought back a turn that it never gave: ${JSON.stringify(mismatch)}`;
       return { asked: toSituation(read), body };
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
@@ -223,11 +248,23 @@ export class Providers {
     if (faults.strikes("rate_limited")) {
       const chance = faults.chance("rate_limited");
       const wait = chance.weighted({ none: 3, seconds: 4, long: 1, absurd: 1 });
-      const retryAfter = { none: null, seconds: chance.int(1, 30), long: chance.int(61, 600), absurd: 1_000_000_000 }[wait];
-      return { status: 429, message: "Too many requests.", ...(retryAfter === null ? {} : { retryAfter }) };
+      const retryAfter = {
+        none: null,
+        seconds: chance.int(1, 30),
+        long: chance.int(61, 600),
+        absurd: 1_000_000_000,
+      }[wait];
+      return {
+        status: 429,
+        message: "Too many requests.",
+        ...(retryAfter === null ? {} : { retryAfter }),
+      };
     }
     if (faults.strikes("server_error"))
-      return { status: faults.chance("server_error").pick([500, 502, 503, 524, 529]), message: "Overloaded." };
+      return {
+        status: faults.chance("server_error").pick([500, 502, 503, 524, 529]),
+        message: "Overloaded.",
+      };
     if (faults.strikes("quota"))
       return {
         status: 429,
@@ -235,8 +272,10 @@ export class Providers {
         type: "insufficient_quota",
         message: "You exceeded your current quota, please check your plan and billing details.",
       };
-    if (faults.strikes("bad_key")) return { status: 401, code: "invalid_api_key", message: "Incorrect API key provided." };
-    if (faults.strikes("bad_request")) return { status: 400, message: "Something about this request is not right." };
+    if (faults.strikes("bad_key"))
+      return { status: 401, code: "invalid_api_key", message: "Incorrect API key provided." };
+    if (faults.strikes("bad_request"))
+      return { status: 400, message: "Something about this request is not right." };
     if (faults.strikes("context_too_long"))
       return {
         status: 400,
@@ -253,7 +292,10 @@ export class Providers {
       return this.#failing(reached.agent, { status: 404, message: "Response not found." });
     const base = { ...INSTANT, headers: { "content-type": "application/json" } };
     if (path.endsWith("/cancel"))
-      return { ...base, frames: [encoder.encode(JSON.stringify({ id, status: "cancelled", output: [] }))] };
+      return {
+        ...base,
+        frames: [encoder.encode(JSON.stringify({ id, status: "cancelled", output: [] }))],
+      };
     const rest = frames.slice(Number(search.get("starting_after")) + 1);
     return { ...INSTANT, headers: EVENTS, gapMs: 20, frames: rest, whole: rest.length };
   }
@@ -261,7 +303,8 @@ export class Providers {
   #failing(agent: number, failure: Failure): Plan {
     const format = this.#options.formats[agent] ?? "openai-chat";
     const bytes = encoder.encode(JSON.stringify(DIALECTS[format].dialect.failureBody(failure)));
-    const asked = failure.retryAfter === undefined ? {} : { "retry-after": String(failure.retryAfter) };
+    const asked =
+      failure.retryAfter === undefined ? {} : { "retry-after": String(failure.retryAfter) };
     const headers = { "content-type": "application/json", ...asked };
     return { ...INSTANT, status: failure.status, headers, frames: [bytes] };
   }
@@ -273,14 +316,21 @@ export class Providers {
     const said = speak(asked, { seed: situation.seed, call, agent, habits: situation.habits });
     const { write } = DIALECTS[formats[agent] ?? "openai-chat"];
     const cap = Math.min(asked.asked.outputCap ?? Number.POSITIVE_INFINITY, outputCaps[agent] ?? 0);
-    const length = said.text.length + said.calls.reduce((sum, one) => sum + one.arguments.length, 0);
+    const length =
+      said.text.length + said.calls.reduce((sum, one) => sum + one.arguments.length, 0);
     const isCut = faults.strikes("cut_short") || length / 4 > cap;
-    reached.finish = isCut ? "length" : faults.strikes("content_filter") ? "content_filter" : "stop";
+    reached.finish = isCut
+      ? "length"
+      : faults.strikes("content_filter")
+        ? "content_filter"
+        : "stop";
     const sent = sentOf(said, reached.finish, new Chance(situation.seed ^ hash(`cut ${call}`)));
     reached.calls = sent.calls;
     const searches = (said.searches ?? []).slice(0, mostSearches(body));
     const found = searches.length > 0 ? searches.length * chance.int(0, SEARCH_TOKENS) : 0;
-    const tokensPerCharacter = new Chance(situation.seed ^ hash(`tokenizer ${agent}`)).pick([0.2, 0.25, 0.3]);
+    const tokensPerCharacter = new Chance(situation.seed ^ hash(`tokenizer ${agent}`)).pick([
+      0.2, 0.25, 0.3,
+    ]);
     const input = Math.ceil(body.length * tokensPerCharacter) + found;
     const counted = {
       input,
@@ -321,7 +371,8 @@ export class Providers {
   /** What breaks on the way. */
   #spoilt(plan: Plan): Plan {
     const { faults } = this.#options;
-    if (faults.strikes("empty_reply")) return { ...plan, frames: [], charged: plan.charged && { ...plan.charged, output: 0 } };
+    if (faults.strikes("empty_reply"))
+      return { ...plan, frames: [], charged: plan.charged && { ...plan.charged, output: 0 } };
     if (faults.strikes("web_page"))
       return {
         ...plan,
@@ -334,7 +385,8 @@ export class Providers {
       if (!faults.strikes(fault, ending === "hang" ? 95_000 : 0)) continue;
       return cutAt(plan, { at: faults.chance(fault).unit(), ending });
     }
-    if (faults.strikes("odd_chunks")) return { ...plan, ...rechunked(plan.frames, faults.chance("odd_chunks")) };
+    if (faults.strikes("odd_chunks"))
+      return { ...plan, ...rechunked(plan.frames, faults.chance("odd_chunks")) };
     return plan;
   }
 }

@@ -1,6 +1,12 @@
 import type { Engine } from "../../../durable-objects/session/engine";
 import { type LogRow, toFrame, toWire } from "../../../durable-objects/session/streams/frames";
-import { emptySession, evolve, runningTurn, type AgentState, type SessionState } from "../../../src/coordination";
+import {
+  emptySession,
+  evolve,
+  runningTurn,
+  type AgentState,
+  type SessionState,
+} from "../../../src/coordination";
 import { LIMITS } from "../../../src/coordination/limits";
 import type { SessionEvent } from "../../../src/protocol/events";
 import { isDeepStrictEqual } from "node:util";
@@ -61,7 +67,10 @@ export type RunRecord = {
 export type WhileAway = (disk: Platform["disk"]) => void;
 
 /** Runs the session of a situation to its end, in this process, with nothing of the real world in it. */
-export async function runEngine(situation: EngineSituation, whileAway: WhileAway = () => {}): Promise<RunRecord> {
+export async function runEngine(
+  situation: EngineSituation,
+  whileAway: WhileAway = () => {},
+): Promise<RunRecord> {
   const time = new VirtualTime(situation.seed);
   const restore = time.install();
   try {
@@ -126,7 +135,10 @@ class Run {
     this.#disturb();
     this.#ask(1);
     const stuck = await this.#toTheEnd();
-    const stored = await readStoredSnapshots(this.#platform.bucket.seen, sessionPrefix("simulated", SESSION));
+    const stored = await readStoredSnapshots(
+      this.#platform.bucket.seen,
+      sessionPrefix("simulated", SESSION),
+    );
     return this.#record(startedAt, stuck, stored);
   }
 
@@ -171,16 +183,20 @@ class Run {
     const { timeline } = this.#time;
     const beat = (): void => {
       if (this.#platform.live && this.#faults.strikes("crash_at_random")) this.#platform.kill();
-      if (this.#faults.strikes("clock_forward")) this.#time.setClock(this.#faults.chance("clock_forward").latency(10, 3_600_000));
-      if (this.#faults.strikes("clock_back")) this.#time.setClock(-this.#faults.chance("clock_back").latency(1, 3_600_000));
-      if (this.#time.now < this.#faults.calmAt) timeline.schedule(this.#time.now + this.#chance.latency(50, 8_000), beat);
+      if (this.#faults.strikes("clock_forward"))
+        this.#time.setClock(this.#faults.chance("clock_forward").latency(10, 3_600_000));
+      if (this.#faults.strikes("clock_back"))
+        this.#time.setClock(-this.#faults.chance("clock_back").latency(1, 3_600_000));
+      if (this.#time.now < this.#faults.calmAt)
+        timeline.schedule(this.#time.now + this.#chance.latency(50, 8_000), beat);
     };
     timeline.schedule(this.#time.now + this.#chance.latency(50, 5_000), beat);
   }
 
   /** The user asks, and asks again until the start is confirmed. */
   #ask(turn: number): void {
-    const again = (): void => void this.#time.timeline.schedule(this.#time.now + 500, () => this.#ask(turn));
+    const again = (): void =>
+      void this.#time.timeline.schedule(this.#time.now + 500, () => this.#ask(turn));
     const engine = this.#platform.object();
     if (!engine) return again();
     const deaths = this.#platform.deaths.length;
@@ -203,7 +219,9 @@ class Run {
     const { habits } = this.#situation;
     if (isLast && habits.includes("cancel")) {
       // Most in the beginning; with tools at any time, for the first of them is not called at once.
-      const afterMs = habits.includes("tools") ? this.#chance.int(1, 15_000) : this.#chance.latency(1, 90_000);
+      const afterMs = habits.includes("tools")
+        ? this.#chance.int(1, 15_000)
+        : this.#chance.latency(1, 90_000);
       this.#cancelsAt = this.#time.now + afterMs;
       this.#time.timeline.schedule(this.#cancelsAt, () => this.#cancel(2));
     }
@@ -276,14 +294,29 @@ class Run {
     if (!attempt) return false;
     if (habits.includes("strict_judges") && attempt.settled) return true;
     const most = (of: (agent: AgentState) => number): number => Math.max(...attempt.agents.map(of));
-    if (habits.includes("prolific") && most(({ rounds }) => rounds) > LIMITS.roundsPerAgent - LAST_ROUNDS) return true;
-    if (habits.includes("long_results") && most(({ round }) => round?.contextTokens ?? 0) > FILLING_TOKENS) return true;
+    if (
+      habits.includes("prolific") &&
+      most(({ rounds }) => rounds) > LIMITS.roundsPerAgent - LAST_ROUNDS
+    )
+      return true;
+    if (
+      habits.includes("long_results") &&
+      most(({ round }) => round?.contextTokens ?? 0) > FILLING_TOKENS
+    )
+      return true;
     const calls = live.state.rules?.max_calls_per_round ?? LIMITS.callsPerRound;
-    return habits.includes("endless_tools") && most(({ round }) => round?.calls ?? 0) >= calls - CLOSE_CALLS;
+    return (
+      habits.includes("endless_tools") &&
+      most(({ round }) => round?.calls ?? 0) >= calls - CLOSE_CALLS
+    );
   }
 
   #hasWork(): boolean {
-    return this.#count("outbox") > 0 || this.#count("file_duties") > 0 || this.#count("turns WHERE last_seq IS NULL") > 0;
+    return (
+      this.#count("outbox") > 0 ||
+      this.#count("file_duties") > 0 ||
+      this.#count("turns WHERE last_seq IS NULL") > 0
+    );
   }
 
   #isOver(): boolean {
@@ -292,7 +325,8 @@ class Run {
     if (this.#acknowledged.length < this.#turns) return false;
     const { head, place } = this.#platform.whereIs(this.#turns);
     if (place?.lastSeq == null || disk.isDirty) return false;
-    if (this.#clients.some((client) => !client.isDone && client.lastId < this.#due(client, head))) return false;
+    if (this.#clients.some((client) => !client.isDone && client.lastId < this.#due(client, head)))
+      return false;
     return this.#count("outbox") === 0 && this.#count("file_duties") === 0;
   }
 
@@ -301,8 +335,13 @@ class Run {
     return wish.turn === null ? head : (this.#platform.whereIs(wish.turn).place?.lastSeq ?? head);
   }
 
-  #count(table: "outbox" | "file_duties" | "resume_points" | "turns WHERE last_seq IS NULL"): number {
-    return this.#platform.disk.read<{ rows: number }>(`SELECT count(*) AS rows FROM ${table}`)[0]?.rows ?? 0;
+  #count(
+    table: "outbox" | "file_duties" | "resume_points" | "turns WHERE last_seq IS NULL",
+  ): number {
+    return (
+      this.#platform.disk.read<{ rows: number }>(`SELECT count(*) AS rows FROM ${table}`)[0]
+        ?.rows ?? 0
+    );
   }
 
   /** Whatever is frozen, with the files that the API would give. */
@@ -312,8 +351,13 @@ class Run {
       "SELECT DISTINCT turn, attempt, label FROM snapshots",
     );
     const trees = places.map(({ turn, attempt, label }) => {
-      const { tree } = engine?.workspaces.frozen(turn, { attempt, label, snapshot: label }) ?? { tree: [] };
-      return [`${turn}/${attempt}/${label}`, Object.fromEntries(tree.map(({ path, hash, size }) => [path, `${hash} ${size}`]))];
+      const { tree } = engine?.workspaces.frozen(turn, { attempt, label, snapshot: label }) ?? {
+        tree: [],
+      };
+      return [
+        `${turn}/${attempt}/${label}`,
+        Object.fromEntries(tree.map(({ path, hash, size }) => [path, `${hash} ${size}`])),
+      ];
     });
     return Object.fromEntries(trees);
   }
@@ -336,7 +380,9 @@ class Run {
       "SELECT seq, turn, attempt, agent, type, at, body FROM events WHERE seq > ? ORDER BY seq",
       this.#folded.seq,
     );
-    const state = rows.map((row): SessionEvent => toWire(row, SESSION)).reduce(evolve, this.#folded.state);
+    const state = rows
+      .map((row): SessionEvent => toWire(row, SESSION))
+      .reduce(evolve, this.#folded.state);
     if (!disk.isDirty) this.#folded = { seq: rows.at(-1)?.seq ?? this.#folded.seq, state };
     return state;
   }
@@ -347,8 +393,11 @@ class Run {
     const live = engine.state;
     const same = runningTurn(live)
       ? isSame(folded, live)
-      : folded.turns === live.turns && folded.lastAt === live.lastAt && runningTurn(folded) === null;
-    if (!same) this.#folds.push(`the live state is not what the log folds to, ${when} at ${this.#time.now}`);
+      : folded.turns === live.turns &&
+        folded.lastAt === live.lastAt &&
+        runningTurn(folded) === null;
+    if (!same)
+      this.#folds.push(`the live state is not what the log folds to, ${when} at ${this.#time.now}`);
   }
 
   #record(startedAt: number, stuck: string | null, stored: StoredSnapshots): RunRecord {
@@ -371,7 +420,11 @@ class Run {
       stored,
       frozen: this.#frozen(),
       state: engine?.state ?? null,
-      left: { outbox: this.#count("outbox"), duties: this.#count("file_duties"), points: this.#count("resume_points") },
+      left: {
+        outbox: this.#count("outbox"),
+        duties: this.#count("file_duties"),
+        points: this.#count("resume_points"),
+      },
       steps: this.#steps,
       grew: this.#grew,
       startedAt,
@@ -391,7 +444,9 @@ function isSame(one: SessionState, other: SessionState): boolean {
 /** The frames that somebody with this wish must have been given, byte for byte. */
 export function framesFor(rows: readonly LogRow[], { turn, deltas }: Client["wish"]): string {
   return rows
-    .filter((row) => (turn === null || row.turn === turn) && (deltas || row.type !== "stream.delta"))
+    .filter(
+      (row) => (turn === null || row.turn === turn) && (deltas || row.type !== "stream.delta"),
+    )
     .map((row) => toFrame(row, SESSION))
     .join("");
 }

@@ -59,12 +59,34 @@ const LONG_AIMS: readonly (readonly Habit[])[] = [
 ];
 
 /** What leaves little else to happen. */
-const SELDOM: ReadonlySet<Habit> = new Set(["skip", "tiny_windows", "endless_tools", "prolific", "late_trouble"]);
+const SELDOM: ReadonlySet<Habit> = new Set([
+  "skip",
+  "tiny_windows",
+  "endless_tools",
+  "prolific",
+  "late_trouble",
+]);
 
 /** What ends a session or a round before trouble that comes late. */
 const EARLY_ENDS: ReadonlySet<Habit> = new Set([
-  ...(["cancel", "restarts", "tight_budget", "tiny_windows", "short_deadline", "mistakes", "silent_agents", "skip"] as const),
-  ...(["few_answers", "few_injections", "novelty", "endless_tools", "toolish", "defer_voting"] as const),
+  ...([
+    "cancel",
+    "restarts",
+    "tight_budget",
+    "tiny_windows",
+    "short_deadline",
+    "mistakes",
+    "silent_agents",
+    "skip",
+  ] as const),
+  ...([
+    "few_answers",
+    "few_injections",
+    "novelty",
+    "endless_tools",
+    "toolish",
+    "defer_voting",
+  ] as const),
 ]);
 
 /** One simulated session, completely: the same situation gives the same log. */
@@ -87,7 +109,13 @@ export function situationOf(seed: number): EngineSituation {
   const besides = aim.includes("late_trouble") ? [] : drawBesides(seed);
   const isLate = [...aim, ...besides].includes("late_trouble");
   const faultRate = chance.pick(
-    isLate ? [0.35] : besides.length > 0 ? [0.4, 0.6] : aim.length > 0 ? [0.2, 0.4] : [0.08, 0.2, 0.4],
+    isLate
+      ? [0.35]
+      : besides.length > 0
+        ? [0.4, 0.6]
+        : aim.length > 0
+          ? [0.2, 0.4]
+          : [0.08, 0.2, 0.4],
   );
   const size = isLate ? chance.pick(["two", "three"] as const) : drawnSize;
   const spoils = (habit: Habit): boolean => isLate && EARLY_ENDS.has(habit);
@@ -95,7 +123,8 @@ export function situationOf(seed: number): EngineSituation {
   const habits = HABITS.filter((habit) => (aim.includes(habit) || drawn(habit)) && !spoils(habit));
   // Runs with tools have most of the faults of tools, and those that go on have most of what strikes between their turns.
   const isMost = (fault: Fault): boolean =>
-    (aim.includes("tools") && OF_TOOLS.has(fault)) || (habits.includes("second_turn") && OF_TENANT.has(fault));
+    (aim.includes("tools") && OF_TOOLS.has(fault)) ||
+    (habits.includes("second_turn") && OF_TENANT.has(fault));
   return {
     seed,
     agents: { one: 1, two: 2, three: 3, four: 4, five: 5, eight: 8 }[size],
@@ -142,7 +171,9 @@ export function drawSession(situation: EngineSituation): Drawn {
         ...(has("tools") && { workspace: FILES }),
       })),
       planningInstruction: null,
-      personas: has("personas") ? { diversityMode: "perspective", guidelines: null, afterFirstAnswer: "soften" } : null,
+      personas: has("personas")
+        ? { diversityMode: "perspective", guidelines: null, afterFirstAnswer: "soften" }
+        : null,
     },
     formats,
     budget: has("tight_budget") ? drawBudget(chance) : {},
@@ -154,7 +185,11 @@ export function drawSession(situation: EngineSituation): Drawn {
   };
 }
 
-function drawRules({ seed, agents, habits }: EngineSituation, formats: readonly SpokenFormat[], chance: Chance): TeamRules {
+function drawRules(
+  { seed, agents, habits }: EngineSituation,
+  formats: readonly SpokenFormat[],
+  chance: Chance,
+): TeamRules {
   const has = (habit: Habit): boolean => habits.includes(habit);
   return {
     agents: formats.map((format, index) => ({
@@ -168,7 +203,9 @@ function drawRules({ seed, agents, habits }: EngineSituation, formats: readonly 
         : chance.int(2, 5),
     max_new_answers_global: has("few_answers") && chance.is(0.5) ? chance.int(1, agents + 2) : null,
     fairness_lead_cap_answers: !has("prolific") && chance.is(0.7) ? chance.int(0, 2) : null,
-    answer_novelty_requirement: has("novelty") ? chance.pick(["balanced", "strict"] as const) : "lenient",
+    answer_novelty_requirement: has("novelty")
+      ? chance.pick(["balanced", "strict"] as const)
+      : "lenient",
     max_midstream_injections_per_round: has("few_injections") ? chance.int(0, 1) : 2,
     defer_voting_until_all_answered: has("defer_voting"),
     skip_coordination: has("skip"),
@@ -178,7 +215,9 @@ function drawRules({ seed, agents, habits }: EngineSituation, formats: readonly 
     personas: has("personas"),
     orchestrator_timeout_ms: 1_800_000,
     ...drawRoundLimits(chance),
-    initial_round_timeout_ms: chance.is(0.3) ? chance.latency(5_000, 300_000) : chance.pick([null, 600_000]),
+    initial_round_timeout_ms: chance.is(0.3)
+      ? chance.latency(5_000, 300_000)
+      : chance.pick([null, 600_000]),
   };
 }
 
@@ -187,7 +226,12 @@ const FILES = { fileTools: true, shell: false, readBeforeDelete: true, contexts:
 /** The format whose provider searches the web for its models here; what one search may add to a call's input, in tokens. */
 const HOSTING: SpokenFormat = "anthropic";
 export const SEARCH_TOKENS = 2_000;
-const SEARCH: HostedToolRule = { name: "web_search", max_uses: 3, usd_per_use: 0.01, tokens_per_use: SEARCH_TOKENS };
+const SEARCH: HostedToolRule = {
+  name: "web_search",
+  max_uses: 3,
+  usd_per_use: 0.01,
+  tokens_per_use: SEARCH_TOKENS,
+};
 
 type Draw = { chance: Chance; has: (habit: Habit) => boolean };
 
@@ -196,7 +240,11 @@ function drawAgentRules(index: number, { chance, has }: Draw): AgentRules {
     id: idOf(index),
     provider: "simulated",
     model: modelOf(index),
-    context_window: has("tiny_windows") ? chance.int(6_000, 20_000) : has("long_results") ? chance.int(10_000, 16_000) : 200_000,
+    context_window: has("tiny_windows")
+      ? chance.int(6_000, 20_000)
+      : has("long_results")
+        ? chance.int(10_000, 16_000)
+        : 200_000,
     max_output_tokens: chance.pick([1_000, 4_096, 16_000]),
     price: { input: chance.int(1, 30) / 10, cached_input: 0.1, output: chance.int(5, 150) / 10 },
     forces_tools: chance.is(0.6),
@@ -220,7 +268,11 @@ function drawRates(chance: Chance): RateLimits {
   return rates[chance.weighted({ minute: 6, tokens: 3, day: 1 })];
 }
 
-function drawAgent(format: SpokenFormat, index: number, { seed, habits }: EngineSituation): TeamAgent {
+function drawAgent(
+  format: SpokenFormat,
+  index: number,
+  { seed, habits }: EngineSituation,
+): TeamAgent {
   const { baseUrl, host } = DIALECTS[format];
   const backend: Backend = {
     type: "simulated",
@@ -232,8 +284,18 @@ function drawAgent(format: SpokenFormat, index: number, { seed, habits }: Engine
     capsOutput: false,
     params: {},
     apiVersion: null,
-    hostedTools: habits.includes("hosted") && format === HOSTING ? [{ name: SEARCH.name, maxUses: SEARCH.max_uses }] : [],
-    ...(habits.includes("rated") && { rates: drawRates(new Chance(seed ^ hash(`rates ${index}`))) }),
+    hostedTools:
+      habits.includes("hosted") && format === HOSTING
+        ? [{ name: SEARCH.name, maxUses: SEARCH.max_uses }]
+        : [],
+    ...(habits.includes("rated") && {
+      rates: drawRates(new Chance(seed ^ hash(`rates ${index}`))),
+    }),
   };
-  return { id: idOf(index), systemMessage: index === 0 ? "You are careful." : null, votingSensitivity: "balanced", backend };
+  return {
+    id: idOf(index),
+    systemMessage: index === 0 ? "You are careful." : null,
+    votingSensitivity: "balanced",
+    backend,
+  };
 }

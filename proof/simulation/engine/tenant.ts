@@ -11,7 +11,11 @@ export class Tenant {
   /** When everything written so far is on disk; nothing leaves an object before. */
   readonly #gate: () => Promise<void>;
 
-  constructor({ time, faults, gate }: { time: VirtualTime; faults: Faults; gate: () => Promise<void> }) {
+  constructor({
+    time,
+    faults,
+    gate,
+  }: { time: VirtualTime; faults: Faults; gate: () => Promise<void> }) {
     this.#time = time;
     this.#faults = faults;
     this.#gate = gate;
@@ -21,7 +25,9 @@ export class Tenant {
     await this.#gate();
     const isSlow = this.#faults.strikes("tenant_slow", 20_000);
     const afterMs = isSlow ? this.#faults.chance("tenant_slow").latency(500, 20_000) : 5;
-    await new Promise<void>((arrived) => void this.#time.timeline.schedule(this.#time.now + afterMs, arrived));
+    await new Promise<void>(
+      (arrived) => void this.#time.timeline.schedule(this.#time.now + afterMs, arrived),
+    );
     if (this.#faults.strikes("tenant_deaf")) throw new Error("Network connection lost.");
     this.told.push(turn);
     if (this.#faults.strikes("tenant_answer_lost")) throw new Error("Network connection lost.");

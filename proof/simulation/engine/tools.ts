@@ -10,7 +10,11 @@ import type { Habit } from "./habits";
 import type { VirtualTime } from "./virtual-time";
 
 /** A request that reached the server, and how it went. Times are the world's. */
-export type Served = ReachedTool & { sentAt: number; headersAt: number | null; endedAt: number | null };
+export type Served = ReachedTool & {
+  sentAt: number;
+  headersAt: number | null;
+  endedAt: number | null;
+};
 
 type Options = {
   seed: number;
@@ -40,7 +44,9 @@ const SERVER = "box";
 const MOST_CHANGES = 12;
 
 /** What agents know of their tools from the beginning: the service's own for files, and a server's unless it has to be asked for them. */
-export function toolRules(has: (habit: Habit) => boolean): Pick<AgentRules, "tools" | "tool_servers"> {
+export function toolRules(
+  has: (habit: Habit) => boolean,
+): Pick<AgentRules, "tools" | "tool_servers"> {
   const files = has("tools") ? fileTools().map(({ rule }) => rule) : [];
   if (has("served")) return { tools: files, tool_servers: [SERVER] };
   return { tools: has("tools") ? [...SERVED, ...files] : [] };
@@ -74,9 +80,15 @@ export class ToolServer {
   /** The tools of an agent that was told by its server of those with these names. */
   tools(listed: readonly string[]): Tool[] {
     const { habits } = this.#options;
-    const known = habits.includes("served") ? SERVED.filter(({ name }) => listed.includes(name)) : SERVED;
+    const known = habits.includes("served")
+      ? SERVED.filter(({ name }) => listed.includes(name))
+      : SERVED;
     const served = known.map((rule) => ({
-      spec: { name: rule.name, description: "Asks far away.", parameters: { type: "object", properties: {} } },
+      spec: {
+        name: rule.name,
+        description: "Asks far away.",
+        parameters: { type: "object", properties: {} },
+      },
       rule,
       run: (_: unknown, context: ToolContext) => this.#answer(rule, context),
     }));
@@ -93,7 +105,9 @@ export class ToolServer {
     signal.throwIfAborted();
     if (dies("crash_in_tool")) return never();
     await this.#passes(
-      faults.strikes("tool_slow", 30_000) ? this.#lists.latency(1_000, 30_000) : this.#lists.latency(5, 2_000),
+      faults.strikes("tool_slow", 30_000)
+        ? this.#lists.latency(1_000, 30_000)
+        : this.#lists.latency(5, 2_000),
       signal,
     );
     if (life !== this.#life) return never();
@@ -104,8 +118,20 @@ export class ToolServer {
 
   #listing(): ToolsListing {
     const tools =
-      this.#problem === null ? this.#has.map((rule) => ({ ...rule, tool: rule.name, hash: hash(rule.name).toString(16) })) : [];
-    return { server: SERVER, version: this.#problem === null ? "2025-06-18" : null, problem: this.#problem, tools, refused: [] };
+      this.#problem === null
+        ? this.#has.map((rule) => ({
+            ...rule,
+            tool: rule.name,
+            hash: hash(rule.name).toString(16),
+          }))
+        : [];
+    return {
+      server: SERVER,
+      version: this.#problem === null ? "2025-06-18" : null,
+      problem: this.#problem,
+      tools,
+      refused: [],
+    };
   }
 
   /** Sooner or later it gets better, has other tools, or fails; only who is connected then hears of it. */
@@ -161,7 +187,9 @@ export class ToolServer {
       context.headersCame?.();
     };
     const chance = new Chance(seed ^ hash(idempotencyKey));
-    const afterMs = faults.strikes("tool_slow", 30_000) ? chance.int(1_000, 30_000) : chance.latency(5, 2_000);
+    const afterMs = faults.strikes("tool_slow", 30_000)
+      ? chance.int(1_000, 30_000)
+      : chance.latency(5, 2_000);
     const news = drawNews(new Chance(seed ^ hash(`${idempotencyKey} news`)));
     for (const one of news) {
       await this.#passes(Math.floor(afterMs / (news.length + 1)), signal);
@@ -181,7 +209,9 @@ export class ToolServer {
         : { outcome: "unknown", text: "Verify before repeating." };
     return {
       outcome: "ok",
-      text: "x".repeat(habits.includes("long_results") ? chance.int(15_000, LONG_RESULT) : chance.int(1, 300)),
+      text: "x".repeat(
+        habits.includes("long_results") ? chance.int(15_000, LONG_RESULT) : chance.int(1, 300),
+      ),
     };
   }
 

@@ -108,8 +108,10 @@ export class VirtualTime {
       this.#timers.delete(id);
     };
     return {
-      setTimeout: (run: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) => this.#start(() => run(...args), ms, false),
-      setInterval: (run: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) => this.#start(() => run(...args), ms, true),
+      setTimeout: (run: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) =>
+        this.#start(() => run(...args), ms, false),
+      setInterval: (run: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) =>
+        this.#start(() => run(...args), ms, true),
       clearTimeout: clear,
       clearInterval: clear,
     };
@@ -142,6 +144,11 @@ async function digestNow(_: string, data: ArrayBufferView): Promise<ArrayBuffer>
 
 /** As Node's timers are: an object that is also its number. */
 function timerHandle(id: number) {
-  const handle = { ref: () => handle, unref: () => handle, hasRef: () => true, [Symbol.toPrimitive]: () => id };
+  const handle = {
+    ref: () => handle,
+    unref: () => handle,
+    hasRef: () => true,
+    [Symbol.toPrimitive]: () => id,
+  };
   return handle;
 }

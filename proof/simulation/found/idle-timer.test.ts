@@ -7,8 +7,15 @@ describe("the rules' next timer", () => {
     {
       name: "is not the end of a grace that agents do not get when voting is deferred",
       script: {
-        rules: teamOf(3, { defer_voting_until_all_answered: true, initial_round_timeout_ms: 60_000 }),
-        steps: [[answers("north"), votesFor(1, "clear"), says("Go north.")], [answers("south"), votesFor(1, "clear")], [hangs()]],
+        rules: teamOf(3, {
+          defer_voting_until_all_answered: true,
+          initial_round_timeout_ms: 60_000,
+        }),
+        steps: [
+          [answers("north"), votesFor(1, "clear"), says("Go north.")],
+          [answers("south"), votesFor(1, "clear")],
+          [hangs()],
+        ],
       },
     },
     {

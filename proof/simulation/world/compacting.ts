@@ -1,4 +1,9 @@
-import { agentAt, type ModelCallEffect, runningTurn, type SessionState } from "../../../src/coordination";
+import {
+  agentAt,
+  type ModelCallEffect,
+  runningTurn,
+  type SessionState,
+} from "../../../src/coordination";
 import type { CallOutcome } from "./world";
 
 /** Simulated conversations can be summed up once something was said in them. */
@@ -11,7 +16,13 @@ export function canCompact(state: SessionState, { agent }: ModelCallEffect): boo
 export function compactible(outcome: CallOutcome): CallOutcome {
   const { ends } = outcome;
   if (ends.type !== "failure") return outcome;
-  return { ...outcome, ends: { ...ends, failure: { ...ends.failure, compactible: ends.failure.class === "context_too_long" } } };
+  return {
+    ...outcome,
+    ends: {
+      ...ends,
+      failure: { ...ends.failure, compactible: ends.failure.class === "context_too_long" },
+    },
+  };
 }
 
 const DROPPED = { replies: 1, tool_calls: 0, tool_results: 0, notes: 0, tokens: 20_000 };
@@ -22,6 +33,18 @@ export function summedUp(outcome: CallOutcome): CallOutcome {
   if (ends.type !== "reply") return outcome;
   const { reply } = ends;
   const isSummary = reply.stopReason === "stop" || reply.stopReason === "tool_calls";
-  const plain = { ...reply, tools: [], decisions: [], verdict: null, personas: null, hosted: [], citations: [] };
-  return { ...outcome, partial: null, ends: { ...ends, reply: isSummary ? { ...plain, dropped: DROPPED } : plain } };
+  const plain = {
+    ...reply,
+    tools: [],
+    decisions: [],
+    verdict: null,
+    personas: null,
+    hosted: [],
+    citations: [],
+  };
+  return {
+    ...outcome,
+    partial: null,
+    ends: { ...ends, reply: isSummary ? { ...plain, dropped: DROPPED } : plain },
+  };
 }

@@ -42,31 +42,69 @@ export const EXPECTED_MARKS: readonly string[] = [
     "turn.failed",
     "turn.cancelled",
   ],
-  ...["consensus", "deadline", "budget", "no_agents", "cancelled", "skipped"].map((reason) => `ended by ${reason}`),
-  ...["empty_answer", "answer_too_large", "answer_limit", "team_limit", "lead_limit"].map((code) => `answer.refused ${code}`),
-  ...["duplicate_answer", "too_similar", "two_answers", "choose_one", "invalid_arguments", "reply_cut"].map(
+  ...["consensus", "deadline", "budget", "no_agents", "cancelled", "skipped"].map(
+    (reason) => `ended by ${reason}`,
+  ),
+  ...["empty_answer", "answer_too_large", "answer_limit", "team_limit", "lead_limit"].map(
     (code) => `answer.refused ${code}`,
   ),
-  ...["answer_first", "unknown_alias", "no_answer", "reason_too_long", "choose_one", "invalid_arguments", "reply_cut"].map(
-    (code) => `vote.refused ${code}`,
-  ),
+  ...[
+    "duplicate_answer",
+    "too_similar",
+    "two_answers",
+    "choose_one",
+    "invalid_arguments",
+    "reply_cut",
+  ].map((code) => `answer.refused ${code}`),
+  ...[
+    "answer_first",
+    "unknown_alias",
+    "no_answer",
+    "reason_too_long",
+    "choose_one",
+    "invalid_arguments",
+    "reply_cut",
+  ].map((code) => `vote.refused ${code}`),
   ...["tool_result", "message", "reopened"].map((via) => `via ${via}`),
-  ...["transient", "interrupted", "quota", "context_too_long", "bad_credentials"].map((name) => `class ${name}`),
-  ...["unknown_model", "bad_request", "content_filter", "refusal", "cancelled"].map((name) => `class ${name}`),
-  ...["stop", "tool_calls", "length", "content_filter", "refusal", "unknown"].map((reason) => `stop ${reason}`),
-  ...["coordination", "presentation", "judgement", "personas"].map((purpose) => `call for ${purpose}`),
-  ...["new_answer", "vote", "new_answer+vote", "submit+restart_orchestration", "assign_personas", "nothing"].map(
-    (name) => `offers ${name}`,
+  ...["transient", "interrupted", "quota", "context_too_long", "bad_credentials"].map(
+    (name) => `class ${name}`,
   ),
+  ...["unknown_model", "bad_request", "content_filter", "refusal", "cancelled"].map(
+    (name) => `class ${name}`,
+  ),
+  ...["stop", "tool_calls", "length", "content_filter", "refusal", "unknown"].map(
+    (reason) => `stop ${reason}`,
+  ),
+  ...["coordination", "presentation", "judgement", "personas"].map(
+    (purpose) => `call for ${purpose}`,
+  ),
+  ...[
+    "new_answer",
+    "vote",
+    "new_answer+vote",
+    "submit+restart_orchestration",
+    "assign_personas",
+    "nothing",
+  ].map((name) => `offers ${name}`),
   ...["first", "answered", "failed", "context_full"].map((cause) => `cause ${cause}`),
   ...["ok", "error", "planned", "refused"].map((outcome) => `tool ${outcome}`),
   ...["tool", "partial"].map((origin) => `origin ${origin}`),
   ...["presentation", "answer", "partial"].map((source) => `presented ${source}`),
-  ...["deadline", "budget", "empty", "length", "content_filter", "winner_failed"].map((code) => `fallback ${code}`),
-  ...["initial_round_timeout", "no_decision", "content_filter"].map((code) => `agent.failed ${code}`),
+  ...["deadline", "budget", "empty", "length", "content_filter", "winner_failed"].map(
+    (code) => `fallback ${code}`,
+  ),
+  ...["initial_round_timeout", "no_decision", "content_filter"].map(
+    (code) => `agent.failed ${code}`,
+  ),
   // The cap of effects is so high that random sessions seldom reach it: table rows test it.
   ...["call_cap", "round_cap"].map((code) => `agent.abstained ${code}`),
-  ...["research", "research tried again", "a summary", "a summary tried again", "too long and made again"],
+  ...[
+    "research",
+    "research tried again",
+    "a summary",
+    "a summary tried again",
+    "too long and made again",
+  ],
   ...["in full", "some uses"].map((much) => `hosted tools granted ${much}`),
   "a tie",
   "a crash",

@@ -20,13 +20,24 @@ export function drawUses(chance: Chance, { hosted_tools = [] }: Started): Uses {
 
 /** Most input tokens that the results of these uses add. */
 export const tokensOf = (uses: Uses, { hosted_tools = [] }: AgentRules): number =>
-  hosted_tools.reduce((sum, { name, tokens_per_use }) => sum + (uses[name] ?? 0) * tokens_per_use, 0);
+  hosted_tools.reduce(
+    (sum, { name, tokens_per_use }) => sum + (uses[name] ?? 0) * tokens_per_use,
+    0,
+  );
 
 /** What the reply tells of them; some are told without being charged. */
-export function drawHosted(chance: Chance, { hosted_tools = [] }: Started): { hosted?: HostedUse[]; citations?: Citation[] } {
+export function drawHosted(
+  chance: Chance,
+  { hosted_tools = [] }: Started,
+): { hosted?: HostedUse[]; citations?: Citation[] } {
   const hosted = hosted_tools.flatMap(({ name, max_uses }) =>
     Array.from({ length: chance.int(0, Math.min(3, max_uses)) }, (_, nth): HostedUse => {
-      return { name, input: `query ${nth + 1}`, outcome: chance.pick(["ok", "ok", "error"] as const), output: "found" };
+      return {
+        name,
+        input: `query ${nth + 1}`,
+        outcome: chance.pick(["ok", "ok", "error"] as const),
+        output: "found",
+      };
     }),
   );
   const url = `https://source.example/${chance.int(1, 5)}`;

@@ -40,7 +40,9 @@ function detailsOf(event: NumberedEvent): string[] {
     case "call.failed":
       return [
         `class ${event.class}`,
-        ...(event.class === "context_too_long" && event.retry_at !== null ? ["too long and made again"] : []),
+        ...(event.class === "context_too_long" && event.retry_at !== null
+          ? ["too long and made again"]
+          : []),
       ];
     case "call.completed":
       return [`stop ${event.stop_reason}`];
@@ -59,7 +61,10 @@ function detailsOf(event: NumberedEvent): string[] {
     case "answer.submitted":
       return [`origin ${event.origin}`];
     case "presentation.completed":
-      return [`presented ${event.source}`, ...(event.fallback === null ? [] : [`fallback ${event.fallback}`])];
+      return [
+        `presented ${event.source}`,
+        ...(event.fallback === null ? [] : [`fallback ${event.fallback}`]),
+      ];
     default:
       return [];
   }
@@ -79,5 +84,7 @@ function researchOf({ purpose, offers, compacts, try: nth }: EventOf<"call.start
 function grantOf({ hosted_tools: tools }: EventOf<"call.started">): string[] {
   if (!tools) return [];
   const full = { web_search: 5, code_execution: 20, x_search: 2 };
-  return [`hosted tools granted ${tools.every(({ name, max_uses }) => max_uses === full[name]) ? "in full" : "some uses"}`];
+  return [
+    `hosted tools granted ${tools.every(({ name, max_uses }) => max_uses === full[name]) ? "in full" : "some uses"}`,
+  ];
 }

@@ -1,7 +1,19 @@
 import type { NumberedEvent } from "../../../checker";
 
 /** Fields that say nothing a reader of a failing history needs, or say it twice. */
-const LEFT_OUT = ["sequence_number", "type", "at", "turn", "attempt", "agent", "provider", "model", "usage", "message", "rules"];
+const LEFT_OUT = [
+  "sequence_number",
+  "type",
+  "at",
+  "turn",
+  "attempt",
+  "agent",
+  "provider",
+  "model",
+  "usage",
+  "message",
+  "rules",
+];
 const MOST_CHARACTERS = 160;
 /** A failing history longer than this is cut in the middle. */
 const MOST_LINES = 120;
@@ -15,7 +27,11 @@ export function narrate(log: readonly NumberedEvent[]): string {
   });
   if (lines.length <= MOST_LINES) return lines.join("\n");
   const half = MOST_LINES / 2;
-  return [...lines.slice(0, half), `… ${lines.length - MOST_LINES} more …`, ...lines.slice(-half)].join("\n");
+  return [
+    ...lines.slice(0, half),
+    `… ${lines.length - MOST_LINES} more …`,
+    ...lines.slice(-half),
+  ].join("\n");
 }
 
 function detailsOf(event: NumberedEvent): string {

@@ -6,8 +6,11 @@ const ORIGIN = "https://far.example.com";
 /** What a tool's server tells people while one call runs: mostly nothing, sometimes more than anybody wants to hear. */
 export function drawNews(chance: Chance): ToolNews[] {
   if (chance.is(0.5)) return [];
-  const count = chance.weighted({ few: 6, many: 1 }) === "few" ? chance.int(1, 4) : chance.int(20, 80);
-  return Array.from({ length: count }, (_, nth) => (chance.is(0.7) ? progress(chance, nth + 1) : question(chance)));
+  const count =
+    chance.weighted({ few: 6, many: 1 }) === "few" ? chance.int(1, 4) : chance.int(20, 80);
+  return Array.from({ length: count }, (_, nth) =>
+    chance.is(0.7) ? progress(chance, nth + 1) : question(chance),
+  );
 }
 
 const progress = (chance: Chance, nth: number): ToolNews => ({

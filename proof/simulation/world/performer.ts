@@ -71,7 +71,9 @@ export class Performer {
   partials(): Record<number, string> {
     const turn = runningTurn(this.#shell.state);
     if (!turn) return {};
-    const wanted = turn.attempt.agents.filter(({ index, answers }) => answers === 0 || index === turn.attempt.presenter);
+    const wanted = turn.attempt.agents.filter(
+      ({ index, answers }) => answers === 0 || index === turn.attempt.presenter,
+    );
     return Object.fromEntries(
       wanted.flatMap(({ index }) => {
         const text = this.#partials.get(this.#writing(index));
@@ -115,7 +117,9 @@ export class Performer {
       this.#slotsTaken += 1;
       const { afterMs, inputTokens, heldMs = 0 } = this.#world.prepare(effect);
       if (heldMs > 0) this.#hold(effect, heldMs, inputTokens);
-      const stop = this.#shell.timeline.schedule(this.#shell.now + afterMs, () => this.#ready(effect, inputTokens));
+      const stop = this.#shell.timeline.schedule(this.#shell.now + afterMs, () =>
+        this.#ready(effect, inputTokens),
+      );
       this.#pending.set(effect.id, { stop });
     }
   }
@@ -124,7 +128,9 @@ export class Performer {
   #hold(effect: Effect, ms: number, inputTokens: number): void {
     const { timeline, now } = this.#shell;
     if (effect.type !== "model_call") return;
-    timeline.schedule(now, () => this.#shell.input({ type: "call_held", effect: effect.id, until: now + ms, inputTokens }));
+    timeline.schedule(now, () =>
+      this.#shell.input({ type: "call_held", effect: effect.id, until: now + ms, inputTokens }),
+    );
   }
 
   /** The request is put together: only now is it started, if it is still owed. */
@@ -133,13 +139,17 @@ export class Performer {
     if (effect.type === "tool_listing") return this.#list(effect);
     const before = this.#shell.log.length;
     if (effect.type === "model_call") {
-      const compaction = canCompact(this.#shell.state, effect) ? { compactionTokens: inputTokens } : {};
+      const compaction = canCompact(this.#shell.state, effect)
+        ? { compactionTokens: inputTokens }
+        : {};
       this.#shell.input({ type: "call_ready", effect: effect.id, inputTokens, ...compaction });
     } else this.#shell.input({ type: "tool_ready", effect: effect.id });
     // A crash inside the input has emptied the slots already, and the effect was settled as interrupted.
     if (!inFlight(this.#shell.state).includes(effect.id)) return this.#freeSlot();
     if (effect.type === "tool_call") return this.#runTool(effect);
-    const started = this.#shell.log.slice(before).find((event) => event.type === "call.started" && event.call === effect.id);
+    const started = this.#shell.log
+      .slice(before)
+      .find((event) => event.type === "call.started" && event.call === effect.id);
     if (started?.type === "call.started") this.#runCall(effect, { started, inputTokens });
   }
 
@@ -170,12 +180,23 @@ export class Performer {
     const started = this.#shell.log.at(-1);
     if (started?.type === "tool.started") {
       const { turn, attempt, agent, round, tool_call, name } = started;
-      this.#shell.tools.push({ key: effect.id, turn, attempt, agent, round, tool_call, name, answered: false });
+      this.#shell.tools.push({
+        key: effect.id,
+        turn,
+        attempt,
+        agent,
+        round,
+        tool_call,
+        name,
+        answered: false,
+      });
     }
     for (const [nth, one] of news.entries()) {
       const at = this.#shell.now + Math.round((afterMs * (nth + 1)) / (news.length + 1));
       // Not stopped with the call: what a server says too late concerns nobody.
-      this.#shell.timeline.schedule(at, () => this.#shell.input({ type: "tool_told", effect: effect.id, news: one }));
+      this.#shell.timeline.schedule(at, () =>
+        this.#shell.input({ type: "tool_told", effect: effect.id, news: one }),
+      );
     }
     const reached = this.#shell.tools.findLast(({ key }) => key === effect.id);
     const cancel = this.#shell.timeline.schedule(this.#shell.now + afterMs, () => {
@@ -183,19 +204,29 @@ export class Performer {
       if (reached) reached.answered = outcome !== "unknown";
       const servers = this.#world.relisting(effect.agent, this.#rulesOf(effect.agent));
       if (servers) this.#shell.input({ type: "tools_listed", agent: effect.agent, servers });
-      const accesses = [{ operation: "write", path: `/workspace/${effect.name}`, refused: null }] as const;
+      const accesses = [
+        { operation: "write", path: `/workspace/${effect.name}`, refused: null },
+      ] as const;
       this.#shell.input({ type: "tool_settled", effect: effect.id, outcome, accesses });
     });
     this.#running.set(effect.id, { stop: cancel });
     this.#freeSlot();
   }
 
-  #runCall(effect: ModelCallEffect, { started, inputTokens }: { started: EventOf<"call.started">; inputTokens: number }): void {
+  #runCall(
+    effect: ModelCallEffect,
+    { started, inputTokens }: { started: EventOf<"call.started">; inputTokens: number },
+  ): void {
     const { state } = this.#shell;
     const drawn = this.#world.call(effect, { state, started, inputTokens });
-    const outcome = started.compacts ? summedUp(drawn) : canCompact(state, effect) ? compactible(drawn) : drawn;
+    const outcome = started.compacts
+      ? summedUp(drawn)
+      : canCompact(state, effect)
+        ? compactible(drawn)
+        : drawn;
     const { timeline, waitsAsked } = this.#shell;
-    if (outcome.ends.type === "failure") waitsAsked.set(effect.id, outcome.ends.failure.retryAfterMs ?? 0);
+    if (outcome.ends.type === "failure")
+      waitsAsked.set(effect.id, outcome.ends.failure.retryAfterMs ?? 0);
     const from = timeline.now;
     let holdsSlot = true;
     const release = (): void => {
@@ -204,7 +235,9 @@ export class Performer {
     };
     const cancels = [
       timeline.schedule(from + Math.min(outcome.headersMs, outcome.afterMs), release),
-      timeline.schedule(from + Math.min(outcome.afterMs, 2 * outcome.headersMs) / 2, () => this.#stream(effect, outcome)),
+      timeline.schedule(from + Math.min(outcome.afterMs, 2 * outcome.headersMs) / 2, () =>
+        this.#stream(effect, outcome),
+      ),
       timeline.schedule(from + outcome.afterMs, () => {
         this.#running.delete(effect.id);
         this.#reported.delete(effect.id);
@@ -214,7 +247,8 @@ export class Performer {
     const stop = (): void => {
       for (const cancel of cancels) cancel();
       this.#charge(effect.id, outcome.charged);
-      if (this.#world.tellsTwice()) timeline.schedule(timeline.now + 1, () => this.#tell(effect, outcome));
+      if (this.#world.tellsTwice())
+        timeline.schedule(timeline.now + 1, () => this.#tell(effect, outcome));
       release();
     };
     this.#running.set(effect.id, { stop });
@@ -228,9 +262,18 @@ export class Performer {
     const id = turn?.rules.agents[effect.agent]?.id;
     if (!turn || id === undefined) return;
     this.#partials.set(this.#writing(effect.agent), partial);
-    const item = { agent: id, round: effect.round, call: effect.id, kind: "text" as const, offset: 0, text: partial };
+    const item = {
+      agent: id,
+      round: effect.round,
+      call: effect.id,
+      kind: "text" as const,
+      offset: 0,
+      text: partial,
+    };
     const at = Math.max(this.#shell.now, this.#shell.state.lastAt);
-    this.#shell.state = this.#shell.append([{ type: "stream.delta", at, turn: turn.number, items: [item] }]);
+    this.#shell.state = this.#shell.append([
+      { type: "stream.delta", at, turn: turn.number, items: [item] },
+    ]);
   }
 
   #end(effect: ModelCallEffect, outcome: CallOutcome): void {
@@ -240,15 +283,21 @@ export class Performer {
   }
 
   #tell(effect: ModelCallEffect, { ends }: CallOutcome): void {
-    if (ends.type === "reply") this.#shell.input({ type: "call_replied", effect: effect.id, reply: ends.reply });
+    if (ends.type === "reply")
+      this.#shell.input({ type: "call_replied", effect: effect.id, reply: ends.reply });
     else this.#shell.input({ type: "call_failed", effect: effect.id, failure: ends.failure });
   }
 
   #charge(call: string, usage: Usage | null): void {
     if (!usage) return;
     const turn = this.#shell.state.turn;
-    const started = this.#shell.log.findLast((event) => event.type === "call.started" && event.call === call);
-    const agent = started?.type === "call.started" ? turn?.rules.agents.find(({ id }) => id === started.agent) : undefined;
+    const started = this.#shell.log.findLast(
+      (event) => event.type === "call.started" && event.call === call,
+    );
+    const agent =
+      started?.type === "call.started"
+        ? turn?.rules.agents.find(({ id }) => id === started.agent)
+        : undefined;
     this.#shell.ledger.push({
       at: this.#shell.now,
       turn: turn?.number ?? 0,

@@ -23,10 +23,18 @@ export function randomWorld(situation: Situation): World {
   return {
     prepare: (effect) => {
       const inputTokens = inputOf(effect);
-      return { afterMs: chance.int(0, 3), inputTokens, heldMs: inputTokens % 5 === 0 ? inputTokens : 0 };
+      return {
+        afterMs: chance.int(0, 3),
+        inputTokens,
+        heldMs: inputTokens % 5 === 0 ? inputTokens : 0,
+      };
     },
     call: (effect, seen) => {
-      const outcome = drawCall({ chance, has, character: characters[effect.agent] ?? "agreeable" }, effect, seen);
+      const outcome = drawCall(
+        { chance, has, character: characters[effect.agent] ?? "agreeable" },
+        effect,
+        seen,
+      );
       const hangs = effect.agent === hanging && chance.is(0.5);
       return hangs ? { ...outcome, afterMs: Number.POSITIVE_INFINITY } : outcome;
     },
@@ -35,7 +43,10 @@ export function randomWorld(situation: Situation): World {
       outcome: chance.weighted({ ok: 8, error: 2, unknown: 1 }),
       news: drawNews(newsChance),
     }),
-    listing: (_, rules) => ({ afterMs: chance.latency(1, 20_000), servers: drawListings(chance, rules) }),
+    listing: (_, rules) => ({
+      afterMs: chance.latency(1, 20_000),
+      servers: drawListings(chance, rules),
+    }),
     relisting: (_, rules) => (chance.is(0.1) ? drawListings(chance, rules) : null),
     files: () => drawFacts(chance),
     diesNow: () => chance.is(deathRate),
@@ -58,13 +69,22 @@ export function randomWorld(situation: Situation): World {
 /** What an answer leaves out does not follow from the rest: here no agent has real files. */
 function drawFacts(chance: Chance): WorkspaceFacts | null {
   const changed = chance.is(0.6);
-  const leftOut = changed && chance.is(0.3) ? { leftOut: { count: 2, paths: ["a.txt", "b.txt"] } } : {};
-  const written = changed && chance.is(0.5) ? { written: chance.pick([["notes.md"], ["notes.md", "src/app.js"]]) } : {};
+  const leftOut =
+    changed && chance.is(0.3) ? { leftOut: { count: 2, paths: ["a.txt", "b.txt"] } } : {};
+  const written =
+    changed && chance.is(0.5)
+      ? { written: chance.pick([["notes.md"], ["notes.md", "src/app.js"]]) }
+      : {};
   return chance.is(0.1) ? null : { files: chance.pick([0, 1, 7]), changed, ...leftOut, ...written };
 }
 
 function drawCharacter(chance: Chance, has: (feature: Feature) => boolean): Character {
-  return chance.weighted({ agreeable: 5, improver: 4, stubborn: has("stubborn") ? 8 : 0, careless: has("mistakes") ? 8 : 0 });
+  return chance.weighted({
+    agreeable: 5,
+    improver: 4,
+    stubborn: has("stubborn") ? 8 : 0,
+    careless: has("mistakes") ? 8 : 0,
+  });
 }
 
 /** Mostly all that the server has; now and then one tool less, or nothing. */
@@ -108,10 +128,17 @@ function drawCall(temper: Temper, effect: ModelCallEffect, seen: Seen): CallOutc
 }
 
 /** Never more than the call may use: a provider keeps to its own limits. */
-function drawUsage(chance: Chance, { agent }: ModelCallEffect, { state, started, inputTokens }: Seen): Usage {
+function drawUsage(
+  chance: Chance,
+  { agent }: ModelCallEffect,
+  { state, started, inputTokens }: Seen,
+): Usage {
   const rules = state.turn?.rules.agents[agent];
   const hosted_uses = drawUses(chance, started);
-  const input_tokens = chance.int(Math.floor(inputTokens / 4), inputTokens + (rules ? tokensOf(hosted_uses, rules) : 0));
+  const input_tokens = chance.int(
+    Math.floor(inputTokens / 4),
+    inputTokens + (rules ? tokensOf(hosted_uses, rules) : 0),
+  );
   const cached_tokens = chance.is(0.3) ? chance.int(0, input_tokens) : 0;
   const written = chance.is(0.3) ? chance.int(0, input_tokens - cached_tokens) : 0;
   const output_tokens = chance.int(0, started.max_output_tokens);

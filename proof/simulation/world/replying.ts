@@ -25,7 +25,9 @@ export function drawReply(temper: Temper, effect: ModelCallEffect, seen: Seen): 
   const isWithheld = has("withheld_replies") && chance.is(0.15);
   // As often as not there is something in it that would count if it were not held back.
   const reply = isWithheld && chance.is(0.5) ? base : spoken(drawing, base);
-  return isWithheld ? { ...reply, stopReason: chance.pick(["content_filter", "refusal"] as const) } : reply;
+  return isWithheld
+    ? { ...reply, stopReason: chance.pick(["content_filter", "refusal"] as const) }
+    : reply;
 }
 
 function spoken(drawing: Drawing, base: Reply): Reply {
@@ -38,7 +40,11 @@ function spoken(drawing: Drawing, base: Reply): Reply {
     case "judgement":
       return {
         ...base,
-        verdict: chance.pick([null, { restart: false }, { restart: true, reason: "shallow", instructions: "dig deeper" }]),
+        verdict: chance.pick([
+          null,
+          { restart: false },
+          { restart: true, reason: "shallow", instructions: "dig deeper" },
+        ]),
       };
     case "personas":
       return { ...base, personas: drawPersonas(drawing) };
@@ -52,13 +58,22 @@ function coordination(drawing: Drawing, base: Reply): Reply {
   const decisions = silent ? [] : drawDecisions(drawing);
   const tools = drawTools(drawing, 0.35);
   const thinksFirst = tools.length > 0 && chance.is(0.6);
-  const stopReason = chance.weighted({ tool_calls: 20, stop: 8, unknown: 1, length: silent ? 4 : 1 });
+  const stopReason = chance.weighted({
+    tool_calls: 20,
+    stop: 8,
+    unknown: 1,
+    length: silent ? 4 : 1,
+  });
   return { ...base, stopReason, tools, decisions: thinksFirst ? [] : decisions };
 }
 
 /** Notes, or nothing; now and then a model decides although it was offered nothing to decide with. */
 function research({ temper: { chance } }: Drawing, base: Reply): Reply {
-  return { ...base, text: chance.is(0.8) ? drawText(chance) : "", stopReason: chance.pick(["stop", "stop", "length"] as const) };
+  return {
+    ...base,
+    text: chance.is(0.8) ? drawText(chance) : "",
+    stopReason: chance.pick(["stop", "stop", "length"] as const),
+  };
 }
 
 function presentation(drawing: Drawing, base: Reply): Reply {
@@ -70,7 +85,10 @@ function presentation(drawing: Drawing, base: Reply): Reply {
 }
 
 /** The provider's ids are unique within the round: the call's own id makes them so. */
-function drawTools({ temper: { chance, has }, effect }: Drawing, rate: number): { toolCall: string; name: string }[] {
+function drawTools(
+  { temper: { chance, has }, effect }: Drawing,
+  rate: number,
+): { toolCall: string; name: string }[] {
   if (!has("tools") || !chance.is(rate)) return [];
   const many = chance.weighted({ one: 60, few: 30, dozen: 8, flood: has("stubborn") ? 20 : 1 });
   const number = { one: 1, few: 3, dozen: 12, flood: 70 }[many];
@@ -83,9 +101,13 @@ function drawTools({ temper: { chance, has }, effect }: Drawing, rate: number): 
 function drawDecisions(drawing: Drawing): Decision[] {
   const { chance, character } = drawing.temper;
   if (character === "careless" && chance.is(0.6)) return drawMistake(drawing);
-  const hasOwn = answered(drawing.seen.state).some(({ agent }) => agent.index === drawing.effect.agent);
+  const hasOwn = answered(drawing.seen.state).some(
+    ({ agent }) => agent.index === drawing.effect.agent,
+  );
   if (!hasOwn) return [newAnswer(drawing, drawText(chance))];
-  const votes = chance.is({ agreeable: 0.9, improver: 0.55, careless: 0.6, stubborn: 0.05 }[character]);
+  const votes = chance.is(
+    { agreeable: 0.9, improver: 0.55, careless: 0.6, stubborn: 0.05 }[character],
+  );
   return [votes ? vote(drawing) : newAnswer(drawing, nextText(drawing))];
 }
 
@@ -134,20 +156,27 @@ function drawMistake(drawing: Drawing): Decision[] {
   }
 }
 
-const newAnswer = ({ effect }: Drawing, content: string): Extract<Decision, { name: "new_answer" }> => ({
+const newAnswer = (
+  { effect }: Drawing,
+  content: string,
+): Extract<Decision, { name: "new_answer" }> => ({
   name: "new_answer",
   tool_call: `${effect.id}_answer`,
   content,
 });
 
-function vote({ temper: { chance }, effect, seen }: Drawing, alias?: string): Extract<Decision, { name: "vote" }> {
+function vote(
+  { temper: { chance }, effect, seen }: Drawing,
+  alias?: string,
+): Extract<Decision, { name: "vote" }> {
   const known = answered(seen.state).map((other) => other.alias);
   const chosen = alias ?? (known.length > 0 ? chance.pick(known) : "agent1");
   return { name: "vote", tool_call: `${effect.id}_vote`, alias: chosen, reason: drawText(chance) };
 }
 
 /** Of somebody in the team, who may have answered or not. */
-const anyAlias = ({ temper: { chance }, seen }: Drawing): string => chance.pick(seen.state.turn?.aliases ?? ["agent1"]);
+const anyAlias = ({ temper: { chance }, seen }: Drawing): string =>
+  chance.pick(seen.state.turn?.aliases ?? ["agent1"]);
 
 /** A text that somebody submitted already. */
 function knownText({ temper: { chance }, seen }: Drawing): string {
@@ -158,5 +187,7 @@ function knownText({ temper: { chance }, seen }: Drawing): string {
 function drawPersonas({ temper: { chance }, seen }: Drawing): Record<string, string> | null {
   const aliases = seen.state.turn?.aliases ?? [];
   if (chance.is(0.2)) return null;
-  return Object.fromEntries(aliases.filter(() => chance.is(0.8)).map((alias) => [alias, `a ${drawText(chance)} thinker`]));
+  return Object.fromEntries(
+    aliases.filter(() => chance.is(0.8)).map((alias) => [alias, `a ${drawText(chance)} thinker`]),
+  );
 }

@@ -74,7 +74,12 @@ export const answers = (content: string, timing: Timing = {}): Step =>
 /** `place` is the author's place in the team, from 1. */
 export const votesFor = (place: number, reason: string, timing: Timing = {}): Step =>
   decides(
-    ({ state }, call) => ({ name: "vote", tool_call: `${call}_vote`, alias: state.turn?.aliases[place - 1] ?? "", reason }),
+    ({ state }, call) => ({
+      name: "vote",
+      tool_call: `${call}_vote`,
+      alias: state.turn?.aliases[place - 1] ?? "",
+      reason,
+    }),
     timing,
   );
 
@@ -101,7 +106,10 @@ export const afterSearching = (query: string, { reply, ...step }: Step): Step =>
   }),
 });
 
-export const says = (text: string, timing: Timing = {}): Step => ({ ...timing, reply: () => ({ text }) });
+export const says = (text: string, timing: Timing = {}): Step => ({
+  ...timing,
+  reply: () => ({ text }),
+});
 
 export const hangs = (partial?: string): Step => ({
   afterMs: Number.POSITIVE_INFINITY,
@@ -111,13 +119,23 @@ export const hangs = (partial?: string): Step => ({
 /** By place in the team, from 1. */
 export const assignsPersonas = (personas: readonly string[]): Step => ({
   reply: ({ state }) => ({
-    personas: Object.fromEntries(personas.map((persona, index) => [state.turn?.aliases[index] ?? "", persona])),
+    personas: Object.fromEntries(
+      personas.map((persona, index) => [state.turn?.aliases[index] ?? "", persona]),
+    ),
   }),
 });
 
 /** For a name that nobody has. */
 export const votesForNobody = (): Step =>
-  decides((_, call) => ({ name: "vote", tool_call: `${call}_vote`, alias: "agent9", reason: "It is the best." }), {});
+  decides(
+    (_, call) => ({
+      name: "vote",
+      tool_call: `${call}_vote`,
+      alias: "agent9",
+      reason: "It is the best.",
+    }),
+    {},
+  );
 
 export const submits = (): Step => ({ reply: () => ({ verdict: { restart: false } }) });
 

@@ -24,7 +24,11 @@ export function scriptedWorld({ steps, listings = [], news = [], heldMs }: Scrip
   return {
     prepare: (effect) => {
       const held = effect.type === "model_call" && done[effect.agent] === 0 ? heldMs : undefined;
-      return { afterMs: held ?? 1, inputTokens: INPUT_TOKENS, ...(held !== undefined && { heldMs: held }) };
+      return {
+        afterMs: held ?? 1,
+        inputTokens: INPUT_TOKENS,
+        ...(held !== undefined && { heldMs: held }),
+      };
     },
     call: (effect, seen) => perform(nextStep(effect), { effect, seen }),
     tool: () => ({ afterMs: 300, outcome: "ok", news }),
@@ -53,10 +57,22 @@ export function scriptedWorld({ steps, listings = [], news = [], heldMs }: Scrip
   }
 }
 
-function perform({ afterMs, partial, reply, failure }: Step, { effect, seen }: { effect: Effect; seen: Seen }): CallOutcome {
+function perform(
+  { afterMs, partial, reply, failure }: Step,
+  { effect, seen }: { effect: Effect; seen: Seen },
+): CallOutcome {
   const usage = usageOf(seen);
-  const shared = { headersMs: FIRST_BYTE_MS, afterMs: afterMs ?? 1_000 + 100 * effect.agent, partial: partial ?? null };
-  if (failure) return { ...shared, charged: failure.reached ? usage : null, ends: { type: "failure", failure } };
+  const shared = {
+    headersMs: FIRST_BYTE_MS,
+    afterMs: afterMs ?? 1_000 + 100 * effect.agent,
+    partial: partial ?? null,
+  };
+  if (failure)
+    return {
+      ...shared,
+      charged: failure.reached ? usage : null,
+      ends: { type: "failure", failure },
+    };
   const said = { ...silence, usage, ...reply?.(seen, effect.id) };
   return { ...shared, charged: usage, ends: { type: "reply", reply: said } };
 }
@@ -80,7 +96,8 @@ export function play(script: Script): Shell {
     timeoutMs: script.timeoutMs ?? null,
   });
   if (script.cancelAfterMs !== undefined) shell.cancelAt(shell.now + script.cancelAfterMs);
-  if (script.crashAfterMs !== undefined) shell.timeline.schedule(shell.now + script.crashAfterMs, () => shell.crash());
+  if (script.crashAfterMs !== undefined)
+    shell.timeline.schedule(shell.now + script.crashAfterMs, () => shell.crash());
   shell.finish();
   return shell;
 }

@@ -105,12 +105,15 @@ export class Shell {
     if (events.length === 0) return this.#performer.sync();
     const begun = new Set<string>();
     for (const [nth, event] of events.entries()) {
-      const begins = event.type === "presentation.started" || (event.type === "round.started" && event.carries === undefined);
+      const begins =
+        event.type === "presentation.started" ||
+        (event.type === "round.started" && event.carries === undefined);
       if (begins) begun.add(event.agent);
       if (event.type !== "answer.submitted" && event.type !== "presentation.completed") continue;
       const files = seen.read.get(event.agent);
       const isFresh = files && begun.has(event.agent);
-      if (files !== undefined) this.files.set(this.log.length + nth + 1, isFresh ? { files: 0, changed: false } : files);
+      if (files !== undefined)
+        this.files.set(this.log.length + nth + 1, isFresh ? { files: 0, changed: false } : files);
     }
     this.state = this.append(events);
     if (this.#world.diesNow()) this.crash();
@@ -118,7 +121,10 @@ export class Shell {
   }
 
   /** Agents' workspaces, asked of the world only where the rules ask, and what it said. */
-  #workspaces(): { view: Record<number, WorkspaceFacts | null>; read: Map<string, WorkspaceFacts | null> } {
+  #workspaces(): {
+    view: Record<number, WorkspaceFacts | null>;
+    read: Map<string, WorkspaceFacts | null>;
+  } {
     const view: Record<number, WorkspaceFacts | null> = {};
     const read = new Map<string, WorkspaceFacts | null>();
     const look = (index: number, id: string): WorkspaceFacts | null => {
@@ -172,7 +178,8 @@ export class Shell {
     const next = this.timeline.nextAt();
     const due = timer === null ? null : this.#alarmAt(timer);
     if (due !== null && (next === null || due <= next)) return this.#clock(due, timer);
-    if (next === null) throw new StuckError("nothing is left to happen, and the turn has not ended");
+    if (next === null)
+      throw new StuckError("nothing is left to happen, and the turn has not ended");
     this.timeline.runNext();
   }
 
@@ -198,6 +205,7 @@ export class Shell {
     const before = this.state;
     this.input({ type: "clock" });
     const next = nextTimerAt(this.state, this.now);
-    if (this.state === before && next !== null && next <= this.now) this.faults.push(`the timer at ${next} rings for ever`);
+    if (this.state === before && next !== null && next <= this.now)
+      this.faults.push(`the timer at ${next} rings for ever`);
   }
 }

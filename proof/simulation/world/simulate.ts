@@ -15,7 +15,11 @@ export function simulate(situation: Situation, recovered: Recovery = () => {}): 
   return shell;
 }
 
-function runTurn(shell: Shell, situation: Situation, { turn, chance }: { turn: number; chance: Chance }): void {
+function runTurn(
+  shell: Shell,
+  situation: Situation,
+  { turn, chance }: { turn: number; chance: Chance },
+): void {
   const { features } = situation;
   shell.cancelAskedAfter = undefined;
   shell.input({
@@ -24,7 +28,8 @@ function runTurn(shell: Shell, situation: Situation, { turn, chance }: { turn: n
     question: "Which way leads through the hills?",
     parentTurn: turn === 1 ? null : turn - 1,
     budget: drawBudget(situation),
-    timeoutMs: features.includes("short_deadline") && chance.is(0.5) ? chance.latency(100, 30_000) : null,
+    timeoutMs:
+      features.includes("short_deadline") && chance.is(0.5) ? chance.latency(100, 30_000) : null,
   });
   if (features.includes("cancel")) shell.cancelAt(shell.now + chance.latency(1, 120_000));
   if (features.includes("crashes")) {

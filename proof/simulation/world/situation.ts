@@ -1,4 +1,11 @@
-import type { AgentRules, Budget, HostedToolRule, Price, TeamRules, ToolRule } from "../../../src/protocol/team";
+import type {
+  AgentRules,
+  Budget,
+  HostedToolRule,
+  Price,
+  TeamRules,
+  ToolRule,
+} from "../../../src/protocol/team";
 import { Chance } from "../../../simulated/chance";
 
 /** Kinds of trouble and rules a run may have. Each run draws its own subset, so that rare pairs meet too. */
@@ -59,7 +66,11 @@ export function rulesSituationOf(seed: number): Situation {
   const chance = new Chance(seed * 40_503);
   const rate = chance.pick([0.05, 0.15, 0.3]);
   const aim = chance.is(0.5) ? chance.pick(AIMS) : [];
-  return { seed, agents: chance.int(1, 5), features: FEATURES.filter((feature) => aim.includes(feature) || chance.is(rate)) };
+  return {
+    seed,
+    agents: chance.int(1, 5),
+    features: FEATURES.filter((feature) => aim.includes(feature) || chance.is(rate)),
+  };
 }
 
 export const TOOLS: readonly ToolRule[] = [
@@ -87,10 +98,14 @@ export function drawTeam({ seed, agents, features }: Situation): TeamRules {
   const has = (feature: Feature): boolean => features.includes(feature);
   return {
     agents: Array.from({ length: agents }, (_, index) => drawAgent(index, { chance, has })),
-    max_new_answers_per_agent: has("few_answers") ? chance.int(1, 2) : chance.int(2, has("stubborn") ? 30 : 5),
+    max_new_answers_per_agent: has("few_answers")
+      ? chance.int(1, 2)
+      : chance.int(2, has("stubborn") ? 30 : 5),
     max_new_answers_global: has("few_answers") && chance.is(0.5) ? chance.int(1, agents + 2) : null,
     fairness_lead_cap_answers: chance.is(0.7) ? chance.int(0, 2) : null,
-    answer_novelty_requirement: has("novelty") ? chance.pick(["balanced", "strict"] as const) : "lenient",
+    answer_novelty_requirement: has("novelty")
+      ? chance.pick(["balanced", "strict"] as const)
+      : "lenient",
     max_midstream_injections_per_round: has("few_injections") ? chance.int(0, 1) : 2,
     defer_voting_until_all_answered: has("defer_voting"),
     skip_coordination: has("skip"),
@@ -100,21 +115,30 @@ export function drawTeam({ seed, agents, features }: Situation): TeamRules {
     personas: has("personas"),
     orchestrator_timeout_ms: has("short_deadline") ? chance.latency(500, 60_000) : 1_800_000,
     ...drawRoundLimits(chance),
-    initial_round_timeout_ms: chance.is(0.3) ? chance.latency(1_000, 300_000) : chance.pick([null, 600_000]),
+    initial_round_timeout_ms: chance.is(0.3)
+      ? chance.latency(1_000, 300_000)
+      : chance.pick([null, 600_000]),
   };
 }
 
 /** Small enough to be met now and then. */
 export const drawRoundLimits = (chance: Chance) => ({
   max_calls_per_round: chance.is(0.4) ? chance.int(1, 8) : chance.pick([50, 200]),
-  ...(chance.is(0.7) && { subsequent_round_timeout_ms: chance.is(0.4) ? chance.latency(1_000, 200_000) : null }),
+  ...(chance.is(0.7) && {
+    subsequent_round_timeout_ms: chance.is(0.4) ? chance.latency(1_000, 200_000) : null,
+  }),
   ...(chance.is(0.7) && { round_timeout_grace_ms: chance.pick([0, 2_000, 120_000]) }),
 });
 
 /** Rules that a few teams have, drawn apart from all else: the rest of a situation stays as it is. */
-export function drawShortcuts(seed: number): Pick<TeamRules, "disable_injection" | "reuse_winning_answer"> {
+export function drawShortcuts(
+  seed: number,
+): Pick<TeamRules, "disable_injection" | "reuse_winning_answer"> {
   const chance = new Chance(seed + 7_919);
-  return { ...(chance.is(0.1) && { disable_injection: true }), ...(chance.is(0.1) && { reuse_winning_answer: true }) };
+  return {
+    ...(chance.is(0.1) && { disable_injection: true }),
+    ...(chance.is(0.1) && { reuse_winning_answer: true }),
+  };
 }
 
 type Draw = { chance: Chance; has: (feature: Feature) => boolean };
@@ -131,7 +155,9 @@ function drawAgent(index: number, { chance, has }: Draw): AgentRules {
     workspace: chance.is(0.5),
     tools: has("tools") ? TOOLS.filter(() => chance.is(0.75)) : [],
     ...(has("tools") && index % 2 === 1 ? { tool_servers: ["box"] } : {}),
-    ...(has("hosted_tools") || has("research") ? { hosted_tools: HOSTED_TOOLS.filter(() => chance.is(0.6)) } : {}),
+    ...(has("hosted_tools") || has("research")
+      ? { hosted_tools: HOSTED_TOOLS.filter(() => chance.is(0.6)) }
+      : {}),
     ...(has("research") && chance.is(0.7) ? { hosted_alone: true } : {}),
   };
 }
@@ -146,7 +172,10 @@ function drawPrice(chance: Chance): Price {
   };
   if (!chance.is(0.2)) return rates;
   const twice = Object.entries(rates).map(([name, rate]) => [name, 2 * rate]);
-  return { ...rates, long_prompt: { ...rates, ...Object.fromEntries(twice), above: chance.int(500, 5_000) } };
+  return {
+    ...rates,
+    long_prompt: { ...rates, ...Object.fromEntries(twice), above: chance.int(500, 5_000) },
+  };
 }
 
 export function drawBudget({ seed, features }: Situation): Budget {

@@ -43,14 +43,22 @@ export const STORIES: Readonly<Record<string, Script>> = {
   "improved-answer-with-injection": {
     rules: teamOf(3, { agents: [member(1, { tools: readsFiles }), member(2), member(3)] }),
     steps: [
-      [answers("Follow the river."), usesTool("read_file", { afterMs: 1_500 }), votesFor(2, "It adds the pass.")],
+      [
+        answers("Follow the river."),
+        usesTool("read_file", { afterMs: 1_500 }),
+        votesFor(2, "It adds the pass."),
+      ],
       [
         answers("Take the ridge."),
         answers("Follow the river, then the ridge to the pass.", { afterMs: 1_600 }),
         votesFor(2, "Nothing is missing."),
         says("Follow the river, then the ridge."),
       ],
-      [answers("Take the road."), votesFor(1, "The river is safe.", { afterMs: 500 }), votesFor(2, "Better still.")],
+      [
+        answers("Take the road."),
+        votesFor(1, "The river is safe.", { afterMs: 500 }),
+        votesFor(2, "Better still."),
+      ],
     ],
   },
   tie: {
@@ -63,7 +71,11 @@ export const STORIES: Readonly<Record<string, Script>> = {
   "stale-vote": {
     rules: teamOf(2),
     steps: [
-      [answers("Go by the river."), votesFor(2, "The ridge is fast.", { afterMs: 4_000 }), votesFor(2, "Now with water.")],
+      [
+        answers("Go by the river."),
+        votesFor(2, "The ridge is fast.", { afterMs: 4_000 }),
+        votesFor(2, "Now with water."),
+      ],
       [
         answers("Go by the ridge."),
         answers("Go by the ridge and carry water."),
@@ -76,7 +88,11 @@ export const STORIES: Readonly<Record<string, Script>> = {
     rules: teamOf(3),
     steps: [
       [answers("Go by the river."), votesFor(1, "Safe."), says("Go by the river.")],
-      [failsWith("transient"), answers("Go by the ridge.", { afterMs: 700 }), votesFor(1, "Safer.")],
+      [
+        failsWith("transient"),
+        answers("Go by the ridge.", { afterMs: 700 }),
+        votesFor(1, "Safer."),
+      ],
       [failsWith("bad_credentials", { afterMs: 300 })],
     ],
   },
@@ -115,12 +131,22 @@ export const STORIES: Readonly<Record<string, Script>> = {
         votesFor(1, "Names both."),
         says("Go by the river to the pass."),
       ],
-      [answers("Go by the ridge."), votesFor(1, "Safer."), answers("Go by the ridge to the pass."), votesFor(1, "Names both.")],
+      [
+        answers("Go by the ridge."),
+        votesFor(1, "Safer."),
+        answers("Go by the ridge to the pass."),
+        votesFor(1, "Names both."),
+      ],
     ],
   },
   "single-agent": {
     rules: teamOf(1, { skip_coordination: true, agents: [member(1, { tools: readsFiles })] }),
-    steps: [[usesTool("read_file"), says("Go by the river; the map shows a ford.", { partial: "Go by the" })]],
+    steps: [
+      [
+        usesTool("read_file"),
+        says("Go by the river; the map shows a ford.", { partial: "Go by the" }),
+      ],
+    ],
   },
   "hosted-tools": {
     rules: teamOf(2, { agents: [member(1, searches), member(2, searches)] }),
@@ -152,7 +178,12 @@ export const STORIES: Readonly<Record<string, Script>> = {
     crashAfterMs: 500,
     steps: [
       [answers("lost with the service"), answers("Go by the river."), votesFor(2, "Fast.")],
-      [answers("lost with the service"), answers("Go by the ridge."), votesFor(2, "Fast."), says("Go by the ridge.")],
+      [
+        answers("lost with the service"),
+        answers("Go by the ridge."),
+        votesFor(2, "Fast."),
+        says("Go by the ridge."),
+      ],
     ],
   },
   "refusals-and-nudges": {
@@ -171,7 +202,10 @@ export const STORIES: Readonly<Record<string, Script>> = {
   },
   "nobody-answers": {
     rules: teamOf(2),
-    steps: [[failsWith("quota"), failsWith("content_filter"), failsWith("quota")], [failsWith("unknown_model")]],
+    steps: [
+      [failsWith("quota"), failsWith("content_filter"), failsWith("quota")],
+      [failsWith("unknown_model")],
+    ],
   },
   personas: {
     rules: teamOf(2, { personas: true }),
@@ -220,24 +254,50 @@ export const STORIES: Readonly<Record<string, Script>> = {
         server: "box",
         version: "2026-07-28",
         problem: null,
-        tools: [{ name: "mcp__box__look", acts_outside: false, idempotent: true, tool: "look", hash: "4f53cda1" }],
+        tools: [
+          {
+            name: "mcp__box__look",
+            acts_outside: false,
+            idempotent: true,
+            tool: "look",
+            hash: "4f53cda1",
+          },
+        ],
         refused: [],
       },
     ],
     crashAfterMs: 1_250,
     steps: [
-      [usesTool("mcp__box__look"), answers("Go by the river."), votesFor(1, "Safe."), says("Go by the river.")],
+      [
+        usesTool("mcp__box__look"),
+        answers("Go by the river."),
+        votesFor(1, "Safe."),
+        says("Go by the river."),
+      ],
       [usesTool("run_command"), answers("Go by the ridge."), votesFor(1, "Safer.")],
     ],
   },
   "asked-by-a-server": {
     rules: teamOf(1, { skip_coordination: true, agents: [member(1, { tools: readsFiles })] }),
     news: [
-      { type: "progress", origin: "https://maps.example.com", progress: 1, total: 2, message: "reads the map" },
+      {
+        type: "progress",
+        origin: "https://maps.example.com",
+        progress: 1,
+        total: 2,
+        message: "reads the map",
+      },
       {
         type: "input_asked",
         origin: "https://maps.example.com",
-        requests: [{ kind: "url", message: "Sign in to see the map.", url: "https://maps.example.com/sign-in", refused: null }],
+        requests: [
+          {
+            kind: "url",
+            message: "Sign in to see the map.",
+            url: "https://maps.example.com/sign-in",
+            refused: null,
+          },
+        ],
       },
     ],
     steps: [[usesTool("read_file"), says("Go by the river; the map shows a ford.")]],

@@ -12,5 +12,7 @@ export type Temper = { chance: Chance; has: (feature: Feature) => boolean; chara
 export function answered(state: SessionState): { alias: string; agent: AgentState }[] {
   const { turn } = state;
   if (!turn) return [];
-  return turn.attempt.agents.flatMap((agent) => (agent.answers > 0 ? [{ alias: turn.aliases[agent.index] ?? "", agent }] : []));
+  return turn.attempt.agents.flatMap((agent) =>
+    agent.answers > 0 ? [{ alias: turn.aliases[agent.index] ?? "", agent }] : [],
+  );
 }

@@ -7,11 +7,14 @@ const WORDS =
 
 /** A text of a few words out of a small stock, so that equal and similar answers come up. */
 export function drawText(chance: Chance): string {
-  return Array.from({ length: chance.int(1, 9) }, () => chance.pick(WORDS)).join(chance.is(0.1) ? " \n " : " ");
+  return Array.from({ length: chance.int(1, 9) }, () => chance.pick(WORDS)).join(
+    chance.is(0.1) ? " \n " : " ",
+  );
 }
 
 /** A final text; a few are too long to be shown whole. */
-export const drawFinal = (chance: Chance): string => (chance.is(0.02) ? "long final words ".repeat(16_000) : drawText(chance));
+export const drawFinal = (chance: Chance): string =>
+  chance.is(0.02) ? "long final words ".repeat(16_000) : drawText(chance);
 
 /** What agents should not submit. */
 export function drawUnusable(chance: Chance): string {

@@ -41,7 +41,8 @@ export class Timeline {
   #first(): Happening | undefined {
     let first: Happening | undefined;
     for (const other of this.#happenings) {
-      if (!first || other.at < first.at || (other.at === first.at && other.order < first.order)) first = other;
+      if (!first || other.at < first.at || (other.at === first.at && other.order < first.order))
+        first = other;
     }
     return first;
   }

@@ -21,9 +21,16 @@ export type World = {
   prepare(effect: Effect): { afterMs: number; inputTokens: number; heldMs?: number };
   call(effect: ModelCallEffect, seen: Seen): CallOutcome;
   /** `news`: what it tells people on the way, at even distances. */
-  tool(effect: ToolCallEffect): { afterMs: number; outcome: "ok" | "error" | "unknown"; news: readonly ToolNews[] };
+  tool(effect: ToolCallEffect): {
+    afterMs: number;
+    outcome: "ok" | "error" | "unknown";
+    news: readonly ToolNews[];
+  };
   /** What the agent's tool servers say, and when. */
-  listing(effect: ToolListingEffect, rules: AgentRules): { afterMs: number; servers: ToolsListing[] };
+  listing(
+    effect: ToolListingEffect,
+    rules: AgentRules,
+  ): { afterMs: number; servers: ToolsListing[] };
   /** What they say anew while a tool runs; null: nothing. */
   relisting(agent: number, rules: AgentRules): ToolsListing[] | null;
   /** The agent's workspace; null: not known. */

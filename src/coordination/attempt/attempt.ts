@@ -25,7 +25,15 @@ export function advanceCoordination(draft: Draft): void {
 /** One agent, or a team told not to coordinate: its first agent presents. */
 function skip(draft: Draft): void {
   const { id } = draft.agent(0);
-  draft.add({ type: "attempt.settled", ...draft.here(), winner: id, label: null, tally: {}, tie: false, ended_by: "skipped" });
+  draft.add({
+    type: "attempt.settled",
+    ...draft.here(),
+    winner: id,
+    label: null,
+    tally: {},
+    tie: false,
+    ended_by: "skipped",
+  });
 }
 
 /** Why coordination ends now; null while it goes on. */
@@ -40,9 +48,12 @@ function ending(draft: Draft): EndedBy | null {
 /** Nothing is in flight, and every live agent that has not voted waits for money, or for one that does. */
 function isBudgetUsedUp(draft: Draft, live: readonly AgentState[]): boolean {
   if (Object.keys(draft.turn.inFlight).length > 0) return false;
-  const graceIsOn = draft.attempt.graceEndsAt !== null && !draft.turn.rules.defer_voting_until_all_answered;
+  const graceIsOn =
+    draft.attempt.graceEndsAt !== null && !draft.turn.rules.defer_voting_until_all_answered;
   const stuck = live.filter((agent) => isUnaffordable(draft.turn, agent));
-  const waiting = live.filter((agent) => agent.round === null && agent.answers > 0 && !agent.released && !graceIsOn);
+  const waiting = live.filter(
+    (agent) => agent.round === null && agent.answers > 0 && !agent.released && !graceIsOn,
+  );
   const voted = live.filter(({ vote }) => vote !== null);
   return stuck.length > 0 && stuck.length + waiting.length + voted.length === live.length;
 }

@@ -40,10 +40,18 @@ export function evolveAgent(turn: TurnState, event: AgentEvent): AttemptState {
       return { ...attempt, agents: attempt.agents.map((agent) => ({ ...agent, vote: null })) };
     case "presentation.started": {
       const presenter = indexOf(turn, event.agent);
-      return { ...change(turn, event.agent, (agent) => startRound(agent, { ...event, purpose: "presentation" })), presenter };
+      return {
+        ...change(turn, event.agent, (agent) =>
+          startRound(agent, { ...event, purpose: "presentation" }),
+        ),
+        presenter,
+      };
     }
     case "presentation.completed":
-      return { ...change(turn, event.agent, (agent) => ({ ...agent, round: null })), final: finalText(turn, event) };
+      return {
+        ...change(turn, event.agent, (agent) => ({ ...agent, round: null })),
+        final: finalText(turn, event),
+      };
     case "answer.refused":
     case "vote.refused":
     case "vote.stale":
@@ -54,7 +62,13 @@ export function evolveAgent(turn: TurnState, event: AgentEvent): AttemptState {
 }
 
 type OwnEvent = EventOf<
-  "round.started" | "round.failed" | "round.nudged" | "vote.cast" | "answers.injected" | "agent.failed" | "agent.abstained"
+  | "round.started"
+  | "round.failed"
+  | "round.nudged"
+  | "vote.cast"
+  | "answers.injected"
+  | "agent.failed"
+  | "agent.abstained"
 >;
 
 function evolveOne(attempt: AttemptState, agent: AgentState, event: OwnEvent): AgentState {
@@ -67,12 +81,20 @@ function evolveOne(attempt: AttemptState, agent: AgentState, event: OwnEvent): A
       return withRound(agent, (round) => ({ ...round, nudges: event.nudge }));
     case "vote.cast": {
       const vote = { revision: event.revision, reason: event.reason };
-      return withRound({ ...agent, vote, lastVote: vote, failedRounds: 0 }, (round) => ({ ...round, status: "voted" }));
+      return withRound({ ...agent, vote, lastVote: vote, failedRounds: 0 }, (round) => ({
+        ...round,
+        status: "voted",
+      }));
     }
     case "answers.injected": {
       const midstream = event.via === "tool_result" ? 1 : 0;
-      const told = withRound(agent, (round) => ({ ...round, status: "calling", injections: round.injections + midstream }));
-      const reopened = event.via === "reopened" ? withRound(told, (round) => reopen(round, event.at)) : told;
+      const told = withRound(agent, (round) => ({
+        ...round,
+        status: "calling",
+        injections: round.injections + midstream,
+      }));
+      const reopened =
+        event.via === "reopened" ? withRound(told, (round) => reopen(round, event.at)) : told;
       return shownTo(attempt, reopened, event.labels);
     }
     case "agent.failed":
@@ -105,7 +127,8 @@ function answerSubmitted(turn: TurnState, event: EventOf<"answer.submitted">): A
     snapshot: event.snapshot,
     failedRounds: 0,
   }));
-  const graceEndsAt = answers.length === 2 ? graceEnd(attempt.startedAt, event.at) : attempt.graceEndsAt;
+  const graceEndsAt =
+    answers.length === 2 ? graceEnd(attempt.startedAt, event.at) : attempt.graceEndsAt;
   return { ...answered, answers, graceEndsAt };
 }
 
@@ -121,7 +144,10 @@ function finalText(turn: TurnState, event: EventOf<"presentation.completed">): F
 }
 
 /** Its vote was voided: the round has its time once more, and calls to decide in. */
-const reopen = ({ decisionCalls: _, ...round }: RoundState, at: number): RoundState => ({ ...round, startedAt: at });
+const reopen = ({ decisionCalls: _, ...round }: RoundState, at: number): RoundState => ({
+  ...round,
+  startedAt: at,
+});
 
 type RoundStart = { round: number; purpose: Purpose; at: number; carries?: number | undefined };
 
@@ -135,7 +161,15 @@ function startRound(
     purpose,
     status: "calling",
     calls: 0,
-    call: { number: 1, sent: 0, tries: 0, interruptions: 0, notBefore: 0, inFlight: false, deferred: null },
+    call: {
+      number: 1,
+      sent: 0,
+      tries: 0,
+      interruptions: 0,
+      notBefore: 0,
+      inFlight: false,
+      deferred: null,
+    },
     nudges: 0,
     injections: 0,
     tools: [],
@@ -150,15 +184,28 @@ function startRound(
 /** `seen` changes here alone: at the start of a round and at an injection, to the newest revision there is. */
 function shownTo(attempt: AttemptState, agent: AgentState, labels: readonly string[]): AgentState {
   if (labels.length === 0) return agent;
-  const revisions = attempt.answers.filter(({ label }) => labels.includes(label)).map(({ revision }) => revision);
-  return { ...agent, seen: newestRevision(attempt), shown: [...new Set([...agent.shown, ...revisions])] };
+  const revisions = attempt.answers
+    .filter(({ label }) => labels.includes(label))
+    .map(({ revision }) => revision);
+  return {
+    ...agent,
+    seen: newestRevision(attempt),
+    shown: [...new Set([...agent.shown, ...revisions])],
+  };
 }
 
 function withRound(agent: AgentState, update: (round: RoundState) => RoundState): AgentState {
   return agent.round ? { ...agent, round: update(agent.round) } : agent;
 }
 
-function change(turn: TurnState, id: string, update: (agent: AgentState) => AgentState): AttemptState {
+function change(
+  turn: TurnState,
+  id: string,
+  update: (agent: AgentState) => AgentState,
+): AttemptState {
   const index = indexOf(turn, id);
-  return { ...turn.attempt, agents: turn.attempt.agents.with(index, update(agentAt(turn.attempt, index))) };
+  return {
+    ...turn.attempt,
+    agents: turn.attempt.agents.with(index, update(agentAt(turn.attempt, index))),
+  };
 }

@@ -15,10 +15,18 @@ export function awaitPersonas(draft: Draft): boolean {
   const exhausted = workLeft(draft.turn) <= 0 && !agent.round?.call.inFlight;
   if (agent.round === null && !exhausted) {
     const place = { ...draft.of(0), round: agent.rounds + 1 };
-    draft.add({ type: "round.started", ...place, purpose: "personas", labels: [], cause: "first", workspace: null });
+    draft.add({
+      type: "round.started",
+      ...place,
+      purpose: "personas",
+      labels: [],
+      cause: "first",
+      workspace: null,
+    });
     return true;
   }
-  if (!exhausted && draft.at < personasEnd(draft.turn) && !isUnaffordable(draft.turn, agent)) return true;
+  if (!exhausted && draft.at < personasEnd(draft.turn) && !isUnaffordable(draft.turn, agent))
+    return true;
   cancelEffects(draft, agent.index, "personas_timeout");
   skipPersonas(draft);
   return false;

@@ -41,8 +41,13 @@ function begin(draft: Draft, winner: number): void {
     label: answer?.label ?? null,
     workspace: workspaceOf(draft, winner),
   });
-  if (answer && draft.turn.rules.reuse_winning_answer) return present(draft, winner, asItIs(answer, null));
-  if (agent.failed) fallBack(draft, { code: "winner_failed", message: "The winner failed before it could present." });
+  if (answer && draft.turn.rules.reuse_winning_answer)
+    return present(draft, winner, asItIs(answer, null));
+  if (agent.failed)
+    fallBack(draft, {
+      code: "winner_failed",
+      message: "The winner failed before it could present.",
+    });
 }
 
 /** The files that the presenter begins with; null where it has none. */
@@ -55,21 +60,37 @@ function workspaceOf(draft: Draft, winner: number): string | null {
 /** What keeps the presenter from going on; null if nothing does. */
 function obstacle(draft: Draft, presenter: number): Problem | null {
   const agent = draft.agent(presenter);
-  if (draft.at >= draft.turn.deadlineAt) return { code: "deadline", message: "The turn's time is up." };
-  if (isUnaffordable(draft.turn, agent)) return { code: "budget", message: "The turn's budget is used up." };
+  if (draft.at >= draft.turn.deadlineAt)
+    return { code: "deadline", message: "The turn's time is up." };
+  if (isUnaffordable(draft.turn, agent))
+    return { code: "budget", message: "The turn's budget is used up." };
   const time = roundTime(draft.turn, agent);
-  if (time && draft.at >= time.endsAt) return { code: "round_timeout", message: "The time for the presentation is up." };
+  if (time && draft.at >= time.endsAt)
+    return { code: "round_timeout", message: "The time for the presentation is up." };
   return null;
 }
 
 /** The presenter's reply: more tools, the final text, or a reason to present the winning answer as it is. */
-export function presentationReplied(draft: Draft, index: number, { reply, decides }: { reply: Reply; decides: boolean }): void {
+export function presentationReplied(
+  draft: Draft,
+  index: number,
+  { reply, decides }: { reply: Reply; decides: boolean },
+): void {
   if (decides) refuseTools(draft, index);
   const problem = unusable(decides ? { ...reply, tools: [] } : reply);
-  if (problem) return fallBack(draft, decides && problem.code === "empty" ? presentationProblem(draft, index) : problem);
+  if (problem)
+    return fallBack(
+      draft,
+      decides && problem.code === "empty" ? presentationProblem(draft, index) : problem,
+    );
   if (!decides && reply.tools.length > 0) return requestTools(draft, index);
   const textFile = textFileOf(draft, index, reply);
-  present(draft, index, { content: shownFinal(reply.text, textFile), source: "presentation", fallback: null }, textFile);
+  present(
+    draft,
+    index,
+    { content: shownFinal(reply.text, textFile), source: "presentation", fallback: null },
+    textFile,
+  );
 }
 
 /** The file in which a long final text is kept whole; null: it is not long, or cannot be kept. */
@@ -82,20 +103,26 @@ function textFileOf(draft: Draft, index: number, { text, storable }: Reply): str
 /** Why a presentation ends whose last call, without tools, brought no text. */
 function presentationProblem(draft: Draft, index: number): Problem {
   const calls = callsPerRound(draft.turn);
-  if (draft.round(index).calls > calls) return { code: "call_cap", message: `The presenter used all ${calls} calls.` };
+  if (draft.round(index).calls > calls)
+    return { code: "call_cap", message: `The presenter used all ${calls} calls.` };
   if (workLeft(draft.turn) <= 0) return effectsProblem(draft.turn);
   return { code: "round_timeout", message: "The presenter wrote no final text in time." };
 }
 
 function unusable({ stopReason, text, tools }: Reply): Problem | null {
-  if (stopReason === "length") return { code: "length", message: "The final text was cut at its output limit." };
+  if (stopReason === "length")
+    return { code: "length", message: "The final text was cut at its output limit." };
   if (isWithheld(stopReason)) {
     return { code: stopReason, message: "The final text was withheld by its provider." };
   }
   if (!isWhole(stopReason)) {
-    return { code: "unknown_ending", message: "Its provider did not say in a known way that the final text is complete." };
+    return {
+      code: "unknown_ending",
+      message: "Its provider did not say in a known way that the final text is complete.",
+    };
   }
-  if (tools.length === 0 && text.trim() === "") return { code: "empty", message: "The final text was empty." };
+  if (tools.length === 0 && text.trim() === "")
+    return { code: "empty", message: "The final text was empty." };
   return null;
 }
 
@@ -112,31 +139,70 @@ export function fallBack(draft: Draft, problem: Problem): void {
   if (answer) present(draft, presenter, asItIs(answer, problem.code));
   else if (draft.turn.rejected) completeTurn(draft);
   else if (partial)
-    present(draft, presenter, { content: truncateTo(LIMITS.finalBytes, partial), source: "partial", fallback: problem.code });
+    present(draft, presenter, {
+      content: truncateTo(LIMITS.finalBytes, partial),
+      source: "partial",
+      fallback: problem.code,
+    });
   else failTurn(draft, [{ agent: draft.agent(presenter).id, ...problem }]);
 }
 
-const asItIs = ({ content }: Answer, fallback: string | null): Presented => ({ content, source: "answer", fallback });
+const asItIs = ({ content }: Answer, fallback: string | null): Presented => ({
+  content,
+  source: "answer",
+  fallback,
+});
 
-type Presented = { content: string; source: "presentation" | "answer" | "partial"; fallback: string | null };
+type Presented = {
+  content: string;
+  source: "presentation" | "answer" | "partial";
+  fallback: string | null;
+};
 
-function present(draft: Draft, index: number, presented: Presented, textFile: string | null = null): void {
+function present(
+  draft: Draft,
+  index: number,
+  presented: Presented,
+  textFile: string | null = null,
+): void {
   const tools = [...(draft.agent(index).round?.executed ?? [])];
   const label = finalLabel(index);
   const files =
     textFile === null
-      ? filesWith(draft, index, { label, isReused: presented.source === "answer" && presented.fallback === null })
+      ? filesWith(draft, index, {
+          label,
+          isReused: presented.source === "answer" && presented.fallback === null,
+        })
       : { snapshot: label, files: "workspace" as const, text_file: textFile };
   const changed = presented.fallback === null ? undefined : draft.filesOf(index)?.edits;
   const ofCut = changed === undefined ? {} : { changed_files: changed };
-  draft.add({ type: "presentation.completed", ...draft.of(index), label, ...presented, tools, ...files, ...ofCut });
+  draft.add({
+    type: "presentation.completed",
+    ...draft.of(index),
+    label,
+    ...presented,
+    tools,
+    ...files,
+    ...ofCut,
+  });
   if (!mayRestart(draft) || presented.source !== "presentation") return completeTurn(draft);
   const place = { ...draft.of(index), round: draft.agent(index).rounds + 1 };
-  draft.add({ type: "round.started", ...place, purpose: "judgement", labels: [], cause: "first", workspace: null });
+  draft.add({
+    type: "round.started",
+    ...place,
+    purpose: "judgement",
+    labels: [],
+    cause: "first",
+    workspace: null,
+  });
 }
 
 /** As with answers, files that the presenter did not change stay. `isReused`: it was never asked. */
-function filesWith(draft: Draft, index: number, { label, isReused }: { label: string; isReused: boolean }) {
+function filesWith(
+  draft: Draft,
+  index: number,
+  { label, isReused }: { label: string; isReused: boolean },
+) {
   const earlier = workspaceOf(draft, index);
   if (earlier === null) return { snapshot: null };
   return isReused ? keepFiles(earlier) : handOver(draft, index, { label, earlier });
@@ -144,7 +210,10 @@ function filesWith(draft: Draft, index: number, { label, isReused }: { label: st
 
 /** The last attempt allowed is not judged, and neither is one after which no time would be left for another. */
 function mayRestart(draft: Draft): boolean {
-  return draft.attempt.number <= draft.turn.rules.max_orchestration_restarts && draft.at < draft.turn.coordinationEndsAt;
+  return (
+    draft.attempt.number <= draft.turn.rules.max_orchestration_restarts &&
+    draft.at < draft.turn.coordinationEndsAt
+  );
 }
 
 /** Silence means submit. */
@@ -176,8 +245,14 @@ function silence(endedBy: EndedBy, { called }: AgentState): string {
 }
 
 const ENDS: Partial<Record<EndedBy, { uncalled: string; silent: string }>> = {
-  deadline: { uncalled: "Time was up before its first call could be sent.", silent: "Time was up before it wrote anything." },
-  budget: { uncalled: "The budget had no room for its first call.", silent: "The budget was used up before it wrote anything." },
+  deadline: {
+    uncalled: "Time was up before its first call could be sent.",
+    silent: "Time was up before it wrote anything.",
+  },
+  budget: {
+    uncalled: "The budget had no room for its first call.",
+    silent: "The budget was used up before it wrote anything.",
+  },
 };
 
 function winningAnswer(draft: Draft): Answer | null {

@@ -11,7 +11,8 @@ import type { AgentState, Problem, RoundState, TurnState } from "../state";
 /** In unix ms: from when the agent is warned, from when only a decision is asked for, and when the round ends at the latest. */
 type RoundTime = { noticeAt: number; decideAt: number; endsAt: number };
 
-export const callsPerRound = ({ rules }: TurnState): number => rules.max_calls_per_round ?? LIMITS.callsPerRound;
+export const callsPerRound = ({ rules }: TurnState): number =>
+  rules.max_calls_per_round ?? LIMITS.callsPerRound;
 
 /** The time for the agent's first answer, over all rounds that this takes; null: there is no limit. */
 export const firstAnswerTime = ({ attempt, rules }: TurnState): RoundTime | null =>
@@ -21,7 +22,11 @@ export const firstAnswerTime = ({ attempt, rules }: TurnState): RoundTime | null
 export function roundTime(turn: TurnState, { answers, round }: AgentState): RoundTime | null {
   if (!round || !isLimited(round)) return null;
   if (answers === 0 && round.purpose === "coordination") return firstAnswerTime(turn);
-  const { initial_round_timeout_ms: first, subsequent_round_timeout_ms: later, round_timeout_grace_ms: grace } = turn.rules;
+  const {
+    initial_round_timeout_ms: first,
+    subsequent_round_timeout_ms: later,
+    round_timeout_grace_ms: grace,
+  } = turn.rules;
   // Rules recorded before there was a grace limited first answers alone.
   if (grace === undefined) return null;
   return timeFrom(round.startedAt, (answers === 0 ? first : later) ?? null, grace);
@@ -30,7 +35,11 @@ export function roundTime(turn: TurnState, { answers, round }: AgentState): Roun
 function timeFrom(start: number, timeout: number | null, grace = 0): RoundTime | null {
   if (timeout === null) return null;
   const decideAt = start + timeout + grace;
-  return { noticeAt: start + timeout, decideAt, endsAt: decideAt + Math.min(LIMITS.decisionMs, timeout + grace) };
+  return {
+    noticeAt: start + timeout,
+    decideAt,
+    endsAt: decideAt + Math.min(LIMITS.decisionMs, timeout + grace),
+  };
 }
 
 /** The end of the turn, or of its coordination, is a limit too: an agent that is warned can still decide in time. */
@@ -38,7 +47,11 @@ function phaseTime(turn: TurnState, { purpose }: RoundState): RoundTime {
   const endsAt = purpose === "presentation" ? turn.deadlineAt : turn.coordinationEndsAt;
   const span = turn.deadlineAt - turn.startedAt;
   const decideAt = endsAt - Math.min(LIMITS.lastDecisionMs, span * LIMITS.lastDecisionShare);
-  return { endsAt, decideAt, noticeAt: decideAt - Math.min(LIMITS.lastNoticeMs, span * LIMITS.lastNoticeShare) };
+  return {
+    endsAt,
+    decideAt,
+    noticeAt: decideAt - Math.min(LIMITS.lastNoticeMs, span * LIMITS.lastNoticeShare),
+  };
 }
 
 /**
@@ -59,14 +72,16 @@ export function limitOf(turn: TurnState, agent: AgentState, at: number): RoundLi
   return isReached(limit) || (round.calls > 0 && Object.keys(limit).length > 0) ? limit : undefined;
 }
 
-const isReached = ({ calls_left, seconds_left }: RoundLimit): boolean => calls_left === 0 || seconds_left === 0;
+const isReached = ({ calls_left, seconds_left }: RoundLimit): boolean =>
+  calls_left === 0 || seconds_left === 0;
 
 /** Whether a call offered no tools of the agent's own and asked for nothing but a decision, or the final text. */
 export const asksForDecision = ({ limit }: Pick<EventOf<"call.started">, "limit">): boolean =>
   limit !== undefined && isReached(limit);
 
 /** Judgement and personas are one call each. */
-const isLimited = ({ purpose }: RoundState): boolean => purpose === "coordination" || purpose === "presentation";
+const isLimited = ({ purpose }: RoundState): boolean =>
+  purpose === "coordination" || purpose === "presentation";
 
 /** Why a round ends that brought no decision although a limit was reached. */
 export function limitProblem(turn: TurnState, agent: AgentState, at: number): Problem {
@@ -78,13 +93,19 @@ export function limitProblem(turn: TurnState, agent: AgentState, at: number): Pr
   const isTimeUp = time !== null && at >= time.decideAt;
   if (!isTimeUp && workLeft(turn) <= 0) return effectsProblem(turn);
   if (!isTimeUp) return { code: "deadline", message: "It did not decide before time was up." };
-  if (agent.answers > 0) return { code: "round_timeout", message: "It did not decide within its round's time." };
-  const message = agent.called ? "It gave no first answer in time." : "Its first call could not be sent in time.";
+  if (agent.answers > 0)
+    return { code: "round_timeout", message: "It did not decide within its round's time." };
+  const message = agent.called
+    ? "It gave no first answer in time."
+    : "Its first call could not be sent in time.";
   return { code: "initial_round_timeout", message };
 }
 
 /** The turn may start nothing more, or nothing but decisions. */
 export function effectsProblem(turn: TurnState): Problem {
   const kept = effectsLeft(turn) > 0 ? ", except those kept for decisions" : "";
-  return { code: "effect_cap", message: `The turn used up its ${effectsPerTurn(turn)} calls and tools${kept}.` };
+  return {
+    code: "effect_cap",
+    message: `The turn used up its ${effectsPerTurn(turn)} calls and tools${kept}.`,
+  };
 }

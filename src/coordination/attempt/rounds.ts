@@ -7,7 +7,14 @@ import { BASE } from "../decision/labels";
 import { LIMITS } from "../limits";
 import { effectsProblem, firstAnswerTime, limitProblem, roundTime } from "./round-limits";
 import { shuffle } from "../random";
-import { type AgentState, agentAt, candidates, isLive, type Problem, type TurnState } from "../state";
+import {
+  type AgentState,
+  agentAt,
+  candidates,
+  isLive,
+  type Problem,
+  type TurnState,
+} from "../state";
 
 /** When rounds begin, fail and run out. */
 
@@ -17,7 +24,10 @@ type Cause = EventOf<"round.started">["cause"];
 export function startRound(draft: Draft, index: number, cause: Cause): void {
   const agent = draft.agent(index);
   if (agent.rounds >= LIMITS.roundsPerAgent) {
-    capReached(draft, index, { code: "round_cap", message: `It used all ${LIMITS.roundsPerAgent} rounds.` });
+    capReached(draft, index, {
+      code: "round_cap",
+      message: `It used all ${LIMITS.roundsPerAgent} rounds.`,
+    });
     return;
   }
   draft.add({
@@ -47,7 +57,11 @@ export function startDueRounds(draft: Draft): void {
   for (const { index } of draft.attempt.agents) {
     const agent = draft.agent(index);
     if (!isLive(agent) || agent.round !== null || mustWait(draft, agent)) continue;
-    startRound(draft, index, agent.failedRounds > 0 ? "failed" : agent.answers === 0 ? "first" : "answered");
+    startRound(
+      draft,
+      index,
+      agent.failedRounds > 0 ? "failed" : agent.answers === 0 ? "first" : "answered",
+    );
   }
 }
 
@@ -61,17 +75,27 @@ function mustWait(draft: Draft, agent: AgentState): boolean {
 }
 
 /** The round is lost; after several in a row the agent has failed. */
-export function failRound(draft: Draft, index: number, problem: { code: string; message: string }): void {
+export function failRound(
+  draft: Draft,
+  index: number,
+  problem: { code: string; message: string },
+): void {
   draft.add({ type: "round.failed", ...draft.inRound(index), ...problem });
-  if (draft.agent(index).failedRounds >= LIMITS.failedRoundsInARow) failAgent(draft, index, problem);
+  if (draft.agent(index).failedRounds >= LIMITS.failedRoundsInARow)
+    failAgent(draft, index, problem);
 }
 
 /**
  * What it wrote, text or files, is not lost with it: it becomes its answer, if it has none yet. A text that the provider held back
  * is no answer without files.
  */
-export function failAgent(draft: Draft, index: number, problem: { code: string; message: string }): void {
-  if (draft.agent(index).answers === 0 && !isHeldBack(draft, index, problem)) submitPartial(draft, index);
+export function failAgent(
+  draft: Draft,
+  index: number,
+  problem: { code: string; message: string },
+): void {
+  if (draft.agent(index).answers === 0 && !isHeldBack(draft, index, problem))
+    submitPartial(draft, index);
   draft.add({ type: "agent.failed", ...draft.of(index), ...problem });
 }
 
@@ -91,8 +115,10 @@ function capReached(draft: Draft, index: number, problem: Problem): void {
  */
 export function endRound(draft: Draft, index: number, problem: Problem): void {
   cancelEffects(draft, index, problem.code);
-  if (draft.agent(index).answers > 0) draft.add({ type: "agent.abstained", ...draft.of(index), ...problem });
-  else if (!submitPartial(draft, index)) draft.add({ type: "agent.failed", ...draft.of(index), ...problem });
+  if (draft.agent(index).answers > 0)
+    draft.add({ type: "agent.abstained", ...draft.of(index), ...problem });
+  else if (!submitPartial(draft, index))
+    draft.add({ type: "agent.failed", ...draft.of(index), ...problem });
 }
 
 /** Live agents whose next call would pass a cap, and those that did not decide when they were asked for nothing else. */
@@ -114,6 +140,7 @@ export function endLateRounds(draft: Draft): void {
     const agent = draft.agent(index);
     if (!isLive(agent) || agent.round?.status === "voted") continue;
     const time = agent.answers === 0 ? firstAnswerTime(draft.turn) : roundTime(draft.turn, agent);
-    if (time && draft.at >= time.endsAt) endRound(draft, index, limitProblem(draft.turn, agent, draft.at));
+    if (time && draft.at >= time.endsAt)
+      endRound(draft, index, limitProblem(draft.turn, agent, draft.at));
   }
 }

@@ -5,7 +5,10 @@ import type { AgentRules, Price, TeamRules } from "../../protocol/team";
  * The rules for a turn with what came with its question: where sound did, an agent whose model reads sound at a higher price pays
  * that price for all its input. Not every provider says how much of a call's input was sound, and a price may not be too low.
  */
-export function pricedWith(rules: TeamRules, attachments: readonly Pick<Attachment, "kind">[]): TeamRules {
+export function pricedWith(
+  rules: TeamRules,
+  attachments: readonly Pick<Attachment, "kind">[],
+): TeamRules {
   if (!attachments.some(({ kind }) => kind === "audio")) return rules;
   return { ...rules, agents: rules.agents.map(hearing) };
 }

@@ -2,7 +2,12 @@ import type { Purpose, Usage } from "../../protocol/events";
 import { isPriced } from "../../protocol/charged-cost";
 import type { Cost } from "../../protocol/cost";
 import type { AgentRules, HostedToolRule, Price } from "../../protocol/team";
-import { FAIR_OUTPUT_TOKENS, MIN_OUTPUT_TOKENS, PRESENTATION_OUTPUT_TOKENS, PRESENTATION_OVERHEAD_TOKENS } from "../limits";
+import {
+  FAIR_OUTPUT_TOKENS,
+  MIN_OUTPUT_TOKENS,
+  PRESENTATION_OUTPUT_TOKENS,
+  PRESENTATION_OVERHEAD_TOKENS,
+} from "../limits";
 import { type HostedGrant, type HostedUses, mostUses } from "./hosted-tools";
 import { candidates, type TurnState } from "../state";
 
@@ -12,7 +17,12 @@ import { candidates, type TurnState } from "../state";
  */
 type Amount = { tokens: number; usd: number };
 
-type Reservation = { maxOutputTokens: number; hostedTools: HostedGrant[]; tokens: number; cost: Cost };
+type Reservation = {
+  maxOutputTokens: number;
+  hostedTools: HostedGrant[];
+  tokens: number;
+  cost: Cost;
+};
 
 const PER_MILLION = 1_000_000;
 /** No UTF-16 code unit takes more bytes than this. */
@@ -21,7 +31,9 @@ const BYTES_PER_UNIT = 3;
 /** What a usage costs at an agent's prices. */
 export function costOf(agent: AgentRules, usage: Usage): Cost {
   const { price, hosted_tools = [] } = agent;
-  const hosted = hosted_tools.map(({ name, usd_per_use }) => (usage.hosted_uses?.[name] ?? 0) * (usd_per_use ?? 0));
+  const hosted = hosted_tools.map(
+    ({ name, usd_per_use }) => (usage.hosted_uses?.[name] ?? 0) * (usd_per_use ?? 0),
+  );
   const usd = hosted.reduce((sum, one) => sum + one, price ? costOfTokens(price, usage) : 0);
   return { usd, isWhole: isPriced(agent, usage) };
 }
@@ -30,7 +42,10 @@ function costOfTokens(price: Price, usage: Usage): number {
   const rates = ratesFor(price, usage.input_tokens);
   const written = usage.cache_write_tokens ?? 0;
   const fresh = Math.max(0, usage.input_tokens - usage.cached_tokens - written);
-  const input = fresh * rates.input + usage.cached_tokens * rates.cached_input + written * (rates.cache_write ?? rates.input);
+  const input =
+    fresh * rates.input +
+    usage.cached_tokens * rates.cached_input +
+    written * (rates.cache_write ?? rates.input);
   return (input + usage.output_tokens * rates.output) / PER_MILLION;
 }
 
@@ -53,24 +68,39 @@ function remaining(turn: TurnState): Amount {
 }
 
 /** `usable`: the hosted tools it may be granted. Without a single use it can be paid if it can be paid with some. */
-type Wanted = { agent: AgentRules; purpose: Purpose; usable: readonly HostedToolRule[]; inputTokens: number; sharers: number };
+type Wanted = {
+  agent: AgentRules;
+  purpose: Purpose;
+  usable: readonly HostedToolRule[];
+  inputTokens: number;
+  sharers: number;
+};
 
 /**
  * What a call may reserve, with the uses of hosted tools and then the output cap lowered to fit; null if not even a short reply
  * can be paid, or if nobody knows what it costs where money is capped. While `sharers` calls are due, one call takes more than
  * its share only if the share would be too little to write anything useful.
  */
-export function reserve(turn: TurnState, { agent, purpose, usable, inputTokens, sharers }: Wanted): Reservation | null {
+export function reserve(
+  turn: TurnState,
+  { agent, purpose, usable, inputTokens, sharers }: Wanted,
+): Reservation | null {
   if (agent.price === null && turn.budget.max_cost_usd !== undefined) return null;
   const left = remaining(turn);
   const kept = isCoordinating(purpose) ? presentationReserve(turn) : { tokens: 0, usd: 0 };
   const free = { tokens: left.tokens - kept.tokens, usd: left.usd - kept.usd };
   const share = { tokens: free.tokens / sharers, usd: free.usd / sharers };
   const useful = Math.min(FAIR_OUTPUT_TOKENS, agent.max_output_tokens);
-  const uses = mostUses(usable, (each) => outputThatFits(share, agent, intakeOf(inputTokens, each)) >= useful);
+  const uses = mostUses(
+    usable,
+    (each) => outputThatFits(share, agent, intakeOf(inputTokens, each)) >= useful,
+  );
   const intake = intakeOf(inputTokens, uses);
   const fair = outputThatFits(share, agent, intake);
-  const output = fair >= FAIR_OUTPUT_TOKENS ? fair : Math.min(outputThatFits(free, agent, intake), FAIR_OUTPUT_TOKENS);
+  const output =
+    fair >= FAIR_OUTPUT_TOKENS
+      ? fair
+      : Math.min(outputThatFits(free, agent, intake), FAIR_OUTPUT_TOKENS);
   if (output < Math.min(MIN_OUTPUT_TOKENS, agent.max_output_tokens)) return null;
   const hostedTools = uses.map(({ tool, count }) => ({ name: tool.name, max_uses: count }));
   const isWhole = agent.price !== null && uses.every(({ tool }) => tool.usd_per_use !== null);
@@ -90,7 +120,8 @@ export function leastCallUsd(agents: readonly AgentRules[], questionTokens: numb
   return Math.min(...costs);
 }
 
-const isCoordinating = (purpose: Purpose): boolean => purpose === "coordination" || purpose === "personas";
+const isCoordinating = (purpose: Purpose): boolean =>
+  purpose === "coordination" || purpose === "personas";
 
 /** What a call takes besides its output: input tokens, and the price of each use of a hosted tool. */
 type Intake = { tokens: number; usesUsd: number };
@@ -139,13 +170,23 @@ export const mostUsd = ({ price }: AgentRules, inputTokens: number, outputTokens
 function presentationReserve(turn: TurnState): Amount {
   const answers = candidates(turn.attempt);
   if (answers.length === 0) return { tokens: 0, usd: 0 };
-  const texts = answers.reduce((sum, { bytes }) => sum + bytes, turn.questionBytes + (turn.attached?.tokens ?? 0));
-  const reasons = turn.attempt.agents.reduce((sum, { vote }) => sum + (vote?.reason.length ?? 0) * BYTES_PER_UNIT, 0);
+  const texts = answers.reduce(
+    (sum, { bytes }) => sum + bytes,
+    turn.questionBytes + (turn.attached?.tokens ?? 0),
+  );
+  const reasons = turn.attempt.agents.reduce(
+    (sum, { vote }) => sum + (vote?.reason.length ?? 0) * BYTES_PER_UNIT,
+    0,
+  );
   const input = PRESENTATION_OVERHEAD_TOKENS + texts + reasons;
   const costs = answers.map((answer) => {
     const agent = turn.rules.agents[answer.agent];
     return agent
-      ? bound(agent.price, { tokens: input, usesUsd: 0 }, Math.min(agent.max_output_tokens, PRESENTATION_OUTPUT_TOKENS))
+      ? bound(
+          agent.price,
+          { tokens: input, usesUsd: 0 },
+          Math.min(agent.max_output_tokens, PRESENTATION_OUTPUT_TOKENS),
+        )
       : 0;
   });
   return { tokens: input + PRESENTATION_OUTPUT_TOKENS, usd: Math.max(...costs) };

@@ -14,9 +14,14 @@ export type HostedUses = { tool: HostedToolRule; count: number };
  * The hosted tools the next call of a round may be granted: none where nothing but a verdict or personas is asked for, under a
  * cap in money none whose price nobody knows, and where they do not run beside functions none with those.
  */
-export function hostedToolsOf(turn: TurnState, agent: AgentRules, round: RoundState): HostedToolRule[] {
+export function hostedToolsOf(
+  turn: TurnState,
+  agent: AgentRules,
+  round: RoundState,
+): HostedToolRule[] {
   if (round.purpose === "judgement" || round.purpose === "personas") return [];
-  if (agent.hosted_alone && !mayResearch(agent, round) && hasFunctions(agent, round.purpose)) return [];
+  if (agent.hosted_alone && !mayResearch(agent, round) && hasFunctions(agent, round.purpose))
+    return [];
   const capped = turn.budget.max_cost_usd !== undefined;
   return (agent.hosted_tools ?? []).filter(({ usd_per_use }) => !capped || usd_per_use !== null);
 }
@@ -40,7 +45,10 @@ export const isResearch = ({ purpose, offers, compacts }: EventOf<"call.started"
  * The most uses that fit: each tool's own limit, or the same lower number for all of them; a tool without any is left out. What
  * fits must also fit with fewer uses. None fitting at all is for the caller to notice.
  */
-export function mostUses(tools: readonly HostedToolRule[], fits: (uses: readonly HostedUses[]) => boolean): HostedUses[] {
+export function mostUses(
+  tools: readonly HostedToolRule[],
+  fits: (uses: readonly HostedUses[]) => boolean,
+): HostedUses[] {
   let [fitting, tooMany] = [0, Math.max(0, ...tools.map(({ max_uses }) => max_uses)) + 1];
   while (tooMany - fitting > 1) {
     const middle = Math.floor((fitting + tooMany) / 2);
@@ -51,4 +59,6 @@ export function mostUses(tools: readonly HostedToolRule[], fits: (uses: readonly
 }
 
 const usesUpTo = (tools: readonly HostedToolRule[], most: number): HostedUses[] =>
-  tools.map((tool) => ({ tool, count: Math.min(tool.max_uses, most) })).filter(({ count }) => count > 0);
+  tools
+    .map((tool) => ({ tool, count: Math.min(tool.max_uses, most) }))
+    .filter(({ count }) => count > 0);

@@ -1,6 +1,11 @@
 import type { AgentRules, Budget, TeamRules } from "../../protocol/team";
 import { mostUsd } from "./budget";
-import { FAIR_OUTPUT_TOKENS, MIN_OUTPUT_TOKENS, PRESENTATION_OUTPUT_TOKENS, PRESENTATION_OVERHEAD_TOKENS } from "../limits";
+import {
+  FAIR_OUTPUT_TOKENS,
+  MIN_OUTPUT_TOKENS,
+  PRESENTATION_OUTPUT_TOKENS,
+  PRESENTATION_OVERHEAD_TOKENS,
+} from "../limits";
 
 /** A first call of an agent, by its index; `inputTokens`: a bound. */
 type FirstCall = { agent: number; inputTokens: number };
@@ -14,7 +19,12 @@ export type CapTooSmall = {
   enough: number;
 };
 
-type Asked = { rules: TeamRules; budget: Budget; calls: readonly FirstCall[]; questionTokens: number };
+type Asked = {
+  rules: TeamRules;
+  budget: Budget;
+  calls: readonly FirstCall[];
+  questionTokens: number;
+};
 
 /**
  * Whether the turn could send no first call at all, so that it would fail at once. A sensible cap pays for every agent's first call with
@@ -33,17 +43,25 @@ export function capTooSmall({ rules, budget, calls, questionTokens }: Asked): Ca
     };
     const cheapest = Math.min(...calls.map((call) => most(call, MIN_OUTPUT_TOKENS)));
     if (cap >= cheapest) continue;
-    return { code: "budget_too_small", capped, cap, cheapest, enough: enoughFor({ rules, calls, questionTokens }, most) };
+    return {
+      code: "budget_too_small",
+      capped,
+      cap,
+      cheapest,
+      enough: enoughFor({ rules, calls, questionTokens }, most),
+    };
   }
   return null;
 }
 
-const tokensOf = (_agent: AgentRules, inputTokens: number, outputTokens: number): number => inputTokens + outputTokens;
+const tokensOf = (_agent: AgentRules, inputTokens: number, outputTokens: number): number =>
+  inputTokens + outputTokens;
 
 type Most = (call: FirstCall, output: number) => number;
 
 function enoughFor({ rules, calls, questionTokens }: Omit<Asked, "budget">, most: Most): number {
-  if (rules.skip_coordination) return Math.max(...calls.map((call) => most(call, PRESENTATION_OUTPUT_TOKENS)));
+  if (rules.skip_coordination)
+    return Math.max(...calls.map((call) => most(call, PRESENTATION_OUTPUT_TOKENS)));
   const answers = calls.length * FAIR_OUTPUT_TOKENS;
   const usual = PRESENTATION_OVERHEAD_TOKENS + questionTokens;
   const presentations = calls.map(({ agent, inputTokens }) => {
@@ -51,5 +69,8 @@ function enoughFor({ rules, calls, questionTokens }: Omit<Asked, "budget">, most
     const repeated = Math.max(usual, inputTokens);
     return most({ agent, inputTokens: repeated + answers }, PRESENTATION_OUTPUT_TOKENS);
   });
-  return calls.reduce((sum, call) => sum + most(call, FAIR_OUTPUT_TOKENS), Math.max(...presentations));
+  return calls.reduce(
+    (sum, call) => sum + most(call, FAIR_OUTPUT_TOKENS),
+    Math.max(...presentations),
+  );
 }

@@ -17,14 +17,20 @@ import { type InFlight, reservedCost } from "../state";
 /** The journal of calls: what is started, with which reservation, and how it is settled when nobody waits for it any more. */
 
 /** A call is about to be sent: it must still be owed, due and affordable. Says nothing if it is not. */
-export function startCall(draft: Draft, { effect: effectId, inputTokens: asked, compactionTokens }: Ready): void {
+export function startCall(
+  draft: Draft,
+  { effect: effectId, inputTokens: asked, compactionTokens }: Ready,
+): void {
   const effect = owed(draft.state).find(({ id }) => id === effectId);
   if (effect?.type !== "model_call" || effect.notBefore > draft.at) return;
   const { agent: index, purpose } = effect;
   const agent = draft.rulesOf(index);
   const round = draft.round(index);
-  const sharers = draft.attempt.agents.filter((other) => other.round?.status === "calling" && !other.round.call.inFlight).length;
-  const compacts = compactionTokens !== undefined && wantsCompaction(draft.turn, draft.agent(index));
+  const sharers = draft.attempt.agents.filter(
+    (other) => other.round?.status === "calling" && !other.round.call.inFlight,
+  ).length;
+  const compacts =
+    compactionTokens !== undefined && wantsCompaction(draft.turn, draft.agent(index));
   const limit = compacts ? undefined : limitOf(draft.turn, draft.agent(index), draft.at);
   const inputTokens = compacts ? compactionTokens : asked + (limit ? LIMIT_NOTICE_TOKENS : 0);
   const decides = asksForDecision({ limit });
@@ -32,7 +38,12 @@ export function startCall(draft: Draft, { effect: effectId, inputTokens: asked, 
   const wanted = { agent: compacts ? briefly(agent) : agent, usable };
   const reservation = reserve(draft.turn, { ...wanted, purpose, inputTokens, sharers });
   if (!reservation) {
-    draft.add({ type: "call.deferred", ...draft.inRound(index), call: effectId, input_tokens: inputTokens });
+    draft.add({
+      type: "call.deferred",
+      ...draft.inRound(index),
+      call: effectId,
+      input_tokens: inputTokens,
+    });
     return;
   }
   const { hostedTools } = reservation;
@@ -47,7 +58,10 @@ export function startCall(draft: Draft, { effect: effectId, inputTokens: asked, 
     provider: agent.provider,
     model: agent.model,
     offers,
-    forced: agent.forces_tools && offers.length > 0 && (purpose !== "coordination" || round.nudges > 0 || decides),
+    forced:
+      agent.forces_tools &&
+      offers.length > 0 &&
+      (purpose !== "coordination" || round.nudges > 0 || decides),
     max_output_tokens: reservation.maxOutputTokens,
     ...(compacts ? { compacts } : {}),
     ...(limit && { limit }),
@@ -83,7 +97,10 @@ export function holdCall(draft: Draft, { effect: effectId, until, inputTokens }:
 }
 
 /** The reservation of a call in flight, or null: inputs about anything else come too late. */
-export function reservationOf(draft: Draft, effectId: string): Extract<InFlight, { type: "model_call" }> | null {
+export function reservationOf(
+  draft: Draft,
+  effectId: string,
+): Extract<InFlight, { type: "model_call" }> | null {
   const entry = draft.turn.inFlight[effectId];
   return entry?.type === "model_call" ? entry : null;
 }
@@ -100,7 +117,8 @@ export function chargeFor(draft: Draft, effectId: string, usage: Usage | null): 
 }
 
 /** Usage of a reply whose provider reported none: the reservation, as output, so that totals add up. */
-export const usageOrReserved = (usage: Usage | null, tokens: number): Usage => usage ?? { ...NO_USAGE, output_tokens: tokens };
+export const usageOrReserved = (usage: Usage | null, tokens: number): Usage =>
+  usage ?? { ...NO_USAGE, output_tokens: tokens };
 
 /** Settles an agent's effects in flight, at what they reported or reserved: nobody waits for them any more. `null` means every agent. */
 export function cancelEffects(draft: Draft, only: number | null, code: string): void {
@@ -114,7 +132,11 @@ export function cancelEffects(draft: Draft, only: number | null, code: string): 
   }
 }
 
-function cancelledCall(draft: Draft, id: string, { index, code }: { index: number; code: string }): SessionEvent {
+function cancelledCall(
+  draft: Draft,
+  id: string,
+  { index, code }: { index: number; code: string },
+): SessionEvent {
   return {
     type: "call.failed",
     ...draft.inRound(index),
@@ -130,13 +152,27 @@ function cancelledCall(draft: Draft, id: string, { index, code }: { index: numbe
 
 /** A tool that was cut off may have done its work. */
 function abandonedTool(draft: Draft, id: string, index: number): SessionEvent | null {
-  const place = { turn: draft.turn.number, attempt: draft.attempt.number, agent: index, round: draft.round(index).number };
-  const tool = draft.round(index).tools.find((candidate) => toolEffectId({ ...place, toolCall: candidate.id }) === id);
-  return tool ? { type: "tool.unknown", ...draft.inRound(index), tool_call: tool.id, name: tool.name } : null;
+  const place = {
+    turn: draft.turn.number,
+    attempt: draft.attempt.number,
+    agent: index,
+    round: draft.round(index).number,
+  };
+  const tool = draft
+    .round(index)
+    .tools.find((candidate) => toolEffectId({ ...place, toolCall: candidate.id }) === id);
+  return tool
+    ? { type: "tool.unknown", ...draft.inRound(index), tool_call: tool.id, name: tool.name }
+    : null;
 }
 
 /** Exponential back-off with jitter between half and the whole of it; the provider's own wish comes first. */
-export function retryDelayMs(tries: number, retryAfterMs: number | null, random: () => number): number {
-  const backoff = Math.min(LIMITS.backoffCapMs, LIMITS.backoffBaseMs * 2 ** tries) * (0.5 + random() / 2);
+export function retryDelayMs(
+  tries: number,
+  retryAfterMs: number | null,
+  random: () => number,
+): number {
+  const backoff =
+    Math.min(LIMITS.backoffCapMs, LIMITS.backoffBaseMs * 2 ** tries) * (0.5 + random() / 2);
   return Math.round(Math.max(retryAfterMs ?? 0, backoff));
 }

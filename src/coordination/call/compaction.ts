@@ -12,12 +12,17 @@ import type { AgentState, CallState, InFlight, TurnState } from "../state";
 export function wantsCompaction(turn: TurnState, { index, round }: AgentState): boolean {
   const rules = turn.rules.agents[index];
   if (!rules || !round || round.call.compacted) return false;
-  return round.call.tooLong === true || round.contextTokens > rules.context_window * LIMITS.fullShare;
+  return (
+    round.call.tooLong === true || round.contextTokens > rules.context_window * LIMITS.fullShare
+  );
 }
 
 /** Whether a call that was too long is made again, shorter. */
 export const mayCompact = (call: CallState, failure: CallFailure): boolean =>
-  failure.class === "context_too_long" && failure.compactible === true && !call.compacted && !call.tooLong;
+  failure.class === "context_too_long" &&
+  failure.compactible === true &&
+  !call.compacted &&
+  !call.tooLong;
 
 type ModelCall = Extract<InFlight, { type: "model_call" }>;
 
@@ -26,14 +31,21 @@ export const canDoWithout = (entry: ModelCall, call: CallState, failure: CallFai
   entry.compacts === true && !call.tooLong && isFinal(failure.class);
 
 /** Whether asking for a summary again would only fail again. */
-export const isFinal = (failure: FailureClass): boolean => failure !== "transient" && failure !== "interrupted";
+export const isFinal = (failure: FailureClass): boolean =>
+  failure !== "transient" && failure !== "interrupted";
 
 /** Why a round whose conversation is too long ends, for people. Other failures speak for themselves. */
-export function wordsFor(failure: Pick<CallFailure, "class" | "message">, entry: ModelCall, call: CallState): string {
+export function wordsFor(
+  failure: Pick<CallFailure, "class" | "message">,
+  entry: ModelCall,
+  call: CallState,
+): string {
   const { message } = failure;
-  if (entry.compacts) return `The conversation had become too long, and summing it up failed: ${message}`;
+  if (entry.compacts)
+    return `The conversation had become too long, and summing it up failed: ${message}`;
   if (failure.class !== "context_too_long") return message;
-  if (call.compacted) return `The conversation is too long for the model even after it was summed up: ${message}`;
+  if (call.compacted)
+    return `The conversation is too long for the model even after it was summed up: ${message}`;
   return `The conversation is too long for the model, and nothing of it can be summed up: ${message}`;
 }
 

@@ -20,7 +20,10 @@ import { probesNow } from "./unreachable";
 import { toldNow } from "../tool/tool-notifications";
 
 /** Facts about calls and tools: what is in flight, what was spent, what the round owes next. */
-export function evolveCall(turn: TurnState, event: CallEvent | ToolEvent | EventOf<"conversation.compacted">): TurnState {
+export function evolveCall(
+  turn: TurnState,
+  event: CallEvent | ToolEvent | EventOf<"conversation.compacted">,
+): TurnState {
   const index = indexOf(turn, event.agent);
   switch (event.type) {
     case "call.started":
@@ -34,14 +37,19 @@ export function evolveCall(turn: TurnState, event: CallEvent | ToolEvent | Event
     case "call.failed":
       return callFailed(turn, index, event);
     case "conversation.compacted":
-      return withRound(turn, index, (round) => ({ ...round, contextTokens: Math.max(0, round.contextTokens - event.tokens) }));
+      return withRound(turn, index, (round) => ({
+        ...round,
+        contextTokens: Math.max(0, round.contextTokens - event.tokens),
+      }));
     case "tool.started":
       return toolStarted(turn, index, event);
     case "tool.progressed":
     case "tool.input_required":
       return withRound(turn, index, (round) => ({
         ...round,
-        tools: round.tools.map((tool) => (tool.id === event.tool_call ? { ...tool, told: toldNow(tool, event) } : tool)),
+        tools: round.tools.map((tool) =>
+          tool.id === event.tool_call ? { ...tool, told: toldNow(tool, event) } : tool,
+        ),
       }));
     case "tool.completed":
     case "tool.unknown":
@@ -63,12 +71,25 @@ function callStarted(turn: TurnState, agent: number, event: EventOf<"call.starte
     ...(event.compacts && { compacts: true }),
     ...(asksForDecision(event) && { decides: true }),
   };
-  const started = { ...turn, effects: turn.effects + 1, inFlight: { ...turn.inFlight, [event.call]: entry } };
+  const started = {
+    ...turn,
+    effects: turn.effects + 1,
+    inFlight: { ...turn.inFlight, [event.call]: entry },
+  };
   const called = withAgent(started, agent, (state) => ({ ...state, called: true }));
-  return withCall(called, agent, ({ held: _, ...call }) => ({ ...call, sent: call.sent + 1, inFlight: true, deferred: null }));
+  return withCall(called, agent, ({ held: _, ...call }) => ({
+    ...call,
+    sent: call.sent + 1,
+    inFlight: true,
+    deferred: null,
+  }));
 }
 
-function callCompleted(turn: TurnState, agent: number, event: EventOf<"call.completed">): TurnState {
+function callCompleted(
+  turn: TurnState,
+  agent: number,
+  event: EventOf<"call.completed">,
+): TurnState {
   const compacts = isCompaction(turn, event.call);
   const entry = turn.inFlight[event.call];
   const decides = entry?.type === "model_call" && entry.decides === true;
@@ -80,7 +101,10 @@ function callCompleted(turn: TurnState, agent: number, event: EventOf<"call.comp
     status: "owed",
     interruptions: 0,
   }));
-  const counted = withAgent(charged, agent, (state) => ({ ...state, completedCalls: state.completedCalls + 1 }));
+  const counted = withAgent(charged, agent, (state) => ({
+    ...state,
+    completedCalls: state.completedCalls + 1,
+  }));
   return withRound(counted, agent, (round) => ({
     ...round,
     status: tools.length > 0 ? "tools" : "calling",
@@ -110,7 +134,10 @@ function callFailed(turn: TurnState, agent: number, event: EventOf<"call.failed"
 }
 
 /** What a failure that is not the end says about the length of the conversation. */
-function lengthOf(event: EventOf<"call.failed">, compacts: boolean): Pick<CallState, "tooLong" | "compacted"> {
+function lengthOf(
+  event: EventOf<"call.failed">,
+  compacts: boolean,
+): Pick<CallState, "tooLong" | "compacted"> {
   if (compacts) return isFinal(event.class) ? { compacted: true } : {};
   return event.class === "context_too_long" ? { tooLong: true } : {};
 }
@@ -121,18 +148,41 @@ function isCompaction(turn: TurnState, call: string): boolean {
 }
 
 function toolStarted(turn: TurnState, agent: number, event: EventOf<"tool.started">): TurnState {
-  const id = toolEffectId({ turn: turn.number, attempt: event.attempt, agent, round: event.round, toolCall: event.tool_call });
+  const id = toolEffectId({
+    turn: turn.number,
+    attempt: event.attempt,
+    agent,
+    round: event.round,
+    toolCall: event.tool_call,
+  });
   const started = {
     ...turn,
     effects: turn.effects + 1,
     inFlight: { ...turn.inFlight, [id]: { type: "tool_call", agent } as const },
   };
-  return withRound(started, agent, (round) => ({ ...round, tools: markTool(round.tools, event.tool_call, "started") }));
+  return withRound(started, agent, (round) => ({
+    ...round,
+    tools: markTool(round.tools, event.tool_call, "started"),
+  }));
 }
 
-function toolInterrupted(turn: TurnState, agent: number, event: EventOf<"tool.interrupted">): TurnState {
-  const id = toolEffectId({ turn: turn.number, attempt: event.attempt, agent, round: event.round, toolCall: event.tool_call });
-  const again = (tool: ToolState): ToolState => ({ ...tool, status: "owed", interruptions: tool.interruptions + 1 });
+function toolInterrupted(
+  turn: TurnState,
+  agent: number,
+  event: EventOf<"tool.interrupted">,
+): TurnState {
+  const id = toolEffectId({
+    turn: turn.number,
+    attempt: event.attempt,
+    agent,
+    round: event.round,
+    toolCall: event.tool_call,
+  });
+  const again = (tool: ToolState): ToolState => ({
+    ...tool,
+    status: "owed",
+    interruptions: tool.interruptions + 1,
+  });
   return withRound(settled(turn, id), agent, (round) => ({
     ...round,
     tools: round.tools.map((tool) => (tool.id === event.tool_call ? again(tool) : tool)),
@@ -140,27 +190,54 @@ function toolInterrupted(turn: TurnState, agent: number, event: EventOf<"tool.in
 }
 
 /** A tool was executed if it was ever started: one that was refused or only planned was not. */
-function toolSettled(turn: TurnState, agent: number, event: EventOf<"tool.completed" | "tool.unknown">): TurnState {
-  const id = toolEffectId({ turn: turn.number, attempt: event.attempt, agent, round: event.round, toolCall: event.tool_call });
+function toolSettled(
+  turn: TurnState,
+  agent: number,
+  event: EventOf<"tool.completed" | "tool.unknown">,
+): TurnState {
+  const id = toolEffectId({
+    turn: turn.number,
+    attempt: event.attempt,
+    agent,
+    round: event.round,
+    toolCall: event.tool_call,
+  });
   return withRound(settled(turn, id), agent, (round) => {
-    const executed = round.tools.some(({ id: toolCall, status }) => toolCall === event.tool_call && status === "started");
+    const executed = round.tools.some(
+      ({ id: toolCall, status }) => toolCall === event.tool_call && status === "started",
+    );
     const tools = markTool(round.tools, event.tool_call, "settled");
     const done = tools.every(({ status }) => status === "settled");
     return {
       ...round,
       tools: done ? [] : tools,
       status: done ? "calling" : round.status,
-      executed: executed && !round.executed.includes(event.name) ? [...round.executed, event.name] : round.executed,
+      executed:
+        executed && !round.executed.includes(event.name)
+          ? [...round.executed, event.name]
+          : round.executed,
     };
   });
 }
 
-function markTool(tools: readonly ToolState[], id: string, status: ToolState["status"]): ToolState[] {
+function markTool(
+  tools: readonly ToolState[],
+  id: string,
+  status: ToolState["status"],
+): ToolState[] {
   return tools.map((tool) => (tool.id === id ? { ...tool, status } : tool));
 }
 
 function nextCall(call: CallState): CallState {
-  return { number: call.number + 1, sent: 0, tries: 0, interruptions: 0, notBefore: 0, inFlight: false, deferred: null };
+  return {
+    number: call.number + 1,
+    sent: 0,
+    tries: 0,
+    interruptions: 0,
+    notBefore: 0,
+    inFlight: false,
+    deferred: null,
+  };
 }
 
 /** Takes an effect off what is in flight. */
@@ -183,15 +260,29 @@ function charge(turn: TurnState, agent: number, charged: Charge): TurnState {
   };
 }
 
-function withAgent(turn: TurnState, index: number, change: (agent: AgentState) => AgentState): TurnState {
+function withAgent(
+  turn: TurnState,
+  index: number,
+  change: (agent: AgentState) => AgentState,
+): TurnState {
   const agents = turn.attempt.agents.with(index, change(agentAt(turn.attempt, index)));
   return { ...turn, attempt: { ...turn.attempt, agents } };
 }
 
-function withRound(turn: TurnState, index: number, change: (round: RoundState) => RoundState): TurnState {
-  return withAgent(turn, index, (agent) => (agent.round ? { ...agent, round: change(agent.round) } : agent));
+function withRound(
+  turn: TurnState,
+  index: number,
+  change: (round: RoundState) => RoundState,
+): TurnState {
+  return withAgent(turn, index, (agent) =>
+    agent.round ? { ...agent, round: change(agent.round) } : agent,
+  );
 }
 
-function withCall(turn: TurnState, index: number, change: (call: CallState) => CallState): TurnState {
+function withCall(
+  turn: TurnState,
+  index: number,
+  change: (call: CallState) => CallState,
+): TurnState {
   return withRound(turn, index, (round) => ({ ...round, call: change(round.call) }));
 }

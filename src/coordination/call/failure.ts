@@ -13,14 +13,18 @@ import { completeTurn } from "../turn/turn-end";
 type ModelCall = Extract<InFlight, { type: "model_call" }>;
 
 /** What a failed try of a call means. */
-type Consequence = { then: "retry"; retryAt: number } | { then: "round_fails" } | { then: "agent_fails" };
+type Consequence =
+  | { then: "retry"; retryAt: number }
+  | { then: "round_fails" }
+  | { then: "agent_fails" };
 
 export function callFailed(draft: Draft, effectId: string, failure: CallFailure): void {
   const entry = reservationOf(draft, effectId);
   if (!entry) return;
   const index = entry.agent;
   const consequence = consequenceOf(draft, entry, failure);
-  const charge = failure.reached || failure.usage ? chargeFor(draft, effectId, failure.usage) : NO_CHARGE;
+  const charge =
+    failure.reached || failure.usage ? chargeFor(draft, effectId, failure.usage) : NO_CHARGE;
   const { code, message } = failure;
   const why = wordsFor(failure, entry, draft.round(index).call);
   draft.add({
@@ -34,7 +38,8 @@ export function callFailed(draft: Draft, effectId: string, failure: CallFailure)
     usage: failure.usage,
     ...charge,
   });
-  if (consequence.then !== "retry") giveUp(draft, index, { code, message: why, agentFails: consequence.then === "agent_fails" });
+  if (consequence.then !== "retry")
+    giveUp(draft, index, { code, message: why, agentFails: consequence.then === "agent_fails" });
 }
 
 /** Found in flight at boot: nobody knows what became of it, so it stays charged in full. */
@@ -56,7 +61,9 @@ type Lost = { code: string; message: string; agentFails: boolean };
 export function giveUp(draft: Draft, index: number, { code, message, agentFails }: Lost): void {
   switch (draft.round(index).purpose) {
     case "coordination":
-      return agentFails ? failAgent(draft, index, { code, message }) : failRound(draft, index, { code, message });
+      return agentFails
+        ? failAgent(draft, index, { code, message })
+        : failRound(draft, index, { code, message });
     case "presentation":
       return fallBack(draft, { code, message });
     case "judgement":
@@ -89,7 +96,9 @@ function ofFailure(draft: Draft, index: number, failure: CallFailure): Consequen
     case "bad_request":
       return { then: draft.agent(index).completedCalls === 0 ? "agent_fails" : "round_fails" };
     case "context_too_long":
-      return mayCompact(call, failure) ? { then: "retry", retryAt: draft.at } : { then: "round_fails" };
+      return mayCompact(call, failure)
+        ? { then: "retry", retryAt: draft.at }
+        : { then: "round_fails" };
     case "quota":
     case "content_filter":
     case "refusal":
@@ -98,12 +107,17 @@ function ofFailure(draft: Draft, index: number, failure: CallFailure): Consequen
   }
 }
 
-function afterTransient(draft: Draft, call: CallState, { code, retryAfterMs }: CallFailure): Consequence {
+function afterTransient(
+  draft: Draft,
+  call: CallState,
+  { code, retryAfterMs }: CallFailure,
+): Consequence {
   const isUnreachable = code === CANNOT_REACH;
   const probeAt = nextProbeAt(call, draft.at);
   if (isUnreachable && probeAt === null) return { then: "agent_fails" };
   const tries = call.tries + 1;
-  if (tries >= LIMITS.triesPerCall || (retryAfterMs ?? 0) > LIMITS.retryAfterMs) return { then: "round_fails" };
+  if (tries >= LIMITS.triesPerCall || (retryAfterMs ?? 0) > LIMITS.retryAfterMs)
+    return { then: "round_fails" };
   if (isUnreachable && probeAt !== null) return { then: "retry", retryAt: probeAt };
   return { then: "retry", retryAt: draft.at + retryDelayMs(tries, retryAfterMs, draft.random) };
 }

@@ -17,7 +17,11 @@ type Refusal = { code: string; message: string };
 /** `refused` counts as a nudge; `at_limit` does not. */
 export type Verdict = "accepted" | "refused" | "at_limit";
 
-export function proposeAnswer(draft: Draft, index: number, { content, tool_call }: NewAnswer): Verdict {
+export function proposeAnswer(
+  draft: Draft,
+  index: number,
+  { content, tool_call }: NewAnswer,
+): Verdict {
   const limit = answerLimit(draft.turn, draft.agent(index));
   const refusal = unusable(content) ?? limit ?? notNew(draft, draft.agent(index), content);
   if (!refusal) {
@@ -28,7 +32,9 @@ export function proposeAnswer(draft: Draft, index: number, { content, tool_call 
   return refusal === limit ? "at_limit" : "refused";
 }
 
-type Submission = { content: string; origin: "tool"; tool_call: string } | { content: string; origin: "partial" };
+type Submission =
+  | { content: string; origin: "tool"; tool_call: string }
+  | { content: string; origin: "partial" };
 
 /** Accepts an answer, after which no vote is valid any more. */
 function submitAnswer(draft: Draft, index: number, submission: Submission): void {
@@ -61,7 +67,11 @@ function addAnswer(draft: Draft, index: number, submission: Submission): string 
 function filesWith(draft: Draft, index: number, label: string) {
   if (!draft.rulesOf(index).workspace) return { snapshot: null };
   const earlier = draft.agent(index).snapshot ?? BASE;
-  return { ...handOver(draft, index, { label, earlier }), ...keptWith(draft, index), ...leftOutBy(draft, index) };
+  return {
+    ...handOver(draft, index, { label, earlier }),
+    ...keptWith(draft, index),
+    ...leftOutBy(draft, index),
+  };
 }
 
 /** What the agent wrote before it was cut, text or files, becomes its answer, if there is anything and it may still answer. */
@@ -78,12 +88,17 @@ export function keepUnfinished(draft: Draft, index: number): void {
 }
 
 /** Whether all that an agent leaves is a text that its provider held back. `failure`: why the agent failed. */
-export const isHeldBack = (draft: Draft, index: number, failure: { code: string } | null): boolean =>
-  failure !== null && isWithheld(failure.code) && draft.written(index).length === 0;
+export const isHeldBack = (
+  draft: Draft,
+  index: number,
+  failure: { code: string } | null,
+): boolean => failure !== null && isWithheld(failure.code) && draft.written(index).length === 0;
 
 function partialOf(draft: Draft, index: number): Extract<Submission, { origin: "partial" }> | null {
   const content = unfinished(draft, index);
-  return content === null ? null : { content: truncateTo(LIMITS.answerBytes, content), origin: "partial" };
+  return content === null
+    ? null
+    : { content: truncateTo(LIMITS.answerBytes, content), origin: "partial" };
 }
 
 /** Why the agent may not offer another answer now; null if it may. A first answer is never limited. */
@@ -91,29 +106,51 @@ export function answerLimit(turn: TurnState, agent: AgentState): Refusal | null 
   const { rules, attempt } = turn;
   if (agent.answers === 0) return null;
   if (agent.answers >= rules.max_new_answers_per_agent) {
-    return { code: "answer_limit", message: `You have given all ${rules.max_new_answers_per_agent} answers you may give. Vote.` };
+    return {
+      code: "answer_limit",
+      message: `You have given all ${rules.max_new_answers_per_agent} answers you may give. Vote.`,
+    };
   }
-  if (rules.max_new_answers_global !== null && attempt.answers.length >= rules.max_new_answers_global) {
+  if (
+    rules.max_new_answers_global !== null &&
+    attempt.answers.length >= rules.max_new_answers_global
+  ) {
     return { code: "team_limit", message: "The team has given all the answers it may give. Vote." };
   }
   if (attempt.answers.reduce((sum, { bytes }) => sum + bytes, 0) >= LIMITS.attemptAnswersBytes) {
-    return { code: "size_limit", message: "The team's answers have filled the 8 MB they may take together. Vote." };
+    return {
+      code: "size_limit",
+      message: "The team's answers have filled the 8 MB they may take together. Vote.",
+    };
   }
-  if (rules.fairness_lead_cap_answers !== null && lead(attempt.agents, agent) > rules.fairness_lead_cap_answers) {
-    return { code: "lead_limit", message: "You are too many answers ahead of others who are still working. Vote." };
+  if (
+    rules.fairness_lead_cap_answers !== null &&
+    lead(attempt.agents, agent) > rules.fairness_lead_cap_answers
+  ) {
+    return {
+      code: "lead_limit",
+      message: "You are too many answers ahead of others who are still working. Vote.",
+    };
   }
   return null;
 }
 
 /** How far ahead one more answer would put the agent of the other live agents without a valid vote. */
 function lead(agents: readonly AgentState[], agent: AgentState): number {
-  const others = agents.filter((other) => other.index !== agent.index && isLive(other) && other.vote === null);
-  return others.length === 0 ? 0 : agent.answers + 1 - Math.min(...others.map(({ answers }) => answers));
+  const others = agents.filter(
+    (other) => other.index !== agent.index && isLive(other) && other.vote === null,
+  );
+  return others.length === 0
+    ? 0
+    : agent.answers + 1 - Math.min(...others.map(({ answers }) => answers));
 }
 
 function unusable(content: string): Refusal | null {
   if (content.trim() === "")
-    return { code: "empty_answer", message: "The answer is empty. Write the complete answer into `content`." };
+    return {
+      code: "empty_answer",
+      message: "The answer is empty. Write the complete answer into `content`.",
+    };
   if (byteLength(content) > LIMITS.answerBytes) {
     return {
       code: "answer_too_large",
@@ -132,12 +169,14 @@ function notNew(draft: Draft, agent: AgentState, content: string): Refusal | nul
     case "duplicate":
       return {
         code: "duplicate_answer",
-        message: "This is identical to an answer you were shown. Vote for it, or say something new.",
+        message:
+          "This is identical to an answer you were shown. Vote for it, or say something new.",
       };
     case "too_similar":
       return {
         code: "too_similar",
-        message: "This is too close to an answer you were shown. Vote for it, or take a really different approach.",
+        message:
+          "This is too close to an answer you were shown. Vote for it, or take a really different approach.",
       };
   }
 }

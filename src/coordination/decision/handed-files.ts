@@ -14,7 +14,11 @@ type Place = {
  * The files that go with a text of an agent that has a workspace: the workspace as it is if a tool of the round changed a file, else
  * those of before. A workspace that is not known counts as changed.
  */
-export function handOver(draft: Draft, index: number, { label, earlier }: Place): { snapshot: string; files: HandedFiles } {
+export function handOver(
+  draft: Draft,
+  index: number,
+  { label, earlier }: Place,
+): { snapshot: string; files: HandedFiles } {
   const facts = draft.filesOf(index);
   if (facts?.changed === false) return keepFiles(earlier);
   return { snapshot: label, files: facts?.files === 0 ? "workspace_cleared" : "workspace" };
@@ -27,7 +31,10 @@ export function keptWith(draft: Draft, index: number): { kept_files?: number } {
 }
 
 /** The files of before stay. */
-export const keepFiles = (snapshot: string): { snapshot: string; files: HandedFiles } => ({ snapshot, files: "kept" });
+export const keepFiles = (snapshot: string): { snapshot: string; files: HandedFiles } => ({
+  snapshot,
+  files: "kept",
+});
 
 /** What an answer leaves out of its author's previous one. */
 export function leftOutBy(draft: Draft, index: number): { left_out?: LeftOut } {

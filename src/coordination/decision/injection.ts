@@ -1,7 +1,14 @@
 import type { Draft } from "../draft";
 import { LIMITS } from "../limits";
 import { startRound } from "../attempt/rounds";
-import { type AgentState, type Answer, candidates, isLive, newestRevision, type TurnState } from "../state";
+import {
+  type AgentState,
+  type Answer,
+  candidates,
+  isLive,
+  newestRevision,
+  type TurnState,
+} from "../state";
 
 /** Inject and continue: showing newer answers to an agent that works, at its safe points, without ending its round. */
 
@@ -19,13 +26,22 @@ function isDue(turn: TurnState, agent: AgentState): boolean {
 export function inject(draft: Draft, index: number, via: Via): void {
   const agent = draft.agent(index);
   if (!isDue(draft.turn, agent)) return;
-  if (via === "tool_result" && draft.round(index).injections >= draft.turn.rules.max_midstream_injections_per_round) return;
+  if (
+    via === "tool_result" &&
+    draft.round(index).injections >= draft.turn.rules.max_midstream_injections_per_round
+  )
+    return;
   const news = candidates(draft.attempt).filter(({ revision }) => revision > agent.seen);
   if (overflows(draft, index, news)) {
     startRound(draft, index, "context_full");
     return;
   }
-  draft.add({ type: "answers.injected", ...draft.inRound(index), labels: news.map(({ label }) => label), via });
+  draft.add({
+    type: "answers.injected",
+    ...draft.inRound(index),
+    labels: news.map(({ label }) => label),
+    via,
+  });
 }
 
 /** A voter whose vote was voided goes on in the same conversation. */
@@ -38,5 +54,8 @@ export function reopenVoided(draft: Draft): void {
 /** Bytes bound the tokens of the update from above. */
 function overflows(draft: Draft, index: number, news: readonly Answer[]): boolean {
   const added = news.reduce((sum, { bytes }) => sum + bytes, 0);
-  return draft.round(index).contextTokens + added > draft.rulesOf(index).context_window * LIMITS.contextShare;
+  return (
+    draft.round(index).contextTokens + added >
+    draft.rulesOf(index).context_window * LIMITS.contextShare
+  );
 }

@@ -3,7 +3,8 @@ type AnswerLabel = `agent${number}.${number}`;
 type FinalLabel = `agent${number}.final`;
 
 /** `agentIndex` counts from 0, `nth` (the agent's answers in this attempt) from 1. */
-export const answerLabel = (agentIndex: number, nth: number): AnswerLabel => `agent${agentIndex + 1}.${nth}`;
+export const answerLabel = (agentIndex: number, nth: number): AnswerLabel =>
+  `agent${agentIndex + 1}.${nth}`;
 
 export const finalLabel = (agentIndex: number): FinalLabel => `agent${agentIndex + 1}.final`;
 

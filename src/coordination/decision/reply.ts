@@ -37,14 +37,24 @@ export function callReplied(draft: Draft, effectId: string, reply: Reply): void 
 }
 
 /** What hosted tools did in a call that is about to be completed, and the sources of its text. No rule asks for either. */
-function tellHosted(draft: Draft, index: number, { call, reply }: { call: string; reply: Reply }): void {
+function tellHosted(
+  draft: Draft,
+  index: number,
+  { call, reply }: { call: string; reply: Reply },
+): void {
   const place = { ...draft.inRound(index), call };
-  for (const use of reply.hosted ?? []) draft.add({ type: "hosted_tool.completed", ...place, ...use });
+  for (const use of reply.hosted ?? [])
+    draft.add({ type: "hosted_tool.completed", ...place, ...use });
   const { citations = [] } = reply;
-  if (citations.length > 0) draft.add({ type: "citations.added", ...place, citations: [...citations] });
+  if (citations.length > 0)
+    draft.add({ type: "citations.added", ...place, citations: [...citations] });
 }
 
-function completeCall(draft: Draft, index: number, { effectId, reply }: { effectId: string; reply: Reply }): void {
+function completeCall(
+  draft: Draft,
+  index: number,
+  { effectId, reply }: { effectId: string; reply: Reply },
+): void {
   const { tokens, ...cost } = chargeFor(draft, effectId, reply.usage);
   const { provider, model } = draft.rulesOf(index);
   draft.add({
@@ -63,18 +73,32 @@ function completeCall(draft: Draft, index: number, { effectId, reply }: { effect
 }
 
 /** Notes for the agent itself: functions were not offered, so none that it names counts, and no decision is missed. */
-function researchReplied(draft: Draft, index: number, { effectId, reply }: { effectId: string; reply: Reply }): void {
+function researchReplied(
+  draft: Draft,
+  index: number,
+  { effectId, reply }: { effectId: string; reply: Reply },
+): void {
   completeCall(draft, index, { effectId, reply: { ...reply, tools: [], decisions: [] } });
   if (isWithheld(reply.stopReason)) failWithheld(draft, index, reply.stopReason);
   else update(draft, index, "message");
 }
 
 /** Notes for the agent itself, in place of what they sum up. Without any the call that was too long cannot be made. */
-function compactionReplied(draft: Draft, index: number, { effectId, reply }: { effectId: string; reply: Reply }): void {
+function compactionReplied(
+  draft: Draft,
+  index: number,
+  { effectId, reply }: { effectId: string; reply: Reply },
+): void {
   const { tooLong } = draft.round(index).call;
   completeCall(draft, index, { effectId, reply: { ...reply, tools: [], decisions: [] } });
   const { dropped } = reply;
-  if (dropped) draft.add({ type: "conversation.compacted", ...draft.inRound(index), call: effectId, ...dropped });
+  if (dropped)
+    draft.add({
+      type: "conversation.compacted",
+      ...draft.inRound(index),
+      call: effectId,
+      ...dropped,
+    });
   else if (tooLong) giveUp(draft, index, NO_SUMMARY);
 }
 
@@ -95,7 +119,11 @@ function bounded(decision: Decision): Decision {
 }
 
 /** `decides`: the call offered no tools, so none that the reply names runs. */
-function coordinationReplied(draft: Draft, index: number, { reply, decides }: { reply: Reply; decides: boolean }): void {
+function coordinationReplied(
+  draft: Draft,
+  index: number,
+  { reply, decides }: { reply: Reply; decides: boolean },
+): void {
   if (isWithheld(reply.stopReason)) return failWithheld(draft, index, reply.stopReason);
   if (isCut(reply.stopReason)) return cutReplied(draft, index, reply);
   if (decides) {
@@ -149,10 +177,18 @@ function judge(draft: Draft, index: number, decisions: readonly Decision[]): Out
   const answers = decisions.filter((decision) => toolOf(decision) === "new_answer");
   const votes = decisions.filter((decision) => toolOf(decision) === "vote");
   if (answers.length > 0 && votes.length > 0) {
-    return refuseAll(draft, index, { decisions, code: "choose_one", message: "Choose one: either `new_answer` or `vote`." });
+    return refuseAll(draft, index, {
+      decisions,
+      code: "choose_one",
+      message: "Choose one: either `new_answer` or `vote`.",
+    });
   }
   if (answers.length > 1) {
-    return refuseAll(draft, index, { decisions: answers, code: "two_answers", message: "Give exactly one answer, once." });
+    return refuseAll(draft, index, {
+      decisions: answers,
+      code: "two_answers",
+      message: "Give exactly one answer, once.",
+    });
   }
   const decision = answers[0] ?? votes.at(-1);
   switch (decision?.name) {
@@ -161,13 +197,18 @@ function judge(draft: Draft, index: number, decisions: readonly Decision[]): Out
     case "vote":
       return proposeVote(draft, index, decision);
     case "invalid":
-      return refuseAll(draft, index, { decisions: [decision], code: "invalid_arguments", message: decision.problem });
+      return refuseAll(draft, index, {
+        decisions: [decision],
+        code: "invalid_arguments",
+        message: decision.problem,
+      });
     case undefined:
       return "refused";
   }
 }
 
-const toolOf = (decision: Decision): "new_answer" | "vote" => (decision.name === "invalid" ? decision.tool : decision.name);
+const toolOf = (decision: Decision): "new_answer" | "vote" =>
+  decision.name === "invalid" ? decision.tool : decision.name;
 
 type Refused = { decisions: readonly Decision[]; code: string; message: string };
 

@@ -16,7 +16,10 @@ type Tally = {
 export function count(attempt: AttemptState): Tally {
   const standing = candidates(attempt);
   const valid = votesFor(standing, attempt.agents, (agent) => agent.vote?.revision);
-  const counted = valid.size > 0 ? valid : votesFor(standing, attempt.agents, (agent) => agent.lastVote?.revision);
+  const counted =
+    valid.size > 0
+      ? valid
+      : votesFor(standing, attempt.agents, (agent) => agent.lastVote?.revision);
   if (counted.size === 0) return { winner: unvoted(standing), votes: {}, tie: false };
   const most = Math.max(...counted.values());
   const leaders = standing.filter(({ revision }) => counted.get(revision) === most);
@@ -44,7 +47,8 @@ function votesFor(
   const votes = new Map<number, number>();
   for (const agent of agents) {
     const revision = revisionOf(agent);
-    if (revision === undefined || !standing.some((answer) => answer.revision === revision)) continue;
+    if (revision === undefined || !standing.some((answer) => answer.revision === revision))
+      continue;
     votes.set(revision, (votes.get(revision) ?? 0) + 1);
   }
   return votes;

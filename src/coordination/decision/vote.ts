@@ -10,14 +10,26 @@ import { agentAt, answerAt, candidates, newestRevision } from "../state";
 type Vote = Extract<Decision, { name: "vote" }>;
 
 /** `stale` neither ends the round nor counts as a nudge: what was missing has been shown. */
-export function proposeVote(draft: Draft, index: number, proposed: Vote): "accepted" | "refused" | "stale" {
+export function proposeVote(
+  draft: Draft,
+  index: number,
+  proposed: Vote,
+): "accepted" | "refused" | "stale" {
   const { attempt } = draft;
   const refusal = refusalOf(draft, index, proposed);
   if (refusal) {
-    draft.add({ type: "vote.refused", ...draft.inRound(index), tool_call: proposed.tool_call, ...refusal });
+    draft.add({
+      type: "vote.refused",
+      ...draft.inRound(index),
+      tool_call: proposed.tool_call,
+      ...refusal,
+    });
     return "refused";
   }
-  const { label, revision } = answerAt(attempt, agentAt(attempt, draft.turn.aliases.indexOf(proposed.alias)).newest);
+  const { label, revision } = answerAt(
+    attempt,
+    agentAt(attempt, draft.turn.aliases.indexOf(proposed.alias)).newest,
+  );
   const { seen } = agentAt(attempt, index);
   if (seen < newestRevision(attempt)) {
     const missing = candidates(attempt).filter((answer) => answer.revision > seen);
@@ -42,17 +54,28 @@ export function proposeVote(draft: Draft, index: number, proposed: Vote): "accep
   return "accepted";
 }
 
-function refusalOf(draft: Draft, index: number, { alias, reason }: Vote): { code: string; message: string } | null {
+function refusalOf(
+  draft: Draft,
+  index: number,
+  { alias, reason }: Vote,
+): { code: string; message: string } | null {
   const { attempt, turn } = draft;
   const voter = agentAt(attempt, index);
   if (voter.answers === 0) {
-    return { code: "answer_first", message: "Give your own answer with `new_answer` before you vote." };
+    return {
+      code: "answer_first",
+      message: "Give your own answer with `new_answer` before you vote.",
+    };
   }
   const target = turn.aliases.indexOf(alias);
-  const shown = new Set(voter.shown.map((revision) => turn.aliases[answerAt(attempt, revision).agent]));
+  const shown = new Set(
+    voter.shown.map((revision) => turn.aliases[answerAt(attempt, revision).agent]),
+  );
   const valid = `Vote for one of: ${[...shown].sort().join(", ")}.`;
   if (target < 0) return { code: "unknown_alias", message: `There is no such agent. ${valid}` };
-  if (agentAt(attempt, target).newest === 0) return { code: "no_answer", message: `That agent has no answer yet. ${valid}` };
-  if (byteLength(reason) > LIMITS.reasonBytes) return { code: "reason_too_long", message: "Give the reason in at most 4 KB." };
+  if (agentAt(attempt, target).newest === 0)
+    return { code: "no_answer", message: `That agent has no answer yet. ${valid}` };
+  if (byteLength(reason) > LIMITS.reasonBytes)
+    return { code: "reason_too_long", message: "Give the reason in at most 4 KB." };
   return null;
 }

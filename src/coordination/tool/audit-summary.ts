@@ -6,12 +6,19 @@ import { LIMITS } from "../limits";
  * directory, each line with the number of those that it stands for. Reads and looks give way first, then changes, then refusals, each to
  * the deepest directories that fit, down to `DEEPEST`; refusals then come before what was allowed. Nothing is left out: `files` add up to all there was.
  */
-export function boundedTrail(accesses: readonly FileAccess[], most: number = LIMITS.accessesPerEvent): FileAccess[] {
+export function boundedTrail(
+  accesses: readonly FileAccess[],
+  most: number = LIMITS.accessesPerEvent,
+): FileAccess[] {
   if (accesses.length <= most) return [...accesses];
   let lines = accesses.toSorted((a, b) => rankOf(b) - rankOf(a));
   for (const rank of RANKS) {
     const given = lines;
-    for (let depth = Math.min(deepest(given, rank), DEEPEST); lines.length > most && depth >= 0; depth -= 1) {
+    for (
+      let depth = Math.min(deepest(given, rank), DEEPEST);
+      lines.length > most && depth >= 0;
+      depth -= 1
+    ) {
       lines = toldByDirectory(given, rank, depth);
     }
   }
@@ -30,7 +37,11 @@ function rankOf({ operation, refused }: FileAccess): number {
 }
 
 const deepest = (lines: readonly FileAccess[], rank: number): number =>
-  lines.reduce((most, line) => (rankOf(line) === rank ? Math.max(most, line.path.split("/").length - 2) : most), 0);
+  lines.reduce(
+    (most, line) =>
+      rankOf(line) === rank ? Math.max(most, line.path.split("/").length - 2) : most,
+    0,
+  );
 
 /** Lines of this rank that lie below a directory of this depth become one of it; depth 0 is the root, to which all belong. */
 function toldByDirectory(lines: readonly FileAccess[], rank: number, depth: number): FileAccess[] {

@@ -2,7 +2,13 @@ import { answerLimit } from "../decision/answer";
 import type { AgentState, TurnState } from "../state";
 
 /** Names of the orchestrator's own tools. */
-export const WORKFLOW_TOOLS = ["new_answer", "vote", "submit", "restart_orchestration", "assign_personas"] as const;
+export const WORKFLOW_TOOLS = [
+  "new_answer",
+  "vote",
+  "submit",
+  "restart_orchestration",
+  "assign_personas",
+] as const;
 export type WorkflowTool = (typeof WORKFLOW_TOOLS)[number];
 
 /**

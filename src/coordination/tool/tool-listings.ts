@@ -6,11 +6,15 @@ import type { RoundState, ToolListing, TurnState } from "../state";
 
 /** Whether each of the agent's servers has said in this turn what it has, or why it does not. */
 export const isListed = (turn: TurnState, agent: number): boolean =>
-  (turn.rules.agents[agent]?.tool_servers ?? []).every((server) => find(turn, agent, server) !== undefined);
+  (turn.rules.agents[agent]?.tool_servers ?? []).every(
+    (server) => find(turn, agent, server) !== undefined,
+  );
 
 /** What the agent's servers have for it, in the order of its config. */
 export const listingsOf = (turn: TurnState, agent: number): ToolListing[] =>
-  (turn.rules.agents[agent]?.tool_servers ?? []).flatMap((server) => find(turn, agent, server) ?? []);
+  (turn.rules.agents[agent]?.tool_servers ?? []).flatMap(
+    (server) => find(turn, agent, server) ?? [],
+  );
 
 /** The agent's tools from all its servers. */
 export const listedTools = (turn: TurnState, agent: number): ListedTool[] =>
@@ -32,11 +36,17 @@ export function listedNow(turn: TurnState, event: EventOf<"tools.listed">): Tool
   const agent = turn.rules.agents.findIndex(({ id }) => id === event.agent);
   const { server, tools } = event;
   const times = (find(turn, agent, server)?.times ?? 0) + 1;
-  const others = (turn.listings ?? []).filter((listing) => listing.agent !== agent || listing.server !== server);
+  const others = (turn.listings ?? []).filter(
+    (listing) => listing.agent !== agent || listing.server !== server,
+  );
   return [...others, { agent, server, tools, times }];
 }
 
-const find = ({ listings = [] }: TurnState, agent: number, server: string): ToolListing | undefined =>
+const find = (
+  { listings = [] }: TurnState,
+  agent: number,
+  server: string,
+): ToolListing | undefined =>
   listings.find((listing) => listing.agent === agent && listing.server === server);
 
 const isSame = (one: readonly ListedTool[], other: readonly ListedTool[]): boolean =>

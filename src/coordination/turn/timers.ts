@@ -4,7 +4,10 @@ import { type AgentState, isLive, runningTurn, type SessionState, type TurnState
 
 /** When coordination must end so that the presentation still fits: its share of the turn's time, at most two minutes. */
 export function coordinationEnd(startedAt: number, deadlineAt: number): number {
-  const kept = Math.min(LIMITS.presentationMaxMs, (deadlineAt - startedAt) * LIMITS.presentationShare);
+  const kept = Math.min(
+    LIMITS.presentationMaxMs,
+    (deadlineAt - startedAt) * LIMITS.presentationShare,
+  );
   return deadlineAt - kept;
 }
 
@@ -30,8 +33,14 @@ export function nextTimerAt(state: SessionState, since = state.lastAt): number |
   if (!turn) return null;
   // A clock that ran backwards does not bring back what the log already passed.
   const passed = Math.max(since, state.lastAt);
-  const times = [turnTimer(turn), ...turn.attempt.agents.flatMap((agent) => agentTimers(turn, agent))];
-  return times.reduce<number | null>((next, time) => (time > passed && (next === null || time < next) ? time : next), null);
+  const times = [
+    turnTimer(turn),
+    ...turn.attempt.agents.flatMap((agent) => agentTimers(turn, agent)),
+  ];
+  return times.reduce<number | null>(
+    (next, time) => (time > passed && (next === null || time < next) ? time : next),
+    null,
+  );
 }
 
 /** The end of the turn's present phase. A verdict is waited for only while another attempt could follow. */
@@ -44,13 +53,15 @@ function agentTimers(turn: TurnState, agent: AgentState): number[] {
   const { attempt, rules } = turn;
   const times: number[] = [];
   const { round } = agent;
-  if (round?.status === "calling" && !round.call.inFlight && round.call.deferred === null) times.push(round.call.notBefore);
+  if (round?.status === "calling" && !round.call.inFlight && round.call.deferred === null)
+    times.push(round.call.notBefore);
   if (round?.purpose === "presentation") return [...times, ...endOf(roundTime(turn, agent))];
   if (attempt.settled || !isLive(agent)) return times;
   if (round?.purpose === "personas") return [...times, personasEnd(turn)];
   if (agent.answers === 0) return [...times, ...endOf(firstAnswerTime(turn))];
   if (round && round.status !== "voted") times.push(...endOf(roundTime(turn, agent)));
-  if (!agent.released && !rules.defer_voting_until_all_answered && attempt.graceEndsAt !== null) times.push(attempt.graceEndsAt);
+  if (!agent.released && !rules.defer_voting_until_all_answered && attempt.graceEndsAt !== null)
+    times.push(attempt.graceEndsAt);
   return times;
 }
 

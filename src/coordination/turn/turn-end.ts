@@ -30,7 +30,15 @@ export function completeTurn(draft: Draft): void {
 export function failTurn(draft: Draft, agents: EventOf<"turn.failed">["agents"]): void {
   cancelEffects(draft, null, "turn_ended");
   const message = "No agent produced an answer.";
-  draft.add({ type: "turn.failed", at: draft.at, turn: draft.turn.number, code: "no_answer", message, agents, ...spent(draft) });
+  draft.add({
+    type: "turn.failed",
+    at: draft.at,
+    turn: draft.turn.number,
+    code: "no_answer",
+    message,
+    agents,
+    ...spent(draft),
+  });
 }
 
 /** The user's wish, in any phase: the best there is so far is kept, and nothing new begins. */
@@ -64,8 +72,13 @@ function writtenSoFar(draft: Draft): string | null {
 
 /** Of what agents wrote before they were cut, the longest; of equals the first. */
 export function longestPartial(draft: Draft): { index: number; text: string } | null {
-  const texts = draft.attempt.agents.map(({ index }) => ({ index, text: draft.partial(index) ?? "" }));
-  const longest = texts.reduce((best, other) => (other.text.length > best.text.length ? other : best));
+  const texts = draft.attempt.agents.map(({ index }) => ({
+    index,
+    text: draft.partial(index) ?? "",
+  }));
+  const longest = texts.reduce((best, other) =>
+    other.text.length > best.text.length ? other : best,
+  );
   return longest.text === "" ? null : longest;
 }
 
@@ -84,7 +97,10 @@ export function settleAttempt(draft: Draft, endedBy: EventOf<"attempt.settled">[
   });
 }
 
-const spent = (draft: Draft) => ({ usage: draft.turn.usage, ...toCostFields(spentCost(draft.turn)) });
+const spent = (draft: Draft) => ({
+  usage: draft.turn.usage,
+  ...toCostFields(spentCost(draft.turn)),
+});
 
 /** The events that end a running turn after a fault of our own; none if no turn runs. Never throws. */
 export function failInternally(state: SessionState, at: number): SessionEvent[] {
@@ -98,7 +114,8 @@ export function failInternally(state: SessionState, at: number): SessionEvent[] 
       at: Math.max(at, state.lastAt),
       turn: turn.number,
       code: "internal",
-      message: "The service met a fault of its own. The answers so far are kept; start the turn again.",
+      message:
+        "The service met a fault of its own. The answers so far are kept; start the turn again.",
       agents: [],
       usage: turn.usage,
       ...toCostFields(settled.cost),
@@ -118,4 +135,7 @@ function settledInFlight(state: SessionState, at: number): { events: SessionEven
 }
 
 const reservedBy = ({ inFlight }: TurnState): Cost =>
-  Object.values(inFlight).reduce((sum, entry) => (entry.type === "model_call" ? addCosts(sum, reservedCost(entry)) : sum), FREE);
+  Object.values(inFlight).reduce(
+    (sum, entry) => (entry.type === "model_call" ? addCosts(sum, reservedCost(entry)) : sum),
+    FREE,
+  );

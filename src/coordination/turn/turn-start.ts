@@ -21,13 +21,24 @@ export function startTurn(draft: Draft, input: TurnRequested): void {
     at: draft.at,
     turn: draft.state.turns + 1,
     question: input.question,
-    ...(input.attached && { attachments: [...input.attached.attachments], attachment_tokens: input.attached.tokens }),
+    ...(input.attached && {
+      attachments: [...input.attached.attachments],
+      attachment_tokens: input.attached.tokens,
+    }),
     parent_turn: input.parentTurn,
-    aliases: Object.fromEntries(rules.agents.map(({ id }, index) => [id, `agent${numbers[index]}`])),
+    aliases: Object.fromEntries(
+      rules.agents.map(({ id }, index) => [id, `agent${numbers[index]}`]),
+    ),
     budget: input.budget,
     deadline_at: draft.at + (input.timeoutMs ?? rules.orchestrator_timeout_ms),
     ...(input.contexts?.length ? { contexts: [...input.contexts] } : {}),
     log_version: LOG_VERSION,
   });
-  draft.add({ type: "attempt.started", at: draft.at, turn: draft.turn.number, attempt: 1, feedback: null });
+  draft.add({
+    type: "attempt.started",
+    at: draft.at,
+    turn: draft.turn.number,
+    attempt: 1,
+    feedback: null,
+  });
 }

@@ -15,7 +15,12 @@ export type Block = Written &
     | { kind: "redacted"; data: string }
     /** `shown`: whether its id is told with its arguments: it can stay, and no call before has it. */
     | { kind: "call"; index: number; id: string; shown: boolean; name: string; input: unknown }
-    | { kind: "use"; tool: HostedToolName; fields: Fields; strings: ReturnType<typeof createJsonStrings> }
+    | {
+        kind: "use";
+        tool: HostedToolName;
+        fields: Fields;
+        strings: ReturnType<typeof createJsonStrings>;
+      }
     | { kind: "result"; tool: HostedToolName; fields: Fields }
     /** Nothing that we asked for or could send back. */
     | { kind: "unknown" }
@@ -41,7 +46,15 @@ export function beginBlock(fields: Fields, others: readonly Block[]): Block {
       const before = others.filter((other) => other.kind === "call");
       const id = textOf(fields["id"]);
       const shown = FITTING_ID.test(id) && before.every((other) => other.id !== id);
-      return { ...written, kind: "call", index: before.length, id, shown, name: textOf(fields["name"]), input: fields["input"] };
+      return {
+        ...written,
+        kind: "call",
+        index: before.length,
+        id,
+        shown,
+        name: textOf(fields["name"]),
+        input: fields["input"],
+      };
     }
     default:
       return { ...written, kind: "unknown" };
@@ -66,7 +79,13 @@ export function addPiece(block: Block, piece: string): ModelEvent | null {
     case "thinking":
       return { type: "reasoning", text: piece };
     case "call":
-      return { type: "tool_arguments", index: block.index, name: block.name, ...(block.shown && { id: block.id }), text: piece };
+      return {
+        type: "tool_arguments",
+        index: block.index,
+        name: block.name,
+        ...(block.shown && { id: block.id }),
+        text: piece,
+      };
     case "use": {
       const text = block.strings.push(piece);
       return text === "" ? null : { type: "hosted_tool", name: block.tool, text };
@@ -87,11 +106,25 @@ export function toItems(block: Block): ReplyItem[] {
   switch (block.kind) {
     case "text":
       if (text === "") return [];
-      return [{ type: "text", text, ...(block.citations.length > 0 && { opaque: { citations: block.citations } }) }];
+      return [
+        {
+          type: "text",
+          text,
+          ...(block.citations.length > 0 && { opaque: { citations: block.citations } }),
+        },
+      ];
     case "thinking":
-      return [{ type: "reasoning", text, opaque: { type: "thinking", signature: block.signature.join("") } }];
+      return [
+        {
+          type: "reasoning",
+          text,
+          opaque: { type: "thinking", signature: block.signature.join("") },
+        },
+      ];
     case "redacted":
-      return [{ type: "reasoning", text: "", opaque: { type: "redacted_thinking", data: block.data } }];
+      return [
+        { type: "reasoning", text: "", opaque: { type: "redacted_thinking", data: block.data } },
+      ];
     case "call":
       return [
         {
@@ -102,7 +135,13 @@ export function toItems(block: Block): ReplyItem[] {
         },
       ];
     case "use":
-      return [{ type: "hosted", name: block.tool, opaque: { block: { ...block.fields, input: inputOf(block) } } }];
+      return [
+        {
+          type: "hosted",
+          name: block.tool,
+          opaque: { block: { ...block.fields, input: inputOf(block) } },
+        },
+      ];
     case "result":
       return [{ type: "hosted", name: block.tool, opaque: { block: block.fields } }];
     case "unknown":

@@ -21,11 +21,16 @@ export const marked = (block: Fields): Fields => ({ ...block, ...MARK });
 export function markTurns(turns: readonly Turn[], continues: boolean): Turn[] {
   const places = turns.flatMap(({ role }, place) => (role === "user" ? [place] : []));
   const [before, last] = [places.at(-2), places.at(-1)];
-  return turns.map((turn, place) => (place === before || (place === last && continues) ? markLast(turn) : turn));
+  return turns.map((turn, place) =>
+    place === before || (place === last && continues) ? markLast(turn) : turn,
+  );
 }
 
 function markLast({ role, blocks }: Turn): Turn {
-  return { role, blocks: blocks.map((block, place) => (place === blocks.length - 1 ? marked(block) : block)) };
+  return {
+    role,
+    blocks: blocks.map((block, place) => (place === blocks.length - 1 ? marked(block) : block)),
+  };
 }
 
 /**

@@ -65,8 +65,10 @@ const WHOLE = Symbol("whole");
 
 /** Signatures and sources: kept to be sent back, never shown as text. */
 function keepsAside(block: Block, delta: Fields): boolean {
-  if (block.kind === "thinking" && delta["type"] === "signature_delta") block.signature.push(textOf(delta["signature"]));
-  else if (block.kind === "text" && delta["type"] === "citations_delta") block.citations.push(delta["citation"]);
+  if (block.kind === "thinking" && delta["type"] === "signature_delta")
+    block.signature.push(textOf(delta["signature"]));
+  else if (block.kind === "text" && delta["type"] === "citations_delta")
+    block.citations.push(delta["citation"]);
   else return false;
   return true;
 }
@@ -74,7 +76,8 @@ function keepsAside(block: Block, delta: Fields): boolean {
 /** The text of a delta that fits the block; anything else is empty. */
 function pieceOf(block: Block, delta: Fields): string {
   if (block.kind === "text" && delta["type"] === "text_delta") return textOf(delta["text"]);
-  if (block.kind === "thinking" && delta["type"] === "thinking_delta") return textOf(delta["thinking"]);
+  if (block.kind === "thinking" && delta["type"] === "thinking_delta")
+    return textOf(delta["thinking"]);
   const isInput = block.kind === "call" || block.kind === "use";
   return isInput && delta["type"] === "input_json_delta" ? textOf(delta["partial_json"]) : "";
 }

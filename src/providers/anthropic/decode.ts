@@ -35,7 +35,12 @@ export type Decoder = {
 /** Of one message: a reply that paused has several. */
 type Message = { started: boolean; over: boolean; stopReason: string; counts: typeof NO_COUNTS };
 
-const newMessage = (): Message => ({ started: false, over: false, stopReason: "", counts: NO_COUNTS });
+const newMessage = (): Message => ({
+  started: false,
+  over: false,
+  stopReason: "",
+  counts: NO_COUNTS,
+});
 
 /**
  * Puts a streamed reply together. Work per event depends on the event only: pieces are kept and joined once, at the end.
@@ -49,8 +54,10 @@ export function createDecoder(before: Before): Decoder {
   let earlier = NO_COUNTS;
   let container = "";
 
-  const items = () => withContainer(uniqueCallIds(content.blocks.flatMap(toItems), before.takenIds), container);
-  const usage = () => toUsage(addCounts(earlier, message.counts), ranCode(content.blocks.flatMap(resultItems)));
+  const items = () =>
+    withContainer(uniqueCallIds(content.blocks.flatMap(toItems), before.takenIds), container);
+  const usage = () =>
+    toUsage(addCounts(earlier, message.counts), ranCode(content.blocks.flatMap(resultItems)));
   const hasCalls = () => content.blocks.some((block) => block.kind === "call");
   const isComplete = () => message.stopReason !== "" && content.isWhole();
 
@@ -61,7 +68,8 @@ export function createDecoder(before: Before): Decoder {
   const finish = (fields: Fields): void => {
     container = textOf(fieldsOf(fields["container"])["id"]) || container;
     const reason = textOf(fields["stop_reason"]);
-    if (reason !== "" && !content.isWhole()) throw cut("It said why it stopped in the middle of a block.");
+    if (reason !== "" && !content.isWhole())
+      throw cut("It said why it stopped in the middle of a block.");
     message.stopReason = reason || message.stopReason;
   };
   const start = (fields: Fields): ModelEvent[] => {
@@ -77,8 +85,10 @@ export function createDecoder(before: Before): Decoder {
     push(value) {
       const event = fieldsOf(message.over ? null : value); // nothing after the end counts
       if (event["type"] === "message_start") return start(fieldsOf(event["message"]));
-      if (event["type"] === "content_block_start") return content.begin(event["index"], event["content_block"]);
-      if (event["type"] === "content_block_delta") return content.change(event["index"], event["delta"]);
+      if (event["type"] === "content_block_start")
+        return content.begin(event["index"], event["content_block"]);
+      if (event["type"] === "content_block_delta")
+        return content.change(event["index"], event["delta"]);
       if (event["type"] === "content_block_stop") content.close(event["index"]);
       if (event["type"] === "message_stop") message.over = isComplete();
       if (event["type"] !== "message_delta") return []; // pings, and what later versions add
@@ -98,8 +108,17 @@ export function createDecoder(before: Before): Decoder {
     end() {
       if (!isComplete()) throw cut("The stream ended before the reply was complete.");
       const all = items();
-      const hosted = hostedFields(hostedUses(all, before.items), content.blocks.flatMap(citationsOf));
-      return { type: "stop", reason: toStopReason(message.stopReason, hasCalls()), items: all, usage: usage(), ...hosted };
+      const hosted = hostedFields(
+        hostedUses(all, before.items),
+        content.blocks.flatMap(citationsOf),
+      );
+      return {
+        type: "stop",
+        reason: toStopReason(message.stopReason, hasCalls()),
+        items: all,
+        usage: usage(),
+        ...hosted,
+      };
     },
   };
 }
@@ -109,7 +128,10 @@ const resultItems = (block: Block): ReplyItem[] => (block.kind === "result" ? to
 /** The machine that ran the code goes back with the last block it has to do with, so that the next call finds its files. */
 function withContainer(items: ReplyItem[], container: string): ReplyItem[] {
   const last = container === "" ? undefined : items.findLast((item) => item.type === "hosted");
-  return items.map((item) => (item === last ? { ...item, opaque: { ...fieldsOf(item.opaque), container } } : item));
+  return items.map((item) =>
+    item === last ? { ...item, opaque: { ...fieldsOf(item.opaque), container } } : item,
+  );
 }
 
-const cut = (why: string) => new ProviderError("transient", "stream_cut", `The provider broke off its reply. ${why}`);
+const cut = (why: string) =>
+  new ProviderError("transient", "stream_cut", `The provider broke off its reply. ${why}`);

@@ -35,8 +35,11 @@ export function traitsOf(model: string): Traits {
   const match = NAME.exec(model.replaceAll(".", "-"));
   if (!match) return EARLY;
   const family = match[3]?.toLowerCase() ?? "";
-  const version = Number(match[1] ?? match[4] ?? 0) * 100 + Number(match[1] === undefined ? (match[5] ?? 0) : (match[2] ?? 0));
-  const always = family === "fable" || family === "mythos" || (family !== "haiku" && version >= 505);
+  const version =
+    Number(match[1] ?? match[4] ?? 0) * 100 +
+    Number(match[1] === undefined ? (match[5] ?? 0) : (match[2] ?? 0));
+  const always =
+    family === "fable" || family === "mythos" || (family !== "haiku" && version >= 505);
   const adaptive = always || version >= 407;
   return {
     thinking: adaptive ? "adaptive" : version === 406 ? "either" : "budget",

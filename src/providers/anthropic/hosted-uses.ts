@@ -1,12 +1,21 @@
 import type { HostedUse } from "../../protocol/hosted-tools";
 import type { ReplyItem } from "../provider";
 import { jsonStrings } from "./json-strings";
-import { type Fields, fieldsOf, hostedToolOf, isServerResult, isServerUse, listOf, textOf } from "./schema";
+import {
+  type Fields,
+  fieldsOf,
+  hostedToolOf,
+  isServerResult,
+  isServerUse,
+  listOf,
+  textOf,
+} from "./schema";
 
 /** What hosted tools were asked and gave, from the blocks that go back to the provider unchanged. */
 
 /** Block of a hosted item; empty if another format made the item. */
-export const blockOf = (item: ReplyItem & { type: "hosted" }): Fields => fieldsOf(fieldsOf(item.opaque)["block"]);
+export const blockOf = (item: ReplyItem & { type: "hosted" }): Fields =>
+  fieldsOf(fieldsOf(item.opaque)["block"]);
 
 /**
  * The uses that have a result among `items`. What they were asked may stand in the reply before: a use next to a call of our own
@@ -35,16 +44,24 @@ export function ranCode(items: readonly ReplyItem[]): boolean {
 function inputOfUse(item: ReplyItem): [string, string][] {
   if (item.type !== "hosted") return [];
   const block = blockOf(item);
-  return isServerUse(block) && hostedToolOf(block) ? [[textOf(block["id"]), jsonStrings(block["input"])]] : [];
+  return isServerUse(block) && hostedToolOf(block)
+    ? [[textOf(block["id"]), jsonStrings(block["input"])]]
+    : [];
 }
 
 function resultOf(content: unknown): Pick<HostedUse, "outcome" | "output"> {
-  if (Array.isArray(content)) return { outcome: "ok", output: listOf(content).map(pageLine).join("\n") };
+  if (Array.isArray(content))
+    return { outcome: "ok", output: listOf(content).map(pageLine).join("\n") };
   const result = fieldsOf(content);
   const error = textOf(result["error_code"]);
   if (error !== "") return { outcome: "error", output: error };
   const failed = typeof result["return_code"] === "number" && result["return_code"] !== 0;
-  const texts = [result["stdout"], result["stderr"], result["content"], listOf(result["lines"]).map(textOf).join("\n")];
+  const texts = [
+    result["stdout"],
+    result["stderr"],
+    result["content"],
+    listOf(result["lines"]).map(textOf).join("\n"),
+  ];
   return { outcome: failed ? "error" : "ok", output: texts.map(textOf).filter(Boolean).join("\n") };
 }
 

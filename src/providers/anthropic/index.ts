@@ -6,7 +6,13 @@ import { guarded } from "../guarded";
 import { isJsonObject, jsonBody, parseJson } from "../json";
 import { NO_SDK_TIMEOUT_MS } from "../limits";
 import { linkedAbort } from "../linked-abort";
-import { type ModelEvent, type ModelRequest, type Provider, ProviderError, type ProviderOptions } from "../provider";
+import {
+  type ModelEvent,
+  type ModelRequest,
+  type Provider,
+  ProviderError,
+  type ProviderOptions,
+} from "../provider";
 import { readEvents } from "../read-events";
 import { readReply } from "../read-reply";
 import { withParts } from "../with-parts";
@@ -28,7 +34,12 @@ export function createAnthropic(options: ProviderOptions): Provider {
 
 const ignore = () => undefined;
 
-type Call = { options: ProviderOptions; request: ModelRequest; signal: AbortSignal; heard: () => void };
+type Call = {
+  options: ProviderOptions;
+  request: ModelRequest;
+  signal: AbortSignal;
+  heard: () => void;
+};
 
 /**
  * One reply, of several requests if the provider pauses: after a while of hosted work it stops in the middle and wants what it
@@ -36,7 +47,11 @@ type Call = { options: ProviderOptions; request: ModelRequest; signal: AbortSign
  */
 async function* streamReply(call: Call): AsyncGenerator<ModelEvent> {
   const decoder = decoderFor(call.request);
-  for (let request: ModelRequest | null = call.request, left = MOST_CONTINUATIONS; request; left -= 1) {
+  for (
+    let request: ModelRequest | null = call.request, left = MOST_CONTINUATIONS;
+    request;
+    left -= 1
+  ) {
     for await (const event of readOne({ ...call, request }, decoder)) yield event;
     request = left > 0 ? continuation(call.request, call.options.host, decoder) : null;
     if (request) decoder.goOn();
@@ -63,28 +78,49 @@ async function* readOne(call: Call, decoder: Decoder): AsyncGenerator<ModelEvent
 async function send({ options, request, signal, heard }: Call): Promise<AsyncIterable<unknown>> {
   const { body, headers } = jsonBody(toBody(await withParts(request, signal)));
   const response = await createClient(options, heard)
-    .post("/v1/messages", { body, headers: { ...headers, ...toHeaders(options, request) }, stream: true, signal })
+    .post("/v1/messages", {
+      body,
+      headers: { ...headers, ...toHeaders(options, request) },
+      stream: true,
+      signal,
+    })
     .asResponse();
-  return isJson(response) ? wholeReply(response, [options.apiKey]) : readEach(response, signal, [options.apiKey]);
+  return isJson(response)
+    ? wholeReply(response, [options.apiKey])
+    : readEach(response, signal, [options.apiKey]);
 }
 
-async function* readEach(response: Response, signal: AbortSignal, secrets: readonly string[]): AsyncGenerator<unknown> {
+async function* readEach(
+  response: Response,
+  signal: AbortSignal,
+  secrets: readonly string[],
+): AsyncGenerator<unknown> {
   if (!response.body) return;
   for await (const data of readEvents(response.body, signal)) {
     const event: unknown = JSON.parse(data);
-    if (isJsonObject(event) && event["type"] === "error") throw classify({ status: undefined, body: event }, secrets);
+    if (isJsonObject(event) && event["type"] === "error")
+      throw classify({ status: undefined, body: event }, secrets);
     yield event;
   }
 }
 
-const isJson = (response: Response) => /^application\/json\b/i.test(response.headers.get("content-type") ?? "");
+const isJson = (response: Response) =>
+  /^application\/json\b/i.test(response.headers.get("content-type") ?? "");
 
 /** Servers that ignore `stream` send the message at once, or an error under status 200. */
-async function* wholeReply(response: Response, secrets: readonly string[]): AsyncGenerator<unknown> {
+async function* wholeReply(
+  response: Response,
+  secrets: readonly string[],
+): AsyncGenerator<unknown> {
   const message = parseJson(await response.text());
   if (!isJsonObject(message))
-    throw new ProviderError("transient", "bad_response", "The provider sent something that is not JSON.");
-  if (!Array.isArray(message["content"])) throw classify({ status: undefined, body: message }, secrets);
+    throw new ProviderError(
+      "transient",
+      "bad_response",
+      "The provider sent something that is not JSON.",
+    );
+  if (!Array.isArray(message["content"]))
+    throw classify({ status: undefined, body: message }, secrets);
   yield { type: "message_start", message };
 }
 
@@ -94,10 +130,19 @@ async function* wholeReply(response: Response, secrets: readonly string[]): Asyn
  */
 const VERSION = "2023-06-01";
 
-const SENT_HEADERS = ["accept", "anthropic-beta", "anthropic-version", "content-type", "user-agent"];
+const SENT_HEADERS = [
+  "accept",
+  "anthropic-beta",
+  "anthropic-version",
+  "content-type",
+  "user-agent",
+];
 
 /** Null takes away what the environment would set. */
-function toHeaders({ apiKey, apiVersion }: ProviderOptions, request: ModelRequest): Record<string, string | null> {
+function toHeaders(
+  { apiKey, apiVersion }: ProviderOptions,
+  request: ModelRequest,
+): Record<string, string | null> {
   return {
     "anthropic-version": apiVersion ?? VERSION,
     "anthropic-beta": toBetas(request) || null,

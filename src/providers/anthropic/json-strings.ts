@@ -42,7 +42,9 @@ export function createJsonStrings(continues = false): JsonStrings {
     if (pending !== null) {
       pending += char;
       if (pending.startsWith("u") && pending.length < 5) return "";
-      const text = pending.startsWith("u") ? unicode(pending.slice(1)) : (ESCAPES[pending] ?? pending);
+      const text = pending.startsWith("u")
+        ? unicode(pending.slice(1))
+        : (ESCAPES[pending] ?? pending);
       pending = null;
       return wanted ? text : "";
     }
@@ -61,7 +63,9 @@ export function createJsonStrings(continues = false): JsonStrings {
   };
 }
 
-const unicode = (hex: string): string => (/^[0-9a-f]{4}$/i.test(hex) ? String.fromCharCode(Number.parseInt(hex, 16)) : "");
+const unicode = (hex: string): string =>
+  /^[0-9a-f]{4}$/i.test(hex) ? String.fromCharCode(Number.parseInt(hex, 16)) : "";
 
 /** All text values of a JSON value, as `createJsonStrings` gives them. */
-export const jsonStrings = (value: unknown): string => createJsonStrings().push(JSON.stringify(value) ?? "");
+export const jsonStrings = (value: unknown): string =>
+  createJsonStrings().push(JSON.stringify(value) ?? "");

@@ -54,30 +54,50 @@ export const PARAMS: FormatParams = {
     parallel_tool_calls: "remove it: calls always run side by side where they can",
     safety_settings: "remove it: the format has none",
   },
-  check: (params, model) => [...samplingProblems(params, model), ...thinkingProblems(params, model), ...listProblems(params)],
+  check: (params, model) => [
+    ...samplingProblems(params, model),
+    ...thinkingProblems(params, model),
+    ...listProblems(params),
+  ],
   forcesTools: (params, model) => !thinks(params, model),
 };
 
 function samplingProblems(params: Params, model: string): ParamProblem[] {
   const { sampling, oneSampling } = traitsOf(model);
   const said = SAMPLING.filter((key) => params[key] !== undefined);
-  if (!sampling) return said.map((key) => ({ key, detail: `${model} takes no \`${key}\`: remove it` }));
+  if (!sampling)
+    return said.map((key) => ({ key, detail: `${model} takes no \`${key}\`: remove it` }));
   if (thinks(params, model)) return said.flatMap((key) => whileThinking(key, params[key]));
   if (!oneSampling || !said.includes("temperature") || !said.includes("top_p")) return [];
-  return [{ key: "top_p", detail: `${model} takes either \`temperature\` or \`top_p\`: remove one of them` }];
+  return [
+    {
+      key: "top_p",
+      detail: `${model} takes either \`temperature\` or \`top_p\`: remove one of them`,
+    },
+  ];
 }
 
 function whileThinking(key: string, value: unknown): ParamProblem[] {
   if (key === "temperature" && value === 1) return [];
   if (key === "top_p" && typeof value === "number" && value >= 0.95) return [];
   const change = key === "top_p" ? "set it to 0.95 or more" : "remove it";
-  return [{ key, detail: `a model that thinks does not take this \`${key}\`: ${change}, or switch thinking off` }];
+  return [
+    {
+      key,
+      detail: `a model that thinks does not take this \`${key}\`: ${change}, or switch thinking off`,
+    },
+  ];
 }
 
 function thinkingProblems(params: Params, model: string): ParamProblem[] {
   const key = THINKING.find((one) => params[one] !== undefined);
   if (key === undefined || !traitsOf(model).always || !refusesThinking(params)) return [];
-  return [{ key, detail: `${model} always thinks: remove it, or ask for little with \`reasoning_effort: low\`` }];
+  return [
+    {
+      key,
+      detail: `${model} always thinks: remove it, or ask for little with \`reasoning_effort: low\``,
+    },
+  ];
 }
 
 /** Betas travel in a header, where anything but plain words would break it. */
@@ -85,7 +105,11 @@ const BETA = /^[a-z0-9][a-z0-9._-]{0,99}$/i;
 
 function listProblems(params: Params): ParamProblem[] {
   const lists = [
-    { key: "betas", fits: isBeta, detail: "each entry must be the name of a beta, as `files-api-2025-04-14`" },
+    {
+      key: "betas",
+      fits: isBeta,
+      detail: "each entry must be the name of a beta, as `files-api-2025-04-14`",
+    },
     { key: "stop", fits: isText, detail: "each entry must be a text that is not blank" },
     { key: "stop_sequences", fits: isText, detail: "each entry must be a text that is not blank" },
   ];
@@ -98,4 +122,5 @@ function listProblems(params: Params): ParamProblem[] {
 const isText = (value: unknown): boolean => typeof value === "string" && value.trim() !== "";
 
 /** Whether a value is the name of a beta that may go into the header. */
-export const isBeta = (value: unknown): value is string => typeof value === "string" && BETA.test(value);
+export const isBeta = (value: unknown): value is string =>
+  typeof value === "string" && BETA.test(value);

@@ -66,9 +66,16 @@ function stopFields(params: ModelRequest["params"]): Body {
 const toolChoice = ({ toolChoice: wanted, params, model }: ModelRequest) =>
   wanted === "required" && !thinks(params, model) ? "any" : "auto";
 
-const toTools = ({ tools, hostedTools }: ModelRequest): Fields[] => [...tools.map(toTool), ...hostedTools.flatMap(toHostedTool)];
+const toTools = ({ tools, hostedTools }: ModelRequest): Fields[] => [
+  ...tools.map(toTool),
+  ...hostedTools.flatMap(toHostedTool),
+];
 
-const toTool = ({ name, description, parameters }: ToolSpec): Fields => ({ name, description, input_schema: parameters });
+const toTool = ({ name, description, parameters }: ToolSpec): Fields => ({
+  name,
+  description,
+  input_schema: parameters,
+});
 
 /** Versions that are generally available, want no beta, and work with every model that takes the tool at all. */
 const HOSTED_TYPES: Readonly<Partial<Record<HostedToolName, string>>> = {
@@ -91,7 +98,9 @@ function markLastTool(tools: readonly Fields[]): Fields[] {
 function containerField({ messages, hostedTools }: ModelRequest): Body {
   if (!hostedTools.some(({ name }) => name === "code_execution")) return {};
   const items = messages.flatMap((message) => (message.role === "assistant" ? message.items : []));
-  const containers = items.flatMap((item) => (item.type === "hosted" ? [textOf(fieldsOf(item.opaque)["container"])] : []));
+  const containers = items.flatMap((item) =>
+    item.type === "hosted" ? [textOf(fieldsOf(item.opaque)["container"])] : [],
+  );
   const container = containers.findLast((id) => id !== "");
   return container === undefined ? {} : { container };
 }

@@ -30,5 +30,7 @@ export const isServerResult = (block: Fields): boolean => RESULT.test(textOf(blo
 /** Which hosted tool a use or a result belongs to; undefined: none of ours, or neither a use nor a result. */
 export function hostedToolOf(block: Fields): HostedToolName | undefined {
   if (isServerUse(block)) return HOSTED_NAMES.get(textOf(block["name"]));
-  return isServerResult(block) ? HOSTED_NAMES.get(textOf(block["type"]).replace(RESULT, "")) : undefined;
+  return isServerResult(block)
+    ? HOSTED_NAMES.get(textOf(block["type"]).replace(RESULT, ""))
+    : undefined;
 }

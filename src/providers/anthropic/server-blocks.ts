@@ -10,17 +10,28 @@ import { type Fields, hostedToolOf, isServerResult, isServerUse, textOf } from "
 export type Turn = { role: "user" | "assistant"; blocks: Fields[] };
 
 /** The turns as the API takes them; some may be left without blocks. Expects user and assistant to take turns, results first. */
-export function settleServerBlocks(turns: readonly Turn[], offered: ReadonlySet<HostedToolName | undefined>): Turn[] {
-  const resolved = new Set(turns.flatMap(({ blocks }) => blocks.filter(isServerResult).map(resultId)));
+export function settleServerBlocks(
+  turns: readonly Turn[],
+  offered: ReadonlySet<HostedToolName | undefined>,
+): Turn[] {
+  const resolved = new Set(
+    turns.flatMap(({ blocks }) => blocks.filter(isServerResult).map(resultId)),
+  );
   const waiting = new Set<string>();
   return turns.map((turn, place) => {
-    if (turn.role === "user") return waiting.size > 0 ? { ...turn, blocks: foldTexts(turn.blocks) } : turn;
+    if (turn.role === "user")
+      return waiting.size > 0 ? { ...turn, blocks: foldTexts(turn.blocks) } : turn;
     const answered = turns[place + 1];
     const mayWait = !answered || answered.blocks.some((block) => block["type"] === "tool_result");
     const goesOn = place + 2 < turns.length;
     const kept = turn.blocks.filter((block) => {
-      if (isServerUse(block)) return resolved.has(useId(block)) || (mayWait && !goesOn && offered.has(hostedToolOf(block)));
-      return !isServerResult(block) || waiting.has(resultId(block)) || hasUse(turn, resultId(block));
+      if (isServerUse(block))
+        return (
+          resolved.has(useId(block)) || (mayWait && !goesOn && offered.has(hostedToolOf(block)))
+        );
+      return (
+        !isServerResult(block) || waiting.has(resultId(block)) || hasUse(turn, resultId(block))
+      );
     });
     for (const block of kept) if (isServerUse(block)) waiting.add(useId(block));
     for (const block of kept) if (isServerResult(block)) waiting.delete(resultId(block));
@@ -30,7 +41,8 @@ export function settleServerBlocks(turns: readonly Turn[], offered: ReadonlySet<
 
 const useId = (block: Fields): string => textOf(block["id"]);
 const resultId = (block: Fields): string => textOf(block["tool_use_id"]);
-const hasUse = (turn: Turn, id: string): boolean => turn.blocks.some((block) => isServerUse(block) && useId(block) === id);
+const hasUse = (turn: Turn, id: string): boolean =>
+  turn.blocks.some((block) => isServerUse(block) && useId(block) === id);
 
 /** All texts in the last result, after its own. */
 function foldTexts(blocks: readonly Fields[]): Fields[] {

@@ -15,7 +15,13 @@ const LEAST_BUDGET = 1_024;
 /** Budget where a config only says that the model shall think: what MassGen's own helper sets. */
 const USUAL_BUDGET = 8_000;
 /** Our own measure between efforts and budgets, since neither side names one. */
-const BUDGETS: Readonly<Record<string, number>> = { low: 4_000, medium: 10_000, high: 24_000, xhigh: 32_000, max: 48_000 };
+const BUDGETS: Readonly<Record<string, number>> = {
+  low: 4_000,
+  medium: 10_000,
+  high: 24_000,
+  xhigh: 32_000,
+  max: 48_000,
+};
 
 /** Earlier thinking that no longer fits its conversation is dropped instead of refused: an update or other tools may come before it. */
 const DROP_UNFITTING = { block_binding: { prefix_mismatch_behavior: "drop_block" } };
@@ -25,13 +31,19 @@ const DROP_UNFITTING_BETA = "thinking-binding-controls-2026-08-01";
 export function thinkingFields(params: Params, model: string, maxTokens: number): Body {
   const wish = wishOf(params);
   const traits = traitsOf(model);
-  const { thinking, effort } = isActive(wish, traits) ? active(wish, traits, maxTokens) : inactive(traits);
+  const { thinking, effort } = isActive(wish, traits)
+    ? active(wish, traits, maxTokens)
+    : inactive(traits);
   const output = { ...fieldsOf(params["output_config"]), ...(effort !== "" && { effort }) };
-  return { ...(thinking && { thinking }), ...(Object.keys(output).length > 0 && { output_config: output }) };
+  return {
+    ...(thinking && { thinking }),
+    ...(Object.keys(output).length > 0 && { output_config: output }),
+  };
 }
 
 /** Whether the model thinks with these parameters; while it does, the API refuses to force a tool and fixes the sampling. */
-export const thinks = (params: Params, model: string): boolean => isActive(wishOf(params), traitsOf(model));
+export const thinks = (params: Params, model: string): boolean =>
+  isActive(wishOf(params), traitsOf(model));
 
 /** Whether the config asks the model not to think. */
 export const refusesThinking = (params: Params): boolean => wishOf(params).on === false;
@@ -40,21 +52,31 @@ export const refusesThinking = (params: Params): boolean => wishOf(params).on ==
 export const thinkingBetas = (params: Params, model: string): readonly string[] =>
   traitsOf(model).bound && thinks(params, model) ? [DROP_UNFITTING_BETA] : [];
 
-const isActive = (wish: Wish, traits: Traits): boolean => traits.always || (wish.on ?? traits.byDefault);
+const isActive = (wish: Wish, traits: Traits): boolean =>
+  traits.always || (wish.on ?? traits.byDefault);
 
 type Chosen = { thinking: Body | null; effort: string };
 
 function active(wish: Wish, traits: Traits, maxTokens: number): Chosen {
-  const byBudget = traits.thinking === "budget" || (traits.thinking === "either" && wish.budget > 0 && wish.effort === "");
+  const byBudget =
+    traits.thinking === "budget" ||
+    (traits.thinking === "either" && wish.budget > 0 && wish.effort === "");
   if (byBudget) return { thinking: budgeted(wish, maxTokens), effort: "" };
   // These models hide their thinking unless asked; people watch a run, and a silent minute looks like a stuck one.
   const display = wish.display ?? (traits.thinking === "adaptive" ? "summarized" : undefined);
-  const thinking = { type: "adaptive", ...(display !== undefined && { display }), ...(traits.bound && DROP_UNFITTING) };
+  const thinking = {
+    type: "adaptive",
+    ...(display !== undefined && { display }),
+    ...(traits.bound && DROP_UNFITTING),
+  };
   if (wish.on === false) return { thinking, effort: "low" };
   return { thinking, effort: wish.effort || effortFor(wish.budget) };
 }
 
-const inactive = (traits: Traits): Chosen => ({ thinking: traits.byDefault ? { type: "disabled" } : null, effort: "" });
+const inactive = (traits: Traits): Chosen => ({
+  thinking: traits.byDefault ? { type: "disabled" } : null,
+  effort: "",
+});
 
 /** At least a quarter of the reply stays for what is not thinking; a reply too short for the least budget is written without. */
 function budgeted({ budget, effort, display }: Wish, maxTokens: number): Body | null {
@@ -76,10 +98,24 @@ function wishOf(params: Params): Wish {
   const reasoning = fieldsOf(params["reasoning"]);
   const types = [thinking["type"], reasoning["type"]];
   const effort = textOf(params["reasoning_effort"]) || textOf(reasoning["effort"]);
-  const budgets = [thinking["budget_tokens"], reasoning["budget_tokens"], params["max_thinking_tokens"]];
+  const budgets = [
+    thinking["budget_tokens"],
+    reasoning["budget_tokens"],
+    params["max_thinking_tokens"],
+  ];
   const budget = budgets.find((one) => typeof one === "number");
   const display = thinking["display"] ?? undefined;
-  if (types.includes("disabled") || effort === "none" || budget === 0) return { on: false, effort: "", budget: 0, display };
-  const said = effort !== "" || budget !== undefined || isJsonObject(params["thinking"]) || types[1] !== undefined;
-  return { on: said ? true : null, effort: effort === "minimal" ? "low" : effort, budget: budget ?? 0, display };
+  if (types.includes("disabled") || effort === "none" || budget === 0)
+    return { on: false, effort: "", budget: 0, display };
+  const said =
+    effort !== "" ||
+    budget !== undefined ||
+    isJsonObject(params["thinking"]) ||
+    types[1] !== undefined;
+  return {
+    on: said ? true : null,
+    effort: effort === "minimal" ? "low" : effort,
+    budget: budget ?? 0,
+    display,
+  };
 }

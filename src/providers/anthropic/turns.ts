@@ -11,7 +11,10 @@ import { settleServerBlocks, type Turn } from "./server-blocks";
  * A conversation as the format wants it: user and assistant take turns, results of tools stand first in the message after their
  * calls, nothing is blank. What the assistant wrote goes back block by block as it came.
  */
-export function toTurns({ messages, hostedTools }: Pick<ModelRequest, "messages" | "hostedTools">): Turn[] {
+export function toTurns({
+  messages,
+  hostedTools,
+}: Pick<ModelRequest, "messages" | "hostedTools">): Turn[] {
   const turns = resultsFirst(merged(messages.map(toTurn)));
   const offered = new Set(hostedTools.map(({ name }) => name));
   return resultsFirst(merged(settleServerBlocks(turns, offered)));
@@ -20,7 +23,10 @@ export function toTurns({ messages, hostedTools }: Pick<ModelRequest, "messages"
 function toTurn(message: Message): Turn {
   switch (message.role) {
     case "user":
-      return { role: "user", blocks: [...markBrought((message.parts ?? []).flatMap(toPart)), ...toText(message.text)] };
+      return {
+        role: "user",
+        blocks: [...markBrought((message.parts ?? []).flatMap(toPart)), ...toText(message.text)],
+      };
     case "tool":
       return { role: "user", blocks: [toResult(message)] };
     case "assistant":
@@ -36,9 +42,20 @@ function toPart(part: Part): Fields[] {
     case "text":
       return toText(part.text);
     case "image":
-      return [{ type: "image", source: { type: "base64", media_type: part.mediaType, data: part.base64 } }];
+      return [
+        {
+          type: "image",
+          source: { type: "base64", media_type: part.mediaType, data: part.base64 },
+        },
+      ];
     case "pdf":
-      return [{ type: "document", source: { type: "base64", media_type: PDF_TYPE, data: part.base64 }, title: part.name }];
+      return [
+        {
+          type: "document",
+          source: { type: "base64", media_type: PDF_TYPE, data: part.base64 },
+          title: part.name,
+        },
+      ];
     case "audio":
       return unsayable(part);
   }
@@ -47,7 +64,8 @@ function toPart(part: Part): Fields[] {
 /** A result may be empty, but not one of a tool that failed. */
 function toResult({ toolCallId, text, isError }: Extract<Message, { role: "tool" }>): Fields {
   const result = { type: "tool_result", tool_use_id: toolCallId };
-  if (isError) return { ...result, content: text.trim() === "" ? "The tool failed." : text, is_error: true };
+  if (isError)
+    return { ...result, content: text.trim() === "" ? "The tool failed." : text, is_error: true };
   return text.trim() === "" ? result : { ...result, content: text };
 }
 
@@ -55,12 +73,21 @@ function toBlocks(item: ReplyItem): Fields[] {
   switch (item.type) {
     case "text": {
       const citations = fieldsOf(item.opaque)["citations"];
-      return toText(item.text).map((block) => (Array.isArray(citations) ? { ...block, citations } : block));
+      return toText(item.text).map((block) =>
+        Array.isArray(citations) ? { ...block, citations } : block,
+      );
     }
     case "reasoning":
       return toThinking(item);
     case "tool_call":
-      return [{ type: "tool_use", id: item.id, name: fittingName(item.name, MOST_NAME_CHARS), input: toInput(item.arguments) }];
+      return [
+        {
+          type: "tool_use",
+          id: item.id,
+          name: fittingName(item.name, MOST_NAME_CHARS),
+          input: toInput(item.arguments),
+        },
+      ];
     case "hosted": {
       const block = blockOf(item);
       return "type" in block ? [block] : [];
@@ -72,7 +99,9 @@ function toBlocks(item: ReplyItem): Fields[] {
 function toThinking({ text, opaque }: ReplyItem & { type: "reasoning" }): Fields[] {
   const { type, signature, data } = fieldsOf(opaque);
   if (type === "redacted_thinking" && textOf(data) !== "") return [{ type, data }];
-  return type === "thinking" && textOf(signature) !== "" ? [{ type, thinking: text, signature }] : [];
+  return type === "thinking" && textOf(signature) !== ""
+    ? [{ type, thinking: text, signature }]
+    : [];
 }
 
 const MOST_NAME_CHARS = 128;

@@ -4,9 +4,20 @@ import { reportedCount } from "../reported-count";
 import { fieldsOf } from "./schema";
 
 /** What one request reported so far, or several together. The input counts exclude one another. */
-export type Counts = Record<"requests" | "input" | "cacheRead" | "cacheWrite" | "output" | "thinking" | "searches", number>;
+export type Counts = Record<
+  "requests" | "input" | "cacheRead" | "cacheWrite" | "output" | "thinking" | "searches",
+  number
+>;
 
-export const NO_COUNTS: Counts = { requests: 0, input: 0, cacheRead: 0, cacheWrite: 0, output: 0, thinking: 0, searches: 0 };
+export const NO_COUNTS: Counts = {
+  requests: 0,
+  input: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  output: 0,
+  thinking: 0,
+  searches: 0,
+};
 
 /** The counts after another report. Reports are cumulative; what one leaves out stays as the report before it said. */
 export function readCounts(before: Counts, value: unknown): Counts {
@@ -18,7 +29,10 @@ export function readCounts(before: Counts, value: unknown): Counts {
     cacheRead: reportedCount(usage["cache_read_input_tokens"], before.cacheRead),
     cacheWrite: reportedCount(usage["cache_creation_input_tokens"], before.cacheWrite),
     output: reportedCount(usage["output_tokens"], before.output),
-    thinking: reportedCount(fieldsOf(usage["output_tokens_details"])["thinking_tokens"], before.thinking),
+    thinking: reportedCount(
+      fieldsOf(usage["output_tokens_details"])["thinking_tokens"],
+      before.thinking,
+    ),
     searches: reportedCount(server["web_search_requests"], before.searches),
   };
 }

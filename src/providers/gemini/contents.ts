@@ -30,7 +30,8 @@ export function toContents(messages: readonly Message[]): Content[] {
       message.role === "user"
         ? [...(message.parts ?? []).map(toAttached), { text: message.text }]
         : message.items.flatMap(toParts);
-    if (parts.length > 0) contents.push({ role: message.role === "user" ? "user" : "model", parts }); // empty ones are refused
+    if (parts.length > 0)
+      contents.push({ role: message.role === "user" ? "user" : "model", parts }); // empty ones are refused
   }
   return contents;
 }
@@ -47,13 +48,17 @@ function toAttached(part: AttachedPart): Part {
     case "pdf":
       return { inlineData: { mimeType: PDF_TYPE, data: part.base64 } };
     case "audio":
-      return { inlineData: { mimeType: SPOKEN.get(part.mediaType) ?? part.mediaType, data: part.base64 } };
+      return {
+        inlineData: { mimeType: SPOKEN.get(part.mediaType) ?? part.mediaType, data: part.base64 },
+      };
   }
 }
 
 /** Our ids of tool calls → the provider's own, where it gave one. */
 function wireIds(messages: readonly Message[]): ReadonlyMap<string, string> {
-  const calls = messages.flatMap((message) => (message.role === "assistant" ? message.items.filter(isToolCall) : []));
+  const calls = messages.flatMap((message) =>
+    message.role === "assistant" ? message.items.filter(isToolCall) : [],
+  );
   return new Map(
     calls.flatMap((call) => {
       const { id } = readMarks(call.opaque);

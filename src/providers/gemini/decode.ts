@@ -30,7 +30,8 @@ export function createDecoder(model: string, takenIds: ReadonlySet<string>): Dec
   let finishReason = "";
   let blockReason = "";
 
-  const usage = () => reported && withHostedUses(reported, { web_search: chargedSearches(model, hosted.queries()) });
+  const usage = () =>
+    reported && withHostedUses(reported, { web_search: chargedSearches(model, hosted.queries()) });
 
   return {
     push(value) {
@@ -52,7 +53,13 @@ export function createDecoder(model: string, takenIds: ReadonlySet<string>): Dec
     },
     end() {
       const reason = toStopReason(finishReason, blockReason, parts.hasCalls());
-      return { type: "stop", reason, items: parts.items(), usage: usage(), ...hostedFields(hosted.uses(), hosted.citations()) };
+      return {
+        type: "stop",
+        reason,
+        items: parts.items(),
+        usage: usage(),
+        ...hostedFields(hosted.uses(), hosted.citations()),
+      };
     },
     isComplete: () => finishReason !== "" || blockReason !== "",
   };

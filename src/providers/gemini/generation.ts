@@ -21,7 +21,8 @@ export function generationOf(model: string): number | null {
  * Whether hosted tools may be offered together with tools of the caller's own. Older models refuse the request. A name that
  * states no generation gets the benefit of the doubt: the provider's own words come back if it was wrong.
  */
-export const canCombineHosted = (model: string): boolean => (generationOf(model) ?? BY_LEVEL) >= BY_LEVEL;
+export const canCombineHosted = (model: string): boolean =>
+  (generationOf(model) ?? BY_LEVEL) >= BY_LEVEL;
 
 /** How the model is told how much to think; null where its name does not say. */
 export function thinkingOf(model: string): "level" | "budget" | "none" | null {

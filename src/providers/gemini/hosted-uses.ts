@@ -17,7 +17,8 @@ type HostedUses = {
 
 /** Which hosted tool a part belongs to; null: none. */
 export function hostedToolOf(part: Fields): HostedToolName | null {
-  if (part["executableCode"] || part["codeExecutionResult"] || part["inlineData"]) return "code_execution";
+  if (part["executableCode"] || part["codeExecutionResult"] || part["inlineData"])
+    return "code_execution";
   if (part["toolCall"] || part["toolResponse"]) return "web_search";
   return null;
 }
@@ -31,11 +32,14 @@ export function createHostedUses(grow: (chars: number) => void): HostedUses {
   let running: number | null = null;
 
   const begin = (name: HostedToolName, input: string): ModelEvent => {
-    if (uses.length < MAX_HOSTED_USES) uses.push(shortUse({ name, input, outcome: "ok", output: "" }));
+    if (uses.length < MAX_HOSTED_USES)
+      uses.push(shortUse({ name, input, outcome: "ok", output: "" }));
     return { type: "hosted_tool", name, text: input };
   };
   const search = (found: readonly unknown[]): ModelEvent[] => {
-    const fresh = [...new Set(found.map(textOf))].filter((query) => query !== "" && !queries.has(query));
+    const fresh = [...new Set(found.map(textOf))].filter(
+      (query) => query !== "" && !queries.has(query),
+    );
     for (const query of fresh) {
       grow(query.length);
       queries.add(query);
@@ -85,6 +89,8 @@ function citationsIn(grounding: Fields): Citation[] {
   return listOf(grounding["groundingChunks"]).flatMap((chunk, index) => {
     const web = fieldsOf(fieldsOf(chunk)?.["web"]);
     const text = passages.get(index);
-    return web ? [{ url: textOf(web["uri"]), title: textOf(web["title"]), ...(text && { text }) }] : [];
+    return web
+      ? [{ url: textOf(web["uri"]), title: textOf(web["title"]), ...(text && { text }) }]
+      : [];
   });
 }

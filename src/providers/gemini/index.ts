@@ -5,7 +5,13 @@ import { toProviderError } from "../errors";
 import { guarded } from "../guarded";
 import { isJsonObject, parseJson } from "../json";
 import { linkedAbort } from "../linked-abort";
-import { type ModelEvent, type ModelRequest, type Provider, ProviderError, type ProviderOptions } from "../provider";
+import {
+  type ModelEvent,
+  type ModelRequest,
+  type Provider,
+  ProviderError,
+  type ProviderOptions,
+} from "../provider";
 import { readEvents } from "../read-events";
 import { readReply } from "../read-reply";
 import { withParts } from "../with-parts";
@@ -27,7 +33,12 @@ export function createGemini(options: ProviderOptions): Provider {
 
 const ignore = () => undefined;
 
-type Call = { options: ProviderOptions; request: ModelRequest; signal: AbortSignal; heard: () => void };
+type Call = {
+  options: ProviderOptions;
+  request: ModelRequest;
+  signal: AbortSignal;
+  heard: () => void;
+};
 
 async function* streamReply(call: Call): AsyncGenerator<ModelEvent> {
   const { request, options } = call;
@@ -42,7 +53,11 @@ async function* streamReply(call: Call): AsyncGenerator<ModelEvent> {
   }
 }
 
-async function* chunksOf(reply: Response, signal: AbortSignal, secrets: readonly string[]): AsyncGenerator<unknown> {
+async function* chunksOf(
+  reply: Response,
+  signal: AbortSignal,
+  secrets: readonly string[],
+): AsyncGenerator<unknown> {
   if (isJson(reply)) return yield* wholeReply(reply, secrets);
   if (!reply.body) return;
   for await (const data of readEvents(reply.body, signal)) {
@@ -53,21 +68,34 @@ async function* chunksOf(reply: Response, signal: AbortSignal, secrets: readonly
   }
 }
 
-const isJson = (reply: Response) => /^application\/json\b/i.test(reply.headers.get("content-type") ?? "");
+const isJson = (reply: Response) =>
+  /^application\/json\b/i.test(reply.headers.get("content-type") ?? "");
 
 /** Servers that ignore `alt=sse` send all chunks at once as a list, or the one reply, or an error under status 200. */
 async function* wholeReply(reply: Response, secrets: readonly string[]): AsyncGenerator<unknown> {
   const value = parseJson(await reply.text());
   const chunks = (Array.isArray(value) ? value : [value]).filter(isJsonObject);
-  if (chunks.length === 0) throw new ProviderError("transient", "bad_response", "The provider sent something that is no reply.");
+  if (chunks.length === 0)
+    throw new ProviderError(
+      "transient",
+      "bad_response",
+      "The provider sent something that is no reply.",
+    );
   for (const chunk of chunks) {
     throwIfError(chunk, secrets);
     yield chunk;
   }
 }
 
-const SENT_HEADERS: ReadonlySet<string> = new Set(["accept", "content-type", "user-agent", "x-goog-api-key"]);
-const SENT_WITHOUT_KEY: ReadonlySet<string> = new Set([...SENT_HEADERS].filter((name) => name !== "x-goog-api-key"));
+const SENT_HEADERS: ReadonlySet<string> = new Set([
+  "accept",
+  "content-type",
+  "user-agent",
+  "x-goog-api-key",
+]);
+const SENT_WITHOUT_KEY: ReadonlySet<string> = new Set(
+  [...SENT_HEADERS].filter((name) => name !== "x-goog-api-key"),
+);
 
 /**
  * Lets the SDK make and send the request, and takes the response from under it, unread. The SDK's own reader of streams loses
@@ -88,7 +116,11 @@ async function send({ options, request, signal, heard }: Call): Promise<Response
     return response;
   });
   try {
-    await client.models.generateContentStream({ model, contents, config: { ...config, abortSignal: signal } });
+    await client.models.generateContentStream({
+      model,
+      contents,
+      config: { ...config, abortSignal: signal },
+    });
   } catch (error) {
     if (sent || error instanceof ProviderError || !(error instanceof Error)) throw error;
     throw new ProviderError("bad_request", "bad_request", error.message); // the SDK refused the request itself
@@ -102,7 +134,10 @@ const DEFAULT_VERSION = "v1beta";
  * What stands before `/models/…`: an address without a path gets the API's version. One client per call, because its `fetch`
  * belongs to the call; the build for the web reads no environment.
  */
-function createClient({ baseUrl, apiKey, apiVersion }: ProviderOptions, fetch: ProviderOptions["fetch"]): GoogleGenAI {
+function createClient(
+  { baseUrl, apiKey, apiVersion }: ProviderOptions,
+  fetch: ProviderOptions["fetch"],
+): GoogleGenAI {
   const isOrigin = URL.canParse(baseUrl) && new URL(baseUrl).pathname === "/";
   return new GoogleGenAI({
     vertexai: false,

@@ -4,7 +4,8 @@ import { canCombineHosted } from "./generation";
 import { safetyProblems } from "./safety";
 import { EFFORTS, MAX_BUDGET, THINKING_LEVELS, thinkingProblems } from "./thinking";
 
-const inGenerationConfig = (name: string) => `say it as extra_body: {generationConfig: {${name}: …}}`;
+const inGenerationConfig = (name: string) =>
+  `say it as extra_body: {generationConfig: {${name}: …}}`;
 const NEITHER = "no parameter of this provider means it";
 
 /** What of `generationConfig` is the service's own to set, wherever it is written. */
@@ -27,7 +28,15 @@ export const PARAMS: FormatParams = {
   },
   outputCaps: ["max_tokens", "max_output_tokens"],
   reserved: [
-    ...["model", "contents", "tools", "toolConfig", "tool_config", "systemInstruction", "system_instruction"],
+    ...[
+      "model",
+      "contents",
+      "tools",
+      "toolConfig",
+      "tool_config",
+      "systemInstruction",
+      "system_instruction",
+    ],
     ...["cachedContent", "cached_content", "continuationToken", "continuation_token"],
   ],
   foreign: {
@@ -74,12 +83,16 @@ function extraProblems(extra: unknown) {
 }
 
 /** The provider takes the names of its fields in both spellings. */
-export const toCamel = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+export const toCamel = (name: string): string =>
+  name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 const MOST_STOPS = 5;
 
 function stopProblems(stop: unknown) {
   if (!Array.isArray(stop)) return [];
-  const fits = stop.length <= MOST_STOPS && stop.every((one) => typeof one === "string" && one !== "");
-  return fits ? [] : [{ key: "stop", detail: `\`stop\` is a list of at most ${MOST_STOPS} texts.` }];
+  const fits =
+    stop.length <= MOST_STOPS && stop.every((one) => typeof one === "string" && one !== "");
+  return fits
+    ? []
+    : [{ key: "stop", detail: `\`stop\` is a list of at most ${MOST_STOPS} texts.` }];
 }

@@ -36,7 +36,8 @@ export function createParts(takenIds: ReadonlySet<string>, grow: (chars: number)
     const signature = marks.thoughtSignature ?? "";
     if (text === "" && signature === "") return null;
     grow(text.length + signature.length);
-    if (signature === "" && last?.type === type && !last.marks.thoughtSignature) last.pieces.push(text);
+    if (signature === "" && last?.type === type && !last.marks.thoughtSignature)
+      last.pieces.push(text);
     else {
       grow(ITEM_CHARS);
       kept.push({ type, pieces: [text], marks });
@@ -45,7 +46,13 @@ export function createParts(takenIds: ReadonlySet<string>, grow: (chars: number)
   };
   const call = (part: Fields, given: Fields): ModelEvent => {
     const item = toCall(part, given);
-    grow(CALL_CHARS + item.id.length + item.name.length + item.arguments.length + textOf(part["thoughtSignature"]).length);
+    grow(
+      CALL_CHARS +
+        item.id.length +
+        item.name.length +
+        item.arguments.length +
+        textOf(part["thoughtSignature"]).length,
+    );
     const shown = item.id !== "" && !ids.has(item.id) && { id: item.id };
     ids.add(item.id);
     kept.push(item);
@@ -73,7 +80,11 @@ export function createParts(takenIds: ReadonlySet<string>, grow: (chars: number)
 function toCall(part: Fields, given: Fields): Extract<ReplyItem, { type: "tool_call" }> {
   if (given["partialArgs"] !== undefined || given["willContinue"] === true) {
     // Calls come whole unless asked otherwise, which we never do; half a call must not be taken for one without arguments.
-    throw new ProviderError("transient", "bad_response", "The provider sent a tool call in pieces.");
+    throw new ProviderError(
+      "transient",
+      "bad_response",
+      "The provider sent a tool call in pieces.",
+    );
   }
   const id = textOf(given["id"]);
   const name = textOf(given["name"]);

@@ -45,13 +45,20 @@ export function toParameters(request: ModelRequest): GenerateContentParameters {
   };
 }
 
-function toolFields({ model, tools, hostedTools, toolChoice }: ModelRequest): { tools?: Tool[]; toolConfig?: ToolConfig } {
+function toolFields({ model, tools, hostedTools, toolChoice }: ModelRequest): {
+  tools?: Tool[];
+  toolConfig?: ToolConfig;
+} {
   const hosted = hostedTools.map(toHostedTool);
   if (tools.length === 0) return hosted.length === 0 ? {} : { tools: hosted };
   const combined = hosted.length > 0;
   if (combined && !canCombineHosted(model)) {
     const names = hostedTools.map(({ name }) => name).join(", ");
-    throw new ProviderError("bad_request", "bad_request", `${model} takes ${names} only without other tools.`);
+    throw new ProviderError(
+      "bad_request",
+      "bad_request",
+      `${model} takes ${names} only without other tools.`,
+    );
   }
   return {
     tools: [...hosted, { functionDeclarations: tools.map(toFunctionDeclaration) }],
@@ -69,7 +76,11 @@ function toHostedTool({ name }: HostedTool): Tool {
     case "code_execution":
       return { codeExecution: {} };
     case "x_search":
-      throw new ProviderError("bad_request", "bad_request", `This provider has no hosted tool ${name}.`);
+      throw new ProviderError(
+        "bad_request",
+        "bad_request",
+        `This provider has no hosted tool ${name}.`,
+      );
   }
 }
 
@@ -97,7 +108,12 @@ function thinkingFields({ params, model }: ModelRequest): GenerateContentConfig 
   const thinking = toThinking(params, model);
   if (!thinking) return {};
   const { thinkingLevel, ...others } = thinking;
-  return { thinkingConfig: { ...others, ...(thinkingLevel && { thinkingLevel: ThinkingLevel[thinkingLevel] }) } };
+  return {
+    thinkingConfig: {
+      ...others,
+      ...(thinkingLevel && { thinkingLevel: ThinkingLevel[thinkingLevel] }),
+    },
+  };
 }
 
 function safetyFields(params: Params): GenerateContentConfig {

@@ -10,9 +10,18 @@ const CATEGORIES = [
   "HARM_CATEGORY_DANGEROUS_CONTENT",
   "HARM_CATEGORY_CIVIC_INTEGRITY",
 ] as const;
-const THRESHOLDS = ["BLOCK_NONE", "BLOCK_ONLY_HIGH", "BLOCK_MEDIUM_AND_ABOVE", "BLOCK_LOW_AND_ABOVE", "OFF"] as const;
+const THRESHOLDS = [
+  "BLOCK_NONE",
+  "BLOCK_ONLY_HIGH",
+  "BLOCK_MEDIUM_AND_ABOVE",
+  "BLOCK_LOW_AND_ABOVE",
+  "OFF",
+] as const;
 
-export type Safety = { category: (typeof CATEGORIES)[number]; threshold: (typeof THRESHOLDS)[number] };
+export type Safety = {
+  category: (typeof CATEGORIES)[number];
+  threshold: (typeof THRESHOLDS)[number];
+};
 
 const KEY = "safety_settings";
 
@@ -20,18 +29,22 @@ const KEY = "safety_settings";
 export function toSafety(value: unknown): Safety[] {
   return entriesOf(value).flatMap(({ category, threshold }) => {
     const safety = { category: findCategory(category), threshold: findThreshold(threshold) };
-    return safety.category && safety.threshold ? [{ category: safety.category, threshold: safety.threshold }] : [];
+    return safety.category && safety.threshold
+      ? [{ category: safety.category, threshold: safety.threshold }]
+      : [];
   });
 }
 
 /** What is wrong with the settings. */
 export function safetyProblems(value: unknown): ParamProblem[] {
   if (value === undefined) return [];
-  if (!Array.isArray(value) && !isJsonObject(value)) return [problem("is a list of {category, threshold}, or a mapping of them")];
+  if (!Array.isArray(value) && !isJsonObject(value))
+    return [problem("is a list of {category, threshold}, or a mapping of them")];
   const seen = new Set<string>();
   return entriesOf(value).flatMap(({ category, threshold }) => {
     const known = findCategory(category);
-    if (!known) return [problem(`has no category ${shown(category)}: it is one of ${CATEGORIES.join(", ")}`)];
+    if (!known)
+      return [problem(`has no category ${shown(category)}: it is one of ${CATEGORIES.join(", ")}`)];
     if (seen.has(known)) return [problem(`says ${known} twice`)];
     seen.add(known);
     return findThreshold(threshold)
@@ -42,13 +55,18 @@ export function safetyProblems(value: unknown): ParamProblem[] {
 
 const problem = (detail: string): ParamProblem => ({ key: KEY, detail: `\`${KEY}\` ${detail}.` });
 
-const shown = (value: unknown): string => (typeof value === "string" ? `\`${value}\`` : "of that type");
+const shown = (value: unknown): string =>
+  typeof value === "string" ? `\`${value}\`` : "of that type";
 
 function entriesOf(value: unknown): { category: unknown; threshold: unknown }[] {
   if (Array.isArray(value)) {
-    return value.map((one) => (isJsonObject(one) ? { category: one["category"], threshold: one["threshold"] } : nothing));
+    return value.map((one) =>
+      isJsonObject(one) ? { category: one["category"], threshold: one["threshold"] } : nothing,
+    );
   }
-  return isJsonObject(value) ? Object.entries(value).map(([category, threshold]) => ({ category, threshold })) : [];
+  return isJsonObject(value)
+    ? Object.entries(value).map(([category, threshold]) => ({ category, threshold }))
+    : [];
 }
 
 const nothing = { category: undefined, threshold: undefined };
@@ -61,5 +79,7 @@ function findCategory(value: unknown): Safety["category"] | undefined {
 }
 
 function findThreshold(value: unknown): Safety["threshold"] | undefined {
-  return typeof value === "string" ? THRESHOLDS.find((threshold) => threshold === value.toUpperCase()) : undefined;
+  return typeof value === "string"
+    ? THRESHOLDS.find((threshold) => threshold === value.toUpperCase())
+    : undefined;
 }

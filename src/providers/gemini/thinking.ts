@@ -6,7 +6,11 @@ import { generationOf, thinkingOf } from "./generation";
 
 type Params = Readonly<Record<string, unknown>>;
 type Level = "MINIMAL" | "LOW" | "MEDIUM" | "HIGH";
-export type Thinking = { includeThoughts?: boolean; thinkingBudget?: number; thinkingLevel?: Level };
+export type Thinking = {
+  includeThoughts?: boolean;
+  thinkingBudget?: number;
+  thinkingLevel?: Level;
+};
 
 export const THINKING_LEVELS = ["minimal", "low", "medium", "high"] as const;
 export const EFFORTS = ["none", ...THINKING_LEVELS, "xhigh"] as const;
@@ -71,14 +75,24 @@ function levelsOf(model: string): Readonly<Record<string, Level>> {
 /** Thinking parameters that go against one another, are written wrong, or that the model does not take. */
 export function thinkingProblems(params: Params, model: string): ParamProblem[] {
   const { budget, words } = readAsked(params);
-  const keys = [...(budget === undefined ? [] : [budgetKey(params)]), ...words.map(({ key }) => key)];
+  const keys = [
+    ...(budget === undefined ? [] : [budgetKey(params)]),
+    ...words.map(({ key }) => key),
+  ];
   const [first, second] = keys;
   if (first === undefined) return reasoningProblems(params);
   if (second !== undefined) {
-    return [{ key: second, detail: `\`${first}\` already says how much the model thinks: keep one of the two.` }];
+    return [
+      {
+        key: second,
+        detail: `\`${first}\` already says how much the model thinks: keep one of the two.`,
+      },
+    ];
   }
   if (thinkingOf(model) === "none")
-    return [{ key: first, detail: `\`${model}\` does not think: remove it, or name a newer model.` }];
+    return [
+      { key: first, detail: `\`${model}\` does not think: remove it, or name a newer model.` },
+    ];
   return reasoningProblems(params);
 }
 
@@ -88,11 +102,15 @@ function reasoningProblems(params: Params): ParamProblem[] {
   const { effort, budget_tokens } = reasoning;
   const problems: string[] = [];
   for (const key of Object.keys(reasoning)) {
-    if (!["effort", "budget_tokens", "type", "summary"].includes(key)) problems.push(`\`${key}\` is not known in it.`);
+    if (!["effort", "budget_tokens", "type", "summary"].includes(key))
+      problems.push(`\`${key}\` is not known in it.`);
   }
-  if (effort !== undefined && !isEffort(effort)) problems.push(`\`effort\` is one of ${EFFORTS.join(", ")}.`);
+  if (effort !== undefined && !isEffort(effort))
+    problems.push(`\`effort\` is one of ${EFFORTS.join(", ")}.`);
   if (budget_tokens !== undefined && !isBudget(budget_tokens)) {
-    problems.push(`\`budget_tokens\` is a whole number from -1 (the model decides) to ${MAX_BUDGET}.`);
+    problems.push(
+      `\`budget_tokens\` is a whole number from -1 (the model decides) to ${MAX_BUDGET}.`,
+    );
   }
   return problems.map((detail) => ({ key: "reasoning", detail }));
 }
@@ -110,9 +128,11 @@ function readAsked(params: Params): Asked {
   return { budget: budgets[0], words };
 }
 
-const budgetKey = (params: Params): string => (isBudget(params["thinking_budget"]) ? "thinking_budget" : "reasoning");
+const budgetKey = (params: Params): string =>
+  isBudget(params["thinking_budget"]) ? "thinking_budget" : "reasoning";
 
-const isEffort = (value: unknown): value is string => typeof value === "string" && EFFORTS.some((effort) => effort === value);
+const isEffort = (value: unknown): value is string =>
+  typeof value === "string" && EFFORTS.some((effort) => effort === value);
 
 const isBudget = (value: unknown): value is number =>
   typeof value === "number" && Number.isInteger(value) && value >= -1 && value <= MAX_BUDGET;

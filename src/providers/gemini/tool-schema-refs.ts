@@ -4,7 +4,9 @@ import { isJsonObject } from "../json";
 
 export type Node = Readonly<Record<string, unknown>>;
 export type SchemaProblem = { pointer: string; keyword: string; detail: string };
-export type Resolved = { node: Node; seen: readonly string[] } | { problem: Omit<SchemaProblem, "pointer"> };
+export type Resolved =
+  | { node: Node; seen: readonly string[] }
+  | { problem: Omit<SchemaProblem, "pointer"> };
 
 /** Larger schemas are no tool's: references to references grow without measure when written out. */
 const MAX_NODES = 5_000;
@@ -18,25 +20,38 @@ export type Work = { root: unknown; nodes: number };
 type Way = { seen: readonly string[]; depth: number };
 
 /** Words about a schema, which a reference may have of its own beside it. */
-const ANNOTATIONS = new Set(["title", "description", "default", "examples", "example", "deprecated", "$comment"]);
+const ANNOTATIONS = new Set([
+  "title",
+  "description",
+  "default",
+  "examples",
+  "example",
+  "deprecated",
+  "$comment",
+]);
 
 /** The node with what it refers to and all of `allOf` in it. A reference that comes again on its own way has no end. */
 export function resolve(node: Node, { seen, depth }: Way, work: Work): Resolved {
   work.nodes += 1;
   if (depth > MAX_DEPTH || work.nodes > MAX_NODES) {
-    return { problem: { keyword: "type", detail: "the schema is too deep or too large when written out" } };
+    return {
+      problem: { keyword: "type", detail: "the schema is too deep or too large when written out" },
+    };
   }
   const { $ref, allOf, ...own } = node;
   const parts = allOf === undefined ? [] : allOf;
   if (!Array.isArray(parts)) return { problem: { keyword: "allOf", detail: "it is no list" } };
-  if (parts.length > MAX_PARTS) return { problem: { keyword: "allOf", detail: `it has more than ${MAX_PARTS} parts` } };
+  if (parts.length > MAX_PARTS)
+    return { problem: { keyword: "allOf", detail: `it has more than ${MAX_PARTS} parts` } };
   let resolved: Resolved = { node: own, seen };
   for (const [keyword, part] of [
     ...($ref === undefined ? [] : [["$ref", $ref] as const]),
     ...parts.map((one) => ["allOf", one] as const),
   ]) {
     const target =
-      keyword === "$ref" ? follow(part, { seen, depth: depth + 1 }, work) : resolvePart(part, { seen, depth: depth + 1 }, work);
+      keyword === "$ref"
+        ? follow(part, { seen, depth: depth + 1 }, work)
+        : resolvePart(part, { seen, depth: depth + 1 }, work);
     if ("problem" in target) return target;
     resolved = merge(resolved, target, keyword);
     if ("problem" in resolved) return resolved;
@@ -46,21 +61,29 @@ export function resolve(node: Node, { seen, depth }: Way, work: Work): Resolved 
 
 function resolvePart(part: unknown, way: Way, work: Work): Resolved {
   if (part === true) return { node: {}, seen: way.seen };
-  return isJsonObject(part) ? resolve(part, way, work) : { problem: { keyword: "allOf", detail: "a part of it is no schema" } };
+  return isJsonObject(part)
+    ? resolve(part, way, work)
+    : { problem: { keyword: "allOf", detail: "a part of it is no schema" } };
 }
 
 function follow(ref: unknown, { seen, depth }: Way, work: Work): Resolved {
   const refuse = (detail: string): Resolved => ({ problem: { keyword: "$ref", detail } });
-  if (typeof ref !== "string" || !/^#(?:\/|$)/.test(ref)) return refuse("it points out of the schema; write the part into it");
-  if (seen.includes(ref)) return refuse("it leads back to itself; write it out to the depth that is needed");
+  if (typeof ref !== "string" || !/^#(?:\/|$)/.test(ref))
+    return refuse("it points out of the schema; write the part into it");
+  if (seen.includes(ref))
+    return refuse("it leads back to itself; write it out to the depth that is needed");
   const target = ref.split("/").slice(1).map(plainToken).reduce(step, work.root);
   if (target === true) return { node: {}, seen };
-  return isJsonObject(target) ? resolve(target, { seen: [...seen, ref], depth }, work) : refuse("it points to no schema");
+  return isJsonObject(target)
+    ? resolve(target, { seen: [...seen, ref], depth }, work)
+    : refuse("it points to no schema");
 }
 
 /** URI escapes around the two of a JSON pointer; text that is no escape is itself. */
 function plainToken(token: string): string {
-  const pointer = token.replaceAll(/%[0-9a-f]{2}/gi, (code) => String.fromCharCode(Number.parseInt(code.slice(1), 16)));
+  const pointer = token.replaceAll(/%[0-9a-f]{2}/gi, (code) =>
+    String.fromCharCode(Number.parseInt(code.slice(1), 16)),
+  );
   return pointer.replaceAll("~1", "/").replaceAll("~0", "~");
 }
 
@@ -78,18 +101,23 @@ function merge(into: Whole, from: Whole, keyword: "$ref" | "allOf"): Resolved {
     const own = into.node[key];
     if (own === undefined || ANNOTATIONS.has(key) || isSame(own, value)) continue;
     const both = unite(key, own, value);
-    if (both === undefined) return { problem: { keyword, detail: `two of its parts say \`${key}\` differently` } };
+    if (both === undefined)
+      return { problem: { keyword, detail: `two of its parts say \`${key}\` differently` } };
     node[key] = both;
   }
   return { node, seen: [...new Set([...into.seen, ...from.seen])] };
 }
 
 function unite(key: string, one: unknown, other: unknown): unknown {
-  if (key === "required" && Array.isArray(one) && Array.isArray(other)) return [...new Set([...one, ...other])];
+  if (key === "required" && Array.isArray(one) && Array.isArray(other))
+    return [...new Set([...one, ...other])];
   if (key !== "properties" && key !== "$defs" && key !== "definitions") return undefined;
   if (!isJsonObject(one) || !isJsonObject(other)) return undefined;
-  const clash = Object.keys(one).some((name) => Object.hasOwn(other, name) && !isSame(one[name], other[name]));
+  const clash = Object.keys(one).some(
+    (name) => Object.hasOwn(other, name) && !isSame(one[name], other[name]),
+  );
   return clash ? undefined : { ...other, ...one };
 }
 
-const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+const isSame = (one: unknown, other: unknown): boolean =>
+  JSON.stringify(one) === JSON.stringify(other);

@@ -7,18 +7,30 @@ const BY_TYPE: Readonly<Record<string, readonly string[]>> = {
   number: ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "format"],
   integer: ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "format"],
   array: ["items", "prefixItems", "minItems", "maxItems", "uniqueItems"],
-  object: ["properties", "required", "additionalProperties", "minProperties", "maxProperties", "propertyOrdering"],
+  object: [
+    "properties",
+    "required",
+    "additionalProperties",
+    "minProperties",
+    "maxProperties",
+    "propertyOrdering",
+  ],
 };
 const OF_SOME_TYPE = new Set(Object.values(BY_TYPE).flat());
 
 /** Several types, or a nullable one, as alternatives of one type each. */
 export function splitTypes(node: Node): Node {
   const { type, nullable, ...others } = node;
-  if (type === undefined) return withNull(others, nullable === true && others["anyOf"] !== undefined);
+  if (type === undefined)
+    return withNull(others, nullable === true && others["anyOf"] !== undefined);
   if (nullable !== true && !Array.isArray(type)) return { type, ...others };
-  const types = new Set((Array.isArray(type) ? type : [type]).filter((one) => typeof one === "string"));
+  const types = new Set(
+    (Array.isArray(type) ? type : [type]).filter((one) => typeof one === "string"),
+  );
   const isNullable = types.delete("null") || nullable === true;
-  return types.size === 0 ? { ...others, type: "null" } : withNull(alternatives(others, [...types]), isNullable);
+  return types.size === 0
+    ? { ...others, type: "null" }
+    : withNull(alternatives(others, [...types]), isNullable);
 }
 
 function alternatives(node: Node, types: readonly string[]): Node {
@@ -26,7 +38,9 @@ function alternatives(node: Node, types: readonly string[]): Node {
   if (node["anyOf"] !== undefined) return { ...node, type: types };
   const outer = Object.fromEntries(Object.entries(node).filter(([key]) => !OF_SOME_TYPE.has(key)));
   const anyOf = types.map((type) => {
-    const own = (BY_TYPE[type] ?? []).filter((key) => node[key] !== undefined).map((key) => [key, node[key]]);
+    const own = (BY_TYPE[type] ?? [])
+      .filter((key) => node[key] !== undefined)
+      .map((key) => [key, node[key]]);
     return { type, ...Object.fromEntries(own) };
   });
   return { ...outer, anyOf };
@@ -47,12 +61,17 @@ export function splitEnum(node: Node): Node {
   if (!Array.isArray(values)) return node;
   const groups = [
     { type: "string", enum: values.filter((one) => typeof one === "string") },
-    { type: isWhole(values, node) ? "integer" : "number", enum: values.filter((one) => typeof one === "number") },
+    {
+      type: isWhole(values, node) ? "integer" : "number",
+      enum: values.filter((one) => typeof one === "number"),
+    },
   ].filter((group) => group.enum.length > 0);
   const flags = new Set(values.filter((one) => typeof one === "boolean"));
   const schemas: Node[] = [
     ...groups,
-    ...(flags.size === 2 ? [{ type: "boolean" }] : [...flags].map((flag) => ({ type: "boolean", const: flag }))),
+    ...(flags.size === 2
+      ? [{ type: "boolean" }]
+      : [...flags].map((flag) => ({ type: "boolean", const: flag }))),
     ...(values.includes(null) || node["nullable"] === true ? [{ type: "null" }] : []),
     ...values
       .filter((one) => typeof one === "object" && one !== null)
@@ -66,4 +85,5 @@ export function splitEnum(node: Node): Node {
 }
 
 const isWhole = (values: readonly unknown[], node: Node): boolean =>
-  node["type"] === "integer" && values.every((one) => typeof one !== "number" || Number.isInteger(one));
+  node["type"] === "integer" &&
+  values.every((one) => typeof one !== "number" || Number.isInteger(one));

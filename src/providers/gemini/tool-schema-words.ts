@@ -20,7 +20,9 @@ const WORDINGS: Readonly<Record<string, Wording>> = {
   default: plain("default"),
   example: plain("for example"),
   examples: (value) =>
-    Array.isArray(value) && value.length > 0 ? `for example ${value.map((one) => JSON.stringify(one)).join(", ")}` : null,
+    Array.isArray(value) && value.length > 0
+      ? `for example ${value.map((one) => JSON.stringify(one)).join(", ")}`
+      : null,
   format: plain("format"),
   pattern: plain("matches the pattern"),
   minLength: plain("characters, at least:"),
@@ -36,7 +38,9 @@ const WORDINGS: Readonly<Record<string, Wording>> = {
   exclusiveMinimum: (value, node) => exclusive("greater than", value, node["minimum"]),
   exclusiveMaximum: (value, node) => exclusive("less than", value, node["maximum"]),
   discriminator: (value) =>
-    isJsonObject(value) && typeof value["propertyName"] === "string" ? `told apart by ${value["propertyName"]}` : null,
+    isJsonObject(value) && typeof value["propertyName"] === "string"
+      ? `told apart by ${value["propertyName"]}`
+      : null,
 };
 
 /** Older schemas write `true` beside the bound itself. */

@@ -19,11 +19,30 @@ const NAME = /^[A-Za-z_][\w.:-]{0,127}$/;
 const FORMATS = new Set(["date-time", "date", "time", "int32", "int64", "float", "double"]);
 
 /** Keywords passed on as they are. */
-const KEPT = new Set(["type", "minItems", "maxItems", "minimum", "maximum", "required", "propertyOrdering", "title"]);
+const KEPT = new Set([
+  "type",
+  "minItems",
+  "maxItems",
+  "minimum",
+  "maximum",
+  "required",
+  "propertyOrdering",
+  "title",
+]);
 
 /** What decides whether a value fits, and has no like in the provider's schemas. */
 const REFUSED = new Set([
-  ...["not", "if", "then", "else", "patternProperties", "propertyNames", "dependentSchemas", "dependencies", "contains"],
+  ...[
+    "not",
+    "if",
+    "then",
+    "else",
+    "patternProperties",
+    "propertyNames",
+    "dependentSchemas",
+    "dependencies",
+    "contains",
+  ],
   ...["minContains", "maxContains", "additionalItems", "unevaluatedItems", "unevaluatedProperties"],
   ...["$dynamicRef", "$recursiveRef", "contentSchema"],
   // What is left of these has no plain form: alternatives beside alternatives, or values of other types among them.
@@ -34,7 +53,8 @@ const REFUSED = new Set([
 export function toolSchemaProblems({ name, parameters }: ToolSpec): SchemaProblem[] {
   const { problems } = convertRoot(parameters);
   if (NAME.test(name)) return problems;
-  const detail = "it begins with a letter or _, has at most 128 characters, and no others than letters, digits, _ . : -";
+  const detail =
+    "it begins with a letter or _, has at most 128 characters, and no others than letters, digits, _ . : -";
   return [{ pointer: "", keyword: "name", detail }, ...problems];
 }
 
@@ -48,7 +68,9 @@ export function toFunctionDeclaration(tool: ToolSpec): Declaration {
   }
   const { schema } = convertRoot(tool.parameters);
   const { name, description } = tool;
-  return takesNothing(schema) ? { name, description } : { name, description, parametersJsonSchema: schema };
+  return takesNothing(schema)
+    ? { name, description }
+    : { name, description, parametersJsonSchema: schema };
 }
 
 /** An object without properties is refused; a tool without parameters leaves them out. */
@@ -59,8 +81,13 @@ function takesNothing({ properties, additionalProperties, anyOf }: Schema): bool
 
 function convertRoot(parameters: Node): { schema: Schema; problems: SchemaProblem[] } {
   const work: Work = { root: parameters, problems: [], nodes: 0 };
-  const schema = convert({ ...parameters, type: parameters["type"] ?? "object" }, { pointer: "", seen: [], depth: 0 }, work);
-  if (schema["type"] !== "object" && work.problems.length === 0) refuse(work, "", "type", "a tool's parameters are an object");
+  const schema = convert(
+    { ...parameters, type: parameters["type"] ?? "object" },
+    { pointer: "", seen: [], depth: 0 },
+    work,
+  );
+  if (schema["type"] !== "object" && work.problems.length === 0)
+    refuse(work, "", "type", "a tool's parameters are an object");
   return { schema, problems: work.problems };
 }
 
@@ -77,7 +104,12 @@ function refuse(work: Work, pointer: string, keyword: string, detail: string): v
 function convert(value: unknown, place: Place, work: Work): Schema {
   if (value === true) return {};
   if (!isJsonObject(value)) {
-    refuse(work, place.pointer, value === false ? "false" : typeof value, "it is no schema that anything fits");
+    refuse(
+      work,
+      place.pointer,
+      value === false ? "false" : typeof value,
+      "it is no schema that anything fits",
+    );
     return {};
   }
   const resolved = resolve(value, place, work);
@@ -116,16 +148,22 @@ function withInclusiveBounds(node: Node): Node {
   const [least, most] = [numberOr(node["minimum"], -Infinity), numberOr(node["maximum"], Infinity)];
   return {
     ...others,
-    ...(isWhole(above) ? { minimum: Math.max(above + 1, least) } : given({ exclusiveMinimum: above })),
-    ...(isWhole(below) ? { maximum: Math.min(below - 1, most) } : given({ exclusiveMaximum: below })),
+    ...(isWhole(above)
+      ? { minimum: Math.max(above + 1, least) }
+      : given({ exclusiveMinimum: above })),
+    ...(isWhole(below)
+      ? { maximum: Math.min(below - 1, most) }
+      : given({ exclusiveMaximum: below })),
   };
 }
 
 const isWhole = (value: unknown): value is number => Number.isInteger(value);
 
-const numberOr = (value: unknown, other: number): number => (typeof value === "number" ? value : other);
+const numberOr = (value: unknown, other: number): number =>
+  typeof value === "number" ? value : other;
 
-const given = (fields: Schema): Schema => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+const given = (fields: Schema): Schema =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
 function convertPlain(node: Node, place: Place, work: Work): Schema {
   const schema: Schema = {};
@@ -135,7 +173,8 @@ function convertPlain(node: Node, place: Place, work: Work): Schema {
     const structure = convertStructure(keyword, value, place, work);
     if (structure !== undefined) schema[keyword] = structure;
     else if (isKept(keyword, value)) schema[keyword] = value;
-    else if (REFUSED.has(keyword)) refuse(work, place.pointer, keyword, "this provider's schemas have nothing like it");
+    else if (REFUSED.has(keyword))
+      refuse(work, place.pointer, keyword, "this provider's schemas have nothing like it");
     else words.push(...[inWords(keyword, node)].filter((one) => one !== null));
   }
   const description = describe(node["description"], words);
@@ -144,7 +183,11 @@ function convertPlain(node: Node, place: Place, work: Work): Schema {
 
 function isKept(keyword: string, value: unknown): boolean {
   if (keyword === "format") return typeof value === "string" && FORMATS.has(value);
-  if (keyword === "enum") return Array.isArray(value) && value.every((one) => typeof one === "string" || typeof one === "number");
+  if (keyword === "enum")
+    return (
+      Array.isArray(value) &&
+      value.every((one) => typeof one === "string" || typeof one === "number")
+    );
   return KEPT.has(keyword);
 }
 
@@ -155,11 +198,17 @@ function convertStructure(keyword: string, value: unknown, place: Place, work: W
     pointer: `${place.pointer}/${keyword}/${escapeToken(String(name))}`,
     depth: place.depth + 1,
   });
-  const inside: Place = { ...place, pointer: `${place.pointer}/${keyword}`, depth: place.depth + 1 };
+  const inside: Place = {
+    ...place,
+    pointer: `${place.pointer}/${keyword}`,
+    depth: place.depth + 1,
+  };
   switch (keyword) {
     case "properties":
       if (!isJsonObject(value)) break;
-      return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, convert(one, below(name), work)]));
+      return Object.fromEntries(
+        Object.entries(value).map(([name, one]) => [name, convert(one, below(name), work)]),
+      );
     case "anyOf":
     case "prefixItems":
       if (!Array.isArray(value)) break;

@@ -1,7 +1,15 @@
 import type { Usage } from "../../protocol/events";
 import type { ModelEvent, ReplyItem } from "../provider";
 import { createReasoningDetails } from "./reasoning-details";
-import { type Chunk, type Fields, readCalls, readChunk, readReasoning, readText, textOf } from "./schema";
+import {
+  type Chunk,
+  type Fields,
+  readCalls,
+  readChunk,
+  readReasoning,
+  readText,
+  textOf,
+} from "./schema";
 import { replySize } from "../reply-size";
 import { toStopReason } from "./stop-reason";
 import { createToolCalls } from "./tool-calls";
@@ -37,7 +45,10 @@ export function createDecoder(takenIds: ReadonlySet<string>): Decoder {
     return event;
   };
 
-  function* choiceEvents({ delta, finishReason: reason }: NonNullable<Chunk["choice"]>): Generator<ModelEvent> {
+  function* choiceEvents({
+    delta,
+    finishReason: reason,
+  }: NonNullable<Chunk["choice"]>): Generator<ModelEvent> {
     details.push(delta);
     const thought = readReasoning(delta);
     if (thought !== "") yield keep(reasoning, { type: "reasoning", text: thought });
@@ -72,9 +83,16 @@ export function createDecoder(takenIds: ReadonlySet<string>): Decoder {
   };
 }
 
-const said = (pieces: readonly string[]): ReplyItem[] => (pieces.length === 0 ? [] : [{ type: "text", text: pieces.join("") }]);
+const said = (pieces: readonly string[]): ReplyItem[] =>
+  pieces.length === 0 ? [] : [{ type: "text", text: pieces.join("") }];
 
 function thoughts(pieces: readonly string[], details: readonly Fields[]): ReplyItem[] {
   if (pieces.length === 0 && details.length === 0) return [];
-  return [{ type: "reasoning", text: pieces.join(""), ...(details.length > 0 && { opaque: { reasoning_details: details } }) }];
+  return [
+    {
+      type: "reasoning",
+      text: pieces.join(""),
+      ...(details.length > 0 && { opaque: { reasoning_details: details } }),
+    },
+  ];
 }

@@ -23,7 +23,12 @@ export function createOpenAiChat(options: ProviderOptions): Provider {
 
 const ignore = () => undefined;
 
-type Call = { options: ProviderOptions; request: ModelRequest; signal: AbortSignal; heard: () => void };
+type Call = {
+  options: ProviderOptions;
+  request: ModelRequest;
+  signal: AbortSignal;
+  heard: () => void;
+};
 
 async function* streamReply({ options, request, signal, heard }: Call): AsyncGenerator<ModelEvent> {
   const link = linkedAbort(signal);
@@ -36,7 +41,9 @@ async function* streamReply({ options, request, signal, heard }: Call): AsyncGen
         signal: link.signal,
       })
       .withResponse();
-    const chunks = isJsonReply(response) ? [await wholeReply(response, "choices", [options.apiKey])] : data;
+    const chunks = isJsonReply(response)
+      ? [await wholeReply(response, "choices", [options.apiKey])]
+      : data;
     yield* readReply(chunks, decoder, link.abort);
     yield decoder.end();
   } finally {
@@ -46,5 +53,7 @@ async function* streamReply({ options, request, signal, heard }: Call): AsyncGen
 
 /** Endpoints with dated versions have a path for each deployment, which a config names as its model. */
 function pathOf({ apiVersion }: ProviderOptions, { model }: ModelRequest): string {
-  return apiVersion === null ? "/chat/completions" : `/deployments/${encodeURIComponent(model)}/chat/completions`;
+  return apiVersion === null
+    ? "/chat/completions"
+    : `/deployments/${encodeURIComponent(model)}/chat/completions`;
 }

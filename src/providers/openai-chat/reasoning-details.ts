@@ -33,16 +33,27 @@ export function createReasoningDetails(grow: (chars: number) => void): Reasoning
 
 /** The details that a reply came with. */
 export const returnedDetails = (items: readonly ReplyItem[]): readonly unknown[] =>
-  items.flatMap((item) => (item.type === "reasoning" ? listOf(fieldsOf(item.opaque)?.["reasoning_details"]) : []));
+  items.flatMap((item) =>
+    item.type === "reasoning" ? listOf(fieldsOf(item.opaque)?.["reasoning_details"]) : [],
+  );
 
 /** Texts and summaries come in pieces, their signature with the last; what is encrypted comes whole. */
 function continues(last: Fields, piece: Fields): boolean {
-  if (piece["type"] !== last["type"] || piece["index"] !== last["index"] || piece["data"] !== undefined) return false;
+  if (
+    piece["type"] !== last["type"] ||
+    piece["index"] !== last["index"] ||
+    piece["data"] !== undefined
+  )
+    return false;
   return textOf(last["signature"]) === "" || textOf(piece["text"]) === "";
 }
 
 function joined(last: Fields, piece: Fields): Fields {
   const said = Object.fromEntries(Object.entries(piece).filter(([, value]) => value !== null));
   const texts = ["text", "summary"].filter((key) => key in last || key in piece);
-  return { ...last, ...said, ...Object.fromEntries(texts.map((key) => [key, textOf(last[key]) + textOf(piece[key])])) };
+  return {
+    ...last,
+    ...said,
+    ...Object.fromEntries(texts.map((key) => [key, textOf(last[key]) + textOf(piece[key])])),
+  };
 }

@@ -10,12 +10,21 @@ import { fieldsOf } from "./schema";
 type Body = Record<string, unknown>;
 
 /** Parameters that are the request's own business, whatever a config says. */
-const OURS = new Set(["max_tokens", "max_completion_tokens", "n", "functions", "function_call", "extra_body"]);
+const OURS = new Set([
+  "max_tokens",
+  "max_completion_tokens",
+  "n",
+  "functions",
+  "function_call",
+  "extra_body",
+]);
 
 /** Our request as the body of `POST /chat/completions`. Params go in as they are, ours over them. */
 export function toBody(request: ModelRequest, host: Host): Body {
   const extra = isJsonObject(request.params["extra_body"]) ? request.params["extra_body"] : {};
-  const params = Object.entries({ ...extra, ...request.params }).filter(([name]) => !OURS.has(name));
+  const params = Object.entries({ ...extra, ...request.params }).filter(
+    ([name]) => !OURS.has(name),
+  );
   return {
     ...Object.fromEntries(params),
     model: request.model,
@@ -30,7 +39,10 @@ export function toBody(request: ModelRequest, host: Host): Body {
 /** An empty list of tools is an error to some servers, and so is a tool choice without tools. */
 function toolFields({ tools, toolChoice }: ModelRequest, host: Host): Body {
   if (tools.length === 0) return { tools: undefined, tool_choice: undefined };
-  return { tools: tools.map(toTool), tool_choice: toolChoice === "required" && host.forcesTools ? "required" : "auto" };
+  return {
+    tools: tools.map(toTool),
+    tool_choice: toolChoice === "required" && host.forcesTools ? "required" : "auto",
+  };
 }
 
 function toTool({ name, description, parameters }: ToolSpec): Body {
@@ -41,12 +53,19 @@ function toMessages({ system, messages }: ModelRequest, host: Host): Body[] {
   const first = system === "" ? [] : [{ role: "system", content: system }];
   return [
     ...first,
-    ...messages.flatMap((message, n) => [...wordBetween(messages[n - 1], message, host), ...toMessage(message, host)]),
+    ...messages.flatMap((message, n) => [
+      ...wordBetween(messages[n - 1], message, host),
+      ...toMessage(message, host),
+    ]),
   ];
 }
 
 /** What the model is made to say between results and the next words of the user, for hosts that demand it. */
-function wordBetween(before: Message | undefined, message: Message, { wantsWordAfterResults = false }: Host): Body[] {
+function wordBetween(
+  before: Message | undefined,
+  message: Message,
+  { wantsWordAfterResults = false }: Host,
+): Body[] {
   const isMissing = wantsWordAfterResults && before?.role === "tool" && message.role === "user";
   return isMissing ? [{ role: "assistant", content: "I have read the results." }] : [];
 }
@@ -54,7 +73,12 @@ function wordBetween(before: Message | undefined, message: Message, { wantsWordA
 function toMessage(message: Message, host: Host): Body[] {
   switch (message.role) {
     case "user":
-      return [{ role: "user", content: message.parts ? toContent(message.parts, message.text) : message.text }];
+      return [
+        {
+          role: "user",
+          content: message.parts ? toContent(message.parts, message.text) : message.text,
+        },
+      ];
     case "tool":
       return [{ role: "tool", tool_call_id: message.toolCallId, content: resultText(message) }];
     case "assistant":
@@ -62,7 +86,10 @@ function toMessage(message: Message, host: Host): Body[] {
   }
 }
 
-const toContent = (parts: readonly Part[], text: string): Body[] => [...parts.map(toPart), { type: "text", text }];
+const toContent = (parts: readonly Part[], text: string): Body[] => [
+  ...parts.map(toPart),
+  { type: "text", text },
+];
 
 function toPart(part: Part): Body {
   switch (part.type) {
@@ -71,9 +98,15 @@ function toPart(part: Part): Body {
     case "image":
       return { type: "image_url", image_url: { url: dataUrl(part.mediaType, part.base64) } };
     case "pdf":
-      return { type: "file", file: { filename: pdfFilename(part.name), file_data: dataUrl(PDF_TYPE, part.base64) } };
+      return {
+        type: "file",
+        file: { filename: pdfFilename(part.name), file_data: dataUrl(PDF_TYPE, part.base64) },
+      };
     case "audio":
-      return { type: "input_audio", input_audio: { data: part.base64, format: part.mediaType === "audio/wav" ? "wav" : "mp3" } };
+      return {
+        type: "input_audio",
+        input_audio: { data: part.base64, format: part.mediaType === "audio/wav" ? "wav" : "mp3" },
+      };
   }
 }
 
@@ -99,8 +132,16 @@ function textOf(items: readonly ReplyItem[], type: "text" | "reasoning"): string
 }
 
 /** Servers parse the arguments of earlier calls and refuse a request for good if they are broken: those go back empty. */
-function toCall({ id, name, arguments: text, opaque }: Extract<ReplyItem, { type: "tool_call" }>): Body {
+function toCall({
+  id,
+  name,
+  arguments: text,
+  opaque,
+}: Extract<ReplyItem, { type: "tool_call" }>): Body {
   const extra = fieldsOf(fieldsOf(opaque)?.["extra_content"]);
-  const called = { name: fittingName(name), arguments: isJsonObject(parseJson(text)) ? text : "{}" };
+  const called = {
+    name: fittingName(name),
+    arguments: isJsonObject(parseJson(text)) ? text : "{}",
+  };
   return { id, type: "function", function: called, ...(extra && { extra_content: extra }) };
 }

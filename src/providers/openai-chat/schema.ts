@@ -11,7 +11,13 @@ export type Choice = { delta: Fields; finishReason: string; usage: unknown };
 export type Chunk = { choice: Choice | null; usage: unknown };
 
 /** A piece of a tool call. `index` is null where the server sends none. `extra` is its own and wants to go back; null: nothing. */
-export type CallPiece = { index: number | null; id: string; name: string; arguments: string; extra: Fields | null };
+export type CallPiece = {
+  index: number | null;
+  id: string;
+  name: string;
+  arguments: string;
+  extra: Fields | null;
+};
 
 export const fieldsOf = (value: unknown): Fields | null => (isJsonObject(value) ? value : null);
 
@@ -64,7 +70,9 @@ function callPiece(call: Fields): CallPiece {
     index: Number.isInteger(call["index"]) ? Number(call["index"]) : null,
     id: textOf(call["id"]),
     name: textOf(fn["name"]),
-    arguments: fieldsOf(fn["arguments"]) ? JSON.stringify(fn["arguments"]) : textOf(fn["arguments"]),
+    arguments: fieldsOf(fn["arguments"])
+      ? JSON.stringify(fn["arguments"])
+      : textOf(fn["arguments"]),
     extra: fieldsOf(call["extra_content"]),
   };
 }

@@ -4,17 +4,65 @@ import { ProviderError } from "../provider";
 /** What finish reasons mean, from every server that calls itself compatible; what is in no list is `unknown`. */
 
 const NAMES: readonly (readonly [StopReason, readonly string[]])[] = [
-  ["stop", ["stop", "eos", "eos_token", "end", "end_turn", "stop_sequence", "complete", "completed", "finished", "done"]],
+  [
+    "stop",
+    [
+      "stop",
+      "eos",
+      "eos_token",
+      "end",
+      "end_turn",
+      "stop_sequence",
+      "complete",
+      "completed",
+      "finished",
+      "done",
+    ],
+  ],
   ["tool_calls", ["tool_calls", "tool_call", "function_call", "tool_use"]],
-  ["length", ["length", "max_tokens", "max_output_tokens", "max_completion_tokens", "model_length", "incomplete", "truncated"]],
+  [
+    "length",
+    [
+      "length",
+      "max_tokens",
+      "max_output_tokens",
+      "max_completion_tokens",
+      "model_length",
+      "incomplete",
+      "truncated",
+    ],
+  ],
   ["length", ["model_context_window_exceeded", "context_length_exceeded"]],
-  ["content_filter", ["content_filter", "contentfilter", "content_filtered", "content_filter_error", "moderation", "blocked"]],
-  ["content_filter", ["sensitive", "safety", "image_safety", "recitation", "prohibited_content", "blocklist", "spii"]],
+  [
+    "content_filter",
+    [
+      "content_filter",
+      "contentfilter",
+      "content_filtered",
+      "content_filter_error",
+      "moderation",
+      "blocked",
+    ],
+  ],
+  [
+    "content_filter",
+    [
+      "sensitive",
+      "safety",
+      "image_safety",
+      "recitation",
+      "prohibited_content",
+      "blocklist",
+      "spii",
+    ],
+  ],
   ["content_filter", ["guardrail_intervened"]],
   ["refusal", ["refusal"]],
 ];
 
-const REASONS = new Map(NAMES.flatMap(([reason, names]) => names.map((name) => [name, reason] as const)));
+const REASONS = new Map(
+  NAMES.flatMap(([reason, names]) => names.map((name) => [name, reason] as const)),
+);
 
 /** Finish reasons by which servers say, in a well-formed stream, that the reply broke off. */
 const BROKEN_OFF = new Set([
@@ -34,13 +82,25 @@ const BROKEN_OFF = new Set([
 ]);
 
 /** Throws `stream_cut` where nothing says that the reply is complete, or something says that it is not. */
-export function toStopReason(finishReason: string, refused: boolean, hasCalls: boolean): StopReason {
+export function toStopReason(
+  finishReason: string,
+  refused: boolean,
+  hasCalls: boolean,
+): StopReason {
   const name = finishReason.toLowerCase().replaceAll("-", "_");
   if (name === "") {
-    throw new ProviderError("transient", "stream_cut", "The stream ended before the provider said that the reply is complete.");
+    throw new ProviderError(
+      "transient",
+      "stream_cut",
+      "The stream ended before the provider said that the reply is complete.",
+    );
   }
   if (BROKEN_OFF.has(name)) {
-    throw new ProviderError("transient", "stream_cut", `The provider broke off its reply (${name}).`);
+    throw new ProviderError(
+      "transient",
+      "stream_cut",
+      `The provider broke off its reply (${name}).`,
+    );
   }
   const reason = REASONS.get(name) ?? "unknown";
   if (refused && reason === "stop") return "refusal";

@@ -4,7 +4,14 @@ import type { ModelEvent, ReplyItem } from "../provider";
 import { CALL_CHARS } from "../reply-size";
 import type { CallPiece, Fields } from "./schema";
 
-type Call = { index: number; wireId: string; name: string; pieces: string[]; sent: number; extra: Fields | null };
+type Call = {
+  index: number;
+  wireId: string;
+  name: string;
+  pieces: string[];
+  sent: number;
+  extra: Fields | null;
+};
 
 type ToolCalls = {
   /** Takes a piece; gives the event it makes, if the call's name is known by now. */
@@ -17,14 +24,24 @@ type ToolCalls = {
  * index for all calls, ids and names tell where the next call begins. Ids come out unique among themselves and `takenIds`.
  * `grow` is told how much is kept.
  */
-export function createToolCalls(takenIds: ReadonlySet<string>, grow: (chars: number) => void): ToolCalls {
+export function createToolCalls(
+  takenIds: ReadonlySet<string>,
+  grow: (chars: number) => void,
+): ToolCalls {
   const calls: Call[] = [];
   const byIndex = new Map<number, Call>();
   const shownId = firstIds(calls);
 
   const begin = (piece: CallPiece): Call => {
     grow(CALL_CHARS + piece.id.length);
-    const call: Call = { index: calls.length, wireId: piece.id, name: "", pieces: [], sent: 0, extra: null };
+    const call: Call = {
+      index: calls.length,
+      wireId: piece.id,
+      name: "",
+      pieces: [],
+      sent: 0,
+      extra: null,
+    };
     calls.push(call);
     if (piece.index !== null) byIndex.set(piece.index, call);
     return call;
@@ -81,7 +98,13 @@ function argumentsEvent(call: Call, id: string | undefined): ModelEvent | null {
   if (call.name === "" || call.sent === call.pieces.length) return null;
   const text = call.pieces.slice(call.sent).join("");
   call.sent = call.pieces.length;
-  return { type: "tool_arguments", index: call.index, name: call.name, ...(id !== undefined && { id }), text };
+  return {
+    type: "tool_arguments",
+    index: call.index,
+    name: call.name,
+    ...(id !== undefined && { id }),
+    text,
+  };
 }
 
 /**
@@ -102,5 +125,11 @@ function firstIds(calls: readonly Call[]): (call: Call) => string | undefined {
 function toItem({ wireId, name, pieces, extra }: Call): ReplyItem {
   const text = pieces.join("");
   const opaque = extra && { opaque: { extra_content: extra } };
-  return { type: "tool_call", id: wireId, name, arguments: text.trim() === "" ? "{}" : text, ...opaque };
+  return {
+    type: "tool_call",
+    id: wireId,
+    name,
+    arguments: text.trim() === "" ? "{}" : text,
+    ...opaque,
+  };
 }

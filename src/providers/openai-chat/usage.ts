@@ -20,7 +20,9 @@ export function decodeUsage(value: unknown): Usage | null {
     reportedCount(fieldsOf(usage["prompt_tokens_details"])?.["cache_write_tokens"]),
     Math.max(0, input - cached),
   );
-  const reasoning = reportedCount(fieldsOf(usage["completion_tokens_details"])?.["reasoning_tokens"]);
+  const reasoning = reportedCount(
+    fieldsOf(usage["completion_tokens_details"])?.["reasoning_tokens"],
+  );
   return {
     input_tokens: input,
     output_tokens: output,

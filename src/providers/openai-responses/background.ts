@@ -5,21 +5,31 @@ import { fieldsOf } from "./schema";
 
 /** Replies that the provider writes on by itself: taking them up again, and ending them. */
 
-export const inBackground = ({ background, host }: ProviderOptions): boolean => background && host.background === true;
+export const inBackground = ({ background, host }: ProviderOptions): boolean =>
+  background && host.background === true;
 
 /** What is iterated with `for await`: a stream, or a list of what came at once. */
 export type Events = AsyncIterable<unknown> | Iterable<unknown>;
 
 const UNDER_WAY: ReadonlySet<unknown> = new Set(["queued", "in_progress"]);
 
-type Resumption = { options: ProviderOptions; signal: AbortSignal; heard: () => void; from: ResumePoint };
+type Resumption = {
+  options: ProviderOptions;
+  signal: AbortSignal;
+  heard: () => void;
+  from: ResumePoint;
+};
 
 /** The events after a point. A reply too old to be streamed again is waited for, and comes whole as its last event. */
 export async function resumedEvents(resumption: Resumption): Promise<Events> {
   const { options, signal, heard, from } = resumption;
   const query = { stream: true, starting_after: from.after };
   try {
-    return await createOpenAiClient(options, heard).get<AsyncIterable<unknown>>(pathOf(from.id), { query, stream: true, signal });
+    return await createOpenAiClient(options, heard).get<AsyncIterable<unknown>>(pathOf(from.id), {
+      query,
+      stream: true,
+      signal,
+    });
   } catch (error) {
     if (statusOf(error, options) !== 400) throw lostOr(error, options);
     return [await wholeReply(resumption)];

@@ -69,11 +69,13 @@ export function createDecoder({ takenIds, secrets, points, from }: DecoderOption
       const idBefore = state.id;
       const events = eventsOf(state, event);
       const alone = events.length === 0;
-      const point = points && (!alone || state.id !== idBefore) ? pointAt(state, event, alone) : null;
+      const point =
+        points && (!alone || state.id !== idBefore) ? pointAt(state, event, alone) : null;
       return point ? [point, ...events] : events; // told first, so that it is stored with what it counts
     },
     end() {
-      if (state.failed) throw classify({ status: undefined, body: { error: state.failed } }, secrets);
+      if (state.failed)
+        throw classify({ status: undefined, body: { error: state.failed } }, secrets);
       if (!state.final) {
         throw new ProviderError(
           "transient",
@@ -117,7 +119,11 @@ function eventsOf(state: State, event: Fields): ModelEvent[] {
       return finish(state, response);
     case "response.failed":
     case "response.cancelled":
-      return fail(state, response, response["error"] ?? { message: `The provider's reply ended as ${String(event["type"])}.` });
+      return fail(
+        state,
+        response,
+        response["error"] ?? { message: `The provider's reply ended as ${String(event["type"])}.` },
+      );
     case "error":
       return fail(state, {}, event["error"] ?? event);
     default:
@@ -145,7 +151,8 @@ function asked({ grow, live }: State, event: Fields): ModelEvent[] {
 function beginItem(state: State, event: Fields): ModelEvent[] {
   state.grow(CALL_CHARS);
   const item = fieldsOf(event["item"]);
-  if (item["type"] === "reasoning") return state.reasoned ? shown(state, "reasoning", PART_BREAK) : [];
+  if (item["type"] === "reasoning")
+    return state.reasoned ? shown(state, "reasoning", PART_BREAK) : [];
   return state.live.begin(positionOf(event), item);
 }
 
@@ -158,7 +165,8 @@ function finishItem({ grow, done, live }: State, event: Fields): ModelEvent[] {
 }
 
 function cite({ cited }: State, annotation: Fields): ModelEvent[] {
-  if (annotation["type"] === "url_citation" && cited.length < MAX_CITATIONS) cited.push(toCitation(annotation));
+  if (annotation["type"] === "url_citation" && cited.length < MAX_CITATIONS)
+    cited.push(toCitation(annotation));
   return [];
 }
 
@@ -176,7 +184,9 @@ function fail(state: State, response: Fields, error: unknown): ModelEvent[] {
 /** No point after the end: there is nothing left to take up. */
 function pointAt({ id, final }: State, event: Fields, alone: boolean): ModelEvent | null {
   const after = event["sequence_number"];
-  return final || id === "" || typeof after !== "number" ? null : { type: "resume_point", point: { id, after }, alone };
+  return final || id === "" || typeof after !== "number"
+    ? null
+    : { type: "resume_point", point: { id, after }, alone };
 }
 
 function toStop(state: State, final: Fields, takenIds: ReadonlySet<string>): ModelEvent {

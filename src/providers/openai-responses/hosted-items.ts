@@ -21,7 +21,12 @@ export function hostedNameOf(item: Fields): HostedToolName | null {
 
 /** What the tool was asked: a query, an address, code. */
 export function hostedInput(item: Fields): string {
-  return textOf(item["code"]) || textOf(item["input"]) || actionText(fieldsOf(item["action"])) || textOf(item["arguments"]);
+  return (
+    textOf(item["code"]) ||
+    textOf(item["input"]) ||
+    actionText(fieldsOf(item["action"])) ||
+    textOf(item["arguments"])
+  );
 }
 
 function actionText(action: Fields): string {
@@ -31,7 +36,9 @@ function actionText(action: Fields): string {
 }
 
 export function hostedUse(name: HostedToolName, item: Fields): HostedUse {
-  const sources = listOf(fieldsOf(item["action"])["sources"]).map((source) => textOf(fieldsOf(source)["url"]));
+  const sources = listOf(fieldsOf(item["action"])["sources"]).map((source) =>
+    textOf(fieldsOf(source)["url"]),
+  );
   const logs = partsOf(item["outputs"], "logs").map((part) => textOf(part["logs"]));
   return {
     name,
@@ -55,9 +62,12 @@ export function countUses(items: readonly Fields[]): Partial<Record<HostedToolNa
   return Object.fromEntries([...charged].map(([name, uses]) => [name, uses.size]));
 }
 
-const isCharged = (item: Fields): boolean => ["search", ""].includes(textOf(fieldsOf(item["action"])["type"]));
+const isCharged = (item: Fields): boolean =>
+  ["search", ""].includes(textOf(fieldsOf(item["action"])["type"]));
 
 /** The item as it is kept and goes back. Pictures that code drew stay out: they are large, and the model does not see them. */
 export function returnedHostedItem(item: Fields): Fields {
-  return Array.isArray(item["outputs"]) ? { ...item, outputs: partsOf(item["outputs"], "logs") } : item;
+  return Array.isArray(item["outputs"])
+    ? { ...item, outputs: partsOf(item["outputs"], "logs") }
+    : item;
 }

@@ -18,7 +18,9 @@ export function createOpenAiResponses(options: ProviderOptions): Provider {
       (request, signal, heard, from) => {
         const call = { options, request, signal, heard: heard ?? ignore };
         // A reply begun in the background is taken up there, although the operator wants no more of them by now.
-        return from || inBackground(options) ? backgroundReply({ ...call, from }) : streamReply(call);
+        return from || inBackground(options)
+          ? backgroundReply({ ...call, from })
+          : streamReply(call);
       },
     ),
   };
@@ -26,7 +28,12 @@ export function createOpenAiResponses(options: ProviderOptions): Provider {
 
 const ignore = () => undefined;
 
-type Call = { options: ProviderOptions; request: ModelRequest; signal: AbortSignal; heard: () => void };
+type Call = {
+  options: ProviderOptions;
+  request: ModelRequest;
+  signal: AbortSignal;
+  heard: () => void;
+};
 
 async function* streamReply(call: Call): AsyncGenerator<ModelEvent> {
   const decoder = decoderFor(call, { points: false });
@@ -38,7 +45,9 @@ async function* streamReply(call: Call): AsyncGenerator<ModelEvent> {
  * A reply that goes on without us. Whoever leaves it before its end has it cancelled; only an interruption of our own platform
  * leaves it to be taken up.
  */
-async function* backgroundReply(call: Call & { from: ResumePoint | undefined }): AsyncGenerator<ModelEvent> {
+async function* backgroundReply(
+  call: Call & { from: ResumePoint | undefined },
+): AsyncGenerator<ModelEvent> {
   const { options, from } = call;
   const decoder = decoderFor(call, { points: true, from });
   let interrupted = false;
@@ -55,8 +64,15 @@ async function* backgroundReply(call: Call & { from: ResumePoint | undefined }):
   }
 }
 
-function decoderFor({ options, request }: Call, where: { points: boolean; from?: ResumePoint | undefined }): Decoder {
-  return createDecoder({ takenIds: takenCallIds(request.messages), secrets: [options.apiKey], ...where });
+function decoderFor(
+  { options, request }: Call,
+  where: { points: boolean; from?: ResumePoint | undefined },
+): Decoder {
+  return createDecoder({
+    takenIds: takenCallIds(request.messages),
+    secrets: [options.apiKey],
+    ...where,
+  });
 }
 
 /** Nothing after the end counts. Leaving the loop early makes the SDK close the connection. */
@@ -67,7 +83,10 @@ async function* decodeAll(events: Events, decoder: Decoder): AsyncGenerator<Mode
   }
 }
 
-async function sentEvents({ options, request, signal, heard }: Call, background: boolean): Promise<Events> {
+async function sentEvents(
+  { options, request, signal, heard }: Call,
+  background: boolean,
+): Promise<Events> {
   const body = jsonBody(toBody(await withParts(request, signal), options.host, background));
   const { data, response } = await createOpenAiClient(options, heard)
     .post<AsyncIterable<unknown>>("/responses", { ...body, stream: true, signal })

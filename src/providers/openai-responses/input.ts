@@ -15,9 +15,17 @@ export function toInput(messages: readonly Message[]): Item[] {
 function toItems(message: Message): Item[] {
   switch (message.role) {
     case "user":
-      return [{ type: "message", role: "user", content: [...(message.parts ?? []).map(toPart), toText(message.text)] }];
+      return [
+        {
+          type: "message",
+          role: "user",
+          content: [...(message.parts ?? []).map(toPart), toText(message.text)],
+        },
+      ];
     case "tool":
-      return [{ type: "function_call_output", call_id: message.toolCallId, output: resultText(message) }];
+      return [
+        { type: "function_call_output", call_id: message.toolCallId, output: resultText(message) },
+      ];
     case "assistant":
       return toReply(message.items);
   }
@@ -30,9 +38,17 @@ function toPart(part: Part): Item {
     case "text":
       return toText(part.text);
     case "image":
-      return { type: "input_image", detail: "auto", image_url: dataUrl(part.mediaType, part.base64) };
+      return {
+        type: "input_image",
+        detail: "auto",
+        image_url: dataUrl(part.mediaType, part.base64),
+      };
     case "pdf":
-      return { type: "input_file", filename: pdfFilename(part.name), file_data: dataUrl(PDF_TYPE, part.base64) };
+      return {
+        type: "input_file",
+        filename: pdfFilename(part.name),
+        file_data: dataUrl(PDF_TYPE, part.base64),
+      };
     case "audio":
       return unsayable(part);
   }
@@ -59,11 +75,19 @@ function toReplyItem(item: ReplyItem): Item[] {
 }
 
 function toMessage(text: string, phase: string): Item {
-  return { type: "message", role: "assistant", content: [{ type: "output_text", text }], ...(phase !== "" && { phase }) };
+  return {
+    type: "message",
+    role: "assistant",
+    content: [{ type: "output_text", text }],
+    ...(phase !== "" && { phase }),
+  };
 }
 
 /** Servers that parse the arguments of earlier calls refuse a request for good if they are broken: those go back empty. */
-function toCall({ id, name, arguments: text }: Extract<ReplyItem, { type: "tool_call" }>, itemId: string): Item {
+function toCall(
+  { id, name, arguments: text }: Extract<ReplyItem, { type: "tool_call" }>,
+  itemId: string,
+): Item {
   return {
     type: "function_call",
     ...(itemId !== "" && { id: itemId }),

@@ -4,7 +4,10 @@ import { hostedInput, hostedNameOf } from "./hosted-items";
 import { type Fields, textOf } from "./schema";
 
 /** `id`: "" if there is none, or an earlier call has it. `sent`: whether anything of what it asks was shown already, so that it is not shown twice. */
-type Live = ({ type: "call"; index: number; name: string; id: string } | { type: "hosted"; name: HostedToolName }) & {
+type Live = (
+  | { type: "call"; index: number; name: string; id: string }
+  | { type: "hosted"; name: HostedToolName }
+) & {
   sent: boolean;
 };
 
@@ -28,7 +31,13 @@ export function createLiveItems(resumed: boolean): LiveItems {
     if (hosted) items.set(position, { type: "hosted", name: hosted, sent: false });
     if (item["type"] !== "function_call") return;
     const id = textOf(item["call_id"]);
-    items.set(position, { type: "call", index: calls, name: textOf(item["name"]), id: ids.has(id) ? "" : id, sent: false });
+    items.set(position, {
+      type: "call",
+      index: calls,
+      name: textOf(item["name"]),
+      id: ids.has(id) ? "" : id,
+      sent: false,
+    });
     ids.add(id);
     calls += 1;
   };

@@ -2,7 +2,15 @@ import type { Citation, HostedUse } from "../../protocol/hosted-tools";
 import { uniqueCallIds } from "../call-ids";
 import type { ReplyItem } from "../provider";
 import { hostedNameOf, hostedUse, returnedHostedItem } from "./hosted-items";
-import { type Fields, isRefusal, listOf, messageText, partsOf, reasoningText, textOf } from "./schema";
+import {
+  type Fields,
+  isRefusal,
+  listOf,
+  messageText,
+  partsOf,
+  reasoningText,
+  textOf,
+} from "./schema";
 
 /** A finished reply, read from the items of its output. Items of types nobody asked for mean nothing and are left out. */
 
@@ -11,7 +19,9 @@ type Output = { items: ReplyItem[]; hosted: HostedUse[]; citations: Citation[]; 
 /** Calls get ids that are unique among themselves and `takenIds`. */
 export function readOutput(output: readonly Fields[], takenIds: ReadonlySet<string>): Output {
   const messages = output.filter(({ type }) => type === "message");
-  const whole = output.every((item) => item["type"] !== "reasoning" || returnedReasoning(item) !== null);
+  const whole = output.every(
+    (item) => item["type"] !== "reasoning" || returnedReasoning(item) !== null,
+  );
   return {
     items: uniqueCallIds(
       output.flatMap((item) => toItem(item, whole)),
@@ -40,7 +50,9 @@ function toItem(item: Fields, whole: boolean): ReplyItem[] {
       return [toCall(item, whole)];
     default: {
       const name = hostedNameOf(item);
-      return name ? [{ type: "hosted", name, ...(whole && { opaque: returnedHostedItem(item) }) }] : [];
+      return name
+        ? [{ type: "hosted", name, ...(whole && { opaque: returnedHostedItem(item) }) }]
+        : [];
     }
   }
 }
@@ -89,7 +101,9 @@ function toCall(item: Fields, named: boolean): ReplyItem {
 }
 
 const citationsOf = (message: Fields): Citation[] =>
-  partsOf(message["content"], "output_text").flatMap((part) => partsOf(part["annotations"], "url_citation").map(toCitation));
+  partsOf(message["content"], "output_text").flatMap((part) =>
+    partsOf(part["annotations"], "url_citation").map(toCitation),
+  );
 
 export const toCitation = (annotation: Fields): Citation => ({
   url: textOf(annotation["url"]),

@@ -1,6 +1,9 @@
 import type { FormatParams, ParamProblem } from "../params";
 
-const EFFORT = { type: "words", words: ["none", "minimal", "low", "medium", "high", "xhigh"] } as const;
+const EFFORT = {
+  type: "words",
+  words: ["none", "minimal", "low", "medium", "high", "xhigh"],
+} as const;
 const TEXT = { type: "text" } as const;
 const FLAG = { type: "flag" } as const;
 const MAPPING = { type: "mapping" } as const;
@@ -72,5 +75,8 @@ function refusedSampling(params: Readonly<Record<string, unknown>>, model: strin
   if (!ALWAYS_THINKS.test(model)) return [];
   return ["temperature", "top_p"]
     .filter((key) => params[key] !== undefined)
-    .map((key) => ({ key, detail: `${model} does not take it: leave it out, or choose a model that does not reason` }));
+    .map((key) => ({
+      key,
+      detail: `${model} does not take it: leave it out, or choose a model that does not reason`,
+    }));
 }

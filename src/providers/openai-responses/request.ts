@@ -85,8 +85,11 @@ function toTool({ name, description, parameters }: ToolSpec): Body {
 
 /** Encrypted reasoning is what lets a model go on thinking after a tool's result while the provider keeps nothing. */
 function toInclude({ model, params, hostedTools }: ModelRequest, host: Host): string[] {
-  const saysEffort = ["reasoning", "reasoning_effort", "model_reasoning_effort"].some((name) => params[name] !== undefined);
-  const thinks = host.encryptsReasoning !== undefined && (saysEffort || host.encryptsReasoning.test(model));
+  const saysEffort = ["reasoning", "reasoning_effort", "model_reasoning_effort"].some(
+    (name) => params[name] !== undefined,
+  );
+  const thinks =
+    host.encryptsReasoning !== undefined && (saysEffort || host.encryptsReasoning.test(model));
   const results = hostedTools.flatMap(({ name }) => host.hostedTools[name]?.include ?? []);
   return [...(thinks ? ["reasoning.encrypted_content"] : []), ...results];
 }

@@ -8,7 +8,10 @@ const CUT_SHORT: Readonly<Record<string, StopReason>> = {
 };
 
 /** Why a response ended that the provider called complete or incomplete. */
-export function toStopReason(response: Fields, found: { hasCalls: boolean; refused: boolean }): StopReason {
+export function toStopReason(
+  response: Fields,
+  found: { hasCalls: boolean; refused: boolean },
+): StopReason {
   if (response["status"] === "incomplete") {
     const reason = textOf(fieldsOf(response["incomplete_details"])["reason"]);
     return (Object.hasOwn(CUT_SHORT, reason) ? CUT_SHORT[reason] : undefined) ?? "unknown";

@@ -17,7 +17,10 @@ export function decodeUsage(value: unknown): Usage | null {
   return {
     input_tokens: input,
     output_tokens: output,
-    reasoning_tokens: Math.min(reportedCount(fieldsOf(usage["output_tokens_details"])["reasoning_tokens"]), output),
+    reasoning_tokens: Math.min(
+      reportedCount(fieldsOf(usage["output_tokens_details"])["reasoning_tokens"]),
+      output,
+    ),
     cached_tokens: cached,
     ...(written > 0 && { cache_write_tokens: written }),
   };

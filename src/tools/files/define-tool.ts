@@ -20,7 +20,9 @@ export type FileToolDefinition<Schema extends z.ZodObject> = {
 };
 
 /** What it changes is staged until the call settles, so a repeated call does no more than one: `idempotent` to the rules. */
-export function defineFileTool<Schema extends z.ZodObject>(definition: FileToolDefinition<Schema>): Tool {
+export function defineFileTool<Schema extends z.ZodObject>(
+  definition: FileToolDefinition<Schema>,
+): Tool {
   const { name, description, schema, staysInside = true } = definition;
   return {
     spec: { name, description, parameters: knownParameters(schema) },
@@ -29,12 +31,16 @@ export function defineFileTool<Schema extends z.ZodObject>(definition: FileToolD
     async run(args, context) {
       const parsed = schema.safeParse(withoutNulls(args));
       if (!parsed.success) return failed(argumentProblems(name, parsed.error));
-      if (!context.files) return failed("There is no workspace here, so there are no files to work on. Answer without them.");
+      if (!context.files)
+        return failed(
+          "There is no workspace here, so there are no files to work on. Answer without them.",
+        );
       try {
         const result = await definition.run(parsed.data, context.files, context);
         return typeof result === "string" ? { outcome: "ok", text: result } : result;
       } catch (error) {
-        if (error instanceof FileError || error instanceof PatternError) return failed(error.message);
+        if (error instanceof FileError || error instanceof PatternError)
+          return failed(error.message);
         throw error;
       }
     },
@@ -71,6 +77,8 @@ function withoutNulls(args: unknown): unknown {
 }
 
 function argumentProblems(tool: string, error: z.ZodError): string {
-  const problems = error.issues.slice(0, 5).map(({ path, message }) => `${path.join(".") || "arguments"}: ${message}`);
+  const problems = error.issues
+    .slice(0, 5)
+    .map(({ path, message }) => `${path.join(".") || "arguments"}: ${message}`);
   return `The arguments of ${tool} are not right, so nothing was done. ${problems.join("; ")}.`;
 }

@@ -21,7 +21,10 @@ const schema = z.strictObject({
     .min(1)
     .optional()
     .describe("How often old_string must occur; default 1. If it does not, nothing is changed."),
-  replace_all: z.boolean().optional().describe("Replaces every occurrence, however many there are."),
+  replace_all: z
+    .boolean()
+    .optional()
+    .describe("Replaces every occurrence, however many there are."),
 });
 
 /** `edit_file`: one exact text for another, only if it occurs as often as the model believes. */
@@ -36,7 +39,10 @@ export const editFileTool = (): Tool =>
       const text = await readText(files, args.path);
       const edit = inLinesOf(text, args.old_string, args.new_string.toWellFormed());
       if (edit.old === edit.replacement)
-        throw new FileError("edit_without_change", "old_string and new_string are the same. Nothing was changed.");
+        throw new FileError(
+          "edit_without_change",
+          "old_string and new_string are the same. Nothing was changed.",
+        );
       const found = occurrences(text, edit.old);
       checkCount(path, args, found);
       const { size, executable } = files.stat(args.path);
@@ -53,7 +59,10 @@ type Edit = { old: string; replacement: string };
 function inLinesOf(text: string, old: string, replacement: string): Edit {
   const windows = text.includes("\r\n") && !/(^|[^\r])\n/.test(text);
   if (!windows || old.includes("\r")) return { old, replacement };
-  return { old: old.replaceAll("\n", "\r\n"), replacement: replacement.replaceAll(/\r?\n/g, "\r\n") };
+  return {
+    old: old.replaceAll("\n", "\r\n"),
+    replacement: replacement.replaceAll(/\r?\n/g, "\r\n"),
+  };
 }
 
 /** How often a text occurs, and in which lines: as many of them as are told. */
@@ -77,7 +86,8 @@ function occurrences(text: string, part: string): Found {
 
 function lineFeeds(text: string, from: number, to: number): number {
   let count = 0;
-  for (let at = text.indexOf("\n", from); at !== -1 && at < to; at = text.indexOf("\n", at + 1)) count++;
+  for (let at = text.indexOf("\n", from); at !== -1 && at < to; at = text.indexOf("\n", at + 1))
+    count++;
   return count;
 }
 
@@ -86,7 +96,10 @@ function edited(text: string, { old, replacement }: Edit, size: number): Uint8Ar
   const bytes = new Uint8Array(size);
   let written = 0;
   for (const piece of pieces(text, old))
-    written += encoder.encodeInto(piece.split(old).join(replacement), bytes.subarray(written)).written;
+    written += encoder.encodeInto(
+      piece.split(old).join(replacement),
+      bytes.subarray(written),
+    ).written;
   return bytes;
 }
 

@@ -1,4 +1,10 @@
-import { compilePattern, type Pattern, PatternError, quotePattern, type WorkBudget } from "../../patterns";
+import {
+  compilePattern,
+  type Pattern,
+  PatternError,
+  quotePattern,
+  type WorkBudget,
+} from "../../patterns";
 import { FileError } from "../../workspace/types";
 
 /** Patterns of paths: `*` and `?` within a name, `**` over any number of directories, `[abc]`, `{a,b}`. */
@@ -18,7 +24,10 @@ export async function matchingPaths(
 ): Promise<string[]> {
   const anchored = pattern.replace(/^\.?\//, "");
   const whole = anchored.includes("/") ? anchored : `**/${anchored}`;
-  const compiled = compileTyped(`^(?:${toExpression(whole)})$`, pattern, { ignoreCase: false, budget });
+  const compiled = compileTyped(`^(?:${toExpression(whole)})$`, pattern, {
+    ignoreCase: false,
+    budget,
+  });
   const matching: string[] = [];
   for (const path of paths) {
     if (compiled.test(below(path, root), budget)) matching.push(path);
@@ -39,14 +48,23 @@ type Compiling = { ignoreCase: boolean; budget: WorkBudget };
  * A regular expression in RE2's grammar; `typed` is what the model wrote. Throws `FileError` `pattern_invalid` with what is wrong
  * with it, `PatternError` `pattern_too_costly`.
  */
-export function compileTyped(expression: string, typed: string, { ignoreCase, budget }: Compiling): Pattern {
-  if (typed.length > LONGEST) throw new FileError("pattern_invalid", `The pattern is longer than ${LONGEST} characters.`);
+export function compileTyped(
+  expression: string,
+  typed: string,
+  { ignoreCase, budget }: Compiling,
+): Pattern {
+  if (typed.length > LONGEST)
+    throw new FileError("pattern_invalid", `The pattern is longer than ${LONGEST} characters.`);
   try {
     return compilePattern(expression, budget, { ignoreCase });
   } catch (error) {
     if (!(error instanceof PatternError) || error.code !== "pattern_invalid") throw error;
-    const hint = "Look-around and back-references are not supported; to search for a text as it is, set literal.";
-    throw new FileError("pattern_invalid", `The pattern ${typed} cannot be used: ${error.message}. ${hint}`);
+    const hint =
+      "Look-around and back-references are not supported; to search for a text as it is, set literal.";
+    throw new FileError(
+      "pattern_invalid",
+      `The pattern ${typed} cannot be used: ${error.message}. ${hint}`,
+    );
   }
 }
 

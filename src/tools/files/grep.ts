@@ -13,13 +13,26 @@ const schema = z.strictObject({
   pattern: z
     .string()
     .min(1)
-    .describe("A regular expression in RE2's grammar (no look-around, no back-references), matched line by line."),
-  path: z.string().optional().describe("A file or directory; default /workspace. / searches peers and contexts too."),
+    .describe(
+      "A regular expression in RE2's grammar (no look-around, no back-references), matched line by line.",
+    ),
+  path: z
+    .string()
+    .optional()
+    .describe("A file or directory; default /workspace. / searches peers and contexts too."),
   glob: z.string().optional().describe("Only files whose path matches, e.g. *.py or src/**."),
   literal: z.boolean().optional().describe("Takes the pattern as plain text."),
   ignore_case: z.boolean().optional(),
-  context_lines: z.int().min(0).max(10).optional().describe("Lines to show before and after each match."),
-  files_only: z.boolean().optional().describe("Only lists the files, with the number of matching lines."),
+  context_lines: z
+    .int()
+    .min(0)
+    .max(10)
+    .optional()
+    .describe("Lines to show before and after each match."),
+  files_only: z
+    .boolean()
+    .optional()
+    .describe("Only lists the files, with the number of matching lines."),
 });
 type Args = z.infer<typeof schema>;
 
@@ -27,13 +40,17 @@ type Args = z.infer<typeof schema>;
 export const grepTool = (limits: FileToolLimits): Tool =>
   defineFileTool({
     name: "grep",
-    description: "Searches the contents of files for lines that match. Results are path:line:text. Binary files are passed over.",
+    description:
+      "Searches the contents of files for lines that match. Results are path:line:text. Binary files are passed over.",
     schema,
     async run(args, files, context) {
       const room = fittingInto(limits, context);
       const budget = new WorkBudget();
       const matcher = lineMatcher(args, budget);
-      const found = await search({ files, args, limits: room, signal: context.signal, budget }, matcher);
+      const found = await search(
+        { files, args, limits: room, signal: context.signal, budget },
+        matcher,
+      );
       return reportOf(found, args, files.resolve(args.path ?? "/workspace"), room);
     },
   });
@@ -68,7 +85,13 @@ function literalMatcher(wanted: string, budget: WorkBudget): LineMatcher {
   };
 }
 
-type Search = { files: AgentFiles; args: Args; limits: FileToolLimits; signal: ToolContext["signal"]; budget: WorkBudget };
+type Search = {
+  files: AgentFiles;
+  args: Args;
+  limits: FileToolLimits;
+  signal: ToolContext["signal"];
+  budget: WorkBudget;
+};
 type Found = {
   /** Lines to show, and how many of them match. */
   lines: string[];
@@ -79,10 +102,16 @@ type Found = {
   cut: string | null;
 };
 
-async function search({ files, args, limits, signal, budget }: Search, matcher: LineMatcher): Promise<Found> {
+async function search(
+  { files, args, limits, signal, budget }: Search,
+  matcher: LineMatcher,
+): Promise<Found> {
   const root = files.resolve(args.path ?? "/workspace");
   const { paths, more } = files.walk(root, limits.searchedFiles);
-  const wanted = args.glob === undefined ? paths : await matchingPaths({ pattern: args.glob, paths, root }, budget, signal);
+  const wanted =
+    args.glob === undefined
+      ? paths
+      : await matchingPaths({ pattern: args.glob, paths, root }, budget, signal);
   const found: Found = {
     lines: [],
     matches: 0,
@@ -97,14 +126,25 @@ async function search({ files, args, limits, signal, budget }: Search, matcher: 
     if (bytes > limits.searchedBytes) found.cut = `only ${limits.searchedBytes} bytes of files`;
     if (found.matches >= limits.entries) found.cut = `only until ${limits.entries} lines matched`;
     if (bytes > limits.searchedBytes || found.matches >= limits.entries) break;
-    await addMatches(found, path, decodeText(await files.read(path)), { args, limits, matcher, signal, budget });
+    await addMatches(found, path, decodeText(await files.read(path)), {
+      args,
+      limits,
+      matcher,
+      signal,
+      budget,
+    });
   }
   return found;
 }
 
 type Matching = Omit<Search, "files"> & { matcher: LineMatcher };
 
-async function addMatches(found: Found, path: string, text: string | null, matching: Matching): Promise<void> {
+async function addMatches(
+  found: Found,
+  path: string,
+  text: string | null,
+  matching: Matching,
+): Promise<void> {
   const { args, limits, matcher } = matching;
   found.searched++;
   if (text === null) {
@@ -120,12 +160,17 @@ async function addMatches(found: Found, path: string, text: string | null, match
   if (args.files_only) found.lines.push(`${path}: ${hits.length}`);
   else
     found.lines.push(
-      ...withContext(lines, shown, args.context_lines ?? 0).map(shownLine({ path, lines, most: limits.shownLine, matcher })),
+      ...withContext(lines, shown, args.context_lines ?? 0).map(
+        shownLine({ path, lines, most: limits.shownLine, matcher }),
+      ),
     );
 }
 
 /** Indexes of the lines that match. */
-async function matchingLines(lines: readonly string[], { matcher, budget, signal }: Matching): Promise<number[]> {
+async function matchingLines(
+  lines: readonly string[],
+  { matcher, budget, signal }: Matching,
+): Promise<number[]> {
   const hits: number[] = [];
   for (const [index, line] of lines.entries()) {
     if (matcher.matches(line.replace(/\r$/, ""))) hits.push(index);
@@ -168,18 +213,30 @@ const shownLine =
 
 /** The part of a long line in which the match begins. */
 function around(line: string, position: number, most: number): string {
-  const start = beforePair(line, Math.max(0, Math.min(position - Math.floor(most / 4), line.length - most)));
+  const start = beforePair(
+    line,
+    Math.max(0, Math.min(position - Math.floor(most / 4), line.length - most)),
+  );
   const end = beforePair(line, start + most);
   const where = `[characters ${start} to ${end} of ${line.length} of this line]`;
   return `${start > 0 ? "…" : ""}${line.slice(start, end)}${end < line.length ? "…" : ""} ${where}`;
 }
 
-function reportOf({ lines, matches, searched, binary, cut }: Found, args: Args, root: string, limits: FileToolLimits): string {
-  const passedOver = binary > 0 ? ` ${binary} binary file${binary === 1 ? " was" : "s were"} passed over.` : "";
-  const stopped = cut === null ? "" : ` The search took in ${cut}; narrow the path, the glob or the pattern.`;
-  if (matches === 0) return `No line matches ${args.pattern} in ${searched} files at ${root}.${passedOver}${stopped}`;
+function reportOf(
+  { lines, matches, searched, binary, cut }: Found,
+  args: Args,
+  root: string,
+  limits: FileToolLimits,
+): string {
+  const passedOver =
+    binary > 0 ? ` ${binary} binary file${binary === 1 ? " was" : "s were"} passed over.` : "";
+  const stopped =
+    cut === null ? "" : ` The search took in ${cut}; narrow the path, the glob or the pattern.`;
+  if (matches === 0)
+    return `No line matches ${args.pattern} in ${searched} files at ${root}.${passedOver}${stopped}`;
   const { text, left } = fittingLines(lines, limits.resultBytes);
-  const hidden = left > 0 ? ` ${left} more lines are not shown; narrow the path, the glob or the pattern.` : "";
+  const hidden =
+    left > 0 ? ` ${left} more lines are not shown; narrow the path, the glob or the pattern.` : "";
   const notes = `${hidden}${passedOver}${stopped}`.trim();
   return notes === "" ? text : `${text}\n[${notes}]`;
 }

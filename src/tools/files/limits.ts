@@ -28,8 +28,15 @@ const AROUND_BYTES = 400;
 const LINE_SHARE = 10;
 
 /** The limits of a call whose conversation takes so much of a result: that is less where the team or the provider wills it. */
-export function fittingInto(limits: FileToolLimits, { resultBytes }: Pick<ToolContext, "resultBytes">): FileToolLimits {
+export function fittingInto(
+  limits: FileToolLimits,
+  { resultBytes }: Pick<ToolContext, "resultBytes">,
+): FileToolLimits {
   if (resultBytes === undefined) return limits;
   const room = Math.min(limits.resultBytes, Math.max(0, resultBytes - AROUND_BYTES));
-  return { ...limits, resultBytes: room, shownLine: Math.min(limits.shownLine, Math.ceil(room / LINE_SHARE)) };
+  return {
+    ...limits,
+    resultBytes: room,
+    shownLine: Math.min(limits.shownLine, Math.ceil(room / LINE_SHARE)),
+  };
 }

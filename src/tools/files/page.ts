@@ -62,7 +62,10 @@ export function startOfLine(text: string, line: number): number {
 }
 
 /** Lines joined until they take `bytes`, and how many were left out. */
-export function fittingLines(lines: readonly string[], bytes: number): { text: string; left: number } {
+export function fittingLines(
+  lines: readonly string[],
+  bytes: number,
+): { text: string; left: number } {
   const { text, last } = linePage(lines, { first: 1, last: lines.length, numbered: false }, bytes);
   return { text, left: lines.length - last };
 }

@@ -7,10 +7,16 @@ import { characterPage, linePage, startOfLine } from "./page";
 import { linesOf, readText } from "./text";
 
 const schema = z.strictObject({
-  path: z.string().describe("The file, e.g. notes/plan.md, /peers/agent2/app.py or /contexts/site/index.html."),
+  path: z
+    .string()
+    .describe("The file, e.g. notes/plan.md, /peers/agent2/app.py or /contexts/site/index.html."),
   start_line: z.int().min(1).optional().describe("First line, from 1."),
   end_line: z.int().min(1).optional().describe("Last line, included."),
-  start_char: z.int().min(0).optional().describe("First character, from 0, instead of lines: for very long lines."),
+  start_char: z
+    .int()
+    .min(0)
+    .optional()
+    .describe("First character, from 0, instead of lines: for very long lines."),
   max_chars: z.int().min(1).optional().describe("How many characters from start_char."),
   line_numbers: z.boolean().optional().describe("Puts the number and a tab before each line."),
 });
@@ -28,7 +34,10 @@ export const readFileTool = (limits: FileToolLimits): Tool =>
       const path = files.resolve(args.path);
       const byCharacters = args.start_char !== undefined || args.max_chars !== undefined;
       if (byCharacters && (args.start_line !== undefined || args.end_line !== undefined)) {
-        throw new FileError("range_invalid", "Give either start_line and end_line, or start_char and max_chars, not both.");
+        throw new FileError(
+          "range_invalid",
+          "Give either start_line and end_line, or start_char and max_chars, not both.",
+        );
       }
       if (text === "") return `[${path} is empty.]`;
       const room = fittingInto(limits, context);
@@ -45,7 +54,10 @@ export function charactersOf(
 ): string {
   const from = args.start_char ?? 0;
   if (from >= text.length) {
-    throw new FileError("range_invalid", `${path} has ${text.length} characters; start_char must be less.`);
+    throw new FileError(
+      "range_invalid",
+      `${path} has ${text.length} characters; start_char must be less.`,
+    );
   }
   const page = characterPage(text, from, args.max_chars ?? text.length, resultBytes);
   if (page.start === 0 && page.end === text.length) return page.text;
@@ -57,10 +69,18 @@ function linesIn(text: string, path: string, args: Args, limits: FileToolLimits)
   const lines = linesOf(text);
   const first = args.start_line ?? 1;
   if (first > lines.length)
-    throw new FileError("range_invalid", `${path} has ${lines.length} lines; start_line must not be more.`);
+    throw new FileError(
+      "range_invalid",
+      `${path} has ${lines.length} lines; start_line must not be more.`,
+    );
   const last = Math.min(args.end_line ?? lines.length, lines.length);
-  if (last < first) throw new FileError("range_invalid", "end_line must not be less than start_line.");
-  const page = linePage(lines, { first, last, numbered: args.line_numbers ?? false }, limits.resultBytes);
+  if (last < first)
+    throw new FileError("range_invalid", "end_line must not be less than start_line.");
+  const page = linePage(
+    lines,
+    { first, last, numbered: args.line_numbers ?? false },
+    limits.resultBytes,
+  );
   if (page.last < first) return tooLongLine(text, first, limits);
   if (first === 1 && page.last === lines.length) return page.text;
   const on = page.last < lines.length ? ` Read on with start_line: ${page.last + 1}.` : "";

@@ -12,13 +12,22 @@ import { readText } from "./text";
 
 const NAME = "read_tool_result";
 
-export const READ_TOOL_RESULT_RULE: ToolRule = { name: NAME, acts_outside: false, idempotent: true };
+export const READ_TOOL_RESULT_RULE: ToolRule = {
+  name: NAME,
+  acts_outside: false,
+  idempotent: true,
+};
 
 /** Whether large results are kept for an agent without a workspace. A session from before has no such rule, and no tool to read them. */
-export const readsToolResults = (rules: readonly ToolRule[]): boolean => rules.some(({ name }) => name === NAME);
+export const readsToolResults = (rules: readonly ToolRule[]): boolean =>
+  rules.some(({ name }) => name === NAME);
 
 const schema = z.strictObject({
-  path: z.string().describe(`The path that the result names, e.g. ${RESULTS_DIRECTORY}/search_20260101T120000Z_1.txt.`),
+  path: z
+    .string()
+    .describe(
+      `The path that the result names, e.g. ${RESULTS_DIRECTORY}/search_20260101T120000Z_1.txt.`,
+    ),
   start_char: z.int().min(0).optional().describe("First character, from 0."),
   max_chars: z.int().min(1).optional().describe("How many characters from start_char."),
 });
@@ -33,7 +42,10 @@ export const readToolResultTool = (limits: FileToolLimits = FILE_TOOL_LIMITS): T
     async run(args, files, context) {
       const path = files.resolve(args.path);
       if (!path.startsWith(`/workspace/${RESULTS_DIRECTORY}/`)) {
-        throw new FileError("path_outside", `${path} is no kept result. Give the path that a result names.`);
+        throw new FileError(
+          "path_outside",
+          `${path} is no kept result. Give the path that a result names.`,
+        );
       }
       return charactersOf(await readText(files, path), path, args, fittingInto(limits, context));
     },

@@ -10,7 +10,9 @@ const schema = z.strictObject({
   pattern: z
     .string()
     .min(1)
-    .describe("e.g. *.py, src/**/*.test.ts, {README,LICENSE}*. Without a slash it is about names in any directory."),
+    .describe(
+      "e.g. *.py, src/**/*.test.ts, {README,LICENSE}*. Without a slash it is about names in any directory.",
+    ),
   path: z.string().optional().describe("Where to search; default /workspace."),
 });
 
@@ -24,8 +26,12 @@ export const searchFilesTool = (limits: FileToolLimits): Tool =>
       const root = files.resolve(path ?? "/workspace");
       const { paths, more } = files.walk(root, limits.searchedFiles);
       const found = await matchingPaths({ pattern, paths, root }, new WorkBudget(), context.signal);
-      if (found.length === 0) return `No file in ${root} matches ${pattern}.${more ? notAll(limits) : ""}`;
-      const { text, left } = fittingLines(found.slice(0, limits.entries), fittingInto(limits, context).resultBytes);
+      if (found.length === 0)
+        return `No file in ${root} matches ${pattern}.${more ? notAll(limits) : ""}`;
+      const { text, left } = fittingLines(
+        found.slice(0, limits.entries),
+        fittingInto(limits, context).resultBytes,
+      );
       const hidden = left + Math.max(0, found.length - limits.entries);
       const notes = [
         hidden > 0 ? `\n[${hidden} more match. Narrow the pattern or the path.]` : "",

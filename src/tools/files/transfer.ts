@@ -44,7 +44,8 @@ const deleted = z.strictObject({ path: z.string().describe("The file or director
 export const deleteFileTool = (): Tool =>
   defineFileTool({
     name: "delete_file",
-    description: "Deletes a file, or a directory with all that is in it. What you did not write yourself must be read before.",
+    description:
+      "Deletes a file, or a directory with all that is in it. What you did not write yourself must be read before.",
     schema: deleted,
     async run({ path }, files) {
       files.remove(path);
@@ -61,5 +62,6 @@ function checkDestination(files: AgentFiles, destination: string, overwrite = fa
       "exists",
       `${path} is a directory that is already there. Name the new path in it, with the file's own name.`,
     );
-  if (!overwrite) throw new FileError("exists", `${path} is already there. Take another name, or set overwrite.`);
+  if (!overwrite)
+    throw new FileError("exists", `${path} is already there. Take another name, or set overwrite.`);
 }

@@ -12,7 +12,8 @@ const schema = z.strictObject({
 export const writeFileTool = (): Tool =>
   defineFileTool({
     name: "write_file",
-    description: "Writes a whole text file; what was there before is replaced. To change a part of a file, use edit_file.",
+    description:
+      "Writes a whole text file; what was there before is replaced. To change a part of a file, use edit_file.",
     schema,
     async run({ path, content }, files) {
       const existing = files.exists(path) ? files.stat(path) : null;

@@ -41,7 +41,9 @@ export const fillPlaceholders = (url: string, textOf: (name: string) => string):
 const SECRET = /\$\{([A-Za-z_]\w*)\}/g;
 
 /** Names of the secrets in a header's value, each once. */
-export const secretsIn = (value: string): string[] => [...new Set([...value.matchAll(SECRET)].map(([, name]) => name ?? ""))];
+export const secretsIn = (value: string): string[] => [
+  ...new Set([...value.matchAll(SECRET)].map(([, name]) => name ?? "")),
+];
 
 /** The value with each secret in its place. */
 export const fillSecrets = (value: string, textOf: (name: string) => string): string =>

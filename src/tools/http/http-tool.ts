@@ -24,7 +24,11 @@ export type SharedByTools = {
  * A tool that is one HTTP request. One try: whether it may be made again is the rules' to say. The fetch it is given guards where
  * requests go and follows no redirect, so that its secrets reach what they are bound to and nothing else.
  */
-export function httpTool(definition: HttpToolDefinition, secretOf: SecretOf, shared: Partial<SharedByTools> = {}): Tool {
+export function httpTool(
+  definition: HttpToolDefinition,
+  secretOf: SecretOf,
+  shared: Partial<SharedByTools> = {},
+): Tool {
   const { large = new Turnstile(), breakers = new Breakers() } = shared;
   const parameters = withoutPresets(definition.parameters, definition.preset);
   return {
@@ -34,7 +38,10 @@ export function httpTool(definition: HttpToolDefinition, secretOf: SecretOf, sha
     async run(args, context) {
       const problem = argumentProblem(parameters, args);
       if (problem !== null) return error(problem);
-      const made = await toRequest(definition, toRecord(args), { secretOf, idempotencyKey: context.idempotencyKey });
+      const made = await toRequest(definition, toRecord(args), {
+        secretOf,
+        idempotencyKey: context.idempotencyKey,
+      });
       if (!made.ok) return error(made.problem);
       const origin = originOf(definition);
       const restMs = breakers.admit(origin, context.now());
@@ -49,12 +56,21 @@ export function httpTool(definition: HttpToolDefinition, secretOf: SecretOf, sha
 }
 
 const error = (text: string): ToolResult => ({ outcome: "error", text });
-const toRecord = (args: unknown): Record<string, unknown> => (typeof args === "object" && args !== null ? { ...args } : {});
+const toRecord = (args: unknown): Record<string, unknown> =>
+  typeof args === "object" && args !== null ? { ...args } : {};
 
 /** `visit`: left again, unless there are files. `settle`: told once how the server did, as soon as that shows. */
-type Around = { context: ToolContext; visit: Visit; settle: (how: Parameters<Breakers["settle"]>[1]) => void };
+type Around = {
+  context: ToolContext;
+  visit: Visit;
+  settle: (how: Parameters<Breakers["settle"]>[1]) => void;
+};
 
-async function send(definition: HttpToolDefinition, request: HttpRequest, around: Around): Promise<ToolResult> {
+async function send(
+  definition: HttpToolDefinition,
+  request: HttpRequest,
+  around: Around,
+): Promise<ToolResult> {
   const { context, visit, settle } = around;
   const { method, timeoutMs } = definition;
   const limit = AbortSignal.timeout(timeoutMs);
@@ -62,7 +78,13 @@ async function send(definition: HttpToolDefinition, request: HttpRequest, around
   let status: number | null = null;
   try {
     const { url, headers, body, secrets } = request;
-    const response = await context.fetch(url, { method, headers, ...(body !== null && { body }), redirect: "manual", signal });
+    const response = await context.fetch(url, {
+      method,
+      headers,
+      ...(body !== null && { body }),
+      redirect: "manual",
+      signal,
+    });
     context.headersCame?.();
     status = response.status;
     settle(status >= 500 ? "failed" : "answered");
@@ -72,7 +94,8 @@ async function send(definition: HttpToolDefinition, request: HttpRequest, around
       : result;
   } catch (cause) {
     visit.leave();
-    if (status === null) settle(context.signal.aborted || isAddressRefused(cause) ? "left" : "failed");
+    if (status === null)
+      settle(context.signal.aborted || isAddressRefused(cause) ? "left" : "failed");
     context.signal.throwIfAborted();
     const why = limit.aborted ? `it took longer than ${timeoutMs / 1000} s` : messageOf(cause);
     return toFailure(definition, { why, status, wasSent: limit.aborted || !isUnsent(cause) });
@@ -87,11 +110,15 @@ async function toResult(response: Response, reading: Reading): Promise<ToolResul
   if (status >= 300 && status < 400) {
     await response.body?.cancel().catch(() => undefined);
     const target = hideSecrets(headers.get("location") ?? "", secrets).slice(0, 500);
-    return error(`${line}: the server leads to ${JSON.stringify(target)}, and redirects are not followed.`);
+    return error(
+      `${line}: the server leads to ${JSON.stringify(target)}, and redirects are not followed.`,
+    );
   }
   const type = headers.get("content-type");
   if (ok && !isText(type)) return { outcome: "ok", ...(await readFile(response, reading)) };
-  const text = isText(type) ? await bodyText(response, secrets) : await unread(response, hideSecrets(type ?? "", secrets));
+  const text = isText(type)
+    ? await bodyText(response, secrets)
+    : await unread(response, hideSecrets(type ?? "", secrets));
   return ok ? { outcome: "ok", text } : error(text === "" ? line : `${line}\n${text}`);
 }
 
@@ -124,8 +151,10 @@ function toFailure(definition: HttpToolDefinition, { why, status, wasSent }: Fai
 
 /** Refused by our own guard, or nobody there to hear: by words, as errors of the platform have no other marks. */
 const isUnsent = (cause: unknown): boolean =>
-  isAddressRefused(cause) || (cause instanceof Error && UNSENT.test([cause.message, codeOf(cause.cause)].join(" ")));
-const UNSENT = /DNS lookup failed|could not be looked up|connection refused|ECONNREFUSED|ENOTFOUND|EAI_AGAIN/i;
+  isAddressRefused(cause) ||
+  (cause instanceof Error && UNSENT.test([cause.message, codeOf(cause.cause)].join(" ")));
+const UNSENT =
+  /DNS lookup failed|could not be looked up|connection refused|ECONNREFUSED|ENOTFOUND|EAI_AGAIN/i;
 const codeOf = (cause: unknown): string =>
   typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "";
 

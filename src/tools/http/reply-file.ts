@@ -22,12 +22,17 @@ export async function readFile(
   const bytes = await readBytes(response, async (taken) => {
     if (taken > LARGE_BYTES) await entered(visit, signal);
   });
-  if (bytes === null) return left(visit, `${cut(said)}; not kept: it is over ${MAX_RESPONSE_BYTES} bytes`);
+  if (bytes === null)
+    return left(visit, `${cut(said)}; not kept: it is over ${MAX_RESPONSE_BYTES} bytes`);
   if (bytes.byteLength === 0) return left(visit, `${cut(said)}, 0 bytes`);
   const mediaType = mediaTypeOf(bytes, said);
   const facts = `${mediaType}, ${bytes.byteLength} bytes`;
-  if (holdsAny(bytes, secrets)) return left(visit, `${facts}; not kept: it repeats what the server was shown to be let in`);
-  return { text: `[The server sent ${facts}: file 1]`, files: [{ mediaType, extension: extensionOf(mediaType), bytes }] };
+  if (holdsAny(bytes, secrets))
+    return left(visit, `${facts}; not kept: it repeats what the server was shown to be let in`);
+  return {
+    text: `[The server sent ${facts}: file 1]`,
+    files: [{ mediaType, extension: extensionOf(mediaType), bytes }],
+  };
 }
 
 const cut = (said: string): string => said.slice(0, 100);
@@ -52,7 +57,10 @@ async function entered(visit: Visit, signal: AbortSignal): Promise<void> {
   }
 }
 
-function holdsAny({ buffer, byteOffset, byteLength }: Uint8Array, secrets: readonly string[]): boolean {
+function holdsAny(
+  { buffer, byteOffset, byteLength }: Uint8Array,
+  secrets: readonly string[],
+): boolean {
   const bytes = Buffer.from(buffer, byteOffset, byteLength);
   const long = secrets.filter(({ length }) => length >= SHORTEST_SECRET);
   return long.some((secret) => [...formsOf(secret)].some((form) => bytes.includes(form)));

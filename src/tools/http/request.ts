@@ -1,5 +1,11 @@
 import type { SecretOf } from "../secret-bindings";
-import { fillPlaceholders, fillSecrets, type HttpToolDefinition, placeholdersIn, secretsIn } from "./definition";
+import {
+  fillPlaceholders,
+  fillSecrets,
+  type HttpToolDefinition,
+  placeholdersIn,
+  secretsIn,
+} from "./definition";
 
 /** From a call's arguments to the request it means. Secrets are looked up for each request, once its address is known. */
 
@@ -19,16 +25,24 @@ const MAX_URL_CHARS = 8_192;
 const READS = new Set(["GET", "DELETE"]);
 
 /** The request for arguments that are as the tool's parameters say, or what is wrong with them, for the model. */
-export async function toRequest(definition: HttpToolDefinition, args: Record<string, unknown>, means: Means): Promise<Result> {
+export async function toRequest(
+  definition: HttpToolDefinition,
+  args: Record<string, unknown>,
+  means: Means,
+): Promise<Result> {
   const all = { ...args, ...definition.preset };
   const named = placeholdersIn(definition.url);
-  const problem = named.map((name) => partProblem(definition.url, name, all[name])).find((found) => found !== null);
+  const problem = named
+    .map((name) => partProblem(definition.url, name, all[name]))
+    .find((found) => found !== null);
   if (problem !== undefined) return { ok: false, problem };
   const rest = Object.entries(all).filter(([name]) => !named.includes(name));
   const hasBody = !READS.has(definition.method);
   const url = new URL(fillPlaceholders(definition.url, (name) => encodePart(all[name])));
-  if (!hasBody) for (const [name, value] of rest.flatMap(inQuery)) url.searchParams.append(name, value);
-  if (url.origin !== originOf(definition)) throw new Error("arguments changed the origin of a request");
+  if (!hasBody)
+    for (const [name, value] of rest.flatMap(inQuery)) url.searchParams.append(name, value);
+  if (url.origin !== originOf(definition))
+    throw new Error("arguments changed the origin of a request");
   if (url.href.length > MAX_URL_CHARS)
     return {
       ok: false,
@@ -41,19 +55,32 @@ export async function toRequest(definition: HttpToolDefinition, args: Record<str
     ...(body !== null && { "content-type": "application/json" }),
     ...(definition.method !== "GET" && { "idempotency-key": means.idempotencyKey }),
   };
-  const headers = { accept: "application/json, text/*;q=0.9, */*;q=0.1", ...filled.headers, ...own };
+  const headers = {
+    accept: "application/json, text/*;q=0.9, */*;q=0.1",
+    ...filled.headers,
+    ...own,
+  };
   return { ok: true, request: { url: url.href, headers, body, secrets: filled.secrets } };
 }
 
 /** Where all its requests go. */
-export const originOf = ({ url }: HttpToolDefinition): string => new URL(fillPlaceholders(url, () => "x")).origin;
+export const originOf = ({ url }: HttpToolDefinition): string =>
+  new URL(fillPlaceholders(url, () => "x")).origin;
 
-type Filled = { ok: true; headers: Record<string, string>; secrets: string[] } | { ok: false; problem: string };
+type Filled =
+  | { ok: true; headers: Record<string, string>; secrets: string[] }
+  | { ok: false; problem: string };
 
-async function fillHeaders(definition: HttpToolDefinition, url: string, secretOf: SecretOf): Promise<Filled> {
+async function fillHeaders(
+  definition: HttpToolDefinition,
+  url: string,
+  secretOf: SecretOf,
+): Promise<Filled> {
   const { headers: written, method } = definition;
   const names = [...new Set(Object.values(written).flatMap(secretsIn))];
-  const found = await Promise.all(names.map(async (name) => toEntry(name, await secretOf(name, { url, method }))));
+  const found = await Promise.all(
+    names.map(async (name) => toEntry(name, await secretOf(name, { url, method }))),
+  );
   const secrets = new Map(found.flat());
   const missing = names.filter((name) => !secrets.has(name));
   if (missing.length > 0)
@@ -68,7 +95,8 @@ async function fillHeaders(definition: HttpToolDefinition, url: string, secretOf
   return { ok: true, headers: Object.fromEntries(headers), secrets: [...secrets.values()] };
 }
 
-const toEntry = (name: string, secret: string | undefined): [string, string][] => (secret === undefined ? [] : [[name, secret]]);
+const toEntry = (name: string, secret: string | undefined): [string, string][] =>
+  secret === undefined ? [] : [[name, secret]];
 
 type Scalar = string | number | boolean;
 const isScalar = (value: unknown): value is Scalar =>
@@ -79,18 +107,22 @@ function partProblem(url: string, name: string, value: unknown): string | null {
   const isInPath = url.split("?")[0]?.includes(`{${name}}`) ?? false;
   if (value === undefined || value === null || value === "")
     return isInPath ? `The argument ${name} is missing: it is part of the address.` : null;
-  if (!isScalar(value)) return `The argument ${name} must be a text or a number: it is part of the address.`;
+  if (!isScalar(value))
+    return `The argument ${name} must be a text or a number: it is part of the address.`;
   const parts = String(value).split(/[/\\]/);
   if (isInPath && parts.some((part) => part === "." || part === ".."))
     return `The argument ${name} may not hold "." or ".." as a part of a path.`;
   return null;
 }
 
-const encodePart = (value: unknown): string => (isScalar(value) ? encodeURIComponent(String(value).toWellFormed()) : "");
+const encodePart = (value: unknown): string =>
+  isScalar(value) ? encodeURIComponent(String(value).toWellFormed()) : "";
 
 function inQuery([name, value]: [string, unknown]): [string, string][] {
   if (value === undefined || value === null) return [];
   if (Array.isArray(value))
-    return value.flatMap((item: unknown) => inQuery([name, Array.isArray(item) ? JSON.stringify(item) : item]));
+    return value.flatMap((item: unknown) =>
+      inQuery([name, Array.isArray(item) ? JSON.stringify(item) : item]),
+    );
   return [[name, isScalar(value) ? String(value) : JSON.stringify(value)]];
 }

@@ -1,7 +1,9 @@
 import { type AnyNode, type Function as FunctionNode, type Node, parse, type Program } from "acorn";
 
 /** Code that counts its steps by calling `guard`, a name it does not use itself; lines are where they were. */
-export type GuardedCode = { ok: true; text: string; guard: string } | { ok: false; problem: string };
+export type GuardedCode =
+  | { ok: true; text: string; guard: string }
+  | { ok: false; problem: string };
 
 /** Something put before or behind a node. `nth`: the node's place in the tree, parents first. */
 type Insert = { at: number; isEnd: boolean; nth: number; text: string };
@@ -17,11 +19,14 @@ export function guardedCode(code: string): GuardedCode {
   const nodes = nodesOf(parsed.program);
   if (nodes.some(isImport)) return { ok: false, problem: NO_IMPORTS };
   const guard = freeName(nodes);
-  const inserts = nodes.flatMap((node, nth) => insertsOf(node, guard).map((insert) => ({ ...insert, nth })));
+  const inserts = nodes.flatMap((node, nth) =>
+    insertsOf(node, guard).map((insert) => ({ ...insert, nth })),
+  );
   return { ok: true, text: withInserts(code, inserts), guard };
 }
 
-const NO_IMPORTS = "There are no modules here: neither `import` nor `export`. The code must bring all that it needs.";
+const NO_IMPORTS =
+  "There are no modules here: neither `import` nor `export`. The code must bring all that it needs.";
 
 function parsedCode(code: string): { ok: true; program: Program } | { ok: false; problem: string } {
   try {
@@ -35,7 +40,10 @@ function parsedCode(code: string): { ok: true; program: Program } | { ok: false;
     return { ok: true, program };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    return { ok: false, problem: `SyntaxError: ${error.message.replace(POSITION, " (line $1, column $2)")}` };
+    return {
+      ok: false,
+      problem: `SyntaxError: ${error.message.replace(POSITION, " (line $1, column $2)")}`,
+    };
   }
 }
 
@@ -74,7 +82,9 @@ function insertsOf(node: AnyNode, guard: string): Omit<Insert, "nth">[] {
     case "ForOfStatement":
     case "WhileStatement":
     case "DoWhileStatement":
-      return node.body.type === "BlockStatement" ? [into(node.body, guard)] : around(node.body, `{${guard}();`, "}");
+      return node.body.type === "BlockStatement"
+        ? [into(node.body, guard)]
+        : around(node.body, `{${guard}();`, "}");
     case "FunctionDeclaration":
     case "FunctionExpression":
     case "ArrowFunctionExpression":
@@ -95,7 +105,11 @@ function insertsOf(node: AnyNode, guard: string): Omit<Insert, "nth">[] {
 const ofFunction = ({ body }: FunctionNode, guard: string): Omit<Insert, "nth">[] =>
   body.type === "BlockStatement" ? [into(body, guard)] : before(body, guard);
 
-const into = (block: Node, guard: string) => ({ at: block.start + 1, isEnd: false, text: `${guard}();` });
+const into = (block: Node, guard: string) => ({
+  at: block.start + 1,
+  isEnd: false,
+  text: `${guard}();`,
+});
 
 /** A node's range is without the parentheses around it, so a comma is none that separates arguments. */
 const before = (expression: Node, guard: string) => around(expression, `(${guard}(),`, ")");
@@ -108,7 +122,9 @@ const around = ({ start, end }: Node, opening: string, closing: string) => [
 /** At one place what closes comes first, the inner before the outer; what opens follows, the outer before the inner. */
 function withInserts(code: string, inserts: Insert[]): string {
   const inOrder = inserts.toSorted((a, b) => {
-    return a.at - b.at || Number(b.isEnd) - Number(a.isEnd) || (a.isEnd ? b.nth - a.nth : a.nth - b.nth);
+    return (
+      a.at - b.at || Number(b.isEnd) - Number(a.isEnd) || (a.isEnd ? b.nth - a.nth : a.nth - b.nth)
+    );
   });
   const pieces: string[] = [];
   let from = 0;

@@ -1,6 +1,12 @@
 import { z } from "zod";
 import { readText } from "../http/response";
-import { COMPATIBILITY_DATE, JAVASCRIPT_LIMITS, type JavascriptLimits, REPLY_BYTES, WORKER_GRACE_MS } from "./limits";
+import {
+  COMPATIBILITY_DATE,
+  JAVASCRIPT_LIMITS,
+  type JavascriptLimits,
+  REPLY_BYTES,
+  WORKER_GRACE_MS,
+} from "./limits";
 import { workerModules } from "./worker-modules";
 
 /** The part of the platform's `WorkerLoader` that is used: a worker made of code, which is gone with who holds it. */
@@ -50,7 +56,10 @@ export type JavascriptRunner = { run(request: JavascriptRequest): Promise<Javasc
  * Each call in a worker of its own that is made for it and has nothing: no network, no bindings, no modules, nothing of Node. Code that
  * never ends is ended by the guards put into it, else by the platform where that measures CPU time, else nobody waits for it.
  */
-export const javascriptRunner = (loader: CodeLoader, limits: JavascriptLimits = JAVASCRIPT_LIMITS): JavascriptRunner => ({
+export const javascriptRunner = (
+  loader: CodeLoader,
+  limits: JavascriptLimits = JAVASCRIPT_LIMITS,
+): JavascriptRunner => ({
   async run({ code, ...request }) {
     request.signal.throwIfAborted();
     const { guardedCode } = await import("./guarded-code"); // a parser, which only those load who need it
@@ -59,7 +68,10 @@ export const javascriptRunner = (loader: CodeLoader, limits: JavascriptLimits = 
     const late = AbortSignal.timeout(request.timeoutMs + WORKER_GRACE_MS);
     const signal = AbortSignal.any([request.signal, late]);
     try {
-      return await untilAborted(signal, ask(loader, workerModules(guarded), { ...request, signal }, limits));
+      return await untilAborted(
+        signal,
+        ask(loader, workerModules(guarded), { ...request, signal }, limits),
+      );
     } catch (error) {
       request.signal.throwIfAborted();
       return { failed: late.aborted ? TOO_LATE : endedByPlatform(error) };
@@ -85,7 +97,9 @@ async function ask(
     limits: { cpuMs: timeoutMs, subRequests: 0 },
   });
   const body = JSON.stringify({ files, steps, timeoutMs, chars: outputBytes });
-  const response = await worker.getEntrypoint().fetch("https://code.invalid/", { method: "POST", body, signal });
+  const response = await worker
+    .getEntrypoint()
+    .fetch("https://code.invalid/", { method: "POST", body, signal });
   const { text, isWhole } = await readText(response, REPLY_BYTES);
   return (isWhole ? replyIn(text) : null) ?? { failed: UNREADABLE };
 }
@@ -112,7 +126,8 @@ function replyIn(text: string): JavascriptReply | null {
 }
 
 const TOO_LATE = "The code was stopped: it took too long. What it logged is lost.";
-const UNREADABLE = "The code left no readable result: it changed what results are made of, such as JSON or Promise.";
+const UNREADABLE =
+  "The code left no readable result: it changed what results are made of, such as JSON or Promise.";
 const MESSAGE_CHARS = 500;
 
 /** What the runtime says when it cannot start code (its last check of the syntax), or has ended it. */

@@ -13,12 +13,18 @@ import { JAVASCRIPT_LIMITS, type JavascriptLimits } from "./limits";
 
 const schemaFor = ({ codeChars, files, timeoutMs }: JavascriptLimits) =>
   z.strictObject({
-    code: z.string().min(1).max(codeChars).describe("Body of an async function: `return` gives the result, `await` may be used."),
+    code: z
+      .string()
+      .min(1)
+      .max(codeChars)
+      .describe("Body of an async function: `return` gives the result, `await` may be used."),
     files: z
       .array(z.string().min(1))
       .max(files)
       .optional()
-      .describe('Text files to hand in, e.g. ["data.csv"]; the code finds each text in files["data.csv"].'),
+      .describe(
+        'Text files to hand in, e.g. ["data.csv"]; the code finds each text in files["data.csv"].',
+      ),
     timeout_ms: z.int().min(1).max(timeoutMs).optional().describe(`Default ${timeoutMs}.`),
   });
 const usualSchema = schemaFor(JAVASCRIPT_LIMITS);
@@ -44,8 +50,13 @@ export function runJavascriptTool(
     name: RUN_JAVASCRIPT_RULE.name,
     description: DESCRIPTION,
     schema: limits === JAVASCRIPT_LIMITS ? usualSchema : schemaFor(limits),
-    async run({ code, files: paths = [], timeout_ms: timeoutMs = limits.timeoutMs }, files, { signal }) {
-      if (!runner) return { outcome: "error", text: "JavaScript has been switched off. Use another tool." };
+    async run(
+      { code, files: paths = [], timeout_ms: timeoutMs = limits.timeoutMs },
+      files,
+      { signal },
+    ) {
+      if (!runner)
+        return { outcome: "error", text: "JavaScript has been switched off. Use another tool." };
       const texts = await textsOf(files, paths, limits);
       const leave = await turnstile.enter();
       try {
@@ -89,14 +100,20 @@ function toResult(outcome: JavascriptOutcome, { outputBytes }: JavascriptLimits)
 function endOf({ outcome }: JavascriptReply, mostBytes: number): { text: string; isGood: boolean } {
   switch (outcome.type) {
     case "returned":
-      return { text: outcome.value === null ? "" : `[returned]\n${shown(outcome.value, mostBytes)}`, isGood: true };
+      return {
+        text: outcome.value === null ? "" : `[returned]\n${shown(outcome.value, mostBytes)}`,
+        isGood: true,
+      };
     case "threw":
       return {
         text: `${shown(outcome.error, mostBytes)}${outcome.line === null ? "" : ` (line ${outcome.line})`}`,
         isGood: false,
       };
     case "stopped":
-      return { text: `[The code was stopped: ${WHY[outcome.why]}. Do less in one call.]`, isGood: false };
+      return {
+        text: `[The code was stopped: ${WHY[outcome.why]}. Do less in one call.]`,
+        isGood: false,
+      };
   }
 }
 

@@ -1,5 +1,11 @@
 import { SecretMissing } from "./environment";
-import { LONGEST_CALL_MS, MAX_LISTING_BYTES, MAX_RESULT_BYTES, RESUME_TRIES, STREAM_HEADERS_MS } from "./limits";
+import {
+  LONGEST_CALL_MS,
+  MAX_LISTING_BYTES,
+  MAX_RESULT_BYTES,
+  RESUME_TRIES,
+  STREAM_HEADERS_MS,
+} from "./limits";
 import { readOutgoing } from "./schema";
 import type { SentSecrets } from "./sent-secrets";
 import { LARGE_BYTES, type Visit } from "../turnstile";
@@ -18,7 +24,13 @@ export class ResponseRefused extends Error {
 }
 
 /** What callers need of a response; cookies, refreshes and all the rest stay outside. */
-const KEPT_HEADERS = ["content-type", "www-authenticate", "mcp-session-id", "mcp-protocol-version", "retry-after"];
+const KEPT_HEADERS = [
+  "content-type",
+  "www-authenticate",
+  "mcp-session-id",
+  "mcp-protocol-version",
+  "retry-after",
+];
 const MAX_HEADER_CHARS = 8_192;
 
 /** The stream of a call ended without a reply, and cannot be taken up again. */
@@ -129,17 +141,28 @@ export class BoundedFetch {
     } else if (init.body != null || headers.has("authorization")) {
       await this.#options.mayShow({ url: new URL(input).href, method });
     }
-    const resumed = own && method === "GET" ? this.#callAt(headers.get("last-event-id")) : undefined;
+    const resumed =
+      own && method === "GET" ? this.#callAt(headers.get("last-event-id")) : undefined;
     const call = resumed ?? (callKey === null ? undefined : this.#calls.get(callKey));
     this.#options.secrets.addHeader(headers.get("authorization") ?? "");
-    const signals = [init.signal, call?.open.signal].filter((signal) => signal !== null && signal !== undefined);
+    const signals = [init.signal, call?.open.signal].filter(
+      (signal) => signal !== null && signal !== undefined,
+    );
     const isStream = method === "GET" && own;
-    const sent = this.#send(input, { ...init, headers }, { signals, isStream, isCall: call !== undefined });
+    const sent = this.#send(
+      input,
+      { ...init, headers },
+      { signals, isStream, isCall: call !== undefined },
+    );
     const response = await (resumed ? takenUp(sent, resumed) : sent);
     call?.headersCame();
     if (response.status >= 300 && response.status < 400) {
       await response.body?.cancel().catch(() => undefined);
-      throw new ResponseRefused("redirected", false, "answered with a redirect, which is not followed");
+      throw new ResponseRefused(
+        "redirected",
+        false,
+        "answered with a redirect, which is not followed",
+      );
     }
     return this.#bounded(response, call);
   };
@@ -157,12 +180,19 @@ export class BoundedFetch {
     const late = new AbortController();
     const timer = isStream
       ? setTimeout(
-          () => late.abort(new ResponseRefused("no_headers", false, "did not begin its stream in time")),
+          () =>
+            late.abort(
+              new ResponseRefused("no_headers", false, "did not begin its stream in time"),
+            ),
           STREAM_HEADERS_MS,
         )
       : undefined;
     try {
-      const signal = AbortSignal.any([...signals, late.signal, ...(isStream ? [] : [AbortSignal.timeout(LONGEST_CALL_MS)])]);
+      const signal = AbortSignal.any([
+        ...signals,
+        late.signal,
+        ...(isStream ? [] : [AbortSignal.timeout(LONGEST_CALL_MS)]),
+      ]);
       return await this.#options.fetch(input, { ...init, redirect: "manual", signal });
     } finally {
       clearTimeout(timer);
@@ -188,9 +218,14 @@ export class BoundedFetch {
       const value = response.headers.get(name);
       if (value !== null && value.length <= MAX_HEADER_CHARS) headers.set(name, value);
     }
-    const body = response.body && (call ? this.#ofCall(response.body, call) : this.#ofListing(response.body));
+    const body =
+      response.body && (call ? this.#ofCall(response.body, call) : this.#ofListing(response.body));
     const empty = [101, 204, 205, 304].includes(response.status);
-    return new Response(empty ? null : body, { status: response.status, statusText: response.statusText, headers });
+    return new Response(empty ? null : body, {
+      status: response.status,
+      statusText: response.statusText,
+      headers,
+    });
   }
 
   #ofListing(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
@@ -198,7 +233,11 @@ export class BoundedFetch {
       this.#listingLeft -= bytes;
       if (this.#listingLeft >= 0) return;
       const limit = `${MAX_LISTING_BYTES / 1024 / 1024} MiB`;
-      throw new ResponseRefused("too_large", false, `sent more than ${limit} about itself and its tools`);
+      throw new ResponseRefused(
+        "too_large",
+        false,
+        `sent more than ${limit} about itself and its tools`,
+      );
     });
   }
 
@@ -213,7 +252,11 @@ export class BoundedFetch {
     const count = async (bytes: number): Promise<void> => {
       taken += bytes;
       if (taken > MAX_RESULT_BYTES) {
-        const refused = new ResponseRefused("too_large", true, `replied with more than ${MAX_RESULT_BYTES / 1024 / 1024} MiB`);
+        const refused = new ResponseRefused(
+          "too_large",
+          true,
+          `replied with more than ${MAX_RESULT_BYTES / 1024 / 1024} MiB`,
+        );
         call.failed.abort(refused);
         throw refused;
       }

@@ -9,7 +9,14 @@ import {
 import { CfWorkerJsonSchemaValidator } from "@modelcontextprotocol/client/validators/cf-worker";
 import { silence } from "../../redaction/log";
 import type { BoundedFetch } from "./bounded-fetch";
-import { GOODBYE_MS, LONGEST_CALL_MS, LONGEST_RESUME_MS, MAX_PAGES, RESUME_MS, RESUME_TRIES } from "./limits";
+import {
+  GOODBYE_MS,
+  LONGEST_CALL_MS,
+  LONGEST_RESUME_MS,
+  MAX_PAGES,
+  RESUME_MS,
+  RESUME_TRIES,
+} from "./limits";
 import { oauthProvider, type OAuthOptions } from "./oauth";
 import { CALL_KEY, type Question, readQuestion, withoutBrokenData } from "./schema";
 import type { McpServer } from "./server";
@@ -31,7 +38,11 @@ export type Call = {
   args: Record<string, unknown>;
   key: string;
   signal: AbortSignal;
-  progress: (told: { progress: number; total?: number | undefined; message?: string | undefined }) => void;
+  progress: (told: {
+    progress: number;
+    total?: number | undefined;
+    message?: string | undefined;
+  }) => void;
   /** The server has asked for something while the call ran, and was refused. */
   asked: (question: Question) => void;
   headersCame: (() => void) | undefined;
@@ -87,7 +98,9 @@ export class Connection {
         maxReconnectionDelay: LONGEST_RESUME_MS,
         reconnectionDelayGrowFactor: 2,
       },
-      ...(server.auth && { authProvider: oauthProvider({ ...oauth, auth: server.auth, url: server.url }) }),
+      ...(server.auth && {
+        authProvider: oauthProvider({ ...oauth, auth: server.auth, url: server.url }),
+      }),
     });
   }
 
@@ -101,7 +114,10 @@ export class Connection {
   }
 
   async open(signal: AbortSignal): Promise<void> {
-    await this.#client.connect(this.#transport, { timeout: this.#options.server.connectMs, signal });
+    await this.#client.connect(this.#transport, {
+      timeout: this.#options.server.connectMs,
+      signal,
+    });
     const { onmessage } = this.#transport;
     this.#transport.onmessage = (message) => onmessage?.(withoutBrokenData(message));
   }
@@ -121,7 +137,10 @@ export class Connection {
   async list(signal: AbortSignal): Promise<McpTool[]> {
     this.#options.out.allowListing();
     const { connectMs } = this.#options.server;
-    const { tools } = await this.#client.listTools({}, { timeout: connectMs, signal, cacheMode: "refresh" });
+    const { tools } = await this.#client.listTools(
+      {},
+      { timeout: connectMs, signal, cacheMode: "refresh" },
+    );
     return tools;
   }
 
@@ -129,7 +148,17 @@ export class Connection {
    * One try of one call. Whatever is still open of it when it ends is cut. The result is held against no schema: the call was made,
    * whatever form its result has, and a pattern of the server's would run here for as long as the server likes.
    */
-  async call({ name, args, key, signal, progress, asked, headersCame, large, tool }: Call): Promise<CallToolResult> {
+  async call({
+    name,
+    args,
+    key,
+    signal,
+    progress,
+    asked,
+    headersCame,
+    large,
+    tool,
+  }: Call): Promise<CallToolResult> {
     const { server, out } = this.#options;
     const watch = out.watch(key, { headersCame, large });
     const told: Call["asked"] = (question) => asked(question);

@@ -1,4 +1,11 @@
-import { OAuthError, ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
+import {
+  OAuthError,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  UnauthorizedError,
+} from "@modelcontextprotocol/client";
 import { mayHaveActed } from "../http/response";
 import { isAddressRefused } from "../refused-address";
 import { ResponseRefused, StreamEnded } from "./bounded-fetch";
@@ -20,7 +27,10 @@ export type McpFailure = {
   forgotten: boolean;
 };
 
-const failure = (message: string, facts: Partial<Omit<McpFailure, "message">> = {}): McpFailure => ({
+const failure = (
+  message: string,
+  facts: Partial<Omit<McpFailure, "message">> = {},
+): McpFailure => ({
   message: shown(message),
   reached: false,
   transient: false,
@@ -32,25 +42,40 @@ const failure = (message: string, facts: Partial<Omit<McpFailure, "message">> = 
 const LATE = { reached: true, transient: true, fault: true };
 
 /** What `AbortSignal.timeout` aborts with. */
-export const isTimeout = (error: unknown): boolean => error instanceof DOMException && error.name === "TimeoutError";
+export const isTimeout = (error: unknown): boolean =>
+  error instanceof DOMException && error.name === "TimeoutError";
 
 /** Judges whatever a client threw. `hadSession`: whether the server had given the connection a session. Pure. */
 export function toFailure(error: unknown, hadSession: boolean): McpFailure {
-  if (error instanceof ResponseRefused) return failure(error.message, { reached: error.reached, fault: true });
-  if (error instanceof StreamEnded) return failure(error.message, { reached: true, transient: true, fault: true });
+  if (error instanceof ResponseRefused)
+    return failure(error.message, { reached: error.reached, fault: true });
+  if (error instanceof StreamEnded)
+    return failure(error.message, { reached: true, transient: true, fault: true });
   if (error instanceof ProtocolError) return failure(`refused the call: ${error.message}`);
   if (error instanceof SdkHttpError) return ofStatus(error, hadSession);
   if (error instanceof UnauthorizedError || error instanceof OAuthError)
     return failure(`refused us: ${error.message || error.name}`);
-  if (error instanceof ConsentMissing || error instanceof SecretMissing) return failure(`cannot be asked: ${error.message}`);
+  if (error instanceof ConsentMissing || error instanceof SecretMissing)
+    return failure(`cannot be asked: ${error.message}`);
   if (error instanceof SdkError) return ofCode(error);
   if (isTimeout(error)) return failure("did not answer in time", LATE);
   const message = error instanceof Error ? error.message : String(error);
-  if (isAddressRefused(error) || (error instanceof Error && UNTRUSTED.test(`${error.name} ${error.constructor.name}`)))
+  if (
+    isAddressRefused(error) ||
+    (error instanceof Error && UNTRUSTED.test(`${error.name} ${error.constructor.name}`))
+  )
     return failure(`may not be asked: ${message}`);
-  const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : "";
-  const neverSent = /ECONNREFUSED|connection refused|ENOTFOUND|getaddrinfo|DNS|could not be looked up/i.test(message + cause);
-  return failure(`could not be reached: ${message}${cause}`, { reached: !neverSent, transient: true, fault: true });
+  const cause =
+    error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : "";
+  const neverSent =
+    /ECONNREFUSED|connection refused|ENOTFOUND|getaddrinfo|DNS|could not be looked up/i.test(
+      message + cause,
+    );
+  return failure(`could not be reached: ${message}${cause}`, {
+    reached: !neverSent,
+    transient: true,
+    fault: true,
+  });
 }
 
 /** Errors of the SDK's checks of authorisation servers. */
@@ -61,7 +86,11 @@ function ofStatus(error: SdkHttpError, hadSession: boolean): McpFailure {
   const said = `answered with HTTP ${status}: ${error.message}`;
   if (status === 404 && hadSession) return failure(said, { forgotten: true, transient: true });
   const fault = status >= 500;
-  return failure(said, { reached: mayHaveActed(status), transient: fault || status === 429, fault });
+  return failure(said, {
+    reached: mayHaveActed(status),
+    transient: fault || status === 429,
+    fault,
+  });
 }
 
 function ofCode(error: SdkError): McpFailure {
@@ -75,12 +104,17 @@ function ofCode(error: SdkError): McpFailure {
       return failure(`could not be reached: ${causeOf(error)}`, { transient: true, fault: true });
     case SdkErrorCode.InvalidResult:
     case SdkErrorCode.ClientHttpUnexpectedContent:
-      return failure(`answered in a form that is none of the protocol's: ${error.message}`, { reached: true, fault: true });
+      return failure(`answered in a form that is none of the protocol's: ${error.message}`, {
+        reached: true,
+        fault: true,
+      });
     default:
       return failure(`cannot be used: ${error.message}`);
   }
 }
 
 function causeOf(error: Error): string {
-  return error.cause instanceof Error ? `${error.message} (${causeOf(error.cause)})` : error.message;
+  return error.cause instanceof Error
+    ? `${error.message} (${causeOf(error.cause)})`
+    : error.message;
 }

@@ -13,7 +13,11 @@ const MAX_MESSAGE_CHARS = 500;
 const MAX_SCHEME_CHARS = 30;
 
 /** What is shown of the questions. `url` is the server's address; `clean` takes secrets out of what it says. */
-export function inputRequired(url: string, questions: readonly Question[], clean: (text: string) => string): InputRequired {
+export function inputRequired(
+  url: string,
+  questions: readonly Question[],
+  clean: (text: string) => string,
+): InputRequired {
   const more = questions.length - MOST_QUESTIONS;
   return {
     origin: new URL(url).origin,
@@ -24,23 +28,33 @@ export function inputRequired(url: string, questions: readonly Question[], clean
 
 function toRequest({ method, params }: Question, clean: (text: string) => string): RequestToPerson {
   // Cleaned before it is cut: half a secret is not recognised.
-  const quoted = (text: string): string => cutText(clean(shown(text)).replaceAll(/\s+/g, " "), MAX_MESSAGE_CHARS);
+  const quoted = (text: string): string =>
+    cutText(clean(shown(text)).replaceAll(/\s+/g, " "), MAX_MESSAGE_CHARS);
   const nowhere = { url: null, refused: null };
-  if (params?.url !== undefined) return { kind: "url", message: quoted(params.message ?? ""), ...addressed(params.url, clean) };
-  if (method.startsWith("elicitation/")) return { kind: "form", message: quoted(params?.message ?? ""), ...nowhere };
+  if (params?.url !== undefined)
+    return { kind: "url", message: quoted(params.message ?? ""), ...addressed(params.url, clean) };
+  if (method.startsWith("elicitation/"))
+    return { kind: "form", message: quoted(params?.message ?? ""), ...nowhere };
   return { kind: "other", message: quoted(method), ...nowhere };
 }
 
 /** Only addresses that a browser opens safely are repeated. */
-function addressed(text: string, clean: (text: string) => string): Pick<RequestToPerson, "url" | "refused"> {
+function addressed(
+  text: string,
+  clean: (text: string) => string,
+): Pick<RequestToPerson, "url" | "refused"> {
   const refused = (why: string) => ({ url: null, refused: why });
   if (!URL.canParse(text)) return refused("it is no address");
   const { protocol, username, password, href } = new URL(text);
   if (protocol !== "https:")
-    return refused(`its scheme is ${cutText(protocol.slice(0, -1), MAX_SCHEME_CHARS)}, and only https is shown`);
+    return refused(
+      `its scheme is ${cutText(protocol.slice(0, -1), MAX_SCHEME_CHARS)}, and only https is shown`,
+    );
   if (username !== "" || password !== "") return refused("it names a user before its host");
   const url = clean(href);
-  return url.length > MAX_URL_CHARS ? refused(`it is longer than ${MAX_URL_CHARS} characters`) : { url, refused: null };
+  return url.length > MAX_URL_CHARS
+    ? refused(`it is longer than ${MAX_URL_CHARS} characters`)
+    : { url, refused: null };
 }
 
 /** What the model is told, as the result of its call. */
@@ -51,7 +65,8 @@ export function inputResult({ origin, requests, more }: InputRequired): string {
 }
 
 function sentence({ kind, message, url }: RequestToPerson): string {
-  if (kind === "url") return `it wants a person to open ${url ?? "an address that is refused"}: ${message}`;
+  if (kind === "url")
+    return `it wants a person to open ${url ?? "an address that is refused"}: ${message}`;
   if (kind === "form") return `it wants a person to fill in a form: ${message}`;
   return `it wants the client to do \`${message}\``;
 }

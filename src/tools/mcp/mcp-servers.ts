@@ -37,7 +37,11 @@ export class McpServers {
    * Connects all servers of these agents and lists their tools, all at once. `pins`: by `serverId`, as they were last told. A
    * server that cannot be reached keeps nobody from the others; `list` says so. May be called again, with more agents too.
    */
-  async connect(agents: ReadonlyMap<string, McpTools>, pins: ReadonlyMap<string, Pins>, signal: AbortSignal): Promise<void> {
+  async connect(
+    agents: ReadonlyMap<string, McpTools>,
+    pins: ReadonlyMap<string, Pins>,
+    signal: AbortSignal,
+  ): Promise<void> {
     this.know(agents, pins);
     await this.refresh(signal);
   }
@@ -79,14 +83,18 @@ export class McpServers {
       if (!link || !tools) return [];
       const { problem, version, listing } = link;
       const unfit = listing.refused.filter((one) => isWanted(one, tools, server));
-      const ofServer = <T>(all: readonly T[], nameOf: (one: T) => string) => all.filter((one) => nameOf(one) === server.name);
+      const ofServer = <T>(all: readonly T[], nameOf: (one: T) => string) =>
+        all.filter((one) => nameOf(one) === server.name);
       return {
         server: server.name,
         version,
         problem,
         tools:
           problem === null
-            ? ofServer(offered, (one) => one.server.name).map((one) => ({ offered: one, rule: this.#ruleOf(one) }))
+            ? ofServer(offered, (one) => one.server.name).map((one) => ({
+                offered: one,
+                rule: this.#ruleOf(one),
+              }))
             : [],
         refused: problem === null ? [...unfit, ...ofServer(refused, (one) => one.server)] : [],
         more: listing.more,
@@ -143,8 +151,15 @@ export class McpServers {
       name: bareName,
       hints: { readOnlyHint, idempotentHint },
     });
-    const reads = (server.readOnlyTools ?? []).some((one) => isNamedBy(one, bareName) || isNamedBy(one, name));
-    return { name, acts_outside: !readOnly, idempotent, ...(reads && !readOnly && { runs_in_planning: true }) };
+    const reads = (server.readOnlyTools ?? []).some(
+      (one) => isNamedBy(one, bareName) || isNamedBy(one, name),
+    );
+    return {
+      name,
+      acts_outside: !readOnly,
+      idempotent,
+      ...(reads && !readOnly && { runs_in_planning: true }),
+    };
   }
 
   #toTool(offered: Offered): Tool {
@@ -161,8 +176,13 @@ export class McpServers {
       run: async (args, context) => {
         const parsed = ArgumentsSchema.safeParse(args ?? {});
         const link = this.#links.get(linkKey(server));
-        if (!parsed.success) return { outcome: "error", text: `The arguments of \`${name}\` must be a JSON object.` };
-        if (!link) return { outcome: "error", text: `The tool server ${server.name} is not connected any more.` };
+        if (!parsed.success)
+          return { outcome: "error", text: `The arguments of \`${name}\` must be a JSON object.` };
+        if (!link)
+          return {
+            outcome: "error",
+            text: `The tool server ${server.name} is not connected any more.`,
+          };
         return link.call(offered, parsed.data, context, rule.idempotent);
       },
     };
@@ -170,7 +190,11 @@ export class McpServers {
 }
 
 /** Filters belong to the agent, not to the connection. */
-const linkKey = ({ allowedTools: _allowed, excludeTools: _excluded, ...server }: McpServer): string => JSON.stringify(server);
+const linkKey = ({
+  allowedTools: _allowed,
+  excludeTools: _excluded,
+  ...server
+}: McpServer): string => JSON.stringify(server);
 
 function toListing(link: ServerLink): ServerListing {
   const { server, listing, problem, version } = link;

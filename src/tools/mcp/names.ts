@@ -15,7 +15,8 @@ export function nameProblem(name: string): string | null {
   if (name.trim() === "") return "it has no name";
   if (name.length > MAX_BARE_CHARS) return `its name has more than ${MAX_BARE_CHARS} characters`;
   if (hasUnseen(name)) return "its name holds characters that cannot be seen";
-  if (RESERVED.has(name.normalize("NFKC").trim().toLowerCase())) return "its name is that of one of the coordination's own tools";
+  if (RESERVED.has(name.normalize("NFKC").trim().toLowerCase()))
+    return "its name is that of one of the coordination's own tools";
   return null;
 }
 
@@ -27,7 +28,8 @@ export function nameProblem(name: string): string | null {
 export async function fullName(server: string, tool: string): Promise<string> {
   const name = escaped(written(server, tool));
   // In a plain name the first `__` after the prefix ends the server, and nothing in it looks like a mark.
-  const isPlain = name === written(server, tool) && name.length <= MAX_NAME_CHARS && !`${server}_`.includes("__");
+  const isPlain =
+    name === written(server, tool) && name.length <= MAX_NAME_CHARS && !`${server}_`.includes("__");
   if (isPlain && !isMarked(name)) return name;
   const mark = await markOf(server, tool);
   return name.slice(0, MAX_NAME_CHARS - mark.length) + mark;
@@ -55,11 +57,18 @@ export type Named = { server: string; tool: string; name: string };
  * Whether a list lets this tool in: by its bare name, its full one, or server and tool as they are written. An entry that ends as a
  * mark does is a name as offered. One that could mean a tool of another of `servers`, too, lets none in: then the bare name does.
  */
-export function isAllowed(list: readonly string[], { server, tool, name }: Named, servers: readonly string[]): boolean {
+export function isAllowed(
+  list: readonly string[],
+  { server, tool, name }: Named,
+  servers: readonly string[],
+): boolean {
   return list.some((entry) => {
     if (!entry.startsWith(PREFIX)) return entry === tool;
     if (isMarked(entry)) return entry === name;
-    return entry === written(server, tool) && !servers.some((other) => other !== server && entry.startsWith(written(other, "")));
+    return (
+      entry === written(server, tool) &&
+      !servers.some((other) => other !== server && entry.startsWith(written(other, "")))
+    );
   });
 }
 

@@ -34,8 +34,13 @@ export class ConsentMissing extends Error {
  * What gives the client its bearer tokens. Everything is stamped with the issuer that the config names: the SDK sends nothing of it
  * to another authorisation server, whatever one the MCP server points to.
  */
-export function oauthProvider({ auth, secretOf, ...options }: OAuthOptions): OAuthClientProvider | AuthProvider {
-  if (auth.type === "authorization_code") return oneAtATime(new GivenTokens({ auth, secretOf, ...options }));
+export function oauthProvider({
+  auth,
+  secretOf,
+  ...options
+}: OAuthOptions): OAuthClientProvider | AuthProvider {
+  if (auth.type === "authorization_code")
+    return oneAtATime(new GivenTokens({ auth, secretOf, ...options }));
   return withFreshSecret(auth, secretOf);
 }
 
@@ -81,8 +86,12 @@ const oneAtATime = (given: GivenTokens): AuthProvider => ({
       const now = (await given.tokens())?.access_token;
       if (now !== undefined && now !== refused) return;
       const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
-      const told = { ...(resourceMetadataUrl && { resourceMetadataUrl }), ...(scope !== undefined && { scope }) };
-      if ((await authorise(given, { serverUrl, fetchFn, ...told })) !== "AUTHORIZED") throw new UnauthorizedError();
+      const told = {
+        ...(resourceMetadataUrl && { resourceMetadataUrl }),
+        ...(scope !== undefined && { scope }),
+      };
+      if ((await authorise(given, { serverUrl, fetchFn, ...told })) !== "AUTHORIZED")
+        throw new UnauthorizedError();
     });
   },
 });
@@ -115,7 +124,9 @@ class GivenTokens implements OAuthClientProvider {
     return {
       client_id: clientId,
       issuer,
-      ...(clientSecret !== null && { client_secret: await this.#options.secretOf(clientSecret, atIssuer(issuer)) }),
+      ...(clientSecret !== null && {
+        client_secret: await this.#options.secretOf(clientSecret, atIssuer(issuer)),
+      }),
     };
   }
 
@@ -125,10 +136,13 @@ class GivenTokens implements OAuthClientProvider {
     const { accessToken, refreshToken, issuer } = auth;
     return {
       // Without an access token the first request is answered with 401, and that renews.
-      access_token: accessToken === null ? "" : await secretOf(accessToken, { url, method: "POST" }),
+      access_token:
+        accessToken === null ? "" : await secretOf(accessToken, { url, method: "POST" }),
       token_type: "Bearer",
       issuer,
-      ...(refreshToken !== null && { refresh_token: await secretOf(refreshToken, atIssuer(issuer)) }),
+      ...(refreshToken !== null && {
+        refresh_token: await secretOf(refreshToken, atIssuer(issuer)),
+      }),
     };
   }
 

@@ -1,5 +1,12 @@
 import type { Tool as McpTool } from "@modelcontextprotocol/client";
-import { MAX_DESCRIPTION_CHARS, MAX_OFFERED, MAX_OFFERED_CHARS, MAX_SCHEMA_CHARS, MAX_TOOLS, MAX_WHY_CHARS } from "./limits";
+import {
+  MAX_DESCRIPTION_CHARS,
+  MAX_OFFERED,
+  MAX_OFFERED_CHARS,
+  MAX_SCHEMA_CHARS,
+  MAX_TOOLS,
+  MAX_WHY_CHARS,
+} from "./limits";
 import { fullName, isAllowed, isExcluded, type Named, nameProblem } from "./names";
 import { checkPins, type Pins } from "./pins";
 import type { ToolSpec } from "../../providers/provider";
@@ -17,7 +24,13 @@ export async function hashed(server: string, tool: McpTool): Promise<Hashed> {
 }
 
 /** A tool that an agent may be offered. `tool` is its definition. */
-export type Offered = { server: McpServer; bareName: string; name: string; hash: string; tool: McpTool };
+export type Offered = {
+  server: McpServer;
+  bareName: string;
+  name: string;
+  hash: string;
+  tool: McpTool;
+};
 
 /** A tool that is not offered, and why, as a clause. `changed`: it is not what was pinned. */
 export type NotOffered = { server: string; tool: string; why: string; changed: boolean };
@@ -26,7 +39,13 @@ export type NotOffered = { server: string; tool: string; why: string; changed: b
 export type Refused = NotOffered & { name: string };
 
 /** What one server has listed, against its pins. */
-export type Listing = { offered: Offered[]; refused: Refused[]; pins: Pins; added: string[]; more: number };
+export type Listing = {
+  offered: Offered[];
+  refused: Refused[];
+  pins: Pins;
+  added: string[];
+  more: number;
+};
 
 /** Judges what a server listed: what may be offered, what may not, what is pinned from now on. Pure. */
 export function judgeListing(server: McpServer, listing: readonly Hashed[], pins: Pins): Listing {
@@ -36,7 +55,9 @@ export function judgeListing(server: McpServer, listing: readonly Hashed[], pins
   const refuse = (tool: string, name: string, why: string, changed = false) =>
     refused.push({ server: server.name, tool: cutText(shown(tool), 200), name, why, changed });
   const sound = looked.filter(({ tool, name }) => {
-    const problem = seen.has(tool.name) ? "the server has listed the name already" : toolProblem(tool);
+    const problem = seen.has(tool.name)
+      ? "the server has listed the name already"
+      : toolProblem(tool);
     seen.add(tool.name);
     if (problem !== null) refuse(tool.name, name, problem);
     return problem === null;
@@ -54,14 +75,24 @@ export function judgeListing(server: McpServer, listing: readonly Hashed[], pins
     hash,
     tool: toDefinition(tool),
   }));
-  return { offered, refused, pins: check.pins, added: check.added, more: listing.length - looked.length };
+  return {
+    offered,
+    refused,
+    pins: check.pins,
+    added: check.added,
+    more: listing.length - looked.length,
+  };
 }
 
 function toolProblem(tool: McpTool): string | null {
   const problem = nameProblem(tool.name);
   if (problem !== null) return problem;
-  const size = Math.max(...[tool.inputSchema, tool.outputSchema ?? null].map((schema) => JSON.stringify(schema).length));
-  return size > MAX_SCHEMA_CHARS ? `its schema has ${size} characters, more than ${MAX_SCHEMA_CHARS}` : null;
+  const size = Math.max(
+    ...[tool.inputSchema, tool.outputSchema ?? null].map((schema) => JSON.stringify(schema).length),
+  );
+  return size > MAX_SCHEMA_CHARS
+    ? `its schema has ${size} characters, more than ${MAX_SCHEMA_CHARS}`
+    : null;
 }
 
 /**
@@ -109,19 +140,30 @@ export function offerTo(
     if (noRoom === null) [looked, chars] = [looked + 1, chars + size];
     const why = noRoom ?? unfit(toSpec(tool), tool.hash);
     if (why === null) offered.push(tool);
-    else refused.push({ server: tool.server.name, tool: tool.bareName, why: cutText(shown(why), MAX_WHY_CHARS), changed: false });
+    else
+      refused.push({
+        server: tool.server.name,
+        tool: tool.bareName,
+        why: cutText(shown(why), MAX_WHY_CHARS),
+        changed: false,
+      });
   }
   return { offered, refused };
 }
 
 /** Why these are too many for an agent; null: they are not. `chars`: of all their definitions. */
 function tooMuch(tools: number, room: number, chars: number): string | null {
-  if (tools > room) return `the agent has room for ${room} tools of all its servers, beside its own: choose with allowed_tools`;
+  if (tools > room)
+    return `the agent has room for ${room} tools of all its servers, beside its own: choose with allowed_tools`;
   if (chars <= MAX_OFFERED_CHARS) return null;
   return `descriptions and schemas of all its servers' tools have at most ${MAX_OFFERED_CHARS} characters: choose with allowed_tools`;
 }
 
-const named = ({ server, bareName, name }: Offered): Named => ({ server: server.name, tool: bareName, name });
+const named = ({ server, bareName, name }: Offered): Named => ({
+  server: server.name,
+  tool: bareName,
+  name,
+});
 
 /** Whether an agent's own filters and those of `server` let it have this tool of the server's. */
 export const isWanted = (tool: Named, agent: McpTools, server: McpServer): boolean =>
@@ -130,7 +172,11 @@ export const isWanted = (tool: Named, agent: McpTools, server: McpServer): boole
 type Filters = { allowedTools: readonly string[] | null; excludeTools: readonly string[] };
 
 /** `servers`: those whose tools the filters choose from. */
-function isLetIn(tool: Named, { allowedTools, excludeTools }: Filters, servers: readonly McpServer[]): boolean {
+function isLetIn(
+  tool: Named,
+  { allowedTools, excludeTools }: Filters,
+  servers: readonly McpServer[],
+): boolean {
   if (isExcluded(excludeTools, tool)) return false;
   if (allowedTools === null) return true;
   return isAllowed(

@@ -55,4 +55,5 @@ export class RenewedTokens {
   }
 }
 
-const markOf = (given: StoredOAuthTokens): Promise<string> => hashOf(new TextEncoder().encode(JSON.stringify(given)));
+const markOf = (given: StoredOAuthTokens): Promise<string> =>
+  hashOf(new TextEncoder().encode(JSON.stringify(given)));

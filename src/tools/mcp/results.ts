@@ -25,8 +25,12 @@ export function readResult(
   const lines = content.map((block) => reading.lineOf(block));
   const hasText = content.some(({ type }) => type === "text");
   // Servers repeat structured content as text for clients that read no other; where one does not, it is the only answer.
-  if (!hasText && structuredContent !== undefined) lines.unshift(shown(JSON.stringify(structuredContent)));
-  return { text: lines.length === 0 ? NOTHING : secrets.clean(lines.join("\n")), files: reading.files };
+  if (!hasText && structuredContent !== undefined)
+    lines.unshift(shown(JSON.stringify(structuredContent)));
+  return {
+    text: lines.length === 0 ? NOTHING : secrets.clean(lines.join("\n")),
+    files: reading.files,
+  };
 }
 
 class Reading {
@@ -46,7 +50,9 @@ class Reading {
         return `[${this.#encoded(block.type, block.data, block.mimeType)}]`;
       case "resource_link": {
         const { uri, name, mimeType, size } = block;
-        const facts = [uri, name, ...(mimeType === undefined ? [] : [mimeType])].map((fact) => this.#named(fact));
+        const facts = [uri, name, ...(mimeType === undefined ? [] : [mimeType])].map((fact) =>
+          this.#named(fact),
+        );
         return `[link to a resource ${[...facts, ...(size === undefined ? [] : [`${size} bytes`])].join(", ")}; not fetched]`;
       }
       case "resource": {
@@ -69,7 +75,8 @@ class Reading {
     // Before it is cut: half a secret is not recognised.
     const clean = this.#secrets.clean(text);
     const beginning = shown(clean.slice(0, beforePair(clean, MAX_EMBEDDED_CHARS)));
-    if (clean.length <= MAX_EMBEDDED_CHARS) return `[${what}, ${this.#named(said ?? "text")}]\n${beginning}`;
+    if (clean.length <= MAX_EMBEDDED_CHARS)
+      return `[${what}, ${this.#named(said ?? "text")}]\n${beginning}`;
     const filed = this.#filed(what, new TextEncoder().encode(clean), said);
     return `[${filed}; it begins:]\n${beginning}`;
   }
@@ -77,8 +84,10 @@ class Reading {
   #filed(what: string, bytes: Uint8Array, said: string | undefined): string {
     const mediaType = mediaTypeOf(bytes, said);
     const facts = `${what}, ${mediaType}, ${bytes.byteLength} bytes`;
-    if (this.files.length >= MAX_FILES) return `${facts}; not kept: of a result at most ${MAX_FILES} files are`;
-    if (this.#secrets.isInBytes(bytes)) return `${facts}; not kept: it repeats what the server was shown to be let in`;
+    if (this.files.length >= MAX_FILES)
+      return `${facts}; not kept: of a result at most ${MAX_FILES} files are`;
+    if (this.#secrets.isInBytes(bytes))
+      return `${facts}; not kept: it repeats what the server was shown to be let in`;
     this.files.push({ mediaType, extension: extensionOf(mediaType), bytes });
     return `${facts}: file ${this.files.length}`;
   }

@@ -49,7 +49,13 @@ export const ArgumentsSchema = z.record(z.string(), z.unknown());
 /** What a server asks of a person before it goes on; only what is shown of it. */
 const QuestionSchema = z.looseObject({
   method: z.string(),
-  params: z.looseObject({ mode: z.string().optional(), message: z.string().optional(), url: z.string().optional() }).optional(),
+  params: z
+    .looseObject({
+      mode: z.string().optional(),
+      message: z.string().optional(),
+      url: z.string().optional(),
+    })
+    .optional(),
 });
 export const InputRequiredSchema = z.looseObject({
   resultType: z.literal("input_required"),
@@ -58,6 +64,9 @@ export const InputRequiredSchema = z.looseObject({
 export type Question = z.infer<typeof QuestionSchema>;
 
 /** The same from a server of the generation before: as a request of its own while a call runs, or as the call's error. */
-export const readQuestion = (request: unknown): Question | null => QuestionSchema.safeParse(request).data ?? null;
+export const readQuestion = (request: unknown): Question | null =>
+  QuestionSchema.safeParse(request).data ?? null;
 export const readElicitations = (told: unknown): Question[] =>
-  (Array.isArray(told) ? told : []).flatMap((params) => readQuestion({ method: "elicitation/create", params }) ?? []);
+  (Array.isArray(told) ? told : []).flatMap(
+    (params) => readQuestion({ method: "elicitation/create", params }) ?? [],
+  );

@@ -84,7 +84,10 @@ export class ServerLink {
   }
 
   async #refresh(): Promise<void> {
-    const signal = AbortSignal.any([AbortSignal.timeout(this.server.connectMs), this.#closed.signal]);
+    const signal = AbortSignal.any([
+      AbortSignal.timeout(this.server.connectMs),
+      this.#closed.signal,
+    ]);
     const admitted = admit(this.#breaker, this.#options.env.now());
     if (!admitted.ok) return;
     this.#breaker = admitted.breaker;
@@ -99,13 +102,21 @@ export class ServerLink {
   }
 
   /** Runs a tool. Gives errors as results; throws the signal's reason and nothing else. */
-  async call(tool: Offered, args: Record<string, unknown>, context: ToolContext, idempotent: boolean): Promise<ToolResult> {
+  async call(
+    tool: Offered,
+    args: Record<string, unknown>,
+    context: ToolContext,
+    idempotent: boolean,
+  ): Promise<ToolResult> {
     for (let nth = 1; ; nth++) {
       context.signal.throwIfAborted();
       const admitted = admit(this.#breaker, context.now());
-      if (!admitted.ok) return { outcome: "error", text: this.#waiting(admitted.retryAt - context.now()) };
+      if (!admitted.ok)
+        return { outcome: "error", text: this.#waiting(admitted.retryAt - context.now()) };
       this.#breaker = admitted.breaker;
-      const done = await this.#attempt(context.signal, (connection) => this.#callOnce(connection, tool, args, context));
+      const done = await this.#attempt(context.signal, (connection) =>
+        this.#callOnce(connection, tool, args, context),
+      );
       context.signal.throwIfAborted();
       if ("value" in done) return done.value;
       const again = nextTry(done.failure, nth, idempotent);
@@ -212,7 +223,9 @@ export class ServerLink {
   /** One listing for all who want one at the same time, and nobody goes on before it is there; one who leaves keeps it from nobody. */
   #upToDate(connection: Connection): Promise<void> {
     if (this.#listed !== null) return this.#listed;
-    const listed: Promise<void> = this.#list(connection, () => (this.#listed === listed ? null : this.#listed)).catch((error) => {
+    const listed: Promise<void> = this.#list(connection, () =>
+      this.#listed === listed ? null : this.#listed,
+    ).catch((error) => {
       if (this.#listed === listed) this.#listed = null;
       throw error;
     });
@@ -228,7 +241,13 @@ export class ServerLink {
     const why = "what the server says of it repeats what we showed the server to be let in";
     const hidden = [...betrays].map(async ({ name }): Promise<Refused> => {
       const bareName = this.#clean(shown(name));
-      return { server: this.server.name, tool: bareName, name: await fullName(this.server.name, bareName), why, changed: false };
+      return {
+        server: this.server.name,
+        tool: bareName,
+        name: await fullName(this.server.name, bareName),
+        why,
+        changed: false,
+      };
     });
     const looked = await Promise.all(told.map((tool) => hashed(this.server.name, tool)));
     const unsaid = await Promise.all(hidden);
@@ -247,7 +266,11 @@ export class ServerLink {
     context: ToolContext,
   ): Promise<ToolResult> {
     const off = this.#whyOff(tool);
-    if (off !== null) return { outcome: "error", text: `The tool \`${tool.name}\` is switched off: ${off}. Go on without it.` };
+    if (off !== null)
+      return {
+        outcome: "error",
+        text: `The tool \`${tool.name}\` is switched off: ${off}. Go on without it.`,
+      };
     const large = new Visit(this.#options.large);
     const call = connection.call({
       name: tool.bareName,
@@ -263,7 +286,8 @@ export class ServerLink {
           origin: this.#origin,
           progress,
           total: total ?? null,
-          message: message === undefined ? null : cutText(this.#clean(shown(message)), MAX_PROGRESS_CHARS),
+          message:
+            message === undefined ? null : cutText(this.#clean(shown(message)), MAX_PROGRESS_CHARS),
         }),
       asked: (question) => this.#tellOf([question], context),
     });
@@ -273,22 +297,31 @@ export class ServerLink {
       return result;
     } catch (error) {
       large.leave();
-      if (error instanceof UrlElicitationRequiredError) return this.#asked(readElicitations(error.elicitations), context);
+      if (error instanceof UrlElicitationRequiredError)
+        return this.#asked(readElicitations(error.elicitations), context);
       throw error;
     }
   }
 
   /** The listing may have changed since the tool was offered. */
   #whyOff({ bareName, hash }: Offered): string | null {
-    if (this.#listing.offered.some((one) => one.bareName === bareName && one.hash === hash)) return null;
-    return this.#listing.refused.find((one) => one.tool === bareName)?.why ?? "the server no longer has it";
+    if (this.#listing.offered.some((one) => one.bareName === bareName && one.hash === hash))
+      return null;
+    return (
+      this.#listing.refused.find((one) => one.tool === bareName)?.why ??
+      "the server no longer has it"
+    );
   }
 
   #ofReply(result: CallToolResult, context: ToolContext): ToolResult {
     const asked = InputRequiredSchema.safeParse(result);
     if (asked.success) return this.#asked(Object.values(asked.data.inputRequests ?? {}), context);
     const { text, files } = readResult(result, this.#secrets);
-    return { outcome: result.isError === true ? "error" : "ok", text, ...(files.length > 0 && { files }) };
+    return {
+      outcome: result.isError === true ? "error" : "ok",
+      text,
+      ...(files.length > 0 && { files }),
+    };
   }
 
   /** The call has ended with questions to a person. */
@@ -305,7 +338,10 @@ export class ServerLink {
   #toResult(failure: McpFailure, idempotent: boolean): ToolResult {
     const sentence = this.#sentence(failure);
     if (!failure.reached || idempotent) return { outcome: "error", text: sentence };
-    return { outcome: "unknown", text: `${sentence} Whether it did what was asked is unknown: verify before repeating it.` };
+    return {
+      outcome: "unknown",
+      text: `${sentence} Whether it did what was asked is unknown: verify before repeating it.`,
+    };
   }
 
   #sentence({ message }: McpFailure): string {

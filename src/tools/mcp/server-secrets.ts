@@ -40,14 +40,19 @@ export class ServerSecrets {
     const { auth, headers, url } = this.#options.server;
     const use = { url, method };
     if (auth !== null) {
-      for (const name of this.#toIssuer) await this.secretOf(name, { url: auth.issuer, method: null });
-      if (auth.type === "authorization_code" && auth.accessToken !== null) await this.secretOf(auth.accessToken, use);
+      for (const name of this.#toIssuer)
+        await this.secretOf(name, { url: auth.issuer, method: null });
+      if (auth.type === "authorization_code" && auth.accessToken !== null)
+        await this.secretOf(auth.accessToken, use);
     }
     const names = [...new Set(Object.values(headers).flatMap(secretsIn))];
     const found = new Map<string, string>();
     for (const name of names) found.set(name, await this.secretOf(name, use));
     return new Map(
-      Object.entries(headers).map(([name, value]) => [name, fillSecrets(value, (secret) => found.get(secret) ?? "")]),
+      Object.entries(headers).map(([name, value]) => [
+        name,
+        fillSecrets(value, (secret) => found.get(secret) ?? ""),
+      ]),
     );
   };
 
@@ -60,7 +65,8 @@ export class ServerSecrets {
       this.#refusal = null;
       const { auth } = this.#options.server;
       const [asked, issuer] = [new URL(use.url).origin, auth && new URL(auth.issuer).origin];
-      if (this.#toIssuer.length === 0 && asked !== issuer) throw new SecretMissing(`nothing of it is bound to ${asked}`);
+      if (this.#toIssuer.length === 0 && asked !== issuer)
+        throw new SecretMissing(`nothing of it is bound to ${asked}`);
       for (const name of this.#toIssuer) await this.secretOf(name, use);
     } catch (error) {
       if (error instanceof SecretMissing) this.#refusal = error;
@@ -71,6 +77,9 @@ export class ServerSecrets {
 
 /** Names of secrets that an issuer's endpoints are shown. */
 function shownToIssuer(auth: McpAuth): string[] {
-  const names = auth.type === "client_credentials" ? [auth.clientSecret] : [auth.clientSecret, auth.refreshToken];
+  const names =
+    auth.type === "client_credentials"
+      ? [auth.clientSecret]
+      : [auth.clientSecret, auth.refreshToken];
   return names.filter((name) => name !== null);
 }

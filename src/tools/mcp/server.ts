@@ -25,7 +25,13 @@ export const serverId = ({ name, url }: McpServer): string => `${name} ${url}`;
  * server that ever sees one, and only at addresses that they are bound to.
  */
 export type McpAuth =
-  | { type: "client_credentials"; issuer: string; clientId: string; clientSecret: string; scope: string | null }
+  | {
+      type: "client_credentials";
+      issuer: string;
+      clientId: string;
+      clientSecret: string;
+      scope: string | null;
+    }
   /** A person has consented before, elsewhere; the tokens are kept fresh here. */
   | {
       type: "authorization_code";
@@ -37,4 +43,8 @@ export type McpAuth =
     };
 
 /** An agent's servers, and the filters that hold for all of them. */
-export type McpTools = { servers: readonly McpServer[]; allowedTools: readonly string[] | null; excludeTools: readonly string[] };
+export type McpTools = {
+  servers: readonly McpServer[];
+  allowedTools: readonly string[] | null;
+  excludeTools: readonly string[];
+};

@@ -8,7 +8,13 @@ export type Described = {
 };
 
 /** SHA-256 in lower-case hex; the order of keys does not matter. */
-export const toolHash = ({ name, title, description, inputSchema, outputSchema }: Described): Promise<string> =>
+export const toolHash = ({
+  name,
+  title,
+  description,
+  inputSchema,
+  outputSchema,
+}: Described): Promise<string> =>
   sha256(canonical([name, title ?? null, description ?? null, inputSchema, outputSchema ?? null]));
 
 /** Of a text as UTF-8, in lower-case hex. */

@@ -9,14 +9,25 @@ import { type McpTools, serverId } from "./server";
 const MOST_REFUSED = 50;
 
 /** What one server has for an agent, as the log tells it. */
-export function toListing({ server, version, problem, tools, refused, more }: ServerOffer): ToolsListing {
+export function toListing({
+  server,
+  version,
+  problem,
+  tools,
+  refused,
+  more,
+}: ServerOffer): ToolsListing {
   const unnamed = Math.max(0, refused.length - MOST_REFUSED) + more;
   return {
     server,
     version,
     problem,
-    tools: tools.map(({ offered: { bareName, hash }, rule }): ListedTool => ({ ...rule, tool: bareName, hash })),
-    refused: refused.slice(0, MOST_REFUSED).map(({ tool, why, changed }) => ({ tool, why, changed })),
+    tools: tools.map(
+      ({ offered: { bareName, hash }, rule }): ListedTool => ({ ...rule, tool: bareName, hash }),
+    ),
+    refused: refused
+      .slice(0, MOST_REFUSED)
+      .map(({ tool, why, changed }) => ({ tool, why, changed })),
     ...(unnamed > 0 && { more_refused: unnamed }),
   };
 }
@@ -24,7 +35,10 @@ export function toListing({ server, version, problem, tools, refused, more }: Se
 type Told = Pick<ToolsListing, "server" | "tools"> & { agent: string };
 
 /** The session's pins by `serverId`: each tool as the first listing that named it had it. `agents`: their servers, by id. */
-export function pinsOf(listings: Iterable<Told>, agents: ReadonlyMap<string, McpTools>): Map<string, Pins> {
+export function pinsOf(
+  listings: Iterable<Told>,
+  agents: ReadonlyMap<string, McpTools>,
+): Map<string, Pins> {
   const pins = new Map<string, Map<string, string>>();
   for (const { agent, server: name, tools } of listings) {
     const server = agents.get(agent)?.servers.find((one) => one.name === name);

@@ -12,13 +12,15 @@ export type Hints = { readOnlyHint?: boolean | undefined; idempotentHint?: boole
 
 /** Only the operator's list makes a tool read-only; being called twice needs the server's own word as well. */
 export function trustOf(trust: ToolTrust, url: string, tool: { name: string; hints: Hints }) {
-  const allows = (what: TrustRule["allows"]) => trust.some((rule) => rule.allows === what && covers(rule, url, tool.name));
+  const allows = (what: TrustRule["allows"]) =>
+    trust.some((rule) => rule.allows === what && covers(rule, url, tool.name));
   const readOnly = allows("read_only");
   const saidSafe = tool.hints.idempotentHint === true || tool.hints.readOnlyHint === true;
   return { readOnly, idempotent: (readOnly || allows("idempotent")) && saidSafe };
 }
 
-const covers = (rule: TrustRule, url: string, name: string): boolean => rule.url === url && isNamedBy(rule.tool, name);
+const covers = (rule: TrustRule, url: string, name: string): boolean =>
+  rule.url === url && isNamedBy(rule.tool, name);
 
 /** `pattern`: a name; a trailing `*` stands for any ending. */
 export const isNamedBy = (pattern: string, name: string): boolean =>
@@ -32,11 +34,15 @@ const ENTRY = /^(read_only|idempotent) (\S+)#(\S+)$/;
  */
 export function parseToolTrust(text: string | undefined): { trust: ToolTrust; problems: string[] } {
   const entries = (text ?? "").split(",").map((entry) => entry.trim());
-  const parsed = entries.filter((entry) => entry !== "").map((entry) => ({ entry, rule: parseEntry(entry) }));
+  const parsed = entries
+    .filter((entry) => entry !== "")
+    .map((entry) => ({ entry, rule: parseEntry(entry) }));
   return {
     trust: parsed.flatMap(({ rule }) => rule ?? []),
     problems: parsed.flatMap(({ entry, rule }) =>
-      rule ? [] : [`MCP_SAFE_TOOLS: \`${entry}\` is not of the form \`read_only https://host/mcp#tool\``],
+      rule
+        ? []
+        : [`MCP_SAFE_TOOLS: \`${entry}\` is not of the form \`read_only https://host/mcp#tool\``],
     ),
   };
 }
@@ -44,5 +50,9 @@ export function parseToolTrust(text: string | undefined): { trust: ToolTrust; pr
 function parseEntry(entry: string): TrustRule | null {
   const [, allows, url, tool] = ENTRY.exec(entry) ?? [];
   if (url === undefined || tool === undefined || !URL.canParse(url)) return null;
-  return { allows: allows === "read_only" ? "read_only" : "idempotent", url: new URL(url).href, tool };
+  return {
+    allows: allows === "read_only" ? "read_only" : "idempotent",
+    url: new URL(url).href,
+    tool,
+  };
 }

@@ -11,4 +11,5 @@ export const estimateTokens = (text: string, calibration = 1): number =>
   Math.ceil((byteLength(text) / BYTES_PER_TOKEN) * calibration);
 
 /** The most UTF-8 bytes that are surely estimated at no more than so many tokens. */
-export const bytesWithin = (tokens: number, calibration = 1): number => Math.floor((tokens * BYTES_PER_TOKEN) / calibration);
+export const bytesWithin = (tokens: number, calibration = 1): number =>
+  Math.floor((tokens * BYTES_PER_TOKEN) / calibration);

@@ -63,7 +63,13 @@ export function keepResult(
     path: index === 0 ? path : path.replace(/\.txt$/, `_part${index + 1}.txt`),
     bytes,
   }));
-  const reference = referenceTo({ paths: files.map((file) => file.path), text, tokens, preview, reader: result.reader });
+  const reference = referenceTo({
+    paths: files.map((file) => file.path),
+    text,
+    tokens,
+    preview,
+    reader: result.reader,
+  });
   return { kind: "evicted", files, reference, tokens, characters: text.length };
 }
 
@@ -80,7 +86,8 @@ function inParts(bytes: Uint8Array, most: number): Uint8Array[] {
 }
 
 /** Whether a byte of UTF-8 goes on with a character. */
-const isInside = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
+const isInside = (byte: number | undefined): boolean =>
+  byte !== undefined && (byte & 0xc0) === 0x80;
 
 /** `.tool_results/{tool}_{time}_{id}.txt`, whatever a server calls its tools and a provider its calls. */
 export function resultPath({ tool, id, at }: Pick<FoundResult, "tool" | "id" | "at">): string {
@@ -97,11 +104,13 @@ function idAsName(id: string): string {
 /** FNV-1a, as eight hexadecimal digits. */
 function hashOf(text: string): string {
   let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  for (let at = 0; at < text.length; at += 1)
+    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   return (hash >>> 0).toString(16).padStart(8, "0");
 }
 
-const asName = (text: string, most: number): string => text.replaceAll(/[^A-Za-z0-9_-]+/g, "-").slice(0, most) || "unnamed";
+const asName = (text: string, most: number): string =>
+  text.replaceAll(/[^A-Za-z0-9_-]+/g, "-").slice(0, most) || "unnamed";
 
 type Reference = {
   paths: readonly string[];
@@ -113,7 +122,8 @@ type Reference = {
 
 function referenceTo({ paths, text, tokens, preview, reader = "read_file" }: Reference): string {
   const [path = ""] = paths;
-  const where = paths.length === 1 ? `the file ${path}` : `these files, one after another: ${paths.join(", ")}`;
+  const where =
+    paths.length === 1 ? `the file ${path}` : `these files, one after another: ${paths.join(", ")}`;
   return [
     `The result is too large for this conversation: about ${tokens} tokens, ${text.length} characters, ${byteLength(text)} bytes.`,
     `All of it lies in ${where}.`,
@@ -124,8 +134,10 @@ function referenceTo({ paths, text, tokens, preview, reader = "read_file" }: Ref
 }
 
 const HOW_ON: Readonly<Record<ResultReader, (path: string, preview: string) => string>> = {
-  read_file: (path, { length }) => `Read on with read_file (path: "${path}", start_char: ${length}), or search it with grep.`,
-  read_tool_result: (path, { length }) => `Read on with read_tool_result (path: "${path}", start_char: ${length}).`,
+  read_file: (path, { length }) =>
+    `Read on with read_file (path: "${path}", start_char: ${length}), or search it with grep.`,
+  read_tool_result: (path, { length }) =>
+    `Read on with read_tool_result (path: "${path}", start_char: ${length}).`,
   run_command: (path, preview) =>
     `Read on with run_command (\`tail -c +${byteLength(preview) + 1} ${path} | head -c 40000\`), or search it with grep.`,
 };

@@ -17,7 +17,8 @@ export function previewOf(text: string, tokens: number, calibration = 1): string
 
 /** The same position, or the one before it where it would halve a surrogate pair. */
 export function beforePair(text: string, position: number): number {
-  const halves = isHighSurrogate(text.charCodeAt(position - 1)) && isLowSurrogate(text.charCodeAt(position));
+  const halves =
+    isHighSurrogate(text.charCodeAt(position - 1)) && isLowSurrogate(text.charCodeAt(position));
   return halves ? position - 1 : position;
 }
 

@@ -9,11 +9,15 @@ export type NamedFile = { mediaType: string; extension: string; size: number };
 export type FiledFile = NamedFile & ({ path: string } | { why: string });
 
 /** Why none is kept for an agent without a workspace, and what to do about it. */
-export const NO_WORKSPACE = "the agent has no files to keep it in; `cwd` in the agent's backend gives it some";
+export const NO_WORKSPACE =
+  "the agent has no files to keep it in; `cwd` in the agent's backend gives it some";
 
 /** `.tool_results/{tool}_{time}_{id}_{nth}.{extension}`; `nth` from 1. */
-export const resultFilePath = (result: Pick<FoundResult, "tool" | "id" | "at">, nth: number, extension: string): string =>
-  resultPath(result).replace(/\.txt$/, `_${nth}.${extension}`);
+export const resultFilePath = (
+  result: Pick<FoundResult, "tool" | "id" | "at">,
+  nth: number,
+  extension: string,
+): string => resultPath(result).replace(/\.txt$/, `_${nth}.${extension}`);
 
 /** What the conversation gets with files named below it, a line each, in their order. Below, since what is long is cut. */
 export function withFiles(told: string, files: readonly FiledFile[]): string {

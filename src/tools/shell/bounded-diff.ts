@@ -15,19 +15,24 @@ export function boundedDiff(define: typeof defineCommand): CustomCommand {
     const { fs, cwd, stdin } = context;
     const { options, operands } = parted(args);
     // Standard input is a string of bytes: compared with bytes read as such, it differs in the same lines.
-    const textOf = (operand: string) => (operand === "-" ? String(stdin) : textAt(fs, fs.resolvePath(cwd, operand)));
+    const textOf = (operand: string) =>
+      operand === "-" ? String(stdin) : textAt(fs, fs.resolvePath(cwd, operand));
     const [left, right] = await Promise.all(operands.map(textOf));
     // It is given what was looked at as its operands, and nothing else can be one.
     const compared = () => original([...options, "--", ...operands]);
-    if (left === undefined || right === undefined || left === right || isBrief(options)) return compared();
+    if (left === undefined || right === undefined || left === right || isBrief(options))
+      return compared();
     if (isTooLarge(left, right))
-      return refused(`the files have more than ${MOST_CHARS} characters or ${MOST_LINES} lines together`);
+      return refused(
+        `the files have more than ${MOST_CHARS} characters or ${MOST_LINES} lines together`,
+      );
     if (diffLines(left, right, { maxEditLength: MOST_CHANGES })) return compared();
     return refused(`the files differ in more than ${MOST_CHANGES} lines`);
   });
 }
 
-const isBrief = (options: readonly string[]): boolean => options.some((option) => option === "-q" || option === "--brief");
+const isBrief = (options: readonly string[]): boolean =>
+  options.some((option) => option === "-q" || option === "--brief");
 
 function isTooLarge(left: string, right: string): boolean {
   if (left.length + right.length > MOST_CHARS) return true;
@@ -45,7 +50,10 @@ function parted(args: readonly string[]): { options: string[]; operands: string[
   const end = args.includes("--") ? args.indexOf("--") : args.length;
   const [before, after] = [args.slice(0, end), args.slice(end + 1)];
   const isOption = (arg: string) => arg.startsWith("-") && arg !== "-";
-  return { options: before.filter(isOption), operands: [...before.filter((arg) => !isOption(arg)), ...after].slice(0, 2) };
+  return {
+    options: before.filter(isOption),
+    operands: [...before.filter((arg) => !isOption(arg)), ...after].slice(0, 2),
+  };
 }
 
 type Files = Parameters<Parameters<typeof defineCommand>[1]>[1]["fs"];

@@ -29,7 +29,8 @@ export const boundedInputs = (define: typeof defineCommand): CustomCommand[] =>
     define(name, async (args, context) => {
       const { origCommand: original, stdin } = context;
       if (!original) throw new Error(`The shell has no ${name} of its own.`);
-      const bytes = String(stdin).length + (await bytesOf(args, goesIntoDirectories(name, args), context));
+      const bytes =
+        String(stdin).length + (await bytesOf(args, goesIntoDirectories(name, args), context));
       if (bytes <= most) return original(args);
       const stderr = `${name}: ${inMib(bytes)} MiB are too much at once; ${name} takes ${inMib(most)} MiB here. Give it a part (head -c, tail -c, grep, sed -n), or cut the file up with split -b 1M first.\n`;
       return { stdout: "", stderr, exitCode: 1 };
@@ -43,13 +44,18 @@ const goesIntoDirectories = (name: string, args: readonly string[]): boolean =>
   name === "gzip" && args.some((arg) => /^-(\w*r|-r)/.test(arg));
 
 /** Of the files that arguments name, and of those in directories if `isDeep`. What names none is an option or a filter. */
-async function bytesOf(args: readonly string[], isDeep: boolean, { fs, cwd }: Place): Promise<number> {
+async function bytesOf(
+  args: readonly string[],
+  isDeep: boolean,
+  { fs, cwd }: Place,
+): Promise<number> {
   let bytes = 0;
   const open = args.map((arg) => fs.resolvePath(cwd, arg));
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
     const found = await fs.stat(path).catch(() => null);
     if (found?.isDirectory === false) bytes += found.size;
-    if (found?.isDirectory && isDeep) open.push(...(await fs.readdir(path)).map((name) => `${path}/${name}`));
+    if (found?.isDirectory && isDeep)
+      open.push(...(await fs.readdir(path)).map((name) => `${path}/${name}`));
   }
   return bytes;
 }

@@ -4,7 +4,13 @@ import type { ToolRule } from "../../protocol/team";
 export type CommandPlace = "service" | "closed_container" | "open_container";
 
 /** A container counts as one with a network unless the operator says that it has none. */
-export function commandPlace({ containers, network }: { containers: boolean; network: string | undefined }): CommandPlace {
+export function commandPlace({
+  containers,
+  network,
+}: {
+  containers: boolean;
+  network: string | undefined;
+}): CommandPlace {
   if (!containers) return "service";
   return network?.trim() === "none" ? "closed_container" : "open_container";
 }

@@ -37,10 +37,12 @@ export function fromBytes(bytes: Uint8Array, option: EncodingOption): string {
 }
 
 /** One byte for each character. A call for each takes thirty times as long. */
-export const charactersToBytes = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "latin1"));
+export const charactersToBytes = (text: string): Uint8Array =>
+  new Uint8Array(Buffer.from(text, "latin1"));
 
 /** One character for each byte. The platform's own way: putting characters together takes fifty times as long. */
 export const byteCharacters = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString("latin1");
 
-const encodingOf = (option: EncodingOption): BufferEncoding => (typeof option === "string" ? option : option?.encoding) ?? "utf8";
+const encodingOf = (option: EncodingOption): BufferEncoding =>
+  (typeof option === "string" ? option : option?.encoding) ?? "utf8";

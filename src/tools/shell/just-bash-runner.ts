@@ -17,21 +17,36 @@ const WATCH_MS = 200;
  * Commands in a bash that is written in TypeScript and runs here, over an agent's files. Nothing runs that this bash does not bring,
  * and nothing reaches the network. Loaded when the first command is run, since it is large.
  */
-export function justBashRunner(now: () => number, { limits = SHELL_LIMITS, filter = null }: JustBashOptions = {}): CommandRunner {
+export function justBashRunner(
+  now: () => number,
+  { limits = SHELL_LIMITS, filter = null }: JustBashOptions = {},
+): CommandRunner {
   const description = `${SHELL_DESCRIPTION}${filter?.description ?? ""}`;
-  return { description, staysInside: true, run: (request) => run(request, now, { limits, filter }) };
+  return {
+    description,
+    staysInside: true,
+    run: (request) => run(request, now, { limits, filter }),
+  };
 }
 
 /** `filter`: which commands may run; null: all. */
 export type JustBashOptions = { limits?: ShellLimits; filter?: CommandFilter | null };
 
-async function run(request: CommandRequest, now: () => number, options: Required<JustBashOptions>): Promise<CommandOutcome> {
+async function run(
+  request: CommandRequest,
+  now: () => number,
+  options: Required<JustBashOptions>,
+): Promise<CommandOutcome> {
   const { limits, filter } = options;
   request.signal.throwIfAborted();
   const shell = await import("just-bash/browser");
   const { Bash, InMemoryFs, defineCommand } = shell;
   shell.provideHost(shellHost);
-  const own = [...lackingCommands(defineCommand), boundedDiff(defineCommand), ...boundedInputs(defineCommand)];
+  const own = [
+    ...lackingCommands(defineCommand),
+    boundedDiff(defineCommand),
+    ...boundedInputs(defineCommand),
+  ];
   const names = shell.getCommandNames();
   await filter?.check(request.command, { parse: parserOf(shell), checkedAgain: new Set(names) });
   const timeoutMs = Math.min(request.timeoutMs, limits.timeoutMs);
@@ -77,7 +92,11 @@ async function executed(
   } catch (error) {
     if (signal.aborted) return { stdout: "", stderr: "", exitCode: 124 };
     if (!(error instanceof ShellFileError)) throw error;
-    return { stdout: "", stderr: `bash: ${error.message}. The script ended there, without its output.\n`, exitCode: 1 };
+    return {
+      stdout: "",
+      stderr: `bash: ${error.message}. The script ended there, without its output.\n`,
+      exitCode: 1,
+    };
   }
 }
 
@@ -100,4 +119,5 @@ function readable(stderr: string, refusals: readonly string[]): string {
   return withoutAdvice(stderr) + notes.join("");
 }
 
-const withoutAdvice = (text: string): string => text.replaceAll(/, increase executionLimits\.\w+/g, "");
+const withoutAdvice = (text: string): string =>
+  text.replaceAll(/, increase executionLimits\.\w+/g, "");

@@ -49,6 +49,10 @@ const LACKING: Record<string, string> = {
 /** Commands that only say that they are not there, and what to do instead. They end as unknown commands do. */
 export function lackingCommands(define: typeof defineCommand): CustomCommand[] {
   return Object.entries(LACKING).map(([name, instead]) =>
-    define(name, async () => ({ stdout: "", stderr: `bash: ${name}: not available in this shell. ${instead}\n`, exitCode: 127 })),
+    define(name, async () => ({
+      stdout: "",
+      stderr: `bash: ${name}: not available in this shell. ${instead}\n`,
+      exitCode: 127,
+    })),
   );
 }

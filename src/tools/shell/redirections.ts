@@ -21,7 +21,8 @@ export const openedAside: Transform = {
     while (open.length > 0) {
       const node = open.pop();
       if (typeof node !== "object" || node === null) continue;
-      if (hasRedirections(node) && !isExec(node)) node.redirections = node.redirections.flatMap(aside);
+      if (hasRedirections(node) && !isExec(node))
+        node.redirections = node.redirections.flatMap(aside);
       for (const part of Object.values(node)) open.push(part);
     }
     return { ast };
@@ -30,7 +31,8 @@ export const openedAside: Transform = {
 
 function aside(redirection: Redirection): Redirection[] {
   const { fd, fdVariable, operator, target } = redirection;
-  const isOutput = fdVariable === undefined && (fd === null || fd === 1 || fd === 2) && target.type === "Word";
+  const isOutput =
+    fdVariable === undefined && (fd === null || fd === 1 || fd === 2) && target.type === "Word";
   if (!isOutput) return [redirection];
   switch (operator) {
     case ">":
@@ -39,7 +41,11 @@ function aside(redirection: Redirection): Redirection[] {
       return [{ ...redirection, fd: SPARE }, toSpare(fd ?? 1)];
     case "&>":
     case "&>>":
-      return [{ ...redirection, operator: operator === "&>" ? ">" : ">>", fd: SPARE }, toSpare(1), toSpare(2)];
+      return [
+        { ...redirection, operator: operator === "&>" ? ">" : ">>", fd: SPARE },
+        toSpare(1),
+        toSpare(2),
+      ];
     default:
       return [redirection];
   }
@@ -55,7 +61,8 @@ const toSpare = (fd: number): Redirection => ({
 const hasRedirections = (node: object): node is { redirections: Redirection[] } =>
   "redirections" in node && Array.isArray(node.redirections);
 
-const isSimple = (node: object): node is SimpleCommand => "type" in node && node.type === "SimpleCommand";
+const isSimple = (node: object): node is SimpleCommand =>
+  "type" in node && node.type === "SimpleCommand";
 
 function isExec(node: object): boolean {
   const first = isSimple(node) ? node.name?.parts[0] : undefined;

@@ -14,18 +14,34 @@ export type RunCommandLimits = {
   outputBytes: number;
 };
 
-export const RUN_COMMAND_LIMITS: RunCommandLimits = { mostSeconds: 10, defaultSeconds: 10, outputBytes: 512 * 1024 };
+export const RUN_COMMAND_LIMITS: RunCommandLimits = {
+  mostSeconds: 10,
+  defaultSeconds: 10,
+  outputBytes: 512 * 1024,
+};
 
 const schemaFor = ({ mostSeconds, defaultSeconds }: RunCommandLimits) =>
   z.strictObject({
-    command: z.string().min(1).max(65_536).describe("The command line; may be a script of several lines."),
+    command: z
+      .string()
+      .min(1)
+      .max(65_536)
+      .describe("The command line; may be a script of several lines."),
     directory: z.string().optional().describe("Where it starts; default /workspace."),
-    timeout_seconds: z.number().positive().max(mostSeconds).optional().describe(`Default ${defaultSeconds}.`),
+    timeout_seconds: z
+      .number()
+      .positive()
+      .max(mostSeconds)
+      .optional()
+      .describe(`Default ${defaultSeconds}.`),
   });
 const usualSchema = schemaFor(RUN_COMMAND_LIMITS);
 
 /** `run_command`, in whatever shell the operator gives agents. What a command that was stopped had changed is dropped with its call. */
-export function runCommandTool(runner: CommandRunner, limits: RunCommandLimits = RUN_COMMAND_LIMITS): Tool {
+export function runCommandTool(
+  runner: CommandRunner,
+  limits: RunCommandLimits = RUN_COMMAND_LIMITS,
+): Tool {
   return defineFileTool({
     name: "run_command",
     description: runner.description,
@@ -33,7 +49,8 @@ export function runCommandTool(runner: CommandRunner, limits: RunCommandLimits =
     schema: limits === RUN_COMMAND_LIMITS ? usualSchema : schemaFor(limits),
     async run({ command, directory, timeout_seconds }, files, { signal }) {
       const start = files.resolve(directory ?? "/workspace");
-      if (files.stat(start).kind !== "directory") throw new FileError("not_a_directory", `${start} is a file, not a directory.`);
+      if (files.stat(start).kind !== "directory")
+        throw new FileError("not_a_directory", `${start} is a file, not a directory.`);
       const timeoutMs = (timeout_seconds ?? limits.defaultSeconds) * 1000;
       const outcome = await runner.run({ command, directory: start, timeoutMs, files, signal });
       return toResult(outcome, limits);
@@ -42,12 +59,21 @@ export function runCommandTool(runner: CommandRunner, limits: RunCommandLimits =
 }
 
 /** A command that ends with another exit code than 0 has done what it was asked to: the model judges what that means. */
-function toResult({ stdout, stderr, exitCode, stopped }: CommandOutcome, { outputBytes }: RunCommandLimits): ToolResult {
+function toResult(
+  { stdout, stderr, exitCode, stopped }: CommandOutcome,
+  { outputBytes }: RunCommandLimits,
+): ToolResult {
   const parts = [bounded("output", stdout, outputBytes)];
   if (stderr !== "") parts.push(`[stderr]\n${bounded("stderr", stderr, outputBytes)}`);
   if (stopped !== null) {
-    const advice = "Nothing it changed was kept. Do less in one command: fewer files, fewer rounds of a loop, shorter texts.";
-    return { outcome: "error", text: [...parts, `[The command was stopped: ${stopped}. ${advice}]`].filter(Boolean).join("\n") };
+    const advice =
+      "Nothing it changed was kept. Do less in one command: fewer files, fewer rounds of a loop, shorter texts.";
+    return {
+      outcome: "error",
+      text: [...parts, `[The command was stopped: ${stopped}. ${advice}]`]
+        .filter(Boolean)
+        .join("\n"),
+    };
   }
   if (exitCode !== 0) parts.push(`[exit code ${exitCode}]`);
   return { outcome: "ok", text: parts.filter(Boolean).join("\n") || "[no output]" };

@@ -8,7 +8,11 @@ export type SandboxClient = {
     command: string,
     options?: { timeout?: number; cwd?: string },
   ): Promise<{ exitCode: number; stdout: string; stderr: string }>;
-  writeFile(path: string, content: string, options?: { encoding?: string }): Promise<{ success: boolean }>;
+  writeFile(
+    path: string,
+    content: string,
+    options?: { encoding?: string },
+  ): Promise<{ success: boolean }>;
   /** Kills what runs there and drops the container with all it holds; the next command gets a fresh one. */
   destroy(): Promise<void>;
   readFile(

@@ -58,7 +58,9 @@ export class SandboxFiles {
       "mkdir -p --",
       [...directories].filter((path) => !there.directories.has(path)),
     );
-    const missing = [...wanted].filter((path) => there.files.get(path)?.hash !== files.stat(path).hash);
+    const missing = [...wanted].filter(
+      (path) => there.files.get(path)?.hash !== files.stat(path).hash,
+    );
     for (const path of missing) await this.write(path, await files.read(path));
     const isRunnable = (path: string) => files.stat(path).executable;
     await this.#forEach(
@@ -81,11 +83,13 @@ export class SandboxFiles {
       if (known?.hash === hash && known.executable === executable) continue;
       if (size > this.#limits.fileBytes)
         problems.push(`${path} is larger than ${this.#limits.fileBytes} bytes and was not kept.`);
-      else await noting(problems, async () => files.write(path, await this.#read(path), executable));
+      else
+        await noting(problems, async () => files.write(path, await this.#read(path), executable));
     }
     const notEmpty = new Set([...there.files.keys(), ...there.directories].map(parentOf));
     for (const path of there.directories)
-      if (!notEmpty.has(path) && !ROOT.test(path) && !files.exists(path)) await noting(problems, () => files.makeDirectory(path));
+      if (!notEmpty.has(path) && !ROOT.test(path) && !files.exists(path))
+        await noting(problems, () => files.makeDirectory(path));
     return problems;
   }
 
@@ -94,7 +98,9 @@ export class SandboxFiles {
     const before = this.#filesOf(files);
     const directories = withAbove([...before.map(parentOf), ...files.staged().directories]);
     const stay: string[] = [];
-    for (const path of before) if (!there.files.has(path) && !(await noting(problems, () => files.remove(path)))) stay.push(path);
+    for (const path of before)
+      if (!there.files.has(path) && !(await noting(problems, () => files.remove(path))))
+        stay.push(path);
     const kept = withAbove(stay.map(parentOf));
     // A directory comes before what is in it, and takes that along.
     for (const path of [...directories].sort())
@@ -103,12 +109,18 @@ export class SandboxFiles {
   }
 
   async write(path: string, bytes: Uint8Array): Promise<void> {
-    const { success } = await this.#sandbox.writeFile(this.root + path, fromBytes(bytes, "base64"), { encoding: "base64" });
+    const { success } = await this.#sandbox.writeFile(
+      this.root + path,
+      fromBytes(bytes, "base64"),
+      { encoding: "base64" },
+    );
     if (!success) throw new Error(`The sandbox did not take the file ${path}.`);
   }
 
   async #read(path: string): Promise<Uint8Array> {
-    const { success, content, encoding } = await this.#sandbox.readFile(this.root + path, { encoding: "base64" });
+    const { success, content, encoding } = await this.#sandbox.readFile(this.root + path, {
+      encoding: "base64",
+    });
     if (!success) throw new Error(`The sandbox did not give the file ${path}.`);
     return toBytes(content, encoding === "utf-8" ? "utf8" : "base64");
   }
@@ -116,7 +128,10 @@ export class SandboxFiles {
   #filesOf(files: AgentFiles): string[] {
     const { paths, more } = files.walk("/", this.#limits.files);
     if (!more) return paths;
-    throw new FileError("too_many_files", `There are more than ${this.#limits.files} files: too many to run commands on.`);
+    throw new FileError(
+      "too_many_files",
+      `There are more than ${this.#limits.files} files: too many to run commands on.`,
+    );
   }
 
   /**
@@ -135,7 +150,10 @@ mkdir -p ${quoted(`${this.root}/tmp`)} ${places} && find ${places} ! -type d \\(
 
   async #list(): Promise<Listing> {
     const { entries, hashes } = listingCommands(this.#places());
-    return toListing({ entries: await this.#shell(entries), hashes: await this.#shell(hashes) }, this.root);
+    return toListing(
+      { entries: await this.#shell(entries), hashes: await this.#shell(hashes) },
+      this.root,
+    );
   }
 
   readonly #places = (): string => PLACES.map((place) => quoted(this.root + place)).join(" ");
@@ -151,7 +169,10 @@ mkdir -p ${quoted(`${this.root}/tmp`)} ${places} && find ${places} ! -type d \\(
 
   async #shell(command: string): Promise<string> {
     const { exitCode, stdout, stderr } = await this.#sandbox.exec(command);
-    if (exitCode !== 0) throw new Error(`The sandbox failed to prepare files (exit code ${exitCode}): ${stderr.slice(0, 500)}`);
+    if (exitCode !== 0)
+      throw new Error(
+        `The sandbox failed to prepare files (exit code ${exitCode}): ${stderr.slice(0, 500)}`,
+      );
     return stdout;
   }
 }

@@ -19,7 +19,9 @@ export const listingCommands = (places: string): { entries: string; hashes: stri
 export function toListing(printed: { entries: string; hashes: string }, root: string): Listing {
   const known = (path: string): string => path.slice(root.length);
   // "{64 hex digits}  {path}"
-  const hashes = new Map(partsOf(printed.hashes).map((line) => [line.slice(66), line.slice(0, 64)]));
+  const hashes = new Map(
+    partsOf(printed.hashes).map((line) => [line.slice(66), line.slice(0, 64)]),
+  );
   const files = new Map<string, FileThere>();
   const directories = new Set<string>();
   const others: string[] = [];
@@ -29,7 +31,11 @@ export function toListing(printed: { entries: string; hashes: string }, root: st
     if (kind === "d") directories.add(known(path));
     else if (kind !== "f") others.push(known(path));
     else if (hash !== undefined)
-      files.set(known(path), { hash, size: Number(size), executable: (Number.parseInt(mode, 8) & OWNER_MAY_RUN) !== 0 });
+      files.set(known(path), {
+        hash,
+        size: Number(size),
+        executable: (Number.parseInt(mode, 8) & OWNER_MAY_RUN) !== 0,
+      });
   }
   return { files, directories, others };
 }

@@ -29,7 +29,10 @@ const GRACE_MS = 10_000;
  * other, each over the files of its own call. Whatever the container can reach, commands can reach: that is the operator's to limit.
  * Once a call is aborted, nothing more is asked of the container for it.
  */
-export function sandboxRunner(sandbox: SandboxClient, options: SandboxRunnerOptions = {}): SandboxRunner {
+export function sandboxRunner(
+  sandbox: SandboxClient,
+  options: SandboxRunnerOptions = {},
+): SandboxRunner {
   const { root = "", limits = SANDBOX_LIMITS, actsOutside = false } = options;
   let last: Promise<void> = Promise.resolve();
   let begun = 0;
@@ -68,7 +71,11 @@ function untilAborted(sandbox: SandboxClient, signal: AbortSignal): RunningSandb
 }
 
 /** A container that does not do its part is no fault of the service's: the call has failed, and nothing it changed is kept. */
-async function heard(there: Promise<CommandOutcome>, signal: AbortSignal, actsOutside: boolean): Promise<CommandOutcome> {
+async function heard(
+  there: Promise<CommandOutcome>,
+  signal: AbortSignal,
+  actsOutside: boolean,
+): Promise<CommandOutcome> {
   try {
     return await Promise.race([there, aborted(signal)]);
   } catch (error) {
@@ -78,7 +85,10 @@ async function heard(there: Promise<CommandOutcome>, signal: AbortSignal, actsOu
     const left = actsOutside
       ? "None of its files were kept; what the command did elsewhere, nobody knows. Look there before you try again."
       : "Nothing was kept; try again.";
-    throw new FileError("sandbox_unavailable", `The container did not do its part (${reason}). ${left}`);
+    throw new FileError(
+      "sandbox_unavailable",
+      `The container did not do its part (${reason}). ${left}`,
+    );
   }
 }
 
@@ -89,7 +99,11 @@ const aborted = (signal: AbortSignal): Promise<never> =>
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   });
 
-async function run(sandbox: RunningSandbox, inSandbox: SandboxFiles, request: CommandRequest): Promise<CommandOutcome> {
+async function run(
+  sandbox: RunningSandbox,
+  inSandbox: SandboxFiles,
+  request: CommandRequest,
+): Promise<CommandOutcome> {
   const { files, command, directory, timeoutMs, signal } = request;
   signal.throwIfAborted();
   await inSandbox.bringIn(files);
@@ -106,5 +120,10 @@ async function run(sandbox: RunningSandbox, inSandbox: SandboxFiles, request: Co
   const isStopped = said.endsWith(timedOut);
   const stopped = isStopped ? `it took longer than ${timeoutMs / 1000} s` : null;
   const notes = problems.slice(0, 20).map((problem) => `[${problem}]\n`);
-  return { stdout, stderr: (isStopped ? said.slice(0, -timedOut.length) : stderr) + notes.join(""), exitCode, stopped };
+  return {
+    stdout,
+    stderr: (isStopped ? said.slice(0, -timedOut.length) : stderr) + notes.join(""),
+    exitCode,
+    stopped,
+  };
 }

@@ -1,4 +1,11 @@
-import type { CpOptions, FileContent, FsStat, IFileSystem, MkdirOptions, RmOptions } from "just-bash/browser";
+import type {
+  CpOptions,
+  FileContent,
+  FsStat,
+  IFileSystem,
+  MkdirOptions,
+  RmOptions,
+} from "just-bash/browser";
 import type { AgentFiles } from "../../workspace/agent-files";
 import { FileError } from "../../workspace/types";
 import { type EncodingOption, fromBytes, toBytes } from "./encoding";
@@ -90,7 +97,8 @@ export class ShellFileSystem implements IFileSystem {
   async appendFile(path: string, content: FileContent, option?: EncodingOption): Promise<void> {
     if (isNothing(path)) return;
     // What is empty need not be read, which would be on record: redirections add to what they have just emptied.
-    if (!(await this.exists(path)) || (await this.stat(path)).size === 0) return this.writeFile(path, content, option);
+    if (!(await this.exists(path)) || (await this.stat(path)).size === 0)
+      return this.writeFile(path, content, option);
     const before = await this.readFileBuffer(path);
     const added = toBytes(content, option);
     const both = new Uint8Array(before.length + added.length);
@@ -112,7 +120,8 @@ export class ShellFileSystem implements IFileSystem {
   }
 
   async stat(path: string): Promise<FsStat> {
-    if (isNothing(path)) return { ...this.#fileStat({ kind: "file", size: 0, executable: false }), identity: path };
+    if (isNothing(path))
+      return { ...this.#fileStat({ kind: "file", size: 0, executable: false }), identity: path };
     if (!(await this.exists(path))) throw fsError("ENOENT", "stat", path);
     return this.#run(
       "stat",
@@ -133,7 +142,8 @@ export class ShellFileSystem implements IFileSystem {
       if (options?.recursive && (await this.#isDirectory(path))) return;
       throw fsError("EEXIST", "mkdir", path);
     }
-    if (!options?.recursive && !(await this.#isDirectory(parentOf(path)))) throw fsError("ENOENT", "mkdir", path);
+    if (!options?.recursive && !(await this.#isDirectory(parentOf(path))))
+      throw fsError("ENOENT", "mkdir", path);
     await this.#run(
       "mkdir",
       path,
@@ -186,7 +196,8 @@ export class ShellFileSystem implements IFileSystem {
       return mayRun(mode) ? this.chmod(to, mode) : undefined;
     }
     await this.mkdir(to, { recursive: true });
-    for (const name of await this.readdir(from)) await this.cp(`${from}/${name}`, `${to}/${name}`, options);
+    for (const name of await this.readdir(from))
+      await this.cp(`${from}/${name}`, `${to}/${name}`, options);
   }
 
   async mv(from: string, to: string): Promise<void> {
@@ -259,10 +270,25 @@ export class ShellFileSystem implements IFileSystem {
     return (await this.exists(path)) && (await this.stat(path)).isDirectory;
   }
 
-  #fileStat({ kind, size, executable }: { kind: "file" | "directory"; size: number; executable: boolean }): FsStat {
+  #fileStat({
+    kind,
+    size,
+    executable,
+  }: {
+    kind: "file" | "directory";
+    size: number;
+    executable: boolean;
+  }): FsStat {
     const isDirectory = kind === "directory";
     const mode = isDirectory || executable ? 0o755 : 0o644;
-    return { isFile: !isDirectory, isDirectory, isSymbolicLink: false, mode, size, mtime: this.#time };
+    return {
+      isFile: !isDirectory,
+      isDirectory,
+      isSymbolicLink: false,
+      mode,
+      size,
+      mtime: this.#time,
+    };
   }
 
   #noLinks(operation: string, path: string): Error {
@@ -272,7 +298,9 @@ export class ShellFileSystem implements IFileSystem {
 
   #refuseOutside(operation: string, path: string): void {
     if (isScratch(path) || isAgents(path)) return;
-    this.refusals.push(`${path} cannot be written. Write below /workspace; /tmp is there for the length of one command.`);
+    this.refusals.push(
+      `${path} cannot be written. Write below /workspace; /tmp is there for the length of one command.`,
+    );
     throw fsError("EROFS", operation, path);
   }
 
@@ -304,5 +332,6 @@ export class ShellFileSystem implements IFileSystem {
 const mayRun = (mode: number): boolean => (mode & 0o111) !== 0;
 const isNothing = (path: string): boolean => path === "/dev/null";
 const isScratch = (path: string): boolean => /^\/(?:tmp|dev)(?:\/|$)/.test(path);
-const isAgents = (path: string): boolean => /^\/(?:workspace|peers|contexts|attempts)(?:\/|$)/.test(path);
+const isAgents = (path: string): boolean =>
+  /^\/(?:workspace|peers|contexts|attempts)(?:\/|$)/.test(path);
 const parentOf = (path: string): string => path.slice(0, path.lastIndexOf("/")) || "/";

@@ -51,7 +51,9 @@ export class ShellWork {
     if (this.#pause !== null) return this.#pause; // the branches of a pipe wait together
     this.#steps++;
     const isDue =
-      this.#steps >= BREATHE_EVERY_STEPS || this.patterns.budget.isPauseDue || this.#now() - this.#pausedAt >= BREATHE_EVERY_MS;
+      this.#steps >= BREATHE_EVERY_STEPS ||
+      this.patterns.budget.isPauseDue ||
+      this.#now() - this.#pausedAt >= BREATHE_EVERY_MS;
     if (!isDue) return undefined;
     this.#pause = this.patterns.budget.pause().finally(() => {
       this.#pause = null;

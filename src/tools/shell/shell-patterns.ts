@@ -105,13 +105,19 @@ class ShellMatcher {
 
   #numberOf(group: number | string): number {
     const number = typeof group === "string" ? this.#pattern.namedGroups[group] : group;
-    if (number === undefined || number > this.#pattern.groupCount) throw new Error(`there is no group ${group}`);
+    if (number === undefined || number > this.#pattern.groupCount)
+      throw new Error(`there is no group ${group}`);
     return number;
   }
 
   #at(slot: number): number {
     if (!this.#match) throw new Error("there is no match");
-    if (slot > 1) this.#groups ??= this.#pattern.groupsOf(this.matcherInput.charSequence, this.#match, this.#budget());
+    if (slot > 1)
+      this.#groups ??= this.#pattern.groupsOf(
+        this.matcherInput.charSequence,
+        this.#match,
+        this.#budget(),
+      );
     return (slot > 1 ? this.#groups : this.#match)?.[slot] ?? -1;
   }
 }

@@ -21,7 +21,8 @@ export async function sortedInSteps(
   }
   let into: string[] = new Array<string>(lines.length);
   for (let width = RUN; width < lines.length; width *= 2) {
-    for (let start = 0; start < lines.length; start += 2 * width) await merge({ from, into, start, width }, compare, breathe);
+    for (let start = 0; start < lines.length; start += 2 * width)
+      await merge({ from, into, start, width }, compare, breathe);
     [from, into] = [into, from];
   }
   return from;

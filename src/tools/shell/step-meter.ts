@@ -42,14 +42,16 @@ export class StepMeter {
   /** Told of each step by its name. Throws inside of commands that would not end otherwise. */
   hit(feature: string): void {
     this.#steps++;
-    if (this.#steps > this.#limits.steps) this.stop(`it took more than ${this.#limits.steps} steps`);
+    if (this.#steps > this.#limits.steps)
+      this.stop(`it took more than ${this.#limits.steps} steps`);
     this.checkTime(); // a single step may take a second
     if (!feature.startsWith("bash:")) this.#throwIfStopped();
   }
 
   read(bytes: number): void {
     this.#readBytes += bytes;
-    if (this.#readBytes > this.#limits.readBytes) this.stop(`it read more than ${this.#limits.readBytes} bytes of files`);
+    if (this.#readBytes > this.#limits.readBytes)
+      this.stop(`it read more than ${this.#limits.readBytes} bytes of files`);
     this.checkTime();
   }
 
@@ -69,7 +71,8 @@ export class StepMeter {
       return await work();
     } finally {
       this.#waitedMs += this.#now() - from;
-      if (this.#waitedMs > this.#limits.waitMs) this.stop(`it waited longer than ${this.#limits.waitMs / 1000} s for files`);
+      if (this.#waitedMs > this.#limits.waitMs)
+        this.stop(`it waited longer than ${this.#limits.waitMs / 1000} s for files`);
     }
   }
 

@@ -17,7 +17,11 @@ export const PlanSchema = z.object({ tasks: z.array(TaskSchema) });
 export type Plan = z.infer<typeof PlanSchema>;
 
 /** What a model says of a task that it adds. A dependency is an id, or the number of a task of the same list, from 0. */
-export type NewTask = { id?: string | undefined; description: string; depends_on?: readonly (string | number)[] | undefined };
+export type NewTask = {
+  id?: string | undefined;
+  description: string;
+  depends_on?: readonly (string | number)[] | undefined;
+};
 
 export const PLAN_LIMITS = { descriptionChars: 2_000, idChars: 64 };
 
@@ -25,54 +29,79 @@ export const PLAN_LIMITS = { descriptionChars: 2_000, idChars: 64 };
 export function planOf(given: readonly NewTask[], most: number): Plan {
   const ids = given.map(({ id }, nth) => id ?? `task_${nth + 1}`);
   const tasks = given.map(({ description, depends_on = [] }, nth): Task => {
-    const wanted = depends_on.map((one) => (typeof one === "number" ? (ids[one] ?? String(one)) : one));
+    const wanted = depends_on.map((one) =>
+      typeof one === "number" ? (ids[one] ?? String(one)) : one,
+    );
     return { id: ids[nth] ?? "", description, status: "pending", depends_on: [...new Set(wanted)] };
   });
   return checked({ tasks }, most);
 }
 
 /** With one more task: behind `after`, or at the end. */
-export function withTask(plan: Plan, task: NewTask & { after?: string | undefined }, most: number): { plan: Plan; added: Task } {
+export function withTask(
+  plan: Plan,
+  task: NewTask & { after?: string | undefined },
+  most: number,
+): { plan: Plan; added: Task } {
   const added: Task = {
     id: task.id ?? freeId(plan),
     description: task.description,
     status: "pending",
     depends_on: [...new Set((task.depends_on ?? []).map(String))],
   };
-  const at = task.after === undefined ? plan.tasks.length : plan.tasks.indexOf(taskOf(plan, task.after)) + 1;
+  const at =
+    task.after === undefined ? plan.tasks.length : plan.tasks.indexOf(taskOf(plan, task.after)) + 1;
   return { plan: checked({ tasks: plan.tasks.toSpliced(at, 0, added) }, most), added };
 }
 
 /** With changes to one task. A task begins, or is completed, only when all that it depends on is completed. */
-export function withChange(plan: Plan, id: string, change: Partial<Pick<Task, "status" | "description">>): Plan {
+export function withChange(
+  plan: Plan,
+  id: string,
+  change: Partial<Pick<Task, "status" | "description">>,
+): Plan {
   const task = taskOf(plan, id);
   const waits = blockersOf(plan, task);
   if (change.status !== undefined && change.status !== "pending" && waits.length > 0)
-    throw new FileError("task_blocked", `${id} waits for ${waits.join(", ")}: complete that first.`);
+    throw new FileError(
+      "task_blocked",
+      `${id} waits for ${waits.join(", ")}: complete that first.`,
+    );
   return { tasks: plan.tasks.map((one) => (one === task ? { ...one, ...change } : one)) };
 }
 
 /** Without one task, which no other may depend on. */
 export function withoutTask(plan: Plan, id: string): Plan {
   const task = taskOf(plan, id);
-  const dependents = plan.tasks.filter(({ depends_on }) => depends_on.includes(id)).map((one) => one.id);
+  const dependents = plan.tasks
+    .filter(({ depends_on }) => depends_on.includes(id))
+    .map((one) => one.id);
   if (dependents.length > 0)
-    throw new FileError("task_needed", `${dependents.join(", ")} depends on ${id}, so it stays. Delete that first.`);
+    throw new FileError(
+      "task_needed",
+      `${dependents.join(", ")} depends on ${id}, so it stays. Delete that first.`,
+    );
   return { tasks: plan.tasks.filter((one) => one !== task) };
 }
 
-export const isReady = (plan: Plan, task: Task): boolean => task.status === "pending" && blockersOf(plan, task).length === 0;
+export const isReady = (plan: Plan, task: Task): boolean =>
+  task.status === "pending" && blockersOf(plan, task).length === 0;
 
 /** Ids of what a task still waits for. */
 export function blockersOf(plan: Plan, { depends_on }: Task): string[] {
-  const completed = new Set(plan.tasks.filter(({ status }) => status === "completed").map(({ id }) => id));
+  const completed = new Set(
+    plan.tasks.filter(({ status }) => status === "completed").map(({ id }) => id),
+  );
   return depends_on.filter((id) => !completed.has(id));
 }
 
 function taskOf({ tasks }: Plan, id: string): Task {
   const task = tasks.find((one) => one.id === id);
   if (task) return task;
-  throw new FileError("no_such_task", `There is no task ${id}. There are: ${tasks.map((one) => one.id).join(", ") || "none"}.`);
+  throw new FileError(
+    "no_such_task",
+    `There is no task ${id}. There are: ${tasks.map((one) => one.id).join(", ") || "none"}.`,
+  );
 }
 
 function freeId({ tasks }: Plan): string {
@@ -85,12 +114,20 @@ function freeId({ tasks }: Plan): string {
 function checked(plan: Plan, most: number): Plan {
   const { tasks } = plan;
   if (tasks.length > most)
-    throw new FileError("too_many_tasks", `A plan has at most ${most} tasks; this would have ${tasks.length}.`);
+    throw new FileError(
+      "too_many_tasks",
+      `A plan has at most ${most} tasks; this would have ${tasks.length}.`,
+    );
   const ids = new Set(tasks.map(({ id }) => id));
-  if (ids.size < tasks.length) throw new FileError("task_exists", "Two tasks have the same id: give each its own.");
+  if (ids.size < tasks.length)
+    throw new FileError("task_exists", "Two tasks have the same id: give each its own.");
   for (const { id, depends_on } of tasks) {
     const unknown = depends_on.find((one) => !ids.has(one));
-    if (unknown !== undefined) throw new FileError("no_such_task", `${id} depends on ${unknown}, and there is no such task.`);
+    if (unknown !== undefined)
+      throw new FileError(
+        "no_such_task",
+        `${id} depends on ${unknown}, and there is no such task.`,
+      );
   }
   refuseCircles(tasks);
   return plan;
@@ -104,7 +141,10 @@ function refuseCircles(tasks: readonly Task[]): void {
     const next = left.filter(({ depends_on }) => depends_on.some((one) => ids.has(one)));
     if (next.length === 0) return;
     if (next.length === left.length)
-      throw new FileError("task_circle", `These tasks wait for one another: ${left.map(({ id }) => id).join(", ")}.`);
+      throw new FileError(
+        "task_circle",
+        `These tasks wait for one another: ${left.map(({ id }) => id).join(", ")}.`,
+      );
     left = next;
   }
 }

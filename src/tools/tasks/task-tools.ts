@@ -43,7 +43,11 @@ const newTask = z.union([
 const nothing = z.strictObject({});
 
 /** The eight tools, always in the same order. `most`: how many tasks a plan may have. */
-export const taskTools = (most: number): Tool[] => [...planTools(most), ...oneTaskTools(), ...waitingTools()];
+export const taskTools = (most: number): Tool[] => [
+  ...planTools(most),
+  ...oneTaskTools(),
+  ...waitingTools(),
+];
 
 function planTools(most: number): Tool[] {
   return [
@@ -52,7 +56,9 @@ function planTools(most: number): Tool[] {
       description: `Makes your to-do list, in place of one that is there. At most ${most} tasks; a task may depend on others, by id or by their number in the list, from 0.`,
       schema: z.strictObject({ tasks: z.array(newTask).min(1).max(1_000) }),
       run: async ({ tasks }, files) => {
-        const given = tasks.map((task) => (typeof task === "string" ? { description: task } : task));
+        const given = tasks.map((task) =>
+          typeof task === "string" ? { description: task } : task,
+        );
         return stored(files, planOf(given, most));
       },
     }),
@@ -62,10 +68,18 @@ function planTools(most: number): Tool[] {
       schema: z.strictObject({
         description,
         after_task_id: id.optional(),
-        depends_on: z.array(id).max(100).optional().describe("Ids of tasks that must be completed before."),
+        depends_on: z
+          .array(id)
+          .max(100)
+          .optional()
+          .describe("Ids of tasks that must be completed before."),
       }),
       run: async ({ description: text, after_task_id: after, depends_on }, files) => {
-        const { plan, added } = withTask(await planIn(files), { description: text, depends_on, after }, most);
+        const { plan, added } = withTask(
+          await planIn(files),
+          { description: text, depends_on, after },
+          most,
+        );
         return `Added ${added.id}.\n${await stored(files, plan)}`;
       },
     }),
@@ -78,7 +92,8 @@ function oneTaskTools(): Tool[] {
       name: "update_task_status",
       description: "Says how far a task is.",
       schema: z.strictObject({ task_id: id, status: z.enum(STATUSES) }),
-      run: async ({ task_id, status }, files) => stored(files, withChange(await planIn(files), task_id, { status })),
+      run: async ({ task_id, status }, files) =>
+        stored(files, withChange(await planIn(files), task_id, { status })),
     }),
     defineFileTool({
       name: "edit_task",
@@ -106,7 +121,8 @@ function waitingTools(): Tool[] {
   return [
     defineFileTool({
       name: "get_ready_tasks",
-      description: "Shows the tasks that can begin: pending, and all that they depend on is completed.",
+      description:
+        "Shows the tasks that can begin: pending, and all that they depend on is completed.",
       schema: nothing,
       run: async (_, files) => {
         const plan = await planIn(files);
@@ -124,7 +140,9 @@ function waitingTools(): Tool[] {
         const plan = await planIn(files);
         return listed(
           plan,
-          plan.tasks.filter((task) => task.status !== "completed" && blockersOf(plan, task).length > 0),
+          plan.tasks.filter(
+            (task) => task.status !== "completed" && blockersOf(plan, task).length > 0,
+          ),
         );
       },
     }),
@@ -132,12 +150,19 @@ function waitingTools(): Tool[] {
 }
 
 async function planIn(files: AgentFiles): Promise<Plan> {
-  if (!files.exists(PLAN_FILE)) throw new FileError("no_plan", "There is no to-do list yet: make one with create_task_plan.");
+  if (!files.exists(PLAN_FILE))
+    throw new FileError("no_plan", "There is no to-do list yet: make one with create_task_plan.");
   const { kind, size } = files.stat(PLAN_FILE);
-  const text = kind === "file" && size <= MOST_BYTES ? new TextDecoder().decode(await files.read(PLAN_FILE)) : "";
+  const text =
+    kind === "file" && size <= MOST_BYTES
+      ? new TextDecoder().decode(await files.read(PLAN_FILE))
+      : "";
   const plan = PlanSchema.safeParse(jsonOf(text));
   if (plan.success) return plan.data;
-  throw new FileError("plan_broken", `${PLAN_FILE} is no to-do list any more: make a new one with create_task_plan.`);
+  throw new FileError(
+    "plan_broken",
+    `${PLAN_FILE} is no to-do list any more: make a new one with create_task_plan.`,
+  );
 }
 
 function jsonOf(text: string): unknown {

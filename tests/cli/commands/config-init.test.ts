@@ -52,38 +52,71 @@ describe("massgen-edge config init", () => {
       ["Separate them", "gpt-6.1-terra\r"],
     ] as const;
     const ran = await runAt({ cwd, keys }, "config", "init", "--server", service.url);
-    expect([ran.code, await written()]).toEqual([0, expect.stringContaining("model: gpt-6.1-terra\n")]);
+    expect([ran.code, await written()]).toEqual([
+      0,
+      expect.stringContaining("model: gpt-6.1-terra\n"),
+    ]);
   });
 
   it("asks for models where no service answers", async () => {
-    await using service = await Service.start({ events: [], answers: { "/api/configs": problem(503, {}) } });
+    await using service = await Service.start({
+      events: [],
+      answers: { "/api/configs": problem(503, {}) },
+    });
     const keys = [["Separate them", "gpt-6.1-terra\r"]] as const;
     const ran = await runAt({ cwd, keys }, "config", "init", "--server", service.url);
-    expect(ran.screen).toContain(`The teams of ${service.url} cannot be had now, so name models.\n`);
-    expect([ran.code, await written()]).toEqual([0, expect.stringContaining("model: gpt-6.1-terra\n")]);
+    expect(ran.screen).toContain(
+      `The teams of ${service.url} cannot be had now, so name models.\n`,
+    );
+    expect([ran.code, await written()]).toEqual([
+      0,
+      expect.stringContaining("model: gpt-6.1-terra\n"),
+    ]);
   });
 
   it("leaves a config that is there, before it asks anything", async () => {
     await using service = await Service.start({ events: [], answers });
     await runAt({ cwd }, "config", "init", "--model", "gpt-6.1-terra");
     const before = await written();
-    await expect(runAt({ cwd, keys: [] }, "config", "init", "--server", service.url)).rejects.toMatchObject({
+    await expect(
+      runAt({ cwd, keys: [] }, "config", "init", "--server", service.url),
+    ).rejects.toMatchObject({
       exitCode: 1,
       message: "Cannot write .massgen/config.yaml: it is there already; --force overwrites it.",
     });
     expect([await written(), service.requests]).toEqual([before, []]);
-    const forced = await runAt({ cwd }, "config", "init", "--team", "pair", "--force", "--server", service.url);
+    const forced = await runAt(
+      { cwd },
+      "config",
+      "init",
+      "--team",
+      "pair",
+      "--force",
+      "--server",
+      service.url,
+    );
     expect([forced.code, await written()]).toEqual([0, COPY]);
   });
 
   it.each([
     { name: "a team there is not", args: ["--team", "nope"], says: "Check the id and the server." },
-    { name: "a team and models at once", args: ["--team", "pair", "--model", "m"], says: "Either --team, or --model" },
-    { name: "neither, where nobody can be asked", args: [], says: "Name its models, or a team of the service: " },
+    {
+      name: "a team and models at once",
+      args: ["--team", "pair", "--model", "m"],
+      says: "Either --team, or --model",
+    },
+    {
+      name: "neither, where nobody can be asked",
+      args: [],
+      says: "Name its models, or a team of the service: ",
+    },
   ])("writes nothing for $name", async ({ args, says }) => {
     await using service = await Service.start({ events: [], answers });
     const run = runAt({ cwd }, "config", "init", ...args, "--server", service.url);
-    await expect(run).rejects.toMatchObject({ exitCode: 1, message: expect.stringContaining(says) });
+    await expect(run).rejects.toMatchObject({
+      exitCode: 1,
+      message: expect.stringContaining(says),
+    });
     expect(await written()).toBe(null);
   });
 });

@@ -17,11 +17,25 @@ async function validate(yaml: string, ...flags: string[]) {
   await writeFile(path.join(here, "t.yaml"), yaml);
   const answers = { "/api/configs/validate": { status: 200, body: VALID } };
   await using service = await Service.start({ events: [], answers });
-  return await runAt({ cwd: here }, "config", "validate", "t.yaml", "--server", service.url, ...flags);
+  return await runAt(
+    { cwd: here },
+    "config",
+    "validate",
+    "t.yaml",
+    "--server",
+    service.url,
+    ...flags,
+  );
 }
 
 const naming = (...paths: string[]): string =>
-  ["agents:", "  - backend:", "      upload_files:", ...paths.map((one) => `        - image_path: ${one}`), ""].join("\n");
+  [
+    "agents:",
+    "  - backend:",
+    "      upload_files:",
+    ...paths.map((one) => `        - image_path: ${one}`),
+    "",
+  ].join("\n");
 
 describe("a file that upload_files names and that cannot go along (F7)", () => {
   it("is an error with its line, column and pointer, and exit code 1", async () => {
@@ -70,7 +84,8 @@ describe("a file that upload_files names and that cannot go along (F7)", () => {
   });
 
   it("is one error, however many agents name it, and one more where there are too many", async () => {
-    const shared = "agents:\n  - backend: &b {upload_files: [gone.png]}\n  - backend: {upload_files: [gone.png]}\n";
+    const shared =
+      "agents:\n  - backend: &b {upload_files: [gone.png]}\n  - backend: {upload_files: [gone.png]}\n";
     const twice = await validate(shared, "--json");
     expect(JSON.parse(twice.stdout).errors).toHaveLength(1);
     const names = Array.from({ length: 60 }, (_, index) => `https://x.example/${index}`);

@@ -18,9 +18,16 @@ const methods = ({ requests }: Service) => requests.map(({ method, path }) => `$
 
 describe("massgen-edge delete", () => {
   it("erases at once with --yes", async () => {
-    await using service = await Service.start({ events: [], answers: { [PATH]: { status: 204, body: "" } } });
+    await using service = await Service.start({
+      events: [],
+      answers: { [PATH]: { status: 204, body: "" } },
+    });
     const ran = await runAt({ cwd }, "delete", SESSION, "--yes", "--server", service.url);
-    expect([ran.code, ran.stdout, methods(service)]).toEqual([0, `Session ${SESSION} is erased.\n`, [`DELETE ${PATH}`]]);
+    expect([ran.code, ran.stdout, methods(service)]).toEqual([
+      0,
+      `Session ${SESSION} is erased.\n`,
+      [`DELETE ${PATH}`],
+    ]);
   });
 
   it("asks nobody where nobody is, and does nothing", async () => {
@@ -34,7 +41,13 @@ describe("massgen-edge delete", () => {
 
   it("shows what would be lost, and erases it after a yes", async () => {
     await using service = await Service.start({ events: [], answers: known });
-    const ran = await runAt({ cwd, keys: [["No", "y"]] }, "delete", SESSION, "--server", service.url);
+    const ran = await runAt(
+      { cwd, keys: [["No", "y"]] },
+      "delete",
+      SESSION,
+      "--server",
+      service.url,
+    );
     expect(ran.screen.replaceAll(/\n│\s+/g, "")).toContain(
       `Erase ${SESSION} "Which database?", 2 turns, one of them running, for good?`,
     );
@@ -56,6 +69,9 @@ describe("massgen-edge delete", () => {
     const refusal = problem(404, { title: "No such session", code: "session_not_found" });
     await using service = await Service.start({ events: [], answers: { [PATH]: refusal } });
     const run = runAt({ cwd, keys: [] }, "delete", SESSION, "--server", service.url);
-    await expect(run).rejects.toMatchObject({ exitCode: 1, message: expect.stringContaining("Check the id") });
+    await expect(run).rejects.toMatchObject({
+      exitCode: 1,
+      message: expect.stringContaining("Check the id"),
+    });
   });
 });

@@ -13,22 +13,44 @@ describe("secrets set", () => {
     await using service = await Service.start({ events: [], answers });
     const place = ["--origin", "https://api.example.com", "--path", "/v1", "--method", "get"];
     const keys = [["Value of ITEMS_KEY", "the-s3cret\r"]] as const;
-    const ran = await runAt({ cwd: ".", keys }, "secrets", "set", "ITEMS_KEY", ...place, "--server", service.url);
+    const ran = await runAt(
+      { cwd: ".", keys },
+      "secrets",
+      "set",
+      "ITEMS_KEY",
+      ...place,
+      "--server",
+      service.url,
+    );
     expect(ran.stdout).toBe("ITEMS_KEY is set. It is sent to GET https://api.example.com/v1.\n");
     expect(ran.screen).not.toContain("s3cret");
     const [request] = service.requests;
     expect(request?.method).toBe("PUT");
-    expect(JSON.parse(request?.body ?? "")).toEqual({ value: "the-s3cret", bindings: ANSWER.bindings });
+    expect(JSON.parse(request?.body ?? "")).toEqual({
+      value: "the-s3cret",
+      bindings: ANSWER.bindings,
+    });
   });
 
   it.each([
-    { name: "no value as an argument", args: ["ITEMS_KEY", "the-s3cret", "--origin", "https://a.net"] },
+    {
+      name: "no value as an argument",
+      args: ["ITEMS_KEY", "the-s3cret", "--origin", "https://a.net"],
+    },
     { name: "no secret that may go anywhere", args: ["ITEMS_KEY"] },
-    { name: "no name that a config cannot write", args: ["items-key", "--origin", "https://a.net"] },
-    { name: "no method of nobody's", args: ["ITEMS_KEY", "--origin", "https://a.net", "--method", "got"] },
+    {
+      name: "no name that a config cannot write",
+      args: ["items-key", "--origin", "https://a.net"],
+    },
+    {
+      name: "no method of nobody's",
+      args: ["ITEMS_KEY", "--origin", "https://a.net", "--method", "got"],
+    },
   ])("takes $name", async ({ args }) => {
     await using service = await Service.start({ events: [], answers: {} });
-    await expect(runAt({ cwd: ".", keys: [] }, "secrets", "set", ...args, "--server", service.url)).rejects.toThrow();
+    await expect(
+      runAt({ cwd: ".", keys: [] }, "secrets", "set", ...args, "--server", service.url),
+    ).rejects.toThrow();
     expect(service.requests).toEqual([]);
   });
 });
@@ -39,6 +61,9 @@ it("secrets delete without a terminal wants --yes", async () => {
     answers: { "/api/secrets/X": problem(404, { code: "secret_not_found" }) },
   });
   const run = runAt({ cwd: "." }, "secrets", "delete", "X", "--server", service.url);
-  await expect(run).rejects.toMatchObject({ exitCode: 1, message: expect.stringContaining("add --yes") });
+  await expect(run).rejects.toMatchObject({
+    exitCode: 1,
+    message: expect.stringContaining("add --yes"),
+  });
   expect(service.requests).toEqual([]);
 });

@@ -5,7 +5,10 @@ import { runAt } from "./terminal";
 
 const cwd = tmpdir();
 const session = (id: string) => ({ id, created_at: 1_800_000_000, question_preview: "Why?" });
-const page = (ids: string[], has_more: boolean) => ({ status: 200, body: { data: ids.map(session), has_more } });
+const page = (ids: string[], has_more: boolean) => ({
+  status: 200,
+  body: { data: ids.map(session), has_more },
+});
 const [A, B, C] = ["session_a000000000", "session_b000000000", "session_c000000000"] as const;
 const ids = (stdout: string) => stdout.match(/session_\w+/g);
 
@@ -17,21 +20,33 @@ describe("massgen-edge sessions", () => {
     });
     const ran = await runAt({ cwd, keys: [] }, "sessions", "--limit", "2", "--server", service.url);
     expect(ids(ran.stdout)).toEqual([A, B]);
-    expect(ran.screen).toBe(`More: npm run ask -- sessions --limit 2 --after ${B} --server ${service.url}\n`);
+    expect(ran.screen).toBe(
+      `More: npm run ask -- sessions --limit 2 --after ${B} --server ${service.url}\n`,
+    );
   });
 
   it.each([
     { name: "to its end", last: page([C], false), all: [A, B, C] },
-    { name: "no further than to a page that brings nothing new", last: page([B], true), all: [A, B, B] },
+    {
+      name: "no further than to a page that brings nothing new",
+      last: page([B], true),
+      all: [A, B, B],
+    },
   ])("--all follows the list $name", async ({ last, all }) => {
-    const answers = { "/api/sessions?limit=100": page([A, B], true), [`/api/sessions?limit=100&after=${B}`]: last };
+    const answers = {
+      "/api/sessions?limit=100": page([A, B], true),
+      [`/api/sessions?limit=100&after=${B}`]: last,
+    };
     await using service = await Service.start({ events: [], answers });
     const ran = await runAt({ cwd }, "sessions", "--all", "--server", service.url);
     expect([ran.code, ids(ran.stdout), ran.screen]).toEqual([0, all, ""]);
   });
 
   it("--all --json prints a line for each page", async () => {
-    const answers = { "/api/sessions?limit=100": page([A], true), [`/api/sessions?limit=100&after=${A}`]: page([B], false) };
+    const answers = {
+      "/api/sessions?limit=100": page([A], true),
+      [`/api/sessions?limit=100&after=${A}`]: page([B], false),
+    };
     await using service = await Service.start({ events: [], answers });
     const ran = await runAt({ cwd }, "sessions", "--all", "--json", "--server", service.url);
     const lines = ran.stdout.trim().split("\n");
@@ -40,7 +55,10 @@ describe("massgen-edge sessions", () => {
 });
 
 it("massgen-edge keys list says so where there are none", async () => {
-  await using service = await Service.start({ events: [], answers: { "/api/keys?limit=20": page([], false) } });
+  await using service = await Service.start({
+    events: [],
+    answers: { "/api/keys?limit=20": page([], false) },
+  });
   const ran = await runAt({ cwd }, "keys", "list", "--server", service.url);
   expect([ran.code, ran.stdout, ran.screen]).toEqual([0, "", "There are no keys yet.\n"]);
 });

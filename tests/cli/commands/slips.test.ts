@@ -10,18 +10,36 @@ describe("words that were hardly meant as a question", () => {
     { words: ["Doctr"], says: "Did you mean npm run ask -- doctor?" },
     { words: ["key"], says: "Did you mean npm run ask -- keys?" },
     { words: ["show"], says: "Options come after the command: npm run ask -- show" },
-    { words: ["show", "session_01jd"], says: "Options come after the command: npm run ask -- show" },
+    {
+      words: ["show", "session_01jd"],
+      says: "Options come after the command: npm run ask -- show",
+    },
     { words: ["lst"], says: "There is no command lst. Did you mean npm run ask -- sessions?" },
     { words: ["ls"], says: 'To ask it as a question: npm run ask -- ask "ls"' },
-    { words: ["Resume"], says: "There is no command Resume. Did you mean npm run ask -- attach <session>?" },
-    { words: ["resume", "session_01m7y9056benq60tp4hq1b3dey"], says: "Did you mean npm run ask -- attach <session>?" },
-    { words: ["completion", "bash"], says: "There is no command completion. Did you mean npm run ask -- --help?" },
-    { words: ["serve"], says: "The service starts with `npm start` in its folder. To check the service: npm run ask -- doctor." },
+    {
+      words: ["Resume"],
+      says: "There is no command Resume. Did you mean npm run ask -- attach <session>?",
+    },
+    {
+      words: ["resume", "session_01m7y9056benq60tp4hq1b3dey"],
+      says: "Did you mean npm run ask -- attach <session>?",
+    },
+    {
+      words: ["completion", "bash"],
+      says: "There is no command completion. Did you mean npm run ask -- --help?",
+    },
+    {
+      words: ["serve"],
+      says: "The service starts with `npm start` in its folder. To check the service: npm run ask -- doctor.",
+    },
   ])("$words are refused: $says (A7)", ({ words, says }) => {
     expect(() => refuseSlips(words)).toThrow(says);
   });
 
-  const issue = "resume continue list ls history completion update version diff share export files run serve".split(" ");
+  const issue =
+    "resume continue list ls history completion update version diff share export files run serve".split(
+      " ",
+    );
   it.each(issue)("%s, a command of other tools, is never a question by itself (A7)", (word) => {
     expect(() => refuseSlips([word])).toThrow(/There is no command .*npm run ask -- ask "/);
   });
@@ -34,7 +52,9 @@ describe("words that were hardly meant as a question", () => {
   });
 
   it.each(["/status", "/Retry", "/q"])("%s belongs to the conversation (A7)", (word) => {
-    expect(() => refuseSlips([word])).toThrow(`${word} is a command of the conversation, which starts with npm run ask --`);
+    expect(() => refuseSlips([word])).toThrow(
+      `${word} is a command of the conversation, which starts with npm run ask --`,
+    );
   });
 
   it.each([
@@ -66,9 +86,13 @@ describe("words that were hardly meant as a question", () => {
       ...command.commands.map((inner) => `${command.name()} ${inner.name()}`),
     ]);
     const known = [...paths, "--help", "--version"];
-    const named = [...OTHER_TOOLS.values()].map(({ command }) => command.replace(/ ["<].*$| --session.*$/, ""));
+    const named = [...OTHER_TOOLS.values()].map(({ command }) =>
+      command.replace(/ ["<].*$| --session.*$/, ""),
+    );
     expect(named.length).toBeGreaterThan(100);
     expect(named.filter((command) => !known.includes(command))).toEqual([]);
-    expect([...OTHER_TOOLS.keys()].filter((word) => COMMANDS.some((name) => name === word))).toEqual([]);
+    expect(
+      [...OTHER_TOOLS.keys()].filter((word) => COMMANDS.some((name) => name === word)),
+    ).toEqual([]);
   });
 });

@@ -22,15 +22,30 @@ const MODELS = {
       first: [
         [
           "run_command",
-          { command: "cat /contexts/site/a.txt && cp -r /contexts/site/src . && echo early > /contexts/site/a.txt" },
+          {
+            command:
+              "cat /contexts/site/a.txt && cp -r /contexts/site/src . && echo early > /contexts/site/a.txt",
+          },
         ],
       ],
       answer: "The start page wants three changes.",
       last: [
-        ["run_command", { command: "cd /contexts/site && echo better > a.txt && mkdir -p docs && echo new > docs/new.md" }],
-        ["edit_file", { path: "/contexts/site/src/run.sh", old_string: "echo 1", new_string: "echo 2" }],
+        [
+          "run_command",
+          {
+            command:
+              "cd /contexts/site && echo better > a.txt && mkdir -p docs && echo new > docs/new.md",
+          },
+        ],
+        [
+          "edit_file",
+          { path: "/contexts/site/src/run.sh", old_string: "echo 1", new_string: "echo 2" },
+        ],
         ["write_file", { path: "/contexts/site/LICENSE", content: "mine" }],
-        ["run_command", { command: "cd /contexts/site && cat old.txt && rm old.txt && echo theirs > both.txt" }],
+        [
+          "run_command",
+          { command: "cd /contexts/site && cat old.txt && rm old.txt && echo theirs > both.txt" },
+        ],
       ],
       final: { text: "Three changes are made. ".repeat(20) },
     }),
@@ -74,7 +89,9 @@ async function folderOf(name: string): Promise<string> {
 
 const TEAM = {
   config: {
-    orchestrator: { context_paths: [{ path: "site", permission: "write", protected_paths: ["LICENSE"] }] },
+    orchestrator: {
+      context_paths: [{ path: "site", permission: "write", protected_paths: ["LICENSE"] }],
+    },
   },
   backend: { enable_mcp_command_line: true },
 };
@@ -91,12 +108,17 @@ it("is refused before anything is spent while nothing is pushed, with the comman
 });
 
 it("changes what the presenter may change, through a kill, and comes home as a list, a patch and files", async () => {
-  const [here, there, patched] = [await folderOf("site"), await folderOf("again"), await folderOf("patched")];
+  const [here, there, patched] = [
+    await folderOf("site"),
+    await folderOf("again"),
+    await folderOf("patched"),
+  ];
   expect((await cli(here, "push")).stdout).toContain("site is pushed");
 
   const { session_id: id } = await ask();
   const watcher = new Watcher(`${on.service.url}/api/sessions/${id}/turns/1/events`);
-  const hasWritten = () => watcher.frames.some((frame) => frame.includes('"path":"/contexts/site/docs/new.md"'));
+  const hasWritten = () =>
+    watcher.frames.some((frame) => frame.includes('"path":"/contexts/site/docs/new.md"'));
   await expect.poll(hasWritten, { timeout: 60_000, interval: 10 }).toBe(true);
   await on.service.kill();
   await sleep(200);
@@ -106,11 +128,25 @@ it("changes what the presenter may change, through a kill, and comes home as a l
   expect(await on.client.turn(id)).toMatchObject({ status: "completed" });
   const events = await on.client.events(id);
   expect(
-    events.some((event) => event.type === "tool.interrupted" || (event.type === "call.failed" && event.class === "interrupted")),
+    events.some(
+      (event) =>
+        event.type === "tool.interrupted" ||
+        (event.type === "call.failed" && event.class === "interrupted"),
+    ),
   ).toBe(true);
-  const accesses = events.flatMap((event) => (event.type === "files.accessed" ? event.accesses : []));
-  expect(accesses).toContainEqual({ operation: "write", path: "/contexts/site/a.txt", refused: "read_only" });
-  expect(accesses).toContainEqual({ operation: "write", path: "/contexts/site/LICENSE", refused: "protected" });
+  const accesses = events.flatMap((event) =>
+    event.type === "files.accessed" ? event.accesses : [],
+  );
+  expect(accesses).toContainEqual({
+    operation: "write",
+    path: "/contexts/site/a.txt",
+    refused: "read_only",
+  });
+  expect(accesses).toContainEqual({
+    operation: "write",
+    path: "/contexts/site/LICENSE",
+    refused: "protected",
+  });
 
   await writeFile(path.join(here, "both.txt"), "mine\n");
   const wanted =
@@ -119,22 +155,33 @@ it("changes what the presenter may change, through a kill, and comes home as a l
   expect([asked.code, asked.stdout]).toEqual([1, wanted]);
   expect(await text(here, "a.txt")).toBe(FILES["a.txt"]);
 
-  await expect(cli(here, "pull", "--session", id, "--apply")).rejects.toThrow("Nothing was written");
+  await expect(cli(here, "pull", "--session", id, "--apply")).rejects.toThrow(
+    "Nothing was written",
+  );
   const applied = await cli(here, "pull", "--session", id, "--apply", "--skip-conflicts");
   expect(applied.code).toBe(1);
-  expect([await text(here, "a.txt"), await text(here, "both.txt"), await text(here, "src/run.sh")]).toEqual([
-    "better\n",
-    "mine\n",
-    "#!/bin/sh\necho 2\n",
+  expect([
+    await text(here, "a.txt"),
+    await text(here, "both.txt"),
+    await text(here, "src/run.sh"),
+  ]).toEqual(["better\n", "mine\n", "#!/bin/sh\necho 2\n"]);
+  expect([await isThere(here, "old.txt"), await text(here, "LICENSE")]).toEqual([
+    false,
+    FILES.LICENSE,
   ]);
-  expect([await isThere(here, "old.txt"), await text(here, "LICENSE")]).toEqual([false, FILES.LICENSE]);
   expect((await stat(path.join(here, "src/run.sh"))).mode & 0o100).toBe(0o100);
 
   expect((await cli(there, "pull", "--session", id, "--apply")).code).toBe(0);
-  expect([await text(there, "both.txt"), await text(there, "docs/new.md")]).toEqual(["theirs\n", "new\n"]);
+  expect([await text(there, "both.txt"), await text(there, "docs/new.md")]).toEqual([
+    "theirs\n",
+    "new\n",
+  ]);
   expect((await cli(there, "pull", "--session", id)).screen).toContain("nothing to do");
 
-  await writeFile(path.join(folder, "changes.patch"), (await cli(patched, "pull", "--session", id, "--patch")).stdout);
+  await writeFile(
+    path.join(folder, "changes.patch"),
+    (await cli(patched, "pull", "--session", id, "--patch")).stdout,
+  );
   await run("git", ["apply", "--unsafe-paths", "../changes.patch"], { cwd: patched });
   for (const file of ["a.txt", "both.txt", "docs/new.md", "src/run.sh"])
     expect(await text(patched, file)).toBe(await text(there, file));
@@ -142,7 +189,12 @@ it("changes what the presenter may change, through a kill, and comes home as a l
 });
 
 it("of a session of nobody's, and of a turn that changed nothing, is said in words", async () => {
-  const quiet = await on.client.start({ baseUrl: on.providers.baseUrl, agents: [{ id: "one", model: "editor" }] });
+  const quiet = await on.client.start({
+    baseUrl: on.providers.baseUrl,
+    agents: [{ id: "one", model: "editor" }],
+  });
   await on.client.ended(quiet.session_id, 20_000);
-  await expect(cli(folder, "pull", "--session", quiet.session_id)).rejects.toThrow("Turn 1 changed no context");
+  await expect(cli(folder, "pull", "--session", quiet.session_id)).rejects.toThrow(
+    "Turn 1 changed no context",
+  );
 });

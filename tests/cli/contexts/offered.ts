@@ -1,5 +1,11 @@
 import { hashOf } from "../../../cli/contexts/scan";
-import { type Context, contextFilePath, contextPath, turnChangeBlobPath, turnChangesPath } from "../../../src/protocol/contexts";
+import {
+  type Context,
+  contextFilePath,
+  contextPath,
+  turnChangeBlobPath,
+  turnChangesPath,
+} from "../../../src/protocol/contexts";
 import { SESSION } from "../../protocol/builders";
 
 /** What a service has to offer to `pull`, as its answers by path. */
@@ -34,7 +40,10 @@ export function withVersions(...versions: Files[]): Answers {
     answers[contextPath("site")] = ok(entry satisfies Context & { object: string });
     answers[`${contextPath("site")}?version=${versionOf(nth)}`] = ok(entry);
     for (const [file, text] of Object.entries(files))
-      answers[`${contextFilePath("site", file)}?version=${versionOf(nth)}`] = ok(text, "text/plain");
+      answers[`${contextFilePath("site", file)}?version=${versionOf(nth)}`] = ok(
+        text,
+        "text/plain",
+      );
   }
   return answers;
 }
@@ -47,8 +56,12 @@ export function withTurn(base: Files, changed: Readonly<Record<string, string | 
     hash: text === null ? null : hashOf(Buffer.from(text)),
     size: text?.length ?? 0,
   }));
-  answers[turnChangesPath(SESSION, 1)] = ok({ object: "list", data: [{ context: "site", base_version: versionOf(0), changes }] });
+  answers[turnChangesPath(SESSION, 1)] = ok({
+    object: "list",
+    data: [{ context: "site", base_version: versionOf(0), changes }],
+  });
   for (const text of Object.values(changed))
-    if (text !== null) answers[turnChangeBlobPath(SESSION, 1, hashOf(Buffer.from(text)))] = ok(text, "text/plain");
+    if (text !== null)
+      answers[turnChangeBlobPath(SESSION, 1, hashOf(Buffer.from(text)))] = ok(text, "text/plain");
   return answers;
 }

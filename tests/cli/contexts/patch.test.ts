@@ -1,13 +1,26 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync, existsSync, chmodSync } from "node:fs";
+import {
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  existsSync,
+  chmodSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { type Contents, patchOf } from "../../../cli/contexts/patch";
 
-const of = (text: string, executable = false): Contents => ({ bytes: new TextEncoder().encode(text), executable });
+const of = (text: string, executable = false): Contents => ({
+  bytes: new TextEncoder().encode(text),
+  executable,
+});
 const lines = (count: number, change = -1) =>
-  Array.from({ length: count }, (_, nth) => (nth === change ? "changed" : `line ${nth}`)).join("\n");
+  Array.from({ length: count }, (_, nth) => (nth === change ? "changed" : `line ${nth}`)).join(
+    "\n",
+  );
 
 it.each([
   { name: "a change in the middle", before: of(`${lines(40)}\n`), after: of(`${lines(40, 20)}\n`) },
@@ -29,7 +42,10 @@ it.each([
       input: patchOf("a file.txt", before, after) ?? "",
     });
     const found = existsSync(file)
-      ? { bytes: new Uint8Array(readFileSync(file)), executable: (statSync(file).mode & 0o100) !== 0 }
+      ? {
+          bytes: new Uint8Array(readFileSync(file)),
+          executable: (statSync(file).mode & 0o100) !== 0,
+        }
       : null;
     expect(found).toEqual(after);
   } finally {

@@ -16,7 +16,8 @@ const file = (name: string, text: string) => ({
 
 it("pull, where the version that the folder was last the same as was pruned, overwrites and deletes nothing", async () => {
   const folder = await mkdtemp(path.join(tmpdir(), "pruned-"));
-  for (const name of ["same", "differs", "deleted-there"]) await writeFile(path.join(folder, name), name);
+  for (const name of ["same", "differs", "deleted-there"])
+    await writeFile(path.join(folder, name), name);
   const context = {
     name: "site",
     version: VERSION("b"),
@@ -32,17 +33,32 @@ it("pull, where the version that the folder was last the same as was pruned, ove
     events: [],
     answers: {
       "/api/contexts/site": { status: 200, body: context },
-      [`${files}/made-there?${version}`]: { status: 200, type: "application/octet-stream", body: "new" },
+      [`${files}/made-there?${version}`]: {
+        status: 200,
+        type: "application/octet-stream",
+        body: "new",
+      },
     },
   });
   await writeLink(folder, { server: service.url, name: "site", version: VERSION("a") });
-  const pulled = await runAt({ cwd: folder }, "pull", "--server", service.url, "--apply", "--skip-conflicts");
-  expect(service.requests.map(({ path: asked }) => asked)).toContain(`/api/contexts/site?version=${VERSION("a")}`);
+  const pulled = await runAt(
+    { cwd: folder },
+    "pull",
+    "--server",
+    service.url,
+    "--apply",
+    "--skip-conflicts",
+  );
+  expect(service.requests.map(({ path: asked }) => asked)).toContain(
+    `/api/contexts/site?version=${VERSION("a")}`,
+  );
   expect([pulled.code, pulled.stdout]).toEqual([
     1,
     "conflict\tdiffers\tmade on both sides, with different contents\nwrite\tmade-there\n",
   ]);
-  expect(pulled.screen).toContain("no longer has the version that this folder was last the same as");
+  expect(pulled.screen).toContain(
+    "no longer has the version that this folder was last the same as",
+  );
   expect((await readdir(folder)).filter((name) => !name.startsWith("."))).toEqual([
     "deleted-there",
     "differs",

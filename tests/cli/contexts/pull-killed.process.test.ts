@@ -14,14 +14,29 @@ it("a pull killed between deleting a file and writing the folder in its place is
   const answers = withTurn({ a: "old", b: "b" }, { a: null, "a/x": "new", b: "better" });
   const held = turnChangeBlobPath(SESSION, 1, hashOf(Buffer.from("new")));
   await using service = await Service.start({ events: [], answers, hangs: [held] });
-  await Promise.all(Object.entries({ a: "old", b: "b" }).map(([file, text]) => writeFile(path.join(here, file), text)));
+  await Promise.all(
+    Object.entries({ a: "old", b: "b" }).map(([file, text]) =>
+      writeFile(path.join(here, file), text),
+    ),
+  );
   const pull = () => {
-    const args = ["pull", here, "--server", service.url, "--session", SESSION, "--turn", "1", "--apply"];
+    const args = [
+      "pull",
+      here,
+      "--server",
+      service.url,
+      "--session",
+      SESSION,
+      "--turn",
+      "1",
+      "--apply",
+    ];
     return new Ask(args);
   };
 
   const killed = pull();
-  while (!service.requests.some((request) => request.path === held)) await new Promise((resolve) => setTimeout(resolve, 20));
+  while (!service.requests.some((request) => request.path === held))
+    await new Promise((resolve) => setTimeout(resolve, 20));
   expect(await readdir(here)).toEqual(["b"]);
   killed.kill();
   expect(await killed.ended()).toBe(null);
@@ -29,9 +44,9 @@ it("a pull killed between deleting a file and writing the folder in its place is
   service.options.hangs = [];
   const next = pull();
   expect([await next.ended(), next.stdout]).toEqual([0, "write\ta/x\n"]);
-  expect([await readFile(path.join(here, "a/x"), "utf8"), await readFile(path.join(here, "b"), "utf8")]).toEqual([
-    "new",
-    "better",
-  ]);
+  expect([
+    await readFile(path.join(here, "a/x"), "utf8"),
+    await readFile(path.join(here, "b"), "utf8"),
+  ]).toEqual(["new", "better"]);
   await rm(here, { recursive: true });
 });

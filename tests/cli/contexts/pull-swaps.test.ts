@@ -22,7 +22,9 @@ afterEach(() => rm(here, { recursive: true, force: true }));
 /** A name with a final `/` is a folder with nothing in it. */
 async function fill(files: Files): Promise<void> {
   for (const [name, content] of Object.entries(files)) {
-    await mkdir(path.join(here, name.endsWith("/") ? name : path.dirname(name)), { recursive: true });
+    await mkdir(path.join(here, name.endsWith("/") ? name : path.dirname(name)), {
+      recursive: true,
+    });
     if (!name.endsWith("/")) await writeFile(path.join(here, name), content);
   }
 }
@@ -34,15 +36,30 @@ async function filesHere(at = ""): Promise<Files> {
     const file = path.posix.join(at, name);
     if (file === ".massgen-edge") continue;
     const isFolder = (await lstat(path.join(here, file))).isDirectory();
-    const below = isFolder ? await filesHere(file) : { [file]: await readFile(path.join(here, file), "utf8") };
-    Object.assign(found, isFolder && Object.keys(below).length === 0 ? { [`${file}/`]: "" } : below);
+    const below = isFolder
+      ? await filesHere(file)
+      : { [file]: await readFile(path.join(here, file), "utf8") };
+    Object.assign(
+      found,
+      isFolder && Object.keys(below).length === 0 ? { [`${file}/`]: "" } : below,
+    );
   }
   return found;
 }
 
 async function pull(answers: Answers, ...args: string[]) {
   await using service = await Service.start({ events: [], answers });
-  const ran = await runAt({ cwd: here }, "pull", "--server", service.url, "--session", SESSION, "--turn", "1", ...args);
+  const ran = await runAt(
+    { cwd: here },
+    "pull",
+    "--server",
+    service.url,
+    "--session",
+    SESSION,
+    "--turn",
+    "1",
+    ...args,
+  );
   return { ...ran, said: ran.screen.trimEnd() };
 }
 const refusal = (answers: Answers, ...args: string[]) =>
@@ -105,26 +122,38 @@ const SWAPS: Swap[] = [
 ];
 
 describe("where nothing was changed here, and there", () => {
-  it.each(SWAPS)("$name: that is no conflict, and nothing is done yet", async ({ base, turn, does, counts }) => {
-    await fill(base);
-    const [writes, deletes] = counts;
-    for (const args of [[], ["--dry-run"]]) {
-      const ran = await pull(withTurn(base, turn), ...args);
-      expect([ran.code, ran.stdout]).toEqual([0, does]);
-      expect(ran.said).toBe(sum(`${writes} to write, ${deletes} to delete, 0 conflicts. --apply does that.`));
-    }
-    expect(await filesHere()).toEqual(base);
-  });
+  it.each(SWAPS)(
+    "$name: that is no conflict, and nothing is done yet",
+    async ({ base, turn, does, counts }) => {
+      await fill(base);
+      const [writes, deletes] = counts;
+      for (const args of [[], ["--dry-run"]]) {
+        const ran = await pull(withTurn(base, turn), ...args);
+        expect([ran.code, ran.stdout]).toEqual([0, does]);
+        expect(ran.said).toBe(
+          sum(`${writes} to write, ${deletes} to delete, 0 conflicts. --apply does that.`),
+        );
+      }
+      expect(await filesHere()).toEqual(base);
+    },
+  );
 
-  it.each(SWAPS)("$name: so it is here then, and once more changes nothing", async ({ base, turn, does, counts, then }) => {
-    await fill(base);
-    const [writes, deletes] = counts;
-    const ran = await pull(withTurn(base, turn), "--apply");
-    expect([ran.code, ran.stdout, ran.said]).toEqual([0, does, sum(`${writes} written, ${deletes} deleted, 0 conflicts.`)]);
-    expect(await filesHere()).toEqual(then);
-    const again = await pull(withTurn(base, turn));
-    expect([again.code, again.stdout, again.said]).toEqual([0, "", sum("nothing to do.")]);
-  });
+  it.each(SWAPS)(
+    "$name: so it is here then, and once more changes nothing",
+    async ({ base, turn, does, counts, then }) => {
+      await fill(base);
+      const [writes, deletes] = counts;
+      const ran = await pull(withTurn(base, turn), "--apply");
+      expect([ran.code, ran.stdout, ran.said]).toEqual([
+        0,
+        does,
+        sum(`${writes} written, ${deletes} deleted, 0 conflicts.`),
+      ]);
+      expect(await filesHere()).toEqual(then);
+      const again = await pull(withTurn(base, turn));
+      expect([again.code, again.stdout, again.said]).toEqual([0, "", sum("nothing to do.")]);
+    },
+  );
 
   it.each(SWAPS)("$name: so it does by a newer version too", async ({ base, turn, then }) => {
     await fill(base);
@@ -137,11 +166,15 @@ describe("where nothing was changed here, and there", () => {
 
   it.each(SWAPS)("$name: so does git by the patch", async ({ base, turn, then }) => {
     const lines = (files: Record<string, string | null>) =>
-      Object.fromEntries(Object.entries(files).map(([file, text]) => [file, text === null ? null : `${text}\n`]));
+      Object.fromEntries(
+        Object.entries(files).map(([file, text]) => [file, text === null ? null : `${text}\n`]),
+      );
     await fill(lines(base) as Files);
     const patch = await pull(withTurn(lines(base) as Files, lines(turn)), "--patch");
     await writeFile(`${here}.patch`, patch.stdout);
-    await promisify(execFile)("git", ["apply", `${here}.patch`], { cwd: here }).finally(() => rm(`${here}.patch`));
+    await promisify(execFile)("git", ["apply", `${here}.patch`], { cwd: here }).finally(() =>
+      rm(`${here}.patch`),
+    );
     expect([patch.code, await filesHere()]).toEqual([0, lines(then)]);
   });
 });
@@ -149,11 +182,23 @@ describe("where nothing was changed here, and there", () => {
 describe("what a pull left here that broke off in between", () => {
   const [toFolder, toFile] = [SWAPS[1], SWAPS[3]];
   const rows = [
-    { name: "the file deleted, none of the folder written", swap: toFolder, left: { "z.txt": "z" } },
+    {
+      name: "the file deleted, none of the folder written",
+      swap: toFolder,
+      left: { "z.txt": "z" },
+    },
     { name: "the folder made, nothing in it", swap: toFolder, left: { "a/x/": "", "z.txt": "z" } },
-    { name: "one file of the folder written", swap: toFolder, left: { "a/x/y": "new", "z.txt": "better" } },
+    {
+      name: "one file of the folder written",
+      swap: toFolder,
+      left: { "a/x/y": "new", "z.txt": "better" },
+    },
     { name: "some of the folder deleted", swap: toFile, left: { "b/d/f/g": "g", "keep/b": "k" } },
-    { name: "all of the folder deleted, folders standing", swap: toFile, left: { "b/d/f/": "", "keep/b": "k" } },
+    {
+      name: "all of the folder deleted, folders standing",
+      swap: toFile,
+      left: { "b/d/f/": "", "keep/b": "k" },
+    },
     { name: "the folder deleted, the file not written", swap: toFile, left: { "keep/b": "k" } },
     { name: "all done, and not noted", swap: toFile, left: { b: "new", "keep/b": "k" } },
   ];
@@ -163,13 +208,19 @@ describe("what a pull left here that broke off in between", () => {
     expect([ran.code, await filesHere()]).toEqual([0, swap?.then]);
   });
 
-  it.each(SWAPS)("is all there where contents could not be had at first: $name", async ({ base, turn, then }) => {
-    await fill(base);
-    const answers = withTurn(base, turn);
-    const cut = Object.entries(answers).map(([key, value]) => [key, key.includes("/blobs/") ? { ...value, status: 404 } : value]);
-    expect(await refusal(Object.fromEntries(cut), "--apply")).not.toBe("");
-    expect([(await pull(answers, "--apply")).code, await filesHere()]).toEqual([0, then]);
-  });
+  it.each(SWAPS)(
+    "is all there where contents could not be had at first: $name",
+    async ({ base, turn, then }) => {
+      await fill(base);
+      const answers = withTurn(base, turn);
+      const cut = Object.entries(answers).map(([key, value]) => [
+        key,
+        key.includes("/blobs/") ? { ...value, status: 404 } : value,
+      ]);
+      expect(await refusal(Object.fromEntries(cut), "--apply")).not.toBe("");
+      expect([(await pull(answers, "--apply")).code, await filesHere()]).toEqual([0, then]);
+    },
+  );
 });
 
 describe("what was changed here is a conflict, and stays, whatever becomes a file or a folder there", () => {
@@ -206,7 +257,11 @@ describe("what was changed here is a conflict, and stays, whatever becomes a fil
     },
     {
       name: "a secret in the folder, deleted there",
-      swap: { ...folder, base: { ...folder?.base, "b/.env": "KEY=1" }, turn: { ...folder?.turn, "b/.env": null } },
+      swap: {
+        ...folder,
+        base: { ...folder?.base, "b/.env": "KEY=1" },
+        turn: { ...folder?.turn, "b/.env": null },
+      },
       mine: {},
       conflicts: { b: DIRTY },
       then: { "b/.env": "KEY=1", "keep/b": "k" },
@@ -249,7 +304,9 @@ describe("what was changed here is a conflict, and stays, whatever becomes a fil
       { path: "a", base: text, theirs: null, here: await inspect(here, "a") },
       { path: "b", base: null, theirs: text, here: await inspect(here, "b") },
     ]);
-    await expect(applySteps(here, steps, () => Promise.reject(new Error("no network")))).rejects.toThrow("no network");
+    await expect(
+      applySteps(here, steps, () => Promise.reject(new Error("no network"))),
+    ).rejects.toThrow("no network");
     expect(await filesHere()).toEqual({ a: "text" });
   });
 
@@ -273,7 +330,9 @@ describe("what was changed here is a conflict, and stays, whatever becomes a fil
     };
     const steps = planSteps(await Promise.all(triples));
     expect(steps.map(({ action }) => action)).toEqual(["write", "delete", "write"]);
-    await expect(applySteps(here, steps, fetching)).rejects.toThrow("b was changed meanwhile and stays as it is");
+    await expect(applySteps(here, steps, fetching)).rejects.toThrow(
+      "b was changed meanwhile and stays as it is",
+    );
     expect(await filesHere()).toEqual({ "a.txt": "c", "b/mine": "m" });
   });
 });

@@ -1,5 +1,15 @@
 import { randomBytes } from "node:crypto";
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -7,7 +17,12 @@ import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { hashOf } from "../../../cli/contexts/scan";
 import { ServiceProcess } from "../../../simulated/service/service-process";
-import { type ContextChanges, type Context, turnChangeBlobPath, turnChangesPath } from "../../../src/protocol/contexts";
+import {
+  type ContextChanges,
+  type Context,
+  turnChangeBlobPath,
+  turnChangesPath,
+} from "../../../src/protocol/contexts";
 import { LOCAL } from "../../e2e/support/local";
 import { SESSION } from "../../protocol/builders";
 import { runAt } from "../commands/terminal";
@@ -55,17 +70,33 @@ const failed = (cwd: string, ...args: string[]) =>
     () => "",
     (error: unknown) => (error instanceof Error ? error.message : ""),
   );
-const shown = async (): Promise<Context> => (await fetch(`${service.url}/api/contexts/${name}`)).json() as Promise<Context>;
+const shown = async (): Promise<Context> =>
+  (await fetch(`${service.url}/api/contexts/${name}`)).json() as Promise<Context>;
 
 describe("push and pull", () => {
   it("move a folder there and into another, byte by byte", async () => {
     const bytes = randomBytes(3_000_000);
-    await fill(here, { "bin/data": bytes, "src/run.sh": "#!/bin/sh\n", "empty.txt": "", ".env": "KEY=1", "copy/data": bytes });
+    await fill(here, {
+      "bin/data": bytes,
+      "src/run.sh": "#!/bin/sh\n",
+      "empty.txt": "",
+      ".env": "KEY=1",
+      "copy/data": bytes,
+    });
     await chmod(path.join(here, "src/run.sh"), 0o755);
     const pushed = await run(here, "push");
-    expect(pushed.stdout).toMatch(new RegExp(`^${name} is pushed: version \\w{26}, 4 files, 6000010 bytes\\.\n$`));
-    expect(pushed.screen).toBe("left out, may hold secrets: .env\n--include <pattern> sends what it names all the same.\n");
-    expect((await shown()).tree.map((file) => file.path)).toEqual(["bin/data", "copy/data", "empty.txt", "src/run.sh"]);
+    expect(pushed.stdout).toMatch(
+      new RegExp(`^${name} is pushed: version \\w{26}, 4 files, 6000010 bytes\\.\n$`),
+    );
+    expect(pushed.screen).toBe(
+      "left out, may hold secrets: .env\n--include <pattern> sends what it names all the same.\n",
+    );
+    expect((await shown()).tree.map((file) => file.path)).toEqual([
+      "bin/data",
+      "copy/data",
+      "empty.txt",
+      "src/run.sh",
+    ]);
 
     const asked = await run(there, "pull", "--name", name);
     expect([asked.code, asked.stdout.split("\n").length, await filesOf(there)]).toEqual([0, 5, []]);
@@ -99,11 +130,11 @@ describe("push and pull", () => {
 
     expect((await run(here, "pull", "--apply", "--skip-conflicts")).code).toBe(1);
     expect(await filesOf(here)).toEqual(["a.txt", "b.txt", "d.txt", "new.txt"]);
-    expect([await text(here, "a.txt"), await text(here, "b.txt"), await text(here, "d.txt")]).toEqual([
-      "theirs",
-      "mine",
-      "mine too",
-    ]);
+    expect([
+      await text(here, "a.txt"),
+      await text(here, "b.txt"),
+      await text(here, "d.txt"),
+    ]).toEqual(["theirs", "mine", "mine too"]);
     expect((await run(here, "push", "--force")).code).toBe(0);
   });
 
@@ -135,7 +166,10 @@ describe("push and pull", () => {
   it("move as many files as a context has, with long paths", async () => {
     const deep = `${"d".repeat(110)}/${"e".repeat(110)}`;
     await mkdir(path.join(here, deep), { recursive: true });
-    const names = Array.from({ length: 10_000 }, (_, one) => `${deep}/${String(one).padStart(8, "f")}`);
+    const names = Array.from(
+      { length: 10_000 },
+      (_, one) => `${deep}/${String(one).padStart(8, "f")}`,
+    );
     for (const file of names) await writeFile(path.join(here, file), "");
     expect((await run(here, "push")).stdout).toContain(`${name} is pushed: version `);
     expect((await shown()).tree.length).toBe(10_000);
@@ -144,17 +178,27 @@ describe("push and pull", () => {
   it("list what would go, without sending anything", async () => {
     await fill(here, { "a.txt": "x", "b.pem": "secret" });
     const ran = await run(here, "push", "--dry-run");
-    expect([ran.stdout, ran.screen]).toEqual(["a.txt\n", expect.stringContaining("left out, may hold secrets: b.pem")]);
+    expect([ran.stdout, ran.screen]).toEqual([
+      "a.txt\n",
+      expect.stringContaining("left out, may hold secrets: b.pem"),
+    ]);
     expect((await fetch(`${service.url}/api/contexts/${name}`)).status).toBe(404);
   });
 });
 
 /** The service with the change sets of turns in front of it. `lie`: what it sends instead of each blob. */
-async function withChanges(changes: ContextChanges[], blobs: readonly string[], lie?: string): Promise<Server> {
-  const contents = new Map(blobs.map((one) => [turnChangeBlobPath(SESSION, 2, hashOf(Buffer.from(one))), lie ?? one]));
+async function withChanges(
+  changes: ContextChanges[],
+  blobs: readonly string[],
+  lie?: string,
+): Promise<Server> {
+  const contents = new Map(
+    blobs.map((one) => [turnChangeBlobPath(SESSION, 2, hashOf(Buffer.from(one))), lie ?? one]),
+  );
   const server = createServer(async (request, response) => {
     const url = request.url ?? "";
-    if (url === turnChangesPath(SESSION, 2)) return response.end(JSON.stringify({ object: "list", data: changes }));
+    if (url === turnChangesPath(SESSION, 2))
+      return response.end(JSON.stringify({ object: "list", data: changes }));
     const content = contents.get(url);
     if (content !== undefined) return response.end(content);
     const answer = await fetch(new URL(url, service.url));
@@ -174,7 +218,17 @@ describe("pull of what a turn changed", () => {
   const pullTurn = async (server: Server, ...args: string[]) => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     try {
-      return await runAt({ cwd: here }, "pull", "--session", SESSION, "--turn", "2", "--server", url, ...args);
+      return await runAt(
+        { cwd: here },
+        "pull",
+        "--session",
+        SESSION,
+        "--turn",
+        "2",
+        "--server",
+        url,
+        ...args,
+      );
     } finally {
       server.closeAllConnections();
       server.close();
@@ -187,7 +241,12 @@ describe("pull of what a turn changed", () => {
     const { version } = await shown();
     await fill(here, { "c.txt": "mine" });
     await run(here, "push");
-    const changes = [change("a.txt", "better"), change("b.txt", null), change("new/d.txt", "d"), change("c.txt", "theirs")];
+    const changes = [
+      change("a.txt", "better"),
+      change("b.txt", null),
+      change("new/d.txt", "d"),
+      change("c.txt", "theirs"),
+    ];
     const set = { context: name, base_version: version, changes };
     const blobs = ["better", "d", "theirs"];
     const asked = await pullTurn(await withChanges([set], blobs));
@@ -210,17 +269,25 @@ describe("pull of what a turn changed", () => {
   ])("never writes $path, whatever the service says", async ({ path: bad, why }) => {
     await fill(here, { "a.txt": "a" });
     await run(here, "push");
-    const set = { context: name, base_version: (await shown()).version, changes: [change(bad, "x")] };
-    expect((await pullTurn(await withChanges([set], ["x"]), "--apply", "--skip-conflicts")).stdout).toBe(
-      `conflict\t${bad}\t${why}\n`,
-    );
+    const set = {
+      context: name,
+      base_version: (await shown()).version,
+      changes: [change(bad, "x")],
+    };
+    expect(
+      (await pullTurn(await withChanges([set], ["x"]), "--apply", "--skip-conflicts")).stdout,
+    ).toBe(`conflict\t${bad}\t${why}\n`);
     expect(await filesOf(here)).toEqual(["a.txt"]);
   });
 
   it("writes nothing of contents that are not those it was told", async () => {
     await fill(here, { "a.txt": "a" });
     await run(here, "push");
-    const set = { context: name, base_version: (await shown()).version, changes: [change("a.txt", "better")] };
+    const set = {
+      context: name,
+      base_version: (await shown()).version,
+      changes: [change("a.txt", "better")],
+    };
     const server = await withChanges([set], ["better"], "worse!");
     await expect(pullTurn(server, "--apply")).rejects.toThrow("sent other contents than it said");
     expect(await text(here, "a.txt")).toBe("a");

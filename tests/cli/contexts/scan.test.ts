@@ -18,7 +18,10 @@ async function fill(files: Record<string, string | Uint8Array>): Promise<void> {
 }
 const scanned = async (includes: string[] = [], at = "") => {
   const { files, leftOut } = await scan(path.join(root, at), includes);
-  return { goes: files.map((file) => file.path), stays: Object.fromEntries(leftOut.map((one) => [one.path, one.reason])) };
+  return {
+    goes: files.map((file) => file.path),
+    stays: Object.fromEntries(leftOut.map((one) => [one.path, one.reason])),
+  };
 };
 
 describe("what of a folder goes", () => {
@@ -73,7 +76,10 @@ describe("what of a folder goes", () => {
     async (name) => {
       await fill({ [name]: "x", "a.txt": "x" });
       const { goes, stays } = await scanned();
-      expect([goes, Object.values(stays)]).toEqual([["a.txt"], ["a name that other systems do not take"]]);
+      expect([goes, Object.values(stays)]).toEqual([
+        ["a.txt"],
+        ["a name that other systems do not take"],
+      ]);
     },
   );
 
@@ -97,7 +103,10 @@ describe("what of a folder goes", () => {
     { file: ".npmrc", text: "//packages.example.org/:_authToken=npm_abc" },
     { file: ".yarnrc.yml", text: "npmAuthToken: abc" },
     { file: ".yarnrc.yml", text: 'npmAuthIdent: "user:password"' },
-    { file: "pip.conf", text: "[global]\nindex-url = https://user:password@packages.example.org/simple" },
+    {
+      file: "pip.conf",
+      text: "[global]\nindex-url = https://user:password@packages.example.org/simple",
+    },
     { file: "pip.conf", text: "[global]\nindex-url = https://ghp_abc@packages.example.org/simple" },
   ])("is no $file with a token: $text", async ({ file, text }) => {
     await fill({ [file]: text });
@@ -105,7 +114,10 @@ describe("what of a folder goes", () => {
   });
 
   it.each([
-    { file: ".npmrc", text: "save-exact=true\n@scope:registry=https://packages.example.org/@scope/" },
+    {
+      file: ".npmrc",
+      text: "save-exact=true\n@scope:registry=https://packages.example.org/@scope/",
+    },
     { file: ".yarnrc.yml", text: 'npmRegistryServer: "https://packages.example.org"' },
     { file: "pip.conf", text: "[global]\nindex-url = https://packages.example.org/simple" },
   ])("may be a $file without a token: $text", async ({ file, text }) => {
@@ -126,7 +138,14 @@ describe("what of a folder goes", () => {
       "local.txt": "",
     });
     const { goes, stays } = await scanned();
-    expect(goes).toEqual([".gitignore", "keep.log", "local.txt", "src/.gitignore", "src/b.log", "src/dist/y.js"]);
+    expect(goes).toEqual([
+      ".gitignore",
+      "keep.log",
+      "local.txt",
+      "src/.gitignore",
+      "src/b.log",
+      "src/dist/y.js",
+    ]);
     expect(stays).toEqual({
       "a.log": "ignored by git",
       "dist/": "ignored by git",
@@ -135,7 +154,12 @@ describe("what of a folder goes", () => {
   });
 
   it("is what is ignored all the same, where --include names it", async () => {
-    await fill({ ".gitignore": "dist/\n", "dist/a.js": "", "dist/b.js": "", "node_modules/x/index.js": "" });
+    await fill({
+      ".gitignore": "dist/\n",
+      "dist/a.js": "",
+      "dist/b.js": "",
+      "node_modules/x/index.js": "",
+    });
     expect((await scanned(["dist/a.js"])).goes).toEqual([".gitignore", "dist/a.js"]);
     expect((await scanned(["dist/"])).goes).toEqual([".gitignore", "dist/a.js", "dist/b.js"]);
   });
@@ -147,15 +171,22 @@ describe("what of a folder goes", () => {
     { include: "generated/", goes: HARMLESS, named: SECRET },
     { include: "generated/.env", goes: ["generated/.env"], named: ["generated/.aws/"] },
     { include: "generated/**", goes: [...SECRET, ...HARMLESS].sort(), named: [] },
-  ])("is a secret only where --include matches its file, not a folder above it: $include", async ({ include, goes, named }) => {
-    await fill({
-      ".gitignore": "generated/*\n",
-      ...Object.fromEntries([...SECRET, ...HARMLESS].map((name) => [name, "//packages.example.org/:_authToken=abc"])),
-    });
-    const ran = await scanned([include]);
-    expect(ran.goes).toEqual([".gitignore", ...goes]);
-    expect(Object.keys(ran.stays).filter((name) => ran.stays[name] === "may hold secrets")).toEqual(named);
-  });
+  ])(
+    "is a secret only where --include matches its file, not a folder above it: $include",
+    async ({ include, goes, named }) => {
+      await fill({
+        ".gitignore": "generated/*\n",
+        ...Object.fromEntries(
+          [...SECRET, ...HARMLESS].map((name) => [name, "//packages.example.org/:_authToken=abc"]),
+        ),
+      });
+      const ran = await scanned([include]);
+      expect(ran.goes).toEqual([".gitignore", ...goes]);
+      expect(
+        Object.keys(ran.stays).filter((name) => ran.stays[name] === "may hold secrets"),
+      ).toEqual(named);
+    },
+  );
 
   it("is nothing that a repository around it ignores", async () => {
     await fill({
@@ -180,23 +211,37 @@ describe("what of a folder goes", () => {
     });
     expect(await scanned([], "app")).toEqual({
       goes: [".gitignore", "kept.log", "sub/only.txt"],
-      stays: { "a.log": "ignored by git", "notes/": "ignored by git", "only.txt": "ignored by git" },
+      stays: {
+        "a.log": "ignored by git",
+        "notes/": "ignored by git",
+        "only.txt": "ignored by git",
+      },
     });
   });
 
   it.each([
-    { kind: "worktree", own: ".repo/worktrees/side", shared: { ".repo/worktrees/side/commondir": "../..\n" } },
+    {
+      kind: "worktree",
+      own: ".repo/worktrees/side",
+      shared: { ".repo/worktrees/side/commondir": "../..\n" },
+    },
     { kind: "submodule", own: ".repo", shared: {} },
-  ])("is nothing that the repository of a $kind excludes, which lies elsewhere", async ({ own, shared }) => {
-    await fill({
-      ...shared,
-      ".repo/info/exclude": "*.log\n",
-      "tree/.git": `gitdir: ../${own}\n`,
-      "tree/a.log": "",
-      "tree/b.txt": "",
-    });
-    expect(await scanned([], "tree")).toEqual({ goes: ["b.txt"], stays: { "a.log": "ignored by git" } });
-  });
+  ])(
+    "is nothing that the repository of a $kind excludes, which lies elsewhere",
+    async ({ own, shared }) => {
+      await fill({
+        ...shared,
+        ".repo/info/exclude": "*.log\n",
+        "tree/.git": `gitdir: ../${own}\n`,
+        "tree/a.log": "",
+        "tree/b.txt": "",
+      });
+      expect(await scanned([], "tree")).toEqual({
+        goes: ["b.txt"],
+        stays: { "a.log": "ignored by git" },
+      });
+    },
+  );
 
   it("is never .git, even if asked for", async () => {
     await fill({ ".git/config": "", "sub/.git/hooks/x": "", "a.txt": "" });
@@ -207,7 +252,10 @@ describe("what of a folder goes", () => {
     await fill({ "a.txt": "x", "dir/b.txt": "y" });
     await symlink("/etc/passwd", path.join(root, "out"));
     await symlink("dir", path.join(root, "into"));
-    expect(await scanned(["out", "into/"])).toEqual({ goes: ["a.txt", "dir/b.txt"], stays: { out: "a link", into: "a link" } });
+    expect(await scanned(["out", "into/"])).toEqual({
+      goes: ["a.txt", "dir/b.txt"],
+      stays: { out: "a link", into: "a link" },
+    });
   });
 
   it("is no file that is too large, and no folder with too many", async () => {

@@ -21,7 +21,13 @@ const ROWS: Row[] = [
   { name: "changed on both sides alike", base: A, theirs: B, here: B, does: "nothing" },
   { name: "made on both sides alike", base: null, theirs: B, here: B, does: "nothing" },
   { name: "deleted on both sides", base: A, theirs: null, here: null, does: "nothing" },
-  { name: "changed on both sides otherwise", base: A, theirs: B, here: C, does: "conflict: changed on both sides" },
+  {
+    name: "changed on both sides otherwise",
+    base: A,
+    theirs: B,
+    here: C,
+    does: "conflict: changed on both sides",
+  },
   {
     name: "made on both sides otherwise",
     base: null,
@@ -29,9 +35,27 @@ const ROWS: Row[] = [
     here: C,
     does: "conflict: made on both sides, with different contents",
   },
-  { name: "changed there, deleted here", base: A, theirs: B, here: null, does: "conflict: deleted here, changed there" },
-  { name: "deleted there, changed here", base: A, theirs: null, here: C, does: "conflict: changed here, deleted there" },
-  { name: "changed there, a link here", base: A, theirs: B, here: LINK, does: "conflict: is a link here" },
+  {
+    name: "changed there, deleted here",
+    base: A,
+    theirs: B,
+    here: null,
+    does: "conflict: deleted here, changed there",
+  },
+  {
+    name: "deleted there, changed here",
+    base: A,
+    theirs: null,
+    here: C,
+    does: "conflict: changed here, deleted there",
+  },
+  {
+    name: "changed there, a link here",
+    base: A,
+    theirs: B,
+    here: LINK,
+    does: "conflict: is a link here",
+  },
   { name: "untouched there, a link here", base: A, theirs: A, here: LINK, does: "nothing" },
   { name: "made executable there", base: A, theirs: A_RUNS, here: A, does: "write, executable" },
   { name: "made executable on both sides", base: A, theirs: A_RUNS, here: A_RUNS, does: "nothing" },
@@ -42,11 +66,41 @@ const ROWS: Row[] = [
     here: C,
     does: "conflict: changed on both sides",
   },
-  { name: "changed there, made executable here", base: A, theirs: B, here: A_RUNS, does: "write, executable" },
-  { name: "changed there, no longer executable here", base: A_RUNS, theirs: B_RUNS, here: A, does: "write" },
-  { name: "changed and made executable there", base: A, theirs: B_RUNS, here: A, does: "write, executable" },
-  { name: "changed there and no longer executable", base: A_RUNS, theirs: B, here: A_RUNS, does: "write" },
-  { name: "executable there, new", base: null, theirs: B_RUNS, here: null, does: "write, executable" },
+  {
+    name: "changed there, made executable here",
+    base: A,
+    theirs: B,
+    here: A_RUNS,
+    does: "write, executable",
+  },
+  {
+    name: "changed there, no longer executable here",
+    base: A_RUNS,
+    theirs: B_RUNS,
+    here: A,
+    does: "write",
+  },
+  {
+    name: "changed and made executable there",
+    base: A,
+    theirs: B_RUNS,
+    here: A,
+    does: "write, executable",
+  },
+  {
+    name: "changed there and no longer executable",
+    base: A_RUNS,
+    theirs: B,
+    here: A_RUNS,
+    does: "write",
+  },
+  {
+    name: "executable there, new",
+    base: null,
+    theirs: B_RUNS,
+    here: null,
+    does: "write, executable",
+  },
 ];
 
 function said(step: Step | undefined): string {
@@ -69,7 +123,8 @@ describe("a file that is", () => {
         const isOnlyHere = here !== null && here.hash !== base?.hash && here.hash !== theirs?.hash;
         if (isOnlyHere) expect(["conflict", undefined]).toContain(step?.action);
         const isAsBefore = base !== null && base.executable === theirs?.executable;
-        if (step?.action === "write" && isAsBefore) expect(step.to.executable).toBe(here?.executable);
+        if (step?.action === "write" && isAsBefore)
+          expect(step.to.executable).toBe(here?.executable);
       }),
     );
   });

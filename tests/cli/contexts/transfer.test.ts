@@ -14,7 +14,10 @@ async function serving(answers: readonly { status: number; retryAfter?: string; 
     for await (const piece of request) body += String(piece);
     const { status, retryAfter, body: answer } = answers[sent.length] ?? { status: 500, body: {} };
     sent.push(body);
-    response.writeHead(status, { "content-type": "application/json", ...(retryAfter ? { "retry-after": retryAfter } : {}) });
+    response.writeHead(status, {
+      "content-type": "application/json",
+      ...(retryAfter ? { "retry-after": retryAfter } : {}),
+    });
     response.end(JSON.stringify(answer));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -25,7 +28,11 @@ async function serving(answers: readonly { status: number; retryAfter?: string; 
 
 const busy = { title: "uploads busy", status: 503, detail: "Send it again.", code: "uploads_busy" };
 const stored = { status: 200, body: { stored: 1 } };
-const call = { method: "PUT", path: "/api/contexts/site/blobs", body: { type: "application/x-tar", bytes: "a tar" } } as const;
+const call = {
+  method: "PUT",
+  path: "/api/contexts/site/blobs",
+  body: { type: "application/x-tar", bytes: "a tar" },
+} as const;
 const schema = z.object({ stored: z.number() });
 
 it("blobs that find the service full of uploads are sent again, as often as it asks", async () => {

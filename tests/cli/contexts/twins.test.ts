@@ -90,7 +90,9 @@ describe("on a disk that takes names in any case for one file, one that is", () 
     },
   ];
   it.each(rows)("$name", ({ changes, here, does }) => {
-    const steps = planSteps(mergeTwins(changes, twinsAmong(changes)).map((change) => ({ ...change, here })));
+    const steps = planSteps(
+      mergeTwins(changes, twinsAmong(changes)).map((change) => ({ ...change, here })),
+    );
     const said = steps.map((step) => {
       if (step.action === "rename") return `rename ${step.path}, which was ${step.was}`;
       return `${step.action} ${step.path}${step.action === "conflict" ? `: ${step.why}` : ""}`;
@@ -109,7 +111,8 @@ describe("two names that differ in case", () => {
   beforeEach(async () => {
     here = await mkdtemp(path.join(tmpdir(), "twins-"));
     for (const folder of ["Docs", "docs", "Only"]) await mkdir(path.join(here, folder));
-    for (const name of ["Readme.md", "two", "TWO", "Docs/a.md", "Only/a.md"]) await writeFile(path.join(here, name), name);
+    for (const name of ["Readme.md", "two", "TWO", "Docs/a.md", "Only/a.md"])
+      await writeFile(path.join(here, name), name);
     // Two names of one file, as a disk has them that tells no case apart.
     await link(path.join(here, "Readme.md"), path.join(here, "README.md"));
     await link(path.join(here, "Docs/a.md"), path.join(here, "docs/a.md"));

@@ -25,7 +25,12 @@ describe("a file that is written whole", () => {
     { name: "may be written by its group as before", was: 0o664, executable: false, is: 0o664 },
     { name: "may be run by its owner alone as before", was: 0o744, executable: true, is: 0o744 },
     { name: "may be run by nobody any more", was: 0o755, executable: false, is: 0o644 },
-    { name: "runs as whoever starts it, whatever it was", was: 0o4755, executable: true, is: 0o755 },
+    {
+      name: "runs as whoever starts it, whatever it was",
+      was: 0o4755,
+      executable: true,
+      is: 0o755,
+    },
     { name: "is like all new files where there was none", was: null, executable: false, is: NEW },
     { name: "may be run where there was none", was: null, executable: true, is: NEW_RUNS },
   ])("$name", async ({ was, executable, is }) => {
@@ -35,11 +40,11 @@ describe("a file that is written whole", () => {
       await chmod(file, was);
     }
     await writeWhole(file, Buffer.from("new"), executable);
-    expect([octal((await stat(file)).mode), await readFile(file, "utf8"), await readdir(path.dirname(file))]).toEqual([
-      octal(is),
-      "new",
-      ["run.sh"],
-    ]);
+    expect([
+      octal((await stat(file)).mode),
+      await readFile(file, "utf8"),
+      await readdir(path.dirname(file)),
+    ]).toEqual([octal(is), "new", ["run.sh"]]);
   });
 
   it("is not written where a folder lies, and leaves nothing behind", async () => {

@@ -15,8 +15,16 @@ const ROWS: readonly Row[] = [
   { name: "an array", calls: [answering('["Water"]')], decides: false },
   { name: "a key twice", calls: [answering('{"content":"one","content":"two"}')], decides: true },
   { name: "__proto__", calls: [answering('{"__proto__":{"content":"x"}}')], decides: false },
-  { name: "a string of 1 MB", calls: [answering(JSON.stringify({ content: "x".repeat(1_000_000) }))], decides: false },
-  { name: "of an unknown tool", calls: [{ id: "id_a", name: "launch_missiles", text: "{}" }], decides: false },
+  {
+    name: "a string of 1 MB",
+    calls: [answering(JSON.stringify({ content: "x".repeat(1_000_000) }))],
+    decides: false,
+  },
+  {
+    name: "of an unknown tool",
+    calls: [{ id: "id_a", name: "launch_missiles", text: "{}" }],
+    decides: false,
+  },
   {
     name: "two calls with the same id",
     calls: [answering('{"content":"one"}'), { ...answering("{}"), name: "vote" }],
@@ -41,12 +49,18 @@ export function describeBrokenArguments(wire: Wire): void {
           { items, text: "", stopReason: "tool_calls", usage: null },
           { purpose: "coordination", ownTools: ["read_file"] },
         );
-        expect(reply.decisions.some((decision) => decision.name === "new_answer")).toBe(decides && heard.error === undefined);
+        expect(reply.decisions.some((decision) => decision.name === "new_answer")).toBe(
+          decides && heard.error === undefined,
+        );
         const ids = items.flatMap((item) => (item.type === "tool_call" ? [item.id] : []));
         expect(new Set(ids).size).toBe(ids.length);
         expect(Object.hasOwn(Object.prototype, "content")).toBe(false);
         const outcome =
-          heard.error !== undefined ? "failed" : reply.decisions.some(({ name: one }) => one === "invalid") ? "refused" : "read";
+          heard.error !== undefined
+            ? "failed"
+            : reply.decisions.some(({ name: one }) => one === "invalid")
+              ? "refused"
+              : "read";
         task.meta.faults = [{ fault: `tool JSON: ${name}`, format: wire.name, outcome, count: 1 }];
       },
     );
@@ -55,11 +69,17 @@ export function describeBrokenArguments(wire: Wire): void {
 
 /** The recorded frames of such calls, with the arguments as text or as JSON, whichever the format has. */
 function framesOf(wire: Wire, calls: Row["calls"]): string {
-  const marked = calls.map(({ id, name }, n) => ({ id, name, pieces: [JSON.stringify({ mark: `${MARK}-${n}` })] }));
+  const marked = calls.map(({ id, name }, n) => ({
+    id,
+    name,
+    pieces: [JSON.stringify({ mark: `${MARK}-${n}` })],
+  }));
   const frames = wire.encode({ calls: marked, stop: "tool_calls" }).join("");
   return calls.reduce((text, call, n) => {
     const args = JSON.stringify({ mark: `${MARK}-${n}` });
     const inText = JSON.stringify(args).slice(1, -1);
-    return text.replaceAll(inText, JSON.stringify(call.text).slice(1, -1)).replaceAll(args, call.text === "" ? "{}" : call.text);
+    return text
+      .replaceAll(inText, JSON.stringify(call.text).slice(1, -1))
+      .replaceAll(args, call.text === "" ? "{}" : call.text);
   }, frames);
 }

@@ -33,7 +33,10 @@ export type FaultServer = {
 
 const COMMENT_EVERY_MS = 200;
 
-export async function startFaultServer(upstream: string, planOf: (model: string) => Plan | undefined): Promise<FaultServer> {
+export async function startFaultServer(
+  upstream: string,
+  planOf: (model: string) => Plan | undefined,
+): Promise<FaultServer> {
   const calls = new Map<string, number>();
   const strikes = new Map<string, number>();
   const handle = async (req: IncomingMessage, res: ServerResponse) => {
@@ -44,7 +47,12 @@ export async function startFaultServer(upstream: string, planOf: (model: string)
     const plan = planOf(model);
     const ask = () => forward(`${upstream}${req.url}`, req, body);
     if (!plan || !isHit(plan, earlier)) return passOn(res, await ask());
-    await breakReply({ res, fault: plan.fault, ask, struck: () => strikes.set(model, (strikes.get(model) ?? 0) + 1) });
+    await breakReply({
+      res,
+      fault: plan.fault,
+      ask,
+      struck: () => strikes.set(model, (strikes.get(model) ?? 0) + 1),
+    });
   };
   const server = createServer((req, res) => void handle(req, res).catch(() => res.destroy()));
   server.keepAliveTimeout = 0; // to close what is idle could break a call that begins at that moment
@@ -63,7 +71,8 @@ export async function startFaultServer(upstream: string, planOf: (model: string)
   };
 }
 
-const isHit = ({ calls, after = 0 }: Plan, earlier: number): boolean => earlier >= after && earlier < after + calls;
+const isHit = ({ calls, after = 0 }: Plan, earlier: number): boolean =>
+  earlier >= after && earlier < after + calls;
 
 /** One format names the model in its path, the others in the body. */
 function modelOf(path: string, body: string): string {
@@ -73,13 +82,25 @@ function modelOf(path: string, body: string): string {
 }
 
 function forward(url: string, { headers }: IncomingMessage, body: string): Promise<Response> {
-  const kept = ["content-type", "authorization", "x-api-key", "x-goog-api-key", "anthropic-version", "anthropic-beta", "accept"];
-  const sent = kept.flatMap((name): [string, string][] => (headers[name] === undefined ? [] : [[name, String(headers[name])]]));
+  const kept = [
+    "content-type",
+    "authorization",
+    "x-api-key",
+    "x-goog-api-key",
+    "anthropic-version",
+    "anthropic-beta",
+    "accept",
+  ];
+  const sent = kept.flatMap((name): [string, string][] =>
+    headers[name] === undefined ? [] : [[name, String(headers[name])]],
+  );
   return fetch(url, { method: "POST", headers: Object.fromEntries(sent), body });
 }
 
 async function passOn(res: ServerResponse, reply: Response): Promise<void> {
-  res.writeHead(reply.status, { "content-type": reply.headers.get("content-type") ?? "application/json" });
+  res.writeHead(reply.status, {
+    "content-type": reply.headers.get("content-type") ?? "application/json",
+  });
   for await (const chunk of reply.body ?? []) res.write(chunk);
   res.end();
 }
@@ -88,14 +109,21 @@ async function passOn(res: ServerResponse, reply: Response): Promise<void> {
 export const arrivesOtherwise = (whole: Buffer, chunks: readonly Buffer[]): boolean =>
   chunks.length > 1 || !Buffer.concat(chunks).equals(whole);
 
-type Broken = { res: ServerResponse; fault: WireFault; ask: () => Promise<Response>; struck: () => void };
+type Broken = {
+  res: ServerResponse;
+  fault: WireFault;
+  ask: () => Promise<Response>;
+  struck: () => void;
+};
 
 /** Tells that it struck before it writes: a reader that leaves in the middle was struck, too. */
 async function breakReply({ res, fault, ask, struck }: Broken): Promise<void> {
   if (fault.kind === "mute") return struck();
   if (fault.kind === "answer") {
     struck();
-    res.writeHead(fault.status, { "content-type": "application/json", ...fault.headers }).end(fault.body);
+    res
+      .writeHead(fault.status, { "content-type": "application/json", ...fault.headers })
+      .end(fault.body);
     return;
   }
   const whole = Buffer.from(await (await ask()).arrayBuffer());

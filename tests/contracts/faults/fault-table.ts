@@ -13,7 +13,9 @@ declare module "vitest" {
 /** Prints, after a run that held tests of provider faults, what came of each fault in each format, and how often. */
 export const faultTable: Reporter = {
   onTestRunEnd(modules) {
-    const outcomes = modules.flatMap((module) => [...module.children.allTests()]).flatMap((test) => test.meta().faults ?? []);
+    const outcomes = modules
+      .flatMap((module) => [...module.children.allTests()])
+      .flatMap((test) => test.meta().faults ?? []);
     if (outcomes.length > 0) process.stdout.write(`\n${drawFaults(outcomes)}\n`);
   },
 };
@@ -24,22 +26,33 @@ export function drawFaults(outcomes: readonly FaultOutcome[]): string {
   const faults = [...new Set(outcomes.map(({ fault }) => fault))];
   const rows = faults.map((fault) => [
     fault,
-    ...formats.map((format) => cellOf(outcomes.filter((one) => one.fault === fault && one.format === format))),
+    ...formats.map((format) =>
+      cellOf(outcomes.filter((one) => one.fault === fault && one.format === format)),
+    ),
   ]);
   const total = outcomes.reduce((sum, { count }) => sum + count, 0);
-  return [`Provider faults, outcomes of ${total} replies and runs:`, ...aligned([["fault", ...formats], ...rows])].join("\n");
+  return [
+    `Provider faults, outcomes of ${total} replies and runs:`,
+    ...aligned([["fault", ...formats], ...rows]),
+  ].join("\n");
 }
 
 function cellOf(cells: readonly FaultOutcome[]): string {
   const counts = new Map<string, number>();
   for (const { outcome, count } of cells) counts.set(outcome, (counts.get(outcome) ?? 0) + count);
   if (counts.size === 0) return "–";
-  const sorted = [...counts].sort(([one, first], [other, second]) => second - first || one.localeCompare(other));
-  return sorted.map(([outcome, count]) => (count === 1 ? outcome : `${outcome} ${count}`)).join(", ");
+  const sorted = [...counts].sort(
+    ([one, first], [other, second]) => second - first || one.localeCompare(other),
+  );
+  return sorted
+    .map(([outcome, count]) => (count === 1 ? outcome : `${outcome} ${count}`))
+    .join(", ");
 }
 
 function aligned(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  );
   return rows.map((row) =>
     row
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))

@@ -1,6 +1,11 @@
 import { toReply, uniqueCallIds, takenCallIds } from "../../../src/agents/reply";
 import { toMessages } from "../../../src/agents/conversation";
-import { type Message, type ModelEvent, type ModelRequest, ProviderError } from "../../../src/providers/provider";
+import {
+  type Message,
+  type ModelEvent,
+  type ModelRequest,
+  ProviderError,
+} from "../../../src/providers/provider";
 import { SYSTEM_TIMERS, withTimeLimits } from "../../../src/providers/time-limits";
 import { endpointAt } from "../../fakes/endpoint";
 import { collect, KEY, REQUEST } from "../contract-support";
@@ -21,7 +26,12 @@ export type Heard = {
   taken: number;
 };
 
-export type Arriving = { chunks: readonly Uint8Array[]; ending: Ending; headers?: Record<string, string>; status?: number };
+export type Arriving = {
+  chunks: readonly Uint8Array[];
+  ending: Ending;
+  headers?: Record<string, string>;
+  status?: number;
+};
 
 /** Longer than a finished reply is waited for to close, shorter than a test. */
 const LIMITS = { firstByteMs: 5_000, idleMs: 5_000, totalMs: 20_000 };
@@ -36,7 +46,11 @@ export const ASKED: ModelRequest = {
   })),
 };
 
-export async function hear(wire: Wire, arriving: Arriving, change: Partial<ModelRequest> = {}): Promise<Heard> {
+export async function hear(
+  wire: Wire,
+  arriving: Arriving,
+  change: Partial<ModelRequest> = {},
+): Promise<Heard> {
   const source = connection(arriving);
   OPEN.add(source);
   const { status = 200, headers = SSE_HEADERS } = arriving;
@@ -45,14 +59,19 @@ export async function hear(wire: Wire, arriving: Arriving, change: Partial<Model
     return new Response(source.body, { status, headers });
   };
   const provider = withTimeLimits(
-    wire.create(endpointAt(`https://provider.test${wire.basePath}`, { apiKey: KEY, fetch: answer })),
+    wire.create(
+      endpointAt(`https://provider.test${wire.basePath}`, { apiKey: KEY, fetch: answer }),
+    ),
     LIMITS,
     SYSTEM_TIMERS,
   );
   const request = { ...ASKED, hostedTools: offered(wire), ...change };
   const late = Promise.withResolvers<null>();
   const timer = setTimeout(() => late.resolve(null), SETTLES_WITHIN_MS);
-  const heard = await Promise.race([collect(provider.stream(request, new AbortController().signal)), late.promise]);
+  const heard = await Promise.race([
+    collect(provider.stream(request, new AbortController().signal)),
+    late.promise,
+  ]);
   clearTimeout(timer);
   OPEN.delete(source);
   const { released, taken } = source.state();
@@ -107,8 +126,12 @@ export async function problemsOf(wire: Wire, heard: Heard): Promise<string[]> {
   return [
     ...(hung ? ["it hung"] : []),
     ...(released ? [] : ["the connection was left open"]),
-    ...(hung || (error === undefined) === (stops.length === 1) ? [] : [`it gave ${stops.length} ends and ${String(error)}`]),
-    ...(stops.length === 0 || events.at(-1)?.type === "stop" ? [] : ["something came after the end"]),
+    ...(hung || (error === undefined) === (stops.length === 1)
+      ? []
+      : [`it gave ${stops.length} ends and ${String(error)}`]),
+    ...(stops.length === 0 || events.at(-1)?.type === "stop"
+      ? []
+      : ["something came after the end"]),
     ...(error === undefined ? [] : problemsOfError(error)),
     ...(error === undefined ? await problemsAfter(wire, events) : []),
   ];
@@ -148,7 +171,9 @@ async function bodyOf(wire: Wire, messages: Message[]): Promise<unknown> {
     sent = JSON.parse(await new Request(input, init).text());
     return new Response("{}", { status: 500 });
   };
-  const provider = wire.create(endpointAt(`https://provider.test${wire.basePath}`, { apiKey: KEY, fetch: take }));
+  const provider = wire.create(
+    endpointAt(`https://provider.test${wire.basePath}`, { apiKey: KEY, fetch: take }),
+  );
   await collect(provider.stream({ ...ASKED, messages }, new AbortController().signal));
   return sent;
 }

@@ -50,7 +50,11 @@ export function mutate({ frames, foreign }: Source, seed: number): Mutated {
   const stream = { parts: frames.map((frame) => Buffer.from(frame)), chance, foreign };
   const harmless = chance.is(0.2);
   const changes: Change[] = [];
-  for (let left = chance.weighted({ one: 6, two: 3, three: 1 }) === "one" ? 1 : chance.int(2, 3); left > 0; left -= 1) {
+  for (
+    let left = chance.weighted({ one: 6, two: 3, three: 1 }) === "one" ? 1 : chance.int(2, 3);
+    left > 0;
+    left -= 1
+  ) {
     const change = harmless ? chance.pick(keysOf(HARMLESS)) : chance.pick(keysOf(HARMFUL));
     if (changes.includes(change)) continue;
     changes.push(change);
@@ -138,13 +142,15 @@ function insertEvent({ parts, chance, foreign }: Stream): void {
 
 function comments({ parts, chance }: Stream): void {
   for (let at = parts.length; at >= 0; at -= 1) {
-    if (chance.is(0.3)) parts.splice(at, 0, Buffer.from(chance.pick([": keep-alive\n\n", ":\n\n", "retry: 10\n\n"])));
+    if (chance.is(0.3))
+      parts.splice(at, 0, Buffer.from(chance.pick([": keep-alive\n\n", ":\n\n", "retry: 10\n\n"])));
   }
 }
 
 function lineEnds({ parts, chance }: Stream): void {
   const end = chance.pick(["\r\n", "\n", "\r"]);
-  for (const [at, part] of parts.entries()) parts[at] = Buffer.from(part.toString().replace(/\r\n|\n/g, end));
+  for (const [at, part] of parts.entries())
+    parts[at] = Buffer.from(part.toString().replace(/\r\n|\n/g, end));
 }
 
 function mark({ parts }: Stream): void {

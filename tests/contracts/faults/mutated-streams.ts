@@ -25,7 +25,10 @@ const answering = (text: string) => ['{"content":"', ...(text.match(/.{1,9}/gsu)
 const repliesOf = (wire: Wire): Reply[] => [
   FULL,
   { text: ["Water boils ", "at 100 °C", ", at sea level. 🫖"], stop: "stop", usage: USAGE },
-  { calls: [{ id: "id_a", name: "new_answer", pieces: answering("At 100 °C; less in La Paz. 🌄") }], stop: "tool_calls" },
+  {
+    calls: [{ id: "id_a", name: "new_answer", pieces: answering("At 100 °C; less in La Paz. 🌄") }],
+    stop: "tool_calls",
+  },
   { text: ["As far as I can"], stop: "length", usage: USAGE },
   wire.hostedTools.length > 0 ? hostedReply(wire) : { ...FULL, text: [] },
 ];
@@ -35,18 +38,29 @@ type Tried = { seed: number; mutated: Mutated; heard: Heard; problems: string[] 
 async function tryOne({ wire, marks }: Format, seed: number): Promise<Tried> {
   const replies = repliesOf(wire);
   const frames = wire.encode(replies[seed % replies.length] ?? FULL);
-  const foreign = [wire.midStreamError.frame, ...wire.encode({ text: ["x"], stop: "stop", usage: USAGE })];
+  const foreign = [
+    wire.midStreamError.frame,
+    ...wire.encode({ text: ["x"], stop: "stop", usage: USAGE }),
+  ];
   const mutated = mutate({ frames, foreign }, seed);
   const heard = await hear(wire, mutated);
-  const against = mutated.harmless ? await losses(wire, frames, heard) : contradictions(marks, mutated, heard);
+  const against = mutated.harmless
+    ? await losses(wire, frames, heard)
+    : contradictions(marks, mutated, heard);
   return { seed, mutated, heard, problems: [...(await problemsOf(wire, heard)), ...against] };
 }
 
 /** Of a stream with nothing wrong in it but its looks: whatever differs from the reply as it was recorded. */
-async function losses(wire: Wire, frames: readonly string[], { events, error }: Heard): Promise<string[]> {
+async function losses(
+  wire: Wire,
+  frames: readonly string[],
+  { events, error }: Heard,
+): Promise<string[]> {
   const recorded = await hear(wire, { chunks: [Buffer.from(frames.join(""))], ending: "end" });
   if (error !== undefined) return [`nothing was wrong with the stream: ${String(error)}`];
-  return isDeepStrictEqual(events.at(-1), recorded.events.at(-1)) ? [] : ["what came is not what was recorded"];
+  return isDeepStrictEqual(events.at(-1), recorded.events.at(-1))
+    ? []
+    : ["what came is not what was recorded"];
 }
 
 /** Where the adapter took for a whole what is none by the stream's own words. */
@@ -82,16 +96,21 @@ function outcomesOf(format: string, tried: readonly Tried[]): FaultOutcome[] {
       const outcome = heard.error === undefined ? "whole" : "failed";
       counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
     }
-    return [...counts].map(([outcome, n]) => ({ fault: `mutated: ${change}`, format, outcome, count: n }));
+    return [...counts].map(([outcome, n]) => ({
+      fault: `mutated: ${change}`,
+      format,
+      outcome,
+      count: n,
+    }));
   };
   return CHANGES.flatMap(count);
 }
 
 export function describeMutatedStreams(format: Format): void {
   describe(`${format.wire.name}, in mutated streams`, () => {
-    it(`takes no part for the whole, hangs nowhere and lets nothing escape in ${STREAMS}`, { timeout: 600_000 }, async ({
-      task,
-    }) => {
+    it(`takes no part for the whole, hangs nowhere and lets nothing escape in ${STREAMS}`, {
+      timeout: 600_000,
+    }, async ({ task }) => {
       const tried = await tryAll(format);
       task.meta.faults = outcomesOf(format.wire.name, tried);
       const failures = tried

@@ -29,9 +29,11 @@ export function readEnd(bytes: Buffer, { ends, fails, closes, objects }: EndMark
     const value = parsed(data);
     if (closes && data.startsWith("[DONE]")) return { ended: false, objection: null };
     if (data === "[DONE]") continue;
-    if (value === undefined) return { ended: hasEnd(bytes, ends), objection: "an event before the end is no JSON" };
+    if (value === undefined)
+      return { ended: hasEnd(bytes, ends), objection: "an event before the end is no JSON" };
     if (!isJsonObject(value)) continue;
-    if (fails(value)) return { ended: hasEnd(bytes, ends), objection: "an error came before the end" };
+    if (fails(value))
+      return { ended: hasEnd(bytes, ends), objection: "an error came before the end" };
     if (ends(value)) return { ended: true, objection: objects?.(before) ?? null };
     before.push(value);
   }
@@ -73,15 +75,21 @@ const fieldsOf = (value: unknown): Fields => (isJsonObject(value) ? value : {});
 const isWord = (value: unknown): boolean => typeof value === "string" && value !== "";
 
 export const CHAT_MARKS: EndMarks = {
-  ends: ({ choices }) => listOf(choices).some((choice) => isWord(fieldsOf(choice)["finish_reason"])),
+  ends: ({ choices }) =>
+    listOf(choices).some((choice) => isWord(fieldsOf(choice)["finish_reason"])),
   closes: true,
   fails: ({ error }) => Boolean(error),
 };
 
 export const RESPONSES_MARKS: EndMarks = {
-  ends: ({ type }) => type === "response.completed" || type === "response.incomplete" || type === "response.done",
+  ends: ({ type }) =>
+    type === "response.completed" || type === "response.incomplete" || type === "response.done",
   closes: true,
-  fails: ({ type, error }) => type === "error" || type === "response.failed" || type === "response.cancelled" || Boolean(error),
+  fails: ({ type, error }) =>
+    type === "error" ||
+    type === "response.failed" ||
+    type === "response.cancelled" ||
+    Boolean(error),
 };
 
 export const MESSAGES_MARKS: EndMarks = {
@@ -101,6 +109,7 @@ export const MESSAGES_MARKS: EndMarks = {
 
 export const GEMINI_MARKS: EndMarks = {
   ends: ({ candidates, promptFeedback }) =>
-    listOf(candidates).some((one) => isWord(fieldsOf(one)["finishReason"])) || isWord(fieldsOf(promptFeedback)["blockReason"]),
+    listOf(candidates).some((one) => isWord(fieldsOf(one)["finishReason"])) ||
+    isWord(fieldsOf(promptFeedback)["blockReason"]),
   fails: ({ error }) => Boolean(error),
 };

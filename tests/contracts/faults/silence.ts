@@ -17,7 +17,11 @@ export function describeSilence(wire: Wire): void {
     it.for([
       { name: "without headers ends the call after 120 s", said: null, endsAfter: firstByteMs },
       { name: "after the headers ends the call after 120 s", said: [], endsAfter: firstByteMs },
-      { name: "in the middle of a reply ends the call after 90 s", said: frames.slice(0, 3), endsAfter: idleMs },
+      {
+        name: "in the middle of a reply ends the call after 90 s",
+        said: frames.slice(0, 3),
+        endsAfter: idleMs,
+      },
     ])("$name", async ({ name, said, endsAfter }, { task }) => {
       const timers = new ManualTimers();
       const { outcome, closed } = listen(wire, timers, said);
@@ -28,7 +32,9 @@ export function describeSilence(wire: Wire): void {
       await quiet();
       expect(outcome.error).toMatchObject({ failureClass: "transient", code: "timeout" });
       expect(closed()).toBe(true);
-      task.meta.faults = [{ fault: `silence ${name}`, format: wire.name, outcome: "timeout", count: 1 }];
+      task.meta.faults = [
+        { fault: `silence ${name}`, format: wire.name, outcome: "timeout", count: 1 },
+      ];
     });
 
     it("broken by comments for ever ends the call after 14 min in total", async ({ task }) => {
@@ -42,8 +48,18 @@ export function describeSilence(wire: Wire): void {
       }
       await timers.advance(1);
       await quiet();
-      expect(outcome.error).toMatchObject({ code: "timeout", message: expect.stringMatching(/in total/) });
-      task.meta.faults = [{ fault: "silence broken by comments, 14 min", format: wire.name, outcome: "timeout", count: 1 }];
+      expect(outcome.error).toMatchObject({
+        code: "timeout",
+        message: expect.stringMatching(/in total/),
+      });
+      task.meta.faults = [
+        {
+          fault: "silence broken by comments, 14 min",
+          format: wire.name,
+          outcome: "timeout",
+          count: 1,
+        },
+      ];
     });
   });
 }
@@ -51,7 +67,9 @@ export function describeSilence(wire: Wire): void {
 /** A call to a provider that says this much, and then what it is told to. `said: null`: no headers come. */
 function listen(wire: Wire, timers: ManualTimers, said: readonly string[] | null) {
   const encoder = new TextEncoder();
-  const parts: { controller?: ReadableStreamDefaultController<Uint8Array>; closed: boolean } = { closed: false };
+  const parts: { controller?: ReadableStreamDefaultController<Uint8Array>; closed: boolean } = {
+    closed: false,
+  };
   const answer: typeof fetch = (_, init) =>
     new Promise((resolve, reject) => {
       init?.signal?.addEventListener("abort", () => {
@@ -71,13 +89,20 @@ function listen(wire: Wire, timers: ManualTimers, said: readonly string[] | null
       });
       resolve(new Response(body, { headers: SSE_HEADERS }));
     });
-  const endpoint = endpointAt(`https://provider.test${wire.basePath}`, { apiKey: KEY, fetch: answer });
+  const endpoint = endpointAt(`https://provider.test${wire.basePath}`, {
+    apiKey: KEY,
+    fetch: answer,
+  });
   const provider = withTimeLimits(wire.create(endpoint), CALL_TIME_LIMITS, timers);
   const outcome: { error?: unknown } = {};
   void collect(provider.stream(REQUEST, new AbortController().signal)).then(({ error }) => {
     outcome.error = error ?? "it ended by itself";
   });
-  return { outcome, closed: () => parts.closed, say: (text: string) => parts.controller?.enqueue(encoder.encode(text)) };
+  return {
+    outcome,
+    closed: () => parts.closed,
+    say: (text: string) => parts.controller?.enqueue(encoder.encode(text)),
+  };
 }
 
 /** Until the SDKs, too, have nothing left to do. */

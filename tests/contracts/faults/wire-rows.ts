@@ -63,17 +63,24 @@ const failing =
 const refusing =
   (failureClass: string, status?: number) =>
   (format: Format): WireFault => {
-    const known = WIRES[format].errors.find((one) => one.failureClass === failureClass && one.status < 413);
+    const known = WIRES[format].errors.find(
+      (one) => one.failureClass === failureClass && one.status < 413,
+    );
     if (!known) throw new Error(`${format} has no words for ${failureClass}`);
     const body = JSON.stringify(known.body).replace('"message":"', `"message":"The key ${KEY}: `);
     return { kind: "answer", status: status ?? known.status, body };
   };
 
 const streaming =
-  (change: (whole: Buffer) => readonly Buffer[], ending: "end" | "reset" | "silence" = "end", type = "text/event-stream") =>
+  (
+    change: (whole: Buffer) => readonly Buffer[],
+    ending: "end" | "reset" | "silence" = "end",
+    type = "text/event-stream",
+  ) =>
   (): WireFault => ({ kind: "stream", change, ending, headers: { "content-type": type } });
 
-const whole = (change: (text: string) => string) => streaming((bytes) => [Buffer.from(change(bytes.toString()))]);
+const whole = (change: (text: string) => string) =>
+  streaming((bytes) => [Buffer.from(change(bytes.toString()))]);
 const bytewise = (bytes: Buffer): Buffer[] => Array.from(bytes, (byte) => Buffer.of(byte));
 const calling =
   (name: string, args: string, then: Partial<Reply> = {}) =>
@@ -90,8 +97,20 @@ const inASecond = (): WireFault => ({
 });
 
 const RATE_LIMITS: readonly FaultRow[] = [
-  { fault: "429 without a wait", calls: 1, make: failing(429), codes: ["rate_limited"], end: "goes on" },
-  { fault: "429, retry-after: 1", calls: 1, make: failing(429, { "retry-after": "1" }), codes: ["rate_limited"], end: "goes on" },
+  {
+    fault: "429 without a wait",
+    calls: 1,
+    make: failing(429),
+    codes: ["rate_limited"],
+    end: "goes on",
+  },
+  {
+    fault: "429, retry-after: 1",
+    calls: 1,
+    make: failing(429, { "retry-after": "1" }),
+    codes: ["rate_limited"],
+    end: "goes on",
+  },
   {
     fault: "429, retry-after-ms: 300",
     calls: 1,
@@ -99,7 +118,13 @@ const RATE_LIMITS: readonly FaultRow[] = [
     codes: ["rate_limited"],
     end: "goes on",
   },
-  { fault: "429, retry-after with a date", calls: 1, make: inASecond, codes: ["rate_limited"], end: "goes on" },
+  {
+    fault: "429, retry-after with a date",
+    calls: 1,
+    make: inASecond,
+    codes: ["rate_limited"],
+    end: "goes on",
+  },
   {
     fault: "429, retry-after: 1000000000",
     calls: 1,
@@ -115,7 +140,14 @@ const RATE_LIMITS: readonly FaultRow[] = [
     end: "fails",
     requests: 3,
   },
-  { fault: "429 always", calls: ALWAYS, make: failing(429), codes: ["rate_limited"], end: "fails", requests: MOST_REQUESTS },
+  {
+    fault: "429 always",
+    calls: ALWAYS,
+    make: failing(429),
+    codes: ["rate_limited"],
+    end: "fails",
+    requests: MOST_REQUESTS,
+  },
 ];
 
 const SERVER_ERRORS: readonly FaultRow[] = [500, 502, 503, 524, 529].flatMap((status) => [
@@ -161,8 +193,22 @@ const REFUSALS: readonly FaultRow[] = [
     end: "fails",
     requests: 3,
   },
-  { fault: "401", calls: ALWAYS, make: refusing("bad_credentials", 401), codes: ["bad_credentials"], end: "fails", requests: 1 },
-  { fault: "403", calls: ALWAYS, make: refusing("bad_credentials", 403), codes: ["bad_credentials"], end: "fails", requests: 1 },
+  {
+    fault: "401",
+    calls: ALWAYS,
+    make: refusing("bad_credentials", 401),
+    codes: ["bad_credentials"],
+    end: "fails",
+    requests: 1,
+  },
+  {
+    fault: "403",
+    calls: ALWAYS,
+    make: refusing("bad_credentials", 403),
+    codes: ["bad_credentials"],
+    end: "fails",
+    requests: 1,
+  },
 ];
 
 const SILENCE: readonly FaultRow[] = [
@@ -189,17 +235,62 @@ const cutAt = (share: number, ending: "end" | "reset"): FaultRow => ({
   codes: ["stream_cut", "connection_lost", "connection_failed", "empty_reply", "bad_response"],
   end: "goes on",
 });
-const CUTS: readonly FaultRow[] = [0, 10, 30, 50, 70].flatMap((share) => [cutAt(share, "end"), cutAt(share, "reset")]);
+const CUTS: readonly FaultRow[] = [0, 10, 30, 50, 70].flatMap((share) => [
+  cutAt(share, "end"),
+  cutAt(share, "reset"),
+]);
 
 const BAD_STREAM = ["bad_response", "stream_cut", "empty_reply"];
 const STREAMS: readonly FaultRow[] = [
-  { fault: "SSE: CR only", calls: 1, make: whole((text) => text.replace(/\r?\n/g, "\r")), codes: [], end: "goes on" },
-  { fault: "SSE: CRLF", calls: 1, make: whole((text) => text.replace(/\r?\n/g, "\r\n")), codes: [], end: "goes on" },
-  { fault: "SSE: byte order mark", calls: 1, make: whole((text) => `\uFEFF${text}`), codes: [], end: "goes on" },
-  { fault: "SSE: characters split, a byte at a time", calls: 1, make: streaming(bytewise), codes: [], end: "goes on" },
-  { fault: "SSE: in pieces of 7 bytes", calls: 1, make: streaming((bytes) => piecesOf(bytes, 7)), codes: [], end: "goes on" },
-  { fault: "SSE: no blank line at the end", calls: 1, make: whole((text) => text.trimEnd()), codes: [], end: "goes on" },
-  { fault: "SSE: comments only", calls: 1, make: whole(() => ": hello\n\n: bye\n\n"), codes: BAD_STREAM, end: "goes on" },
+  {
+    fault: "SSE: CR only",
+    calls: 1,
+    make: whole((text) => text.replace(/\r?\n/g, "\r")),
+    codes: [],
+    end: "goes on",
+  },
+  {
+    fault: "SSE: CRLF",
+    calls: 1,
+    make: whole((text) => text.replace(/\r?\n/g, "\r\n")),
+    codes: [],
+    end: "goes on",
+  },
+  {
+    fault: "SSE: byte order mark",
+    calls: 1,
+    make: whole((text) => `\uFEFF${text}`),
+    codes: [],
+    end: "goes on",
+  },
+  {
+    fault: "SSE: characters split, a byte at a time",
+    calls: 1,
+    make: streaming(bytewise),
+    codes: [],
+    end: "goes on",
+  },
+  {
+    fault: "SSE: in pieces of 7 bytes",
+    calls: 1,
+    make: streaming((bytes) => piecesOf(bytes, 7)),
+    codes: [],
+    end: "goes on",
+  },
+  {
+    fault: "SSE: no blank line at the end",
+    calls: 1,
+    make: whole((text) => text.trimEnd()),
+    codes: [],
+    end: "goes on",
+  },
+  {
+    fault: "SSE: comments only",
+    calls: 1,
+    make: whole(() => ": hello\n\n: bye\n\n"),
+    codes: BAD_STREAM,
+    end: "goes on",
+  },
   {
     fault: "SSE: a line of 5 MB",
     calls: 1,
@@ -217,11 +308,21 @@ const STREAMS: readonly FaultRow[] = [
   {
     fault: "SSE: a web page with 200",
     calls: 1,
-    make: streaming(() => [Buffer.from("<!DOCTYPE html><title>Sign in</title>")], "end", "text/html"),
+    make: streaming(
+      () => [Buffer.from("<!DOCTYPE html><title>Sign in</title>")],
+      "end",
+      "text/html",
+    ),
     codes: BAD_STREAM,
     end: "goes on",
   },
-  { fault: "SSE: an empty 200", calls: 1, make: whole(() => ""), codes: BAD_STREAM, end: "goes on" },
+  {
+    fault: "SSE: an empty 200",
+    calls: 1,
+    make: whole(() => ""),
+    codes: BAD_STREAM,
+    end: "goes on",
+  },
   {
     fault: "SSE: an empty 200, always",
     calls: ALWAYS,
@@ -238,10 +339,34 @@ const MALFORMED = {
   unnoticed: ["openai-chat", "openai-responses", "anthropic"],
 } satisfies Partial<FaultRow>;
 const ARGUMENTS: readonly FaultRow[] = [
-  { fault: "tool JSON: truncated", calls: 1, make: calling("new_answer", '{"content":"Wat'), ...MALFORMED, end: "goes on" },
-  { fault: "tool JSON: empty", calls: 1, make: calling("new_answer", ""), ...MALFORMED, end: "goes on" },
-  { fault: "tool JSON: null", calls: 1, make: calling("new_answer", "null"), ...MALFORMED, end: "goes on" },
-  { fault: "tool JSON: an array", calls: 1, make: calling("new_answer", '["Water"]'), ...MALFORMED, end: "goes on" },
+  {
+    fault: "tool JSON: truncated",
+    calls: 1,
+    make: calling("new_answer", '{"content":"Wat'),
+    ...MALFORMED,
+    end: "goes on",
+  },
+  {
+    fault: "tool JSON: empty",
+    calls: 1,
+    make: calling("new_answer", ""),
+    ...MALFORMED,
+    end: "goes on",
+  },
+  {
+    fault: "tool JSON: null",
+    calls: 1,
+    make: calling("new_answer", "null"),
+    ...MALFORMED,
+    end: "goes on",
+  },
+  {
+    fault: "tool JSON: an array",
+    calls: 1,
+    make: calling("new_answer", '["Water"]'),
+    ...MALFORMED,
+    end: "goes on",
+  },
   {
     fault: "tool JSON: a key twice",
     calls: 1,
@@ -264,11 +389,19 @@ const ARGUMENTS: readonly FaultRow[] = [
     codes: ["bad_request"], // of the next call: the simulated provider knows that it did not say this
     end: "goes on",
   },
-  { fault: "tool JSON: unknown tool", calls: 1, make: calling("launch_missiles", '{"at":"once"}'), codes: [], end: "goes on" },
+  {
+    fault: "tool JSON: unknown tool",
+    calls: 1,
+    make: calling("launch_missiles", '{"at":"once"}'),
+    codes: [],
+    end: "goes on",
+  },
   {
     fault: "tool JSON: two calls",
     calls: 1,
-    make: () => ({ calls: ["one", "two"].map((content) => ({ name: "new_answer", arguments: { content } })) }),
+    make: () => ({
+      calls: ["one", "two"].map((content) => ({ name: "new_answer", arguments: { content } })),
+    }),
     codes: [],
     end: "goes on",
   },
@@ -316,11 +449,19 @@ const STOPS: readonly FaultRow[] = [
     unnoticed: ["openai-responses", "gemini"], // which have no such finish reason
     end: "goes on",
   },
-  { fault: "stop: unknown", calls: 1, make: () => ({ text: "Well,", finishReason: "something_new" }), codes: [], end: "goes on" },
+  {
+    fault: "stop: unknown",
+    calls: 1,
+    make: () => ({ text: "Well,", finishReason: "something_new" }),
+    codes: [],
+    end: "goes on",
+  },
 ];
 
 function piecesOf(bytes: Buffer, size: number): Buffer[] {
-  return Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) => bytes.subarray(n * size, (n + 1) * size));
+  return Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) =>
+    bytes.subarray(n * size, (n + 1) * size),
+  );
 }
 
 export const FAULT_ROWS: readonly FaultRow[] = [

@@ -17,7 +17,13 @@ describe("the files of the final text", () => {
   const done = says("Done.");
 
   it.each([
-    { name: "are its own", facts: wrote(2), move: done, snapshot: "agent1.final", files: "workspace" },
+    {
+      name: "are its own",
+      facts: wrote(2),
+      move: done,
+      snapshot: "agent1.final",
+      files: "workspace",
+    },
     {
       name: "are none if the presenter deleted all",
       facts: wrote(0),
@@ -51,16 +57,32 @@ describe("the files of the final text", () => {
     world.ask();
     presenting(world);
     world.does("a", move, facts);
-    expect(world.events("presentation.completed")).toMatchObject([{ label: "agent1.final", snapshot, files }]);
+    expect(world.events("presentation.completed")).toMatchObject([
+      { label: "agent1.final", snapshot, files },
+    ]);
   });
 
   it.each([
     { name: "are its own", facts: wrote(2), move: done, snapshot: "agent1.final" },
-    { name: "are those the turn began with if it changed none", facts: changedNothing(2), move: done, snapshot: "base" },
-    { name: "are its own as far as it got if its text was cut (D3)", facts: wrote(2), move: cut, snapshot: "agent1.final" },
+    {
+      name: "are those the turn began with if it changed none",
+      facts: changedNothing(2),
+      move: done,
+      snapshot: "base",
+    },
+    {
+      name: "are its own as far as it got if its text was cut (D3)",
+      facts: wrote(2),
+      move: cut,
+      snapshot: "agent1.final",
+    },
     { name: "are none where it has no workspace", workspace: false, move: done, snapshot: null },
   ])("of an agent that only presents $name (D1)", ({ workspace = true, facts, move, snapshot }) => {
-    const world = new World({ agents: ["a"], every: { workspace }, rules: { skip_coordination: true } });
+    const world = new World({
+      agents: ["a"],
+      every: { workspace },
+      rules: { skip_coordination: true },
+    });
     world.ask();
     world.writing = { a: "The fin" };
     world.does("a", move, facts);

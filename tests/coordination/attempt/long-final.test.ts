@@ -19,13 +19,18 @@ describe("a final text over 256 KiB (long final)", () => {
       world: two,
       given: presenting,
       when: (world) => world.does("a", says("x".repeat(256 * 1024 + 1))),
-      then: ["call.completed a", "presentation.completed a agent1.final presentation", "turn.completed a agent1.final consensus"],
+      then: [
+        "call.completed a",
+        "presentation.completed a agent1.final presentation",
+        "turn.completed a agent1.final consensus",
+      ],
     },
     {
       name: "leaves a long text whole in a file where its presenter has a workspace (long final)",
       world: { ...two, every: { workspace: true } },
       given: presenting,
-      when: (world) => world.does("a", says("x".repeat(256 * 1024 + 1), { storable: true }), changedNothing(2)),
+      when: (world) =>
+        world.does("a", says("x".repeat(256 * 1024 + 1), { storable: true }), changedNothing(2)),
       then: [
         "call.completed a",
         "presentation.completed a agent1.final presentation whole in final.txt",
@@ -85,6 +90,10 @@ describe("a final text over 256 KiB (long final)", () => {
     presenting(world);
     world.does("a", says("x".repeat(MOST), { storable: true }), changedNothing(2));
     const [event] = world.events("presentation.completed");
-    expect([event?.content.length, event?.text_file, event?.snapshot]).toEqual([MOST, undefined, "agent1.1"]);
+    expect([event?.content.length, event?.text_file, event?.snapshot]).toEqual([
+      MOST,
+      undefined,
+      "agent1.1",
+    ]);
   });
 });

@@ -10,9 +10,12 @@ const rounds = ["round.started a #2 first []", "round.started b #1 first []"];
 const writes =
   (personas: Record<string, string>, change: object = {}): Move =>
   (acting) =>
-    says("", { personas: Object.fromEntries(Object.entries(personas).map(([id, text]) => [acting.alias(id), text])), ...change })(
-      acting,
-    );
+    says("", {
+      personas: Object.fromEntries(
+        Object.entries(personas).map(([id, text]) => [acting.alias(id), text]),
+      ),
+      ...change,
+    })(acting);
 
 describe("personas", () => {
   table([

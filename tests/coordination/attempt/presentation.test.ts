@@ -24,7 +24,11 @@ describe("the presentation", () => {
     },
     {
       name: "is the winning answer with its files, and no call, where that is to be reused",
-      world: { ...two, every: { workspace: true }, rules: { reuse_winning_answer: true, max_orchestration_restarts: 1 } },
+      world: {
+        ...two,
+        every: { workspace: true },
+        rules: { reuse_winning_answer: true, max_orchestration_restarts: 1 },
+      },
       given: (world) => {
         allAnswer(world);
         world.does("a", votes("a"));
@@ -59,14 +63,22 @@ describe("the presentation", () => {
       world: two,
       given: presenting,
       when: (world) => world.does("a", says("The final text.")),
-      then: ["call.completed a", "presentation.completed a agent1.final presentation", "turn.completed a agent1.final consensus"],
+      then: [
+        "call.completed a",
+        "presentation.completed a agent1.final presentation",
+        "turn.completed a agent1.final consensus",
+      ],
       owes: [],
     },
     {
       name: "goes on while the presenter uses tools",
       world: { ...two, every: { tools: [tool("search")] } },
       given: presenting,
-      when: (world) => [...world.does("a", uses(["search"])), ...world.tool("a"), ...world.starts("a")],
+      when: (world) => [
+        ...world.does("a", uses(["search"])),
+        ...world.tool("a"),
+        ...world.starts("a"),
+      ],
       then: ["call.completed a", "tool.completed a search ok", "call.started a nothing"],
     },
     {
@@ -124,14 +136,22 @@ describe("the presentation", () => {
       world: two,
       given: presenting,
       when: (world) => world.does("a", says(" \n ")),
-      then: ["call.completed a", "presentation.completed a agent1.final answer empty", "turn.completed a agent1.final consensus"],
+      then: [
+        "call.completed a",
+        "presentation.completed a agent1.final answer empty",
+        "turn.completed a agent1.final consensus",
+      ],
     },
     {
       name: "shows the winning answer when the reply only calls tools that are not offered",
       world: two,
       given: presenting,
       when: (world) => world.does("a", decides([anAnswer("again")])),
-      then: ["call.completed a", "presentation.completed a agent1.final answer empty", "turn.completed a agent1.final consensus"],
+      then: [
+        "call.completed a",
+        "presentation.completed a agent1.final answer empty",
+        "turn.completed a agent1.final consensus",
+      ],
     },
     {
       name: "shows the winning answer when the text was cut",
@@ -167,7 +187,8 @@ describe("the presentation", () => {
       name: "is never begun anew: what fails a round ends it",
       world: two,
       given: presenting,
-      when: (world) => world.does("a", fails({ class: "context_too_long", code: "context_too_long" })),
+      when: (world) =>
+        world.does("a", fails({ class: "context_too_long", code: "context_too_long" })),
       then: [
         "call.failed a context_too_long final",
         "presentation.completed a agent1.final answer context_too_long",
@@ -209,7 +230,11 @@ describe("the presentation", () => {
       ],
     },
     ...[
-      { ends: "its call cap", when: (world: World) => world.does("a", uses(["search"])), code: "call_cap" },
+      {
+        ends: "its call cap",
+        when: (world: World) => world.does("a", uses(["search"])),
+        code: "call_cap",
+      },
       {
         ends: "a failing provider",
         when: (world: World) => world.does("a", fails({ class: "quota", code: "quota" })),
@@ -273,14 +298,19 @@ describe("the presentation", () => {
   ]);
 
   it("names the tools it executed, and no others", () => {
-    const world = new World({ ...two, every: { tools: [tool("search"), tool("send"), tool("draw")] } });
+    const world = new World({
+      ...two,
+      every: { tools: [tool("search"), tool("send"), tool("draw")] },
+    });
     world.ask();
     presenting(world);
     world.does("a", uses(["search", "nothing", "send", "draw"]));
     world.tool("a");
     world.startsTool("a");
     world.wait(1_000_000);
-    expect(world.events("presentation.completed")).toMatchObject([{ fallback: "deadline", tools: ["search", "send"] }]);
+    expect(world.events("presentation.completed")).toMatchObject([
+      { fallback: "deadline", tools: ["search", "send"] },
+    ]);
   });
 
   it("leaves one answer that every reader finds in the same words", () => {
@@ -293,7 +323,12 @@ describe("the presentation", () => {
     expect(world.events("presentation.completed")).toMatchObject([
       { agent: "b", label: "agent2.final", content: "The final text." },
     ]);
-    expect(world.ending).toMatchObject({ winner: "b", label: "agent2.final", attempt: 1, answer: "The final text." });
+    expect(world.ending).toMatchObject({
+      winner: "b",
+      label: "agent2.final",
+      attempt: 1,
+      answer: "The final text.",
+    });
   });
 });
 
@@ -301,7 +336,11 @@ describe("a single agent, or a team that skips coordination", () => {
   const alone = { agents: ["a"], rules: { skip_coordination: true } };
   it("goes straight to the presentation", () => {
     const world = new World({ agents: ["a", "b"], rules: { skip_coordination: true } });
-    expect(tell(world.ask()).slice(2)).toEqual(["attempt.started 1", "attempt.settled skipped a -", "presentation.started a -"]);
+    expect(tell(world.ask()).slice(2)).toEqual([
+      "attempt.started 1",
+      "attempt.settled skipped a -",
+      "presentation.started a -",
+    ]);
     expect(world.owes()).toEqual(["call a"]);
     expect(tell(world.does("a", says("Done.")))).toEqual([
       "call.completed a",

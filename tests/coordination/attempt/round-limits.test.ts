@@ -9,7 +9,11 @@ const files = { ...search, workspace: true };
 const five = { max_calls_per_round: 5 };
 const timed = { initial_round_timeout_ms: 20_000, round_timeout_grace_ms: 10_000 };
 const two: WorldOptions = { agents: ["a", "b"], every: search, rules: five };
-const alone: WorldOptions = { agents: ["a"], every: files, rules: { ...five, skip_coordination: true } };
+const alone: WorldOptions = {
+  agents: ["a"],
+  every: files,
+  rules: { ...five, skip_coordination: true },
+};
 
 const searches = (id: string, times: number) => (world: World) => {
   for (let n = 0; n < times; n += 1) {
@@ -111,7 +115,8 @@ describe("at the limit of calls (D3)", () => {
       name: "no tool runs that was not offered; a decision beside it counts",
       world: two,
       given: searches("a", 5),
-      when: (world) => world.does("a", answers("A", { tools: [{ toolCall: "s", name: "search" }] })),
+      when: (world) =>
+        world.does("a", answers("A", { tools: [{ toolCall: "s", name: "search" }] })),
       then: ["call.completed a", "tool.completed a search refused", "answer.submitted a agent1.1"],
     },
     {
@@ -165,7 +170,12 @@ describe("at the limit of calls (D3)", () => {
         world.does("a", answers("B"));
       },
       when: (world) => world.does("a", answers("B")),
-      then: ["call.completed a", "answer.refused a duplicate_answer", "round.nudged a 3", "agent.abstained a call_cap"],
+      then: [
+        "call.completed a",
+        "answer.refused a duplicate_answer",
+        "round.nudged a 3",
+        "agent.abstained a call_cap",
+      ],
     },
     {
       name: "a vote that is voided later may be given again",
@@ -187,7 +197,10 @@ describe("at the limit of calls (D3)", () => {
 
 describe("the limit of time (D3)", () => {
   const world: WorldOptions = { ...two, rules: timed };
-  const later: WorldOptions = { ...two, rules: { subsequent_round_timeout_ms: 20_000, round_timeout_grace_ms: 10_000 } };
+  const later: WorldOptions = {
+    ...two,
+    rules: { subsequent_round_timeout_ms: 20_000, round_timeout_grace_ms: 10_000 },
+  };
   table([
     {
       name: "leaves a call alone that is under way",
@@ -275,7 +288,8 @@ describe("a single agent that is cut off (D3)", () => {
     {
       name: "a sentence that names its files if it wrote no text",
       writing: "",
-      content: "The agent was stopped before it wrote an answer. It left these files: `index.html`, `src/app.js`.",
+      content:
+        "The agent was stopped before it wrote an answer. It left these files: `index.html`, `src/app.js`.",
     },
   ])("presents $name, with its files", ({ writing, content }) => {
     const world = new World(alone);
@@ -289,7 +303,9 @@ describe("a single agent that is cut off (D3)", () => {
       "presentation.completed a agent1.final partial call_cap",
       "turn.completed a agent1.final skipped",
     ]);
-    expect(world.events("presentation.completed")).toMatchObject([{ content, snapshot: "agent1.final" }]);
+    expect(world.events("presentation.completed")).toMatchObject([
+      { content, snapshot: "agent1.final" },
+    ]);
   });
 
   it("is asked for its text without tools first", () => {
@@ -310,7 +326,9 @@ describe("a single agent that is cut off (D3)", () => {
     world.writing = { a: "Half of it" };
     world.files = wrote(1);
     world.wait(1_000_000);
-    expect(world.events("presentation.completed")).toMatchObject([{ source: "partial", snapshot: "agent1.final" }]);
+    expect(world.events("presentation.completed")).toMatchObject([
+      { source: "partial", snapshot: "agent1.final" },
+    ]);
   });
 
   it("at its round's time leaves text and files", () => {
@@ -319,6 +337,8 @@ describe("a single agent that is cut off (D3)", () => {
     world.starts("a");
     world.files = wrote(1, { written: ["index.html"] });
     world.wait(60_000);
-    expect(world.events("presentation.completed")).toMatchObject([{ fallback: "round_timeout", snapshot: "agent1.final" }]);
+    expect(world.events("presentation.completed")).toMatchObject([
+      { fallback: "round_timeout", snapshot: "agent1.final" },
+    ]);
   });
 });

@@ -25,7 +25,10 @@ describe("rounds", () => {
       const world = new World({ seed });
       world.ask();
       allAnswer(world);
-      return JSON.stringify([world.turn.aliases, world.events("round.started").map(({ labels }) => labels)]);
+      return JSON.stringify([
+        world.turn.aliases,
+        world.events("round.started").map(({ labels }) => labels),
+      ]);
     };
     const seeds = Array.from({ length: 40 }, (_, seed) => seed * 7919);
     expect(draw(5)).toBe(draw(5));
@@ -66,7 +69,11 @@ describe("rounds", () => {
 });
 
 it.each([
-  { name: "an agent with a workspace begins a round in the team's own", workspace: true, told: "base" },
+  {
+    name: "an agent with a workspace begins a round in the team's own",
+    workspace: true,
+    told: "base",
+  },
   { name: "an agent without a workspace begins a round in none", workspace: false, told: null },
 ])("$name", ({ workspace, told }) => {
   const world = new World({ every: { workspace } });
@@ -114,7 +121,10 @@ describe("the wait after a first answer", () => {
         world.wait(1_999);
       },
       when: (world) => world.wait(1),
-      then: ["round.started a #2 answered [agent1.1 agent2.1]", "round.started b #2 answered [agent1.1 agent2.1]"],
+      then: [
+        "round.started a #2 answered [agent1.1 agent2.1]",
+        "round.started b #2 answered [agent1.1 agent2.1]",
+      ],
     },
     {
       name: "lasts at least 250 ms",
@@ -124,7 +134,10 @@ describe("the wait after a first answer", () => {
         world.wait(249);
       },
       when: (world) => world.wait(1),
-      then: ["round.started a #2 answered [agent1.1 agent2.1]", "round.started b #2 answered [agent1.1 agent2.1]"],
+      then: [
+        "round.started a #2 answered [agent1.1 agent2.1]",
+        "round.started b #2 answered [agent1.1 agent2.1]",
+      ],
     },
     {
       name: "lasts at most 5 s",
@@ -135,7 +148,10 @@ describe("the wait after a first answer", () => {
         world.wait(4_999);
       },
       when: (world) => world.wait(1),
-      then: ["round.started a #2 answered [agent1.1 agent2.1]", "round.started b #2 answered [agent1.1 agent2.1]"],
+      then: [
+        "round.started a #2 answered [agent1.1 agent2.1]",
+        "round.started b #2 answered [agent1.1 agent2.1]",
+      ],
     },
     {
       name: "has no grace before the second answer",
@@ -176,7 +192,11 @@ describe("the wait after a first answer", () => {
         world.wait(250);
       },
       when: (world) => world.does("a", answers("A2")),
-      then: ["call.completed a", "answer.submitted a agent1.2", "round.started a #3 answered [agent1.2 agent2.1]"],
+      then: [
+        "call.completed a",
+        "answer.submitted a agent1.2",
+        "round.started a #3 answered [agent1.2 agent2.1]",
+      ],
     },
     {
       name: "shows who answers late what there is, only after its own answer",

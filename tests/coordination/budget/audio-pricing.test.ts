@@ -45,7 +45,11 @@ describe("what a turn pays whose question brings sound", () => {
       price: { input: 2, cached_input: 1, output: 3 },
       pays: { input: 2, cached_input: 1, output: 3 },
     },
-    { name: "the usual price where sound costs less", price: { ...FLASH, sound: 0.1 }, pays: { ...FLASH, sound: 0.1 } },
+    {
+      name: "the usual price where sound costs less",
+      price: { ...FLASH, sound: 0.1 },
+      pays: { ...FLASH, sound: 0.1 },
+    },
     { name: "no known price where there is none", price: null, pays: null },
   ])("$name", ({ price, pays }) => {
     const paid = priced(price, "text", "audio");
@@ -53,13 +57,22 @@ describe("what a turn pays whose question brings sound", () => {
     else expect(paid).toEqual({ ...pays, cached_input: expect.closeTo(pays.cached_input, 9) });
   });
 
-  it.each<AttachmentKind>(["image", "pdf", "text"])("the usual price where only another kind comes: %s", (kind) => {
-    expect(priced(FLASH, kind)).toBe(FLASH);
-  });
+  it.each<AttachmentKind>(["image", "pdf", "text"])(
+    "the usual price where only another kind comes: %s",
+    (kind) => {
+      expect(priced(FLASH, kind)).toBe(FLASH);
+    },
+  );
 
   it("is known to whoever folds the log, and is that turn's alone", () => {
     const rules = teamRules([agentRules("a", { price: FLASH })]);
-    const attachment = { kind: "audio", name: "a.wav", media_type: "audio/wav", size: 68, sha256: "0".repeat(64) } as const;
+    const attachment = {
+      kind: "audio",
+      name: "a.wav",
+      media_type: "audio/wav",
+      size: 68,
+      sha256: "0".repeat(64),
+    } as const;
     const input: Input = {
       type: "turn_requested",
       rules,
@@ -81,7 +94,8 @@ describe("what a turn pays whose question brings sound", () => {
     const { price } = modelFacts("gemini-2.5-flash", "google");
     const paid = priced(price, "audio");
     expect(paid).toMatchObject({ input: 1, cached_input: expect.closeTo(0.1, 9) });
-    const least = (of: Price | null | undefined) => leastCallUsd([agentRules("a", { price: of ?? null })], 10_000);
+    const least = (of: Price | null | undefined) =>
+      leastCallUsd([agentRules("a", { price: of ?? null })], 10_000);
     expect(least(paid)).toBeGreaterThan(2 * least(price));
   });
 });

@@ -14,21 +14,30 @@ describe("a call's reservation", () => {
     const world = new World();
     world.ask();
     expect(world.starts("a")).toMatchObject([
-      { max_output_tokens: 4_000, reserved: { tokens: 5_000, cost_usd: expect.closeTo(0.009, 12) } },
+      {
+        max_output_tokens: 4_000,
+        reserved: { tokens: 5_000, cost_usd: expect.closeTo(0.009, 12) },
+      },
     ]);
   });
 
   it("holds a price of cached input above that of fresh", () => {
     const world = new World({ every: { price: { input: 0, cached_input: 3, output: 2 } } });
     world.ask();
-    expect(world.starts("a")).toMatchObject([{ reserved: { cost_usd: expect.closeTo(0.011, 12) } }]);
+    expect(world.starts("a")).toMatchObject([
+      { reserved: { cost_usd: expect.closeTo(0.011, 12) } },
+    ]);
   });
 
   it("is settled to the reported usage, cached tokens at their own price", () => {
     const world = new World();
     world.ask();
     world.does("a", answers("A", { usage: used(1_000, 500, 600) }));
-    expect(world.turn).toMatchObject({ spentTokens: 1_500, spentUsd: expect.closeTo(0.0017, 12), inFlight: {} });
+    expect(world.turn).toMatchObject({
+      spentTokens: 1_500,
+      spentUsd: expect.closeTo(0.0017, 12),
+      inFlight: {},
+    });
   });
 
   it("stays charged in full where the provider reports no usage", () => {
@@ -52,7 +61,11 @@ describe("a call's reservation", () => {
     const world = new World({ budget: { max_tokens: 9_000 } });
     world.ask();
     const outputs = ["a", "b", "c"].map((id) => world.starts(id)[0]);
-    expect(outputs).toMatchObject([{ max_output_tokens: 2_000 }, { max_output_tokens: 2_000 }, { max_output_tokens: 2_000 }]);
+    expect(outputs).toMatchObject([
+      { max_output_tokens: 2_000 },
+      { max_output_tokens: 2_000 },
+      { max_output_tokens: 2_000 },
+    ]);
   });
 
   it("leaves money for the others that are due", () => {
@@ -84,12 +97,18 @@ describe("a call's reservation", () => {
     allAnswer(world);
     world.does("a", votes("a"));
     world.does("b", votes("a"));
-    expect(world.starts("a")).toMatchObject([{ purpose: "presentation", max_output_tokens: 4_000 }]);
+    expect(world.starts("a")).toMatchObject([
+      { purpose: "presentation", max_output_tokens: 4_000 },
+    ]);
   });
 
   it("holds the cap to the last digit, where the division would round over it", () => {
     const price = { input: 0.64, cached_input: 0, output: 0.29000000000000004 };
-    const world = new World({ agents: ["a"], every: { price, max_output_tokens: 200_000 }, budget: { max_cost_usd: 0.05584 } });
+    const world = new World({
+      agents: ["a"],
+      every: { price, max_output_tokens: 200_000 },
+      budget: { max_cost_usd: 0.05584 },
+    });
     world.inputTokens = 4_948;
     world.ask();
     const [event] = world.starts("a");
@@ -99,8 +118,18 @@ describe("a call's reservation", () => {
 
   it.each([
     { name: "with no cap at all is sent", price: null, budget: {}, first: "call.started" },
-    { name: "within a cap in tokens is sent", price: null, budget: { max_tokens: 9_000 }, first: "call.started" },
-    { name: "beyond a cap in tokens is put off", price: null, budget: { max_tokens: 0 }, first: "call.deferred" },
+    {
+      name: "within a cap in tokens is sent",
+      price: null,
+      budget: { max_tokens: 9_000 },
+      first: "call.started",
+    },
+    {
+      name: "beyond a cap in tokens is put off",
+      price: null,
+      budget: { max_tokens: 0 },
+      first: "call.deferred",
+    },
     {
       name: "under a cap in money is put off, however high it is",
       price: null,
@@ -125,10 +154,14 @@ describe("a call's reservation", () => {
     allAnswer(world);
     const kept = 4_000 + "What is best?".length + 2 + 2_048;
     const [started] = world.starts("a");
-    expect(started).toMatchObject({ max_output_tokens: Math.floor((12_000 - 300 - kept) / 2 - 1_000) });
+    expect(started).toMatchObject({
+      max_output_tokens: Math.floor((12_000 - 300 - kept) / 2 - 1_000),
+    });
     world.does("a", votes("a"));
     world.does("b", votes("a"));
-    expect(world.starts("a")).toMatchObject([{ purpose: "presentation", max_output_tokens: 4_000 }]);
+    expect(world.starts("a")).toMatchObject([
+      { purpose: "presentation", max_output_tokens: 4_000 },
+    ]);
   });
 });
 
@@ -164,7 +197,11 @@ describe("a call that cannot be paid now", () => {
         world.does("a", answers("A", { usage: used(1_000, 3_500) }));
       },
       when: (world) => world.starts("b"),
-      then: ["call.deferred b", "attempt.settled budget a agent1.1", "presentation.started a agent1.1"],
+      then: [
+        "call.deferred b",
+        "attempt.settled budget a agent1.1",
+        "presentation.started a agent1.1",
+      ],
       owes: ["call a"],
     },
     {
@@ -215,7 +252,11 @@ describe("a call that cannot be paid now", () => {
         world.inputTokens = 30_000;
       },
       when: (world) => world.starts("b"),
-      then: ["call.deferred b", "attempt.settled budget b agent2.1 agent2.1:1", "presentation.started b agent2.1"],
+      then: [
+        "call.deferred b",
+        "attempt.settled budget b agent2.1 agent2.1:1",
+        "presentation.started b agent2.1",
+      ],
     },
     {
       name: "in the presentation leaves the winning answer",
@@ -225,14 +266,22 @@ describe("a call that cannot be paid now", () => {
         world.starts("b");
       },
       when: (world) => world.starts("a"),
-      then: ["call.deferred a", "presentation.completed a agent1.final answer budget", "turn.completed a agent1.final budget"],
+      then: [
+        "call.deferred a",
+        "presentation.completed a agent1.final answer budget",
+        "turn.completed a agent1.final budget",
+      ],
     },
     {
       name: "before anything was written fails the turn, and says why",
       world: { ...two, budget: { max_cost_usd: 0 } },
       given: (world) => world.starts("a"),
       when: (world) => world.starts("b"),
-      then: ["call.deferred b", "attempt.settled budget - -", "turn.failed no_answer a:budget b:budget"],
+      then: [
+        "call.deferred b",
+        "attempt.settled budget - -",
+        "turn.failed no_answer a:budget b:budget",
+      ],
     },
     {
       name: "because its model has no known price does not keep the others from an answer",
@@ -249,7 +298,11 @@ describe("a call that cannot be paid now", () => {
     },
     {
       name: "of the judge means that the final text stands",
-      world: { agents: ["a"], rules: { skip_coordination: true, max_orchestration_restarts: 1 }, budget: { max_tokens: 5_000 } },
+      world: {
+        agents: ["a"],
+        rules: { skip_coordination: true, max_orchestration_restarts: 1 },
+        budget: { max_tokens: 5_000 },
+      },
       given: (world) => {
         world.does("a", says("Final.", { usage: used(1_000, 3_500) }));
       },
@@ -273,7 +326,11 @@ describe("a call that cannot be paid now", () => {
 describe("money", () => {
   it("is settled to nothing left over at every end, and the bill is what was charged", () => {
     const world = new World({ budget: { max_cost_usd: 0.2 } });
-    world.play({ a: [improves], b: [answers("B"), fails({ reached: true }), votes("a")], c: [answers("C"), hangs] });
+    world.play({
+      a: [improves],
+      b: [answers("B"), fails({ reached: true }), votes("a")],
+      c: [answers("C"), hangs],
+    });
     const calls = [...world.events("call.completed"), ...world.events("call.failed")];
     const charged = calls.reduce((sum, call) => sum + knownUsd(call), 0);
     expect(world.ending).toMatchObject({ cost_usd: expect.closeTo(charged, 9) });
@@ -291,7 +348,9 @@ it.each([
   { name: "nothing, where an agent's price is not known", prices: [10, null], usd: 0 },
 ])("a first call takes at least $name", ({ prices, usd }) => {
   const agents = prices.map((each, nth) =>
-    agentRules(`a${nth}`, { price: each === null ? null : { input: each, cached_input: each, output: each } }),
+    agentRules(`a${nth}`, {
+      price: each === null ? null : { input: each, cached_input: each, output: each },
+    }),
   );
   expect(leastCallUsd(agents, 1_000)).toBeCloseTo(usd, 12);
 });

@@ -1,5 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { answers, changedNothing, fails, rejects, says, tool, used, uses, votes, wrote } from "../builders";
+import {
+  answers,
+  changedNothing,
+  fails,
+  rejects,
+  says,
+  tool,
+  used,
+  uses,
+  votes,
+  wrote,
+} from "../builders";
 import { effectsPerTurn } from "../../../src/coordination/tool/effect-cap";
 import { allAnswer, giveLarge, SIX, table } from "../table";
 import { check } from "../../../checker";
@@ -12,7 +23,10 @@ describe("a cap", () => {
   table([
     {
       name: "of 20 rounds makes an agent abstain",
-      world: { agents: ["a", "b"], rules: { max_new_answers_per_agent: 100, fairness_lead_cap_answers: null } },
+      world: {
+        agents: ["a", "b"],
+        rules: { max_new_answers_per_agent: 100, fairness_lead_cap_answers: null },
+      },
       given: (world) => {
         allAnswer(world);
         for (let n = 2; n < 20; n += 1) world.does("a", answers(`A${n}`));
@@ -65,7 +79,9 @@ it.each([
   [40, 16_000],
   [64, 16_000],
 ])("a turn of %i agents may start %i calls and tools", (agents, most) => {
-  const world = new World({ agents: Array.from({ length: agents }, (_, index) => `agent_${index}`) });
+  const world = new World({
+    agents: Array.from({ length: agents }, (_, index) => `agent_${index}`),
+  });
   world.ask();
   expect(effectsPerTurn(world.turn)).toBe(most);
 });
@@ -119,7 +135,9 @@ describe("the cap of effects per turn, 400 for each of three agents", () => {
     allAnswer(world);
     useEffects(world, KEPT + 3);
     world.does("a", uses(["search", "search", "search", "search"]));
-    expect(world.events("tool.completed").filter(({ outcome }) => outcome === "refused")).toHaveLength(2);
+    expect(
+      world.events("tool.completed").filter(({ outcome }) => outcome === "refused"),
+    ).toHaveLength(2);
     expect(world.agent("a").abstained).toBeNull();
     expect(world.owes()).toEqual(["tool a search", "tool a search", "call b", "call c"]);
     world.tool("a");
@@ -154,7 +172,10 @@ describe("the cap of effects per turn, 400 for each of three agents", () => {
   });
 
   it("takes nothing for an answer that was written before the attempt began", () => {
-    const world = new World({ every: { ...every, workspace: true }, rules: { max_orchestration_restarts: 1 } });
+    const world = new World({
+      every: { ...every, workspace: true },
+      rules: { max_orchestration_restarts: 1 },
+    });
     world.ask();
     allAnswer(world);
     useEffects(world, 1);
@@ -174,7 +195,12 @@ describe("the cap of effects per turn, 400 for each of three agents", () => {
     useEffects(world, 1);
     world.writing = { a: "so far" };
     const events = tell(world.does("a", fails({ class: "quota", code: "quota" }), wrote(3)));
-    expect(events).toEqual(expect.arrayContaining(["round.failed a quota", "answer.submitted a agent1.1 partial with agent1.1"]));
+    expect(events).toEqual(
+      expect.arrayContaining([
+        "round.failed a quota",
+        "answer.submitted a agent1.1 partial with agent1.1",
+      ]),
+    );
   });
 
   it("asks the presenter for its final text alone", () => {
@@ -194,7 +220,9 @@ describe("the cap of effects per turn, 400 for each of three agents", () => {
     allAnswer(world);
     useEffects(world, 1);
     world.does("a", says("hm"));
-    expect(tell(world.does("c", uses(["search"])))).toContain("presentation.completed c agent3.final answer effect_cap");
+    expect(tell(world.does("c", uses(["search"])))).toContain(
+      "presentation.completed c agent3.final answer effect_cap",
+    );
   });
 });
 
@@ -213,14 +241,17 @@ describe("near the cap of effects (D3)", () => {
     { left: 3 * 6, says: "call.started a new_answer|vote 3 calls left" },
     { left: 1, says: "call.started a new_answer|vote 1 calls left" },
     { left: 0, says: "call.started a new_answer|vote forced 0 calls left" },
-  ])("with $left more than are kept for decisions, a call after a tool says: $says", ({ left, says: said }) => {
-    const world = new World({ every });
-    world.ask();
-    allAnswer(world);
-    useEffects(world, KEPT + left);
-    expect(tell(world.starts("a"))).toEqual([said]);
-    expect(limitsTold(world)).toEqual([]);
-  });
+  ])(
+    "with $left more than are kept for decisions, a call after a tool says: $says",
+    ({ left, says: said }) => {
+      const world = new World({ every });
+      world.ask();
+      allAnswer(world);
+      useEffects(world, KEPT + left);
+      expect(tell(world.starts("a"))).toEqual([said]);
+      expect(limitsTold(world)).toEqual([]);
+    },
+  );
 
   it("a team in which each agent decides when it is asked settles by its votes", () => {
     const world = new World({ every });
@@ -228,7 +259,9 @@ describe("near the cap of effects (D3)", () => {
     allAnswer(world);
     useEffects(world, KEPT);
     for (const id of world.ids) world.does(id, votes("b"));
-    expect(world.events("attempt.settled")).toMatchObject([{ ended_by: "consensus", winner: "b", tally: { "agent2.1": 3 } }]);
+    expect(world.events("attempt.settled")).toMatchObject([
+      { ended_by: "consensus", winner: "b", tally: { "agent2.1": 3 } },
+    ]);
     expect(limitsTold(world)).toEqual([]);
   });
 
@@ -239,7 +272,10 @@ describe("near the cap of effects (D3)", () => {
     useEffects(world, KEPT);
     world.does("a", says("hm"));
     expect(world.events("agent.abstained")).toMatchObject([
-      { agent: "a", message: "The turn used up its 1200 calls and tools, except those kept for decisions." },
+      {
+        agent: "a",
+        message: "The turn used up its 1200 calls and tools, except those kept for decisions.",
+      },
     ]);
   });
 
@@ -261,7 +297,11 @@ describe("near the cap of effects (D3)", () => {
   });
 
   it("a single agent presents its text, or what it wrote, with its files", () => {
-    const world = new World({ agents: ["a"], every: files, rules: { skip_coordination: true, max_calls_per_round: 10_000 } });
+    const world = new World({
+      agents: ["a"],
+      every: files,
+      rules: { skip_coordination: true, max_calls_per_round: 10_000 },
+    });
     world.ask();
     while (1_000 - 3 - world.turn.effects > 1) {
       const tools = Math.min(64, 1_000 - 3 - world.turn.effects - 1);
@@ -270,7 +310,9 @@ describe("near the cap of effects (D3)", () => {
     }
     expect(world.turn.effects).toBe(997);
     world.files = wrote(1, { written: ["index.html"] });
-    expect(tell(world.does("a", uses(["search"])))).toContain("presentation.completed a agent1.final partial effect_cap");
+    expect(tell(world.does("a", uses(["search"])))).toContain(
+      "presentation.completed a agent1.final partial effect_cap",
+    );
     expect(world.events("presentation.completed")).toMatchObject([{ snapshot: "agent1.final" }]);
   });
 });

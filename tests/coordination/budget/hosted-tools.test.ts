@@ -7,7 +7,10 @@ import { answers, rejects, says, used, votes } from "../builders";
 import { allAnswer, table } from "../table";
 import { World, type WorldOptions } from "../world";
 
-const tool = (name: HostedToolRule["name"], changes: Partial<HostedToolRule> = {}): HostedToolRule => ({
+const tool = (
+  name: HostedToolRule["name"],
+  changes: Partial<HostedToolRule> = {},
+): HostedToolRule => ({
   name,
   max_uses: 4,
   usd_per_use: 0.01,
@@ -19,17 +22,35 @@ const code = tool("code_execution", { max_uses: 2, usd_per_use: 0, tokens_per_us
 
 /** What one agent's first call is granted, with 1,000 tokens of input and at most 4,000 of output, at $1, $0.5 and $2 a million. */
 function granted(hosted_tools: HostedToolRule[], budget: Budget = {}, options: WorldOptions = {}) {
-  const world = new World({ agents: ["a"], ...options, every: { hosted_tools, ...options.every }, budget });
+  const world = new World({
+    agents: ["a"],
+    ...options,
+    every: { hosted_tools, ...options.every },
+    budget,
+  });
   world.ask();
   const [event] = world.starts("a");
   if (event?.type !== "call.started") return event?.type;
-  const uses = Object.fromEntries((event.hosted_tools ?? []).map(({ name, max_uses }) => [name, max_uses]));
-  return { uses, output: event.max_output_tokens, tokens: event.reserved.tokens, usd: knownUsd(event.reserved) };
+  const uses = Object.fromEntries(
+    (event.hosted_tools ?? []).map(({ name, max_uses }) => [name, max_uses]),
+  );
+  return {
+    uses,
+    output: event.max_output_tokens,
+    tokens: event.reserved.tokens,
+    usd: knownUsd(event.reserved),
+  };
 }
 const usd = (value: number): unknown => expect.closeTo(value, 12);
 
 describe("a call of an agent with hosted tools", () => {
-  it.each<{ name: string; hosted: HostedToolRule[]; budget?: Budget; options?: WorldOptions; want: unknown }>([
+  it.each<{
+    name: string;
+    hosted: HostedToolRule[];
+    budget?: Budget;
+    options?: WorldOptions;
+    want: unknown;
+  }>([
     {
       name: "reserves the price of every use, and the tokens its results may add as input",
       hosted: [search],
@@ -38,12 +59,22 @@ describe("a call of an agent with hosted tools", () => {
     {
       name: "reserves each use of several tools as if it were of the dearest, since a provider may limit only their sum",
       hosted: [search, code],
-      want: { uses: { web_search: 4, code_execution: 2 }, output: 4_000, tokens: 8_000, usd: usd(0.072) },
+      want: {
+        uses: { web_search: 4, code_execution: 2 },
+        output: 4_000,
+        tokens: 8_000,
+        usd: usd(0.072),
+      },
     },
     {
       name: "reserves the price of one tool and the tokens of another, where each is the highest",
       hosted: [search, tool("code_execution", { usd_per_use: 0.03, tokens_per_use: 100 })],
-      want: { uses: { web_search: 4, code_execution: 4 }, output: 4_000, tokens: 9_000, usd: usd(0.253) },
+      want: {
+        uses: { web_search: 4, code_execution: 4 },
+        output: 4_000,
+        tokens: 9_000,
+        usd: usd(0.253),
+      },
     },
     {
       name: "gets as many uses as leave a useful reply within a cap in tokens",
@@ -61,7 +92,12 @@ describe("a call of an agent with hosted tools", () => {
       name: "lowers all its tools to the same number of uses",
       hosted: [search, code],
       budget: { max_tokens: 4_050 },
-      want: { uses: { web_search: 2, code_execution: 2 }, output: 1_050, tokens: 4_050, usd: usd(0.0451) },
+      want: {
+        uses: { web_search: 2, code_execution: 2 },
+        output: 1_050,
+        tokens: 4_050,
+        usd: usd(0.0451),
+      },
     },
     {
       name: "is not offered a tool that would leave no useful reply",
@@ -125,7 +161,9 @@ describe("a call of an agent with hosted tools", () => {
   it("is told in its start which tools it has, and nothing where it has none", () => {
     const world = new World({ agents: ["a", "b"], each: { a: { hosted_tools: [search] } } });
     world.ask();
-    expect(world.starts("a")).toMatchObject([{ hosted_tools: [{ name: "web_search", max_uses: 4 }] }]);
+    expect(world.starts("a")).toMatchObject([
+      { hosted_tools: [{ name: "web_search", max_uses: 4 }] },
+    ]);
     expect(world.starts("b")[0]).not.toHaveProperty("hosted_tools");
   });
 
@@ -141,7 +179,9 @@ describe("a call of an agent with hosted tools", () => {
     world.does("a", votes("a"));
     world.does("a", says("Final."));
     world.does("a", rejects("thin", "more"));
-    const had = world.events("call.started").map(({ purpose, hosted_tools }): [Purpose, boolean] => [purpose, !!hosted_tools]);
+    const had = world
+      .events("call.started")
+      .map(({ purpose, hosted_tools }): [Purpose, boolean] => [purpose, !!hosted_tools]);
     expect(had).toEqual([
       ["personas", false],
       ["coordination", true],
@@ -155,7 +195,10 @@ describe("a call of an agent with hosted tools", () => {
 describe("a settled call", () => {
   const charge = (usage: Partial<Reply["usage"]>, price = {}) => {
     const prices = { input: 1, cached_input: 0.5, output: 2, ...price };
-    const world = new World({ agents: ["a"], every: { hosted_tools: [search, code], price: prices } });
+    const world = new World({
+      agents: ["a"],
+      every: { hosted_tools: [search, code], price: prices },
+    });
     world.ask();
     world.does("a", says("hm", { usage: { ...used(1_000, 100, 400), ...usage } }));
     return world.turn.spentUsd;
@@ -169,9 +212,21 @@ describe("a settled call", () => {
       price: { cache_write: 3 },
       want: 0.0014,
     },
-    { name: "is charged it as fresh input where it has no price", usage: { cache_write_tokens: 200 }, want: 0.001 },
-    { name: "is charged each use", usage: { hosted_uses: { web_search: 3, code_execution: 1 } }, want: 0.031 },
-    { name: "is charged nothing for a tool nobody gave a price", usage: { hosted_uses: { x_search: 5 } }, want: 0.001 },
+    {
+      name: "is charged it as fresh input where it has no price",
+      usage: { cache_write_tokens: 200 },
+      want: 0.001,
+    },
+    {
+      name: "is charged each use",
+      usage: { hosted_uses: { web_search: 3, code_execution: 1 } },
+      want: 0.031,
+    },
+    {
+      name: "is charged nothing for a tool nobody gave a price",
+      usage: { hosted_uses: { x_search: 5 } },
+      want: 0.001,
+    },
   ])("$name", ({ usage, price, want }) => {
     expect(charge(usage, price)).toBeCloseTo(want, 12);
   });
@@ -180,9 +235,18 @@ describe("a settled call", () => {
     const world = new World({ agents: ["a"], every: { hosted_tools: [search] } });
     world.ask();
     for (const web_search of [1, 2]) {
-      world.does("a", says("hm", { usage: { ...used(10, 5), cache_write_tokens: 4, hosted_uses: { web_search } } }));
+      world.does(
+        "a",
+        says("hm", {
+          usage: { ...used(10, 5), cache_write_tokens: 4, hosted_uses: { web_search } },
+        }),
+      );
     }
-    expect(world.turn.usage).toEqual({ ...used(20, 10), cache_write_tokens: 8, hosted_uses: { web_search: 3 } });
+    expect(world.turn.usage).toEqual({
+      ...used(20, 10),
+      cache_write_tokens: 8,
+      hosted_uses: { web_search: 3 },
+    });
   });
 });
 
@@ -201,7 +265,12 @@ describe("what hosted tools did", () => {
       name: "is told before the call is completed, whatever the reply decides",
       world: { agents: ["a"] },
       when: (world) => world.does("a", answers("A", looked)),
-      then: [...toldBy, "call.completed a", "answer.submitted a agent1.1", "round.started a #2 answered [agent1.1]"],
+      then: [
+        ...toldBy,
+        "call.completed a",
+        "answer.submitted a agent1.1",
+        "round.started a #2 answered [agent1.1]",
+      ],
     },
     {
       name: "is no decision and no use of the agent's own tools",
@@ -243,6 +312,8 @@ describe("what hosted tools did", () => {
     const effect = world.callOf("a");
     world.give({ type: "cancel_requested" });
     const { what } = says("late", looked)({ id: "a", alias: world.alias, nth: 9 });
-    expect(what && "reply" in what && world.give({ type: "call_replied", effect, ...what })).toEqual([]);
+    expect(
+      what && "reply" in what && world.give({ type: "call_replied", effect, ...what }),
+    ).toEqual([]);
   });
 });

@@ -10,7 +10,12 @@ const calls = [
   { agent: 1, inputTokens: 2_000 },
 ];
 const of = (budget: object, agents = two, changes: object = {}) =>
-  capTooSmall({ rules: teamRules(agents, changes), budget, calls: calls.slice(0, agents.length), questionTokens: 100 });
+  capTooSmall({
+    rules: teamRules(agents, changes),
+    budget,
+    calls: calls.slice(0, agents.length),
+    questionTokens: 100,
+  });
 
 describe("a cap is too small (A2)", () => {
   it("in tokens, below the cheapest first call with the shortest reply worth starting", () => {
@@ -26,7 +31,10 @@ describe("a cap is too small (A2)", () => {
   });
 
   it("in dollars, by each agent's price, and by the dearest presentation", () => {
-    const [cheapest, presentation] = [(3_000 + 512) / 1e6, ((4_000 + 100 + 2 * 1_024) * 2 + 2_048 * 2) / 1e6];
+    const [cheapest, presentation] = [
+      (3_000 + 512) / 1e6,
+      ((4_000 + 100 + 2 * 1_024) * 2 + 2_048 * 2) / 1e6,
+    ];
     const enough = (3_000 + 2_048 + 4_000 + 2_048) / 1e6 + presentation;
     const refusal = of({ max_cost_usd: 0.0035 });
     expect(refusal).toMatchObject({
@@ -39,26 +47,42 @@ describe("a cap is too small (A2)", () => {
 
   it.each([
     { name: "a short one", inputTokens: 2_000, presented: 4_000 + 100 },
-    { name: "one with earlier turns, which the presenter is sent again", inputTokens: 9_000, presented: 9_000 },
-  ])("names a presentation that is as long as the first call: $name", ({ inputTokens, presented }) => {
-    const agents = two.slice(0, 1);
-    const asked = {
-      rules: teamRules(agents),
-      budget: { max_tokens: 0 },
-      calls: [{ agent: 0, inputTokens }],
-      questionTokens: 100,
-    };
-    expect(capTooSmall(asked)).toMatchObject({ enough: inputTokens + 1_024 + presented + 1_024 + 2_048 });
-  });
+    {
+      name: "one with earlier turns, which the presenter is sent again",
+      inputTokens: 9_000,
+      presented: 9_000,
+    },
+  ])(
+    "names a presentation that is as long as the first call: $name",
+    ({ inputTokens, presented }) => {
+      const agents = two.slice(0, 1);
+      const asked = {
+        rules: teamRules(agents),
+        budget: { max_tokens: 0 },
+        calls: [{ agent: 0, inputTokens }],
+        questionTokens: 100,
+      };
+      expect(capTooSmall(asked)).toMatchObject({
+        enough: inputTokens + 1_024 + presented + 1_024 + 2_048,
+      });
+    },
+  );
 
   it.each([
     { name: "without a cap", budget: {} },
-    { name: "of nothing, where a call costs nothing", budget: { max_cost_usd: 0 }, agents: [agentRules("a", { price: free })] },
+    {
+      name: "of nothing, where a call costs nothing",
+      budget: { max_cost_usd: 0 },
+      agents: [agentRules("a", { price: free })],
+    },
   ])("never $name", ({ budget, agents = two }) => {
     expect(of(budget, agents)).toBeNull();
   });
 
   it("for a team without coordination by its presentation alone", () => {
-    expect(of({ max_tokens: 1 }, two.slice(0, 1), { skip_coordination: true })).toMatchObject({ cheapest: 3_256, enough: 5_048 });
+    expect(of({ max_tokens: 1 }, two.slice(0, 1), { skip_coordination: true })).toMatchObject({
+      cheapest: 3_256,
+      enough: 5_048,
+    });
   });
 });

@@ -5,7 +5,12 @@ import { allAnswer, table } from "../table";
 import { World } from "../world";
 
 const tooLong = (changes: Parameters<typeof fails>[0] = {}) =>
-  fails({ class: "context_too_long", code: "context_too_long", message: "5000 tokens are too many.", ...changes });
+  fails({
+    class: "context_too_long",
+    code: "context_too_long",
+    message: "5000 tokens are too many.",
+    ...changes,
+  });
 const compactible = tooLong({ compactible: true });
 const DROPPED = { replies: 3, tool_calls: 4, tool_results: 4, notes: 0, tokens: 60_000 };
 /** What a model replies that was asked for a summary. */
@@ -14,14 +19,21 @@ const sums = says("All I have done so far.", { dropped: DROPPED, usage: used(900
 /** One agent with tools, so that its conversation grows; its window holds 100,000 tokens. */
 const world = { agents: ["a", "b"], every: { context_window: 100_000 } };
 /** The conversation as it stands after a reply that used so many tokens. */
-const reaches = (tokens: number) => (team: World) => void team.does("a", says("hm", { usage: used(tokens - 50, 50) }));
+const reaches = (tokens: number) => (team: World) =>
+  void team.does("a", says("hm", { usage: used(tokens - 50, 50) }));
 /** Replies may be long, so much is reserved. */
 const wordy = { ...world, every: { ...world.every, max_output_tokens: 90_000 } };
 /** Calls whose usage is not the length of their conversation. */
 const UNTOLD: { why: string; usage: Usage | null }[] = [
   { why: "that nobody counted", usage: null },
-  { why: "that searched, and read what it found", usage: { ...used(95_000, 50), hosted_uses: { web_search: 2 } } },
-  { why: "of several requests, each of which read all before it", usage: { ...used(95_000, 50), requests: 2 } },
+  {
+    why: "that searched, and read what it found",
+    usage: { ...used(95_000, 50), hosted_uses: { web_search: 2 } },
+  },
+  {
+    why: "of several requests, each of which read all before it",
+    usage: { ...used(95_000, 50), requests: 2 },
+  },
 ];
 /** The agent's next call, where part of its conversation can be summed up. */
 const starts = (team: World, compactionTokens = 2_000) => {
@@ -39,7 +51,11 @@ describe("a call that is too long", () => {
       name: "fails its round where nothing can be summed up",
       world,
       when: (team) => team.does("a", tooLong()),
-      then: ["call.failed a context_too_long final", "round.failed a context_too_long", "round.started a #2 failed []"],
+      then: [
+        "call.failed a context_too_long final",
+        "round.failed a context_too_long",
+        "round.started a #2 failed []",
+      ],
     },
     {
       name: "is made again at once where something can",
@@ -64,7 +80,11 @@ describe("a call that is too long", () => {
         starts(team);
       },
       when: (team) => [...team.does("a", sums), ...starts(team)],
-      then: ["call.completed a", "conversation.compacted a 3 replies 60000 tokens", "call.started a new_answer forced"],
+      then: [
+        "call.completed a",
+        "conversation.compacted a 3 replies 60000 tokens",
+        "call.started a new_answer forced",
+      ],
     },
     {
       name: "fails its round where it is too long even then",
@@ -75,7 +95,11 @@ describe("a call that is too long", () => {
         team.does("a", sums);
       },
       when: (team) => team.does("a", compactible),
-      then: ["call.failed a context_too_long final", "round.failed a context_too_long", "round.started a #2 failed []"],
+      then: [
+        "call.failed a context_too_long final",
+        "round.failed a context_too_long",
+        "round.started a #2 failed []",
+      ],
     },
     {
       name: "may be shortened again later in its round",
@@ -107,7 +131,11 @@ describe("a call that is too long", () => {
         starts(team);
       },
       when: (team) => team.does("a", compactible),
-      then: ["call.failed a context_too_long final", "round.failed a context_too_long", "round.started a #2 failed []"],
+      then: [
+        "call.failed a context_too_long final",
+        "round.failed a context_too_long",
+        "round.started a #2 failed []",
+      ],
     },
     {
       name: "waits for a summary that fails in passing",
@@ -154,7 +182,9 @@ describe("a call that is too long", () => {
     expect(messages((team) => team.does("a", tooLong()))).toEqual([
       "The conversation is too long for the model, and nothing of it can be summed up: 5000 tokens are too many.",
     ]);
-    expect(messages((team) => void [once(team), team.does("a", sums), team.does("a", compactible)])).toEqual([
+    expect(
+      messages((team) => void [once(team), team.does("a", sums), team.does("a", compactible)]),
+    ).toEqual([
       "The conversation is too long for the model even after it was summed up: 5000 tokens are too many.",
     ]);
     expect(messages((team) => void [once(team), team.does("a", compactible)])).toEqual([
@@ -250,7 +280,11 @@ describe("a conversation that leaves too little of the window", () => {
         starts(team);
       },
       when: (team) => team.does("a", fails()),
-      then: ["call.failed a transient final", "round.failed a server_error", "round.started a #2 failed []"],
+      then: [
+        "call.failed a transient final",
+        "round.failed a server_error",
+        "round.started a #2 failed []",
+      ],
     },
     {
       name: "does not mind what tools a summary calls",
@@ -282,7 +316,11 @@ describe("a conversation that leaves too little of the window", () => {
     team.ask();
     reaches(90_000)(team);
     const [started] = starts(team, 30_000);
-    expect(started).toMatchObject({ compacts: true, max_output_tokens: 8_192, reserved: { tokens: 38_192 } });
+    expect(started).toMatchObject({
+      compacts: true,
+      max_output_tokens: 8_192,
+      reserved: { tokens: 38_192 },
+    });
     team.does("a", sums);
     expect(team.turn.spentTokens).toBe(90_000 + 990);
     expect(team.agent("a").round?.contextTokens).toBe(30_000);

@@ -13,7 +13,11 @@ const retries =
   };
 
 /** A probe that failed, so that nothing was sent. */
-const unreached = fails({ code: "cannot_reach", message: "cannot reach api.example", reached: false });
+const unreached = fails({
+  code: "cannot_reach",
+  message: "cannot reach api.example",
+  reached: false,
+});
 
 /** So many failed probes of the agent, each as soon as it is due. */
 const unreachedFor = (id: string, times: number) => (world: World) => {
@@ -96,14 +100,20 @@ describe("a provider that cannot be reached (A2)", () => {
     const world = new World({ agents: ["a", "b"], budget: { max_cost_usd: 0.02 } });
     world.ask();
     for (const id of world.ids) unreachedFor(id, 3)(world);
-    const agents = world.ids.map((agent) => ({ agent, code: "cannot_reach", message: "cannot reach api.example" }));
+    const agents = world.ids.map((agent) => ({
+      agent,
+      code: "cannot_reach",
+      message: "cannot reach api.example",
+    }));
     expect(world.ending).toMatchObject({
       type: "turn.failed",
       agents,
       cost_usd: 0,
       usage: { input_tokens: 0, output_tokens: 0 },
     });
-    expect(world.events("call.failed").map(({ tokens, cost_usd }) => [tokens, cost_usd])).toEqual(Array(6).fill([0, 0]));
+    expect(world.events("call.failed").map(({ tokens, cost_usd }) => [tokens, cost_usd])).toEqual(
+      Array(6).fill([0, 0]),
+    );
   });
 });
 
@@ -123,7 +133,11 @@ describe("a failed call", () => {
     {
       name: "fails its round where the provider asks for more than 60 s",
       when: (world) => world.does("a", fails({ retryAfterMs: 60_001 })),
-      then: ["call.failed a transient final", "round.failed a server_error", "round.started a #2 failed []"],
+      then: [
+        "call.failed a transient final",
+        "round.failed a server_error",
+        "round.started a #2 failed []",
+      ],
     },
     {
       name: "fails its round after five tries",
@@ -132,7 +146,11 @@ describe("a failed call", () => {
         world.wait(60_000);
         return world.does("a", fails());
       },
-      then: ["call.failed a transient final", "round.failed a server_error", "round.started a #2 failed []"],
+      then: [
+        "call.failed a transient final",
+        "round.failed a server_error",
+        "round.started a #2 failed []",
+      ],
       owes: ["call a", "call b", "call c"],
     },
     {
@@ -166,12 +184,20 @@ describe("a failed call", () => {
         world.starts("a");
       },
       when: (world) => world.interrupt(),
-      then: ["call.failed a interrupted final", "round.failed a interrupted", "round.started a #2 failed []"],
+      then: [
+        "call.failed a interrupted final",
+        "round.failed a interrupted",
+        "round.started a #2 failed []",
+      ],
     },
     ...(["quota", "context_too_long", "content_filter", "refusal"] as const).map((failed) => ({
       name: `of class ${failed} fails its round`,
       when: (world: World) => world.does("a", fails({ class: failed, code: failed })),
-      then: [`call.failed a ${failed} final`, `round.failed a ${failed}`, "round.started a #2 failed []"],
+      then: [
+        `call.failed a ${failed} final`,
+        `round.failed a ${failed}`,
+        "round.started a #2 failed []",
+      ],
     })),
     ...(["bad_credentials", "unknown_model", "bad_request"] as const).map((failed) => ({
       name: `of class ${failed} fails its agent at once, on its first call`,
@@ -183,7 +209,11 @@ describe("a failed call", () => {
       name: "of class bad_request fails only its round, once the agent's calls have worked",
       given: (world) => world.does("a", says("hm")),
       when: (world) => world.does("a", fails({ class: "bad_request", code: "bad_request" })),
-      then: ["call.failed a bad_request final", "round.failed a bad_request", "round.started a #2 failed []"],
+      then: [
+        "call.failed a bad_request final",
+        "round.failed a bad_request",
+        "round.started a #2 failed []",
+      ],
     },
     {
       name: "whose reply was withheld fails its round, whatever the reply decided",
@@ -209,7 +239,11 @@ describe("a failed call", () => {
         allAnswer(world);
       },
       when: (world) => world.does("a", fails({ class: "quota", code: "quota" })),
-      then: ["call.failed a quota final", "round.failed a quota", "round.started a #5 failed [agent1.1 agent2.1]"],
+      then: [
+        "call.failed a quota final",
+        "round.failed a quota",
+        "round.started a #5 failed [agent1.1 agent2.1]",
+      ],
     },
     {
       name: "is forgotten with the next vote, too",
@@ -221,7 +255,11 @@ describe("a failed call", () => {
         world.does("b", answers("B2"));
       },
       when: (world) => world.does("a", fails({ class: "quota", code: "quota" })),
-      then: ["call.failed a quota final", "round.failed a quota", "round.started a #5 failed [agent1.1 agent2.2 agent3.1]"],
+      then: [
+        "call.failed a quota final",
+        "round.failed a quota",
+        "round.started a #5 failed [agent1.1 agent2.2 agent3.1]",
+      ],
     },
     {
       name: "of the last live agent ends the turn with each agent's reason",
@@ -259,7 +297,8 @@ describe("a failed call", () => {
         world.starts("a");
         world.wait(660_000);
       },
-      when: (world) => world.give({ type: "call_failed", effect: "call_1_1_1_1_1_1", failure: failureOf() }),
+      when: (world) =>
+        world.give({ type: "call_failed", effect: "call_1_1_1_1_1_1", failure: failureOf() }),
       then: [],
     },
   ]);
@@ -309,18 +348,31 @@ describe("back-off", () => {
 describe("what a failed call is charged", () => {
   it.each([
     { name: "nothing, if no model worked on it", failure: { reached: false }, tokens: 0, usd: 0 },
-    { name: "everything it reserved, if nobody knows", failure: { reached: true }, tokens: 5_000, usd: 0.009 },
+    {
+      name: "everything it reserved, if nobody knows",
+      failure: { reached: true },
+      tokens: 5_000,
+      usd: 0.009,
+    },
     {
       name: "what was reported, even by one that did not seem to reach a model",
       failure: { reached: false, usage: used(10, 0) },
       tokens: 10,
       usd: 0.000_01,
     },
-    { name: "what was reported", failure: { reached: true, usage: used(1_000, 500) }, tokens: 1_500, usd: 0.002 },
+    {
+      name: "what was reported",
+      failure: { reached: true, usage: used(1_000, 500) },
+      tokens: 1_500,
+      usd: 0.002,
+    },
   ])("$name", ({ failure, tokens, usd }) => {
     const world = new World();
     world.ask();
     world.does("a", fails(failure));
-    expect([world.turn.spentTokens, world.turn.spentUsd]).toEqual([tokens, expect.closeTo(usd, 12)]);
+    expect([world.turn.spentTokens, world.turn.spentUsd]).toEqual([
+      tokens,
+      expect.closeTo(usd, 12),
+    ]);
   });
 });

@@ -5,7 +5,12 @@ import type { World } from "../world";
 
 /** The agent's next call is told to wait so long for its backend's limits. */
 const held = (world: World, id: string, ms: number, call = nextCall(world, id)) =>
-  world.give({ type: "call_held", effect: call, until: world.now + ms, inputTokens: world.inputTokens });
+  world.give({
+    type: "call_held",
+    effect: call,
+    until: world.now + ms,
+    inputTokens: world.inputTokens,
+  });
 
 const nextCall = (world: World, id: string): string => {
   const { round } = world.agent(id);
@@ -24,7 +29,11 @@ describe("a call that waits for its backend's limits", () => {
     {
       name: "is told once, however often it asks",
       given: (world) => void held(world, "a", 40_000),
-      when: (world) => [...held(world, "a", 30_000), ...world.wait(20_000), ...held(world, "a", 20_000)],
+      when: (world) => [
+        ...held(world, "a", 30_000),
+        ...world.wait(20_000),
+        ...held(world, "a", 20_000),
+      ],
       then: [],
     },
     {

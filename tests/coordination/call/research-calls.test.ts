@@ -1,10 +1,26 @@
 import { describe, expect, it } from "vitest";
 import type { AgentRules, Budget, HostedToolRule } from "../../../src/protocol/team";
-import { answers, decides, aVote, fails, rejects, says, tool, uses, used, votes } from "../builders";
+import {
+  answers,
+  decides,
+  aVote,
+  fails,
+  rejects,
+  says,
+  tool,
+  uses,
+  used,
+  votes,
+} from "../builders";
 import { allAnswer, table } from "../table";
 import { World, type WorldOptions } from "../world";
 
-const search: HostedToolRule = { name: "web_search", max_uses: 4, usd_per_use: 0.01, tokens_per_use: 500 };
+const search: HostedToolRule = {
+  name: "web_search",
+  max_uses: 4,
+  usd_per_use: 0.01,
+  tokens_per_use: 500,
+};
 /** An agent whose provider runs hosted tools only where no functions are offered. */
 const alone: Partial<AgentRules> = { hosted_tools: [search], hosted_alone: true };
 const team: WorldOptions = { agents: ["a", "b"], each: { a: alone } };
@@ -152,7 +168,11 @@ describe("a research call", () => {
   });
 
   it("leaves the presentation its hosted tools, and verdict and personas none", () => {
-    const world = new World({ agents: ["a"], every: alone, rules: { personas: true, max_orchestration_restarts: 1 } });
+    const world = new World({
+      agents: ["a"],
+      every: alone,
+      rules: { personas: true, max_orchestration_restarts: 1 },
+    });
     world.ask();
     world.does("a", says("no personas"));
     world.does("a", says("notes"));
@@ -173,15 +193,27 @@ describe("a research call", () => {
   });
 
   it("has no hosted tools follow it into a presentation that has functions", () => {
-    const world = new World({ agents: ["a"], every: { ...alone, tools: [tool("send")] }, rules: { skip_coordination: true } });
+    const world = new World({
+      agents: ["a"],
+      every: { ...alone, tools: [tool("send")] },
+      rules: { skip_coordination: true },
+    });
     world.ask();
     world.starts("a");
     expect(callsOf(world, "a")).toEqual(["presentation nothing"]);
   });
 
   it.each<{ name: string; budget: Budget; first: string }>([
-    { name: "is held to fewer uses under a cap", budget: { max_tokens: 6_500 }, first: "coordination web_search×2" },
-    { name: "is left out where no use can be paid", budget: { max_tokens: 5_000 }, first: "coordination new_answer" },
+    {
+      name: "is held to fewer uses under a cap",
+      budget: { max_tokens: 6_500 },
+      first: "coordination web_search×2",
+    },
+    {
+      name: "is left out where no use can be paid",
+      budget: { max_tokens: 5_000 },
+      first: "coordination new_answer",
+    },
     { name: "comes whole where money allows it", budget: { max_cost_usd: 10 }, first: RESEARCH },
   ])("$name", ({ budget, first }) => {
     const world = new World({ ...team, budget });
@@ -192,7 +224,11 @@ describe("a research call", () => {
 
   it("is left out where its tools have no known price under a cap in money", () => {
     const unpriced = { ...alone, hosted_tools: [{ ...search, usd_per_use: null }] };
-    const world = new World({ agents: ["a", "b"], each: { a: unpriced }, budget: { max_cost_usd: 1 } });
+    const world = new World({
+      agents: ["a", "b"],
+      each: { a: unpriced },
+      budget: { max_cost_usd: 1 },
+    });
     world.ask();
     world.starts("a");
     expect(callsOf(world, "a")).toEqual(["coordination new_answer"]);
@@ -201,7 +237,10 @@ describe("a research call", () => {
   it("is charged what it used, and counts as a call of its round", () => {
     const world = new World(team);
     world.ask();
-    world.does("a", says("notes", { usage: { ...used(1_000, 100), hosted_uses: { web_search: 2 } } }));
+    world.does(
+      "a",
+      says("notes", { usage: { ...used(1_000, 100), hosted_uses: { web_search: 2 } } }),
+    );
     expect(world.turn.spentUsd).toBeCloseTo(0.0212, 12);
     expect(world.agent("a").round).toMatchObject({ calls: 1, nudges: 0 });
   });
@@ -209,6 +248,9 @@ describe("a research call", () => {
   it("is no research where the reply of an ordinary call holds no decision", () => {
     const world = new World({ ...team, budget: { max_tokens: 5_000 } });
     world.ask();
-    expect(world.does("a", decides([])).map(({ type }) => type)).toEqual(["call.completed", "round.nudged"]);
+    expect(world.does("a", decides([])).map(({ type }) => type)).toEqual([
+      "call.completed",
+      "round.nudged",
+    ]);
   });
 });

@@ -1,11 +1,23 @@
 import { describe, expect, it } from "vitest";
 import type { WorkspaceFacts } from "../../../src/coordination";
-import { anAnswer, answers, aVote, changedNothing, decides, invalid, tool, uses, votes, wrote } from "../builders";
+import {
+  anAnswer,
+  answers,
+  aVote,
+  changedNothing,
+  decides,
+  invalid,
+  tool,
+  uses,
+  votes,
+  wrote,
+} from "../builders";
 import { allAnswer, giveLarge, SIX, table } from "../table";
 import { World } from "../world";
 
 const LARGE = "x".repeat(128 * 1024 + 1);
-const words = (from: number, to: number): string => Array.from({ length: to - from }, (_, n) => `word${from + n}`).join(" ");
+const words = (from: number, to: number): string =>
+  Array.from({ length: to - from }, (_, n) => `word${from + n}`).join(" ");
 
 describe("new_answer", () => {
   table([
@@ -40,7 +52,11 @@ describe("new_answer", () => {
         world.does("b", answers("B better"));
       },
       when: (world) => world.does("a", answers("A better")),
-      then: ["call.completed a", "answer.submitted a agent1.2", "round.started a #3 answered [agent1.2 agent2.2 agent3.1]"],
+      then: [
+        "call.completed a",
+        "answer.submitted a agent1.2",
+        "round.started a #3 answered [agent1.2 agent2.2 agent3.1]",
+      ],
     },
     {
       name: "is refused when empty, as a nudge",
@@ -100,23 +116,45 @@ describe("new_answer", () => {
         world.does("a", answers("news"));
       },
       when: (world) => world.does("b", answers("news")),
-      then: ["call.completed b", "answer.submitted b agent2.2", "round.started b #3 answered [agent1.2 agent2.2 agent3.1]"],
+      then: [
+        "call.completed b",
+        "answer.submitted b agent2.2",
+        "round.started b #3 answered [agent1.2 agent2.2 agent3.1]",
+      ],
     },
     {
       name: "is refused when hundreds come in one reply, and named no more than sixty-four times",
-      when: (world) => world.does("a", decides(Array.from({ length: 500 }, (_, nth) => anAnswer(`answer ${nth}`)))),
-      then: ["call.completed a", ...Array.from({ length: 64 }, () => "answer.refused a two_answers"), "round.nudged a 1"],
+      when: (world) =>
+        world.does(
+          "a",
+          decides(Array.from({ length: 500 }, (_, nth) => anAnswer(`answer ${nth}`))),
+        ),
+      then: [
+        "call.completed a",
+        ...Array.from({ length: 64 }, () => "answer.refused a two_answers"),
+        "round.nudged a 1",
+      ],
     },
     {
       name: "is refused when two come in one reply, both",
       when: (world) => world.does("a", decides([anAnswer("one"), anAnswer("two")])),
-      then: ["call.completed a", "answer.refused a two_answers", "answer.refused a two_answers", "round.nudged a 1"],
+      then: [
+        "call.completed a",
+        "answer.refused a two_answers",
+        "answer.refused a two_answers",
+        "round.nudged a 1",
+      ],
     },
     {
       name: "is refused together with a vote, both, whatever their order",
       given: allAnswer,
       when: (world) => world.does("a", decides([aVote("b"), anAnswer("A2")])),
-      then: ["call.completed a", "vote.refused a choose_one", "answer.refused a choose_one", "round.nudged a 1"],
+      then: [
+        "call.completed a",
+        "vote.refused a choose_one",
+        "answer.refused a choose_one",
+        "round.nudged a 1",
+      ],
     },
     {
       name: "is refused with broken arguments",
@@ -174,7 +212,11 @@ describe("new_answer", () => {
         world.does("b", answers("B2"));
       },
       when: (world) => world.does("a", answers("A2")),
-      then: ["call.completed a", "answer.refused a team_limit", "answers.injected a [agent2.2] message"],
+      then: [
+        "call.completed a",
+        "answer.refused a team_limit",
+        "answers.injected a [agent2.2] message",
+      ],
     },
     {
       name: "is never limited as a first answer",
@@ -203,7 +245,11 @@ describe("new_answer", () => {
         world.does("b", answers("B2"));
       },
       when: (world) => world.does("a", answers("A3")),
-      then: ["call.completed a", "answer.submitted a agent1.3", "round.started a #4 answered [agent1.3 agent2.2]"],
+      then: [
+        "call.completed a",
+        "answer.submitted a agent1.3",
+        "round.started a #4 answered [agent1.3 agent2.2]",
+      ],
     },
     {
       name: "is not held up by who has voted",
@@ -227,7 +273,10 @@ describe("new_answer", () => {
 describe("novelty", () => {
   const shown = words(0, 100);
   const second = (requirement: "lenient" | "balanced" | "strict", content: string): string => {
-    const world = new World({ agents: ["a", "b"], rules: { answer_novelty_requirement: requirement } });
+    const world = new World({
+      agents: ["a", "b"],
+      rules: { answer_novelty_requirement: requirement },
+    });
     world.ask();
     world.does("a", answers(shown));
     world.does("b", answers("something else"));
@@ -255,9 +304,24 @@ describe("novelty", () => {
       content: words(0, 142),
       verdict: "too_similar",
     },
-    { name: "balanced takes less", requirement: "balanced" as const, content: words(0, 143), verdict: "accepted" },
-    { name: "strict refuses more than half", requirement: "strict" as const, content: words(0, 199), verdict: "too_similar" },
-    { name: "strict takes exactly half", requirement: "strict" as const, content: words(0, 200), verdict: "accepted" },
+    {
+      name: "balanced takes less",
+      requirement: "balanced" as const,
+      content: words(0, 143),
+      verdict: "accepted",
+    },
+    {
+      name: "strict refuses more than half",
+      requirement: "strict" as const,
+      content: words(0, 199),
+      verdict: "too_similar",
+    },
+    {
+      name: "strict takes exactly half",
+      requirement: "strict" as const,
+      content: words(0, 200),
+      verdict: "accepted",
+    },
     {
       name: "case is no difference to words",
       requirement: "balanced" as const,
@@ -282,7 +346,12 @@ describe("novelty", () => {
       content: `${shown} /workspaces`,
       verdict: "accepted",
     },
-    { name: "two answers without words are not alike", requirement: "strict" as const, content: "!!!", verdict: "accepted" },
+    {
+      name: "two answers without words are not alike",
+      requirement: "strict" as const,
+      content: "!!!",
+      verdict: "accepted",
+    },
   ])("$name", ({ requirement, content, verdict }) => {
     expect(second(requirement, content)).toBe(verdict);
   });
@@ -313,7 +382,11 @@ describe("snapshots", () => {
       name: "E15 a workspace that the round did not change never replaces what an answer before has frozen, however much it holds (D1)",
       ...inTwo(wrote(3)),
       when: (world) => world.does("a", answers("A2"), changedNothing(7)),
-      then: ["call.completed a", "answer.submitted a agent1.2 with agent1.1", "round.started a #3 answered [agent1.2 agent2.1]"],
+      then: [
+        "call.completed a",
+        "answer.submitted a agent1.2 with agent1.1",
+        "round.started a #3 answered [agent1.2 agent2.1]",
+      ],
     },
     {
       name: "E15 nor what the turn began with, where the answer is the author's first (D1)",
@@ -325,7 +398,11 @@ describe("snapshots", () => {
       name: "E15 nor does a second unchanged one (D1)",
       ...inTwo(changedNothing()),
       when: (world) => world.does("a", answers("A2"), changedNothing()),
-      then: ["call.completed a", "answer.submitted a agent1.2 with base", "round.started a #3 answered [agent1.2 agent2.1]"],
+      then: [
+        "call.completed a",
+        "answer.submitted a agent1.2 with base",
+        "round.started a #3 answered [agent1.2 agent2.1]",
+      ],
     },
     {
       name: "a workspace that the round itself emptied is handed over empty, and the log says so (D1)",
@@ -388,7 +465,9 @@ describe("snapshots", () => {
       const world = new World({ every: { workspace: true } });
       world.ask();
       world.does("a", answers("A"), changedNothing(kept, { kept }));
-      expect(world.events("answer.submitted")).toMatchObject([{ snapshot: "base", files: "kept", kept_files: kept }]);
+      expect(world.events("answer.submitted")).toMatchObject([
+        { snapshot: "base", files: "kept", kept_files: kept },
+      ]);
     }
   });
 });

@@ -98,7 +98,11 @@ describe("an update", () => {
         world.tool("a");
       },
       when: (world) => world.does("a", votes("b")),
-      then: ["call.completed a", "vote.stale a agent2.2 missing agent2.2", "answers.injected a [agent2.2] message"],
+      then: [
+        "call.completed a",
+        "vote.stale a agent2.2 missing agent2.2",
+        "answers.injected a [agent2.2] message",
+      ],
     },
     {
       name: "that was held back comes at the end of a reply that does not decide",
@@ -122,7 +126,11 @@ describe("an update", () => {
         world.tool("a");
       },
       when: (world) => world.does("a", votes("b")),
-      then: ["call.completed a", "vote.stale a agent2.2 missing agent2.2", "answers.injected a [agent2.2] message"],
+      then: [
+        "call.completed a",
+        "vote.stale a agent2.2 missing agent2.2",
+        "answers.injected a [agent2.2] message",
+      ],
     },
     {
       name: "that would fill the window begins a fresh round instead, which is no failure",
@@ -133,7 +141,11 @@ describe("an update", () => {
         world.does("b", answers("x".repeat(601)));
       },
       when: (world) => world.does("a", says("hm", { usage: used(100, 50) })),
-      then: ["call.completed a", "round.nudged a 1", "round.started a #3 context_full [agent1.1 agent2.2 agent3.1]"],
+      then: [
+        "call.completed a",
+        "round.nudged a 1",
+        "round.started a #3 context_full [agent1.1 agent2.2 agent3.1]",
+      ],
       owes: ["call a", "call b", "call c"],
     },
     {

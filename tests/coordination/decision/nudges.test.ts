@@ -59,7 +59,11 @@ describe("a reply without a decision", () => {
         world.writing = { a: "more text" };
       },
       when: (world) => world.does("a", talks),
-      then: ["call.completed a", "round.failed a no_decision", "round.started a #3 failed [agent1.1 agent2.1 agent3.1]"],
+      then: [
+        "call.completed a",
+        "round.failed a no_decision",
+        "round.started a #3 failed [agent1.1 agent2.1 agent3.1]",
+      ],
     },
     {
       name: "counts nudges by round: a fresh one begins at none",
@@ -89,13 +93,23 @@ describe("a reply without a decision", () => {
         world.does("b", answers("B2"));
       },
       when: (world) => world.does("a", votes("b")),
-      then: ["call.completed a", "vote.stale a agent2.2 missing agent2.2", "answers.injected a [agent2.2] message"],
+      then: [
+        "call.completed a",
+        "vote.stale a agent2.2 missing agent2.2",
+        "answers.injected a [agent2.2] message",
+      ],
     },
     {
       name: "in a cut reply runs no tools either, and counts once",
       world: { every: { tools: [tool("write_file")] } },
-      when: (world) => world.does("a", uses(["write_file"], [anAnswer("A")], { stopReason: "length" })),
-      then: ["call.completed a", "tool.completed a write_file refused", "answer.refused a reply_cut", "round.nudged a 1"],
+      when: (world) =>
+        world.does("a", uses(["write_file"], [anAnswer("A")], { stopReason: "length" })),
+      then: [
+        "call.completed a",
+        "tool.completed a write_file refused",
+        "answer.refused a reply_cut",
+        "round.nudged a 1",
+      ],
       owes: ["call a", "call b", "call c"],
     },
   ]);

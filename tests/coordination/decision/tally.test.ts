@@ -20,7 +20,12 @@ const quits = (world: World, id: string): void => {
 describe("the count", () => {
   const cases: Case[] = [
     { name: "has no winner without an answer", given: () => {}, winner: null, votes: {} },
-    { name: "without a vote takes the highest revision", given: allAnswer, winner: "agent3.1", votes: {} },
+    {
+      name: "without a vote takes the highest revision",
+      given: allAnswer,
+      winner: "agent3.1",
+      votes: {},
+    },
     {
       name: "without a vote takes a whole answer before a later one that was cut (D3)",
       given: (world) => {
@@ -52,7 +57,8 @@ describe("the count", () => {
       given: (world) => {
         world.writing = { a: "text", b: "a longer text" };
         world.filesBy = () => ({ 0: wrote(1), 1: changedNothing() });
-        for (const id of ["a", "b"]) world.does(id, fails({ class: "bad_credentials", code: "bad_credentials" }));
+        for (const id of ["a", "b"])
+          world.does(id, fails({ class: "bad_credentials", code: "bad_credentials" }));
       },
       winner: "agent1.1",
       votes: {},
@@ -175,6 +181,10 @@ describe("the count", () => {
     world.ask();
     given(world);
     const tally = count(world.turn.attempt);
-    expect({ winner: tally.winner?.label ?? null, votes: tally.votes, tie: tally.tie }).toEqual({ winner, votes: expected, tie });
+    expect({ winner: tally.winner?.label ?? null, votes: tally.votes, tie: tally.tie }).toEqual({
+      winner,
+      votes: expected,
+      tie,
+    });
   });
 });

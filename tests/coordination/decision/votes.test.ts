@@ -57,7 +57,11 @@ describe("vote", () => {
         world.does("b", answers("B2"));
       },
       when: (world) => world.does("a", votes("c")),
-      then: ["call.completed a", "vote.stale a agent3.1 missing agent2.2", "answers.injected a [agent2.2] message"],
+      then: [
+        "call.completed a",
+        "vote.stale a agent3.1 missing agent2.2",
+        "answers.injected a [agent2.2] message",
+      ],
     },
     {
       name: "names an improved answer only once, by its newest label",
@@ -68,7 +72,11 @@ describe("vote", () => {
         world.does("b", answers("B3"));
       },
       when: (world) => world.does("a", votes("b")),
-      then: ["call.completed a", "vote.stale a agent2.3 missing agent2.3", "answers.injected a [agent2.3] message"],
+      then: [
+        "call.completed a",
+        "vote.stale a agent2.3 missing agent2.3",
+        "answers.injected a [agent2.3] message",
+      ],
     },
     {
       name: "for an unknown alias is refused, as a nudge",
@@ -80,7 +88,12 @@ describe("vote", () => {
       name: "by an agent's id is refused: models know aliases only",
       given: allAnswer,
       when: (world) =>
-        world.does("a", decides([(acting) => ({ name: "vote", tool_call: `t${acting.nth}`, alias: "b", reason: "" })])),
+        world.does(
+          "a",
+          decides([
+            (acting) => ({ name: "vote", tool_call: `t${acting.nth}`, alias: "b", reason: "" }),
+          ]),
+        ),
       then: ["call.completed a", "vote.refused a unknown_alias", "round.nudged a 1"],
     },
     {

@@ -3,17 +3,30 @@ import { describe, expect, it } from "vitest";
 import { boundedTrail } from "../../../src/coordination/tool/audit-summary";
 import type { FileAccess } from "../../../src/protocol/events";
 
-const line = (operation: FileAccess["operation"], path: string, refused: string | null = null): FileAccess => ({
+const line = (
+  operation: FileAccess["operation"],
+  path: string,
+  refused: string | null = null,
+): FileAccess => ({
   ...{ operation, path, refused },
 });
 const told = ({ operation, path, refused, files }: FileAccess): string =>
-  [operation, path, ...(refused === null ? [] : [refused]), ...(files === undefined ? [] : [`×${files}`])].join(" ");
+  [
+    operation,
+    path,
+    ...(refused === null ? [] : [refused]),
+    ...(files === undefined ? [] : [`×${files}`]),
+  ].join(" ");
 
 describe("the trail of a call that touched more than an event holds", () => {
   it.each([
     {
       name: "is as it was while it fits",
-      lines: [line("read", "/workspace/b"), line("write", "/workspace/a"), line("read", "/workspace/c", "not_found")],
+      lines: [
+        line("read", "/workspace/b"),
+        line("write", "/workspace/a"),
+        line("read", "/workspace/c", "not_found"),
+      ],
       most: 3,
       then: ["read /workspace/b", "write /workspace/a", "read /workspace/c not_found"],
     },
@@ -48,13 +61,19 @@ describe("the trail of a call that touched more than an event holds", () => {
     },
     {
       name: "tells changes by their directory once reads are no more to give",
-      lines: [line("read", "/contexts/a/b"), ...[1, 2, 3].map((nth) => line("delete", `/workspace/a/${nth}`))],
+      lines: [
+        line("read", "/contexts/a/b"),
+        ...[1, 2, 3].map((nth) => line("delete", `/workspace/a/${nth}`)),
+      ],
       most: 2,
       then: ["delete /workspace/a/ ×3", "read / ×1"],
     },
     {
       name: "tells refusals apart by why, also of paths that lead nowhere",
-      lines: [1, 2, 3].flatMap((nth) => [line("write", `/peers/x/${nth}`, "read_only"), line("read", `${nth}..`, "bad_path")]),
+      lines: [1, 2, 3].flatMap((nth) => [
+        line("write", `/peers/x/${nth}`, "read_only"),
+        line("read", `${nth}..`, "bad_path"),
+      ]),
       most: 2,
       then: ["write /peers/x/ read_only ×3", "read / bad_path ×3"],
     },
@@ -63,26 +82,39 @@ describe("the trail of a call that touched more than an event holds", () => {
   });
 
   it("fits, and leaves nothing out", () => {
-    const path = fc.array(fc.constantFrom("workspace", "peers", "a", "b", "c", ""), { minLength: 1, maxLength: 6 });
+    const path = fc.array(fc.constantFrom("workspace", "peers", "a", "b", "c", ""), {
+      minLength: 1,
+      maxLength: 6,
+    });
     const access = fc.record<FileAccess>({
       operation: fc.constantFrom("read", "list", "write", "delete"),
       path: path.map((names) => names.join("/")),
       refused: fc.constantFrom(null, "read_only", "not_found"),
     });
     fc.assert(
-      fc.property(fc.array(access, { maxLength: 200 }), fc.integer({ min: 12, max: 80 }), (lines, most) => {
-        const bounded = boundedTrail(lines, most);
-        expect(bounded.length).toBeLessThanOrEqual(most);
-        const count = (all: readonly FileAccess[], { operation, refused }: FileAccess): number =>
-          all.reduce((sum, one) => (one.operation === operation && one.refused === refused ? sum + (one.files ?? 1) : sum), 0);
-        for (const one of lines) {
-          expect(count(bounded, one)).toBe(count(lines, one));
-          expect(
-            bounded.some((kept) => covers(kept, one)),
-            JSON.stringify(one),
-          ).toBe(true);
-        }
-      }),
+      fc.property(
+        fc.array(access, { maxLength: 200 }),
+        fc.integer({ min: 12, max: 80 }),
+        (lines, most) => {
+          const bounded = boundedTrail(lines, most);
+          expect(bounded.length).toBeLessThanOrEqual(most);
+          const count = (all: readonly FileAccess[], { operation, refused }: FileAccess): number =>
+            all.reduce(
+              (sum, one) =>
+                one.operation === operation && one.refused === refused
+                  ? sum + (one.files ?? 1)
+                  : sum,
+              0,
+            );
+          for (const one of lines) {
+            expect(count(bounded, one)).toBe(count(lines, one));
+            expect(
+              bounded.some((kept) => covers(kept, one)),
+              JSON.stringify(one),
+            ).toBe(true);
+          }
+        },
+      ),
     );
   });
 });

@@ -57,7 +57,11 @@ describe("tool servers", () => {
       world: one,
       given: (at) => at.lists("a", has([look, send])),
       when: (at) => [...at.lists("a", has([look])), ...at.does("a", uses(["mcp__box__send"]))],
-      then: ["tools.listed a box mcp__box__look", "call.completed a", "tool.completed a mcp__box__send error"],
+      then: [
+        "tools.listed a box mcp__box__look",
+        "call.completed a",
+        "tool.completed a mcp__box__send error",
+      ],
     },
     {
       name: "that change without end are told of eight times in a turn",
@@ -79,7 +83,11 @@ describe("tool servers", () => {
   });
 
   it("are asked again in the next turn", () => {
-    const at = new World({ agents: ["a"], rules: { skip_coordination: true }, every: { tool_servers: ["box"] } });
+    const at = new World({
+      agents: ["a"],
+      rules: { skip_coordination: true },
+      every: { tool_servers: ["box"] },
+    });
     at.play({});
     expect(at.events("tools.listed")).toHaveLength(1);
     at.ask("And now?");
@@ -93,12 +101,18 @@ describe("tool servers", () => {
     at.does("a", uses(["mcp__box__look", "mcp__box__send"]));
     at.startsTool("a");
     at.startsTool("a");
-    const types = at.interrupt().map((event) => ("name" in event ? `${event.type} ${event.name}` : event.type));
+    const types = at
+      .interrupt()
+      .map((event) => ("name" in event ? `${event.type} ${event.name}` : event.type));
     expect(types).toEqual(["tool.interrupted mcp__box__look", "tool.unknown mcp__box__send"]);
   });
 
   it("have tools that act on the outside: those are planned while a team only plans, and run for the presenter", () => {
-    const at = new World({ agents: ["a"], rules: { planning_mode: true }, every: { tool_servers: ["box"] } });
+    const at = new World({
+      agents: ["a"],
+      rules: { planning_mode: true },
+      every: { tool_servers: ["box"] },
+    });
     at.ask();
     at.lists("a", has([look, send]));
     at.does("a", uses(["mcp__box__send", "mcp__box__look"]));
@@ -110,7 +124,11 @@ describe("tool servers", () => {
   });
 
   it("are no part of a verdict or of personas", () => {
-    const at = new World({ agents: ["a", "b"], rules: { personas: true }, every: { tool_servers: ["box"] } });
+    const at = new World({
+      agents: ["a", "b"],
+      rules: { personas: true },
+      every: { tool_servers: ["box"] },
+    });
     at.ask();
     expect(at.owes()).toEqual(["call a"]);
   });

@@ -4,7 +4,10 @@ import { asksPerson, progress, tool, uses } from "../builders";
 import { table } from "../table";
 import { World } from "../world";
 
-const world = { agents: ["a", "b"], every: { tools: [tool("search", { idempotent: true }), tool("send")] } };
+const world = {
+  agents: ["a", "b"],
+  every: { tools: [tool("search", { idempotent: true }), tool("send")] },
+};
 const runs = (name: string) => (at: World) => {
   at.does("a", uses([name]));
   at.startsTool("a");
@@ -60,7 +63,10 @@ describe("what a tool's server tells while the tool runs", () => {
       name: "of its progress is not told if it is no number of this world",
       world,
       given: runs("search"),
-      when: (at) => [...at.tells("a", progress(Number.POSITIVE_INFINITY)), ...at.tells("a", progress(1, { total: Number.NaN }))],
+      when: (at) => [
+        ...at.tells("a", progress(Number.POSITIVE_INFINITY)),
+        ...at.tells("a", progress(1, { total: Number.NaN })),
+      ],
       then: [],
     },
     {
@@ -68,7 +74,10 @@ describe("what a tool's server tells while the tool runs", () => {
       world,
       given: runs("send"),
       when: (at) => [...at.tells("a", asksPerson()), ...at.tool("a", "error")],
-      then: ["tool.input_required a send https://box.example.com form", "tool.completed a send error"],
+      then: [
+        "tool.input_required a send https://box.example.com form",
+        "tool.completed a send error",
+      ],
       owes: ["call a", "call b"],
     },
     {
@@ -86,7 +95,9 @@ describe("what a tool's server tells while the tool runs", () => {
       world,
       given: runs("send"),
       when: (at) => at.tells("a", asksPerson(7)),
-      then: ["tool.input_required a send https://box.example.com form form form form form and 2 more"],
+      then: [
+        "tool.input_required a send https://box.example.com form form form form form and 2 more",
+      ],
     },
     {
       name: "that it wants of a person is told anew for another call",
@@ -133,7 +144,9 @@ describe("what a tool's server tells while the tool runs", () => {
       when: (at) => {
         const effects = owed(at.state).filter(({ type }) => type === "tool_call");
         expect(effects).toHaveLength(1);
-        return effects.flatMap(({ id }) => at.give({ type: "tool_told", effect: id, news: progress(9) }));
+        return effects.flatMap(({ id }) =>
+          at.give({ type: "tool_told", effect: id, news: progress(9) }),
+        );
       },
       then: [],
     },
@@ -142,7 +155,10 @@ describe("what a tool's server tells while the tool runs", () => {
   it("of its progress is told for as long as the longest call lasts, twenty times at most, however often the server says it", () => {
     const at = new World({
       ...world,
-      rules: { initial_round_timeout_ms: 10 * LONG_CALL_MS, orchestrator_timeout_ms: 20 * LONG_CALL_MS },
+      rules: {
+        initial_round_timeout_ms: 10 * LONG_CALL_MS,
+        orchestrator_timeout_ms: 20 * LONG_CALL_MS,
+      },
     });
     at.ask();
     runs("search")(at);
@@ -161,7 +177,10 @@ describe("what a tool's server tells while the tool runs", () => {
     const at = new World(world);
     at.ask();
     runs("send")(at);
-    at.tells("a", progress(1, { message: "x".repeat(2_047) + "😀".repeat(10), origin: "o".repeat(9_999) }));
+    at.tells(
+      "a",
+      progress(1, { message: "x".repeat(2_047) + "😀".repeat(10), origin: "o".repeat(9_999) }),
+    );
     at.tells("a", asksPerson(1, "y".repeat(9_999)));
     const [done] = at.events("tool.progressed");
     expect([done?.message, done?.origin.length]).toEqual([`${"x".repeat(2_047)}\ufffd`, 2_048]);

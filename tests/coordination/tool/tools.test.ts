@@ -5,7 +5,13 @@ import { aVote, anAnswer, answers, tool, uses, votes } from "../builders";
 import { allAnswer, table } from "../table";
 import { World } from "../world";
 
-const every = { tools: [tool("search", { idempotent: true }), tool("send", { acts_outside: true }), tool("write_file")] };
+const every = {
+  tools: [
+    tool("search", { idempotent: true }),
+    tool("send", { acts_outside: true }),
+    tool("write_file"),
+  ],
+};
 const world = { every };
 const read = (path: string): FileAccess => ({ operation: "read", path, refused: null });
 const many = (count: number): string[] => Array.from({ length: count }, () => "search");
@@ -45,7 +51,11 @@ describe("an agent's own tools", () => {
       name: "leave a trail of the files they touched, allowed or not",
       world,
       given: (at) => at.does("a", uses(["write_file"])),
-      when: (at) => at.tool("a", "error", [read("/workspace/a"), { ...read("/peers/agent9/a"), refused: "no_such_peer" }]),
+      when: (at) =>
+        at.tool("a", "error", [
+          read("/workspace/a"),
+          { ...read("/peers/agent9/a"), refused: "no_such_peer" },
+        ]),
       then: [
         "files.accessed a write_file read /workspace/a read /peers/agent9/a: no_such_peer",
         "tool.completed a write_file error",
@@ -57,7 +67,9 @@ describe("an agent's own tools", () => {
       given: (at) => at.does("a", uses(["write_file"])),
       when: (at) =>
         at.tool("a", "ok", [
-          ...Array.from({ length: 1_200 }, (_, nth) => read(`/workspace/${nth % 2 ? "odd" : "even"}/${nth}`)),
+          ...Array.from({ length: 1_200 }, (_, nth) =>
+            read(`/workspace/${nth % 2 ? "odd" : "even"}/${nth}`),
+          ),
           { ...read("/peers/x/a"), refused: "no_such_peer" },
         ]),
       then: [
@@ -69,7 +81,11 @@ describe("an agent's own tools", () => {
       name: "are refused beyond 64 in one reply",
       world,
       when: (at) => at.does("a", uses(many(66))),
-      then: ["call.completed a", "tool.completed a search refused", "tool.completed a search refused"],
+      then: [
+        "call.completed a",
+        "tool.completed a search refused",
+        "tool.completed a search refused",
+      ],
     },
     {
       name: "that do not exist get an error result at once",
@@ -90,7 +106,11 @@ describe("an agent's own tools", () => {
       world,
       given: (at) => at.does("a", uses(["write_file"], [anAnswer("x".repeat(128 * 1024 + 1))])),
       when: (at) => at.tool("a"),
-      then: ["tool.completed a write_file ok", "answer.refused a answer_too_large", "round.nudged a 1"],
+      then: [
+        "tool.completed a write_file ok",
+        "answer.refused a answer_too_large",
+        "round.nudged a 1",
+      ],
     },
     {
       name: "done, a reason over 4 KB that came with them is refused",
@@ -100,7 +120,11 @@ describe("an agent's own tools", () => {
         at.does("a", uses(["write_file"], [aVote("b", "x".repeat(4 * 1024 + 1))]));
       },
       when: (at) => at.tool("a"),
-      then: ["tool.completed a write_file ok", "vote.refused a reason_too_long", "round.nudged a 1"],
+      then: [
+        "tool.completed a write_file ok",
+        "vote.refused a reason_too_long",
+        "round.nudged a 1",
+      ],
     },
     {
       name: "done, the decision is judged as things stand then",
@@ -112,7 +136,11 @@ describe("an agent's own tools", () => {
         at.does("b", answers("B2"));
       },
       when: (at) => at.tool("a"),
-      then: ["tool.completed a write_file ok", "vote.stale a agent2.2 missing agent2.2", "answers.injected a [agent2.2] message"],
+      then: [
+        "tool.completed a write_file ok",
+        "vote.stale a agent2.2 missing agent2.2",
+        "answers.injected a [agent2.2] message",
+      ],
     },
     {
       name: "that all settle at once leave the decision to be judged at once",
@@ -129,14 +157,20 @@ describe("an agent's own tools", () => {
     },
     {
       name: "run in planning mode where the config says that they only read (D8)",
-      world: { every: { tools: [tool("send", { acts_outside: true, runs_in_planning: true })] }, rules: { planning_mode: true } },
+      world: {
+        every: { tools: [tool("send", { acts_outside: true, runs_in_planning: true })] },
+        rules: { planning_mode: true },
+      },
       when: (at) => at.does("a", uses(["send"])),
       then: ["call.completed a"],
       owes: ["tool a send", "call b", "call c"],
     },
     {
       name: "that a config says only read are not made again after a restart (D8)",
-      world: { every: { tools: [tool("send", { acts_outside: true, runs_in_planning: true })] }, rules: { planning_mode: true } },
+      world: {
+        every: { tools: [tool("send", { acts_outside: true, runs_in_planning: true })] },
+        rules: { planning_mode: true },
+      },
       given: (at) => {
         at.does("a", uses(["send"]));
         at.startsTool("a");

@@ -20,7 +20,11 @@ describe("cancelling", () => {
       name: "before anything was written leaves nothing",
       given: (world) => world.starts("a"),
       when: (world) => world.give(cancel),
-      then: ["call.failed a cancelled final", "attempt.settled cancelled - -", "turn.cancelled - - -"],
+      then: [
+        "call.failed a cancelled final",
+        "attempt.settled cancelled - -",
+        "turn.cancelled - - -",
+      ],
       owes: [],
     },
     {
@@ -39,7 +43,11 @@ describe("cancelling", () => {
         world.starts("c");
       },
       when: (world) => world.give(cancel),
-      then: ["call.failed c cancelled final", "attempt.settled cancelled b agent2.1 agent2.1:1", "turn.cancelled b B -"],
+      then: [
+        "call.failed c cancelled final",
+        "attempt.settled cancelled b agent2.1 agent2.1:1",
+        "turn.cancelled b B -",
+      ],
       owes: [],
     },
     {
@@ -51,7 +59,11 @@ describe("cancelling", () => {
         world.writing = { b: "Half of B" };
       },
       when: (world) => world.give(cancel),
-      then: ["call.failed b cancelled final", "attempt.settled cancelled a agent1.1", "turn.cancelled a A -"],
+      then: [
+        "call.failed b cancelled final",
+        "attempt.settled cancelled a agent1.1",
+        "turn.cancelled a A -",
+      ],
     },
     {
       name: "in the presentation leaves the winning answer and the text so far",
@@ -84,7 +96,11 @@ describe("cancelling", () => {
         world.writing = { a: "You are a sceptic" };
       },
       when: (world) => world.give(cancel),
-      then: ["call.failed a cancelled final", "attempt.settled cancelled - -", "turn.cancelled - - -"],
+      then: [
+        "call.failed a cancelled final",
+        "attempt.settled cancelled - -",
+        "turn.cancelled - - -",
+      ],
     },
     {
       name: "with tools running leaves their outcome unknown",
@@ -95,7 +111,11 @@ describe("cancelling", () => {
         world.startsTool("a");
       },
       when: (world) => world.give(cancel),
-      then: ["tool.unknown a search", "attempt.settled cancelled b agent2.1", "turn.cancelled b B -"],
+      then: [
+        "tool.unknown a search",
+        "attempt.settled cancelled b agent2.1",
+        "turn.cancelled b B -",
+      ],
     },
     {
       name: "twice is the same as once",
@@ -136,8 +156,16 @@ describe("cancelling", () => {
   });
 
   it.each([
-    { name: "an answer and a text full of control characters", answer: "\u0001".repeat(131_072), text: "\u0002".repeat(262_144) },
-    { name: "a text full of quotation marks and wide characters", answer: "A", text: '"€'.repeat(400_000) },
+    {
+      name: "an answer and a text full of control characters",
+      answer: "\u0001".repeat(131_072),
+      text: "\u0002".repeat(262_144),
+    },
+    {
+      name: "a text full of quotation marks and wide characters",
+      answer: "A",
+      text: '"€'.repeat(400_000),
+    },
     { name: "a text full of halved characters", answer: "A", text: "\ud800".repeat(400_000) },
   ])("leaves $name as far as a row holds them, the answer first", ({ answer, text }) => {
     const world = presentingWith(answer);
@@ -152,7 +180,10 @@ describe("cancelling", () => {
   });
 
   it("leaves the final text of an attempt that was rejected before the scrap of the next", () => {
-    const world = new World({ ...two, rules: { max_orchestration_restarts: 1, skip_coordination: true } });
+    const world = new World({
+      ...two,
+      rules: { max_orchestration_restarts: 1, skip_coordination: true },
+    });
     const final = "\u0001".repeat(262_144);
     world.ask();
     world.does("a", says(final));

@@ -5,7 +5,12 @@ import { allAnswer, table } from "../table";
 import { tell } from "../telling";
 import { START, World, type WorldOptions } from "../world";
 
-type Case = { name: string; world?: WorldOptions; given?: (world: World) => void; at: number | null };
+type Case = {
+  name: string;
+  world?: WorldOptions;
+  given?: (world: World) => void;
+  at: number | null;
+};
 
 /** Coordination ends 120 s before the deadline at 1,000 s. */
 const COORDINATION_ENDS = 880_000;
@@ -58,7 +63,11 @@ describe("the next timer", () => {
       },
       at: 20_000,
     },
-    { name: "is the next try of a failed call", given: (world) => world.does("a", fails({ retryAfterMs: 20_000 })), at: 20_000 },
+    {
+      name: "is the next try of a failed call",
+      given: (world) => world.does("a", fails({ retryAfterMs: 20_000 })),
+      at: 20_000,
+    },
     {
       name: "is no longer the next try once that is due, so that it cannot ring for ever",
       given: (world) => {
@@ -141,7 +150,9 @@ describe("a clock", () => {
     allAnswer(world);
     world.starts("a");
     world.now = START + COORDINATION_ENDS;
-    expect(tell(world.give({ type: "call_replied", effect: world.callOf("a"), reply: lateVote(world) }))).toEqual([
+    expect(
+      tell(world.give({ type: "call_replied", effect: world.callOf("a"), reply: lateVote(world) })),
+    ).toEqual([
       "call.failed a cancelled final",
       "attempt.settled deadline c agent3.1",
       "presentation.started c agent3.1",
@@ -219,7 +230,11 @@ describe("a fault of our own", () => {
     world.starts("a");
     world.starts("b");
     const events = failInternally(world.state, START + 1);
-    expect(tell(events)).toEqual(["call.failed a cancelled final", "call.failed b cancelled final", "turn.failed internal"]);
+    expect(tell(events)).toEqual([
+      "call.failed a cancelled final",
+      "call.failed b cancelled final",
+      "turn.failed internal",
+    ]);
     expect(events.at(-1)).toMatchObject({ cost_usd: expect.closeTo(0.018, 12) });
   });
 
@@ -291,7 +306,10 @@ describe("an agent without a word is told of truly", () => {
       world: { rules: patient },
       given: (world) => {
         for (let round = 0; round < 2; round += 1) {
-          world.does("a", fails({ class: "quota", code: "quota", message: `The quota is used up ${round}.` }));
+          world.does(
+            "a",
+            fails({ class: "quota", code: "quota", message: `The quota is used up ${round}.` }),
+          );
         }
       },
       message: "Time was up before it wrote anything.",
@@ -300,7 +318,10 @@ describe("an agent without a word is told of truly", () => {
       name: "whose tries were lost and charged until the budget was used up",
       world: { agents: ["a"], budget: { max_tokens: 4_000 } },
       given: (world) => {
-        world.does("a", fails({ code: "connection_failed", message: "The connection was lost.", reached: true }));
+        world.does(
+          "a",
+          fails({ code: "connection_failed", message: "The connection was lost.", reached: true }),
+        );
         world.wait(60_000);
         world.starts("a");
       },

@@ -5,9 +5,12 @@ import { request } from "../session/session-client";
 
 /** A user who erases a session wants its words gone everywhere; that a case passed, and what it cost, are no words of it. */
 
-const erase = async (id: string | undefined) => (await request(`/api/sessions/${id}`, { method: "DELETE" })).status;
+const erase = async (id: string | undefined) =>
+  (await request(`/api/sessions/${id}`, { method: "DELETE" })).status;
 const kept = (run: Parameters<typeof stubOf>[0]) =>
-  runInDurableObject(stubOf(run), (_, { storage }) => JSON.stringify(storage.sql.exec("SELECT state FROM cases").toArray()));
+  runInDurableObject(stubOf(run), (_, { storage }) =>
+    JSON.stringify(storage.sql.exec("SELECT state FROM cases").toArray()),
+  );
 
 describe("erasing a session of an evaluation", () => {
   it("takes its answer and what was said of it, and leaves what came of the case", async () => {
@@ -15,7 +18,11 @@ describe("erasing a session of an evaluation", () => {
     await stubOf(run).start(run);
     const before = await until(run, isDone);
     const [first, second] = sessionsOf(run);
-    expect(before.results[0]).toMatchObject({ erased: false, outcome: "passed", answer: expect.stringContaining("42") });
+    expect(before.results[0]).toMatchObject({
+      erased: false,
+      outcome: "passed",
+      answer: expect.stringContaining("42"),
+    });
     expect(await erase(first)).toBe(204);
     const after = await until(run, isDone);
     const { outcome, pass, cost_usd, duration_ms } = before.results[0] ?? {};
@@ -41,7 +48,12 @@ describe("erasing a session of an evaluation", () => {
     });
     expect(await erase(late)).toBe(204);
     const page = await until(run, isDone);
-    expect(page.results[0]).toMatchObject({ session_id: late, erased: true, answer: null, detail: "its session was erased" });
+    expect(page.results[0]).toMatchObject({
+      session_id: late,
+      erased: true,
+      answer: null,
+      detail: "its session was erased",
+    });
     expect(await kept(run)).not.toContain("words");
   });
 

@@ -6,7 +6,8 @@ import { sessionStub } from "../../../durable-objects/session/session-stub";
 import { LOCAL_PRINCIPAL } from "../../../src/tenancy/principal";
 import { casesOf, isDone, runOf, sessionsOf, stubOf, until } from "../../evals/eval-client";
 
-const sessionOf = (id: string) => sessionStub({ namespace: env.SESSIONS, masterKey: null }, LOCAL_PRINCIPAL, id);
+const sessionOf = (id: string) =>
+  sessionStub({ namespace: env.SESSIONS, masterKey: null }, LOCAL_PRINCIPAL, id);
 
 /** The sessions of the index that belong to the run, and how many turns each has. */
 async function turnsOf(run: EvalRunStart): Promise<Record<string, number>> {
@@ -21,8 +22,13 @@ async function turnsOf(run: EvalRunStart): Promise<Record<string, number>> {
 }
 
 const once = (run: EvalRunStart) => Object.fromEntries(sessionsOf(run).map((id) => [id, 1]));
-const limit = (id: string, { turns = null, usd = null }: { turns?: number | null; usd?: number | null }) =>
-  env.DB.prepare("INSERT INTO tenants (id, concurrent_turns, usd_per_day) VALUES (?, ?, ?)").bind(id, turns, usd).run();
+const limit = (
+  id: string,
+  { turns = null, usd = null }: { turns?: number | null; usd?: number | null },
+) =>
+  env.DB.prepare("INSERT INTO tenants (id, concurrent_turns, usd_per_day) VALUES (?, ?, ?)")
+    .bind(id, turns, usd)
+    .run();
 
 /** Another turn of the tenant's begins, and reserves what is left of the day; gives what ends it. */
 async function takePlace(tenant: string): Promise<() => Promise<void>> {
@@ -35,7 +41,8 @@ async function takePlace(tenant: string): Promise<() => Promise<void>> {
     leastUsd: 0,
     endsAt: Date.now() + 600_000,
   };
-  if (!(await object.startTurn(tenant, wish)).ok) throw new Error("the tenant has no place to take");
+  if (!(await object.startTurn(tenant, wish)).ok)
+    throw new Error("the tenant has no place to take");
   return () => object.releaseTurn(wish.session, 1);
 }
 
@@ -44,7 +51,10 @@ function pricedRun(name: string): EvalRunStart {
   const run = runOf(name, ["plain"], { at_once: 3 });
   const price = { input: 1, cached_input: 1, output: 1 };
   if (!run.team) throw new Error("there is no team");
-  const rules = { ...run.team.rules, agents: run.team.rules.agents.map((agent) => ({ ...agent, price })) };
+  const rules = {
+    ...run.team.rules,
+    agents: run.team.rules.agents.map((agent) => ({ ...agent, price })),
+  };
   return { ...run, team: { ...run.team, rules } };
 }
 
@@ -60,8 +70,16 @@ describe("a run", () => {
   it("goes to its end: each case one session with one turn, graded, and all of it in D1", async () => {
     const run = runOf("whole", ["plain", "solid"], {
       cases: [
-        { id: "number", question: "What is six times seven?", grader: { type: "number", value: 42 } },
-        { id: "wrong", question: "What is six times eight?", grader: { type: "number", value: 48 } },
+        {
+          id: "number",
+          question: "What is six times seven?",
+          grader: { type: "number", value: 42 },
+        },
+        {
+          id: "wrong",
+          question: "What is six times eight?",
+          grader: { type: "number", value: 48 },
+        },
         {
           id: "words",
           question: "Say it.",
@@ -75,10 +93,18 @@ describe("a run", () => {
     expect(page.results.map(({ case: id, session_id }) => [id, session_id])).toEqual(
       ["number", "wrong", "words"].map((id, nth) => [id, sessionsOf(run)[nth]]),
     );
-    expect(page.results[1]).toMatchObject({ outcome: "failed", pass: false, detail: expect.stringContaining("not 48") });
-    expect(page.results.every(({ answer, duration_ms }) => answer !== null && duration_ms > 0)).toBe(true);
+    expect(page.results[1]).toMatchObject({
+      outcome: "failed",
+      pass: false,
+      detail: expect.stringContaining("not 48"),
+    });
+    expect(
+      page.results.every(({ answer, duration_ms }) => answer !== null && duration_ms > 0),
+    ).toBe(true);
     expect(await turnsOf(run)).toEqual(once(run));
-    expect(await runInDurableObject(stubOf(run), (_, { storage }) => storage.getAlarm())).toBeNull();
+    expect(
+      await runInDurableObject(stubOf(run), (_, { storage }) => storage.getAlarm()),
+    ).toBeNull();
   });
 
   it.each([
@@ -125,7 +151,11 @@ describe("a run", () => {
     await stubOf(run).start(run);
     const page = await until(run, isDone);
     expect(page).toMatchObject({ passed: 0, failed: 0, errored: 3 });
-    expect(page.results[2]).toMatchObject({ outcome: "errored", answer: null, detail: expect.stringMatching(/\S/) });
+    expect(page.results[2]).toMatchObject({
+      outcome: "errored",
+      answer: null,
+      detail: expect.stringMatching(/\S/),
+    });
     expect(JSON.stringify(page)).not.toContain("sk-canary");
   });
 
@@ -141,7 +171,9 @@ describe("a run", () => {
     await expect.poll(() => casesOf(run)).toEqual(["running", "running", "running"]);
     await Promise.all(sessionsOf(run).map((id) => sessionOf(id).cancel()));
     const page = await until(run, isDone);
-    expect(page.results.map(({ detail }) => detail)).toEqual(Array(3).fill("its session was cancelled"));
+    expect(page.results.map(({ detail }) => detail)).toEqual(
+      Array(3).fill("its session was cancelled"),
+    );
   });
 
   it("gives up a case whose session does not end long after its time", async () => {
@@ -153,7 +185,9 @@ describe("a run", () => {
       await instance.alarm();
     });
     const page = await until(run, isDone);
-    expect(page.results.map(({ detail }) => detail)).toEqual(Array(3).fill("not done within 300 seconds"));
+    expect(page.results.map(({ detail }) => detail)).toEqual(
+      Array(3).fill("not done within 300 seconds"),
+    );
     const ends = await Promise.all(sessionsOf(run).map((id) => sessionOf(id).turn(1)));
     expect(ends.map((end) => end.ok && end.turn.status)).toEqual(Array(3).fill("cancelled"));
   });
@@ -171,14 +205,19 @@ describe("a run", () => {
     const run = { ...runOf("crowded", ["plain"], { at_once: 3 }), tenant: "crowded" };
     await stubOf(run).start(run);
     await expect.poll(() => casesOf(run)).toEqual(["starting", "starting", "starting"]);
-    await expect.poll(() => heldOf(run)).toEqual(Array(3).fill("its tenant had 1 turn running, as many as it may"));
+    await expect
+      .poll(() => heldOf(run))
+      .toEqual(Array(3).fill("its tenant had 1 turn running, as many as it may"));
     await runInDurableObject(stubOf(run), async (instance, { storage }) => {
       storage.sql.exec("UPDATE cases SET state = json_set(state, '$.startedAt', 0)");
       await instance.alarm();
     });
     const page = await until(run, isDone);
-    const detail = "could not start for 360 seconds: its tenant had 1 turn running, as many as it may";
-    expect(page.results).toMatchObject(Array(3).fill({ outcome: "errored", detail, erased: false }));
+    const detail =
+      "could not start for 360 seconds: its tenant had 1 turn running, as many as it may";
+    expect(page.results).toMatchObject(
+      Array(3).fill({ outcome: "errored", detail, erased: false }),
+    );
     expect(await turnsOf(run)).toEqual({});
   });
 
@@ -187,7 +226,9 @@ describe("a run", () => {
     const free = await takePlace("reserved");
     const run = { ...pricedRun("reserved"), tenant: "reserved" };
     await stubOf(run).start(run);
-    await expect.poll(() => heldOf(run)).toEqual(Array(3).fill(expect.stringContaining("reserved by running turns")));
+    await expect
+      .poll(() => heldOf(run))
+      .toEqual(Array(3).fill(expect.stringContaining("reserved by running turns")));
     await free();
     const page = await until(run, isDone);
     expect(page).toMatchObject({ passed: 3, errored: 0 });
@@ -206,7 +247,11 @@ describe("a run", () => {
   });
 
   it("of a team that cannot run here says so for each case and asks nobody", async () => {
-    const run = { ...runOf("without-team", ["quick"]), team: null, problem: "The team has no key." };
+    const run = {
+      ...runOf("without-team", ["quick"]),
+      team: null,
+      problem: "The team has no key.",
+    };
     await stubOf(run).start(run);
     const page = await until(run, isDone);
     expect(page.results.map(({ outcome, detail }) => [outcome, detail])).toEqual(
@@ -236,7 +281,9 @@ describe("a run whose object is torn down", () => {
   });
 
   it("has started every run that was due with it, once", async () => {
-    const [first, second, third] = ["due-first", "due-second", "due-third"].map((name) => runOf(name, ["quick", "plain"]));
+    const [first, second, third] = ["due-first", "due-second", "due-third"].map((name) =>
+      runOf(name, ["quick", "plain"]),
+    );
     if (!first || !second || !third) throw new Error("three runs are due");
     await stubOf(first).start(first, [second, third]);
     await stubOf(second).start(second, [first, third]); // rung twice
@@ -247,7 +294,11 @@ describe("a run whose object is torn down", () => {
       expect(await turnsOf(run)).toEqual(once(run));
     }
     await expect
-      .poll(() => runInDurableObject(stubOf(first), (_, { storage }) => storage.sql.exec("SELECT * FROM others").toArray()))
+      .poll(() =>
+        runInDurableObject(stubOf(first), (_, { storage }) =>
+          storage.sql.exec("SELECT * FROM others").toArray(),
+        ),
+      )
       .toEqual([]);
   });
 
@@ -256,7 +307,9 @@ describe("a run whose object is torn down", () => {
     await stubOf(run).start(run);
     for (let kills = 0; kills < 3; kills += 1) {
       await abortAllDurableObjects();
-      expect(await runInDurableObject(stubOf(run), (_, { storage }) => storage.getAlarm())).not.toBeNull();
+      expect(
+        await runInDurableObject(stubOf(run), (_, { storage }) => storage.getAlarm()),
+      ).not.toBeNull();
       await runDurableObjectAlarm(stubOf(run));
     }
     // The alarm may have rung by itself and still be at it.
@@ -264,7 +317,9 @@ describe("a run whose object is torn down", () => {
   });
 
   it("leaves the newest 500 runs of its suite, and their results", async () => {
-    const run = runOf("many", ["keyless"], { cases: [{ id: "a", question: "Q?", grader: { type: "number", value: 1 } }] });
+    const run = runOf("many", ["keyless"], {
+      cases: [{ id: "a", question: "Q?", grader: { type: "number", value: 1 } }],
+    });
     const numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 502)";
     const old = `${numbers} SELECT 'local', 'many', 'run_20200101t000000z_' || printf('%04d', i)`;
     await env.DB.batch([
@@ -280,7 +335,10 @@ describe("a run whose object is torn down", () => {
       ["eval_results", "run"],
     ]) {
       const sql = `SELECT count(*) AS count, min(${id}) AS oldest FROM ${table} WHERE suite = 'many'`;
-      expect(await env.DB.prepare(sql).first()).toEqual({ count: 500, oldest: "run_20200101t000000z_0004" });
+      expect(await env.DB.prepare(sql).first()).toEqual({
+        count: 500,
+        oldest: "run_20200101t000000z_0004",
+      });
     }
   });
 

@@ -1,4 +1,9 @@
-import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import {
+  env,
+  evictDurableObject,
+  runDurableObjectAlarm,
+  runInDurableObject,
+} from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { HOLD_MS, type RateWish } from "../../../durable-objects/rate-gate/rate-gate-api";
 
@@ -37,20 +42,24 @@ describe("a tenant's gate whose clock goes back", () => {
   it.each([
     { name: "two minutes", ms: 120_000 },
     { name: "an hour", ms: HOUR },
-  ])("by $name lets the next in a minute later at the latest, be it restarted meanwhile", async ({ ms }) => {
-    const gate = newGate();
-    await gate.start(wish("a"));
-    await evictDurableObject(gate);
-    goBack(ms);
-    const first = await gate.start(wish("b"), 0);
-    const told = Date.now();
-    await evictDurableObject(gate);
-    await soon(1_500);
-    const second = await gate.start(wish("b"), 0);
-    if (first.type !== "wait" || second.type !== "wait") throw new Error(`${first.type}, ${second.type}`);
-    expect(first.startsAt - told).toBeLessThanOrEqual(61_500);
-    expect(second.startsAt).toBe(first.startsAt);
-  });
+  ])(
+    "by $name lets the next in a minute later at the latest, be it restarted meanwhile",
+    async ({ ms }) => {
+      const gate = newGate();
+      await gate.start(wish("a"));
+      await evictDurableObject(gate);
+      goBack(ms);
+      const first = await gate.start(wish("b"), 0);
+      const told = Date.now();
+      await evictDurableObject(gate);
+      await soon(1_500);
+      const second = await gate.start(wish("b"), 0);
+      if (first.type !== "wait" || second.type !== "wait")
+        throw new Error(`${first.type}, ${second.type}`);
+      expect(first.startsAt - told).toBeLessThanOrEqual(61_500);
+      expect(second.startsAt).toBe(first.startsAt);
+    },
+  );
 });
 
 describe("a tenant's gate", () => {
@@ -69,7 +78,9 @@ describe("a tenant's gate", () => {
     const gate = newGate();
     await gate.start(wish("a", { tokens: 100 }));
     const order: string[] = [];
-    const [b, c] = ["b", "c"].map((call) => gate.start(wish(call, { tokens: 50 })).then(() => order.push(call)));
+    const [b, c] = ["b", "c"].map((call) =>
+      gate.start(wish(call, { tokens: 50 })).then(() => order.push(call)),
+    );
     await soon(100);
     await gate.settle(wish("a").endpoint, "a", 0);
     await Promise.all([b, c]);
@@ -127,7 +138,10 @@ describe("a tenant's gate", () => {
       );
     await runInDurableObject(gate, (_, { storage }) => {
       const longAgo = { minute: [], day: [{ start: 0, requests: 1, tokens: 100 }] };
-      storage.sql.exec("UPDATE endpoints SET spent = ? WHERE id = 'another'", JSON.stringify({ spent: longAgo, granted: [] }));
+      storage.sql.exec(
+        "UPDATE endpoints SET spent = ? WHERE id = 'another'",
+        JSON.stringify({ spent: longAgo, granted: [] }),
+      );
     });
     expect(await runDurableObjectAlarm(gate)).toBe(true);
     expect(await rows()).toEqual([wish("a").endpoint]);

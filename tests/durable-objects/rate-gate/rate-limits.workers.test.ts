@@ -14,10 +14,20 @@ let quotas = 0;
 /** One agent that presents at once: one call a session. Each key has a quota of its own. */
 const team = (limits: object, { model = "quick", api_key = `quota-${++quotas}` } = {}) => ({
   agents: [
-    { id: "a", backend: { type: "chatcompletion", model, base_url: inject("providersUrl"), api_key, rate_limits: limits } },
+    {
+      id: "a",
+      backend: {
+        type: "chatcompletion",
+        model,
+        base_url: inject("providersUrl"),
+        api_key,
+        rate_limits: limits,
+      },
+    },
   ],
 });
-const stubOf = ({ session_id }: Run) => env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, LOCAL_TENANT, session_id)));
+const stubOf = ({ session_id }: Run) =>
+  env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, LOCAL_TENANT, session_id)));
 const soon = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const ofType = <T extends EventType>(events: readonly WireEvent[], type: T) =>
@@ -25,7 +35,9 @@ const ofType = <T extends EventType>(events: readonly WireEvent[], type: T) =>
 
 /** The log of a turn as it is now. */
 async function log(run: Run): Promise<WireEvent[]> {
-  const response = await request(`${eventsPath(run)}?limit=500`, { headers: { accept: "application/json" } });
+  const response = await request(`${eventsPath(run)}?limit=500`, {
+    headers: { accept: "application/json" },
+  });
   const page: { data: WireEvent[] } = await response.json();
   return page.data;
 }
@@ -55,14 +67,21 @@ it("sessions of a tenant share what an endpoint takes; one that waits says till 
   await post(`/api/sessions/${second.session_id}/cancel`);
   const { events } = await follow(second);
   expect(Date.now() - asked).toBeLessThan(HOLD_MS / 2); // no answer of the gate is waited for, nor the minute
-  expect(events.at(-1)).toMatchObject({ type: "turn.cancelled", usage: { input_tokens: 0 }, cost_usd: 0 });
+  expect(events.at(-1)).toMatchObject({
+    type: "turn.cancelled",
+    usage: { input_tokens: 0 },
+    cost_usd: 0,
+  });
 });
 
 it("tenants do not share, be it with the same key", async () => {
   const config = team({ rpm: 1 });
   await follow(await start(config));
   const other = await makeKey("tenant-of-its-own");
-  const started = await askWith(other.key, "/api/runs", { method: "POST", body: { question: "Six times seven?", config } });
+  const started = await askWith(other.key, "/api/runs", {
+    method: "POST",
+    body: { question: "Six times seven?", config },
+  });
   const run: Run = await started.json();
   const stream = await askWith(other.key, eventsPath(run));
   const text = await stream.text();
@@ -97,12 +116,18 @@ it("a call that waits asks anew after a restart, without a second word, and goes
   await untilLogged(slow, "call.started");
   const waits = await start(config);
   await untilLogged(waits, "call.waiting");
-  await runInDurableObject(stubOf(waits), (_, state) => state.abort("killed")).catch(() => undefined);
+  await runInDurableObject(stubOf(waits), (_, state) => state.abort("killed")).catch(
+    () => undefined,
+  );
   const [first, second] = await Promise.all([follow(slow), follow(waits)]);
   expect(ofType(second.events, "call.waiting")).toHaveLength(1);
   expect(second.events.at(-1)?.type).toBe("turn.completed");
   const boot = "SELECT value FROM meta WHERE key = 'boot'";
-  expect(await runInDurableObject(stubOf(waits), (_, { storage: { sql } }) => Number(sql.exec(boot).one()["value"]))).toBe(1);
+  expect(
+    await runInDurableObject(stubOf(waits), (_, { storage: { sql } }) =>
+      Number(sql.exec(boot).one()["value"]),
+    ),
+  ).toBe(1);
   const [ended] = ofType(first.events, "call.completed");
   const [began] = ofType(second.events, "call.started");
   expect(began?.at ?? 0).toBeGreaterThanOrEqual(ended?.at ?? 0);
@@ -117,7 +142,9 @@ it("a call whose request never left is charged nothing, and gives back its place
   const question = [text("And now?"), { type: "image", sha256: sha256(PNG) }];
   const again = await post(`/api/sessions/${run.session_id}/turns`, { question });
   const unsent = await follow(await again.json<Run>());
-  expect(ofType(unsent.events, "call.failed")).toMatchObject([{ code: "attachment_lost", tokens: 0, cost_usd: 0 }]);
+  expect(ofType(unsent.events, "call.failed")).toMatchObject([
+    { code: "attachment_lost", tokens: 0, cost_usd: 0 },
+  ]);
   const next = await follow(await start(config));
   expect(ofType(next.events, "call.waiting")).toEqual([]);
   expect(next.events.at(-1)?.type).toBe("turn.completed");

@@ -6,13 +6,19 @@ import { follow, start, teamOf, typesOf, withServers } from "./session-client";
 
 const ofType = <T extends WireEvent["type"]>(events: readonly WireEvent[], type: T) =>
   events.filter((event): event is Extract<WireEvent, { type: T }> => event.type === type);
-const run = async (models: string[], more: Record<string, unknown> = {}, body: Record<string, unknown> = {}) => {
+const run = async (
+  models: string[],
+  more: Record<string, unknown> = {},
+  body: Record<string, unknown> = {},
+) => {
   const { events } = await follow(await start(teamOf(models, more), body));
   return events;
 };
 const end = (events: readonly WireEvent[]) => events.at(-1);
-const votes = (events: readonly WireEvent[]) => ofType(events, "vote.cast").map(({ agent, label }) => `${agent} → ${label}`);
-const refusals = (events: readonly WireEvent[]) => ofType(events, "vote.refused").map(({ agent, code }) => `${agent} ${code}`);
+const votes = (events: readonly WireEvent[]) =>
+  ofType(events, "vote.cast").map(({ agent, label }) => `${agent} → ${label}`);
+const refusals = (events: readonly WireEvent[]) =>
+  ofType(events, "vote.refused").map(({ agent, code }) => `${agent} ${code}`);
 
 /** How many of an agent's tool calls were open after each event. */
 const openCalls = (events: readonly WireEvent[], agent: string) => {
@@ -43,14 +49,18 @@ describe("F1 a vote", () => {
     expect(refusals(events)).toEqual(Array(12).fill("a0 unknown_alias")); // four in each of three rounds
     expect(ofType(events, "agent.failed").map(({ agent }) => agent)).toEqual(["a0"]);
     expect(votes(events).filter((vote) => vote.startsWith("a0"))).toEqual([]);
-    expect(new Set(ofType(events, "vote.cast").map(({ agent }) => agent))).toEqual(new Set(["a1", "a2"]));
+    expect(new Set(ofType(events, "vote.cast").map(({ agent }) => agent))).toEqual(
+      new Set(["a1", "a2"]),
+    );
     expect(end(events)).toMatchObject({ type: "turn.completed" });
   });
 
   it("beside a new answer in one reply is refused with it", async () => {
     const events = await run(["undecided", "plain"]);
     expect(refusals(events)).toEqual(["a0 choose_one"]);
-    expect(ofType(events, "answer.refused").map(({ agent, code }) => `${agent} ${code}`)).toEqual(["a0 choose_one"]);
+    expect(ofType(events, "answer.refused").map(({ agent, code }) => `${agent} ${code}`)).toEqual([
+      "a0 choose_one",
+    ]);
     expect(end(events)).toMatchObject({ type: "turn.completed", finish_reason: "consensus" });
   });
 
@@ -80,9 +90,14 @@ it("F2 an agent that answers for ever may give five answers, then only a vote", 
 
 it("F3 an agent that never decides is asked four times, then its words are its answer; the others go on", async () => {
   const events = await run(["talker", "plain"]);
-  const before = events.slice(0, events.findIndex((event) => event.type === "answer.submitted" && event.agent === "a0") + 1);
+  const before = events.slice(
+    0,
+    events.findIndex((event) => event.type === "answer.submitted" && event.agent === "a0") + 1,
+  );
   expect(ofType(before, "call.started").filter(({ agent }) => agent === "a0")).toHaveLength(4);
-  expect(ofType(before, "answer.submitted").find(({ agent }) => agent === "a0")).toMatchObject({ origin: "partial" });
+  expect(ofType(before, "answer.submitted").find(({ agent }) => agent === "a0")).toMatchObject({
+    origin: "partial",
+  });
   expect(end(events)).toMatchObject({ type: "turn.completed" });
 });
 
@@ -102,14 +117,22 @@ it("F5 a tie goes to the answer that was given first", async () => {
   const events = await run(["vain", "proud"]);
   const [settled] = ofType(events, "attempt.settled");
   const [first] = ofType(events, "answer.submitted");
-  expect(settled).toMatchObject({ tie: true, ended_by: "consensus", winner: first?.agent, label: first?.label });
+  expect(settled).toMatchObject({
+    tie: true,
+    ended_by: "consensus",
+    winner: first?.agent,
+    label: first?.label,
+  });
   expect(end(events)).toMatchObject({ type: "turn.completed", winner: first?.agent });
 });
 
 describe("F6 tool calls by the thousand", () => {
   it("are refused from the 65th on, and the agent goes on to answer", async () => {
     const events = await run(["wrecker", "plain"]);
-    const rounds = Map.groupBy(ofType(events, "tool.completed"), ({ agent, round }) => `${agent} ${round}`);
+    const rounds = Map.groupBy(
+      ofType(events, "tool.completed"),
+      ({ agent, round }) => `${agent} ${round}`,
+    );
     expect(new Set(rounds.keys())).toContain("a0 1");
     for (const tools of rounds.values()) {
       const outcomes = tools.map(({ outcome }) => outcome);
@@ -123,7 +146,9 @@ describe("F6 tool calls by the thousand", () => {
     const box = { name: "box", url: inject("holdingServerUrl") };
     const { events } = await follow(await start(withServers(["grabber", "plain"], [box])));
     const [answer] = ofType(events, "answer.submitted").filter(({ agent }) => agent === "a0");
-    const held = [...(answer?.content ?? "").matchAll(/(\d+) held/g)].map(([, open]) => Number(open));
+    const held = [...(answer?.content ?? "").matchAll(/(\d+) held/g)].map(([, open]) =>
+      Number(open),
+    );
     expect([held.length, Math.max(...held)]).toEqual([20, 8]);
     expect(Math.max(...openCalls(events, "a0"))).toBe(8);
     expect(end(events)).toMatchObject({ type: "turn.completed" });
@@ -131,13 +156,19 @@ describe("F6 tool calls by the thousand", () => {
 
   it("beyond what a reply may hold fail the call, and no other agent's", async () => {
     const events = await run(["flood", "plain"], {}, { timeout_seconds: 20 });
-    expect(ofType(events, "call.failed").map(({ agent, code }) => `${agent} ${code}`)).toContain("a0 too_many_tool_calls");
+    expect(ofType(events, "call.failed").map(({ agent, code }) => `${agent} ${code}`)).toContain(
+      "a0 too_many_tool_calls",
+    );
     expect(end(events)).toMatchObject({ type: "turn.completed", winner: "a1" });
   });
 });
 
 it("F9 a cap that is reached while agents work starts nothing more, is not passed, and leaves what there is", async () => {
-  const events = await run(["restless", "restless", "restless"], {}, { budget: { max_tokens: 12_000 } });
+  const events = await run(
+    ["restless", "restless", "restless"],
+    {},
+    { budget: { max_tokens: 12_000 } },
+  );
   const last = end(events);
   if (last?.type !== "turn.completed") throw new Error(`It ended with ${JSON.stringify(last)}.`);
   expect(last.usage.input_tokens + last.usage.output_tokens).toBeLessThanOrEqual(12_000);

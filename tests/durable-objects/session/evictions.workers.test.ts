@@ -1,4 +1,9 @@
-import { abortAllDurableObjects, evictAllDurableObjects, evictDurableObject, runInDurableObject } from "cloudflare:test";
+import {
+  abortAllDurableObjects,
+  evictAllDurableObjects,
+  evictDurableObject,
+  runInDurableObject,
+} from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { isDeepStrictEqual } from "node:util";
 import { describe, expect, it } from "vitest";
@@ -44,13 +49,17 @@ class Reader {
 
   async #connect(run: Run): Promise<void> {
     const last = /^id: (\d+)$/m.exec(this.frames.at(-1) ?? "")?.[1];
-    const response = await request(eventsPath(run), { headers: last === undefined ? {} : { "last-event-id": last } });
+    const response = await request(eventsPath(run), {
+      headers: last === undefined ? {} : { "last-event-id": last },
+    });
     const decoder = new TextDecoder();
     let rest = "";
     for await (const bytes of response.body ?? []) {
       const parts = (rest + decoder.decode(bytes, { stream: true })).split("\n\n");
       rest = parts.pop() ?? "";
-      this.frames.push(...parts.filter((frame) => /^id: /m.test(frame)).map((frame) => `${frame}\n\n`));
+      this.frames.push(
+        ...parts.filter((frame) => /^id: /m.test(frame)).map((frame) => `${frame}\n\n`),
+      );
     }
   }
 }
@@ -58,10 +67,14 @@ class Reader {
 /** Everything that is wrong with a session whose turns are over; `read`: what was read of each of them while it ran. */
 async function judge(session_id: string, read: readonly Reader[]): Promise<string[]> {
   const path = `/api/sessions/${session_id}`;
-  const page = await request(`${path}/events?limit=1000`, { headers: { accept: "application/json" } });
+  const page = await request(`${path}/events?limit=1000`, {
+    headers: { accept: "application/json" },
+  });
   const { data: log, has_more } = await page.json<{ data: WireEvent[]; has_more: boolean }>();
   const status = await (await request(path)).json<SessionStatus>();
-  const ends = log.filter(({ type }) => isTerminal(type)).map(({ type, turn }) => `${turn} ${type}`);
+  const ends = log
+    .filter(({ type }) => isTerminal(type))
+    .map(({ type, turn }) => `${turn} ${type}`);
   const whole = read.map(() => new Reader());
   await Promise.all(whole.map((reader, nth) => reader.follow({ session_id, turn: nth + 1 })));
   const frames = whole.map(({ text }) => text);
@@ -72,7 +85,9 @@ async function judge(session_id: string, read: readonly Reader[]): Promise<strin
     )
       ? []
       : ["I1: whoever came back has other bytes than the log"]),
-    ...(isDeepStrictEqual(parse(frames.join("")), log.slice(1)) && !has_more ? [] : ["I1: pages and streams differ"]),
+    ...(isDeepStrictEqual(parse(frames.join("")), log.slice(1)) && !has_more
+      ? []
+      : ["I1: pages and streams differ"]),
     ...misnumbered(log),
     ...(isDeepStrictEqual(
       ends,
@@ -91,15 +106,23 @@ describe(`objects that are taken down ${TIMES} times lose nothing, and each turn
   /** How often the object was made anew while its turn ran, as it counts itself. */
   const resetsOf = (run: Run): Promise<number> =>
     runInDurableObject(stubOf(run), (_, { storage }) => {
-      const [row] = storage.sql.exec<{ value: string }>("SELECT value FROM meta WHERE key = 'boot'").toArray();
+      const [row] = storage.sql
+        .exec<{ value: string }>("SELECT value FROM meta WHERE key = 'boot'")
+        .toArray();
       return Number(row?.value ?? 0);
     });
 
   it.each<{ name: string; way: Way }>([
-    { name: "abortAllDurableObjects, their tenant's among them", way: () => abortAllDurableObjects() },
+    {
+      name: "abortAllDurableObjects, their tenant's among them",
+      way: () => abortAllDurableObjects(),
+    },
     {
       name: "the platform's reset for a new version of the code",
-      way: (stub) => runInDurableObject(stub, (_, ctx) => ctx.abort("Durable Object reset because its code was updated.")),
+      way: (stub) =>
+        runInDurableObject(stub, (_, ctx) =>
+          ctx.abort("Durable Object reset because its code was updated."),
+        ),
     },
   ])("in the middle of calls, by $name", { timeout: 120_000 }, async ({ way }) => {
     const chance = new Chance(TIMES);
@@ -130,14 +153,21 @@ describe(`objects that are taken down ${TIMES} times lose nothing, and each turn
   /** What is under way may come to its end: here that is the turn's, which always has a timer of its own. The next is another object's. */
   it.each<{ name: string; way: Way }>([
     { name: "evictDurableObject", way: (stub) => evictDurableObject(stub) },
-    { name: "evictAllDurableObjects, their tenant's among them", way: () => evictAllDurableObjects() },
+    {
+      name: "evictAllDurableObjects, their tenant's among them",
+      way: () => evictAllDurableObjects(),
+    },
   ])("gently, turn by turn, by $name", { timeout: 120_000 }, async ({ way }) => {
     const chance = new Chance(TIMES);
-    const runs = await Promise.all(Array.from({ length: TIMES / TURNS }, () => start(teamOf(["improver", "solid"]))));
+    const runs = await Promise.all(
+      Array.from({ length: TIMES / TURNS }, () => start(teamOf(["improver", "solid"]))),
+    );
     const readers = runs.map((): Reader[] => []);
     let taken = 0;
     for (let turn = 1; turn <= TURNS; turn += 1) {
-      if (turn > 1) for (const { session_id } of runs) await post(`/api/sessions/${session_id}/turns`, { question: "And then?" });
+      if (turn > 1)
+        for (const { session_id } of runs)
+          await post(`/api/sessions/${session_id}/turns`, { question: "And then?" });
       await Promise.all(runs.map(isNew));
       const following = runs.map(({ session_id }, nth) => {
         const reader = new Reader();
@@ -150,6 +180,7 @@ describe(`objects that are taken down ${TIMES} times lose nothing, and each turn
       taken += (await Promise.all(runs.map(isNew))).filter(Boolean).length;
     }
     expect(taken).toBe(TIMES);
-    for (const [nth, { session_id }] of runs.entries()) expect(await judge(session_id, readers[nth] ?? [])).toEqual([]);
+    for (const [nth, { session_id }] of runs.entries())
+      expect(await judge(session_id, readers[nth] ?? [])).toEqual([]);
   });
 });

@@ -14,12 +14,16 @@ const EVENTS = 100_000;
 /** The slowest, a turn that is told of 2,000 turns before it, takes a second where there is other work too. */
 const SOON_MS = 10_000;
 
-const stubOf = ({ session_id }: Run) => env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, LOCAL_TENANT, session_id)));
+const stubOf = ({ session_id }: Run) =>
+  env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, LOCAL_TENANT, session_id)));
 const sqlOf = <T>(run: Run, work: (sql: SqlStorage) => T): Promise<T> =>
-  runInDurableObject(stubOf(run), (_, { storage }) => storage.transactionSync(() => work(storage.sql)));
+  runInDurableObject(stubOf(run), (_, { storage }) =>
+    storage.transactionSync(() => work(storage.sql)),
+  );
 const getJson = async <T>(path: string): Promise<T> =>
   (await request(path, { headers: { accept: "application/json" } })).json<T>();
-const numbers = (events: readonly WireEvent[]) => events.map(({ sequence_number }) => sequence_number);
+const numbers = (events: readonly WireEvent[]) =>
+  events.map(({ sequence_number }) => sequence_number);
 
 async function soon<T>(work: Promise<T>): Promise<T> {
   const startedAt = performance.now();
@@ -30,7 +34,8 @@ async function soon<T>(work: Promise<T>): Promise<T> {
 
 const EVENT_COPY = `INSERT INTO events SELECT seq + ?1, turn + ?2, attempt, agent, type, at,
   CASE type WHEN 'turn.started' THEN json_set(body, '$.parent_turn', turn + ?2 - 1) ELSE body END FROM events WHERE seq > 1 AND turn <= ?3`;
-const DELTA_COPY = "INSERT INTO deltas SELECT seq + ?1, turn + ?2, at, body FROM deltas WHERE turn <= ?3";
+const DELTA_COPY =
+  "INSERT INTO deltas SELECT seq + ?1, turn + ?2, at, body FROM deltas WHERE turn <= ?3";
 const TURN_COPY = `INSERT INTO turns SELECT turn + ?2, turn + ?2 - 1, first_seq + ?1, last_seq + ?1,
   json_set(summary, '$.number', turn + ?2, '$.parentTurn', turn + ?2 - 1) FROM turns WHERE turn <= ?3`;
 
@@ -39,7 +44,8 @@ function repeat(sql: SqlStorage): { turns: number; head: number } {
   const { rows } = sql.exec<{ rows: number }>("SELECT max(seq) - 1 AS rows FROM events").one();
   const turns = Math.ceil(EVENTS / rows);
   for (let made = 1; made < turns; made *= 2) {
-    for (const copy of [EVENT_COPY, DELTA_COPY, TURN_COPY]) sql.exec(copy, made * rows, made, Math.min(made, turns - made));
+    for (const copy of [EVENT_COPY, DELTA_COPY, TURN_COPY])
+      sql.exec(copy, made * rows, made, Math.min(made, turns - made));
   }
   return { turns, head: 1 + turns * rows };
 }
@@ -59,19 +65,29 @@ describe("a session of 100,000 events over thousands of turns", () => {
   }, 30_000);
 
   it("gives the last events at once to whoever comes back, from an object that was not in memory", async () => {
-    const page = await soon(getJson<{ data: WireEvent[]; has_more: boolean }>(`${path}/events?after=${head - 3}`));
+    const page = await soon(
+      getJson<{ data: WireEvent[]; has_more: boolean }>(`${path}/events?after=${head - 3}`),
+    );
     expect([numbers(page.data), page.has_more]).toEqual([[head - 2, head - 1, head], false]);
-    const { events } = await soon(follow({ ...run, turn: turns }, { "last-event-id": `${head - 2}` }));
+    const { events } = await soon(
+      follow({ ...run, turn: turns }, { "last-event-id": `${head - 2}` }),
+    );
     expect([numbers(events), typesOf(events).at(-1)]).toEqual([[head - 1, head], "turn.completed"]);
   });
 
   it("gives pages of a bounded size, wherever they begin", async () => {
     const response = await soon(
-      request(`${path}/events?after=${Math.floor(head / 2)}&limit=1000`, { headers: { accept: "application/json" } }),
+      request(`${path}/events?after=${Math.floor(head / 2)}&limit=1000`, {
+        headers: { accept: "application/json" },
+      }),
     );
     const text = await response.text();
     const { data, has_more }: { data: WireEvent[]; has_more: boolean } = JSON.parse(text);
-    expect([data.length > 100, has_more, text.length < 2 * STREAM.pageBytes]).toEqual([true, true, true]);
+    expect([data.length > 100, has_more, text.length < 2 * STREAM.pageBytes]).toEqual([
+      true,
+      true,
+      true,
+    ]);
   });
 
   it("is read whole by a new reader, and says of itself what its log says", async () => {
@@ -84,12 +100,18 @@ describe("a session of 100,000 events over thousands of turns", () => {
 
   it("goes on with a turn that follows the first, and with one that follows all of them", async () => {
     const askedAfter = async (parent: number) => {
-      const asked = await post(`${path}/turns`, { question: "And eight times seven?", parent_turn: parent });
+      const asked = await post(`${path}/turns`, {
+        question: "And eight times seven?",
+        parent_turn: parent,
+      });
       const { turn } = await asked.json<{ turn: number }>();
       return (await follow({ ...run, turn })).events.at(-1);
     };
     expect(await soon(askedAfter(1))).toMatchObject({ type: "turn.completed", turn: turns + 1 });
-    expect(await soon(askedAfter(turns))).toMatchObject({ type: "turn.completed", turn: turns + 2 });
+    expect(await soon(askedAfter(turns))).toMatchObject({
+      type: "turn.completed",
+      turn: turns + 2,
+    });
   });
 });
 
@@ -111,16 +133,29 @@ async function wholeLog(path: string, head: number): Promise<WireEvent[]> {
 it("a turn with 100,000 pieces of text that is cut off is there again soon, goes on, and ends once", async () => {
   const run = await start(teamOf(["hanging", "unhurried"]));
   const path = `/api/sessions/${run.session_id}`;
-  const pieces = () => sqlOf(run, (sql) => sql.exec<{ body: string }>("SELECT body FROM deltas").toArray());
+  const pieces = () =>
+    sqlOf(run, (sql) => sql.exec<{ body: string }>("SELECT body FROM deltas").toArray());
   await vi.waitFor(async () => expect((await pieces()).length).toBeGreaterThan(0), 10_000);
   const [{ body } = { body: "" }] = await pieces();
   const { items }: { items: { offset: number; text: string }[] } = JSON.parse(body);
   const head = await sqlOf(run, (sql) => {
-    const query = "SELECT max((SELECT max(seq) FROM events), (SELECT max(seq) FROM deltas)) AS head";
+    const query =
+      "SELECT max((SELECT max(seq) FROM events), (SELECT max(seq) FROM deltas)) AS head";
     const { head } = sql.exec<{ head: number }>(query).one();
     for (let nth = 1; nth <= EVENTS; nth += 1) {
-      const piece = { items: items.map((item) => ({ ...item, offset: item.offset + nth * 10, text: "ten letter" })) };
-      sql.exec("INSERT INTO deltas (seq, turn, at, body) VALUES (?, 1, ?, ?)", head + nth, Date.now(), JSON.stringify(piece));
+      const piece = {
+        items: items.map((item) => ({
+          ...item,
+          offset: item.offset + nth * 10,
+          text: "ten letter",
+        })),
+      };
+      sql.exec(
+        "INSERT INTO deltas (seq, turn, at, body) VALUES (?, 1, ?, ?)",
+        head + nth,
+        Date.now(),
+        JSON.stringify(piece),
+      );
     }
     return head + EVENTS;
   });

@@ -14,11 +14,14 @@ it.each([
   expect(isPlatformFault(new Error("while writing", { cause: new Error(message) }))).toBe(true);
 });
 
-it.each(["no agent at index 3", "the rules do not come to rest", "Unexpected token in JSON", "operator overloaded twice"])(
-  "does not blame the platform for: %s",
-  (message) => {
-    expect(isPlatformFault(new Error(message))).toBe(false);
-  },
-);
+it.each([
+  "no agent at index 3",
+  "the rules do not come to rest",
+  "Unexpected token in JSON",
+  "operator overloaded twice",
+])("does not blame the platform for: %s", (message) => {
+  expect(isPlatformFault(new Error(message))).toBe(false);
+});
 
-it("takes only errors for faults", () => expect(isPlatformFault("Durable Object reset")).toBe(false));
+it("takes only errors for faults", () =>
+  expect(isPlatformFault("Durable Object reset")).toBe(false));

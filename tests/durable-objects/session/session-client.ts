@@ -10,11 +10,22 @@ const ORIGIN = "http://127.0.0.1:8787";
 export const request = (path: string, init?: RequestInit): Promise<Response> =>
   exports.default.fetch(new Request(ORIGIN + path, init));
 
-export const post = (path: string, body: unknown = {}, headers: Record<string, string> = {}): Promise<Response> =>
-  request(path, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
+export const post = (
+  path: string,
+  body: unknown = {},
+  headers: Record<string, string> = {},
+): Promise<Response> =>
+  request(path, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  });
 
 /** A config of agents `a0`, `a1` … on these simulated models. */
-export function teamOf(models: readonly string[], more: Record<string, unknown> = {}): Record<string, unknown> {
+export function teamOf(
+  models: readonly string[],
+  more: Record<string, unknown> = {},
+): Record<string, unknown> {
   const base_url = inject("providersUrl");
   const agents = models.map((model, nth) => ({
     id: `a${nth}`,
@@ -39,16 +50,27 @@ export function withServers(
 
 export type Run = { session_id: string; turn: number };
 
-export async function start(config: Record<string, unknown>, more: Record<string, unknown> = {}): Promise<Run> {
-  const response = await post("/api/runs", { question: "What is six times seven?", config, ...more });
+export async function start(
+  config: Record<string, unknown>,
+  more: Record<string, unknown> = {},
+): Promise<Run> {
+  const response = await post("/api/runs", {
+    question: "What is six times seven?",
+    config,
+    ...more,
+  });
   if (response.status !== 202) throw new Error(await response.text());
   return response.json();
 }
 
-export const eventsPath = ({ session_id, turn }: Run): string => `/api/sessions/${session_id}/turns/${turn}/events`;
+export const eventsPath = ({ session_id, turn }: Run): string =>
+  `/api/sessions/${session_id}/turns/${turn}/events`;
 
 /** Everything the turn's stream says until it closes. */
-export async function follow(run: Run, headers: Record<string, string> = {}): Promise<{ text: string; events: WireEvent[] }> {
+export async function follow(
+  run: Run,
+  headers: Record<string, string> = {},
+): Promise<{ text: string; events: WireEvent[] }> {
   const response = await request(eventsPath(run), { headers });
   const text = await response.text();
   return { text, events: parse(text) };

@@ -3,17 +3,29 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { WATCHDOG_MS } from "../../../durable-objects/shared/limits";
 import { type WireEvent, WireEventSchema } from "../../../src/protocol/events";
-import { eventsPath, follow, post, request, type Run, start, teamOf, typesOf } from "./session-client";
+import {
+  eventsPath,
+  follow,
+  post,
+  request,
+  type Run,
+  start,
+  teamOf,
+  typesOf,
+} from "./session-client";
 import { LOCAL_TENANT } from "../../../src/tenancy/principal";
 import { sessionName } from "../../../src/tenancy/session-name";
 
-const stubOf = ({ session_id }: Run) => env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, LOCAL_TENANT, session_id)));
+const stubOf = ({ session_id }: Run) =>
+  env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, LOCAL_TENANT, session_id)));
 const ofType = <T extends WireEvent["type"]>(events: readonly WireEvent[], type: T) =>
   events.filter((event): event is Extract<WireEvent, { type: T }> => event.type === type);
 
 async function waitFor(run: Run, type: string): Promise<void> {
   for (const begun = performance.now(); performance.now() - begun < 25_000; ) {
-    const page = await request(`/api/sessions/${run.session_id}/events?limit=1000`, { headers: { accept: "application/json" } });
+    const page = await request(`/api/sessions/${run.session_id}/events?limit=1000`, {
+      headers: { accept: "application/json" },
+    });
     const { data } = await page.json<{ data: WireEvent[] }>();
     if (typesOf(data).includes(type)) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -26,8 +38,13 @@ describe("a turn", () => {
     const run = await start(teamOf(["quick", "plain", "improver"]));
     const { events } = await follow(run);
     for (const event of events) expect(WireEventSchema.parse(event)).toEqual(event);
-    expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, nth) => nth + 2));
-    expect(typesOf(events).filter((type) => type.startsWith("turn."))).toEqual(["turn.started", "turn.completed"]);
+    expect(events.map(({ sequence_number }) => sequence_number)).toEqual(
+      events.map((_, nth) => nth + 2),
+    );
+    expect(typesOf(events).filter((type) => type.startsWith("turn."))).toEqual([
+      "turn.started",
+      "turn.completed",
+    ]);
     expect(ofType(events, "turn.completed")[0]?.finish_reason).toBe("consensus");
   });
 
@@ -50,7 +67,9 @@ describe("a turn", () => {
 
   it("ends with a right answer although one agent always gets 401, whose key is in no event", async () => {
     const { text, events } = await follow(await start(teamOf(["quick", "keyless", "plain"])));
-    expect(ofType(events, "agent.failed").map(({ agent, code }) => [agent, code])).toEqual([["a1", expect.any(String)]]);
+    expect(ofType(events, "agent.failed").map(({ agent, code }) => [agent, code])).toEqual([
+      ["a1", expect.any(String)],
+    ]);
     expect(ofType(events, "turn.completed")[0]?.answer).toMatch(/42|Forty-two/);
     expect(text).not.toContain("sk-canary");
     expect(text).not.toContain("caller-key");
@@ -59,7 +78,9 @@ describe("a turn", () => {
   it("answers a follow-up with the earlier turn in view", async () => {
     const run = await start(teamOf(["quick", "plain"]));
     await follow(run);
-    const next = await post(`/api/sessions/${run.session_id}/turns`, { question: "And eight times seven?" });
+    const next = await post(`/api/sessions/${run.session_id}/turns`, {
+      question: "And eight times seven?",
+    });
     expect(next.status).toBe(202);
     const { events } = await follow({ ...run, turn: 2 });
     expect(ofType(events, "turn.started")[0]).toMatchObject({ turn: 2, parent_turn: 1 });
@@ -68,8 +89,12 @@ describe("a turn", () => {
 
   it("tells with streamed arguments which call of the later events they belong to (F3)", async () => {
     const { events } = await follow(await start(teamOf(["quick", "plain"])));
-    const items = ofType(events, "stream.delta").flatMap(({ items }) => items.filter(({ kind }) => kind === "tool_arguments"));
-    const settled = events.flatMap((event) => ("tool_call" in event ? [`${event.agent} ${event.tool_call}`] : []));
+    const items = ofType(events, "stream.delta").flatMap(({ items }) =>
+      items.filter(({ kind }) => kind === "tool_arguments"),
+    );
+    const settled = events.flatMap((event) =>
+      "tool_call" in event ? [`${event.agent} ${event.tool_call}`] : [],
+    );
     expect(items.length).toBeGreaterThan(0);
     for (const { agent, tool_call } of items) expect(settled).toContain(`${agent} ${tool_call}`);
   });
@@ -84,12 +109,19 @@ describe("a turn", () => {
 
   it("refuses a cap below the cheapest first call, and names one that runs (A2)", async () => {
     const config = teamOf(["quick", "plain"]);
-    const ask = (max_tokens: number) => post("/api/runs", { question: "Why?", config, budget: { max_tokens } });
+    const ask = (max_tokens: number) =>
+      post("/api/runs", { question: "Why?", config, budget: { max_tokens } });
     const refused = await ask(0);
     expect(refused.status).toBe(422);
-    const { cheapest, enough, ...problem } = await refused.json<{ cheapest: number; enough: number; detail: string }>();
+    const { cheapest, enough, ...problem } = await refused.json<{
+      cheapest: number;
+      enough: number;
+      detail: string;
+    }>();
     expect(problem).toMatchObject({ code: "budget_too_small", capped: "max_tokens", cap: 0 });
-    expect(problem.detail).toContain(`${enough.toLocaleString("en-US")} tokens: set budget.max_tokens to at least that.`);
+    expect(problem.detail).toContain(
+      `${enough.toLocaleString("en-US")} tokens: set budget.max_tokens to at least that.`,
+    );
     expect((await ask(cheapest - 1)).status).toBe(422);
     // The cheapest is what such a call reserves: aliases are drawn by chance, so a few bytes may be missing.
     const { events } = await follow(await (await ask(cheapest + 16)).json());
@@ -103,7 +135,11 @@ describe("a turn", () => {
     const run = await start(teamOf(["quick", "plain"]), { question: "Why? ".repeat(1_000) });
     await follow(run);
     const ask = (max_tokens: number, parent?: number) =>
-      post(`/api/sessions/${run.session_id}/turns`, { question: "And now?", parent_turn: parent, budget: { max_tokens } });
+      post(`/api/sessions/${run.session_id}/turns`, {
+        question: "And now?",
+        parent_turn: parent,
+        budget: { max_tokens },
+      });
     const refused = await ask(0);
     expect(refused.status).toBe(422);
     const { cheapest, enough } = await refused.json<{ cheapest: number; enough: number }>();
@@ -129,7 +165,8 @@ describe("cancelling", () => {
     const { events } = await follow(run);
     expect(typesOf(events).at(-1)).toBe("turn.cancelled");
     const open = new Set(ofType(events, "call.started").map(({ call }) => call));
-    for (const { call } of [...ofType(events, "call.failed"), ...ofType(events, "call.completed")]) open.delete(call);
+    for (const { call } of [...ofType(events, "call.failed"), ...ofType(events, "call.completed")])
+      open.delete(call);
     expect(open.size).toBe(0);
   });
 });
@@ -143,7 +180,9 @@ describe("recovery", () => {
     const interrupted = ofType(events, "call.failed").filter(({ code }) => code === "interrupted");
     expect(interrupted.length).toBeGreaterThan(0);
     expect(interrupted.every(({ retry_at }) => retry_at !== null)).toBe(true);
-    expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, nth) => nth + 2));
+    expect(events.map(({ sequence_number }) => sequence_number)).toEqual(
+      events.map((_, nth) => nth + 2),
+    );
     expect(typesOf(events).filter((type) => type === "turn.completed")).toHaveLength(1);
   });
 
@@ -154,7 +193,9 @@ describe("recovery", () => {
     expect(alarm).toBeLessThanOrEqual(Date.now() + WATCHDOG_MS);
     await abortAllDurableObjects();
     expect(await runDurableObjectAlarm(stubOf(run))).toBe(true);
-    expect(await runInDurableObject(stubOf(run), (_, state) => state.storage.getAlarm())).not.toBeNull();
+    expect(
+      await runInDurableObject(stubOf(run), (_, state) => state.storage.getAlarm()),
+    ).not.toBeNull();
     await waitFor(run, "turn.completed");
   });
 
@@ -166,7 +207,9 @@ describe("recovery", () => {
       await instance.alarm();
     });
     expect((await follow(run)).text).toBe(text);
-    expect(await runInDurableObject(stubOf(run), (_, state) => state.storage.getAlarm())).toBeNull();
+    expect(
+      await runInDurableObject(stubOf(run), (_, state) => state.storage.getAlarm()),
+    ).toBeNull();
   });
 
   it("gives up a call that is interrupted again and again", async () => {
@@ -186,16 +229,27 @@ describe("asking about what is not there", () => {
     { path: "/api/sessions/session_unknown00", status: 404, code: "session_not_found" },
     { path: "/api/sessions/session_unknown00/events", status: 404, code: "session_not_found" },
     { path: "/api/sessions/session_unknown00/turns/1", status: 404, code: "session_not_found" },
-    { path: "/api/sessions/session_unknown00/turns/1/answers/agent1.1", status: 404, code: "session_not_found" },
+    {
+      path: "/api/sessions/session_unknown00/turns/1/answers/agent1.1",
+      status: 404,
+      code: "session_not_found",
+    },
     { path: "/api/sessions/a%2Fb", status: 400, code: "bad_id" },
     { path: "/api/sessions/session_unknown00/turns/0", status: 400, code: "bad_id" },
     { path: "/api/nothing", status: 404, code: "not_found" },
   ])("answers $path with $code and leaves no object behind", async ({ path, status, code }) => {
     const response = await request(path);
-    expect([response.status, response.headers.get("content-type")]).toEqual([status, "application/problem+json"]);
+    expect([response.status, response.headers.get("content-type")]).toEqual([
+      status,
+      "application/problem+json",
+    ]);
     expect(await response.json()).toMatchObject({ status, code, request_id: expect.any(String) });
-    const tables = await runInDurableObject(env.SESSIONS.get(env.SESSIONS.idFromName("session_unknown00")), (_, state) =>
-      state.storage.sql.exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '\\_cf%' ESCAPE '\\'").toArray(),
+    const tables = await runInDurableObject(
+      env.SESSIONS.get(env.SESSIONS.idFromName("session_unknown00")),
+      (_, state) =>
+        state.storage.sql
+          .exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '\\_cf%' ESCAPE '\\'")
+          .toArray(),
     );
     expect(tables).toEqual([]);
   });

@@ -15,7 +15,9 @@ import { teamOf } from "../session/session-client";
 
 const tenant = (id: string) => env.TENANTS.get(env.TENANTS.idFromName(id));
 const limit = (id: string, turns: number | null, usd: number | null) =>
-  env.DB.prepare("INSERT INTO tenants (id, concurrent_turns, usd_per_day) VALUES (?, ?, ?)").bind(id, turns, usd).run();
+  env.DB.prepare("INSERT INTO tenants (id, concurrent_turns, usd_per_day) VALUES (?, ?, ?)")
+    .bind(id, turns, usd)
+    .run();
 const wish = (turn: number, maxCostUsd: number | null = null) => ({
   session: "session_0000000001",
   turn,
@@ -24,10 +26,22 @@ const wish = (turn: number, maxCostUsd: number | null = null) => ({
   leastUsd: 0,
   endsAt: Date.now() + 60_000,
 });
-const settled = (turn: number, costUsd: number) => ({ session: "session_0000000001", turn, costUsd, at: Date.now() });
+const settled = (turn: number, costUsd: number) => ({
+  session: "session_0000000001",
+  turn,
+  costUsd,
+  at: Date.now(),
+});
 
 describe("a tenant's audit log", () => {
-  const entry = (result: number) => ({ at: 1, keyId: "k", action: "POST /api/runs", from: null, requestId: "r", result });
+  const entry = (result: number) => ({
+    at: 1,
+    keyId: "k",
+    action: "POST /api/runs",
+    from: null,
+    requestId: "r",
+    result,
+  });
   const page = { after: 0, limit: 100 };
 
   it("goes on under a key behind rows without one, and shows which row was written anew (L18)", async () => {
@@ -35,12 +49,24 @@ describe("a tenant's audit log", () => {
     await runInDurableObject(tenant("sealed-log"), (_, { storage: { sql } }) => {
       const tables = new TenantTables(sql, auditKey("the master key", "object"));
       for (const result of [2, 3, 4]) tables.appendAudit(entry(result));
-      const hashes = tables.auditPage(page).rows.map(({ hash }) => hash.replace(/[0-9a-f]{64}$/, "x"));
-      expect([hashes, tables.auditPage(page).brokenAt]).toEqual([["x", "hmac:x", "hmac:x", "hmac:x"], null]);
+      const hashes = tables
+        .auditPage(page)
+        .rows.map(({ hash }) => hash.replace(/[0-9a-f]{64}$/, "x"));
+      expect([hashes, tables.auditPage(page).brokenAt]).toEqual([
+        ["x", "hmac:x", "hmac:x", "hmac:x"],
+        null,
+      ]);
       sql.exec("UPDATE audit SET result = 9 WHERE seq = 3");
-      expect([0, 1, 2, 3].map((after) => tables.auditPage({ ...page, after }).brokenAt)).toEqual([3, 3, 3, null]);
+      expect([0, 1, 2, 3].map((after) => tables.auditPage({ ...page, after }).brokenAt)).toEqual([
+        3,
+        3,
+        3,
+        null,
+      ]);
       sql.exec("DELETE FROM audit WHERE seq = 3");
-      expect([0, 2, 3].map((after) => tables.auditPage({ ...page, after }).brokenAt)).toEqual([4, 4, 4]);
+      expect([0, 2, 3].map((after) => tables.auditPage({ ...page, after }).brokenAt)).toEqual([
+        4, 4, 4,
+      ]);
     });
   });
 
@@ -58,8 +84,14 @@ describe("a tenant's object", () => {
   it("gives as many places as there are, and a place back at a turn's end, told once or twice", async () => {
     await limit("places", 2, null);
     const object = tenant("places");
-    for (const turn of [1, 2, 2]) expect(await object.startTurn("places", wish(turn))).toMatchObject({ ok: true });
-    expect(await object.startTurn("places", wish(3))).toEqual({ ok: false, code: "quota_exceeded", limit: 2, running: 2 });
+    for (const turn of [1, 2, 2])
+      expect(await object.startTurn("places", wish(turn))).toMatchObject({ ok: true });
+    expect(await object.startTurn("places", wish(3))).toEqual({
+      ok: false,
+      code: "quota_exceeded",
+      limit: 2,
+      running: 2,
+    });
     for (const _ of [1, 2]) await object.endTurn(settled(1, 0.5));
     expect(await object.startTurn("places", wish(3))).toMatchObject({ ok: true });
     await object.releaseTurn("session_0000000001", 3);
@@ -69,8 +101,16 @@ describe("a tenant's object", () => {
   it("never lets more be reserved than is left of the day, however many ask at once", async () => {
     await limit("money", null, 10);
     const object = tenant("money");
-    const answers = await Promise.all([1, 2, 3, 4, 5].map((turn) => object.startTurn("money", wish(turn, 3))));
-    expect(answers.map((answer) => (answer.ok ? answer.maxCostUsd : answer.code))).toEqual([3, 3, 3, 1, "spend_exceeded"]);
+    const answers = await Promise.all(
+      [1, 2, 3, 4, 5].map((turn) => object.startTurn("money", wish(turn, 3))),
+    );
+    expect(answers.map((answer) => (answer.ok ? answer.maxCostUsd : answer.code))).toEqual([
+      3,
+      3,
+      3,
+      1,
+      "spend_exceeded",
+    ]);
     for (const turn of [1, 1, 1]) await object.endTurn(settled(turn, 0.5));
     expect(await object.startTurn("money", wish(6))).toMatchObject({ ok: true, maxCostUsd: 2.5 });
   });
@@ -82,7 +122,10 @@ describe("a tenant's object", () => {
     const cheap = { ...wish(1, 0.01), endsAt: Date.now() + 1 };
     expect(await object.startTurn("racing", cheap)).toMatchObject({ ok: true, maxCostUsd: 0.01 });
     await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(await object.startTurn("racing", wish(2))).toMatchObject({ code: "quota_exceeded", running: 1 });
+    expect(await object.startTurn("racing", wish(2))).toMatchObject({
+      code: "quota_exceeded",
+      running: 1,
+    });
     const leases = await runInDurableObject(object, (_, { storage }) =>
       storage.sql.exec("SELECT turn, reserved_usd FROM leases").toArray(),
     );
@@ -100,7 +143,10 @@ describe("a tenant's object", () => {
 
 const question = "What is six times seven?";
 const start = (key: string, models: readonly string[], more: object = {}) =>
-  askWith(key, "/api/runs", { method: "POST", body: { question, config: teamOf(models), ...more } });
+  askWith(key, "/api/runs", {
+    method: "POST",
+    body: { question, config: teamOf(models), ...more },
+  });
 
 describe("a run", () => {
   it("beyond the tenant's turns is refused with 429, and starts when one has ended", async () => {
@@ -120,23 +166,43 @@ describe("a run", () => {
     const refused = await start(key, ["quick"]);
     expect([refused.status, await refused.json()]).toEqual([
       422,
-      expect.objectContaining({ code: "price_unknown", agents: ["a0"], detail: expect.stringContaining("TENANT_USD_PER_DAY") }),
+      expect.objectContaining({
+        code: "price_unknown",
+        agents: ["a0"],
+        detail: expect.stringContaining("TENANT_USD_PER_DAY"),
+      }),
     ]);
   });
 
   it.each([
     { name: "has spent its day", id: "spent", usd: 5, says: "$5.00" },
-    { name: "has too little left for a first call", id: "nearly_spent", usd: 4.9999, says: "cannot pay a first call" },
-  ])("of a tenant that $name is refused with 402, by the words what to do", async ({ id, usd, says }) => {
-    await limit(id, null, 5);
-    const { key } = await makeKey(id);
-    await tenant(id).endTurn(settled(1, usd));
-    const agents = [{ id: "a0", backend: { type: "openai", base_url: inject("providersUrl"), api_key: "caller-key" } }];
-    const refused = await askWith(key, "/api/runs", { method: "POST", body: { question, config: { agents } } });
-    const problem = await refused.json<{ code: string; detail: string }>();
-    expect([problem.code, refused.status]).toEqual(["spend_exceeded", 402]);
-    expect(problem.detail).toContain(says);
-  });
+    {
+      name: "has too little left for a first call",
+      id: "nearly_spent",
+      usd: 4.9999,
+      says: "cannot pay a first call",
+    },
+  ])(
+    "of a tenant that $name is refused with 402, by the words what to do",
+    async ({ id, usd, says }) => {
+      await limit(id, null, 5);
+      const { key } = await makeKey(id);
+      await tenant(id).endTurn(settled(1, usd));
+      const agents = [
+        {
+          id: "a0",
+          backend: { type: "openai", base_url: inject("providersUrl"), api_key: "caller-key" },
+        },
+      ];
+      const refused = await askWith(key, "/api/runs", {
+        method: "POST",
+        body: { question, config: { agents } },
+      });
+      const problem = await refused.json<{ code: string; detail: string }>();
+      expect([problem.code, refused.status]).toEqual(["spend_exceeded", 402]);
+      expect(problem.detail).toContain(says);
+    },
+  );
 });
 
 it("a turn's end reaches the tenant by the session's outbox, which is empty then", async () => {
@@ -146,7 +212,9 @@ it("a turn's end reaches the tenant by the session's outbox, which is empty then
   await (await askWith(key, `/api/sessions/${session_id}/turns/1/events`)).text();
   const session = env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, "told", session_id)));
   await vi.waitFor(async () => {
-    const left = await runInDurableObject(session, (_, { storage }) => storage.sql.exec("SELECT * FROM outbox").toArray());
+    const left = await runInDurableObject(session, (_, { storage }) =>
+      storage.sql.exec("SELECT * FROM outbox").toArray(),
+    );
     expect(left).toEqual([]);
     expect(await runInDurableObject(session, (_, { storage }) => storage.getAlarm())).toBeNull();
   }, 10_000);
@@ -216,21 +284,32 @@ describe("A5 streams of a key that is revoked or has expired", () => {
     const [revoked, good] = [await makeKey("streams"), await makeKey("streams")];
     const expired = await makeKey("streams", { expires_at: Date.now() - 1 });
     await keys.revoke("streams", revoked.id, Date.now());
-    await runInDurableObject(env.SESSIONS.get(env.SESSIONS.newUniqueId()), async (_, { storage }) => {
-      createTables(storage.sql);
-      const log = new SessionLog(storage.sql);
-      const streams = new EventStreams({ log, sessionId: "s", maxReaders: 9, now: () => Date.now(), endedAt: () => null });
-      const request = { after: 0, turn: null, deltas: true };
-      const opened = [revoked.id, good.id, null, revoked.id, expired.id].map((id) => streams.open(request, id).getReader());
-      for (const reader of opened) await reader.read();
-      const asked = vi.fn((ids: readonly string[]) => keys.live(ids, Date.now()));
-      await new KeyWatch({ streams, live: asked }).check();
-      expect(asked.mock.calls).toEqual([[[revoked.id, good.id, expired.id]]]);
-      for (const nth of [0, 3, 4]) expect((await opened[nth]?.read())?.done).toBe(true);
-      expect(streams.keyIds()).toEqual([good.id]);
-      for (const reader of opened) await reader.cancel();
-      expect(streams.watched).toBe(false);
-    });
+    await runInDurableObject(
+      env.SESSIONS.get(env.SESSIONS.newUniqueId()),
+      async (_, { storage }) => {
+        createTables(storage.sql);
+        const log = new SessionLog(storage.sql);
+        const streams = new EventStreams({
+          log,
+          sessionId: "s",
+          maxReaders: 9,
+          now: () => Date.now(),
+          endedAt: () => null,
+        });
+        const request = { after: 0, turn: null, deltas: true };
+        const opened = [revoked.id, good.id, null, revoked.id, expired.id].map((id) =>
+          streams.open(request, id).getReader(),
+        );
+        for (const reader of opened) await reader.read();
+        const asked = vi.fn((ids: readonly string[]) => keys.live(ids, Date.now()));
+        await new KeyWatch({ streams, live: asked }).check();
+        expect(asked.mock.calls).toEqual([[[revoked.id, good.id, expired.id]]]);
+        for (const nth of [0, 3, 4]) expect((await opened[nth]?.read())?.done).toBe(true);
+        expect(streams.keyIds()).toEqual([good.id]);
+        for (const reader of opened) await reader.cancel();
+        expect(streams.watched).toBe(false);
+      },
+    );
   });
 
   it("stay open where the database does not answer, until it does", async () => {

@@ -2,7 +2,12 @@ import { type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
 
 /** What a hostile page, or another program of this machine, asks of a port; and what came back. */
-export type Asked = { method?: string; path: string; headers?: Record<string, string>; body?: string };
+export type Asked = {
+  method?: string;
+  path: string;
+  headers?: Record<string, string>;
+  body?: string;
+};
 export type Got = { status: number; body: string };
 
 const WITHIN_MS = 5_000;
@@ -10,13 +15,19 @@ const WITHIN_MS = 5_000;
 const MOST_CHARS = 20_000;
 
 /** Status 0: the connection was refused or closed, or nothing came in time. */
-export function ask(port: number, { method = "GET", path, headers = {}, body = "" }: Asked): Promise<Got> {
+export function ask(
+  port: number,
+  { method = "GET", path, headers = {}, body = "" }: Asked,
+): Promise<Got> {
   return new Promise((resolve) => {
     const nothing = () => resolve({ status: 0, body: "" });
     const asking = request({ host: "127.0.0.1", port, method, path, headers, agent: false });
     asking.setTimeout(WITHIN_MS, () => asking.destroy());
     asking.on("error", nothing).on("response", (response: IncomingMessage) => {
-      text(response).then((got) => resolve({ status: response.statusCode ?? 0, body: got.slice(0, MOST_CHARS) }), nothing);
+      text(response).then(
+        (got) => resolve({ status: response.statusCode ?? 0, body: got.slice(0, MOST_CHARS) }),
+        nothing,
+      );
     });
     asking.on("upgrade", (response: IncomingMessage, socket) => {
       socket.destroy();
@@ -42,7 +53,14 @@ export const rebinding = (servicePort: number): Asked[] => {
     { path: "/api/sessions", headers: { host: `evil.example:${servicePort}` } },
     { path: "/x", headers: { host: `evil.example:${servicePort}`, "mf-original-url": wanted } },
     { path: "/x", headers: { "mf-original-url": wanted } },
-    { path: "/api/sessions", headers: { host: "evil.example", "x-forwarded-host": "127.0.0.1", forwarded: "host=localhost" } },
+    {
+      path: "/api/sessions",
+      headers: {
+        host: "evil.example",
+        "x-forwarded-host": "127.0.0.1",
+        forwarded: "host=localhost",
+      },
+    },
     { path: wanted, headers: { host: "evil.example" } },
   ];
 };
@@ -57,7 +75,10 @@ export const EXPLORING: Asked[] = [
   { path: `${EXPLORER}/d1/database`, headers: FROM_A_PAGE },
   { method: "POST", path: `${EXPLORER}/d1/database/DB/raw`, headers: FROM_A_PAGE, body: SQL },
   { path: `${EXPLORER}/workers/durable_objects/namespaces`, headers: FROM_A_PAGE },
-  { path: `${EXPLORER}/workers/durable_objects/namespaces/massgen-edge-SessionObject/objects`, headers: FROM_A_PAGE },
+  {
+    path: `${EXPLORER}/workers/durable_objects/namespaces/massgen-edge-SessionObject/objects`,
+    headers: FROM_A_PAGE,
+  },
   { path: `${EXPLORER}/r2/buckets`, headers: FROM_A_PAGE },
   { method: "POST", path: `/${EXPLORER}/d1/database/DB/raw`, headers: FROM_A_PAGE, body: SQL },
   { path: "/cdn-cgi/explorer/api/d1/database", headers: FROM_A_PAGE },
@@ -65,8 +86,14 @@ export const EXPLORING: Asked[] = [
 
 /** H3: the debugger, which evaluates anything inside the service. */
 export const DEBUGGING: Asked[] = [
-  ...["/json", "/json/list", "/json/version"].map((path) => ({ path, headers: { origin: "http://localhost:3000" } })),
-  ...["/", "/ws", "/core:user:massgen-edge", "/massgen-edge"].map((path) => ({ path, headers: WEB_SOCKET })),
+  ...["/json", "/json/list", "/json/version"].map((path) => ({
+    path,
+    headers: { origin: "http://localhost:3000" },
+  })),
+  ...["/", "/ws", "/core:user:massgen-edge", "/massgen-edge"].map((path) => ({
+    path,
+    headers: WEB_SOCKET,
+  })),
 ];
 
 const TRIGGER = "cron=0+6+*+*+MON&time=1793599200000";
@@ -78,4 +105,7 @@ export const TRIGGERING: Asked[] = [
   `/cdn-cgi/handler/scheduled?${TRIGGER}`,
   `/cdn-cgi/mf/scheduled?${TRIGGER}`,
   `/__scheduled?${TRIGGER}`,
-].map((path) => ({ path, headers: { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" } }));
+].map((path) => ({
+  path,
+  headers: { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" },
+}));

@@ -20,7 +20,10 @@ export type BackgroundReplies = {
 
 type Stored = { events: string[]; cancelled: boolean };
 
-export async function startBackgroundReplies(text: string, wordMs: number): Promise<BackgroundReplies> {
+export async function startBackgroundReplies(
+  text: string,
+  wordMs: number,
+): Promise<BackgroundReplies> {
   const replies = new Map<string, Stored>();
   const asked: string[] = [];
   const half = Promise.withResolvers<void>();
@@ -45,9 +48,12 @@ export async function startBackgroundReplies(text: string, wordMs: number): Prom
     const reply = replies.get(id);
     asked.push(action ?? `resume after ${url.searchParams.get("starting_after")}`);
     if (!reply) return refuse(res, 404, `Response with id '${id}' not found.`);
-    if (action !== "cancel") return send(res, reply, Number(url.searchParams.get("starting_after")) + 1);
+    if (action !== "cancel")
+      return send(res, reply, Number(url.searchParams.get("starting_after")) + 1);
     reply.cancelled = true;
-    return void res.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ id, status: "cancelled" }));
+    return void res
+      .writeHead(200, { "content-type": "application/json" })
+      .end(JSON.stringify({ id, status: "cancelled" }));
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -74,9 +80,18 @@ async function write(
 ): Promise<void> {
   const push = (type: string, fields: object) => {
     const sequence_number = reply.events.length;
-    reply.events.push(`event: ${type}\ndata: ${JSON.stringify({ type, sequence_number, ...fields })}\n\n`);
+    reply.events.push(
+      `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number, ...fields })}\n\n`,
+    );
   };
-  const base = { id, object: "response", created_at: 1_790_000_000, model: "gpt-5", output: [], background: true };
+  const base = {
+    id,
+    object: "response",
+    created_at: 1_790_000_000,
+    model: "gpt-5",
+    output: [],
+    background: true,
+  };
   const place = { item_id: "msg_1", output_index: 0, content_index: 0 };
   push("response.created", { response: { ...base, status: "in_progress" } });
   push("response.output_item.added", {

@@ -7,7 +7,11 @@ import { afterEach, beforeEach } from "vitest";
 import { isHealthy } from "../../../simulated/service/loopback";
 
 /** `npm run demo` as its user meets it: a real process, the real service below it. */
-export type Demo = { child: ChildProcess; output: { stdout: string; stderr: string }; ended: Promise<number | null> };
+export type Demo = {
+  child: ChildProcess;
+  output: { stdout: string; stderr: string };
+  ended: Promise<number | null>;
+};
 export type Demos = { demo: (...args: string[]) => Demo; scratch: () => string };
 
 /** To be called once in a file. Each test has a folder for temporary files of its own, and what it started ends with it. */

@@ -1,7 +1,12 @@
 import type { Format } from "../../../simulated/providers/dialect";
 import type { SimulatedProviders } from "../../../simulated/providers/server";
 
-export const FORMATS: readonly Format[] = ["openai-chat", "openai-responses", "anthropic", "gemini"];
+export const FORMATS: readonly Format[] = [
+  "openai-chat",
+  "openai-responses",
+  "anthropic",
+  "gemini",
+];
 
 /** What a config says to be served in a format. */
 const TYPES: Readonly<Record<Format, string>> = {
@@ -23,7 +28,10 @@ const MODELS: Readonly<Record<Format, string>> = {
 export const modelOf = (format: Format, name: string): string => `${MODELS[format]}-${name}`;
 
 /** The backend of an agent served in this format. */
-export const backendOf = (format: Format, { baseUrls }: SimulatedProviders): Record<string, unknown> => ({
+export const backendOf = (
+  format: Format,
+  { baseUrls }: SimulatedProviders,
+): Record<string, unknown> => ({
   type: TYPES[format],
   base_url: baseUrls[format],
 });

@@ -14,7 +14,8 @@ export class Gates {
   async until(type: WireEvent["type"], count: number): Promise<void> {
     const giveUpAt = performance.now() + GIVE_UP_AFTER_MS;
     while (this.#seen(type) < count) {
-      if (performance.now() > giveUpAt) throw new Error(`the log has ${this.#seen(type)} of ${count} ${type}`);
+      if (performance.now() > giveUpAt)
+        throw new Error(`the log has ${this.#seen(type)} of ${count} ${type}`);
       await sleep(LOOK_EVERY_MS);
     }
   }

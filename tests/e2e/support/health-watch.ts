@@ -17,7 +17,10 @@ type Watched = {
 type Wait = { from: number; to: number; queuedMs: number };
 
 /** Asks for `/healthz`, and a server that does nothing beside it, again and again while `work` runs. */
-export async function healthDuring({ service, idle }: Watched, work: () => Promise<unknown>): Promise<LongestWait> {
+export async function healthDuring(
+  { service, idle }: Watched,
+  work: () => Promise<unknown>,
+): Promise<LongestWait> {
   let isDone = false;
   const watch = async (url: string, pid: number | null): Promise<Wait[]> => {
     const waits: Wait[] = [];
@@ -31,7 +34,10 @@ export async function healthDuring({ service, idle }: Watched, work: () => Promi
     }
     return waits;
   };
-  const watches = Promise.all([watch(`${service.url}/healthz`, service.pid), watch(idle.url, null)]);
+  const watches = Promise.all([
+    watch(`${service.url}/healthz`, service.pid),
+    watch(idle.url, null),
+  ]);
   try {
     await work();
   } finally {
@@ -58,7 +64,11 @@ const lengthOf = ({ from, to }: Pick<Wait, "from" | "to">): number => to - from;
  * Does it until no wait was as long as `mostMs`, at most `tries` times; the shortest longest wait. A step of the service's own lasts
  * as long each time; what else the machine does comes and goes.
  */
-export async function bestOf(tries: number, mostMs: number, attempt: () => Promise<LongestWait>): Promise<LongestWait> {
+export async function bestOf(
+  tries: number,
+  mostMs: number,
+  attempt: () => Promise<LongestWait>,
+): Promise<LongestWait> {
   let best = await attempt();
   for (let nth = 1; nth < tries && best.ownMs >= mostMs; nth++) {
     const next = await attempt();
@@ -81,11 +91,15 @@ function threadsOf(pid: number | null): Map<string, Thread> {
 }
 
 /** What the thread that ran longest meanwhile, the one that runs JavaScript, waited for a processor. */
-function queuedBetween(before: ReadonlyMap<string, Thread>, after: ReadonlyMap<string, Thread>): number {
+function queuedBetween(
+  before: ReadonlyMap<string, Thread>,
+  after: ReadonlyMap<string, Thread>,
+): number {
   let busiest: Thread = { ranMs: 0, queuedMs: 0 };
   for (const [id, { ranMs, queuedMs }] of after) {
     const was = before.get(id) ?? { ranMs: 0, queuedMs: 0 };
-    if (ranMs - was.ranMs > busiest.ranMs) busiest = { ranMs: ranMs - was.ranMs, queuedMs: queuedMs - was.queuedMs };
+    if (ranMs - was.ranMs > busiest.ranMs)
+      busiest = { ranMs: ranMs - was.ranMs, queuedMs: queuedMs - was.queuedMs };
   }
   return busiest.queuedMs;
 }

@@ -12,7 +12,9 @@ export class IdleServer {
   }
 
   static async start(): Promise<IdleServer> {
-    const child = spawn(process.execPath, ["-e", ANSWERS], { stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(process.execPath, ["-e", ANSWERS], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     const [port] = await once(child.stdout, "data");
     return new IdleServer(`http://127.0.0.1:${String(port).trim()}`, child);
   }

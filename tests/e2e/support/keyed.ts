@@ -18,7 +18,15 @@ export type NewKey = { id: string; key: string; secret: string; statement: strin
 export function newKey(tenant: string, scopes: Scope): NewKey {
   const now = Date.now();
   const { id, key, secret } = toKey(ulid(now).toLowerCase(), randomBytes(SECRET_BYTES));
-  const row = { id, tenant, name: "test", secretHash: hashSecret(secret), scopes, now, expiresAt: null };
+  const row = {
+    id,
+    tenant,
+    name: "test",
+    secretHash: hashSecret(secret),
+    scopes,
+    now,
+    expiresAt: null,
+  };
   return { id, key, secret, statement: insertKey(row) };
 }
 

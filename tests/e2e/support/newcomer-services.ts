@@ -19,6 +19,7 @@ export const NEWCOMER_SERVICES: readonly NewcomerService[] = [
   {
     name: "npm run demo",
     // The run takes about 20 s from here, and the service stays for as long.
-    start: (newcomer, port) => newcomer.npm(["run", "demo", "--", "--once", "--port", `${port}`], /sprinter answers/),
+    start: (newcomer, port) =>
+      newcomer.npm(["run", "demo", "--", "--once", "--port", `${port}`], /sprinter answers/),
   },
 ];

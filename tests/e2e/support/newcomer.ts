@@ -1,6 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, symlinkSync } from "node:fs";
+import {
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
 import path from "node:path";
 import { expect, vi } from "vitest";
 import { signalGroup } from "../../../local/process-group";
@@ -37,14 +46,21 @@ export class Newcomer {
 
   /** Runs `npm run …` in the clone until `stop`, and waits until it has printed `ready`. */
   async npm(args: readonly string[], ready: RegExp): Promise<void> {
-    const child = spawn("npm", args, { cwd: this.dir, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn("npm", args, {
+      cwd: this.dir,
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     this.#child = child;
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding("utf8").on("data", (text: string) => {
         this.#printed += text;
       });
     }
-    await vi.waitFor(() => expect(this.#printed).toMatch(ready), { timeout: STARTS_WITHIN_MS, interval: 100 });
+    await vi.waitFor(() => expect(this.#printed).toMatch(ready), {
+      timeout: STARTS_WITHIN_MS,
+      interval: 100,
+    });
   }
 
   /** All that was printed since the beginning. */
@@ -61,7 +77,9 @@ export class Newcomer {
   filesHolding(text: string): string[] {
     const own = readdirSync(this.dir).filter((name) => name !== "node_modules");
     const entries = own.flatMap((name) => filesBelow(path.join(this.dir, name)));
-    return entries.filter((file) => readFileSync(file).includes(text)).map((file) => path.relative(this.dir, file));
+    return entries
+      .filter((file) => readFileSync(file).includes(text))
+      .map((file) => path.relative(this.dir, file));
   }
 
   /** Ends all of it, and waits for the end. */
@@ -83,13 +101,19 @@ export class Newcomer {
 function filesBelow(place: string): string[] {
   if (!statSync(place).isDirectory()) return [place];
   const entries = readdirSync(place, { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => path.join(parentPath, name));
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => path.join(parentPath, name));
 }
 
 function listeningPortsBelow(root: number): number[] {
   const inodes = new Set([root, ...descendantsOf(root)].flatMap(socketsOf));
-  const listening = ["/proc/net/tcp", "/proc/net/tcp6"].flatMap((file) => listenersIn(readFileSync(file, "utf8")));
-  return [...new Set(listening.filter(({ inode }) => inodes.has(inode)).map(({ port }) => port))].sort((a, b) => a - b);
+  const listening = ["/proc/net/tcp", "/proc/net/tcp6"].flatMap((file) =>
+    listenersIn(readFileSync(file, "utf8")),
+  );
+  return [
+    ...new Set(listening.filter(({ inode }) => inodes.has(inode)).map(({ port }) => port)),
+  ].sort((a, b) => a - b);
 }
 
 function descendantsOf(root: number): number[] {
@@ -98,7 +122,8 @@ function descendantsOf(root: number): number[] {
     const parent = parentOf(pid);
     if (parent !== null) children.set(parent, [...(children.get(parent) ?? []), Number(pid)]);
   }
-  const below = (pid: number): number[] => (children.get(pid) ?? []).flatMap((child) => [child, ...below(child)]);
+  const below = (pid: number): number[] =>
+    (children.get(pid) ?? []).flatMap((child) => [child, ...below(child)]);
   return below(root);
 }
 
@@ -133,5 +158,8 @@ function listenersIn(table: string): { port: number; inode: string }[] {
   const fields = rows.map((row) => row.trim().split(/\s+/));
   return fields
     .filter(([, , , state]) => state === LISTEN)
-    .map((row) => ({ port: Number.parseInt(row[1]?.split(":")[1] ?? "", 16), inode: row[9] ?? "" }));
+    .map((row) => ({
+      port: Number.parseInt(row[1]?.split(":")[1] ?? "", 16),
+      inode: row[9] ?? "",
+    }));
 }

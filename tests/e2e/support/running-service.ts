@@ -1,7 +1,10 @@
 import { afterAll, beforeAll } from "vitest";
 import { ServiceProcess } from "../../../simulated/service/service-process";
 import type { Script } from "../../../simulated/providers/reply";
-import { type SimulatedProviders, startSimulatedProviders } from "../../../simulated/providers/server";
+import {
+  type SimulatedProviders,
+  startSimulatedProviders,
+} from "../../../simulated/providers/server";
 import { LOCAL } from "./local";
 import { ServiceClient } from "./service-client";
 

@@ -1,5 +1,10 @@
 import { within } from "../../../simulated/service/within";
-import { type RunResponse, RunResponseSchema, SessionStatusSchema, TurnResponseSchema } from "../../../src/protocol/api";
+import {
+  type RunResponse,
+  RunResponseSchema,
+  SessionStatusSchema,
+  TurnResponseSchema,
+} from "../../../src/protocol/api";
 import { EventListSchema } from "../../../src/protocol/listings";
 
 const ANSWERS_WITHIN_MS = 60_000;
@@ -18,7 +23,10 @@ export class ServiceClient {
     ...rest
   }: Asked): Promise<RunResponse> {
     const backend = { type: "chatcompletion", base_url: baseUrl, api_key: "simulated", ...own };
-    const team = agents.map(({ id, model, backend: mine = {} }) => ({ id, backend: { ...backend, model, ...mine } }));
+    const team = agents.map(({ id, model, backend: mine = {} }) => ({
+      id,
+      backend: { ...backend, model, ...mine },
+    }));
     const body = JSON.stringify({ question, config: { agents: team, ...config }, ...rest });
     return RunResponseSchema.parse(await this.#json("/api/runs", { method: "POST", body }));
   }
@@ -33,12 +41,16 @@ export class ServiceClient {
 
   /** The first thousand of its events. */
   async events(session: string) {
-    return EventListSchema.parse(await this.#json(`/api/sessions/${session}/events?limit=1000`)).data;
+    return EventListSchema.parse(await this.#json(`/api/sessions/${session}/events?limit=1000`))
+      .data;
   }
 
   /** The session's next question. */
   async ask(session: string, question: string): Promise<void> {
-    await this.#json(`/api/sessions/${session}/turns`, { method: "POST", body: JSON.stringify({ question }) });
+    await this.#json(`/api/sessions/${session}/turns`, {
+      method: "POST",
+      body: JSON.stringify({ question }),
+    });
   }
 
   async cancel(session: string): Promise<void> {
@@ -51,7 +63,8 @@ export class ServiceClient {
     for (;;) {
       const turn = await this.turn(session);
       if (turn.status !== "running") return turn;
-      if (performance.now() > giveUpAt) throw new Error(`${session} still runs after ${withinMs} ms: ${JSON.stringify(turn)}`);
+      if (performance.now() > giveUpAt)
+        throw new Error(`${session} still runs after ${withinMs} ms: ${JSON.stringify(turn)}`);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }
@@ -61,7 +74,11 @@ export class ServiceClient {
   }
 
   async #send(path: string, init: RequestInit): Promise<unknown> {
-    const headers = { "content-type": "application/json", accept: "application/json", connection: "close" };
+    const headers = {
+      "content-type": "application/json",
+      accept: "application/json",
+      connection: "close",
+    };
     const response = await fetch(`${this.url}${path}`, { ...init, headers });
     const text = await response.text();
     if (!response.ok) throw new Error(`${path} answered ${response.status}: ${text}`);

@@ -41,13 +41,17 @@ export async function wipe(dir: string): Promise<void> {
 /** SHA-256 of each file below `dir` by its path. */
 export async function hashesIn(dir: string): Promise<Record<string, string>> {
   const hashes: Record<string, string> = {};
-  for (const file of await filesIn(dir)) hashes[file] = sha256(await readFile(path.join(dir, file)));
+  for (const file of await filesIn(dir))
+    hashes[file] = sha256(await readFile(path.join(dir, file)));
   return hashes;
 }
 
-export const sha256 = (bytes: string | Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+export const sha256 = (bytes: string | Uint8Array): string =>
+  createHash("sha256").update(bytes).digest("hex");
 
 async function filesIn(dir: string): Promise<string[]> {
   const entries = await readdir(dir, { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile()).map((entry) => path.relative(dir, path.join(entry.parentPath, entry.name)));
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(dir, path.join(entry.parentPath, entry.name)));
 }

@@ -1,5 +1,12 @@
 import type { Reply, Script } from "../../../simulated/providers/reply";
-import { aliasOf, byStage, isShown, newAnswer, paced, vote } from "../../../simulated/providers/scripts";
+import {
+  aliasOf,
+  byStage,
+  isShown,
+  newAnswer,
+  paced,
+  vote,
+} from "../../../simulated/providers/scripts";
 import type { Situation } from "../../../simulated/providers/situation";
 
 /**
@@ -24,7 +31,9 @@ export const STORY_AGENTS = [
 ] as const;
 
 /** The parts of the three, at so many times the pace. */
-export function storyAt(speed: number): Readonly<Record<(typeof STORY_AGENTS)[number]["id"], Script>> {
+export function storyAt(
+  speed: number,
+): Readonly<Record<(typeof STORY_AGENTS)[number]["id"], Script>> {
   return {
     swift: member({ answer: SWIFT, answering: 150, deciding: 300 }, speed),
     steady: member(
@@ -32,7 +41,8 @@ export function storyAt(speed: number): Readonly<Record<(typeof STORY_AGENTS)[nu
         answer: STEADY,
         answering: 500,
         deciding: 700,
-        early: (situation) => (situation.stage === "deciding" ? newAnswer(IMPROVED) : voteFor(IMPROVED, situation)),
+        early: (situation) =>
+          situation.stage === "deciding" ? newAnswer(IMPROVED) : voteFor(IMPROVED, situation),
       },
       speed,
     ),
@@ -55,7 +65,10 @@ type Part = {
   early?: (situation: Situation) => Reply;
 };
 
-function member({ answer, answering, deciding, early = (situation) => voteFor(answer, situation) }: Part, speed: number): Script {
+function member(
+  { answer, answering, deciding, early = (situation) => voteFor(answer, situation) }: Part,
+  speed: number,
+): Script {
   const pace = (ttftMs: number, tokensPerSecond: number) => ({
     ttftMs: ttftMs / speed,
     tokensPerSecond: tokensPerSecond * speed,

@@ -22,7 +22,13 @@ export type Evidence = {
 /** Everything that is wrong with a finished run, in sentences. An empty list means that nothing is. */
 export function judge({ frames, status, requests }: Evidence): string[] {
   const log = frames.map(toEvent);
-  return [...misnumbered(log), ...endings(log), ...broken(log), ...misfolded(log, status), ...undercharged(log, requests)];
+  return [
+    ...misnumbered(log),
+    ...endings(log),
+    ...broken(log),
+    ...misfolded(log, status),
+    ...undercharged(log, requests),
+  ];
 }
 
 /** The event in a frame. Throws if it is none. */
@@ -37,7 +43,9 @@ export function toEvent(frame: Buffer): WireEvent {
 /** I2. */
 export function misnumbered(log: readonly WireEvent[]): string[] {
   const wrong = log.findIndex(({ sequence_number }, index) => sequence_number !== index + 1);
-  return wrong < 0 ? [] : [`event ${wrong + 1} of the log has number ${log[wrong]?.sequence_number}`];
+  return wrong < 0
+    ? []
+    : [`event ${wrong + 1} of the log has number ${log[wrong]?.sequence_number}`];
 }
 
 /** I3, I4: one end, one final text, and they are the same. */
@@ -50,14 +58,16 @@ function endings(log: readonly WireEvent[]): string[] {
   if (log.at(-1) !== end) problems.push("something is logged after the end");
   if (finals.length !== 1) problems.push(`the log has ${finals.length} final texts`);
   if (end?.type !== "turn.completed") problems.push(`the turn ended with ${JSON.stringify(end)}`);
-  else if (end.answer !== finals[0]?.content) problems.push("the turn's answer is not the final text");
+  else if (end.answer !== finals[0]?.content)
+    problems.push("the turn's answer is not the final text");
   return problems;
 }
 
 /** The rules, as a reader checks them who knows nothing of their code, with what is known beside the log; nothing runs any more unless that says so. */
 export const broken = (log: readonly WireEvent[], outside: Outside = {}): string[] =>
   check(log, { finished: true, ...outside }).map(
-    ({ invariant, sequence_number, sentence }) => `${invariant} at #${sequence_number}: ${sentence}`,
+    ({ invariant, sequence_number, sentence }) =>
+      `${invariant} at #${sequence_number}: ${sentence}`,
   );
 
 /** I19: the rules' own fold of the log ends at rest, and the clients' fold of it is what the service says of the session. */
@@ -74,37 +84,63 @@ export function misfolded(log: readonly WireEvent[], live: SessionStatus): strin
 }
 
 /** I11: nothing reaches a provider, or is charged there, that the log does not account for. Models are told apart, not who asks them. */
-export function undercharged(log: readonly WireEvent[], requests: readonly RecordedRequest[]): string[] {
-  const rules = log.flatMap((event) => (event.type === "session.created" ? event.rules.agents : []));
+export function undercharged(
+  log: readonly WireEvent[],
+  requests: readonly RecordedRequest[],
+): string[] {
+  const rules = log.flatMap((event) =>
+    event.type === "session.created" ? event.rules.agents : [],
+  );
   return [...Map.groupBy(rules, ({ model }) => model)].flatMap(([model, [agent, ...others]]) => {
     if (!agent) return [];
     const ids = new Set([agent, ...others].map(({ id }) => id));
     const reached = requests.filter((request) => request.model === model);
-    const started = log.filter((event) => event.type === "call.started" && ids.has(event.agent)).length;
+    const started = log.filter(
+      (event) => event.type === "call.started" && ids.has(event.agent),
+    ).length;
     const logged = chargedByLog(log, ids);
     const charged = chargedByProvider(reached, agent);
     return [
-      ...(reached.length <= started ? [] : [`I11: ${reached.length} requests for ${model} arrived, the log started ${started}`]),
-      ...(reached.some(({ outcome }) => outcome === "open") ? [`I15: a request for ${model} is still open`] : []),
+      ...(reached.length <= started
+        ? []
+        : [`I11: ${reached.length} requests for ${model} arrived, the log started ${started}`]),
+      ...(reached.some(({ outcome }) => outcome === "open")
+        ? [`I15: a request for ${model} is still open`]
+        : []),
       ...(charged.tokens <= logged.tokens
         ? []
         : [`I11: ${model} charged ${charged.tokens} tokens, the log says ${logged.tokens}`]),
-      ...(charged.usd <= logged.usd + 1e-9 ? [] : [`I11: ${model} charged $${charged.usd}, the log says $${logged.usd}`]),
+      ...(charged.usd <= logged.usd + 1e-9
+        ? []
+        : [`I11: ${model} charged $${charged.usd}, the log says $${logged.usd}`]),
     ];
   });
 }
 
-function chargedByLog(log: readonly WireEvent[], agents: ReadonlySet<string>): { tokens: number; usd: number } {
+function chargedByLog(
+  log: readonly WireEvent[],
+  agents: ReadonlySet<string>,
+): { tokens: number; usd: number } {
   let [tokens, usd] = [0, 0];
   for (const event of log) {
-    if ((event.type !== "call.completed" && event.type !== "call.failed") || !agents.has(event.agent)) continue;
-    tokens += event.type === "call.failed" ? event.tokens : event.usage.input_tokens + event.usage.output_tokens;
+    if (
+      (event.type !== "call.completed" && event.type !== "call.failed") ||
+      !agents.has(event.agent)
+    )
+      continue;
+    tokens +=
+      event.type === "call.failed"
+        ? event.tokens
+        : event.usage.input_tokens + event.usage.output_tokens;
     usd += knownUsd(event);
   }
   return { tokens, usd };
 }
 
-function chargedByProvider(requests: readonly RecordedRequest[], { price }: AgentRules): { tokens: number; usd: number } {
+function chargedByProvider(
+  requests: readonly RecordedRequest[],
+  { price }: AgentRules,
+): { tokens: number; usd: number } {
   let [tokens, usd] = [0, 0];
   for (const { inputTokens, outputTokens } of charges(requests)) {
     tokens += inputTokens + outputTokens;

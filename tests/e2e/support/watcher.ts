@@ -86,7 +86,8 @@ export class Watcher {
       const end = await this.#connect();
       if (end === "lost") this.losses += 1;
       if (this.#over) return;
-      if (performance.now() - this.#heardAt > SILENCE_MS) throw new Error(`${this.#url} sent nothing for ${SILENCE_MS} ms`);
+      if (performance.now() - this.#heardAt > SILENCE_MS)
+        throw new Error(`${this.#url} sent nothing for ${SILENCE_MS} ms`);
       await new Promise((resolve) => setTimeout(resolve, this.#habits.retryMs ?? 15));
     }
   }
@@ -94,7 +95,10 @@ export class Watcher {
   #connect(): Promise<"lost" | "closed"> {
     this.visits += 1;
     return new Promise((resolve, reject) => {
-      const headers = { accept: "text/event-stream", ...(this.#lastId && { "last-event-id": this.#lastId }) };
+      const headers = {
+        accept: "text/event-stream",
+        ...(this.#lastId && { "last-event-id": this.#lastId }),
+      };
       const request = get(this.#url, { agent: false, headers }, (response) => {
         const { statusCode = 0 } = response;
         if (statusCode === 204) this.#over = true;
@@ -102,10 +106,13 @@ export class Watcher {
           this.refusals += 1;
           response.resume();
           return resolve("lost");
-        } else if (statusCode !== 200 && !this.#over) return reject(new Error(`${this.#url} answered ${statusCode}`));
+        } else if (statusCode !== 200 && !this.#over)
+          return reject(new Error(`${this.#url} answered ${statusCode}`));
         this.#read(response, () => request.destroy());
         this.#leaveLater(() => request.destroy());
-        response.once("close", () => resolve(response.complete ? "closed" : "lost")).on("error", () => undefined);
+        response
+          .once("close", () => resolve(response.complete ? "closed" : "lost"))
+          .on("error", () => undefined);
       });
       this.#request = request;
       request.on("error", () => resolve("lost"));

@@ -64,7 +64,10 @@ describe("the plan of a bridge", () => {
       ...FULL_CONTEXT,
       allowedToolOrigins: ["http://127.0.0.1:9000", "http://127.0.0.1:9001"],
       toolSecrets: [
-        { name: "MCP_BRIDGE_TOKEN", bindings: [{ origin: "http://127.0.0.1:9000" }, { origin: "http://127.0.0.1:9001" }] },
+        {
+          name: "MCP_BRIDGE_TOKEN",
+          bindings: [{ origin: "http://127.0.0.1:9000" }, { origin: "http://127.0.0.1:9001" }],
+        },
       ],
     };
     expect(checkTeam(config, context)).toMatchObject({ errors: [], refusals: [] });
@@ -82,7 +85,9 @@ describe("the plan of a bridge", () => {
 
   it("fills in the address of a tunnel", () => {
     const urls = new Map([["weather", "https://me.tunnel.example.com/mcp"]]);
-    expect(planBridge(TEAM, { ...OPTIONS, urls }).programs[0]?.url).toBe("https://me.tunnel.example.com/mcp");
+    expect(planBridge(TEAM, { ...OPTIONS, urls }).programs[0]?.url).toBe(
+      "https://me.tunnel.example.com/mcp",
+    );
   });
 
   const SHARED = `agents:
@@ -93,8 +98,14 @@ describe("the plan of a bridge", () => {
     { name: "files", said: null },
     { name: "File", said: "--url File=… fits no server that is started here (files, odd)." },
     { name: "remote", said: "--url remote=… fits no server that is started here (files, odd)." },
-    { name: "disk", said: "disk is the same program as files and has its address: write --url files=… instead of --url disk=…." },
-    { name: "odd", said: "--url odd=… fits 2 different programs: give their servers names of their own in the config." },
+    {
+      name: "disk",
+      said: "disk is the same program as files and has its address: write --url files=… instead of --url disk=….",
+    },
+    {
+      name: "odd",
+      said: "--url odd=… fits 2 different programs: give their servers names of their own in the config.",
+    },
   ])("says of an address for $name: $said", ({ name, said }) => {
     const urls = new Map([[name, "https://me.tunnel.example.com/mcp"]]);
     expect(planBridge(SHARED, { ...OPTIONS, urls }).problems).toEqual(said === null ? [] : [said]);
@@ -108,20 +119,30 @@ describe("the plan of a bridge", () => {
   });
 
   describe("of servers that are on the user's machine or network already", () => {
-    const local = (entry: string) => `agent: {id: a, backend: {type: claude, mcp_servers: [${entry}]}}\n`;
+    const local = (entry: string) =>
+      `agent: {id: a, backend: {type: claude, mcp_servers: [${entry}]}}\n`;
     const HOME =
       '{name: home, type: streamable-http, url: "http://localhost:8000/mcp", headers: {X-Key: "${HOME_KEY}"}, security: {level: low}}';
 
     it("hands them on, with their own headers, and shows the service the token only", () => {
       const { programs, config, problems } = planBridge(local(HOME), OPTIONS);
       expect(problems).toEqual([]);
-      const handedOn = { type: "server", target: "http://localhost:8000/mcp", speaks: "http", headers: { "X-Key": "k1" } };
-      expect(programs).toEqual([{ ...handedOn, name: "home", port: 9000, url: "http://127.0.0.1:9000/mcp" }]);
+      const handedOn = {
+        type: "server",
+        target: "http://localhost:8000/mcp",
+        speaks: "http",
+        headers: { "X-Key": "k1" },
+      };
+      expect(programs).toEqual([
+        { ...handedOn, name: "home", port: 9000, url: "http://127.0.0.1:9000/mcp" },
+      ]);
       expect(config).not.toMatch(/localhost|X-Key|security/);
       const context = {
         ...FULL_CONTEXT,
         allowedToolOrigins: ["http://127.0.0.1:9000"],
-        toolSecrets: [{ name: "MCP_BRIDGE_TOKEN", bindings: [{ origin: "http://127.0.0.1:9000" }] }],
+        toolSecrets: [
+          { name: "MCP_BRIDGE_TOKEN", bindings: [{ origin: "http://127.0.0.1:9000" }] },
+        ],
       };
       expect(checkTeam(config, context)).toMatchObject({ errors: [], refusals: [] });
     });
@@ -134,25 +155,41 @@ describe("the plan of a bridge", () => {
       { url: "https://mcp.example.com/localhost", speaks: [] },
     ])("hands $url on: $speaks", ({ url, speaks }) => {
       const { programs } = planBridge(local(`{name: home, url: "${url}"}`), OPTIONS);
-      expect(programs.map((one) => (one.type === "server" ? one.speaks : one.type))).toEqual(speaks);
+      expect(programs.map((one) => (one.type === "server" ? one.speaks : one.type))).toEqual(
+        speaks,
+      );
     });
 
     it("speaks to them as they are said to speak", () => {
-      const { programs } = planBridge(local('{name: home, type: sse, url: "http://localhost:8000/sse"}'), OPTIONS);
+      const { programs } = planBridge(
+        local('{name: home, type: sse, url: "http://localhost:8000/sse"}'),
+        OPTIONS,
+      );
       expect(programs).toMatchObject([{ speaks: "sse" }]);
     });
 
     it.each([
-      { entry: '{name: home, url: "http://localhost:1/mcp", auth: {type: oauth}}', said: "asks for OAuth" },
-      { entry: '{name: home, url: "http://localhost:1/mcp", headers: {a: "${NOWHERE}"}}', said: "${NOWHERE} is not set" },
-      { entry: '{name: home, url: "http://localhost:1/mcp", command: []}', said: "has a command that cannot be started" },
+      {
+        entry: '{name: home, url: "http://localhost:1/mcp", auth: {type: oauth}}',
+        said: "asks for OAuth",
+      },
+      {
+        entry: '{name: home, url: "http://localhost:1/mcp", headers: {a: "${NOWHERE}"}}',
+        said: "${NOWHERE} is not set",
+      },
+      {
+        entry: '{name: home, url: "http://localhost:1/mcp", command: []}',
+        said: "has a command that cannot be started",
+      },
     ])("says what is wrong with $entry", ({ entry, said }) => {
       expect(planBridge(local(entry), OPTIONS).problems).toEqual([expect.stringContaining(said)]);
     });
   });
 
   it("says which variable is not set", () => {
-    expect(planBridge(TEAM, { ...OPTIONS, variables: {} }).problems).toEqual([expect.stringContaining("${HOME_KEY} is not set")]);
+    expect(planBridge(TEAM, { ...OPTIONS, variables: {} }).problems).toEqual([
+      expect.stringContaining("${HOME_KEY} is not set"),
+    ]);
   });
 });
 

@@ -20,11 +20,17 @@ const SECOND: Message[] = [
 const THIRD: Message[] = [...SECOND, user("newer answers"), assistant(call("z")), result("z")];
 
 describe("calls of one round", () => {
-  const [first, second, third] = [FIRST, SECOND, THIRD].map((messages) => body({ ...parts, messages }));
+  const [first, second, third] = [FIRST, SECOND, THIRD].map((messages) =>
+    body({ ...parts, messages }),
+  );
 
   it.each([
     { name: "the second begins as the first", before: first, after: second },
-    { name: "the third begins as the second, where newer answers joined the results", before: second, after: third },
+    {
+      name: "the third begins as the second, where newer answers joined the results",
+      before: second,
+      after: third,
+    },
   ])("$name, byte by byte apart from moved marks", ({ before, after }) => {
     expect(unmarked(after.tools)).toBe(unmarked(before.tools));
     expect(unmarked(after.system)).toBe(unmarked(before.system));
@@ -81,13 +87,18 @@ describe("what came with the question", () => {
     messages[0].content.slice(0, brought.length),
   ];
 
-  it.each([true, false])("ends with a mark that two rounds share, whether more follows (%s)", (continues) => {
-    const rounds = ["round one", "round two, with answers"].map((text) => body({ ...parts, continues, messages: [asked(text)] }));
-    const [one, two] = rounds.map(upToParts);
-    expect(JSON.stringify(two)).toBe(JSON.stringify(one));
-    expect(marks(one?.[2].at(-1))).toBe(1);
-    expect(marks(one?.[2])).toBe(1);
-  });
+  it.each([true, false])(
+    "ends with a mark that two rounds share, whether more follows (%s)",
+    (continues) => {
+      const rounds = ["round one", "round two, with answers"].map((text) =>
+        body({ ...parts, continues, messages: [asked(text)] }),
+      );
+      const [one, two] = rounds.map(upToParts);
+      expect(JSON.stringify(two)).toBe(JSON.stringify(one));
+      expect(marks(one?.[2].at(-1))).toBe(1);
+      expect(marks(one?.[2])).toBe(1);
+    },
+  );
 
   it("leaves all marks together within the four that are allowed", () => {
     const long = [asked("the question"), ...THIRD.slice(1)];

@@ -4,11 +4,16 @@ import { asks, block, calls, decode, ends, says, start } from "./frames";
 import { call, hosted, searchUse } from "./requests";
 
 const vote = calls(1, "toolu_1", "vote", '{"agent_id":', '"agent1"}');
-const itemsOf = (...frames: unknown[]) => decode([start(), ...frames.flat(), ends("end_turn")]).stop.items;
+const itemsOf = (...frames: unknown[]) =>
+  decode([start(), ...frames.flat(), ends("end_turn")]).stop.items;
 
 describe("blocks", () => {
   it.each([
-    { name: "a text in pieces", frames: [says(0, "Hel", "lo")], gives: [{ type: "text", text: "Hello" }] },
+    {
+      name: "a text in pieces",
+      frames: [says(0, "Hel", "lo")],
+      gives: [{ type: "text", text: "Hello" }],
+    },
     {
       name: "a text that begins with its block",
       frames: [block(0, { type: "text", text: "Hi" })],
@@ -30,7 +35,13 @@ describe("blocks", () => {
     },
     {
       name: "thinking that is hidden",
-      frames: [block(0, { type: "thinking", thinking: "", signature: "" }, { type: "signature_delta", signature: "c2ln" })],
+      frames: [
+        block(
+          0,
+          { type: "thinking", thinking: "", signature: "" },
+          { type: "signature_delta", signature: "c2ln" },
+        ),
+      ],
       gives: [{ type: "reasoning", text: "", opaque: { type: "thinking", signature: "c2ln" } }],
     },
     {
@@ -63,13 +74,21 @@ describe("blocks", () => {
     },
     {
       name: "nothing of a delta of another kind",
-      frames: [block(0, { type: "text", text: "" }, { type: "input_json_delta", partial_json: "x" })],
+      frames: [
+        block(0, { type: "text", text: "" }, { type: "input_json_delta", partial_json: "x" }),
+      ],
       gives: [],
     },
   ])("reads $name", ({ frames, gives }) => expect(itemsOf(...frames)).toEqual(gives));
 
   it("gives each delta as it comes, under the number of its call", () => {
-    const frames = [start(), ...says(0, "a"), ...vote, ...calls(2, "b", "read_file", "{}"), ends("tool_use")];
+    const frames = [
+      start(),
+      ...says(0, "a"),
+      ...vote,
+      ...calls(2, "b", "read_file", "{}"),
+      ends("tool_use"),
+    ];
     expect(decode(frames).events).toEqual([
       { type: "text", text: "a" },
       { type: "tool_arguments", index: 0, name: "vote", id: "toolu_1", text: '{"agent_id":' },
@@ -88,11 +107,15 @@ describe("blocks", () => {
 
   it("never repeats an id of the conversation", () => {
     const { stop } = decode([start(), ...vote, ends("tool_use")], [], ["toolu_1"]);
-    expect(stop.items).toMatchObject([{ type: "tool_call", id: expect.not.stringMatching("toolu_1") }]);
+    expect(stop.items).toMatchObject([
+      { type: "tool_call", id: expect.not.stringMatching("toolu_1") },
+    ]);
   });
 
   it("gives a call whose id the API would not take back another", () => {
-    expect(itemsOf(calls(0, "functions.f:0", "f"))).toMatchObject([{ type: "tool_call", id: "call00000" }]);
+    expect(itemsOf(calls(0, "functions.f:0", "f"))).toMatchObject([
+      { type: "tool_call", id: "call00000" },
+    ]);
   });
 
   it("is read whole where a server does not stream", () => {
@@ -101,7 +124,9 @@ describe("blocks", () => {
       { type: "text", text: "ok" },
       { type: "tool_use", id: "a", name: "vote", input: { agent_id: "agent1" } },
     ];
-    const { stop } = decode([start({ content, stop_reason: "tool_use", usage: { input_tokens: 3, output_tokens: 4 } })]);
+    const { stop } = decode([
+      start({ content, stop_reason: "tool_use", usage: { input_tokens: 3, output_tokens: 4 } }),
+    ]);
     expect(stop).toMatchObject({
       reason: "tool_calls",
       items: [
@@ -115,19 +140,35 @@ describe("blocks", () => {
 
   it("counts a message that is begun twice once", () => {
     const whole = start({ content: [{ type: "text", text: "ok" }] });
-    expect(decode([whole, whole, ends("end_turn")]).stop.items).toEqual([{ type: "text", text: "ok" }]);
+    expect(decode([whole, whole, ends("end_turn")]).stop.items).toEqual([
+      { type: "text", text: "ok" },
+    ]);
   });
 
   it.each([
     { name: "in texts", frames: Array.from({ length: 5 }, () => says(0, "x".repeat(1_000_000))) },
     {
       name: "in signatures",
-      frames: [block(0, { type: "thinking" }, { type: "signature_delta", signature: "x".repeat(MAX_REPLY_CHARS) })],
+      frames: [
+        block(
+          0,
+          { type: "thinking" },
+          { type: "signature_delta", signature: "x".repeat(MAX_REPLY_CHARS) },
+        ),
+      ],
     },
-    { name: "in empty calls", frames: Array.from({ length: 3_000 }, (_, n) => calls(n, `a${n}`, "f")) },
-    { name: "in results", frames: [block(0, { type: "web_search_tool_result", content: "x".repeat(MAX_REPLY_CHARS) })] },
+    {
+      name: "in empty calls",
+      frames: Array.from({ length: 3_000 }, (_, n) => calls(n, `a${n}`, "f")),
+    },
+    {
+      name: "in results",
+      frames: [block(0, { type: "web_search_tool_result", content: "x".repeat(MAX_REPLY_CHARS) })],
+    },
   ])("ends a reply without measure $name", ({ frames }) => {
-    expect(() => itemsOf(...frames)).toThrow(expect.objectContaining({ failureClass: "transient", code: "bad_response" }));
+    expect(() => itemsOf(...frames)).toThrow(
+      expect.objectContaining({ failureClass: "transient", code: "bad_response" }),
+    );
   });
 });
 
@@ -156,7 +197,9 @@ describe("the end", () => {
   ])("keeps the calls under $name", ({ name, gives }) => {
     const { stop } = decode([start(), ...vote, ends(name)]);
     expect(stop.reason).toBe(gives);
-    expect(stop.items).toEqual([{ type: "tool_call", id: "toolu_1", name: "vote", arguments: '{"agent_id":"agent1"}' }]);
+    expect(stop.items).toEqual([
+      { type: "tool_call", id: "toolu_1", name: "vote", arguments: '{"agent_id":"agent1"}' },
+    ]);
   });
 
   it.each([
@@ -164,29 +207,51 @@ describe("the end", () => {
     { name: "a message that only begins", frames: [start()] },
     { name: "a whole call, but no stop reason", frames: [start(), ...vote] },
     { name: "a stop reason that is null", frames: [start(), ...says(0, "x"), ends(null)] },
-    { name: "a stop without a reason", frames: [start(), ...says(0, "x"), { type: "message_stop" }] },
-    { name: "a stop reason in the middle of a block", frames: [start(), ...vote.slice(0, 2), ends("tool_use")] },
+    {
+      name: "a stop without a reason",
+      frames: [start(), ...says(0, "x"), { type: "message_stop" }],
+    },
+    {
+      name: "a stop reason in the middle of a block",
+      frames: [start(), ...vote.slice(0, 2), ends("tool_use")],
+    },
     {
       name: "a block that is open although its message began after it",
       frames: [...vote.slice(0, 2), start(), ends("tool_use")],
     },
-    { name: "a block that begins after the stop reason", frames: [start(), ends("tool_use"), ...vote.slice(0, 2)] },
+    {
+      name: "a block that begins after the stop reason",
+      frames: [start(), ends("tool_use"), ...vote.slice(0, 2)],
+    },
   ])("takes $name for cut", ({ frames }) => {
-    expect(() => decode(frames)).toThrow(expect.objectContaining({ failureClass: "transient", code: "stream_cut" }));
+    expect(() => decode(frames)).toThrow(
+      expect.objectContaining({ failureClass: "transient", code: "stream_cut" }),
+    );
   });
 
   it.each([
     { name: "another block", frames: says(1, "y") },
     { name: "a block that only begins", frames: vote.slice(0, 1) },
     { name: "another stop reason", frames: [ends("max_tokens")] },
-    { name: "the whole message again", frames: [start(), ...says(0, "x"), ends("end_turn"), { type: "message_stop" }] },
+    {
+      name: "the whole message again",
+      frames: [start(), ...says(0, "x"), ends("end_turn"), { type: "message_stop" }],
+    },
   ])("is message_stop: $name after it does not count", ({ frames }) => {
-    const { stop } = decode([start(), ...says(0, "x"), ends("end_turn"), { type: "message_stop" }, ...frames]);
+    const { stop } = decode([
+      start(),
+      ...says(0, "x"),
+      ends("end_turn"),
+      { type: "message_stop" },
+      ...frames,
+    ]);
     expect(stop).toMatchObject({ reason: "stop", items: [{ type: "text", text: "x" }] });
   });
 
   it("is not a message_stop that comes before the stop reason", () => {
-    expect(decode([start(), ...says(0, "x"), { type: "message_stop" }, ends("end_turn")]).stop.reason).toBe("stop");
+    expect(
+      decode([start(), ...says(0, "x"), { type: "message_stop" }, ends("end_turn")]).stop.reason,
+    ).toBe("stop");
   });
 
   it("needs no message_stop", () => {
@@ -195,15 +260,29 @@ describe("the end", () => {
 });
 
 describe("hosted tools", () => {
-  const found = (id: string, content: unknown) => block(9, { type: "web_search_tool_result", tool_use_id: id, content });
-  const page = { type: "web_search_result", url: "https://a.example", title: "A", encrypted_content: "eA==" };
-  const ran = (id: string, content: object) => block(9, { type: "bash_code_execution_tool_result", tool_use_id: id, content });
+  const found = (id: string, content: unknown) =>
+    block(9, { type: "web_search_tool_result", tool_use_id: id, content });
+  const page = {
+    type: "web_search_result",
+    url: "https://a.example",
+    title: "A",
+    encrypted_content: "eA==",
+  };
+  const ran = (id: string, content: object) =>
+    block(9, { type: "bash_code_execution_tool_result", tool_use_id: id, content });
 
   it.each([
     {
       name: "a search",
       frames: [asks(0, "s", "web_search", '{"que', 'ry":"rain"}'), found("s", [page, page])],
-      gives: [{ name: "web_search", input: "rain", outcome: "ok", output: "A – https://a.example\nA – https://a.example" }],
+      gives: [
+        {
+          name: "web_search",
+          input: "rain",
+          outcome: "ok",
+          output: "A – https://a.example\nA – https://a.example",
+        },
+      ],
     },
     {
       name: "a search that failed",
@@ -223,39 +302,73 @@ describe("hosted tools", () => {
     },
     {
       name: "code that failed",
-      frames: [asks(0, "c", "bash_code_execution", '{"command":"ls"}'), ran("c", { stdout: "", stderr: "no", return_code: 2 })],
+      frames: [
+        asks(0, "c", "bash_code_execution", '{"command":"ls"}'),
+        ran("c", { stdout: "", stderr: "no", return_code: 2 }),
+      ],
       gives: [{ name: "code_execution", input: "ls", outcome: "error", output: "no" }],
     },
-    { name: "a use whose result is still to come", frames: [asks(0, "s", "web_search", '{"query":"rain"}')], gives: undefined },
+    {
+      name: "a use whose result is still to come",
+      frames: [asks(0, "s", "web_search", '{"query":"rain"}')],
+      gives: undefined,
+    },
   ])("tells $name", ({ frames, gives }) => {
     expect(decode([start(), ...frames.flat(), ends("end_turn")]).stop.hosted).toEqual(gives);
   });
 
   it("shows each use on a line of its own", () => {
-    const frames = [...asks(0, "s", "web_search", '{"query":"rain"}'), ...asks(1, "t", "web_search", '{"query":"snow"}')];
+    const frames = [
+      ...asks(0, "s", "web_search", '{"query":"rain"}'),
+      ...asks(1, "t", "web_search", '{"query":"snow"}'),
+    ];
     const { events } = decode([start(), ...frames, ends("end_turn")]);
-    expect(events.map((event) => (event.type === "hosted_tool" ? event.text : ""))).toEqual(["rain", "\nsnow"]);
+    expect(events.map((event) => (event.type === "hosted_tool" ? event.text : ""))).toEqual([
+      "rain",
+      "\nsnow",
+    ]);
   });
 
   it("finds what was asked in the reply before", () => {
-    const { stop } = decode([start(), ...found("s", [page]), ends("end_turn")], [hosted(searchUse("s")), call("a")]);
+    const { stop } = decode(
+      [start(), ...found("s", [page]), ends("end_turn")],
+      [hosted(searchUse("s")), call("a")],
+    );
     expect(stop.hosted).toMatchObject([{ input: "q", outcome: "ok" }]);
   });
 
   it("come back as blocks that survive being stored, with the machine that ran code", () => {
-    const frames = [asks(0, "c", "bash_code_execution", '{"command":"ls"}'), ran("c", { stdout: "", return_code: 0 })].flat();
-    const { stop } = decode([start(), ...frames, ends("end_turn", { container: { id: "container_1", expires_at: "later" } })]);
+    const frames = [
+      asks(0, "c", "bash_code_execution", '{"command":"ls"}'),
+      ran("c", { stdout: "", return_code: 0 }),
+    ].flat();
+    const { stop } = decode([
+      start(),
+      ...frames,
+      ends("end_turn", { container: { id: "container_1", expires_at: "later" } }),
+    ]);
     expect(JSON.parse(JSON.stringify(stop.items))).toEqual([
       {
         type: "hosted",
         name: "code_execution",
-        opaque: { block: { type: "server_tool_use", id: "c", name: "bash_code_execution", input: { command: "ls" } } },
+        opaque: {
+          block: {
+            type: "server_tool_use",
+            id: "c",
+            name: "bash_code_execution",
+            input: { command: "ls" },
+          },
+        },
       },
       {
         type: "hosted",
         name: "code_execution",
         opaque: {
-          block: { type: "bash_code_execution_tool_result", tool_use_id: "c", content: { stdout: "", return_code: 0 } },
+          block: {
+            type: "bash_code_execution_tool_result",
+            tool_use_id: "c",
+            content: { stdout: "", return_code: 0 },
+          },
           container: "container_1",
         },
       },
@@ -278,7 +391,11 @@ describe("hosted tools", () => {
     );
     const { stop } = decode([start(), ...says(0, "So: "), ...cited, ends("end_turn")]);
     expect(stop.citations).toEqual([{ url: "https://a.example", title: "A", text: "It rains." }]);
-    expect(stop.items.at(-1)).toEqual({ type: "text", text: "It rains.", opaque: { citations: [citation] } });
+    expect(stop.items.at(-1)).toEqual({
+      type: "text",
+      text: "It rains.",
+      opaque: { citations: [citation] },
+    });
   });
 });
 
@@ -292,5 +409,7 @@ it.each([
   { type: "content_block_start" },
   { type: "message_delta" },
 ])("is not upset by %j", (frame) =>
-  expect(() => decode([start(), frame, ...says(0, "x"), { type: "content_block_stop" }, ends("end_turn")])).not.toThrow(),
+  expect(() =>
+    decode([start(), frame, ...says(0, "x"), { type: "content_block_stop" }, ends("end_turn")]),
+  ).not.toThrow(),
 );

@@ -7,7 +7,11 @@ import { request } from "./requests";
 
 /** Where requests go, and with which headers. */
 
-async function sent(baseUrl: string, options: Partial<ProviderOptions> = {}, change: Partial<ModelRequest> = {}) {
+async function sent(
+  baseUrl: string,
+  options: Partial<ProviderOptions> = {},
+  change: Partial<ModelRequest> = {},
+) {
   const seen: { url: string; headers: Record<string, string> }[] = [];
   const fetch = async (url: unknown, init?: RequestInit) => {
     seen.push({ url: String(url), headers: Object.fromEntries(new Headers(init?.headers)) });
@@ -27,7 +31,10 @@ it.each([
   { base: "https://api.anthropic.com", url: "https://api.anthropic.com/v1/messages" },
   { base: "https://api.anthropic.com/", url: "https://api.anthropic.com/v1/messages" },
   { base: "https://api.anthropic.com/v1", url: "https://api.anthropic.com/v1/messages" },
-  { base: "https://proxy.example/anthropic/v1/", url: "https://proxy.example/anthropic/v1/messages" },
+  {
+    base: "https://proxy.example/anthropic/v1/",
+    url: "https://proxy.example/anthropic/v1/messages",
+  },
 ])("$base is asked at $url", async ({ base, url }) => expect((await sent(base))?.url).toBe(url));
 
 describe("headers", () => {
@@ -35,7 +42,8 @@ describe("headers", () => {
     ANTHROPIC_API_KEY: "leak-key",
     ANTHROPIC_AUTH_TOKEN: "leak-token",
     ANTHROPIC_BASE_URL: "https://leak.example",
-    ANTHROPIC_CUSTOM_HEADERS: "x-leak: yes\nanthropic-beta: leak\nuser-agent: leak\nx-api-key: leak\nanthropic-version: leak",
+    ANTHROPIC_CUSTOM_HEADERS:
+      "x-leak: yes\nanthropic-beta: leak\nuser-agent: leak\nx-api-key: leak\nanthropic-version: leak",
     ANTHROPIC_LOG: "debug",
     ANTHROPIC_PROFILE: "leak",
     ANTHROPIC_WEBHOOK_SIGNING_KEY: "leak",
@@ -60,7 +68,12 @@ describe("headers", () => {
   });
 
   it("name the betas, the config's and ours", async () => {
-    const { headers } = (await sent(BASE, {}, { model: "claude-opus-5-5", params: { betas: ["files-api-2025-04-14"] } })) ?? {};
+    const { headers } =
+      (await sent(
+        BASE,
+        {},
+        { model: "claude-opus-5-5", params: { betas: ["files-api-2025-04-14"] } },
+      )) ?? {};
     expect(headers).toEqual({
       ...ORDINARY,
       "anthropic-beta": "files-api-2025-04-14,thinking-binding-controls-2026-08-01",
@@ -68,7 +81,9 @@ describe("headers", () => {
   });
 
   it("name another version where the endpoint wants it", async () => {
-    expect((await sent(BASE, { apiVersion: "2026-10-21" }))?.headers).toMatchObject({ "anthropic-version": "2026-10-21" });
+    expect((await sent(BASE, { apiVersion: "2026-10-21" }))?.headers).toMatchObject({
+      "anthropic-version": "2026-10-21",
+    });
   });
 
   it("hold no key where the endpoint wants none", async () => {

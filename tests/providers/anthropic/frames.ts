@@ -3,7 +3,10 @@ import type { ReplyItem } from "../../../src/providers/provider";
 
 /** Events of a stream as the provider sends them, and what the decoder makes of a whole one. */
 
-export const start = (fields: object = {}) => ({ type: "message_start", message: { content: [], stop_reason: null, ...fields } });
+export const start = (fields: object = {}) => ({
+  type: "message_start",
+  message: { content: [], stop_reason: null, ...fields },
+});
 export const block = (index: number, content: object, ...deltas: object[]) => [
   { type: "content_block_start", index, content_block: content },
   ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
@@ -28,7 +31,11 @@ export const asks = (index: number, id: string, name: string, ...pieces: string[
     ...pieces.map((partial_json) => ({ type: "input_json_delta", partial_json })),
   );
 
-export function decode(frames: readonly unknown[], before: readonly ReplyItem[] = [], taken: string[] = []) {
+export function decode(
+  frames: readonly unknown[],
+  before: readonly ReplyItem[] = [],
+  taken: string[] = [],
+) {
   const decoder = createDecoder({ takenIds: new Set(taken), items: before });
   const events = frames.flatMap((frame) => decoder.push(frame));
   const stop = decoder.end();

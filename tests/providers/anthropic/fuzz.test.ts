@@ -16,16 +16,19 @@ async function read(chunks: readonly Uint8Array[]) {
       controller.close();
     },
   });
-  const answer = async () => new Response(whole, { headers: { "content-type": "text/event-stream" } });
+  const answer = async () =>
+    new Response(whole, { headers: { "content-type": "text/event-stream" } });
   const provider = createAnthropic(endpointAt("https://provider.test", { fetch: answer }));
   const events: ModelEvent[] = [];
-  for await (const event of provider.stream(request(), new AbortController().signal)) events.push(event);
+  for await (const event of provider.stream(request(), new AbortController().signal))
+    events.push(event);
   return events;
 }
 
 /** JSON that looks like an event in places, since pure noise never gets past the first field. */
 const value = fc.jsonValue({ maxDepth: 3 });
-const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.oneof({ weight: 4, arbitrary }, { weight: 1, arbitrary: value });
+const maybe = <T>(arbitrary: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 4, arbitrary }, { weight: 1, arbitrary: value });
 const word = (...words: string[]) => maybe(fc.constantFrom(...words));
 const index = maybe(fc.nat(3));
 const content = maybe(
@@ -57,7 +60,13 @@ const content = maybe(
 const delta = maybe(
   fc.record(
     {
-      type: word("text_delta", "thinking_delta", "signature_delta", "input_json_delta", "citations_delta"),
+      type: word(
+        "text_delta",
+        "thinking_delta",
+        "signature_delta",
+        "input_json_delta",
+        "citations_delta",
+      ),
       text: maybe(fc.string()),
       thinking: maybe(fc.string()),
       signature: maybe(fc.string()),
@@ -76,7 +85,11 @@ const frame = maybe(
     fc.record({ type: fc.constant("content_block_start"), index, content_block: content }),
     fc.record({ type: fc.constant("content_block_delta"), index, delta }),
     fc.record({ type: fc.constant("content_block_stop"), index }),
-    fc.record({ type: fc.constant("message_delta"), delta: maybe(fc.record({ container: value })), usage: value }),
+    fc.record({
+      type: fc.constant("message_delta"),
+      delta: maybe(fc.record({ container: value })),
+      usage: value,
+    }),
   ),
 );
 
@@ -86,7 +99,10 @@ it("whatever a server sends, only a cut is thrown, and what is kept can be sent 
     fc.property(fc.array(frame, { maxLength: 12 }), (frames) => {
       const decoder = createDecoder({ takenIds: new Set(["a"]), items: [] });
       try {
-        for (const one of [...frames, ...[0, 1, 2, 3].map((at) => ({ type: "content_block_stop", index: at }))])
+        for (const one of [
+          ...frames,
+          ...[0, 1, 2, 3].map((at) => ({ type: "content_block_stop", index: at })),
+        ])
           decoder.push(one);
         decoder.push({ type: "message_delta", delta: { stop_reason: "tool_use" } });
       } catch (error) {
@@ -96,9 +112,15 @@ it("whatever a server sends, only a cut is thrown, and what is kept can be sent 
       whole += 1;
       const stop = decoder.end();
       const items = stop.type === "stop" ? JSON.parse(JSON.stringify(stop.items)) : [];
-      const calls = stop.type === "stop" ? stop.items.filter((item) => item.type === "tool_call") : [];
+      const calls =
+        stop.type === "stop" ? stop.items.filter((item) => item.type === "tool_call") : [];
       expect(new Set(["a", ...calls.map(({ id }) => id)]).size).toBe(calls.length + 1);
-      const messages = [user("q"), { role: "assistant" as const, items }, ...calls.map(({ id }) => result(id)), user("go on")];
+      const messages = [
+        user("q"),
+        { role: "assistant" as const, items },
+        ...calls.map(({ id }) => result(id)),
+        user("go on"),
+      ];
       expect(ANTHROPIC.acceptsHistory(body({ messages, continues: true }))).toBeNull();
     }),
     { numRuns: countOf("decoder_inputs") },
@@ -112,7 +134,12 @@ it("however the bytes are split, the reply is the same", async () => {
     fc.asyncProperty(fc.uniqueArray(fc.nat(bytes.length), { maxLength: 30 }), async (cuts) => {
       const edges = [0, ...cuts.sort((a, b) => a - b), bytes.length];
       const pieces = edges.slice(1).map((end, n) => bytes.subarray(edges[n], end));
-      expect((await read(pieces)).at(-1)).toEqual({ type: "stop", reason: "tool_calls", items: itemsOf(FULL), usage: USAGE });
+      expect((await read(pieces)).at(-1)).toEqual({
+        type: "stop",
+        reason: "tool_calls",
+        items: itemsOf(FULL),
+        usage: USAGE,
+      });
     }),
     { numRuns: Math.ceil(countOf("decoder_inputs") / 15) },
   );
@@ -121,20 +148,32 @@ it("however the bytes are split, the reply is the same", async () => {
 it("a stream with bytes changed, left out or doubled gives a reply or a ProviderError, never anything else", async () => {
   const bytes = new TextEncoder().encode(ANTHROPIC.encode(FULL).join(""));
   await fc.assert(
-    fc.asyncProperty(fc.nat(bytes.length - 1), fc.nat(40), fc.uint8Array({ maxLength: 40 }), async (at, length, instead) => {
-      const events = await read([bytes.subarray(0, at), instead, bytes.subarray(at + length)]).catch((error: unknown) => error);
-      if (Array.isArray(events)) expect(events.at(-1)).toMatchObject({ type: "stop" });
-      else expect(events).toBeInstanceOf(ProviderError);
-    }),
+    fc.asyncProperty(
+      fc.nat(bytes.length - 1),
+      fc.nat(40),
+      fc.uint8Array({ maxLength: 40 }),
+      async (at, length, instead) => {
+        const events = await read([
+          bytes.subarray(0, at),
+          instead,
+          bytes.subarray(at + length),
+        ]).catch((error: unknown) => error);
+        if (Array.isArray(events)) expect(events.at(-1)).toMatchObject({ type: "stop" });
+        else expect(events).toBeInstanceOf(ProviderError);
+      },
+    ),
     { numRuns: Math.ceil(countOf("decoder_inputs") / 3) },
   );
 });
 
 it("noise instead of a stream is a ProviderError, never anything else", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 60 }), { maxLength: 5 }), async (noise) => {
-      await expect(read(noise)).rejects.toBeInstanceOf(ProviderError);
-    }),
+    fc.asyncProperty(
+      fc.array(fc.uint8Array({ maxLength: 60 }), { maxLength: 5 }),
+      async (noise) => {
+        await expect(read(noise)).rejects.toBeInstanceOf(ProviderError);
+      },
+    ),
     { numRuns: Math.ceil(countOf("decoder_inputs") / 10) },
   );
 });

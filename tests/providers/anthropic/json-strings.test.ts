@@ -9,8 +9,16 @@ it.each([
     value: { command: "create", path: "/a.py", n: 3, file_text: "x = 1\n" },
     gives: "create\n/a.py\nx = 1\n",
   },
-  { name: "values in lists and objects", value: { a: ["x", { b: "y" }], c: "z" }, gives: "x\ny\nz" },
-  { name: "quotes, marks and letters outside ASCII", value: { q: 'a "b" \\ {c}, [d]: ü 🌍' }, gives: 'a "b" \\ {c}, [d]: ü 🌍' },
+  {
+    name: "values in lists and objects",
+    value: { a: ["x", { b: "y" }], c: "z" },
+    gives: "x\ny\nz",
+  },
+  {
+    name: "quotes, marks and letters outside ASCII",
+    value: { q: 'a "b" \\ {c}, [d]: ü 🌍' },
+    gives: 'a "b" \\ {c}, [d]: ü 🌍',
+  },
   { name: "nothing", value: {}, gives: "" },
 ])("reads $name", ({ value, gives }) => expect(jsonStrings(value)).toBe(gives));
 
@@ -22,7 +30,11 @@ it("gives the same however the text is cut, and every character once", () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.string()), fc.array(fc.nat(200)), (value, cuts) => {
       const text = JSON.stringify(value);
-      const edges = [0, ...cuts.filter((at) => at < text.length).sort((a, b) => a - b), text.length];
+      const edges = [
+        0,
+        ...cuts.filter((at) => at < text.length).sort((a, b) => a - b),
+        text.length,
+      ];
       const reader = createJsonStrings();
       const pieces = edges.slice(1).map((end, n) => reader.push(text.slice(edges[n], end)));
       expect(pieces.join("")).toBe(Object.values(value).join("\n"));

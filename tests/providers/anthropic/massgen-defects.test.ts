@@ -8,21 +8,37 @@ import { assistant, body, call, request, result, said, thought, TOOL, user } fro
 
 describe("unlike MassGen's", () => {
   it("a reply with a decision and another tool's call keeps both, once, and asks for nothing by itself", () => {
-    const { stop } = decode([start(), ...calls(0, "a", "vote", "{}"), ...calls(1, "b", "read_file", "{}"), ends("tool_use")]);
+    const { stop } = decode([
+      start(),
+      ...calls(0, "a", "vote", "{}"),
+      ...calls(1, "b", "read_file", "{}"),
+      ends("tool_use"),
+    ]);
     expect(stop.items).toMatchObject([{ name: "vote" }, { name: "read_file" }]);
     expect(stop.reason).toBe("tool_calls");
   });
 
   it("all of the system text is sent, and no message replaces it", () => {
-    const sent = body({ system: "who you are\n\nhow to decide", messages: [user("hi"), assistant(said("ok")), user("go on")] });
+    const sent = body({
+      system: "who you are\n\nhow to decide",
+      messages: [user("hi"), assistant(said("ok")), user("go on")],
+    });
     expect(sent.system).toMatchObject([{ text: "who you are\n\nhow to decide" }]);
-    expect(sent.messages.map(({ role }: { role: string }) => role)).toEqual(["user", "assistant", "user"]);
+    expect(sent.messages.map(({ role }: { role: string }) => role)).toEqual([
+      "user",
+      "assistant",
+      "user",
+    ]);
   });
 
   it.each(["end_turn", "stop_sequence", "tool_use", "max_tokens", "something_new"])(
     "a call counts under stop reason %s",
     (reason) => {
-      const { stop } = decode([start(), ...calls(0, "a", "vote", '{"agent_id":"agent1"}'), ends(reason)]);
+      const { stop } = decode([
+        start(),
+        ...calls(0, "a", "vote", '{"agent_id":"agent1"}'),
+        ends(reason),
+      ]);
       expect(stop.items).toMatchObject([{ type: "tool_call", name: "vote" }]);
     },
   );
@@ -32,7 +48,13 @@ describe("unlike MassGen's", () => {
       ...asks(0, "s", "web_search", '{"query":"q"}'),
       ...block(1, { type: "web_search_tool_result", tool_use_id: "s", content: [] }),
     ];
-    const { stop } = decode([start(), ...hostedWork, ...says(2, "ok"), ...calls(3, "a", "vote", "{}"), ends("tool_use")]);
+    const { stop } = decode([
+      start(),
+      ...hostedWork,
+      ...says(2, "ok"),
+      ...calls(3, "a", "vote", "{}"),
+      ends("tool_use"),
+    ]);
     expect(stop.items.map(({ type }) => type)).toEqual(["hosted", "hosted", "text", "tool_call"]);
   });
 
@@ -48,29 +70,51 @@ describe("unlike MassGen's", () => {
       { type: "thinking_delta", thinking: "hm" },
       { type: "signature_delta", signature: "c2ln" },
     );
-    const { events, stop } = decode([start(), ...thinking, ...calls(1, "a", "f", "{}"), ends("tool_use")]);
+    const { events, stop } = decode([
+      start(),
+      ...thinking,
+      ...calls(1, "a", "f", "{}"),
+      ends("tool_use"),
+    ]);
     expect(events).toContainEqual({ type: "reasoning", text: "hm" });
     const sent = body({ messages: [user("hi"), assistant(...stop.items), result("a")] });
-    expect(sent.messages[1].content[0]).toEqual({ type: "thinking", thinking: "hm", signature: "c2ln" });
+    expect(sent.messages[1].content[0]).toEqual({
+      type: "thinking",
+      thinking: "hm",
+      signature: "c2ln",
+    });
   });
 
   it("usage is read", () => {
-    const { stop } = decode([start({ usage: { input_tokens: 3, output_tokens: 1 } }), ...says(0, "x"), ends("end_turn")]);
+    const { stop } = decode([
+      start({ usage: { input_tokens: 3, output_tokens: 1 } }),
+      ...says(0, "x"),
+      ends("end_turn"),
+    ]);
     expect(stop.usage).toMatchObject({ input_tokens: 3 });
   });
 
   it("the config's betas are kept beside ours", () => {
-    expect(toBetas(request({ model: "claude-opus-5-5", params: { betas: ["mine-1"] } })).split(",")).toContain("mine-1");
+    expect(
+      toBetas(request({ model: "claude-opus-5-5", params: { betas: ["mine-1"] } })).split(","),
+    ).toContain("mine-1");
   });
 
   it("an answer may be longer than 4,096 tokens", () => {
-    expect(body({ maxOutputTokens: null, model: "claude-sonnet-4-5" }).max_tokens).toBeGreaterThan(4_096);
+    expect(body({ maxOutputTokens: null, model: "claude-sonnet-4-5" }).max_tokens).toBeGreaterThan(
+      4_096,
+    );
   });
 
   it("a long conversation is sent whole: no call without its result", () => {
-    const rounds = Array.from({ length: 300 }, (_, n) => [assistant(thought("hm"), call(`c${n}`)), result(`c${n}`)]).flat();
+    const rounds = Array.from({ length: 300 }, (_, n) => [
+      assistant(thought("hm"), call(`c${n}`)),
+      result(`c${n}`),
+    ]).flat();
     const { messages } = body({ tools: [TOOL], messages: [user("hi"), ...rounds] });
-    const blocks: { type: string }[] = messages.flatMap(({ content }: { content: { type: string }[] }) => content);
+    const blocks: { type: string }[] = messages.flatMap(
+      ({ content }: { content: { type: string }[] }) => content,
+    );
     const count = (type: string) => blocks.filter((one) => one.type === type).length;
     expect([count("tool_use"), count("tool_result")]).toEqual([300, 300]);
   });

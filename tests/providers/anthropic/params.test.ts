@@ -7,7 +7,12 @@ const problems = (params: Record<string, unknown>, model = "claude-sonnet-4-5") 
 
 describe("the config check", () => {
   it.each([
-    { name: "a temperature for an early model", params: { temperature: 0.5 }, model: "claude-sonnet-4-5", gives: [] },
+    {
+      name: "a temperature for an early model",
+      params: { temperature: 0.5 },
+      model: "claude-sonnet-4-5",
+      gives: [],
+    },
     {
       name: "any sampling for a late model",
       params: { temperature: 1, top_k: 5 },
@@ -20,7 +25,12 @@ describe("the config check", () => {
       model: "claude-sonnet-4-5",
       gives: ["top_p"],
     },
-    { name: "both, for a model that takes both", params: { temperature: 0.5, top_p: 0.9 }, model: "claude-sonnet-4", gives: [] },
+    {
+      name: "both, for a model that takes both",
+      params: { temperature: 0.5, top_p: 0.9 },
+      model: "claude-sonnet-4",
+      gives: [],
+    },
     {
       name: "a temperature while thinking",
       params: { temperature: 0.5, max_thinking_tokens: 2_000 },
@@ -45,20 +55,38 @@ describe("the config check", () => {
       model: "claude-sonnet-4-5",
       gives: ["top_p"],
     },
-    { name: "thinking off", params: { thinking: { type: "disabled" } }, model: "claude-sonnet-5", gives: [] },
+    {
+      name: "thinking off",
+      params: { thinking: { type: "disabled" } },
+      model: "claude-sonnet-5",
+      gives: [],
+    },
     {
       name: "thinking off for a model that always thinks",
       params: { thinking: { type: "disabled" } },
       model: "claude-opus-5-5",
       gives: ["thinking"],
     },
-    { name: "betas that are no names", params: { betas: ["ok-1", "a b"] }, model: "claude-sonnet-4-5", gives: ["betas"] },
-    { name: "a blank stop text", params: { stop: [" "] }, model: "claude-sonnet-4-5", gives: ["stop"] },
+    {
+      name: "betas that are no names",
+      params: { betas: ["ok-1", "a b"] },
+      model: "claude-sonnet-4-5",
+      gives: ["betas"],
+    },
+    {
+      name: "a blank stop text",
+      params: { stop: [" "] },
+      model: "claude-sonnet-4-5",
+      gives: ["stop"],
+    },
   ])("judges $name", ({ params, model, gives }) => expect(problems(params, model)).toEqual(gives));
 
   it("names what to do", () => {
     expect(PARAMS.check?.({ temperature: 0.5 }, "claude-opus-5")).toEqual([
-      { key: "temperature", detail: expect.stringMatching(/claude-opus-5 takes no `temperature`: remove it/) },
+      {
+        key: "temperature",
+        detail: expect.stringMatching(/claude-opus-5 takes no `temperature`: remove it/),
+      },
     ]);
   });
 
@@ -71,10 +99,15 @@ describe("the config check", () => {
     { model: "claude-opus-5-5", params: { reasoning_effort: "none" }, forces: false },
     { model: "claude-sonnet-5-5", params: { reasoning_effort: "none" }, forces: false },
     { model: "claude-haiku-5-5", params: { reasoning_effort: "none" }, forces: true },
-  ])("says that $model with $params can be forced: $forces, as the request does", ({ model, params, forces }) => {
-    expect(PARAMS.forcesTools?.(params, model)).toBe(forces);
-    expect(body({ model, params, tools: [TOOL], toolChoice: "required" }).tool_choice.type).toBe(forces ? "any" : "auto");
-  });
+  ])(
+    "says that $model with $params can be forced: $forces, as the request does",
+    ({ model, params, forces }) => {
+      expect(PARAMS.forcesTools?.(params, model)).toBe(forces);
+      expect(body({ model, params, tools: [TOOL], toolChoice: "required" }).tool_choice.type).toBe(
+        forces ? "any" : "auto",
+      );
+    },
+  );
 });
 
 it("every parameter is either said as it is or in the format's own words", () => {
@@ -88,6 +121,13 @@ it("every parameter is either said as it is or in the format's own words", () =>
     "service_tier",
     "metadata",
   ]);
-  const reworded = new Set(["stop", "reasoning", "reasoning_effort", "max_thinking_tokens", "betas"]);
-  for (const name of Object.keys(PARAMS.kinds)) expect(bodyNames.has(name) || reworded.has(name), name).toBe(true);
+  const reworded = new Set([
+    "stop",
+    "reasoning",
+    "reasoning_effort",
+    "max_thinking_tokens",
+    "betas",
+  ]);
+  for (const name of Object.keys(PARAMS.kinds))
+    expect(bodyNames.has(name) || reworded.has(name), name).toBe(true);
 });

@@ -44,7 +44,11 @@ const PAUSED = [
 ];
 const REST = [
   start(usage(140, 1)),
-  ...block(0, { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [{ url: "https://a.example", title: "A" }] }),
+  ...block(0, {
+    type: "web_search_tool_result",
+    tool_use_id: "srvtoolu_1",
+    content: [{ url: "https://a.example", title: "A" }],
+  }),
   ...says(1, "It rains."),
   ...calls(2, "toolu_1", "vote", '{"agent_id":"agent1"}'),
   { ...ends("tool_use"), ...usage(140, 40, 1) },
@@ -63,7 +67,9 @@ describe("a paused reply", () => {
       "It rains.",
       "tool_call",
     ]);
-    expect(stop?.hosted).toEqual([{ name: "web_search", input: "rain", outcome: "ok", output: "A – https://a.example" }]);
+    expect(stop?.hosted).toEqual([
+      { name: "web_search", input: "rain", outcome: "ok", output: "A – https://a.example" },
+    ]);
   });
 
   it("is sent back as it came, and nothing after it", async () => {
@@ -74,7 +80,12 @@ describe("a paused reply", () => {
         role: "assistant",
         content: [
           { type: "text", text: "Let me look. " },
-          { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: { query: "rain" } },
+          {
+            type: "server_tool_use",
+            id: "srvtoolu_1",
+            name: "web_search",
+            input: { query: "rain" },
+          },
         ],
       },
     ]);
@@ -89,7 +100,10 @@ describe("a paused reply", () => {
 
   it("gets only what is left of its searches and its output", async () => {
     const { bodies } = await converse([PAUSED, REST], { maxOutputTokens: 1_000 });
-    expect(bodies[1]).toMatchObject({ max_tokens: 970, tools: [{ name: "web_search", max_uses: 3 }] });
+    expect(bodies[1]).toMatchObject({
+      max_tokens: 970,
+      tools: [{ name: "web_search", max_uses: 3 }],
+    });
   });
 
   it.each<{ name: string; change: Partial<ModelRequest>; baseUrl?: string }>([
@@ -121,7 +135,9 @@ describe("a paused reply", () => {
   });
 
   it("with calls of our own tools is complete: they must have their results first", async () => {
-    const { stop, bodies } = await converse([[...PAUSED.slice(0, -2), ...calls(2, "toolu_1", "vote", "{}"), ends("pause_turn")]]);
+    const { stop, bodies } = await converse([
+      [...PAUSED.slice(0, -2), ...calls(2, "toolu_1", "vote", "{}"), ends("pause_turn")],
+    ]);
     expect(bodies).toHaveLength(1);
     expect(stop?.reason).toBe("tool_calls");
   });

@@ -1,14 +1,32 @@
 import { describe, expect, it } from "vitest";
 import { toBetas } from "../../../src/providers/anthropic/request";
 import type { Message } from "../../../src/providers/provider";
-import { assistant, body, call, hosted, request, result, said, searchResult, searchUse, thought, TOOL, user } from "./requests";
+import {
+  assistant,
+  body,
+  call,
+  hosted,
+  request,
+  result,
+  said,
+  searchResult,
+  searchUse,
+  thought,
+  TOOL,
+  user,
+} from "./requests";
 
 const MARK = { cache_control: { type: "ephemeral" } };
-const strip = (value: unknown) => JSON.parse(JSON.stringify(value, (key, one) => (key === "cache_control" ? undefined : one)));
+const strip = (value: unknown) =>
+  JSON.parse(JSON.stringify(value, (key, one) => (key === "cache_control" ? undefined : one)));
 const messages = (list: Message[]) => strip(body({ messages: list }).messages);
 const text = (value: string) => ({ type: "text", text: value });
 const toolUse = (id: string, input = {}) => ({ type: "tool_use", id, name: "f", input });
-const toolResult = (id: string, fields: object = { content: "done" }) => ({ type: "tool_result", tool_use_id: id, ...fields });
+const toolResult = (id: string, fields: object = { content: "done" }) => ({
+  type: "tool_result",
+  tool_use_id: id,
+  ...fields,
+});
 
 describe("the body", () => {
   it("asks for a stream, with the system text apart from the messages", () => {
@@ -28,7 +46,11 @@ describe("the body", () => {
   it.each([
     { name: "a model's own maximum", model: "claude-opus-4-1", gives: 32_000 },
     { name: "at most a quarter of its window", model: "claude-sonnet-4-5", gives: 50_000 },
-    { name: "a careful guess for a model nobody listed", model: "claude-nonesuch-9", gives: 16_384 },
+    {
+      name: "a careful guess for a model nobody listed",
+      model: "claude-nonesuch-9",
+      gives: 16_384,
+    },
   ])("caps the output, as it must, at $name", ({ model, gives }) => {
     expect(body({ model, maxOutputTokens: null }).max_tokens).toBe(gives);
   });
@@ -40,12 +62,24 @@ describe("the body", () => {
   });
 
   it.each([
-    { name: "no choice without tools", change: { toolChoice: "required" as const }, gives: undefined },
+    {
+      name: "no choice without tools",
+      change: { toolChoice: "required" as const },
+      gives: undefined,
+    },
     { name: "a free choice", change: { tools: [TOOL] }, gives: { type: "auto" } },
-    { name: "a forced call", change: { tools: [TOOL], toolChoice: "required" as const }, gives: { type: "any" } },
+    {
+      name: "a forced call",
+      change: { tools: [TOOL], toolChoice: "required" as const },
+      gives: { type: "any" },
+    },
     {
       name: "no force on a model that is asked to think",
-      change: { tools: [TOOL], toolChoice: "required" as const, params: { max_thinking_tokens: 2_000 } },
+      change: {
+        tools: [TOOL],
+        toolChoice: "required" as const,
+        params: { max_thinking_tokens: 2_000 },
+      },
       gives: { type: "auto" },
     },
     {
@@ -99,7 +133,9 @@ describe("the body", () => {
     };
     expect(body({ params: hostile })).toEqual(body());
     expect(body({ params: { extra_body: hostile } })).toEqual(body());
-    expect(body({ params: { extra_body: { thinking: { type: "enabled", budget_tokens: 9_000 } } } })).toEqual(body());
+    expect(
+      body({ params: { extra_body: { thinking: { type: "enabled", budget_tokens: 9_000 } } } }),
+    ).toEqual(body());
   });
 
   it.each([
@@ -116,8 +152,15 @@ describe("the body", () => {
       model: "claude-opus-5-5",
       gives: "a,thinking-binding-controls-2026-08-01",
     },
-    { name: "nothing that would break the header", params: { betas: ["a\r\nx: y", 7] }, model: "claude-sonnet-4-5", gives: "" },
-  ])("names betas: $name", ({ params, model, gives }) => expect(toBetas(request({ params, model }))).toBe(gives));
+    {
+      name: "nothing that would break the header",
+      params: { betas: ["a\r\nx: y", 7] },
+      model: "claude-sonnet-4-5",
+      gives: "",
+    },
+  ])("names betas: $name", ({ params, model, gives }) =>
+    expect(toBetas(request({ params, model }))).toBe(gives),
+  );
 });
 
 describe("messages", () => {
@@ -136,7 +179,11 @@ describe("messages", () => {
         { role: "assistant", content: [text("let me see"), toolUse("a"), toolUse("b")] },
         {
           role: "user",
-          content: [toolResult("a"), toolResult("b", { content: "no", is_error: true }), text("news")],
+          content: [
+            toolResult("a"),
+            toolResult("b", { content: "no", is_error: true }),
+            text("news"),
+          ],
         },
       ],
     },
@@ -156,7 +203,12 @@ describe("messages", () => {
     },
     {
       name: "blank texts are never sent, nor a message that holds nothing else",
-      given: [user("hi"), assistant(said(" \n"), { type: "reasoning", text: "unsigned" }), user(""), user("go on")],
+      given: [
+        user("hi"),
+        assistant(said(" \n"), { type: "reasoning", text: "unsigned" }),
+        user(""),
+        user("go on"),
+      ],
       gives: [{ role: "user", content: [text("hi"), text("go on")] }],
     },
     {
@@ -174,7 +226,10 @@ describe("messages", () => {
       gives: [
         { role: "user", content: [text("hi")] },
         { role: "assistant", content: [toolUse("a")] },
-        { role: "user", content: [toolResult("a", { content: "The tool failed.", is_error: true })] },
+        {
+          role: "user",
+          content: [toolResult("a", { content: "The tool failed.", is_error: true })],
+        },
       ],
     },
     {
@@ -194,7 +249,11 @@ describe("messages", () => {
     },
     {
       name: "a name that the model made up goes back as the API takes it",
-      given: [user("hi"), assistant({ type: "tool_call", id: "a", name: "functions.f ü", arguments: "{}" }), result("a")],
+      given: [
+        user("hi"),
+        assistant({ type: "tool_call", id: "a", name: "functions.f ü", arguments: "{}" }),
+        result("a"),
+      ],
       gives: [
         { role: "user", content: [text("hi")] },
         { role: "assistant", content: [{ ...toolUse("a"), name: "functions_f__" }] },
@@ -239,7 +298,15 @@ describe("messages", () => {
         assistant(hosted(searchUse("s")), hosted(searchResult("s")), {
           type: "text",
           text: "It rains.",
-          opaque: { citations: [{ type: "web_search_result_location", url: "https://a.example", encrypted_index: "eA==" }] },
+          opaque: {
+            citations: [
+              {
+                type: "web_search_result_location",
+                url: "https://a.example",
+                encrypted_index: "eA==",
+              },
+            ],
+          },
         }),
         user("go on"),
       ],
@@ -252,7 +319,13 @@ describe("messages", () => {
             searchResult("s"),
             {
               ...text("It rains."),
-              citations: [{ type: "web_search_result_location", url: "https://a.example", encrypted_index: "eA==" }],
+              citations: [
+                {
+                  type: "web_search_result_location",
+                  url: "https://a.example",
+                  encrypted_index: "eA==",
+                },
+              ],
             },
           ],
         },
@@ -261,7 +334,11 @@ describe("messages", () => {
     },
     {
       name: "what another format left behind is not sent",
-      given: [user("hi"), assistant({ type: "hosted", name: "web_search", opaque: { id: "ws_1" } }, said("ok")), user("go on")],
+      given: [
+        user("hi"),
+        assistant({ type: "hosted", name: "web_search", opaque: { id: "ws_1" } }, said("ok")),
+        user("go on"),
+      ],
       gives: [
         { role: "user", content: [text("hi")] },
         { role: "assistant", content: [text("ok")] },
@@ -274,10 +351,16 @@ describe("messages", () => {
 describe("the machine that ran code", () => {
   const ran = { type: "bash_code_execution_tool_result", tool_use_id: "c", content: {} };
   const use = { type: "server_tool_use", id: "c", name: "bash_code_execution", input: {} };
-  const list = [user("hi"), assistant(hosted(use), hosted(ran, { container: "container_1" }), said("ok")), user("go on")];
+  const list = [
+    user("hi"),
+    assistant(hosted(use), hosted(ran, { container: "container_1" }), said("ok")),
+    user("go on"),
+  ];
 
   it("is named again, so that its files are there", () => {
-    expect(body({ messages: list, hostedTools: [{ name: "code_execution", maxUses: 1 }] }).container).toBe("container_1");
+    expect(
+      body({ messages: list, hostedTools: [{ name: "code_execution", maxUses: 1 }] }).container,
+    ).toBe("container_1");
   });
 
   it("is not named where no code may run", () => {

@@ -3,7 +3,11 @@ import type { Message, ModelRequest, ReplyItem } from "../../../src/providers/pr
 
 /** Requests as the agents make them, and the bodies they become. */
 
-export const TOOL = { name: "vote", description: "Votes.", parameters: { type: "object", properties: {} } };
+export const TOOL = {
+  name: "vote",
+  description: "Votes.",
+  parameters: { type: "object", properties: {} },
+};
 
 export const request = (change: Partial<ModelRequest> = {}): ModelRequest => ({
   model: "claude-sonnet-4-5",
@@ -17,7 +21,8 @@ export const request = (change: Partial<ModelRequest> = {}): ModelRequest => ({
   continues: false,
   ...change,
 });
-export const body = (change: Partial<ModelRequest> = {}) => JSON.parse(JSON.stringify(toBody(request(change))));
+export const body = (change: Partial<ModelRequest> = {}) =>
+  JSON.parse(JSON.stringify(toBody(request(change))));
 
 export const user = (text: string): Message => ({ role: "user", text });
 export const assistant = (...items: ReplyItem[]): Message => ({ role: "assistant", items });
@@ -29,7 +34,12 @@ export const result = (id: string, text = "done", isError = false): Message => (
   isError,
 });
 export const said = (text: string): ReplyItem => ({ type: "text", text });
-export const call = (id: string, text = "{}"): ReplyItem => ({ type: "tool_call", id, name: "f", arguments: text });
+export const call = (id: string, text = "{}"): ReplyItem => ({
+  type: "tool_call",
+  id,
+  name: "f",
+  arguments: text,
+});
 export const thought = (text: string, signature = "c2ln"): ReplyItem => ({
   type: "reasoning",
   text,
@@ -41,5 +51,14 @@ export const hosted = (block: HostedFields, more: HostedFields = {}): ReplyItem 
   name: "web_search",
   opaque: { block, ...more },
 });
-export const searchUse = (id: string) => ({ type: "server_tool_use", id, name: "web_search", input: { query: "q" } });
-export const searchResult = (id: string) => ({ type: "web_search_tool_result", tool_use_id: id, content: [] });
+export const searchUse = (id: string) => ({
+  type: "server_tool_use",
+  id,
+  name: "web_search",
+  input: { query: "q" },
+});
+export const searchResult = (id: string) => ({
+  type: "web_search_tool_result",
+  tool_use_id: id,
+  content: [],
+});

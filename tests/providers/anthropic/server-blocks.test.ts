@@ -1,6 +1,16 @@
 import { expect, it } from "vitest";
 import type { Message } from "../../../src/providers/provider";
-import { assistant, body, call, hosted, result, said, searchResult, searchUse, user } from "./requests";
+import {
+  assistant,
+  body,
+  call,
+  hosted,
+  result,
+  said,
+  searchResult,
+  searchUse,
+  user,
+} from "./requests";
 
 /** Short pictures of a conversation: each message by its blocks, as `assistant: text use(s) tool_use`. */
 function picture(messages: Message[], hostedTools = [SEARCH]): string[] {
@@ -8,10 +18,13 @@ function picture(messages: Message[], hostedTools = [SEARCH]): string[] {
     if (block["type"] === "server_tool_use") return `use(${block["id"]})`;
     if (block["type"] === "web_search_tool_result") return `found(${block["tool_use_id"]})`;
     const { content } = block;
-    return Array.isArray(content) ? `${block["type"]}[${content.map(({ text }) => text).join("|")}]` : String(block["type"]);
+    return Array.isArray(content)
+      ? `${block["type"]}[${content.map(({ text }) => text).join("|")}]`
+      : String(block["type"]);
   };
   return body({ messages, hostedTools }).messages.map(
-    ({ role, content }: { role: string; content: Record<string, unknown>[] }) => `${role}: ${content.map(shown).join(" ")}`,
+    ({ role, content }: { role: string; content: Record<string, unknown>[] }) =>
+      `${role}: ${content.map(shown).join(" ")}`,
   );
 }
 const SEARCH = { name: "web_search" as const, maxUses: 5 };
@@ -36,8 +49,21 @@ it.each<{ name: string; given: Message[]; gives: string[] }>([
   },
   {
     name: "the result at the head of the next reply answers it",
-    given: [user("q"), assistant(used, call("a")), result("a"), user("news"), assistant(found, said("ok")), user("go on")],
-    gives: ["user: text", "assistant: use(s) tool_use", "user: tool_result[done|news]", "assistant: found(s) text", "user: text"],
+    given: [
+      user("q"),
+      assistant(used, call("a")),
+      result("a"),
+      user("news"),
+      assistant(found, said("ok")),
+      user("go on"),
+    ],
+    gives: [
+      "user: text",
+      "assistant: use(s) tool_use",
+      "user: tool_result[done|news]",
+      "assistant: found(s) text",
+      "user: text",
+    ],
   },
   {
     name: "the result may come a reply later still",
@@ -62,8 +88,20 @@ it.each<{ name: string; given: Message[]; gives: string[] }>([
   },
   {
     name: "a use that never got its result is given up once the conversation went on",
-    given: [user("q"), assistant(used, call("a")), result("a"), assistant(said("ok")), user("go on")],
-    gives: ["user: text", "assistant: tool_use", "user: tool_result", "assistant: text", "user: text"],
+    given: [
+      user("q"),
+      assistant(used, call("a")),
+      result("a"),
+      assistant(said("ok")),
+      user("go on"),
+    ],
+    gives: [
+      "user: text",
+      "assistant: tool_use",
+      "user: tool_result",
+      "assistant: text",
+      "user: text",
+    ],
   },
   {
     name: "a use that nothing can wait for is given up, with its message if nothing else is in it",
@@ -84,7 +122,11 @@ it.each<{ name: string; given: Message[]; gives: string[] }>([
 
 it("a use that waits for a tool this call may not use is given up: the provider cannot run it", () => {
   const waiting = [user("q"), assistant(used, call("a")), result("a"), user("news")];
-  expect(picture(waiting, [])).toEqual(["user: text", "assistant: tool_use", "user: tool_result text"]);
+  expect(picture(waiting, [])).toEqual([
+    "user: text",
+    "assistant: tool_use",
+    "user: tool_result text",
+  ]);
 });
 
 it("a use that has its result stays, whatever this call may use", () => {

@@ -49,14 +49,24 @@ describe("thinking", () => {
       params: { thinking: { type: "adaptive" } },
       gives: { thinking: enabled(8_000) },
     },
-    { name: "a budget below the least", model: EARLY, params: { max_thinking_tokens: 10 }, gives: { thinking: enabled(1_024) } },
+    {
+      name: "a budget below the least",
+      model: EARLY,
+      params: { max_thinking_tokens: 10 },
+      gives: { thinking: enabled(1_024) },
+    },
     {
       name: "a budget above the cap leaves a quarter of it",
       model: EARLY,
       params: { max_thinking_tokens: 90_000 },
       gives: { thinking: enabled(15_000) },
     },
-    { name: "thinking switched off", model: EARLY, params: { reasoning_effort: "none" }, gives: {} },
+    {
+      name: "thinking switched off",
+      model: EARLY,
+      params: { reasoning_effort: "none" },
+      gives: {},
+    },
     { name: "a budget of nothing", model: EARLY, params: { max_thinking_tokens: 0 }, gives: {} },
     {
       name: "a budget, for a model that takes either",
@@ -83,14 +93,24 @@ describe("thinking", () => {
       params: { max_thinking_tokens: 8_000 },
       gives: { thinking: SUMMARY, effort: "medium" },
     },
-    { name: "nothing, for a model that thinks by itself", model: DEFAULT, params: {}, gives: { thinking: SUMMARY } },
+    {
+      name: "nothing, for a model that thinks by itself",
+      model: DEFAULT,
+      params: {},
+      gives: { thinking: SUMMARY },
+    },
     {
       name: "off, for a model that thinks by itself",
       model: DEFAULT,
       params: { thinking: { type: "disabled" } },
       gives: { thinking: { type: "disabled" } },
     },
-    { name: "nothing, for a model that always thinks", model: ALWAYS, params: {}, gives: { thinking: { ...SUMMARY, ...BOUND } } },
+    {
+      name: "nothing, for a model that always thinks",
+      model: ALWAYS,
+      params: {},
+      gives: { thinking: { ...SUMMARY, ...BOUND } },
+    },
     {
       name: "off, for a model that always thinks",
       model: ALWAYS,
@@ -117,7 +137,11 @@ describe("thinking", () => {
 
   it("always leaves room for the answer", () => {
     for (let cap = 1; cap < 60_000; cap += 997) {
-      const { thinking } = body({ model: EARLY, params: { max_thinking_tokens: 50_000 }, maxOutputTokens: cap });
+      const { thinking } = body({
+        model: EARLY,
+        params: { max_thinking_tokens: 50_000 },
+        maxOutputTokens: cap,
+      });
       if (thinking) expect(thinking.budget_tokens).toBeLessThan(cap);
     }
   });
@@ -149,5 +173,7 @@ describe("generations", () => {
     { model: "claude-fable-5", always: true, byDefault: true, bound: false },
     { model: "claude-fable-5-1", always: true, byDefault: true, bound: true },
     { model: "claude-opus-4-8", always: false, byDefault: false, bound: false },
-  ])("$model thinks always: $always", ({ model, ...traits }) => expect(traitsOf(model)).toMatchObject(traits));
+  ])("$model thinks always: $always", ({ model, ...traits }) =>
+    expect(traitsOf(model)).toMatchObject(traits),
+  );
 });

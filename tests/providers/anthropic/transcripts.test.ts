@@ -14,14 +14,20 @@ const NAMES = readdirSync(FOLDER)
   .map((name) => name.replace(/\.sse$/, ""));
 
 async function replay(bytes: Uint8Array<ArrayBuffer>) {
-  const answer = async () => new Response(bytes, { headers: { "content-type": "text/event-stream" } });
+  const answer = async () =>
+    new Response(bytes, { headers: { "content-type": "text/event-stream" } });
   const provider = createAnthropic(endpointAt("https://provider.test", { fetch: answer }));
   const events: ModelEvent[] = [];
   try {
-    for await (const event of provider.stream(request(), new AbortController().signal)) events.push(event);
+    for await (const event of provider.stream(request(), new AbortController().signal))
+      events.push(event);
     return { events };
   } catch (error) {
-    return { events, error: JSON.parse(JSON.stringify(error)), message: error instanceof Error ? error.message : "" };
+    return {
+      events,
+      error: JSON.parse(JSON.stringify(error)),
+      message: error instanceof Error ? error.message : "",
+    };
   }
 }
 

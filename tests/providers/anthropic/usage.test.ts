@@ -2,7 +2,12 @@ import { describe, expect, it } from "vitest";
 import { asks, block, decode, ends, says, start } from "./frames";
 
 const usageOf = (first: unknown, last?: unknown, frames: unknown[] = []) =>
-  decode([start({ usage: first }), ...frames, ...says(0, "x"), { ...ends("end_turn"), usage: last }]).stop.usage;
+  decode([
+    start({ usage: first }),
+    ...frames,
+    ...says(0, "x"),
+    { ...ends("end_turn"), usage: last },
+  ]).stop.usage;
 const usage = (input: number, output: number, more: object = {}) => ({
   input_tokens: input,
   output_tokens: output,
@@ -21,7 +26,12 @@ describe("usage", () => {
     },
     {
       name: "what was read from and written into the cache as input",
-      first: { input_tokens: 10, cache_read_input_tokens: 100, cache_creation_input_tokens: 20, output_tokens: 1 },
+      first: {
+        input_tokens: 10,
+        cache_read_input_tokens: 100,
+        cache_creation_input_tokens: 20,
+        output_tokens: 1,
+      },
       last: { output_tokens: 7 },
       gives: usage(130, 7, { cached_tokens: 100, cache_write_tokens: 20 }),
     },
@@ -51,13 +61,22 @@ describe("usage", () => {
     },
     { name: "no report", first: undefined, last: undefined, gives: null },
     { name: "an empty report", first: {}, last: { output_tokens: 0 }, gives: null },
-    { name: "nonsense as nothing", first: { input_tokens: -4, output_tokens: "7" }, last: { output_tokens: 1e300 }, gives: null },
+    {
+      name: "nonsense as nothing",
+      first: { input_tokens: -4, output_tokens: "7" },
+      last: { output_tokens: 1e300 },
+      gives: null,
+    },
   ])("reads $name", ({ first, last, gives }) => expect(usageOf(first, last)).toEqual(gives));
 
   it("counts code as one use of its machine, however often it ran", () => {
     const run = (id: string) => [
       ...asks(1, id, "bash_code_execution", "{}"),
-      ...block(2, { type: "bash_code_execution_tool_result", tool_use_id: id, content: { return_code: 0 } }),
+      ...block(2, {
+        type: "bash_code_execution_tool_result",
+        tool_use_id: id,
+        content: { return_code: 0 },
+      }),
     ];
     expect(usageOf({ input_tokens: 10 }, { output_tokens: 9 }, [...run("a"), ...run("b")])).toEqual(
       usage(10, 9, { hosted_uses: { code_execution: 1 } }),

@@ -23,10 +23,17 @@ const DONE = { candidates: [{ content: { parts: [{ text: "x" }] }, finishReason:
 type Sent = { url: string; headers: Headers; body: Record<string, unknown> };
 
 /** What leaves for this request. */
-export async function sent(change: Partial<ModelRequest>, baseUrl = "https://provider.test/v1beta"): Promise<Sent> {
+export async function sent(
+  change: Partial<ModelRequest>,
+  baseUrl = "https://provider.test/v1beta",
+): Promise<Sent> {
   const requests: Sent[] = [];
   const answer: typeof fetch = async (input, init) => {
-    requests.push({ url: String(input), headers: new Headers(init?.headers), body: JSON.parse(String(init?.body)) });
+    requests.push({
+      url: String(input),
+      headers: new Headers(init?.headers),
+      body: JSON.parse(String(init?.body)),
+    });
     return new Response(`data: ${JSON.stringify(DONE)}\r\n\r\n`, SSE);
   };
   for await (const _ of stream({ ...REQUEST, ...change }, answer, baseUrl));
@@ -38,21 +45,35 @@ export async function sent(change: Partial<ModelRequest>, baseUrl = "https://pro
 export const body = async (change: Partial<ModelRequest>) => (await sent(change)).body;
 
 const stream = (request: ModelRequest, answer: typeof fetch, baseUrl: string) =>
-  createGemini(endpointAt(baseUrl, { apiKey: "some-key", fetch: answer })).stream(request, new AbortController().signal);
+  createGemini(endpointAt(baseUrl, { apiKey: "some-key", fetch: answer })).stream(
+    request,
+    new AbortController().signal,
+  );
 
 /** What comes of these bytes as a reply. */
-export async function replay(bytes: BodyInit, headers: Record<string, string> = SSE.headers, model = "gemini-3.8-flash") {
+export async function replay(
+  bytes: BodyInit,
+  headers: Record<string, string> = SSE.headers,
+  model = "gemini-3.8-flash",
+) {
   const answer = async () => new Response(bytes, { headers });
   const events: ModelEvent[] = [];
   try {
-    for await (const event of stream({ ...REQUEST, model }, answer, "https://provider.test/v1beta")) events.push(event);
+    for await (const event of stream({ ...REQUEST, model }, answer, "https://provider.test/v1beta"))
+      events.push(event);
     return { events };
   } catch (error) {
-    return { events, error: JSON.parse(JSON.stringify(error)), message: error instanceof Error ? error.message : "" };
+    return {
+      events,
+      error: JSON.parse(JSON.stringify(error)),
+      message: error instanceof Error ? error.message : "",
+    };
   }
 }
 
-export const part = (...parts: object[]) => ({ candidates: [{ index: 0, content: { role: "model", parts } }] });
+export const part = (...parts: object[]) => ({
+  candidates: [{ index: 0, content: { role: "model", parts } }],
+});
 export const says = (text: string) => part({ text });
 export const ends = (finishReason: string) => ({ candidates: [{ index: 0, finishReason }] });
 export const calls = (name: string, args: object, more: object = {}, marks: object = {}) =>

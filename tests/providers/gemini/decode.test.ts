@@ -7,7 +7,10 @@ describe("a reply", () => {
   it("gives text, reasoning and calls in the order they came", () => {
     const { events, stop } = decode([
       part({ text: "hm ", thought: true }, { text: "so", thought: true }),
-      part({ text: "I vote" }, { functionCall: { id: "f1", name: "vote", args: { agent_id: "agent1" } } }),
+      part(
+        { text: "I vote" },
+        { functionCall: { id: "f1", name: "vote", args: { agent_id: "agent1" } } },
+      ),
       says(" and read."),
       calls("read_file", { path: "a" }, {}, { thoughtSignature: "sig" }),
       ends("STOP"),
@@ -27,7 +30,13 @@ describe("a reply", () => {
       items: [
         { type: "reasoning", text: "hm so" },
         { type: "text", text: "I vote" },
-        { type: "tool_call", id: "f1", name: "vote", arguments: '{"agent_id":"agent1"}', opaque: { id: "f1" } },
+        {
+          type: "tool_call",
+          id: "f1",
+          name: "vote",
+          arguments: '{"agent_id":"agent1"}',
+          opaque: { id: "f1" },
+        },
         { type: "text", text: " and read." },
         {
           type: "tool_call",
@@ -41,7 +50,13 @@ describe("a reply", () => {
   });
 
   it("keeps a part with a signature apart from its neighbours", () => {
-    const { stop } = decode([says("a"), part({ text: "b", thoughtSignature: "s" }), says("c"), says("d"), ends("STOP")]);
+    const { stop } = decode([
+      says("a"),
+      part({ text: "b", thoughtSignature: "s" }),
+      says("c"),
+      says("d"),
+      ends("STOP"),
+    ]);
     expect(stop.items).toEqual([
       { type: "text", text: "a" },
       { type: "text", text: "b", opaque: { thoughtSignature: "s" } },
@@ -50,15 +65,19 @@ describe("a reply", () => {
   });
 
   it("gives calls ids that no other call of the round has", () => {
-    const { stop } = decode([calls("a", {}), calls("b", {}), calls("c", {}, { id: "taken" }), ends("STOP")], {
-      taken: ["taken", "call00001"],
-    });
+    const { stop } = decode(
+      [calls("a", {}), calls("b", {}), calls("c", {}, { id: "taken" }), ends("STOP")],
+      {
+        taken: ["taken", "call00001"],
+      },
+    );
     const ids = stop.items.flatMap((item) => (item.type === "tool_call" ? [item.id] : []));
     expect(new Set([...ids, "taken", "call00001"]).size).toBe(5);
   });
 
   it("takes no text for a call, whatever it looks like", () => {
-    const text = '{"action_type":"vote","vote_data":{"agent_id":"agent1","reason":"x"}} vote(agent_id="agent1")';
+    const text =
+      '{"action_type":"vote","vote_data":{"agent_id":"agent1","reason":"x"}} vote(agent_id="agent1")';
     const { events, stop } = decode([says(text), ends("STOP")]);
     expect(events).toEqual([{ type: "text", text }]);
     expect(stop).toMatchObject({ reason: "stop", items: [{ type: "text", text }] });
@@ -84,8 +103,12 @@ describe("a reply", () => {
   });
 
   it("reads the first candidate only", () => {
-    const other = { candidates: [{ index: 1, content: { parts: [{ text: "no" }] }, finishReason: "STOP" }] };
-    expect(decode([says("yes"), other, ends("STOP")]).stop.items).toEqual([{ type: "text", text: "yes" }]);
+    const other = {
+      candidates: [{ index: 1, content: { parts: [{ text: "no" }] }, finishReason: "STOP" }],
+    };
+    expect(decode([says("yes"), other, ends("STOP")]).stop.items).toEqual([
+      { type: "text", text: "yes" },
+    ]);
   });
 });
 
@@ -110,19 +133,28 @@ describe("the end", () => {
     expect(decode([says("x"), ends(finishReason)]).stop.reason).toBe(reason);
   });
 
-  it.each(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE"])("%s is a reply that broke off", (reason) => {
-    expect(() => decode([says("x"), ends(reason)])).toThrow(
-      expect.objectContaining({ failureClass: "transient", code: "stream_cut" }),
+  it.each(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE"])(
+    "%s is a reply that broke off",
+    (reason) => {
+      expect(() => decode([says("x"), ends(reason)])).toThrow(
+        expect.objectContaining({ failureClass: "transient", code: "stream_cut" }),
+      );
+    },
+  );
+
+  it("MISSING_THOUGHT_SIGNATURE is our own mistake", () => {
+    expect(() => decode([ends("MISSING_THOUGHT_SIGNATURE")])).toThrow(
+      expect.objectContaining({ failureClass: "bad_request" }),
     );
   });
 
-  it("MISSING_THOUGHT_SIGNATURE is our own mistake", () => {
-    expect(() => decode([ends("MISSING_THOUGHT_SIGNATURE")])).toThrow(expect.objectContaining({ failureClass: "bad_request" }));
-  });
-
-  it.each([[[]], [[says("x")]], [[says("x"), ends("FINISH_REASON_UNSPECIFIED")]], [[usage({ promptTokenCount: 1 })]]])(
-    "is missing from %j",
-    (chunks) => expect(() => decode(chunks)).toThrow(expect.objectContaining({ code: "stream_cut" })),
+  it.each([
+    [[]],
+    [[says("x")]],
+    [[says("x"), ends("FINISH_REASON_UNSPECIFIED")]],
+    [[usage({ promptTokenCount: 1 })]],
+  ])("is missing from %j", (chunks) =>
+    expect(() => decode(chunks)).toThrow(expect.objectContaining({ code: "stream_cut" })),
   );
 
   it.each([
@@ -139,13 +171,21 @@ describe("the end", () => {
       says("x"),
       ends("STOP"),
       part({ text: "", thoughtSignature: "s" }),
-      { candidates: [{ groundingMetadata: { webSearchQueries: ["q"] } }], ...usage({ promptTokenCount: 1 }) },
+      {
+        candidates: [{ groundingMetadata: { webSearchQueries: ["q"] } }],
+        ...usage({ promptTokenCount: 1 }),
+      },
     ];
-    expect(decode(chunks).stop).toMatchObject({ reason: "stop", usage: { hosted_uses: { web_search: 1 } } });
+    expect(decode(chunks).stop).toMatchObject({
+      reason: "stop",
+      usage: { hosted_uses: { web_search: 1 } },
+    });
   });
 
   it("may be a prompt that was blocked", () => {
-    const { stop } = decode([{ promptFeedback: { blockReason: "PROHIBITED_CONTENT" }, ...usage({ promptTokenCount: 5 }) }]);
+    const { stop } = decode([
+      { promptFeedback: { blockReason: "PROHIBITED_CONTENT" }, ...usage({ promptTokenCount: 5 }) },
+    ]);
     expect(stop).toEqual({
       type: "stop",
       reason: "content_filter",
@@ -156,7 +196,10 @@ describe("the end", () => {
 
   it("is of the reply, where the prompt's ratings came too", () => {
     expect(
-      decode([{ ...says("x"), promptFeedback: { blockReason: "BLOCKED_REASON_UNSPECIFIED" } }, ends("STOP")]).stop.reason,
+      decode([
+        { ...says("x"), promptFeedback: { blockReason: "BLOCKED_REASON_UNSPECIFIED" } },
+        ends("STOP"),
+      ]).stop.reason,
     ).toBe("stop");
   });
 });
@@ -170,7 +213,12 @@ describe("usage", () => {
     ],
     [
       "counts what hosted tools gave as input",
-      { promptTokenCount: 10, toolUsePromptTokenCount: 90, candidatesTokenCount: 3, totalTokenCount: 103 },
+      {
+        promptTokenCount: 10,
+        toolUsePromptTokenCount: 90,
+        candidatesTokenCount: 3,
+        totalTokenCount: 103,
+      },
       [100, 3, 0, 0],
     ],
     [
@@ -178,11 +226,24 @@ describe("usage", () => {
       { promptTokenCount: 10, cachedContentTokenCount: 8, candidatesTokenCount: 1 },
       [10, 1, 0, 8],
     ],
-    ["never has more cached than there is", { promptTokenCount: 10, cachedContentTokenCount: 80 }, [10, 0, 0, 10]],
-    ["takes output from the total where it stands nowhere else", { promptTokenCount: 10, totalTokenCount: 15 }, [10, 5, 0, 0]],
+    [
+      "never has more cached than there is",
+      { promptTokenCount: 10, cachedContentTokenCount: 80 },
+      [10, 0, 0, 10],
+    ],
+    [
+      "takes output from the total where it stands nowhere else",
+      { promptTokenCount: 10, totalTokenCount: 15 },
+      [10, 5, 0, 0],
+    ],
     [
       "takes no nonsense",
-      { promptTokenCount: 10, candidatesTokenCount: -5, thoughtsTokenCount: "3", totalTokenCount: 1e300 },
+      {
+        promptTokenCount: 10,
+        candidatesTokenCount: -5,
+        thoughtsTokenCount: "3",
+        totalTokenCount: 1e300,
+      },
       [10, 0, 0, 0],
     ],
   ])("%s", (_, reported, [input_tokens, output_tokens, reasoning_tokens, cached_tokens]) => {
@@ -196,19 +257,31 @@ describe("usage", () => {
       ...usage({ promptTokenCount: 9, candidatesTokenCount }),
     }));
     const { events, stop } = decode([...reports, ends("STOP")]);
-    expect(events.flatMap((event) => (event.type === "usage" ? [event.usage.output_tokens] : []))).toEqual([1, 2, 5]);
+    expect(
+      events.flatMap((event) => (event.type === "usage" ? [event.usage.output_tokens] : [])),
+    ).toEqual([1, 2, 5]);
     expect(stop.usage?.output_tokens).toBe(5);
   });
 });
 
 describe("hosted tools", () => {
   const grounding = (fields: object) => ({ candidates: [{ groundingMetadata: fields }] });
-  const search = (...queries: string[]) => part({ toolCall: { toolType: "GOOGLE_SEARCH_WEB", args: { queries }, id: "t" } });
+  const search = (...queries: string[]) =>
+    part({ toolCall: { toolType: "GOOGLE_SEARCH_WEB", args: { queries }, id: "t" } });
   const spent = usage({ promptTokenCount: 1 });
 
   it("are told with each query once, wherever it stands", () => {
-    const { events, stop } = decode([search("a", "b"), grounding({ webSearchQueries: ["b", "c"] }), spent, ends("STOP")]);
-    expect(events.flatMap((event) => (event.type === "hosted_tool" ? [event.text] : []))).toEqual(["a", "b", "c"]);
+    const { events, stop } = decode([
+      search("a", "b"),
+      grounding({ webSearchQueries: ["b", "c"] }),
+      spent,
+      ends("STOP"),
+    ]);
+    expect(events.flatMap((event) => (event.type === "hosted_tool" ? [event.text] : []))).toEqual([
+      "a",
+      "b",
+      "c",
+    ]);
     expect(stop.hosted?.map(({ name, input, outcome }) => [name, input, outcome])).toEqual(
       ["a", "b", "c"].map((one) => ["web_search", one, "ok"]),
     );
@@ -216,14 +289,19 @@ describe("hosted tools", () => {
   });
 
   it("are charged once a request with older models", () => {
-    const { stop } = decode([grounding({ webSearchQueries: ["a", "b"] }), spent, ends("STOP")], { model: "gemini-2.5-pro" });
+    const { stop } = decode([grounding({ webSearchQueries: ["a", "b"] }), spent, ends("STOP")], {
+      model: "gemini-2.5-pro",
+    });
     expect(stop.usage?.hosted_uses).toEqual({ web_search: 1 });
     expect(stop.hosted).toHaveLength(2);
   });
 
   it("give each source once, with the passage that rests on it", () => {
     const web = (n: number) => ({ web: { uri: `https://example.com/${n}`, title: `t${n}` } });
-    const support = (text: string, ...groundingChunkIndices: number[]) => ({ segment: { text }, groundingChunkIndices });
+    const support = (text: string, ...groundingChunkIndices: number[]) => ({
+      segment: { text },
+      groundingChunkIndices,
+    });
     const { stop } = decode([
       grounding({
         groundingChunks: [web(1), { maps: {} }, web(2)],
@@ -241,7 +319,8 @@ describe("hosted tools", () => {
 
   it("pair code with its result, and tell of code that failed or never ended", () => {
     const run = (code: string) => part({ executableCode: { language: "PYTHON", code } });
-    const gave = (outcome: string, output: string) => part({ codeExecutionResult: { outcome, output } });
+    const gave = (outcome: string, output: string) =>
+      part({ codeExecutionResult: { outcome, output } });
     const { events, stop } = decode([
       run("a"),
       gave("OUTCOME_OK", "1"),
@@ -255,13 +334,21 @@ describe("hosted tools", () => {
       { name: "code_execution", input: "b", outcome: "error", output: "boom" },
       { name: "code_execution", input: "c", outcome: "ok", output: "" },
     ]);
-    expect(events.map((event) => event.type === "hosted_tool" && event.text)).toEqual(["a", "b", "c"]);
+    expect(events.map((event) => event.type === "hosted_tool" && event.text)).toEqual([
+      "a",
+      "b",
+      "c",
+    ]);
     expect(stop.items).toHaveLength(5);
     expect(stop.usage).toBeNull();
   });
 
   it("are told of within limits", () => {
-    const { stop } = decode([search(...Array.from({ length: 500 }, (_, n) => `q${n}`)), spent, ends("STOP")]);
+    const { stop } = decode([
+      search(...Array.from({ length: 500 }, (_, n) => `q${n}`)),
+      spent,
+      ends("STOP"),
+    ]);
     expect(stop.hosted).toHaveLength(64);
     expect(stop.usage?.hosted_uses).toEqual({ web_search: 500 });
   });

@@ -9,15 +9,21 @@ import { decode, part, replay } from "./calls";
 
 /** JSON that looks like a chunk in places, since pure noise never gets past the first field. */
 const value = fc.jsonValue({ maxDepth: 3 });
-const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.oneof({ weight: 3, arbitrary }, { weight: 1, arbitrary: value });
-const some = (fields: Record<string, fc.Arbitrary<unknown>>) => maybe(fc.record(fields, { requiredKeys: [] }));
+const maybe = <T>(arbitrary: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 3, arbitrary }, { weight: 1, arbitrary: value });
+const some = (fields: Record<string, fc.Arbitrary<unknown>>) =>
+  maybe(fc.record(fields, { requiredKeys: [] }));
 const parts = maybe(
   fc.array(
     some({
       text: maybe(fc.string()),
       thought: maybe(fc.boolean()),
       thoughtSignature: maybe(fc.string()),
-      functionCall: some({ id: maybe(fc.constantFrom("a", "b")), name: maybe(fc.string()), args: value }),
+      functionCall: some({
+        id: maybe(fc.constantFrom("a", "b")),
+        name: maybe(fc.string()),
+        args: value,
+      }),
       executableCode: some({ code: value }),
       codeExecutionResult: some({ outcome: value, output: value }),
       toolCall: some({ args: some({ queries: maybe(fc.array(maybe(fc.string()))) }) }),
@@ -28,10 +34,21 @@ const parts = maybe(
 const grounding = some({
   webSearchQueries: maybe(fc.array(maybe(fc.string()))),
   groundingChunks: maybe(fc.array(some({ web: some({ uri: value, title: value }) }))),
-  groundingSupports: maybe(fc.array(some({ segment: some({ text: value }), groundingChunkIndices: value }))),
+  groundingSupports: maybe(
+    fc.array(some({ segment: some({ text: value }), groundingChunkIndices: value })),
+  ),
 });
-const candidate = some({ index: value, content: some({ parts }), finishReason: value, groundingMetadata: grounding });
-const chunk = some({ candidates: maybe(fc.array(candidate)), usageMetadata: value, promptFeedback: value });
+const candidate = some({
+  index: value,
+  content: some({ parts }),
+  finishReason: value,
+  groundingMetadata: grounding,
+});
+const chunk = some({
+  candidates: maybe(fc.array(candidate)),
+  usageMetadata: value,
+  promptFeedback: value,
+});
 
 it("whatever a server sends, the reply holds unique ids, arguments of an object, and parts that survive being stored", () => {
   fc.assert(
@@ -57,7 +74,12 @@ it("however the bytes are split, the reply is the same", async () => {
       const edges = [0, ...cuts.sort((a, b) => a - b), bytes.length];
       const pieces = edges.slice(1).map((end, n) => bytes.subarray(edges[n], end));
       const { events } = await replay(streamOf(pieces));
-      expect(events.at(-1)).toEqual({ type: "stop", reason: "tool_calls", items: itemsOf(FULL), usage: USAGE });
+      expect(events.at(-1)).toEqual({
+        type: "stop",
+        reason: "tool_calls",
+        items: itemsOf(FULL),
+        usage: USAGE,
+      });
     }),
     { numRuns: Math.ceil(countOf("decoder_inputs") / 15) },
   );
@@ -65,7 +87,11 @@ it("however the bytes are split, the reply is the same", async () => {
 
 it("a stream with bytes changed, lost or doubled ends in a stop or in a failure of the provider", async () => {
   const whole = Array.from(new TextEncoder().encode(GEMINI.encode(FULL).join("")));
-  const change = fc.record({ at: fc.nat(whole.length - 1), drop: fc.nat(40), put: fc.uint8Array({ maxLength: 8 }) });
+  const change = fc.record({
+    at: fc.nat(whole.length - 1),
+    drop: fc.nat(40),
+    put: fc.uint8Array({ maxLength: 8 }),
+  });
   await fc.assert(
     fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 4 }), async (changes) => {
       const bytes = [...whole];
@@ -83,9 +109,12 @@ it("a stream with bytes changed, lost or doubled ends in a stop or in a failure 
 
 it("noise instead of a stream is a failure of the provider, never anything else", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 60 }), { maxLength: 5 }), async (noise) => {
-      expect((await replay(streamOf(noise))).error).toMatchObject({ failureClass: "transient" });
-    }),
+    fc.asyncProperty(
+      fc.array(fc.uint8Array({ maxLength: 60 }), { maxLength: 5 }),
+      async (noise) => {
+        expect((await replay(streamOf(noise))).error).toMatchObject({ failureClass: "transient" });
+      },
+    ),
     { numRuns: Math.ceil(countOf("decoder_inputs") / 10) },
   );
 });
@@ -97,7 +126,8 @@ it.each([
   ["pictures", { inlineData: { data: "x".repeat(1_000) } }],
   ["queries", null],
 ])("a reply of %s without end fails", (_, given) => {
-  const one = (n: number) => part(given ?? { toolCall: { args: { queries: [`${n}`.repeat(200)] } } });
+  const one = (n: number) =>
+    part(given ?? { toolCall: { args: { queries: [`${n}`.repeat(200)] } } });
   const chunks = Array.from({ length: MAX_REPLY_CHARS / 900 }, (_unused, n) => one(n));
   expect(() => decode(chunks)).toThrow(expect.objectContaining({ code: "bad_response" }));
 });

@@ -10,15 +10,45 @@ const thinking = async (model: string, params: object) => {
 
 describe("thinking", () => {
   it.each<[string, string, object, object | undefined]>([
-    ["is shown of a model that thinks by itself", "gemini-2.5-flash", {}, { includeThoughts: true }],
-    ["is not mentioned to a small model that does not think unless told", "gemini-2.5-flash-lite", {}, undefined],
+    [
+      "is shown of a model that thinks by itself",
+      "gemini-2.5-flash",
+      {},
+      { includeThoughts: true },
+    ],
+    [
+      "is not mentioned to a small model that does not think unless told",
+      "gemini-2.5-flash-lite",
+      {},
+      undefined,
+    ],
     ["is not mentioned to a model that cannot", "gemini-2.0-flash", {}, undefined],
     ["is not mentioned to a model that makes pictures", "gemini-2.5-flash-image", {}, undefined],
     ["is not mentioned to a model nobody knows", "some-model", {}, undefined],
-    ["is a budget as given", "gemini-2.5-pro", { thinking_budget: 999 }, { includeThoughts: true, thinkingBudget: 999 }],
-    ["is off with a budget of nothing", "gemini-2.5-flash", { thinking_budget: 0 }, { thinkingBudget: 0 }],
-    ["is off with no effort", "gemini-2.5-flash", { reasoning_effort: "none" }, { thinkingBudget: 0 }],
-    ["cannot be off everywhere", "gemini-2.5-pro", { reasoning_effort: "none" }, { includeThoughts: true, thinkingBudget: 128 }],
+    [
+      "is a budget as given",
+      "gemini-2.5-pro",
+      { thinking_budget: 999 },
+      { includeThoughts: true, thinkingBudget: 999 },
+    ],
+    [
+      "is off with a budget of nothing",
+      "gemini-2.5-flash",
+      { thinking_budget: 0 },
+      { thinkingBudget: 0 },
+    ],
+    [
+      "is off with no effort",
+      "gemini-2.5-flash",
+      { reasoning_effort: "none" },
+      { thinkingBudget: 0 },
+    ],
+    [
+      "cannot be off everywhere",
+      "gemini-2.5-pro",
+      { reasoning_effort: "none" },
+      { includeThoughts: true, thinkingBudget: 128 },
+    ],
     [
       "is a budget for a word where it is counted",
       "gemini-2.5-flash",
@@ -61,7 +91,12 @@ describe("thinking", () => {
       { reasoning: { budget_tokens: -1 } },
       { includeThoughts: true, thinkingBudget: -1 },
     ],
-    ["is said to a model nobody knows as the config says it", "some-model", { thinking_level: "low" }, { thinkingLevel: "LOW" }],
+    [
+      "is said to a model nobody knows as the config says it",
+      "some-model",
+      { thinking_level: "low" },
+      { thinkingLevel: "LOW" },
+    ],
   ])("%s: %s", async (_, model, params, expected) => {
     expect(await thinking(model, params)).toEqual(expected);
   });
@@ -73,26 +108,53 @@ describe("the check", () => {
 
   it.each<[string, Record<string, unknown>]>([
     ["a budget", { thinking_budget: 100 }],
-    ["a mapping of safety settings", { safety_settings: { HARM_CATEGORY_HARASSMENT: "BLOCK_NONE" } }],
+    [
+      "a mapping of safety settings",
+      { safety_settings: { HARM_CATEGORY_HARASSMENT: "BLOCK_NONE" } },
+    ],
     ["reasoning with its kind", { reasoning: { type: "enabled", effort: "low" } }],
     ["what is added", { extra_body: { generationConfig: { presencePenalty: 1 }, store: false } }],
     ["five stops", { stop: ["a", "b", "c", "d", "e"] }],
   ])("takes %s", (_, params) => expect(check(params)).toEqual([]));
 
   it.each<[string, Record<string, unknown>, RegExp]>([
-    ["two ways of saying one thing", { thinking_budget: 1, thinking_level: "low" }, /^thinking_level: `thinking_budget` already/],
-    ["two words", { reasoning_effort: "low", reasoning: { effort: "high" } }, /^reasoning: `reasoning_effort` already/],
-    ["an effort nobody knows", { reasoning: { effort: "extreme" } }, /^reasoning: `effort` is one of none, minimal/],
-    ["a budget that is no number", { reasoning: { budget_tokens: "many" } }, /^reasoning: `budget_tokens` is a whole number/],
+    [
+      "two ways of saying one thing",
+      { thinking_budget: 1, thinking_level: "low" },
+      /^thinking_level: `thinking_budget` already/,
+    ],
+    [
+      "two words",
+      { reasoning_effort: "low", reasoning: { effort: "high" } },
+      /^reasoning: `reasoning_effort` already/,
+    ],
+    [
+      "an effort nobody knows",
+      { reasoning: { effort: "extreme" } },
+      /^reasoning: `effort` is one of none, minimal/,
+    ],
+    [
+      "a budget that is no number",
+      { reasoning: { budget_tokens: "many" } },
+      /^reasoning: `budget_tokens` is a whole number/,
+    ],
     ["an unknown key", { reasoning: { efort: "low" } }, /^reasoning: `efort` is not known/],
     [
       "a category nobody knows",
       { safety_settings: { RUDENESS: "BLOCK_NONE" } },
       /^safety_settings: .*`RUDENESS`.*HARM_CATEGORY_HARASSMENT/,
     ],
-    ["a threshold nobody knows", { safety_settings: [{ category: "harassment", threshold: "ALL" }] }, /no threshold `ALL`/],
+    [
+      "a threshold nobody knows",
+      { safety_settings: [{ category: "harassment", threshold: "ALL" }] },
+      /no threshold `ALL`/,
+    ],
     ["a setting of another shape", { safety_settings: ["harassment"] }, /no category of that type/],
-    ["a category twice", { safety_settings: { harassment: "OFF", HARM_CATEGORY_HARASSMENT: "OFF" } }, /twice/],
+    [
+      "a category twice",
+      { safety_settings: { harassment: "OFF", HARM_CATEGORY_HARASSMENT: "OFF" } },
+      /twice/,
+    ],
     [
       "a cap among what is added",
       { extra_body: { generationConfig: { maxOutputTokens: 1 } } },
@@ -105,7 +167,9 @@ describe("the check", () => {
     ],
     ["six stops", { stop: ["a", "b", "c", "d", "e", "f"] }, /^stop: .*at most 5/],
     ["a stop that is no text", { stop: [1] }, /^stop: /],
-  ])("refuses %s", (_, params, problem) => expect(check(params)).toEqual([expect.stringMatching(problem)]));
+  ])("refuses %s", (_, params, problem) =>
+    expect(check(params)).toEqual([expect.stringMatching(problem)]),
+  );
 
   it("refuses thinking for a model that cannot", () => {
     expect(check({ thinking_budget: 5 }, "gemini-2.0-flash")).toEqual([

@@ -10,7 +10,9 @@ const vote = {
 const search = { name: "web_search" as const, maxUses: 3 };
 const code = { name: "code_execution" as const, maxUses: 3 };
 const declared = {
-  functionDeclarations: [{ name: "vote", description: "Votes.", parametersJsonSchema: vote.parameters }],
+  functionDeclarations: [
+    { name: "vote", description: "Votes.", parametersJsonSchema: vote.parameters },
+  ],
 };
 
 describe("a request", () => {
@@ -18,10 +20,22 @@ describe("a request", () => {
     {
       name: "has the instructions apart, once",
       given: { system: "be brief" },
-      has: { systemInstruction: { parts: [{ text: "be brief" }] }, contents: [{ role: "user", parts: [{ text: "hello" }] }] },
+      has: {
+        systemInstruction: { parts: [{ text: "be brief" }] },
+        contents: [{ role: "user", parts: [{ text: "hello" }] }],
+      },
     },
-    { name: "says nothing of instructions where there are none", given: {}, has: {}, lacks: ["systemInstruction"] },
-    { name: "caps the output", given: { maxOutputTokens: 77 }, has: { generationConfig: { maxOutputTokens: 77 } } },
+    {
+      name: "says nothing of instructions where there are none",
+      given: {},
+      has: {},
+      lacks: ["systemInstruction"],
+    },
+    {
+      name: "caps the output",
+      given: { maxOutputTokens: 77 },
+      has: { generationConfig: { maxOutputTokens: 77 } },
+    },
     {
       name: "offers tools with the schema as JSON Schema",
       given: { tools: [vote] },
@@ -32,7 +46,12 @@ describe("a request", () => {
       given: { tools: [vote], toolChoice: "required" },
       has: { toolConfig: { functionCallingConfig: { mode: "ANY" } } },
     },
-    { name: "forces nothing without tools", given: { toolChoice: "required" }, has: {}, lacks: ["toolConfig", "tools"] },
+    {
+      name: "forces nothing without tools",
+      given: { toolChoice: "required" },
+      has: {},
+      lacks: ["toolConfig", "tools"],
+    },
     {
       name: "offers hosted tools alone with any model",
       given: { hostedTools: [search, code] },
@@ -44,22 +63,49 @@ describe("a request", () => {
       given: { model: "gemini-3.8-flash", tools: [vote], hostedTools: [search] },
       has: {
         tools: [{ googleSearch: {} }, declared],
-        toolConfig: { functionCallingConfig: { mode: "VALIDATED" }, includeServerSideToolInvocations: true },
+        toolConfig: {
+          functionCallingConfig: { mode: "VALIDATED" },
+          includeServerSideToolInvocations: true,
+        },
       },
     },
     {
       name: "can force a call beside hosted tools",
-      given: { model: "gemini-3.8-flash", tools: [vote], hostedTools: [search], toolChoice: "required" },
-      has: { toolConfig: { functionCallingConfig: { mode: "ANY" }, includeServerSideToolInvocations: true } },
+      given: {
+        model: "gemini-3.8-flash",
+        tools: [vote],
+        hostedTools: [search],
+        toolChoice: "required",
+      },
+      has: {
+        toolConfig: {
+          functionCallingConfig: { mode: "ANY" },
+          includeServerSideToolInvocations: true,
+        },
+      },
     },
     {
       name: "says the sampling parameters in the provider's names",
-      given: { params: { temperature: 0, top_p: 0.5, top_k: 3, seed: 4, stop: ["END"], service_tier: "flex" } },
-      has: { generationConfig: { temperature: 0, topP: 0.5, topK: 3, seed: 4, stopSequences: ["END"] }, serviceTier: "flex" },
+      given: {
+        params: {
+          temperature: 0,
+          top_p: 0.5,
+          top_k: 3,
+          seed: 4,
+          stop: ["END"],
+          service_tier: "flex",
+        },
+      },
+      has: {
+        generationConfig: { temperature: 0, topP: 0.5, topK: 3, seed: 4, stopSequences: ["END"] },
+        serviceTier: "flex",
+      },
     },
     {
       name: "says safety settings written as a mapping",
-      given: { params: { safety_settings: { harassment: "block_none", HARM_CATEGORY_HATE_SPEECH: "OFF" } } },
+      given: {
+        params: { safety_settings: { harassment: "block_none", HARM_CATEGORY_HATE_SPEECH: "OFF" } },
+      },
       has: {
         safetySettings: [
           { category: "HARM_CATEGORY_HARASSMENT", threshold: "BLOCK_NONE" },
@@ -69,12 +115,21 @@ describe("a request", () => {
     },
     {
       name: "says safety settings written as a list",
-      given: { params: { safety_settings: [{ category: "HARM_CATEGORY_HARASSMENT", threshold: "BLOCK_ONLY_HIGH" }] } },
-      has: { safetySettings: [{ category: "HARM_CATEGORY_HARASSMENT", threshold: "BLOCK_ONLY_HIGH" }] },
+      given: {
+        params: {
+          safety_settings: [{ category: "HARM_CATEGORY_HARASSMENT", threshold: "BLOCK_ONLY_HIGH" }],
+        },
+      },
+      has: {
+        safetySettings: [{ category: "HARM_CATEGORY_HARASSMENT", threshold: "BLOCK_ONLY_HIGH" }],
+      },
     },
     {
       name: "passes on what the config adds, beside its own",
-      given: { maxOutputTokens: 9, params: { extra_body: { generationConfig: { presencePenalty: 0.5 }, store: false } } },
+      given: {
+        maxOutputTokens: 9,
+        params: { extra_body: { generationConfig: { presencePenalty: 0.5 }, store: false } },
+      },
       has: { generationConfig: { presencePenalty: 0.5, maxOutputTokens: 9 }, store: false },
     },
   ])("$name", async ({ given, has, lacks = [] }) => {
@@ -85,11 +140,17 @@ describe("a request", () => {
 
   it.each([
     ["the cap of the output", { generationConfig: { maxOutputTokens: 9_999 } }],
-    ["the cap of the output in the other spelling", { generation_config: { max_output_tokens: 9_999 } }],
+    [
+      "the cap of the output in the other spelling",
+      { generation_config: { max_output_tokens: 9_999 } },
+    ],
     ["how many replies there are", { generationConfig: { candidateCount: 4 } }],
     ["what was said", { contents: [] }],
     ["the instructions", { system_instruction: { parts: [{ text: "obey" }] } }],
-    ["the tools", { tools: [{ urlContext: {} }], tool_config: { functionCallingConfig: { mode: "NONE" } } }],
+    [
+      "the tools",
+      { tools: [{ urlContext: {} }], tool_config: { functionCallingConfig: { mode: "NONE" } } },
+    ],
   ])("does not let the config change %s", async (_, extra_body) => {
     const request = { system: "be brief", tools: [vote], maxOutputTokens: 9 };
     expect(await body({ ...request, params: { extra_body } })).toEqual(await body(request));
@@ -103,19 +164,30 @@ describe("a request", () => {
   });
 
   it("is refused before it leaves where the SDK takes no such model name", async () => {
-    await expect(body({ model: "gemini/../x?y" })).rejects.toMatchObject({ failureClass: "bad_request" });
+    await expect(body({ model: "gemini/../x?y" })).rejects.toMatchObject({
+      failureClass: "bad_request",
+    });
   });
 });
 
 describe("the address", () => {
   it.each([
-    ["https://provider.test", "https://provider.test/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse"],
-    ["https://provider.test/v1", "https://provider.test/v1/models/gemini-2.5-flash:streamGenerateContent?alt=sse"],
+    [
+      "https://provider.test",
+      "https://provider.test/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse",
+    ],
+    [
+      "https://provider.test/v1",
+      "https://provider.test/v1/models/gemini-2.5-flash:streamGenerateContent?alt=sse",
+    ],
     [
       "https://proxy.test/google/v1beta",
       "https://proxy.test/google/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse",
     ],
-    ["https://proxy.test/gemini", "https://proxy.test/gemini/models/gemini-2.5-flash:streamGenerateContent?alt=sse"],
+    [
+      "https://proxy.test/gemini",
+      "https://proxy.test/gemini/models/gemini-2.5-flash:streamGenerateContent?alt=sse",
+    ],
   ])("%s is what stands before the models", async (baseUrl, url) => {
     expect((await sent({}, baseUrl)).url).toBe(url);
   });
@@ -126,7 +198,10 @@ describe("the address", () => {
   });
 });
 
-const assistant = (...items: Extract<Message, { role: "assistant" }>["items"]): Message => ({ role: "assistant", items });
+const assistant = (...items: Extract<Message, { role: "assistant" }>["items"]): Message => ({
+  role: "assistant",
+  items,
+});
 const result = (toolCallId: string, name: string, text = "ok", isError = false): Message => ({
   role: "tool",
   toolCallId,
@@ -141,16 +216,27 @@ describe("the conversation", () => {
     const parts = [
       { text: "let me think", thought: true },
       { text: "I will look it up.", thoughtSignature: "sig0" },
-      { toolCall: { toolType: "GOOGLE_SEARCH_WEB", args: { queries: ["q"] }, id: "t1" }, thoughtSignature: "sig1" },
+      {
+        toolCall: { toolType: "GOOGLE_SEARCH_WEB", args: { queries: ["q"] }, id: "t1" },
+        thoughtSignature: "sig1",
+      },
       { toolResponse: { toolType: "GOOGLE_SEARCH_WEB", response: { a: [1] }, id: "t1" } },
-      { executableCode: { language: "PYTHON", code: "print(1)", id: "c1" }, thoughtSignature: "sig2" },
+      {
+        executableCode: { language: "PYTHON", code: "print(1)", id: "c1" },
+        thoughtSignature: "sig2",
+      },
       { codeExecutionResult: { outcome: "OUTCOME_OK", output: "1", id: "c1" } },
-      { functionCall: { id: "f1", name: "vote", args: { agent_id: "agent1" } }, thoughtSignature: "sig3" },
+      {
+        functionCall: { id: "f1", name: "vote", args: { agent_id: "agent1" } },
+        thoughtSignature: "sig3",
+      },
       { functionCall: { id: "f2", name: "read_file", args: {} } },
       { text: "", thoughtSignature: "sig4" },
     ];
     const { stop } = decode([...parts.map((one) => part(one)), ends("STOP")]);
-    const [reply] = (await body({ messages: [assistant(...stored(stop.items))] }))["contents"] as object[];
+    const [reply] = (await body({ messages: [assistant(...stored(stop.items))] }))[
+      "contents"
+    ] as object[];
     expect(reply).toEqual({ role: "model", parts });
   });
 
@@ -163,8 +249,14 @@ describe("the conversation", () => {
     ]);
     const ids = stop.items.flatMap((item) => (item.type === "tool_call" ? [item.id] : []));
     const [a = "", b = "", c = ""] = ids;
-    const round = [result(a, "vote", "one"), result(b, "vote", "two", true), result(c, "read_file", "three")];
-    expect((await body({ messages: [assistant(...stored(stop.items)), ...round] }))["contents"]).toMatchObject([
+    const round = [
+      result(a, "vote", "one"),
+      result(b, "vote", "two", true),
+      result(c, "read_file", "three"),
+    ];
+    expect(
+      (await body({ messages: [assistant(...stored(stop.items)), ...round] }))["contents"],
+    ).toMatchObject([
       { role: "model" },
       {
         role: "user",
@@ -180,14 +272,18 @@ describe("the conversation", () => {
   it("never sends an id that the provider did not give", async () => {
     const { stop } = decode([calls("vote", {}), ends("STOP")]);
     const id = stop.items.flatMap((item) => (item.type === "tool_call" ? [item.id] : []))[0] ?? "";
-    const text = JSON.stringify(await contents(assistant(...stored(stop.items)), result(id, "vote")));
+    const text = JSON.stringify(
+      await contents(assistant(...stored(stop.items)), result(id, "vote")),
+    );
     expect(id).not.toBe("");
     expect(text).not.toContain(id);
   });
 
   it("keeps what is told after the results out of them", async () => {
     const call = { type: "tool_call" as const, id: "a", name: "vote", arguments: "{}" };
-    expect(await contents(assistant(call), result("a", "vote"), { role: "user", text: "newer answers" })).toMatchObject([
+    expect(
+      await contents(assistant(call), result("a", "vote"), { role: "user", text: "newer answers" }),
+    ).toMatchObject([
       { role: "model" },
       { role: "user", parts: [{ functionResponse: { name: "vote" } }] },
       { role: "user", parts: [{ text: "newer answers" }] },
@@ -203,9 +299,17 @@ describe("the conversation", () => {
   });
 
   it("keeps the text that was written before the calls", async () => {
-    const { stop } = decode([says("First I "), says("look."), calls("read_file", {}), ends("STOP")]);
+    const { stop } = decode([
+      says("First I "),
+      says("look."),
+      calls("read_file", {}),
+      ends("STOP"),
+    ]);
     expect(await contents(assistant(...stored(stop.items)))).toMatchObject([
-      { role: "model", parts: [{ text: "First I look." }, { functionCall: { name: "read_file" } }] },
+      {
+        role: "model",
+        parts: [{ text: "First I look." }, { functionCall: { name: "read_file" } }],
+      },
     ]);
   });
 });

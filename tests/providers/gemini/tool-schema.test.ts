@@ -1,13 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { toFunctionDeclaration, toolSchemaProblems } from "../../../src/providers/gemini/tool-schema";
+import {
+  toFunctionDeclaration,
+  toolSchemaProblems,
+} from "../../../src/providers/gemini/tool-schema";
 
 type Schema = Record<string, unknown>;
 
 const tool = (parameters: Schema, name = "read") => ({ name, description: "Reads.", parameters });
 /** What becomes of one property's schema; `root` stands beside it. */
 function property(schema: unknown, root: Schema = {}): unknown {
-  const { parametersJsonSchema } = toFunctionDeclaration(tool({ ...root, type: "object", properties: { a: schema } }));
+  const { parametersJsonSchema } = toFunctionDeclaration(
+    tool({ ...root, type: "object", properties: { a: schema } }),
+  );
   const { properties } = parametersJsonSchema as { properties: { a: unknown } };
   return properties.a;
 }
@@ -19,7 +24,11 @@ describe("a schema", () => {
       { type: "string", description: "x" },
       { type: "string", description: "x" },
     ],
-    ["keeps bounds of numbers", { type: "integer", minimum: 1, maximum: 9 }, { type: "integer", minimum: 1, maximum: 9 }],
+    [
+      "keeps bounds of numbers",
+      { type: "integer", minimum: 1, maximum: 9 },
+      { type: "integer", minimum: 1, maximum: 9 },
+    ],
     [
       "keeps bounds of lists",
       { type: "array", items: { type: "string" }, minItems: 1 },
@@ -35,11 +44,27 @@ describe("a schema", () => {
       { type: "object", properties: {}, additionalProperties: false },
       { type: "object", properties: {}, additionalProperties: false },
     ],
-    ["keeps a known format", { type: "string", format: "date-time" }, { type: "string", format: "date-time" }],
-    ["keeps texts to choose from", { type: "string", enum: ["a", "b"] }, { type: "string", enum: ["a", "b"] }],
+    [
+      "keeps a known format",
+      { type: "string", format: "date-time" },
+      { type: "string", format: "date-time" },
+    ],
+    [
+      "keeps texts to choose from",
+      { type: "string", enum: ["a", "b"] },
+      { type: "string", enum: ["a", "b"] },
+    ],
     ["says a constant as the only choice", { const: "a" }, { type: "string", enum: ["a"] }],
-    ["says a whole constant with its type", { type: "integer", const: 3 }, { type: "integer", enum: [3] }],
-    ["says a constant flag in words", { const: true }, { type: "boolean", description: "(always true)" }],
+    [
+      "says a whole constant with its type",
+      { type: "integer", const: 3 },
+      { type: "integer", enum: [3] },
+    ],
+    [
+      "says a constant flag in words",
+      { const: true },
+      { type: "boolean", description: "(always true)" },
+    ],
     [
       "says a constant object in words",
       { const: { a: 1 }, description: "x" },
@@ -52,8 +77,16 @@ describe("a schema", () => {
       { enum: ["a", 1, null] },
       { anyOf: [{ type: "string", enum: ["a"] }, { type: "number", enum: [1] }, { type: "null" }] },
     ],
-    ["says nullable as a second type", { type: "string", nullable: true }, { type: ["string", "null"] }],
-    ["keeps a type or null", { type: ["string", "null"], description: "x" }, { type: ["string", "null"], description: "x" }],
+    [
+      "says nullable as a second type",
+      { type: "string", nullable: true },
+      { type: ["string", "null"] },
+    ],
+    [
+      "keeps a type or null",
+      { type: ["string", "null"], description: "x" },
+      { type: ["string", "null"], description: "x" },
+    ],
     [
       "says nullable choices as alternatives",
       { type: "string", nullable: true, enum: ["a"] },
@@ -67,7 +100,12 @@ describe("a schema", () => {
     ["takes a list of one type for the type", { type: ["string"] }, { type: "string" }],
     [
       "parts several types, each with what concerns it",
-      { type: ["string", "array", "null"], description: "x", items: { type: "number" }, minLength: 2 },
+      {
+        type: ["string", "array", "null"],
+        description: "x",
+        items: { type: "number" },
+        minLength: 2,
+      },
       {
         description: "x",
         anyOf: [
@@ -87,7 +125,11 @@ describe("a schema", () => {
       { type: "integer", exclusiveMinimum: 0, exclusiveMaximum: 10 },
       { type: "integer", minimum: 1, maximum: 9 },
     ],
-    ["keeps the stricter of two bounds", { type: "integer", exclusiveMinimum: 0, minimum: 5 }, { type: "integer", minimum: 5 }],
+    [
+      "keeps the stricter of two bounds",
+      { type: "integer", exclusiveMinimum: 0, minimum: 5 },
+      { type: "integer", minimum: 5 },
+    ],
     [
       "says such a bound in words where any number fits",
       { type: "number", exclusiveMinimum: 0.5 },
@@ -100,7 +142,15 @@ describe("a schema", () => {
     ],
     [
       "says in words what has no keyword",
-      { type: "string", description: "An address.", format: "uri", minLength: 3, maxLength: 9, pattern: "^h", default: "http:" },
+      {
+        type: "string",
+        description: "An address.",
+        format: "uri",
+        minLength: 3,
+        maxLength: 9,
+        pattern: "^h",
+        default: "http:",
+      },
       {
         type: "string",
         description:
@@ -117,7 +167,11 @@ describe("a schema", () => {
       { type: "string", errorMessage: "no" },
       { type: "string", description: '(errorMessage: "no")' },
     ],
-    ["leaves out what is for programs only", { type: "string", $comment: "c", "x-order": 1, $id: "i" }, { type: "string" }],
+    [
+      "leaves out what is for programs only",
+      { type: "string", $comment: "c", "x-order": 1, $id: "i" },
+      { type: "string" },
+    ],
     ["takes anything for no constraint", true, {}],
     [
       "reads lists with a schema for each place",
@@ -142,7 +196,12 @@ describe("a schema", () => {
   ])("%s", (_, given, expected) => expect(property(given)).toEqual(expected));
 
   it.each<[string, unknown, Schema, unknown]>([
-    ["writes references out", { $ref: "#/$defs/Name" }, { $defs: { Name: { type: "string" } } }, { type: "string" }],
+    [
+      "writes references out",
+      { $ref: "#/$defs/Name" },
+      { $defs: { Name: { type: "string" } } },
+      { type: "string" },
+    ],
     [
       "keeps what a reference says beside itself",
       { $ref: "#/definitions/Name", description: "here" },
@@ -152,15 +211,29 @@ describe("a schema", () => {
     [
       "follows a reference twice, to one thing in two places",
       { type: "array", items: { allOf: [{ $ref: "#/$defs/A" }, { $ref: "#/$defs/B" }] } },
-      { $defs: { A: { properties: { n: { $ref: "#/$defs/N" } } }, B: { $ref: "#/$defs/A" }, N: { type: "number" } } },
+      {
+        $defs: {
+          A: { properties: { n: { $ref: "#/$defs/N" } } },
+          B: { $ref: "#/$defs/A" },
+          N: { type: "number" },
+        },
+      },
       { type: "array", items: { properties: { n: { type: "number" } } } },
     ],
-    ["reads escaped references", { $ref: "#/$defs/a~1b%20c" }, { $defs: { "a/b c": { type: "string" } } }, { type: "string" }],
+    [
+      "reads escaped references",
+      { $ref: "#/$defs/a~1b%20c" },
+      { $defs: { "a/b c": { type: "string" } } },
+      { type: "string" },
+    ],
   ])("%s", (_, given, root, expected) => expect(property(given, root)).toEqual(expected));
 
   it("without parameters is left out", () => {
     for (const parameters of [{ type: "object", properties: {} }, { type: "object" }, {}]) {
-      expect(toFunctionDeclaration(tool(parameters))).toEqual({ name: "read", description: "Reads." });
+      expect(toFunctionDeclaration(tool(parameters))).toEqual({
+        name: "read",
+        description: "Reads.",
+      });
     }
   });
 
@@ -175,15 +248,43 @@ describe("what cannot be said", () => {
   it.each<[string, Schema, string, string]>([
     [
       "a recursive reference",
-      { properties: { t: { $ref: "#/$defs/Tree" } }, $defs: { Tree: { type: "object", properties: { kids: list } } } },
+      {
+        properties: { t: { $ref: "#/$defs/Tree" } },
+        $defs: { Tree: { type: "object", properties: { kids: list } } },
+      },
       "/properties/t/properties/kids/items",
       "$ref",
     ],
-    ["a reference to itself", { properties: { t: { $ref: "#" } } }, "/properties/t/properties/t", "$ref"],
-    ["a reference to another place", { properties: { t: { $ref: "https://evil.example/s.json" } } }, "/properties/t", "$ref"],
-    ["a reference to nothing", { properties: { t: { $ref: "#/$defs/None" } } }, "/properties/t", "$ref"],
-    ["what must not fit", { properties: { "a/b": { not: { type: "null" } } } }, "/properties/a~1b", "not"],
-    ["a condition", { properties: {}, if: { required: ["a"] }, then: { required: ["b"] } }, "", "if"],
+    [
+      "a reference to itself",
+      { properties: { t: { $ref: "#" } } },
+      "/properties/t/properties/t",
+      "$ref",
+    ],
+    [
+      "a reference to another place",
+      { properties: { t: { $ref: "https://evil.example/s.json" } } },
+      "/properties/t",
+      "$ref",
+    ],
+    [
+      "a reference to nothing",
+      { properties: { t: { $ref: "#/$defs/None" } } },
+      "/properties/t",
+      "$ref",
+    ],
+    [
+      "what must not fit",
+      { properties: { "a/b": { not: { type: "null" } } } },
+      "/properties/a~1b",
+      "not",
+    ],
+    [
+      "a condition",
+      { properties: {}, if: { required: ["a"] }, then: { required: ["b"] } },
+      "",
+      "if",
+    ],
     ["patterns of names", { patternProperties: { "^a": {} } }, "", "patternProperties"],
     [
       "a list that must hold something",
@@ -191,7 +292,12 @@ describe("what cannot be said", () => {
       "/properties/l",
       "contains",
     ],
-    ["parts that differ", { properties: { t: { allOf: [{ type: "string" }, { type: "number" }] } } }, "/properties/t", "allOf"],
+    [
+      "parts that differ",
+      { properties: { t: { allOf: [{ type: "string" }, { type: "number" }] } } },
+      "/properties/t",
+      "allOf",
+    ],
     ["a schema that nothing fits", { properties: { t: false } }, "/properties/t", "false"],
     ["properties that are no mapping", { properties: [] }, "", "properties"],
     ["parameters that are no object", { type: "array", items: {} }, "", "type"],
@@ -212,12 +318,21 @@ describe("what cannot be said", () => {
 
   it("ends soon where references double at every step, or follow one another without end", () => {
     const doubling = Object.fromEntries(
-      Array.from({ length: 60 }, (_, n) => [`d${n}`, { allOf: [{ $ref: `#/$defs/d${n + 1}` }, { $ref: `#/$defs/d${n + 1}` }] }]),
+      Array.from({ length: 60 }, (_, n) => [
+        `d${n}`,
+        { allOf: [{ $ref: `#/$defs/d${n + 1}` }, { $ref: `#/$defs/d${n + 1}` }] },
+      ]),
     );
-    const chain = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`d${n}`, { $ref: `#/$defs/d${n + 1}` }]));
+    const chain = Object.fromEntries(
+      Array.from({ length: 20_000 }, (_, n) => [`d${n}`, { $ref: `#/$defs/d${n + 1}` }]),
+    );
     let deep: Schema = {};
     for (let n = 0; n < 5_000; n++) deep = { allOf: [deep] };
-    for (const schema of [{ $defs: doubling, $ref: "#/$defs/d0" }, { $defs: chain, $ref: "#/$defs/d0" }, deep]) {
+    for (const schema of [
+      { $defs: doubling, $ref: "#/$defs/d0" },
+      { $defs: chain, $ref: "#/$defs/d0" },
+      deep,
+    ]) {
       expect(toolSchemaProblems(tool(schema))).toMatchObject([
         { keyword: "type", detail: expect.stringMatching(/too deep or too large/) },
       ]);
@@ -277,14 +392,32 @@ describe("what cannot be said", () => {
 });
 
 const KNOWN = new Set([
-  ...["type", "format", "title", "description", "enum", "items", "prefixItems", "minItems", "maxItems", "minimum", "maximum"],
+  ...[
+    "type",
+    "format",
+    "title",
+    "description",
+    "enum",
+    "items",
+    "prefixItems",
+    "minItems",
+    "maxItems",
+    "minimum",
+    "maximum",
+  ],
   ...["anyOf", "properties", "additionalProperties", "required", "propertyOrdering"],
 ]);
 
 /** All keywords of a schema and of those in it. */
 function keywordsIn(value: unknown): string[] {
   if (typeof value !== "object" || value === null) return [];
-  const { properties = {}, anyOf = [], prefixItems = [], items, additionalProperties } = value as Record<string, unknown>;
+  const {
+    properties = {},
+    anyOf = [],
+    prefixItems = [],
+    items,
+    additionalProperties,
+  } = value as Record<string, unknown>;
   const inside = [
     ...Object.values(properties as object),
     ...(anyOf as unknown[]),

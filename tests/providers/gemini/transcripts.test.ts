@@ -14,7 +14,8 @@ it("there are transcripts", () => expect(NAMES.length).toBeGreaterThan(15));
 
 it.each(NAMES)("%s", async (name) => {
   const bytes = Uint8Array.from(readFileSync(join(FOLDER, `${name}.sse`)));
-  const type = bytes.at(0) === "d".charCodeAt(0) ? "text/event-stream" : "application/json; charset=UTF-8";
+  const type =
+    bytes.at(0) === "d".charCodeAt(0) ? "text/event-stream" : "application/json; charset=UTF-8";
   const got = await replay(bytes, { "content-type": type });
   expect(got).toEqual(JSON.parse(readFileSync(join(FOLDER, `${name}.json`), "utf8")));
 });

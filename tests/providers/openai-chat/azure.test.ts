@@ -11,7 +11,11 @@ import { sentText } from "../sent-body";
 const CALLS_ONLY: Reply = { calls: FULL.calls ?? [], stop: "tool_calls" };
 const ORIGIN = "https://ours.openai.azure.com";
 
-async function ask(options: Partial<ProviderOptions>, change: Partial<ModelRequest> = {}, frames = OPENAI_CHAT.encode(FULL)) {
+async function ask(
+  options: Partial<ProviderOptions>,
+  change: Partial<ModelRequest> = {},
+  frames = OPENAI_CHAT.encode(FULL),
+) {
   const sent: { url: string; headers: Headers; body: Record<string, unknown> }[] = [];
   const fetch: typeof globalThis.fetch = async (input, init) => {
     const body = JSON.parse(sentText(init?.body));
@@ -19,9 +23,16 @@ async function ask(options: Partial<ProviderOptions>, change: Partial<ModelReque
     return new Response(frames.join(""), { headers: { "content-type": "text/event-stream" } });
   };
   const provider = createOpenAiChat(
-    endpointAt(`${ORIGIN}/openai`, { fetch, apiKey: "k-123456", host: hostById("azure_openai"), ...options }),
+    endpointAt(`${ORIGIN}/openai`, {
+      fetch,
+      apiKey: "k-123456",
+      host: hostById("azure_openai"),
+      ...options,
+    }),
   );
-  const { events, error } = await collect(provider.stream({ ...REQUEST, ...change }, new AbortController().signal));
+  const { events, error } = await collect(
+    provider.stream({ ...REQUEST, ...change }, new AbortController().signal),
+  );
   return { events, error, sent: sent[0] };
 }
 
@@ -70,7 +81,10 @@ describe("a resource of one's own", () => {
   });
 
   it("may say first what its filters found in the prompt", async () => {
-    const verdict = { prompt_index: 0, content_filter_results: { hate: { filtered: false, severity: "safe" } } };
+    const verdict = {
+      prompt_index: 0,
+      content_filter_results: { hate: { filtered: false, severity: "safe" } },
+    };
     const first = `data: ${JSON.stringify({ choices: [], prompt_filter_results: [verdict] })}\n\n`;
     const { events, error } = await ask({}, {}, [first, ...OPENAI_CHAT.encode(FULL)]);
     expect(error).toBeUndefined();
@@ -78,7 +92,14 @@ describe("a resource of one's own", () => {
   });
 
   it("may filter what the model writes", async () => {
-    const { events } = await ask({}, {}, OPENAI_CHAT.encode({ text: ["It begins"], stop: "content_filter" }));
-    expect(events.at(-1)).toMatchObject({ reason: "content_filter", items: [{ type: "text", text: "It begins" }] });
+    const { events } = await ask(
+      {},
+      {},
+      OPENAI_CHAT.encode({ text: ["It begins"], stop: "content_filter" }),
+    );
+    expect(events.at(-1)).toMatchObject({
+      reason: "content_filter",
+      items: [{ type: "text", text: "It begins" }],
+    });
   });
 });

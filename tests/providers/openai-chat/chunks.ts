@@ -2,12 +2,22 @@ import { createDecoder } from "../../../src/providers/openai-chat/decode";
 
 /** Chunks of a stream as Chat Completions servers send them, and what the decoder makes of a whole one. */
 
-export const delta = (fields: object) => ({ choices: [{ index: 0, delta: fields, finish_reason: null }] });
+export const delta = (fields: object) => ({
+  choices: [{ index: 0, delta: fields, finish_reason: null }],
+});
 export const says = (content: string) => delta({ content });
-export const ends = (reason: string | null) => ({ choices: [{ index: 0, delta: {}, finish_reason: reason }] });
+export const ends = (reason: string | null) => ({
+  choices: [{ index: 0, delta: {}, finish_reason: reason }],
+});
 type Piece = { index?: number; id?: string | null; name?: string; args?: unknown };
 export const calls = (...pieces: Piece[]) =>
-  delta({ tool_calls: pieces.map(({ index, id, name, args }) => ({ index, id, function: { name, arguments: args } })) });
+  delta({
+    tool_calls: pieces.map(({ index, id, name, args }) => ({
+      index,
+      id,
+      function: { name, arguments: args },
+    })),
+  });
 
 export function decode(chunks: readonly unknown[], taken: string[] = []) {
   const decoder = createDecoder(new Set(taken));

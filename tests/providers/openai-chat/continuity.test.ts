@@ -10,20 +10,31 @@ function returned(chunks: readonly unknown[]) {
   const { stop } = decode([...chunks, ends("tool_calls")]);
   const items: ReplyItem[] = JSON.parse(JSON.stringify(stop.type === "stop" ? stop.items : []));
   const { messages } = JSON.parse(
-    JSON.stringify(toBody({ ...REQUEST, system: "", messages: [{ role: "assistant", items }] }, UNKNOWN_HOST)),
+    JSON.stringify(
+      toBody({ ...REQUEST, system: "", messages: [{ role: "assistant", items }] }, UNKNOWN_HOST),
+    ),
   );
   return messages[0];
 }
 
 const details = (...reasoning_details: object[]) => delta({ reasoning_details });
-const text = (value: string, more: object = {}) => ({ type: "reasoning.text", text: value, index: 0, ...more });
+const text = (value: string, more: object = {}) => ({
+  type: "reasoning.text",
+  text: value,
+  index: 0,
+  ...more,
+});
 const called = calls({ index: 0, id: "a", name: "vote", args: "{}" });
 
 describe("reasoning of a model behind a router goes back", () => {
   it.each([
     {
       name: "with its pieces joined and the signature that came last",
-      given: [details(text("let ")), details(text("me see", { signature: null })), details(text("", { signature: "s1" }))],
+      given: [
+        details(text("let ")),
+        details(text("me see", { signature: null })),
+        details(text("", { signature: "s1" })),
+      ],
       gives: [text("let me see", { signature: "s1" })],
     },
     {
@@ -39,28 +50,45 @@ describe("reasoning of a model behind a router goes back", () => {
     },
     {
       name: "in blocks as they were signed",
-      given: [details(text("one", { signature: "s1" })), details(text("two")), details({ ...text("three"), index: 1 })],
+      given: [
+        details(text("one", { signature: "s1" })),
+        details(text("two")),
+        details({ ...text("three"), index: 1 }),
+      ],
       gives: [text("one", { signature: "s1" }), text("two"), { ...text("three"), index: 1 }],
     },
     {
       name: "with its summaries joined",
-      given: [details({ type: "reasoning.summary", summary: "a" }), details({ type: "reasoning.summary", summary: "b" })],
+      given: [
+        details({ type: "reasoning.summary", summary: "a" }),
+        details({ type: "reasoning.summary", summary: "b" }),
+      ],
       gives: [{ type: "reasoning.summary", summary: "ab" }],
     },
   ])("$name", ({ given, gives }) => {
-    expect(returned([...given, called])).toMatchObject({ role: "assistant", reasoning_details: gives });
+    expect(returned([...given, called])).toMatchObject({
+      role: "assistant",
+      reasoning_details: gives,
+    });
   });
 
   it("but nothing does where nothing came, or nothing that can be read", () => {
     expect(
-      returned([called, delta({ reasoning_details: "no" }), details(), delta({ reasoning_details: [1, null] })]),
+      returned([
+        called,
+        delta({ reasoning_details: "no" }),
+        details(),
+        delta({ reasoning_details: [1, null] }),
+      ]),
     ).not.toHaveProperty("reasoning_details");
   });
 });
 
 it("what a server adds to a call goes back with this call", () => {
   const signed = { extra_content: { google: { thought_signature: "s1" } } };
-  const first = delta({ tool_calls: [{ index: 0, id: "a", function: { name: "f", arguments: "{}" }, ...signed }] });
+  const first = delta({
+    tool_calls: [{ index: 0, id: "a", function: { name: "f", arguments: "{}" }, ...signed }],
+  });
   const sent = returned([first, calls({ index: 1, id: "b", name: "g", args: "{}" })]);
   expect(sent.tool_calls[0]).toMatchObject({ id: "a", ...signed });
   expect(sent.tool_calls[1]).not.toHaveProperty("extra_content");

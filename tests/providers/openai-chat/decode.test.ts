@@ -2,7 +2,12 @@ import { describe, expect, it } from "vitest";
 import type { ModelEvent, ReplyItem } from "../../../src/providers/provider";
 import { calls, decode, delta, ends, says } from "./chunks";
 
-const call = (id: string, name: string, args: string): ReplyItem => ({ type: "tool_call", id, name, arguments: args });
+const call = (id: string, name: string, args: string): ReplyItem => ({
+  type: "tool_call",
+  id,
+  name,
+  arguments: args,
+});
 const text = (value: string): ReplyItem => ({ type: "text", text: value });
 const thought = (value: string): ReplyItem => ({ type: "reasoning", text: value });
 
@@ -17,8 +22,16 @@ const itemsOf = (chunks: readonly unknown[], taken?: string[]) => {
 };
 describe("text and reasoning", () => {
   it.each([
-    { name: "joins the pieces of a text", given: [says("Hel"), says("lo")], gives: [text("Hello")] },
-    { name: "ignores empty and missing content", given: [says(""), delta({}), delta({ content: null })], gives: [] },
+    {
+      name: "joins the pieces of a text",
+      given: [says("Hel"), says("lo")],
+      gives: [text("Hello")],
+    },
+    {
+      name: "ignores empty and missing content",
+      given: [says(""), delta({}), delta({ content: null })],
+      gives: [],
+    },
     {
       name: "takes text parts of a list of contents, and its thinking as reasoning",
       given: [
@@ -54,7 +67,9 @@ describe("text and reasoning", () => {
     },
     {
       name: "takes reasoning once when it is sent in two fields",
-      given: [delta({ reasoning: "a", reasoning_details: [{ type: "reasoning.text", text: "a" }] })],
+      given: [
+        delta({ reasoning: "a", reasoning_details: [{ type: "reasoning.text", text: "a" }] }),
+      ],
       gives: [detailed("a", [{ type: "reasoning.text", text: "a" }])],
     },
     {
@@ -89,7 +104,10 @@ describe("text and reasoning", () => {
     { choices: [null] },
     { choices: [{ delta: null }] },
     { choices: [{ delta: { tool_calls: [null, 1, { function: null }] } }] },
-    { choices: [{ delta: { content: { a: 1 }, reasoning_details: "x", tool_calls: {} } }], usage: "many" },
+    {
+      choices: [{ delta: { content: { a: 1 }, reasoning_details: "x", tool_calls: {} } }],
+      usage: "many",
+    },
   ])("is not upset by %j", (chunk) => expect(() => decode([chunk, ends("stop")])).not.toThrow());
 });
 
@@ -115,7 +133,10 @@ describe("tool calls", () => {
     },
     {
       name: "numbers calls by appearance when the first index is not 0",
-      given: [calls({ index: 3, id: "a", name: "f", args: "1" }), calls({ index: 1, id: "b", name: "g", args: "2" })],
+      given: [
+        calls({ index: 3, id: "a", name: "f", args: "1" }),
+        calls({ index: 1, id: "b", name: "g", args: "2" }),
+      ],
       gives: [call("a", "f", "1"), call("b", "g", "2")],
     },
     {
@@ -130,12 +151,19 @@ describe("tool calls", () => {
     },
     {
       name: "finds the call by its id when there is no index",
-      given: [calls({ id: "a", name: "f", args: "{" }), calls({ id: "b", name: "g", args: "[" }), calls({ id: "a", args: "}" })],
+      given: [
+        calls({ id: "a", name: "f", args: "{" }),
+        calls({ id: "b", name: "g", args: "[" }),
+        calls({ id: "a", args: "}" }),
+      ],
       gives: [call("a", "f", "{}"), call("b", "g", "[")],
     },
     {
       name: "takes a name repeated with every piece for one call",
-      given: [calls({ id: "a", name: "f", args: '{"x":' }), calls({ id: "a", name: "f", args: "1}" })],
+      given: [
+        calls({ id: "a", name: "f", args: '{"x":' }),
+        calls({ id: "a", name: "f", args: "1}" }),
+      ],
       gives: [call("a", "f", '{"x":1}')],
     },
     {
@@ -145,27 +173,46 @@ describe("tool calls", () => {
     },
     {
       name: "tells calls apart that all come under index 0 with ids of their own",
-      given: [calls({ index: 0, id: "a", name: "f", args: "{}" }), calls({ index: 0, id: "b", name: "g", args: "{}" })],
+      given: [
+        calls({ index: 0, id: "a", name: "f", args: "{}" }),
+        calls({ index: 0, id: "b", name: "g", args: "{}" }),
+      ],
       gives: [call("a", "f", "{}"), call("b", "g", "{}")],
     },
     {
       name: "tells complete calls apart that all come under index 0 without any id",
-      given: [calls({ index: 0, id: "", name: "f", args: "{}" }), calls({ index: 0, id: "", name: "g", args: '{"x":1}' })],
+      given: [
+        calls({ index: 0, id: "", name: "f", args: "{}" }),
+        calls({ index: 0, id: "", name: "g", args: '{"x":1}' }),
+      ],
       gives: [call("call00000", "f", "{}"), call("call00001", "g", '{"x":1}')],
     },
     {
       name: "takes a name repeated after the last piece for one call",
-      given: [calls({ index: 0, id: "a", name: "f", args: "{}" }), calls({ index: 0, id: "a", name: "f", args: "" })],
+      given: [
+        calls({ index: 0, id: "a", name: "f", args: "{}" }),
+        calls({ index: 0, id: "a", name: "f", args: "" }),
+      ],
       gives: [call("a", "f", "{}")],
     },
     {
       name: "makes duplicate ids of different indexes unique",
-      given: [calls({ index: 0, id: "a", name: "f", args: "{}" }, { index: 1, id: "a", name: "g", args: "{}" })],
+      given: [
+        calls(
+          { index: 0, id: "a", name: "f", args: "{}" },
+          { index: 1, id: "a", name: "g", args: "{}" },
+        ),
+      ],
       gives: [call("a", "f", "{}"), call("call00001", "g", "{}")],
     },
     {
       name: "makes missing ids",
-      given: [calls({ index: 0, id: null, name: "f", args: "{}" }, { index: 1, id: "", name: "g", args: "{}" })],
+      given: [
+        calls(
+          { index: 0, id: null, name: "f", args: "{}" },
+          { index: 1, id: "", name: "g", args: "{}" },
+        ),
+      ],
       gives: [call("call00000", "f", "{}"), call("call00001", "g", "{}")],
     },
     {
@@ -180,7 +227,12 @@ describe("tool calls", () => {
     },
     {
       name: "turns empty and null arguments into an empty object",
-      given: [calls({ index: 0, id: "a", name: "f", args: "" }, { index: 1, id: "b", name: "g", args: null })],
+      given: [
+        calls(
+          { index: 0, id: "a", name: "f", args: "" },
+          { index: 1, id: "b", name: "g", args: null },
+        ),
+      ],
       gives: [call("a", "f", "{}"), call("b", "g", "{}")],
     },
     {
@@ -190,12 +242,19 @@ describe("tool calls", () => {
     },
     {
       name: "joins a name that comes in pieces",
-      given: [calls({ index: 0, id: "a", name: "new_" }), calls({ index: 0, name: "answer" }), calls({ index: 0, args: "{}" })],
+      given: [
+        calls({ index: 0, id: "a", name: "new_" }),
+        calls({ index: 0, name: "answer" }),
+        calls({ index: 0, args: "{}" }),
+      ],
       gives: [call("a", "new_answer", "{}")],
     },
     {
       name: "reads the older function_call",
-      given: [delta({ function_call: { name: "f", arguments: "{" } }), delta({ function_call: { arguments: "}" } })],
+      given: [
+        delta({ function_call: { name: "f", arguments: "{" } }),
+        delta({ function_call: { arguments: "}" } }),
+      ],
       gives: [call("call00000", "f", "{}")],
     },
     {
@@ -223,8 +282,14 @@ describe("tool calls", () => {
   });
 
   it("holds arguments back until the name is known", () => {
-    const given = [calls({ index: 0, args: "{" }), calls({ index: 0, args: '"a"' }), calls({ index: 0, name: "f", args: ":1}" })];
-    expect(decode([...given, ends("stop")]).events).toEqual([{ type: "tool_arguments", index: 0, name: "f", text: '{"a":1}' }]);
+    const given = [
+      calls({ index: 0, args: "{" }),
+      calls({ index: 0, args: '"a"' }),
+      calls({ index: 0, name: "f", args: ":1}" }),
+    ];
+    expect(decode([...given, ends("stop")]).events).toEqual([
+      { type: "tool_arguments", index: 0, name: "f", text: '{"a":1}' },
+    ]);
   });
 });
 
@@ -242,13 +307,21 @@ describe("usage", () => {
   const reported = { prompt_tokens: 10, completion_tokens: 4, total_tokens: 14 };
 
   it.each([
-    { name: "a last chunk without choices", given: [{ choices: [], usage: reported }], gives: usage(10, 4) },
+    {
+      name: "a last chunk without choices",
+      given: [{ choices: [], usage: reported }],
+      gives: usage(10, 4),
+    },
     {
       name: "cached and reasoning tokens",
       given: [
         {
           choices: [],
-          usage: { ...reported, prompt_tokens_details: { cached_tokens: 8 }, completion_tokens_details: { reasoning_tokens: 3 } },
+          usage: {
+            ...reported,
+            prompt_tokens_details: { cached_tokens: 8 },
+            completion_tokens_details: { reasoning_tokens: 3 },
+          },
         },
       ],
       gives: usage(10, 4, 3, 8),
@@ -269,8 +342,16 @@ describe("usage", () => {
       ],
       gives: usage(10, 4),
     },
-    { name: "usage inside the choice", given: [{ choices: [{ delta: {}, usage: reported }] }], gives: usage(10, 4) },
-    { name: "usage in a server's own field", given: [{ choices: [], x_groq: { usage: reported } }], gives: usage(10, 4) },
+    {
+      name: "usage inside the choice",
+      given: [{ choices: [{ delta: {}, usage: reported }] }],
+      gives: usage(10, 4),
+    },
+    {
+      name: "usage in a server's own field",
+      given: [{ choices: [], x_groq: { usage: reported } }],
+      gives: usage(10, 4),
+    },
     {
       name: "cache hits under another name",
       given: [{ choices: [], usage: { ...reported, prompt_cache_hit_tokens: 6 } }],
@@ -295,7 +376,12 @@ describe("usage", () => {
     { name: "an empty usage as none", given: [{ choices: [], usage: {} }], gives: null },
     {
       name: "nonsense as nothing",
-      given: [{ choices: [], usage: { prompt_tokens: -3, completion_tokens: "7", total_tokens: Number.NaN } }],
+      given: [
+        {
+          choices: [],
+          usage: { prompt_tokens: -3, completion_tokens: "7", total_tokens: Number.NaN },
+        },
+      ],
       gives: null,
     },
   ])("reads $name", ({ given, gives }) => expect(usageOf(given)).toEqual(gives));

@@ -17,19 +17,26 @@ async function read(chunks: readonly Uint8Array[]) {
         controller.close();
       },
     });
-  const answer = async () => new Response(body(), { headers: { "content-type": "text/event-stream" } });
+  const answer = async () =>
+    new Response(body(), { headers: { "content-type": "text/event-stream" } });
   const provider = createOpenAiChat(endpointAt("https://provider.test/v1", { fetch: answer }));
   const events: ModelEvent[] = [];
-  for await (const event of provider.stream(BARE_REQUEST, new AbortController().signal)) events.push(event);
+  for await (const event of provider.stream(BARE_REQUEST, new AbortController().signal))
+    events.push(event);
   return events;
 }
 
 /** JSON that looks like a chunk in places, since pure noise never gets past the first field. */
 const value = fc.jsonValue({ maxDepth: 3 });
-const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.oneof({ weight: 3, arbitrary }, { weight: 1, arbitrary: value });
+const maybe = <T>(arbitrary: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 3, arbitrary }, { weight: 1, arbitrary: value });
 const call = maybe(
   fc.record(
-    { index: value, id: maybe(fc.string()), function: maybe(fc.record({ name: maybe(fc.string()), arguments: value })) },
+    {
+      index: value,
+      id: maybe(fc.string()),
+      function: maybe(fc.record({ name: maybe(fc.string()), arguments: value })),
+    },
     { requiredKeys: [] },
   ),
 );
@@ -46,7 +53,10 @@ const delta = fc.record(
 );
 const chunk = maybe(
   fc.record(
-    { choices: maybe(fc.array(maybe(fc.record({ delta: maybe(delta), finish_reason: value })))), usage: value },
+    {
+      choices: maybe(fc.array(maybe(fc.record({ delta: maybe(delta), finish_reason: value })))),
+      usage: value,
+    },
     { requiredKeys: [] },
   ),
 );
@@ -58,7 +68,8 @@ it("whatever a server sends, only a cut is thrown, ids are unique and arguments 
       for (const one of chunks) decoder.push(one);
       decoder.push({ choices: [{ delta: {}, finish_reason: "stop" }] });
       const stop = decoder.end();
-      const calls = stop.type === "stop" ? stop.items.filter((item) => item.type === "tool_call") : [];
+      const calls =
+        stop.type === "stop" ? stop.items.filter((item) => item.type === "tool_call") : [];
       expect(new Set(["a", ...calls.map(({ id }) => id)]).size).toBe(calls.length + 1);
       for (const item of calls) expect(item.arguments).not.toBe("");
     }),
@@ -72,7 +83,12 @@ it("however the bytes are split, the reply is the same", async () => {
     fc.asyncProperty(fc.uniqueArray(fc.nat(bytes.length), { maxLength: 30 }), async (cuts) => {
       const edges = [0, ...cuts.sort((a, b) => a - b), bytes.length];
       const pieces = edges.slice(1).map((end, n) => bytes.subarray(edges[n], end));
-      expect((await read(pieces)).at(-1)).toEqual({ type: "stop", reason: "tool_calls", items: itemsOf(FULL), usage: USAGE });
+      expect((await read(pieces)).at(-1)).toEqual({
+        type: "stop",
+        reason: "tool_calls",
+        items: itemsOf(FULL),
+        usage: USAGE,
+      });
     }),
     { numRuns: Math.ceil(countOf("decoder_inputs") / 15) },
   );
@@ -80,9 +96,12 @@ it("however the bytes are split, the reply is the same", async () => {
 
 it("noise instead of a stream is a ProviderError, never anything else", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 60 }), { maxLength: 5 }), async (noise) => {
-      await expect(read(noise)).rejects.toBeInstanceOf(ProviderError);
-    }),
+    fc.asyncProperty(
+      fc.array(fc.uint8Array({ maxLength: 60 }), { maxLength: 5 }),
+      async (noise) => {
+        await expect(read(noise)).rejects.toBeInstanceOf(ProviderError);
+      },
+    ),
     { numRuns: Math.ceil(countOf("decoder_inputs") / 10) },
   );
 });

@@ -4,7 +4,11 @@ import { calls, decode, delta, ends, says } from "./chunks";
 describe("the length of a reply", () => {
   const long = "x".repeat(1024 * 1024);
   const piece = (kind: number) =>
-    [says(long), delta({ reasoning_content: long }), calls({ index: 0, id: "a", name: "f", args: long })][kind];
+    [
+      says(long),
+      delta({ reasoning_content: long }),
+      calls({ index: 0, id: "a", name: "f", args: long }),
+    ][kind];
 
   it.each([
     { name: "text", kinds: [0, 0, 0, 0] },
@@ -21,14 +25,21 @@ describe("the length of a reply", () => {
   });
 
   it("counts calls too, so that endless empty ones end", () => {
-    const flood = Array.from({ length: 100_000 }, (_, index) => calls({ index, id: `${index}`, name: "f", args: "" }));
-    expect(() => decode([...flood, ends("stop")])).toThrow(expect.objectContaining({ code: "bad_response" }));
+    const flood = Array.from({ length: 100_000 }, (_, index) =>
+      calls({ index, id: `${index}`, name: "f", args: "" }),
+    );
+    expect(() => decode([...flood, ends("stop")])).toThrow(
+      expect.objectContaining({ code: "bad_response" }),
+    );
   });
 
   it("counts names that never end", () => {
     const flood = Array.from({ length: 5 }, () => calls({ index: 0, name: long }));
     expect(() =>
-      decode([...flood.map((chunk, n) => (n === 0 ? chunk : calls({ index: 0, name: `${n}${long}` }))), ends("stop")]),
+      decode([
+        ...flood.map((chunk, n) => (n === 0 ? chunk : calls({ index: 0, name: `${n}${long}` }))),
+        ends("stop"),
+      ]),
     ).toThrow(expect.objectContaining({ code: "bad_response" }));
   });
 });

@@ -20,8 +20,10 @@ const request = (change: Partial<ModelRequest> = {}): ModelRequest => ({
   continues: false,
   ...change,
 });
-const body = (change: Partial<ModelRequest>, host = OPENAI) => JSON.parse(JSON.stringify(toBody(request(change), host)));
-const messages = (list: Message[], host = OPENAI) => body({ system: "", messages: list }, host).messages;
+const body = (change: Partial<ModelRequest>, host = OPENAI) =>
+  JSON.parse(JSON.stringify(toBody(request(change), host)));
+const messages = (list: Message[], host = OPENAI) =>
+  body({ system: "", messages: list }, host).messages;
 
 describe("the body", () => {
   it("asks for a stream with usage", () => {
@@ -42,17 +44,45 @@ describe("the body", () => {
   });
 
   it.each([
-    { name: "caps output by max_completion_tokens at OpenAI", host: OPENAI, has: "max_completion_tokens", not: "max_tokens" },
-    { name: "caps output by max_tokens elsewhere", host: OTHER, has: "max_tokens", not: "max_completion_tokens" },
+    {
+      name: "caps output by max_completion_tokens at OpenAI",
+      host: OPENAI,
+      has: "max_completion_tokens",
+      not: "max_tokens",
+    },
+    {
+      name: "caps output by max_tokens elsewhere",
+      host: OTHER,
+      has: "max_tokens",
+      not: "max_completion_tokens",
+    },
   ])("$name", ({ host, has, not }) => {
     expect(body({}, host)).toHaveProperty(has, 100);
     expect(body({}, host)).not.toHaveProperty(not);
   });
 
   it.each([
-    { name: "sends no tool choice without tools", tools: [], choice: "required" as const, host: OPENAI, gives: undefined },
-    { name: "forces a tool where the host can", tools: [tool], choice: "required" as const, host: OPENAI, gives: "required" },
-    { name: "does not force where the host cannot", tools: [tool], choice: "required" as const, host: THINKING, gives: "auto" },
+    {
+      name: "sends no tool choice without tools",
+      tools: [],
+      choice: "required" as const,
+      host: OPENAI,
+      gives: undefined,
+    },
+    {
+      name: "forces a tool where the host can",
+      tools: [tool],
+      choice: "required" as const,
+      host: OPENAI,
+      gives: "required",
+    },
+    {
+      name: "does not force where the host cannot",
+      tools: [tool],
+      choice: "required" as const,
+      host: THINKING,
+      gives: "auto",
+    },
     {
       name: "does not force a router, where it depends on the model",
       tools: [tool],
@@ -60,8 +90,20 @@ describe("the body", () => {
       host: hostById("openrouter"),
       gives: "auto",
     },
-    { name: "does not force an unknown host", tools: [tool], choice: "required" as const, host: OTHER, gives: "auto" },
-    { name: "leaves the choice to the model", tools: [tool], choice: "auto" as const, host: OPENAI, gives: "auto" },
+    {
+      name: "does not force an unknown host",
+      tools: [tool],
+      choice: "required" as const,
+      host: OTHER,
+      gives: "auto",
+    },
+    {
+      name: "leaves the choice to the model",
+      tools: [tool],
+      choice: "auto" as const,
+      host: OPENAI,
+      gives: "auto",
+    },
   ])("$name", ({ tools, choice, host, gives }) => {
     expect(body({ tools, toolChoice: choice }, host).tool_choice).toBe(gives);
   });
@@ -71,7 +113,11 @@ describe("the body", () => {
   });
 
   it("sends the config's parameters, and those of extra_body, as they are", () => {
-    const params = { temperature: 0.2, stop: ["x"], extra_body: { top_k: 5, chat_template_kwargs: { enable_thinking: false } } };
+    const params = {
+      temperature: 0.2,
+      stop: ["x"],
+      extra_body: { top_k: 5, chat_template_kwargs: { enable_thinking: false } },
+    };
     expect(body({ params })).toMatchObject({
       temperature: 0.2,
       stop: ["x"],
@@ -116,14 +162,18 @@ describe("messages", () => {
         {
           role: "assistant",
           content: "let me see",
-          tool_calls: [{ id: "a", type: "function", function: { name: "f", arguments: '{"x":1}' } }],
+          tool_calls: [
+            { id: "a", type: "function", function: { name: "f", arguments: '{"x":1}' } },
+          ],
         },
         { role: "tool", tool_call_id: "a", content: "42" },
       ],
     },
     {
       name: "calls without text have null content",
-      given: [{ role: "assistant", items: [{ type: "tool_call", id: "a", name: "f", arguments: "{}" }] }],
+      given: [
+        { role: "assistant", items: [{ type: "tool_call", id: "a", name: "f", arguments: "{}" }] },
+      ],
       gives: [
         {
           role: "assistant",
@@ -134,7 +184,12 @@ describe("messages", () => {
     },
     {
       name: "broken arguments go back as an empty object",
-      given: [{ role: "assistant", items: [{ type: "tool_call", id: "a", name: "f", arguments: '{"x":' }] }],
+      given: [
+        {
+          role: "assistant",
+          items: [{ type: "tool_call", id: "a", name: "f", arguments: '{"x":' }],
+        },
+      ],
       gives: [
         {
           role: "assistant",
@@ -148,7 +203,11 @@ describe("messages", () => {
       given: [{ role: "tool", toolCallId: "a", name: "f", text: "no such file", isError: true }],
       gives: [{ role: "tool", tool_call_id: "a", content: "Error: no such file" }],
     },
-    { name: "an assistant message with nothing to say is left out", given: [{ role: "assistant", items: [] }], gives: [] },
+    {
+      name: "an assistant message with nothing to say is left out",
+      given: [{ role: "assistant", items: [] }],
+      gives: [],
+    },
     {
       name: "reasoning is not sent back",
       given: [
@@ -168,7 +227,9 @@ describe("messages", () => {
     "calls without text have empty content at %s, which refuses null",
     (id) => {
       const items: ReplyItem[] = [{ type: "tool_call", id: "a", name: "f", arguments: "{}" }];
-      expect(messages([{ role: "assistant", items }], hostById(id))).toMatchObject([{ content: "" }]);
+      expect(messages([{ role: "assistant", items }], hostById(id))).toMatchObject([
+        { content: "" },
+      ]);
     },
   );
 
@@ -188,7 +249,9 @@ describe("messages", () => {
   });
 
   it("sends no call back by a name that no tool could have", () => {
-    const items: ReplyItem[] = [{ type: "tool_call", id: "a", name: "multi_tool_use.parallel", arguments: "{}" }];
+    const items: ReplyItem[] = [
+      { type: "tool_call", id: "a", name: "multi_tool_use.parallel", arguments: "{}" },
+    ];
     expect(messages([{ role: "assistant", items }])).toMatchObject([
       { tool_calls: [{ function: { name: "multi_tool_use_parallel" } }] },
     ]);
@@ -204,6 +267,8 @@ describe("messages", () => {
         ],
       },
     ];
-    expect(messages(given, THINKING)).toEqual([{ role: "assistant", content: "ok", reasoning_content: "hm" }]);
+    expect(messages(given, THINKING)).toEqual([
+      { role: "assistant", content: "ok", reasoning_content: "hm" },
+    ]);
   });
 });

@@ -14,19 +14,46 @@ describe("stop reasons", () => {
     { name: "length", given: [says("a"), ends("length")], gives: "length" },
     { name: "content filter", given: [ends("content_filter")], gives: "content_filter" },
     { name: "tool calls", given: [...withCall, ends("tool_calls")], gives: "tool_calls" },
-    { name: "the older function_call", given: [...withCall, ends("function_call")], gives: "tool_calls" },
-    { name: "stop although there are calls", given: [...withCall, ends("stop")], gives: "tool_calls" },
-    { name: "a reason nobody knows although there are calls", given: [...withCall, ends("whatever")], gives: "unknown" },
-    { name: "length although there are calls, since the last may be cut", given: [...withCall, ends("length")], gives: "length" },
+    {
+      name: "the older function_call",
+      given: [...withCall, ends("function_call")],
+      gives: "tool_calls",
+    },
+    {
+      name: "stop although there are calls",
+      given: [...withCall, ends("stop")],
+      gives: "tool_calls",
+    },
+    {
+      name: "a reason nobody knows although there are calls",
+      given: [...withCall, ends("whatever")],
+      gives: "unknown",
+    },
+    {
+      name: "length although there are calls, since the last may be cut",
+      given: [...withCall, ends("length")],
+      gives: "length",
+    },
     { name: "tool_calls without any call", given: [says("a"), ends("tool_calls")], gives: "stop" },
     { name: "a reason nobody knows", given: [says("a"), ends("whatever")], gives: "unknown" },
     { name: "capital letters", given: [says("a"), ends("STOP")], gives: "stop" },
-    { name: "a reason that an empty chunk follows", given: [ends("stop"), ends(null)], gives: "stop" },
-    { name: "a refusal", given: [delta({ refusal: "I can" }), delta({ refusal: "not" }), ends("stop")], gives: "refusal" },
+    {
+      name: "a reason that an empty chunk follows",
+      given: [ends("stop"), ends(null)],
+      gives: "stop",
+    },
+    {
+      name: "a refusal",
+      given: [delta({ refusal: "I can" }), delta({ refusal: "not" }), ends("stop")],
+      gives: "refusal",
+    },
   ])("reads $name", ({ given, gives }) => expect(reasonOf(given)).toBe(gives));
 
   it.each([
-    ...["eos", "end_turn", "completed", "complete", "finished", "end", "done"].map((reason) => ({ reason, gives: "stop" })),
+    ...["eos", "end_turn", "completed", "complete", "finished", "end", "done"].map((reason) => ({
+      reason,
+      gives: "stop",
+    })),
     ...[
       "max_tokens",
       "MAX_TOKENS",
@@ -54,7 +81,10 @@ describe("stop reasons", () => {
       "moderation",
       "blocked",
     ].map((reason) => ({ reason, gives: "content_filter" })),
-    ...["whatever", "other", "FINISH_REASON_UNSPECIFIED"].map((reason) => ({ reason, gives: "unknown" })),
+    ...["whatever", "other", "FINISH_REASON_UNSPECIFIED"].map((reason) => ({
+      reason,
+      gives: "unknown",
+    })),
   ])("reads $reason as $gives", ({ reason, gives }) => {
     expect(reasonOf([says("a"), ends(reason)])).toBe(gives);
     expect(reasonOf([...withCall, ends(reason)])).toBe(gives === "stop" ? "tool_calls" : gives);
@@ -87,7 +117,9 @@ describe("stop reasons", () => {
       "unexpected_tool_call",
     ].map((reason) => ({ name: `finish reason ${reason}`, given: [...withCall, ends(reason)] })),
   ])("takes a stream with $name for cut", ({ given }) => {
-    expect(() => decode(given)).toThrow(expect.objectContaining({ failureClass: "transient", code: "stream_cut" }));
+    expect(() => decode(given)).toThrow(
+      expect.objectContaining({ failureClass: "transient", code: "stream_cut" }),
+    );
     expect(() => decode(given)).toThrow(ProviderError);
   });
 });

@@ -2,8 +2,14 @@ import { expect, it } from "vitest";
 import { decodeUsage } from "../../../src/providers/openai-chat/usage";
 
 it.each([
-  { name: "more tokens than any call can have", usage: { prompt_tokens: 9e15, completion_tokens: 1 } },
-  { name: "numbers beyond all numbers", usage: { prompt_tokens: Number.POSITIVE_INFINITY, completion_tokens: 1e300 } },
+  {
+    name: "more tokens than any call can have",
+    usage: { prompt_tokens: 9e15, completion_tokens: 1 },
+  },
+  {
+    name: "numbers beyond all numbers",
+    usage: { prompt_tokens: Number.POSITIVE_INFINITY, completion_tokens: 1e300 },
+  },
   { name: "negative counts", usage: { prompt_tokens: -5, completion_tokens: -5 } },
   { name: "words", usage: { prompt_tokens: "many", completion_tokens: null } },
 ])("takes $name for no report, and every sum stays an exact integer", ({ usage }) => {
@@ -16,7 +22,10 @@ it.each([
 });
 
 it("rounds fractions down", () => {
-  expect(decodeUsage({ prompt_tokens: 10.5, completion_tokens: 2 })).toMatchObject({ input_tokens: 10, output_tokens: 2 });
+  expect(decodeUsage({ prompt_tokens: 10.5, completion_tokens: 2 })).toMatchObject({
+    input_tokens: 10,
+    output_tokens: 2,
+  });
 });
 
 it.each([
@@ -31,5 +40,7 @@ it.each([
     counts: { cached_tokens: 60, cache_write_tokens: 40 },
   },
 ])("counts tokens written into the cache $name", ({ details, counts }) => {
-  expect(decodeUsage({ prompt_tokens: 100, completion_tokens: 2, prompt_tokens_details: details })).toMatchObject(counts);
+  expect(
+    decodeUsage({ prompt_tokens: 100, completion_tokens: 2, prompt_tokens_details: details }),
+  ).toMatchObject(counts);
 });

@@ -21,7 +21,8 @@ const sse = (events: readonly object[]) =>
   new Response(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""), {
     headers: { "content-type": "text/event-stream" },
   });
-const failing = (status: number, message: string) => Response.json({ error: { message } }, { status });
+const failing = (status: number, message: string) =>
+  Response.json({ error: { message } }, { status });
 /** Sends the events and then nothing, until the request is aborted. */
 const hanging = (events: readonly object[], signal: AbortSignal | null | undefined) => {
   const first = sse(events).body;
@@ -43,13 +44,23 @@ function start(answer: Answer, options: Partial<ProviderOptions> = {}) {
   const fetch: typeof globalThis.fetch = async (input, init) => {
     const { pathname, search } = new URL(String(input));
     const body = init?.body ? JSON.parse(sentText(init.body)) : null;
-    const one = { method: init?.method ?? "GET", path: pathname + search, body, headers: new Headers(init?.headers) };
+    const one = {
+      method: init?.method ?? "GET",
+      path: pathname + search,
+      body,
+      headers: new Headers(init?.headers),
+    };
     sent.push(one);
     if (one.path.endsWith("/cancel")) return Response.json({ id: "resp_1", status: "cancelled" });
     return answer(one, init);
   };
   const provider = createOpenAiResponses(
-    endpointAt("https://provider.test/v1", { fetch, background: true, host: hostById("openai"), ...options }),
+    endpointAt("https://provider.test/v1", {
+      fetch,
+      background: true,
+      host: hostById("openai"),
+      ...options,
+    }),
   );
   const read = (from?: ResumePoint, signal = new AbortController().signal) =>
     collect(provider.stream(REQUEST, signal, undefined, from));
@@ -68,11 +79,13 @@ describe("a reply in the background", () => {
     const { read, sent } = start(() => sse(EVENTS));
     const { events } = await read();
     expect(sent[0]?.body).toMatchObject({ background: true, store: true });
-    expect(events.flatMap((event) => (event.type === "resume_point" ? [event.point] : []))).toEqual([
-      { id: "resp_1", after: 0 },
-      { id: "resp_1", after: 1 },
-      { id: "resp_1", after: 2 },
-    ]);
+    expect(events.flatMap((event) => (event.type === "resume_point" ? [event.point] : []))).toEqual(
+      [
+        { id: "resp_1", after: 0 },
+        { id: "resp_1", after: 1 },
+        { id: "resp_1", after: 2 },
+      ],
+    );
   });
 
   it.each<{ name: string; options: Partial<ProviderOptions> }>([
@@ -91,7 +104,9 @@ describe("taking a reply up", () => {
   it("gives what comes after the point, and the whole reply at the end", async () => {
     const { read, paths } = start(() => sse(EVENTS.slice(3)));
     expect(await read(FROM)).toEqual({
-      events: [expect.objectContaining({ type: "stop", items: [{ type: "text", text: "Hello there" }] })],
+      events: [
+        expect.objectContaining({ type: "stop", items: [{ type: "text", text: "Hello there" }] }),
+      ],
       error: undefined,
     });
     expect(paths()).toEqual([RESUME]);
@@ -99,25 +114,38 @@ describe("taking a reply up", () => {
 
   it("is done although the operator wants no new replies in the background", async () => {
     const { read, paths } = start(() => sse(EVENTS.slice(3)), { background: false });
-    expect((await read(FROM)).events.at(-1)).toMatchObject({ type: "stop", items: [{ type: "text", text: "Hello there" }] });
+    expect((await read(FROM)).events.at(-1)).toMatchObject({
+      type: "stop",
+      items: [{ type: "text", text: "Hello there" }],
+    });
     expect(paths()).toEqual([RESUME]);
   });
 
   it.each([
     { name: "knows", status: 404, asks: [RESUME, CANCEL] },
     { name: "gives", status: 400, asks: [RESUME, READ, CANCEL] },
-  ])("fails where the provider no longer $name it, so that it is made anew", async ({ status, asks }) => {
-    const { read, paths } = start(() => failing(status, "Response with id 'resp_1' not found."));
-    expect(await read(FROM)).toMatchObject({ error: { failureClass: "transient", code: "resume_lost" } });
-    await settled();
-    expect(paths()).toEqual(asks);
-  });
+  ])(
+    "fails where the provider no longer $name it, so that it is made anew",
+    async ({ status, asks }) => {
+      const { read, paths } = start(() => failing(status, "Response with id 'resp_1' not found."));
+      expect(await read(FROM)).toMatchObject({
+        error: { failureClass: "transient", code: "resume_lost" },
+      });
+      await settled();
+      expect(paths()).toEqual(asks);
+    },
+  );
 
   it("reads a reply whole that is too old to be streamed", async () => {
     const { read, paths } = start(({ path }) =>
-      path.includes("stream=true") ? failing(400, "This response can no longer be streamed.") : Response.json(WHOLE),
+      path.includes("stream=true")
+        ? failing(400, "This response can no longer be streamed.")
+        : Response.json(WHOLE),
     );
-    expect((await read(FROM)).events.at(-1)).toMatchObject({ type: "stop", items: [{ type: "text", text: "Hello there" }] });
+    expect((await read(FROM)).events.at(-1)).toMatchObject({
+      type: "stop",
+      items: [{ type: "text", text: "Hello there" }],
+    });
     expect(paths()).toEqual([RESUME, READ]);
   });
 
@@ -136,9 +164,12 @@ describe("taking a reply up", () => {
       vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
       let reads = 0;
       const { read, paths } = start(({ path }) => {
-        if (path.includes("stream=true")) return failing(400, "This response can no longer be streamed.");
+        if (path.includes("stream=true"))
+          return failing(400, "This response can no longer be streamed.");
         reads += 1;
-        return Response.json(reads < 3 ? { id: "resp_1", status: "in_progress", output: [] } : WHOLE);
+        return Response.json(
+          reads < 3 ? { id: "resp_1", status: "in_progress", output: [] } : WHOLE,
+        );
       });
       const reading = read(FROM);
       await vi.advanceTimersByTimeAsync(2 * BACKGROUND_POLL_MS);
@@ -149,7 +180,9 @@ describe("taking a reply up", () => {
     it("stops waiting when aborted, and has the reply cancelled", async () => {
       vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
       const { read, paths } = start(({ path }) =>
-        path.includes("stream=true") ? failing(400, "no") : Response.json({ id: "resp_1", status: "in_progress" }),
+        path.includes("stream=true")
+          ? failing(400, "no")
+          : Response.json({ id: "resp_1", status: "in_progress" }),
       );
       const user = new AbortController();
       const reading = read(FROM, user.signal);
@@ -166,7 +199,9 @@ describe("taking a reply up", () => {
 
 describe("leaving a reply", () => {
   it("that is aborted has it cancelled, with the key", async () => {
-    const { read, paths, sent } = start((_, init) => hanging(EVENTS.slice(0, 2), init?.signal), { apiKey: "key-123456" });
+    const { read, paths, sent } = start((_, init) => hanging(EVENTS.slice(0, 2), init?.signal), {
+      apiKey: "key-123456",
+    });
     const user = new AbortController();
     const reading = read(undefined, user.signal);
     await settled();
@@ -194,7 +229,11 @@ describe("leaving a reply", () => {
 
   it.each<{ name: string; answer: Answer }>([
     { name: "that is complete", answer: () => sse(EVENTS) },
-    { name: "that failed", answer: () => sse([...EVENTS.slice(0, 2), { type: "response.failed", response: { error: {} } }]) },
+    {
+      name: "that failed",
+      answer: () =>
+        sse([...EVENTS.slice(0, 2), { type: "response.failed", response: { error: {} } }]),
+    },
     { name: "that never began", answer: () => failing(500, "down") },
     {
       name: "because our platform was interrupted",
@@ -218,7 +257,9 @@ describe("leaving a reply", () => {
         controller.error(new Error("Durable Object reset because its code was updated."));
       },
     });
-    const { read, paths } = start(() => new Response(broken, { headers: { "content-type": "text/event-stream" } }));
+    const { read, paths } = start(
+      () => new Response(broken, { headers: { "content-type": "text/event-stream" } }),
+    );
     expect(await read()).toMatchObject({ error: { failureClass: "interrupted" } });
     await settled();
     expect(paths()).toEqual([CREATE]);
@@ -231,7 +272,9 @@ describe("leaving a reply", () => {
       const fetch: typeof globalThis.fetch = (input, init) => {
         if (!String(input).endsWith("/cancel")) return Promise.resolve(sse(EVENTS.slice(0, 2)));
         signal = init?.signal;
-        return new Promise((_, reject) => init?.signal?.addEventListener("abort", () => reject(new Error("aborted"))));
+        return new Promise((_, reject) =>
+          init?.signal?.addEventListener("abort", () => reject(new Error("aborted"))),
+        );
       };
       await start(() => sse([]), { fetch }).read();
       await vi.advanceTimersByTimeAsync(BACKGROUND_CANCEL_MS);
@@ -250,7 +293,9 @@ describe("leaving a reply", () => {
         if (String(input).endsWith("/cancel")) throw new Error("no way out");
         return sse(EVENTS.slice(0, 2));
       };
-      expect(await start(() => sse([]), { fetch }).read()).toMatchObject({ error: { code: "stream_cut" } });
+      expect(await start(() => sse([]), { fetch }).read()).toMatchObject({
+        error: { code: "stream_cut" },
+      });
       await settled();
       expect(unhandled).not.toHaveBeenCalled();
     } finally {

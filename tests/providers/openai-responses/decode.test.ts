@@ -5,8 +5,16 @@ import type { ResumePoint } from "../../../src/providers/provider";
 
 type Fields = Record<string, unknown>;
 
-const added = (item: Fields, output_index = 0) => ({ type: "response.output_item.added", output_index, item });
-const done = (item: Fields, output_index = 0) => ({ type: "response.output_item.done", output_index, item });
+const added = (item: Fields, output_index = 0) => ({
+  type: "response.output_item.added",
+  output_index,
+  item,
+});
+const done = (item: Fields, output_index = 0) => ({
+  type: "response.output_item.done",
+  output_index,
+  item,
+});
 const completed = (output: Fields[] = [], more: Fields = {}) => ({
   type: "response.completed",
   response: { status: "completed", output, ...more },
@@ -23,9 +31,17 @@ const call = (call_id: string, args = "{}", id = `fc_${call_id}`) => ({
   arguments: args,
 });
 
-function decode(events: readonly unknown[], options: { taken?: string[]; points?: boolean; from?: ResumePoint } = {}) {
+function decode(
+  events: readonly unknown[],
+  options: { taken?: string[]; points?: boolean; from?: ResumePoint } = {},
+) {
   const { taken = [], points = false, from } = options;
-  const decoder = createDecoder({ takenIds: new Set(taken), secrets: ["secret-key"], points, from });
+  const decoder = createDecoder({
+    takenIds: new Set(taken),
+    secrets: ["secret-key"],
+    points,
+    from,
+  });
   const made = events.flatMap((event) => decoder.push(event));
   return { events: made, decoder, end: () => decoder.end() };
 }
@@ -48,19 +64,29 @@ describe("the reply", () => {
   it.each([{ index: { toString: false } }, { index: "1" }, { index: null }, { index: 0 }])(
     "has no new part of its reasoning at $index, which is no place of a later one",
     ({ index }) => {
-      const { events } = decode([{ type: "response.reasoning_summary_part.added", summary_index: index }, completed()]);
+      const { events } = decode([
+        { type: "response.reasoning_summary_part.added", summary_index: index },
+        completed(),
+      ]);
       expect(events.filter(({ type }) => type === "reasoning")).toEqual([]);
     },
   );
 
   it("is all its finished items where none says its place", () => {
     const finished = (item: object) => ({ type: "response.output_item.done", item });
-    const events = [finished(message("text")), finished(call("a")), finished(call("b")), completed()];
+    const events = [
+      finished(message("text")),
+      finished(call("a")),
+      finished(call("b")),
+      completed(),
+    ];
     expect(itemsOf(events).map(({ type }) => type)).toEqual(["text", "tool_call", "tool_call"]);
   });
 
   it("gives a call another id where its own is taken", () => {
-    const ids = itemsOf([completed([call("a"), call("a"), call("")])], ["a"]).map((item) => "id" in item && item.id);
+    const ids = itemsOf([completed([call("a"), call("a"), call("")])], ["a"]).map(
+      (item) => "id" in item && item.id,
+    );
     expect(new Set(["a", ...ids]).size).toBe(4);
   });
 
@@ -70,30 +96,50 @@ describe("the reply", () => {
 
   it("drops the item's name of a call whose reasoning cannot go back", () => {
     const reasoning = { type: "reasoning", id: "rs_1", summary: [] };
-    expect(itemsOf([completed([reasoning, call("a")])])).toEqual([{ type: "tool_call", id: "a", name: "vote", arguments: "{}" }]);
+    expect(itemsOf([completed([reasoning, call("a")])])).toEqual([
+      { type: "tool_call", id: "a", name: "vote", arguments: "{}" },
+    ]);
   });
 
   it("sends nothing of a hosted tool back whose reasoning cannot go back", () => {
     const reasoning = { type: "reasoning", id: "rs_1", summary: [] };
-    const search = { type: "web_search_call", id: "ws_1", status: "completed", action: { type: "search", query: "a" } };
-    expect(itemsOf([completed([reasoning, search])])).toEqual([{ type: "hosted", name: "web_search" }]);
+    const search = {
+      type: "web_search_call",
+      id: "ws_1",
+      status: "completed",
+      action: { type: "search", query: "a" },
+    };
+    expect(itemsOf([completed([reasoning, search])])).toEqual([
+      { type: "hosted", name: "web_search" },
+    ]);
   });
 
   it("keeps open reasoning, which needs no name to go back", () => {
     const content = [{ type: "reasoning_text", text: "hm" }];
-    expect(itemsOf([completed([{ type: "reasoning", id: "rs_1", summary: [], content }])])).toEqual([
-      { type: "reasoning", text: "hm", opaque: { id: "rs_1", summary: [], content } },
-    ]);
+    expect(itemsOf([completed([{ type: "reasoning", id: "rs_1", summary: [], content }])])).toEqual(
+      [{ type: "reasoning", text: "hm", opaque: { id: "rs_1", summary: [], content } }],
+    );
   });
 
   it("sends no open text back beside the encrypted, and no field that is null", () => {
-    const item = { type: "reasoning", id: "rs_1", summary: [], content: [{}], encrypted_content: "gA", status: null };
-    expect(itemsOf([completed([item])])[0]).toMatchObject({ opaque: { id: "rs_1", summary: [], encrypted_content: "gA" } });
+    const item = {
+      type: "reasoning",
+      id: "rs_1",
+      summary: [],
+      content: [{}],
+      encrypted_content: "gA",
+      status: null,
+    };
+    expect(itemsOf([completed([item])])[0]).toMatchObject({
+      opaque: { id: "rs_1", summary: [], encrypted_content: "gA" },
+    });
     expect(JSON.stringify(itemsOf([completed([item])]))).not.toMatch(/status|content":\[/);
   });
 
   it("leaves out items nobody asked for", () => {
-    expect(itemsOf([completed([{ type: "mcp_list_tools" }, { type: "something_new" }, message("x")])])).toHaveLength(1);
+    expect(
+      itemsOf([completed([{ type: "mcp_list_tools" }, { type: "something_new" }, message("x")])]),
+    ).toHaveLength(1);
   });
 
   it.each([
@@ -111,7 +157,12 @@ describe("the reply", () => {
       more: { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } },
       reason: "length",
     },
-    { name: "no reason", output: [], more: { status: "incomplete", incomplete_details: null }, reason: "unknown" },
+    {
+      name: "no reason",
+      output: [],
+      more: { status: "incomplete", incomplete_details: null },
+      reason: "unknown",
+    },
   ])("of $name ends as $reason", ({ output, more, reason }) => {
     expect(decode([completed(output, more)]).end()).toMatchObject({ reason });
   });
@@ -119,17 +170,28 @@ describe("the reply", () => {
   it("that never ended is cut", () => {
     const { decoder } = decode([done(message("all of it"))]);
     expect(decoder.isOver()).toBe(false);
-    expect(() => decoder.end()).toThrow(expect.objectContaining({ code: "stream_cut", failureClass: "transient" }));
+    expect(() => decoder.end()).toThrow(
+      expect.objectContaining({ code: "stream_cut", failureClass: "transient" }),
+    );
   });
 });
 
 describe("failures", () => {
   it.each([
-    { name: "failed", event: { type: "response.failed", response: { error: { code: "server_error", message: "oops" } } } },
+    {
+      name: "failed",
+      event: {
+        type: "response.failed",
+        response: { error: { code: "server_error", message: "oops" } },
+      },
+    },
     { name: "failed without a reason", event: { type: "response.failed", response: {} } },
     { name: "cancelled", event: { type: "response.cancelled", response: {} } },
     { name: "an error", event: { type: "error", code: "server_error", message: "oops" } },
-    { name: "an error in an error", event: { type: "error", error: { code: "server_error", message: "oops" } } },
+    {
+      name: "an error in an error",
+      event: { type: "error", error: { code: "server_error", message: "oops" } },
+    },
   ])("$name is thrown at the end", ({ event }) => {
     const { decoder } = decode([event]);
     expect(decoder.isOver()).toBe(true);
@@ -137,7 +199,10 @@ describe("failures", () => {
   });
 
   it("keep what they cost", () => {
-    const event = { type: "response.failed", response: { error: {}, usage: { input_tokens: 5, output_tokens: 2 } } };
+    const event = {
+      type: "response.failed",
+      response: { error: {}, usage: { input_tokens: 5, output_tokens: 2 } },
+    };
     expect(decode([event]).events).toEqual([expect.objectContaining({ type: "usage" })]);
   });
 
@@ -150,7 +215,12 @@ describe("failures", () => {
 describe("what is shown live", () => {
   it("parts two thoughts by a blank line", () => {
     const think = (delta: string) => ({ type: "response.reasoning_summary_text.delta", delta });
-    const { events } = decode([added({ type: "reasoning" }), think("one"), added({ type: "reasoning" }, 1), think("two")]);
+    const { events } = decode([
+      added({ type: "reasoning" }),
+      think("one"),
+      added({ type: "reasoning" }, 1),
+      think("two"),
+    ]);
     expect(events.map((event) => "text" in event && event.text).join("")).toBe("one\n\ntwo");
   });
 
@@ -161,7 +231,11 @@ describe("what is shown live", () => {
   });
 
   it("numbers calls beside hosted tools from 0", () => {
-    const args = (output_index: number) => ({ type: "response.function_call_arguments.delta", output_index, delta: "{}" });
+    const args = (output_index: number) => ({
+      type: "response.function_call_arguments.delta",
+      output_index,
+      delta: "{}",
+    });
     const { events } = decode([
       added({ type: "web_search_call" }),
       added(call("a", ""), 1),
@@ -183,13 +257,18 @@ describe("what is shown live", () => {
 describe("sources", () => {
   it("are those of the text, each page once", () => {
     const page = { type: "url_citation", url: "https://a.example", title: "A" };
-    const { end } = decode([completed([message("x", [page, page, { type: "file_citation", file_id: "f" }])])]);
+    const { end } = decode([
+      completed([message("x", [page, page, { type: "file_citation", file_id: "f" }])]),
+    ]);
     expect(end()).toMatchObject({ citations: [{ url: "https://a.example", title: "A" }] });
   });
 
   it("are those told while it was written where the text has none", () => {
     const annotation = { type: "url_citation", url: "https://a.example", title: "A" };
-    const { end } = decode([{ type: "response.output_text.annotation.added", annotation }, completed([message("x")])]);
+    const { end } = decode([
+      { type: "response.output_text.annotation.added", annotation },
+      completed([message("x")]),
+    ]);
     expect(end()).toMatchObject({ citations: [{ url: "https://a.example", title: "A" }] });
   });
 });
@@ -200,13 +279,32 @@ describe("charged uses", () => {
     const stop = decode([completed(output, { usage })]).end();
     return stop.type === "stop" ? stop.usage?.hosted_uses : undefined;
   };
-  const ran = (container_id?: string) => ({ type: "code_interpreter_call", ...(container_id && { container_id }) });
+  const ran = (container_id?: string) => ({
+    type: "code_interpreter_call",
+    ...(container_id && { container_id }),
+  });
 
   it.each([
-    { name: "a search, not the pages it opened", output: [search("search"), search("open_page")], uses: { web_search: 1 } },
-    { name: "no search that failed", output: [{ ...search("search"), status: "failed" }], uses: undefined },
-    { name: "code by its container", output: [ran("c1"), ran("c1"), ran("c2")], uses: { code_execution: 2 } },
-    { name: "code each time where no container is named", output: [ran(), ran()], uses: { code_execution: 2 } },
+    {
+      name: "a search, not the pages it opened",
+      output: [search("search"), search("open_page")],
+      uses: { web_search: 1 },
+    },
+    {
+      name: "no search that failed",
+      output: [{ ...search("search"), status: "failed" }],
+      uses: undefined,
+    },
+    {
+      name: "code by its container",
+      output: [ran("c1"), ran("c1"), ran("c2")],
+      uses: { code_execution: 2 },
+    },
+    {
+      name: "code each time where no container is named",
+      output: [ran(), ran()],
+      uses: { code_execution: 2 },
+    },
     { name: "nothing where nothing was used", output: [message("x")], uses: undefined },
   ])("count $name", ({ output, uses }) => expect(charged(...output)).toEqual(uses));
 
@@ -215,33 +313,69 @@ describe("charged uses", () => {
   });
 });
 
-const search = (type: string) => ({ type: "web_search_call", status: "completed", action: { type, query: "q" } });
+const search = (type: string) => ({
+  type: "web_search_call",
+  status: "completed",
+  action: { type, query: "q" },
+});
 
 describe("usage", () => {
   it.each([
     { name: "nothing", value: null, gives: null },
     { name: "zeros", value: { input_tokens: 0, output_tokens: 0 }, gives: null },
-    { name: "absurd numbers", value: { input_tokens: 1e300, output_tokens: Number.NaN }, gives: null },
+    {
+      name: "absurd numbers",
+      value: { input_tokens: 1e300, output_tokens: Number.NaN },
+      gives: null,
+    },
     {
       name: "output that only the total holds",
-      value: { input_tokens: 10, output_tokens: 5, total_tokens: 40, output_tokens_details: { reasoning_tokens: 25 } },
+      value: {
+        input_tokens: 10,
+        output_tokens: 5,
+        total_tokens: 40,
+        output_tokens_details: { reasoning_tokens: 25 },
+      },
       gives: { input_tokens: 10, output_tokens: 30, reasoning_tokens: 25, cached_tokens: 0 },
     },
     {
       name: "parts larger than the whole",
-      value: { input_tokens: 10, output_tokens: 5, input_tokens_details: { cached_tokens: 8, cache_write_tokens: 9 } },
-      gives: { input_tokens: 10, output_tokens: 5, reasoning_tokens: 0, cached_tokens: 8, cache_write_tokens: 2 },
+      value: {
+        input_tokens: 10,
+        output_tokens: 5,
+        input_tokens_details: { cached_tokens: 8, cache_write_tokens: 9 },
+      },
+      gives: {
+        input_tokens: 10,
+        output_tokens: 5,
+        reasoning_tokens: 0,
+        cached_tokens: 8,
+        cache_write_tokens: 2,
+      },
     },
   ])("of $name", ({ value, gives }) => expect(decodeUsage(value)).toEqual(gives));
 });
 
 describe("places to take the reply up", () => {
   const created = { type: "response.created", sequence_number: 0, response: { id: "resp_1" } };
-  const says = (delta: string, sequence_number: number) => ({ type: "response.output_text.delta", sequence_number, delta });
-  const point = (after: number, alone = false) => ({ type: "resume_point", point: { id: "resp_1", after }, alone });
+  const says = (delta: string, sequence_number: number) => ({
+    type: "response.output_text.delta",
+    sequence_number,
+    delta,
+  });
+  const point = (after: number, alone = false) => ({
+    type: "resume_point",
+    point: { id: "resp_1", after },
+    alone,
+  });
 
   it("are told before each text, for it and all before it, and once the reply has a name", () => {
-    const events = [created, { type: "response.in_progress", sequence_number: 1 }, says("a", 2), says("b", 3)];
+    const events = [
+      created,
+      { type: "response.in_progress", sequence_number: 1 },
+      says("a", 2),
+      says("b", 3),
+    ];
     expect(decode(events, { points: true }).events).toEqual([
       point(0, true),
       point(2),
@@ -253,13 +387,24 @@ describe("places to take the reply up", () => {
 
   it("are not told where nobody can go back to them, nor after the end", () => {
     expect(decode([created, says("a", 2)]).events).toEqual([{ type: "text", text: "a" }]);
-    const last = { ...completed([message("a")], { usage: { input_tokens: 1, output_tokens: 1 } }), sequence_number: 9 };
-    expect(decode([created, last], { points: true }).events.map(({ type }) => type)).toEqual(["resume_point", "usage"]);
+    const last = {
+      ...completed([message("a")], { usage: { input_tokens: 1, output_tokens: 1 } }),
+      sequence_number: 9,
+    };
+    expect(decode([created, last], { points: true }).events.map(({ type }) => type)).toEqual([
+      "resume_point",
+      "usage",
+    ]);
   });
 
   it("do not show again the end of what began before them", () => {
     const item = { type: "web_search_call", action: { type: "search", query: "q" } };
     const from = { id: "resp_1", after: 5 };
-    expect(decode([done(item, 1), done(call("a"), 2), completed([item, call("a")])], { points: true, from }).events).toEqual([]);
+    expect(
+      decode([done(item, 1), done(call("a"), 2), completed([item, call("a")])], {
+        points: true,
+        from,
+      }).events,
+    ).toEqual([]);
   });
 });

@@ -16,17 +16,24 @@ async function read(chunks: readonly Uint8Array[]) {
       controller.close();
     },
   });
-  const answer = async () => new Response(body, { headers: { "content-type": "text/event-stream" } });
+  const answer = async () =>
+    new Response(body, { headers: { "content-type": "text/event-stream" } });
   const endpoint = endpointAt("https://provider.test/v1", { fetch: answer });
   const events: ModelEvent[] = [];
-  for await (const event of createOpenAiResponses(endpoint).stream(REQUEST, new AbortController().signal)) events.push(event);
+  for await (const event of createOpenAiResponses(endpoint).stream(
+    REQUEST,
+    new AbortController().signal,
+  ))
+    events.push(event);
   return events;
 }
 
 /** JSON that looks like an event in places, since pure noise never gets past the first field. */
 const value = fc.jsonValue({ maxDepth: 1 });
-const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.oneof({ weight: 3, arbitrary }, { weight: 1, arbitrary: value });
-const record = (model: Record<string, fc.Arbitrary<unknown>>) => fc.record(model, { requiredKeys: [] });
+const maybe = <T>(arbitrary: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 3, arbitrary }, { weight: 1, arbitrary: value });
+const record = (model: Record<string, fc.Arbitrary<unknown>>) =>
+  fc.record(model, { requiredKeys: [] });
 const words = (...all: string[]) => fc.constantFrom(...all);
 const part = maybe(
   record({
@@ -37,7 +44,15 @@ const part = maybe(
 );
 const item = maybe(
   record({
-    type: words("message", "reasoning", "function_call", "web_search_call", "code_interpreter_call", "custom_tool_call", "new"),
+    type: words(
+      "message",
+      "reasoning",
+      "function_call",
+      "web_search_call",
+      "code_interpreter_call",
+      "custom_tool_call",
+      "new",
+    ),
     id: maybe(fc.string()),
     call_id: maybe(fc.string()),
     name: maybe(fc.string()),
@@ -45,14 +60,23 @@ const item = maybe(
     content: maybe(fc.array(part)),
     summary: maybe(fc.array(part)),
     encrypted_content: value,
-    action: maybe(record({ type: value, query: value, queries: value, url: value, sources: value })),
+    action: maybe(
+      record({ type: value, query: value, queries: value, url: value, sources: value }),
+    ),
     outputs: maybe(fc.array(part)),
     code: value,
     status: value,
   }),
 );
 const response = maybe(
-  record({ id: value, status: value, output: maybe(fc.array(item)), usage: value, error: value, incomplete_details: value }),
+  record({
+    id: value,
+    status: value,
+    output: maybe(fc.array(item)),
+    usage: value,
+    error: value,
+    incomplete_details: value,
+  }),
 );
 const event = maybe(
   record({
@@ -83,7 +107,9 @@ it("whatever a server sends, ids are unique, arguments are text, and the reply c
     fc.property(fc.array(event, { maxLength: 8 }), response, (events, last) => {
       const decoder = createDecoder({ takenIds: new Set(["a"]), secrets: [], points: true });
       // As it comes from the wire: JSON knows no -0.
-      const sent = [...events, { type: "response.completed", response: last }].map((one) => JSON.parse(JSON.stringify(one)));
+      const sent = [...events, { type: "response.completed", response: last }].map((one) =>
+        JSON.parse(JSON.stringify(one)),
+      );
       for (const one of sent) decoder.push(one);
       const stop = decoder.end();
       const items = stop.type === "stop" ? stop.items : [];
@@ -91,7 +117,11 @@ it("whatever a server sends, ids are unique, arguments are text, and the reply c
       expect(new Set(["a", ...calls.map(({ id }) => id)]).size).toBe(calls.length + 1);
       for (const one of calls) expect(one.arguments).not.toBe("");
       expect(JSON.parse(JSON.stringify(items))).toEqual(items);
-      toBody({ ...REQUEST, messages: [{ role: "assistant", items }] }, endpointAt("https://provider.test").host, false);
+      toBody(
+        { ...REQUEST, messages: [{ role: "assistant", items }] },
+        endpointAt("https://provider.test").host,
+        false,
+      );
     }),
     { numRuns: Math.ceil(countOf("decoder_inputs") / 3) },
   );
@@ -103,7 +133,12 @@ it("however the bytes are split, the reply is the same", async () => {
     fc.asyncProperty(fc.uniqueArray(fc.nat(bytes.length), { maxLength: 30 }), async (cuts) => {
       const edges = [0, ...cuts.sort((a, b) => a - b), bytes.length];
       const pieces = edges.slice(1).map((end, n) => bytes.subarray(edges[n], end));
-      expect((await read(pieces)).at(-1)).toEqual({ type: "stop", reason: "tool_calls", items: itemsOf(FULL), usage: USAGE });
+      expect((await read(pieces)).at(-1)).toEqual({
+        type: "stop",
+        reason: "tool_calls",
+        items: itemsOf(FULL),
+        usage: USAGE,
+      });
     }),
     { numRuns: Math.ceil(countOf("decoder_inputs") / 30) },
   );
@@ -113,21 +148,31 @@ it("whichever frames are lost, doubled or swapped, there is a whole reply or a P
   const frames = OPENAI_RESPONSES.encode(FULL);
   const encode = (text: string) => new TextEncoder().encode(text);
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.nat(frames.length - 1), { maxLength: frames.length + 3 }), async (order) => {
-      const mutated = order.map((n) => encode(frames[n] ?? ""));
-      const events = await read(mutated).catch((error: unknown) => error);
-      if (!order.includes(frames.length - 1)) expect(events).toBeInstanceOf(ProviderError);
-      else expect(Array.isArray(events) && events.at(-1)).toMatchObject({ type: "stop", items: itemsOf(FULL) });
-    }),
+    fc.asyncProperty(
+      fc.array(fc.nat(frames.length - 1), { maxLength: frames.length + 3 }),
+      async (order) => {
+        const mutated = order.map((n) => encode(frames[n] ?? ""));
+        const events = await read(mutated).catch((error: unknown) => error);
+        if (!order.includes(frames.length - 1)) expect(events).toBeInstanceOf(ProviderError);
+        else
+          expect(Array.isArray(events) && events.at(-1)).toMatchObject({
+            type: "stop",
+            items: itemsOf(FULL),
+          });
+      },
+    ),
     { numRuns: Math.ceil(countOf("decoder_inputs") / 10) },
   );
 });
 
 it("noise instead of a stream is a ProviderError, never anything else", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 60 }), { maxLength: 5 }), async (noise) => {
-      await expect(read(noise)).rejects.toBeInstanceOf(ProviderError);
-    }),
+    fc.asyncProperty(
+      fc.array(fc.uint8Array({ maxLength: 60 }), { maxLength: 5 }),
+      async (noise) => {
+        await expect(read(noise)).rejects.toBeInstanceOf(ProviderError);
+      },
+    ),
     { numRuns: Math.ceil(countOf("decoder_inputs") / 10) },
   );
 });

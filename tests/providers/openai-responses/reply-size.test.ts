@@ -8,12 +8,25 @@ const call = { type: "function_call", name: "vote", arguments: "" };
 it.each([
   { name: "text", event: { type: "response.output_text.delta", delta: PIECE } },
   { name: "reasoning", event: { type: "response.reasoning_text.delta", delta: PIECE } },
-  { name: "arguments", event: { type: "response.function_call_arguments.delta", output_index: 0, delta: PIECE } },
-  { name: "code", event: { type: "response.code_interpreter_call_code.delta", output_index: 9, delta: PIECE } },
-  { name: "empty calls", event: { type: "response.output_item.added", output_index: 1, item: call } },
+  {
+    name: "arguments",
+    event: { type: "response.function_call_arguments.delta", output_index: 0, delta: PIECE },
+  },
+  {
+    name: "code",
+    event: { type: "response.code_interpreter_call_code.delta", output_index: 9, delta: PIECE },
+  },
+  {
+    name: "empty calls",
+    event: { type: "response.output_item.added", output_index: 1, item: call },
+  },
   {
     name: "finished items",
-    event: { type: "response.output_item.done", output_index: 0, item: { ...call, arguments: PIECE } },
+    event: {
+      type: "response.output_item.done",
+      output_index: 0,
+      item: { ...call, arguments: PIECE },
+    },
   },
 ])("a reply of endless $name is refused before it fills the memory", ({ event }) => {
   const decoder = createDecoder({ takenIds: new Set(), secrets: [], points: false });
@@ -21,7 +34,9 @@ it.each([
   const endless = () => {
     for (let n = 0; n <= MAX_REPLY_CHARS / 2_048; n += 1) decoder.push(event);
   };
-  expect(endless).toThrow(expect.objectContaining({ failureClass: "transient", code: "bad_response" }));
+  expect(endless).toThrow(
+    expect.objectContaining({ failureClass: "transient", code: "bad_response" }),
+  );
 });
 
 it("pictures that code drew are not counted, since they are not kept", () => {

@@ -56,7 +56,12 @@ describe("the body", () => {
   });
 
   it.each([
-    { name: "sends no tool choice without tools", change: { toolChoice: "required" as const }, host: OPENAI, gives: undefined },
+    {
+      name: "sends no tool choice without tools",
+      change: { toolChoice: "required" as const },
+      host: OPENAI,
+      gives: undefined,
+    },
     {
       name: "forces a tool where the host can",
       change: { tools: [tool], toolChoice: "required" as const },
@@ -75,7 +80,12 @@ describe("the body", () => {
       host: OPENAI,
       gives: "auto",
     },
-    { name: "leaves the choice to the model", change: { tools: [tool] }, host: OPENAI, gives: "auto" },
+    {
+      name: "leaves the choice to the model",
+      change: { tools: [tool] },
+      host: OPENAI,
+      gives: "auto",
+    },
   ])("$name", ({ change, host, gives }) => {
     expect(body(change, host).tool_choice).toBe(gives);
   });
@@ -84,7 +94,11 @@ describe("the body", () => {
 describe("hosted tools", () => {
   it("stand after the functions, as the host calls them, with a limit on their uses and their results asked for", () => {
     expect(body({ tools: [tool], hostedTools: [search, code] })).toMatchObject({
-      tools: [{ name: "vote" }, { type: "web_search" }, { type: "code_interpreter", container: { type: "auto" } }],
+      tools: [
+        { name: "vote" },
+        { type: "web_search" },
+        { type: "code_interpreter", container: { type: "auto" } },
+      ],
       max_tool_calls: 5,
       include: ["web_search_call.action.sources", "code_interpreter_call.outputs"],
     });
@@ -110,9 +124,21 @@ describe("hosted tools", () => {
 describe("encrypted reasoning", () => {
   it.each([
     { name: "a model that thinks", model: "gpt-5-mini", host: OPENAI, params: {}, asked: true },
-    { name: "an older one that thinks", model: "o3-2025-04-16", host: OPENAI, params: {}, asked: true },
+    {
+      name: "an older one that thinks",
+      model: "o3-2025-04-16",
+      host: OPENAI,
+      params: {},
+      asked: true,
+    },
     { name: "a model not known yet", model: "gpt-6-astra", host: OPENAI, params: {}, asked: true },
-    { name: "a deployment named after its model", model: "gpt-5", host: AZURE, params: {}, asked: true },
+    {
+      name: "a deployment named after its model",
+      model: "gpt-5",
+      host: AZURE,
+      params: {},
+      asked: true,
+    },
     {
       name: "a deployment that is told how hard to think",
       model: "our-deployment",
@@ -121,13 +147,45 @@ describe("encrypted reasoning", () => {
       asked: true,
     },
     { name: "another vendor's that thinks", model: "grok-4", host: XAI, params: {}, asked: true },
-    { name: "a model that does not think", model: "gpt-4o", host: OPENAI, params: {}, asked: false },
-    { name: "a chat model of a family that thinks", model: "gpt-5-chat-latest", host: OPENAI, params: {}, asked: false },
-    { name: "a deployment of any name", model: "our-deployment", host: AZURE, params: {}, asked: false },
-    { name: "one that says it does not think", model: "grok-4-fast-non-reasoning", host: XAI, params: {}, asked: false },
-    { name: "an unknown host", model: "gpt-5", host: OTHER, params: { reasoning_effort: "low" }, asked: false },
+    {
+      name: "a model that does not think",
+      model: "gpt-4o",
+      host: OPENAI,
+      params: {},
+      asked: false,
+    },
+    {
+      name: "a chat model of a family that thinks",
+      model: "gpt-5-chat-latest",
+      host: OPENAI,
+      params: {},
+      asked: false,
+    },
+    {
+      name: "a deployment of any name",
+      model: "our-deployment",
+      host: AZURE,
+      params: {},
+      asked: false,
+    },
+    {
+      name: "one that says it does not think",
+      model: "grok-4-fast-non-reasoning",
+      host: XAI,
+      params: {},
+      asked: false,
+    },
+    {
+      name: "an unknown host",
+      model: "gpt-5",
+      host: OTHER,
+      params: { reasoning_effort: "low" },
+      asked: false,
+    },
   ])("is asked of $name: $asked", ({ model, host, params, asked }) => {
-    expect(body({ model, params }, host).include).toEqual(asked ? ["reasoning.encrypted_content"] : undefined);
+    expect(body({ model, params }, host).include).toEqual(
+      asked ? ["reasoning.encrypted_content"] : undefined,
+    );
   });
 });
 
@@ -140,8 +198,16 @@ describe("parameters", () => {
   });
 
   it.each([
-    { name: "reasoning_effort", params: { reasoning_effort: "low" }, gives: { reasoning: { effort: "low" } } },
-    { name: "model_reasoning_effort", params: { model_reasoning_effort: "high" }, gives: { reasoning: { effort: "high" } } },
+    {
+      name: "reasoning_effort",
+      params: { reasoning_effort: "low" },
+      gives: { reasoning: { effort: "low" } },
+    },
+    {
+      name: "model_reasoning_effort",
+      params: { model_reasoning_effort: "high" },
+      gives: { reasoning: { effort: "high" } },
+    },
     { name: "verbosity", params: { verbosity: "low" }, gives: { text: { verbosity: "low" } } },
     {
       name: "long and short names together, where the long one counts",
@@ -156,7 +222,8 @@ describe("parameters", () => {
   ])("says $name as the API wants it", ({ params, gives }) => {
     const sent = body({ params });
     expect(sent).toMatchObject(gives);
-    for (const name of ["reasoning_effort", "model_reasoning_effort", "verbosity"]) expect(sent).not.toHaveProperty(name);
+    for (const name of ["reasoning_effort", "model_reasoning_effort", "verbosity"])
+      expect(sent).not.toHaveProperty(name);
   });
 
   it("asks for no summary of the reasoning, and for no parallel calls, unless the config does", () => {
@@ -167,7 +234,9 @@ describe("parameters", () => {
   });
 
   it("change nothing that is the service's own", () => {
-    const hostile = Object.fromEntries([...PARAMS.reserved, ...PARAMS.outputCaps].map((name) => [name, "x"]));
+    const hostile = Object.fromEntries(
+      [...PARAMS.reserved, ...PARAMS.outputCaps].map((name) => [name, "x"]),
+    );
     const plain = body({ tools: [tool] });
     expect(body({ tools: [tool], params: hostile })).toEqual(plain);
     expect(body({ tools: [tool], params: { extra_body: hostile } })).toEqual(plain);
@@ -190,48 +259,93 @@ describe("the conversation", () => {
   const thought = { id: "rs_1", summary: [], encrypted_content: "gAAAA" };
 
   it("goes back item by item, in its order and under the provider's names", () => {
-    const hosted = { type: "web_search_call", id: "ws_1", status: "completed", action: { type: "search", query: "q" } };
+    const hosted = {
+      type: "web_search_call",
+      id: "ws_1",
+      status: "completed",
+      action: { type: "search", query: "q" },
+    };
     const messages: Message[] = [
       { role: "user", text: "hi" },
       reply(
         { type: "reasoning", text: "", opaque: thought },
         { type: "hosted", name: "web_search", opaque: hosted },
         { type: "text", text: "Let me see.", opaque: { phase: "commentary" } },
-        { type: "tool_call", id: "call_1", name: "read", arguments: '{"path":"a"}', opaque: { id: "fc_1" } },
+        {
+          type: "tool_call",
+          id: "call_1",
+          name: "read",
+          arguments: '{"path":"a"}',
+          opaque: { id: "fc_1" },
+        },
       ),
       { role: "tool", toolCallId: "call_1", name: "read", text: "text of a", isError: false },
     ];
     expect(input(messages).slice(1)).toEqual([
       { type: "reasoning", ...thought },
       hosted,
-      { type: "message", role: "assistant", content: [{ type: "output_text", text: "Let me see." }], phase: "commentary" },
-      { type: "function_call", id: "fc_1", call_id: "call_1", name: "read", arguments: '{"path":"a"}' },
+      {
+        type: "message",
+        role: "assistant",
+        content: [{ type: "output_text", text: "Let me see." }],
+        phase: "commentary",
+      },
+      {
+        type: "function_call",
+        id: "fc_1",
+        call_id: "call_1",
+        name: "read",
+        arguments: '{"path":"a"}',
+      },
       { type: "function_call_output", call_id: "call_1", output: "text of a" },
     ]);
   });
 
   it.each([
-    { name: "reasoning that the provider did not keep", items: [{ type: "reasoning" as const, text: "hm" }] },
-    { name: "reasoning that nothing follows", items: [{ type: "reasoning" as const, text: "hm", opaque: thought }] },
+    {
+      name: "reasoning that the provider did not keep",
+      items: [{ type: "reasoning" as const, text: "hm" }],
+    },
+    {
+      name: "reasoning that nothing follows",
+      items: [{ type: "reasoning" as const, text: "hm", opaque: thought }],
+    },
     { name: "an empty text", items: [{ type: "text" as const, text: "" }] },
   ])("leaves out $name", ({ items }) => {
     expect(input([reply(...items), { role: "user", text: "go on" }])).toHaveLength(1);
   });
 
   it("sends no call back by a name that no tool could have", () => {
-    const [sent] = input([reply({ type: "tool_call", id: "a", name: "multi_tool_use.parallel", arguments: "{}" })]);
+    const [sent] = input([
+      reply({ type: "tool_call", id: "a", name: "multi_tool_use.parallel", arguments: "{}" }),
+    ]);
     expect(sent.name).toBe("multi_tool_use_parallel");
   });
 
   it("sends broken arguments back empty", () => {
-    expect(input([reply({ type: "tool_call", id: "a", name: "vote", arguments: '{"agent' })])[0].arguments).toBe("{}");
+    expect(
+      input([reply({ type: "tool_call", id: "a", name: "vote", arguments: '{"agent' })])[0]
+        .arguments,
+    ).toBe("{}");
   });
 
   it.each([
-    { name: "says that a tool failed", text: "no such file", isError: true, gives: "Error: no such file" },
-    { name: "does not say it twice", text: "Error: no such file", isError: true, gives: "Error: no such file" },
+    {
+      name: "says that a tool failed",
+      text: "no such file",
+      isError: true,
+      gives: "Error: no such file",
+    },
+    {
+      name: "does not say it twice",
+      text: "Error: no such file",
+      isError: true,
+      gives: "Error: no such file",
+    },
     { name: "leaves a result alone", text: "fine", isError: false, gives: "fine" },
   ])("$name", ({ text, isError, gives }) => {
-    expect(input([{ role: "tool", toolCallId: "a", name: "read", text, isError }])[0].output).toBe(gives);
+    expect(input([{ role: "tool", toolCallId: "a", name: "read", text, isError }])[0].output).toBe(
+      gives,
+    );
   });
 });

@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Format } from "../../../simulated/providers/dialect";
 import type { Reply } from "../../../simulated/providers/reply";
-import { type SimulatedProviders, startSimulatedProviders } from "../../../simulated/providers/server";
+import {
+  type SimulatedProviders,
+  startSimulatedProviders,
+} from "../../../simulated/providers/server";
 import type { Situation } from "../../../simulated/providers/situation";
 import { hostById } from "../../../src/providers/hosts";
 import type { Message, ModelEvent, ModelRequest } from "../../../src/providers/provider";
@@ -12,7 +15,11 @@ import { endpointAt } from "../../fakes/endpoint";
  * Whole rounds of our adapters at providers that remember what they gave: whatever an adapter loses, changes or doubles between
  * two calls of a round is refused, in any format.
  */
-const READ = { name: "read", description: "Reads.", parameters: { type: "object", properties: { path: { type: "string" } } } };
+const READ = {
+  name: "read",
+  description: "Reads.",
+  parameters: { type: "object", properties: { path: { type: "string" } } },
+};
 const SEARCHED = {
   hosted: [
     { name: "web_search" as const, input: "boiling point of water", output: "found" },
@@ -64,7 +71,14 @@ beforeEach(async () => {
 });
 afterEach(() => providers.close());
 
-type Row = { format: Format; host: string; model: string; params?: Record<string, unknown>; hosted?: boolean; thinks: boolean };
+type Row = {
+  format: Format;
+  host: string;
+  model: string;
+  params?: Record<string, unknown>;
+  hosted?: boolean;
+  thinks: boolean;
+};
 
 const ROWS: readonly Row[] = [
   { format: "openai-chat", host: "custom", model: "gpt-4.1", thinks: true },
@@ -77,7 +91,13 @@ const ROWS: readonly Row[] = [
     thinks: true,
   },
   { format: "openai-responses", host: "openai", model: "gpt-4.1", thinks: false },
-  { format: "anthropic", host: "anthropic", model: "claude-sonnet-5-5", hosted: true, thinks: true },
+  {
+    format: "anthropic",
+    host: "anthropic",
+    model: "claude-sonnet-5-5",
+    hosted: true,
+    thinks: true,
+  },
   {
     format: "anthropic",
     host: "anthropic",
@@ -91,7 +111,9 @@ const ROWS: readonly Row[] = [
 ];
 
 function requestOf({ model, params = {}, hosted = false }: Row, messages: Message[]): ModelRequest {
-  const hostedTools = hosted ? (["web_search", "code_execution"] as const).map((name) => ({ name, maxUses: 3 })) : [];
+  const hostedTools = hosted
+    ? (["web_search", "code_execution"] as const).map((name) => ({ name, maxUses: 3 }))
+    : [];
   const rest = { system: "Be brief.", tools: [READ], maxOutputTokens: 8_000, continues: true };
   return { model, params, messages, hostedTools, toolChoice: "auto", ...rest };
 }
@@ -100,7 +122,15 @@ function requestOf({ model, params = {}, hosted = false }: Row, messages: Messag
 function answerTo(items: Extract<Message, { role: "assistant" }>["items"]): Message[] {
   const results = items.flatMap((item): Message[] =>
     item.type === "tool_call"
-      ? [{ role: "tool", toolCallId: item.id, name: item.name, text: `read\n${item.id}`, isError: false }]
+      ? [
+          {
+            role: "tool",
+            toolCallId: item.id,
+            name: item.name,
+            text: `read\n${item.id}`,
+            isError: false,
+          },
+        ]
       : [],
   );
   return results.length > 0 ? results : [{ role: "user", text: "Go on." }];
@@ -108,20 +138,32 @@ function answerTo(items: Extract<Message, { role: "assistant" }>["items"]): Mess
 
 describe.each(ROWS)("$format with $model", (row) => {
   it("goes through a round without losing anything the provider gave", async () => {
-    const provider = createProvider(row.format, endpointAt(providers.baseUrls[row.format], { host: hostById(row.host) }));
+    const provider = createProvider(
+      row.format,
+      endpointAt(providers.baseUrls[row.format], { host: hostById(row.host) }),
+    );
     const messages: Message[] = [{ role: "user", text: "When does water boil?" }];
     const heard: ModelEvent[][] = [];
     for (const _ of SCRIPT) {
-      const events = await Array.fromAsync(provider.stream(requestOf(row, messages), AbortSignal.timeout(5_000)));
+      const events = await Array.fromAsync(
+        provider.stream(requestOf(row, messages), AbortSignal.timeout(5_000)),
+      );
       heard.push(events);
       const stop = events.at(-1);
       if (stop?.type !== "stop") throw new Error("the reply has no end");
       // What lies between two calls lies in a database.
-      messages.push(...JSON.parse(JSON.stringify([{ role: "assistant", items: stop.items }, ...answerTo(stop.items)])));
+      messages.push(
+        ...JSON.parse(
+          JSON.stringify([{ role: "assistant", items: stop.items }, ...answerTo(stop.items)]),
+        ),
+      );
     }
     expect(providers.requests().map(({ refusal }) => refusal)).toEqual(SCRIPT.map(() => null));
     expect(situations.map(({ callIndex }) => callIndex).slice(0, 4)).toEqual([0, 1, 2, 3]);
-    expect(situations[1]?.toolResults.map(({ text }) => text.startsWith("read\n"))).toEqual([true, true]);
+    expect(situations[1]?.toolResults.map(({ text }) => text.startsWith("read\n"))).toEqual([
+      true,
+      true,
+    ]);
     const textOf = (events: ModelEvent[], type: "text" | "reasoning") =>
       events.map((event) => (event.type === type && "text" in event ? event.text : "")).join("");
     expect(heard.map((events) => textOf(events, "text"))).toEqual([
@@ -145,7 +187,10 @@ describe.each(ROWS)("$format with $model", (row) => {
       "stop",
     ]);
     const searched = row.hosted
-      ? { hosted: [{ name: "web_search" }, { name: "code_execution" }], citations: [{ url: "https://example.com/water" }] }
+      ? {
+          hosted: [{ name: "web_search" }, { name: "code_execution" }],
+          citations: [{ url: "https://example.com/water" }],
+        }
       : {};
     expect(stops[3]).toMatchObject(searched);
   });

@@ -36,7 +36,9 @@ export type Options = { providers: SimulatedProviders; tools?: string[]; searche
 
 const PARAMETERS = { type: "object", properties: { content: { type: "string" } } } as const;
 
-export const CLIENTS: Readonly<Record<Exclude<Format, "openai-chat">, (options: Options) => Client>> = {
+export const CLIENTS: Readonly<
+  Record<Exclude<Format, "openai-chat">, (options: Options) => Client>
+> = {
   "openai-responses": responsesClient,
   anthropic: anthropicClient,
   gemini: geminiClient,
@@ -54,7 +56,11 @@ const nothingHeard = (): Heard => ({
 });
 
 function responsesClient({ providers, tools = [], searches = false }: Options): Client {
-  const client = new OpenAI({ apiKey: "any", baseURL: providers.baseUrls["openai-responses"], maxRetries: 0 });
+  const client = new OpenAI({
+    apiKey: "any",
+    baseURL: providers.baseUrls["openai-responses"],
+    maxRetries: 0,
+  });
   let input: OpenAI.Responses.ResponseInput = [{ role: "user", content: "Hi!" }];
   let last: Heard = nothingHeard();
   const self: Client = {
@@ -66,7 +72,12 @@ function responsesClient({ providers, tools = [], searches = false }: Options): 
         input.push({ type: "function_call_output", call_id, output: "done" });
     },
     async ask() {
-      const functions = tools.map((name) => ({ type: "function" as const, name, parameters: PARAMETERS, strict: false }));
+      const functions = tools.map((name) => ({
+        type: "function" as const,
+        name,
+        parameters: PARAMETERS,
+        strict: false,
+      }));
       const stream = await client.responses.create({
         model: "gpt-5",
         input,
@@ -78,7 +89,10 @@ function responsesClient({ providers, tools = [], searches = false }: Options): 
         tools: [
           ...functions,
           ...(searches
-            ? [{ type: "web_search" as const }, { type: "code_interpreter" as const, container: { type: "auto" as const } }]
+            ? [
+                { type: "web_search" as const },
+                { type: "code_interpreter" as const, container: { type: "auto" as const } },
+              ]
             : []),
         ],
         ...self.extra,
@@ -86,18 +100,24 @@ function responsesClient({ providers, tools = [], searches = false }: Options): 
       const heard = nothingHeard();
       let number = 0;
       for await (const event of stream) {
-        if (event.sequence_number !== number++) throw new Error(`event ${number} has number ${event.sequence_number}`);
+        if (event.sequence_number !== number++)
+          throw new Error(`event ${number} has number ${event.sequence_number}`);
         if (event.type === "response.output_text.delta")
           [heard.text, heard.pieces] = [heard.text + event.delta, heard.pieces + 1];
         if (event.type === "response.reasoning_summary_text.delta") heard.reasoning += event.delta;
-        if (event.type === "response.output_text.annotation.added") heard.sources.push(JSON.stringify(event.annotation));
+        if (event.type === "response.output_text.annotation.added")
+          heard.sources.push(JSON.stringify(event.annotation));
         if (event.type !== "response.completed" && event.type !== "response.incomplete") continue;
         const { output, status, usage, incomplete_details } = event.response;
         heard.finish = incomplete_details?.reason ?? String(status);
         heard.usage = usage;
-        heard.hosted = output.map(({ type }) => type).filter((type) => /web_search|code_interpreter/.test(type));
+        heard.hosted = output
+          .map(({ type }) => type)
+          .filter((type) => /web_search|code_interpreter/.test(type));
         heard.calls = output.flatMap((item) =>
-          item.type === "function_call" ? [{ id: item.call_id, name: item.name, arguments: JSON.parse(item.arguments) }] : [],
+          item.type === "function_call"
+            ? [{ id: item.call_id, name: item.name, arguments: JSON.parse(item.arguments) }]
+            : [],
         );
         input.push(...(output as OpenAI.Responses.ResponseInput));
       }
@@ -109,7 +129,11 @@ function responsesClient({ providers, tools = [], searches = false }: Options): 
 }
 
 function anthropicClient({ providers, tools = [], searches = false }: Options): Client {
-  const client = new Anthropic({ apiKey: "any", baseURL: providers.baseUrls.anthropic, maxRetries: 0 });
+  const client = new Anthropic({
+    apiKey: "any",
+    baseURL: providers.baseUrls.anthropic,
+    maxRetries: 0,
+  });
   let messages: Anthropic.MessageParam[] = [{ role: "user", content: "Hi!" }];
   let last = nothingHeard();
   const self: Client = {
@@ -121,7 +145,13 @@ function anthropicClient({ providers, tools = [], searches = false }: Options): 
       messages.push({
         role: "user",
         content:
-          ids.length > 0 ? ids.map((tool_use_id) => ({ type: "tool_result" as const, tool_use_id, content: "done" })) : "Well?",
+          ids.length > 0
+            ? ids.map((tool_use_id) => ({
+                type: "tool_result" as const,
+                tool_use_id,
+                content: "done",
+              }))
+            : "Well?",
       });
     },
     async ask() {
@@ -144,19 +174,29 @@ function anthropicClient({ providers, tools = [], searches = false }: Options): 
         ...self.extra,
       });
       const heard = nothingHeard();
-      stream.on("text", (delta) => ([heard.text, heard.pieces] = [heard.text + delta, heard.pieces + 1]));
+      stream.on(
+        "text",
+        (delta) => ([heard.text, heard.pieces] = [heard.text + delta, heard.pieces + 1]),
+      );
       stream.on("thinking", (delta) => (heard.reasoning += delta));
       const message = await stream.finalMessage();
       heard.finish = String(message.stop_reason);
       heard.usage = message.usage;
-      heard.hosted = message.content.map(({ type }) => type).filter((type) => /server_tool|_tool_result/.test(type));
+      heard.hosted = message.content
+        .map(({ type }) => type)
+        .filter((type) => /server_tool|_tool_result/.test(type));
       heard.calls = message.content.flatMap((block) =>
-        block.type === "tool_use" ? [{ id: block.id, name: block.name, arguments: block.input }] : [],
+        block.type === "tool_use"
+          ? [{ id: block.id, name: block.name, arguments: block.input }]
+          : [],
       );
       heard.sources = message.content.flatMap((block) =>
         block.type === "text" ? (block.citations ?? []).map((one) => JSON.stringify(one)) : [],
       );
-      messages.push({ role: "assistant", content: message.content as Anthropic.ContentBlockParam[] });
+      messages.push({
+        role: "assistant",
+        content: message.content as Anthropic.ContentBlockParam[],
+      });
       last = heard;
       return heard;
     },
@@ -165,7 +205,11 @@ function anthropicClient({ providers, tools = [], searches = false }: Options): 
 }
 
 function geminiClient({ providers, tools = [], searches = false }: Options): Client {
-  const client = new GoogleGenAI({ apiKey: "any", apiVersion: "v1beta", httpOptions: { baseUrl: providers.baseUrls.gemini } });
+  const client = new GoogleGenAI({
+    apiKey: "any",
+    apiVersion: "v1beta",
+    httpOptions: { baseUrl: providers.baseUrls.gemini },
+  });
   let contents: Content[] = [{ role: "user", parts: [{ text: "Hi!" }] }];
   let last = nothingHeard();
   const self: Client = {
@@ -175,11 +219,16 @@ function geminiClient({ providers, tools = [], searches = false }: Options): Cli
     results(change = (ids) => ids) {
       const nameOf = (id: string) => last.calls.find((call) => call.id === id)?.name ?? "unknown";
       const ids = change(last.calls.map(({ id }) => id));
-      const parts = ids.map((id) => ({ functionResponse: { id, name: nameOf(id), response: { output: "done" } } }));
+      const parts = ids.map((id) => ({
+        functionResponse: { id, name: nameOf(id), response: { output: "done" } },
+      }));
       contents.push({ role: "user", parts: parts.length > 0 ? parts : [{ text: "Well?" }] });
     },
     async ask() {
-      const functionDeclarations = tools.map((name) => ({ name, parametersJsonSchema: PARAMETERS }));
+      const functionDeclarations = tools.map((name) => ({
+        name,
+        parametersJsonSchema: PARAMETERS,
+      }));
       const stream = await client.models.generateContentStream({
         model: "gemini-3-pro-preview",
         contents,
@@ -201,7 +250,8 @@ function geminiClient({ providers, tools = [], searches = false }: Options): Cli
         for (const part of candidate?.content?.parts ?? []) {
           parts.push(part);
           if (part.thought) heard.reasoning += part.text ?? "";
-          else if (part.text) [heard.text, heard.pieces] = [heard.text + part.text, heard.pieces + 1];
+          else if (part.text)
+            [heard.text, heard.pieces] = [heard.text + part.text, heard.pieces + 1];
           if (part.functionCall)
             heard.calls.push({
               id: part.functionCall.id ?? "",
@@ -209,12 +259,18 @@ function geminiClient({ providers, tools = [], searches = false }: Options): Cli
               arguments: part.functionCall.args,
             });
           heard.hosted.push(
-            ...Object.keys(part).filter((key) => /^(tool(Call|Response)|executableCode|codeExecutionResult)$/.test(key)),
+            ...Object.keys(part).filter((key) =>
+              /^(tool(Call|Response)|executableCode|codeExecutionResult)$/.test(key),
+            ),
           );
         }
         heard.finish = candidate?.finishReason ?? heard.finish;
         heard.usage = chunk.usageMetadata ?? heard.usage;
-        heard.sources.push(...(candidate?.groundingMetadata?.groundingChunks ?? []).map((one) => JSON.stringify(one)));
+        heard.sources.push(
+          ...(candidate?.groundingMetadata?.groundingChunks ?? []).map((one) =>
+            JSON.stringify(one),
+          ),
+        );
       }
       contents.push({ role: "model", parts });
       last = heard;

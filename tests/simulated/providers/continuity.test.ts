@@ -18,16 +18,32 @@ describe("what a provider finds wrong with its own turn", () => {
       turn: GIVEN.with(3, callItem("call_2", "read", "{}")),
       wrong: null,
     },
-    { name: "lost reasoning", turn: GIVEN.slice(1), wrong: { kind: "missing", item: sealed("seal") } },
-    { name: "another seal", turn: GIVEN.with(0, sealed("other")), wrong: { kind: "changed", item: sealed("seal") } },
-    { name: "another text", turn: GIVEN.with(1, text("Let me see.")), wrong: { kind: "changed", item: text("Let me look.") } },
+    {
+      name: "lost reasoning",
+      turn: GIVEN.slice(1),
+      wrong: { kind: "missing", item: sealed("seal") },
+    },
+    {
+      name: "another seal",
+      turn: GIVEN.with(0, sealed("other")),
+      wrong: { kind: "changed", item: sealed("seal") },
+    },
+    {
+      name: "another text",
+      turn: GIVEN.with(1, text("Let me see.")),
+      wrong: { kind: "changed", item: text("Let me look.") },
+    },
     {
       name: "other arguments",
       turn: GIVEN.with(2, callItem("call_1", "read", '{"path":"b"}')),
       wrong: { kind: "changed", item: read },
     },
     { name: "a call lost", turn: GIVEN.slice(0, 3), wrong: { kind: "missing", item: cut } },
-    { name: "a call more", turn: [...GIVEN, callItem("call_9", "read", "{}")], wrong: { kind: "added", item: { id: "call_9" } } },
+    {
+      name: "a call more",
+      turn: [...GIVEN, callItem("call_9", "read", "{}")],
+      wrong: { kind: "added", item: { id: "call_9" } },
+    },
     {
       name: "another order",
       turn: [text("Let me look."), sealed("seal"), read, cut],
@@ -61,10 +77,30 @@ describe("what a provider finds wrong with its own turn", () => {
 
 describe("results of calls", () => {
   it.each([
-    { name: "one for each are right, in any order", calls: ["a", "b"], results: ["b", "a"], problem: null },
-    { name: "must not be missing", calls: ["a", "b"], results: ["a"], problem: { kind: "missing", id: "b" } },
-    { name: "must not be doubled", calls: ["a"], results: ["a", "a"], problem: { kind: "doubled", id: "a" } },
-    { name: "of two calls with one id may both have it", calls: ["a", "a"], results: ["a", "a"], problem: null },
+    {
+      name: "one for each are right, in any order",
+      calls: ["a", "b"],
+      results: ["b", "a"],
+      problem: null,
+    },
+    {
+      name: "must not be missing",
+      calls: ["a", "b"],
+      results: ["a"],
+      problem: { kind: "missing", id: "b" },
+    },
+    {
+      name: "must not be doubled",
+      calls: ["a"],
+      results: ["a", "a"],
+      problem: { kind: "doubled", id: "a" },
+    },
+    {
+      name: "of two calls with one id may both have it",
+      calls: ["a", "a"],
+      results: ["a", "a"],
+      problem: null,
+    },
     { name: "must be asked for", calls: [], results: ["a"], problem: { kind: "unasked", id: "a" } },
   ])("$name", ({ calls, results, problem }) => {
     expect(resultProblem(calls, results)).toEqual(problem);

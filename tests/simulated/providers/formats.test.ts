@@ -1,6 +1,9 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { Reply } from "../../../simulated/providers/reply";
-import { type SimulatedProviders, startSimulatedProviders } from "../../../simulated/providers/server";
+import {
+  type SimulatedProviders,
+  startSimulatedProviders,
+} from "../../../simulated/providers/server";
 import type { Situation } from "../../../simulated/providers/situation";
 import { type Client, CLIENTS, type Options } from "./clients";
 
@@ -18,7 +21,11 @@ const FORMATS = ["openai-responses", "anthropic", "gemini"] as const;
 type Tested = (typeof FORMATS)[number];
 
 /** A client whose n-th request gets the n-th reply. */
-async function client(format: Tested, replies: readonly Reply[], options: Omit<Options, "providers"> = {}): Promise<Client> {
+async function client(
+  format: Tested,
+  replies: readonly Reply[],
+  options: Omit<Options, "providers"> = {},
+): Promise<Client> {
   let asked = 0;
   const script = (situation: Situation): Reply => {
     situations.push(situation);
@@ -49,7 +56,12 @@ describe.each(FORMATS)("%s", (format) => {
       ["read", { content: "two" }],
     ]);
     expect(new Set(heard.calls.map(({ id }) => id)).size).toBe(2);
-    expect(situations[0]).toMatchObject({ question: "Hi!", offers: ["read"], callIndex: 0, forced: false });
+    expect(situations[0]).toMatchObject({
+      question: "Hi!",
+      offers: ["read"],
+      callIndex: 0,
+      forced: false,
+    });
     expect(situations[0]?.asked).toMatchObject({
       system: "Be brief.",
       tools: [{ name: "read", parameters: { type: "object" } }],
@@ -57,7 +69,9 @@ describe.each(FORMATS)("%s", (format) => {
   });
 
   it("takes back what it gave, with the results of its calls", async () => {
-    const asking = await client(format, [calling, { text: "So it is." }, { text: "Still." }], { tools: ["read"] });
+    const asking = await client(format, [calling, { text: "So it is." }, { text: "Still." }], {
+      tools: ["read"],
+    });
     await asking.ask();
     asking.results();
     expect((await asking.ask()).text).toBe("So it is.");
@@ -69,8 +83,16 @@ describe.each(FORMATS)("%s", (format) => {
   });
 
   it.each<{ name: string; change: (asking: Client) => void; says: RegExp }>([
-    { name: "without one result", change: (asking) => asking.results((ids) => ids.slice(1)), says: /tool|function/ },
-    { name: "without any result", change: (asking) => asking.results(() => []), says: /tool|function/ },
+    {
+      name: "without one result",
+      change: (asking) => asking.results((ids) => ids.slice(1)),
+      says: /tool|function/,
+    },
+    {
+      name: "without any result",
+      change: (asking) => asking.results(() => []),
+      says: /tool|function/,
+    },
     {
       name: "with a result twice",
       change: (asking) => asking.results((ids) => [...ids, ...ids.slice(0, 1)]),
@@ -80,7 +102,9 @@ describe.each(FORMATS)("%s", (format) => {
       name: "with another call id",
       change: (asking) => {
         asking.results();
-        asking.tamper((json) => json.replace(/(call_|toolu_)\w+|(?<="id":")\w{24}(?=")/, "made_up"));
+        asking.tamper((json) =>
+          json.replace(/(call_|toolu_)\w+|(?<="id":")\w{24}(?=")/, "made_up"),
+        );
       },
       says: /tool|function/,
     },
@@ -88,7 +112,12 @@ describe.each(FORMATS)("%s", (format) => {
       name: "with another signature",
       change: (asking) => {
         asking.results();
-        asking.tamper((json) => json.replace(/"(signature|thoughtSignature|encrypted_content)":"[^"]*"/, '"$1":"bWFkZSB1cA=="'));
+        asking.tamper((json) =>
+          json.replace(
+            /"(signature|thoughtSignature|encrypted_content)":"[^"]*"/,
+            '"$1":"bWFkZSB1cA=="',
+          ),
+        );
       },
       says: /signature|encrypted|reasoning/,
     },
@@ -97,7 +126,10 @@ describe.each(FORMATS)("%s", (format) => {
       change: (asking) => {
         asking.results();
         asking.tamper((json) =>
-          json.replace(/\{"type":"reasoning".*?\]?\},(?=\{)|\{"type":"thinking".*?\},(?=\{)|,"thoughtSignature":"[^"]*"/, ""),
+          json.replace(
+            /\{"type":"reasoning".*?\]?\},(?=\{)|\{"type":"thinking".*?\},(?=\{)|,"thoughtSignature":"[^"]*"/,
+            "",
+          ),
         );
       },
       says: /reasoning|thinking|signature/,
@@ -124,7 +156,9 @@ describe.each(FORMATS)("%s", (format) => {
     await asking.ask();
     asking.say("Sure?");
     asking.tamper((json) =>
-      json.replaceAll(/"(signature|thoughtSignature|encrypted_content)":"[^"]*"/g, '"$1":"x"').replace("Yes.", "No."),
+      json
+        .replaceAll(/"(signature|thoughtSignature|encrypted_content)":"[^"]*"/g, '"$1":"x"')
+        .replace("Yes.", "No."),
     );
     await expect(asking.ask()).rejects.toMatchObject({ status: 400 });
     expect(refusals()).toHaveLength(1);
@@ -146,7 +180,10 @@ describe.each(FORMATS)("%s", (format) => {
       text: "It boils at 100 °C.",
       citations: [{ url: "https://example.com/water", title: "Water", text: "100 °C" }],
     };
-    const asking = await client(format, [reply, { text: "Yes." }], { tools: ["read"], searches: true });
+    const asking = await client(format, [reply, { text: "Yes." }], {
+      tools: ["read"],
+      searches: true,
+    });
     const heard = await asking.ask();
     expect(heard.text).toBe("It boils at 100 °C.");
     expect(heard.hosted.length).toBeGreaterThanOrEqual(2);
@@ -159,13 +196,17 @@ describe.each(FORMATS)("%s", (format) => {
   it("runs no tool that is not offered", async () => {
     const hosted = [{ name: "web_search" as const, input: "boiling point", output: "found" }];
     const heard = await (
-      await client(format, [{ hosted, text: "100 °C.", citations: [{ url: "https://example.com/", title: "W" }] }])
+      await client(format, [
+        { hosted, text: "100 °C.", citations: [{ url: "https://example.com/", title: "W" }] },
+      ])
     ).ask();
     expect(heard).toMatchObject({ text: "100 °C.", hosted: [], sources: [] });
   });
 
   it("fails in its own words, and says when to come back", async () => {
-    const asking = await client(format, [{ fail: { status: 429, message: "Too fast.", retryAfter: 7 } }]);
+    const asking = await client(format, [
+      { fail: { status: 429, message: "Too fast.", retryAfter: 7 } },
+    ]);
     const failure: unknown = await asking.ask().catch((error: unknown) => error);
     expect(failure).toMatchObject({ status: 429, message: expect.stringContaining("Too fast.") });
     expect(refusals()).toEqual([]);
@@ -173,7 +214,13 @@ describe.each(FORMATS)("%s", (format) => {
 });
 
 describe("what only one format says", () => {
-  const usage = { inputTokens: 100, outputTokens: 30, cachedTokens: 64, cacheWriteTokens: 10, reasoningTokens: 7 };
+  const usage = {
+    inputTokens: 100,
+    outputTokens: 30,
+    cachedTokens: 64,
+    cacheWriteTokens: 10,
+    reasoningTokens: 7,
+  };
 
   it.each<{ format: Tested; want: object }>([
     {
@@ -231,7 +278,10 @@ describe("what only one format says", () => {
 
   it.each<{ format: Tested; extra: Record<string, unknown> }>([
     { format: "openai-responses", extra: { tool_choice: "required" } },
-    { format: "anthropic", extra: { tool_choice: { type: "any" }, thinking: { type: "disabled" } } },
+    {
+      format: "anthropic",
+      extra: { tool_choice: { type: "any" }, thinking: { type: "disabled" } },
+    },
     { format: "gemini", extra: { toolConfig: { functionCallingConfig: { mode: "ANY" } } } },
   ])("$format can force a call", async ({ format, extra }) => {
     const asking = await client(format, [calling], { tools: ["read"] });
@@ -252,7 +302,11 @@ describe("what only one format says", () => {
       change: (asking) => (asking.extra = { tool_choice: { type: "any" } }),
       says: "Thinking may not be enabled",
     },
-    { format: "anthropic", change: (asking) => (asking.extra = { max_tokens: 1_000 }), says: "must be greater" },
+    {
+      format: "anthropic",
+      change: (asking) => (asking.extra = { max_tokens: 1_000 }),
+      says: "must be greater",
+    },
   ])("$format refuses what its rules do not allow: $says", async ({ format, change, says }) => {
     const asking = await client(format, [], { tools: ["read"] });
     change(asking);
@@ -261,9 +315,13 @@ describe("what only one format says", () => {
   });
 
   it("anthropic seals its thinking even where it shows none", async () => {
-    const asking = await client("anthropic", [{ calls: [{ name: "read", arguments: {} }] }, { text: "Yes." }], {
-      tools: ["read"],
-    });
+    const asking = await client(
+      "anthropic",
+      [{ calls: [{ name: "read", arguments: {} }] }, { text: "Yes." }],
+      {
+        tools: ["read"],
+      },
+    );
     await asking.ask();
     asking.tamper((json) => json.replace(/\{"type":"thinking".*?\},(?=\{)/, ""));
     asking.results();
@@ -273,7 +331,11 @@ describe("what only one format says", () => {
   it("records the path, the key in its header and the model in its place", async () => {
     await (await client("gemini", [{ text: "Yes." }])).ask();
     const [request] = providers?.requests() ?? [];
-    expect(request).toMatchObject({ format: "gemini", model: "gemini-3-pro-preview", outcome: "completed" });
+    expect(request).toMatchObject({
+      format: "gemini",
+      model: "gemini-3-pro-preview",
+      outcome: "completed",
+    });
     expect(request?.path).toBe("/v1beta/models/gemini-3-pro-preview:streamGenerateContent?alt=sse");
     expect(request?.headers["x-goog-api-key"]).toBe("any");
   });

@@ -1,14 +1,19 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Format } from "../../../simulated/providers/dialect";
 import { answersThenVotes } from "../../../simulated/providers/scripts";
-import { type SimulatedProviders, startSimulatedProviders } from "../../../simulated/providers/server";
+import {
+  type SimulatedProviders,
+  startSimulatedProviders,
+} from "../../../simulated/providers/server";
 
 /** Hosts that serve OpenAI's formats and take more, each as an address of its own. */
 
 let providers: SimulatedProviders;
 
 beforeAll(async () => {
-  providers = await startSimulatedProviders({ models: { some: answersThenVotes({ answer: "42." }) } });
+  providers = await startSimulatedProviders({
+    models: { some: answersThenVotes({ answer: "42." }) },
+  });
 });
 afterAll(() => providers.close());
 
@@ -27,8 +32,18 @@ async function ask(format: keyof typeof ASKS, base: string, more: object): Promi
 }
 
 it.each<{ host: string; format: keyof typeof ASKS & Format; takes: object; is: number }>([
-  { host: "vllm", format: "openai-chat", takes: { top_k: 50, chat_template_kwargs: { enable_thinking: true } }, is: 200 },
-  { host: "sglang", format: "openai-chat", takes: { chat_template_kwargs: { enable_thinking: true } }, is: 200 },
+  {
+    host: "vllm",
+    format: "openai-chat",
+    takes: { top_k: 50, chat_template_kwargs: { enable_thinking: true } },
+    is: 200,
+  },
+  {
+    host: "sglang",
+    format: "openai-chat",
+    takes: { chat_template_kwargs: { enable_thinking: true } },
+    is: 200,
+  },
   { host: "xai", format: "openai-responses", takes: { max_turns: 3 }, is: 200 },
   { host: "azure_openai", format: "openai-chat", takes: {}, is: 200 },
   { host: "openai", format: "openai-chat", takes: { top_k: 50 }, is: 400 },
@@ -42,5 +57,11 @@ it("Azure's API lies below another path than everybody else's", async () => {
   const base = providers.baseUrlAs("azure_openai", "openai-chat");
   expect(base).toMatch(/\/openai\/v1$/);
   expect(await ask("openai-chat", base.replace("/openai/v1", "/v1"), {})).toBe(404);
-  expect(await ask("openai-chat", providers.baseUrlAs("vllm", "openai-chat").replace("/v1", "/openai/v1"), {})).toBe(404);
+  expect(
+    await ask(
+      "openai-chat",
+      providers.baseUrlAs("vllm", "openai-chat").replace("/v1", "/openai/v1"),
+      {},
+    ),
+  ).toBe(404);
 });

@@ -60,7 +60,12 @@ describe("scripted agents", () => {
       situation: at("deciding", [short]),
       want: voted("agent3"),
     },
-    { name: "present the best", script: simple, situation: at("presentation", [short, long]), want: { text: long.text } },
+    {
+      name: "present the best",
+      script: simple,
+      situation: at("presentation", [short, long]),
+      want: { text: long.text },
+    },
     {
       name: "confirm their final answer",
       script: simple,
@@ -91,7 +96,12 @@ describe("scripted agents", () => {
       situation: at("at_limit", [short, long]),
       want: voted("agent2"),
     },
-    { name: "copy what they see", script: copier, situation: at("deciding", [short, long]), want: answered(short.text) },
+    {
+      name: "copy what they see",
+      script: copier,
+      situation: at("deciding", [short, long]),
+      want: answered(short.text),
+    },
     {
       name: "vote after a refused copy",
       script: copier,
@@ -116,7 +126,12 @@ describe("scripted agents", () => {
       situation: at("deciding"),
       want: { fail: { status: 503, retryAfter: 2 } },
     },
-    { name: "hang", script: scripts.hangs("body"), situation: at("deciding"), want: { hang: "body", cutAfterChunks: 2 } },
+    {
+      name: "hang",
+      script: scripts.hangs("body"),
+      situation: at("deciding"),
+      want: { hang: "body", cutAfterChunks: 2 },
+    },
     {
       name: "take their time",
       script: scripts.paced({ ttftMs: 5 }, simple),
@@ -135,8 +150,12 @@ describe("scripted agents", () => {
 
   it("write something new every time, if never content", async () => {
     const script = scripts.improvesForever({ topic: "Pools" });
-    const [first, second] = [await script(at("first_answer")), await script(at("deciding", [short]))];
-    const words = ({ calls = [] }: Reply): string[] => calls.flatMap((call) => argumentsText(call).match(/\w+/g) ?? []);
+    const [first, second] = [
+      await script(at("first_answer")),
+      await script(at("deciding", [short])),
+    ];
+    const words = ({ calls = [] }: Reply): string[] =>
+      calls.flatMap((call) => argumentsText(call).match(/\w+/g) ?? []);
     const repeated = words(second).filter((word) => words(first).includes(word));
     expect(repeated).toEqual(["content", "Pools"]);
     expect(words(second).length).toBeGreaterThan(20);
@@ -145,9 +164,15 @@ describe("scripted agents", () => {
   it("give every agent a persona that fits the tool's schema", async () => {
     const persona = {
       type: "object",
-      properties: { agent: { type: "string", enum: ["agent1", "agent2"] }, persona: { type: "string" } },
+      properties: {
+        agent: { type: "string", enum: ["agent1", "agent2"] },
+        persona: { type: "string" },
+      },
     };
-    const parameters = { type: "object", properties: { personas: { type: "array", items: persona } } };
+    const parameters = {
+      type: "object",
+      properties: { personas: { type: "array", items: persona } },
+    };
     const tools = [{ name: "assign_personas", parameters }];
     const { calls } = await simple(at("personas", [], { asked: { ...nothingAsked("m"), tools } }));
     const text = expect.stringMatching(/\w+/);
@@ -171,9 +196,24 @@ describe("the output cap of a request", () => {
   const call = { name: "new_answer", arguments: { content: "a rather long answer" } };
 
   it.each<{ name: string; reply: Reply; cap: number | null; want: Reply }>([
-    { name: "changes nothing that fits", reply: { text: "12345678" }, cap: 2, want: { text: "12345678" } },
-    { name: "changes nothing if absent", reply: { text: "12345678" }, cap: null, want: { text: "12345678" } },
-    { name: "cuts text mid-word", reply: { text: "123456789" }, cap: 2, want: { text: "12345678", finishReason: "length" } },
+    {
+      name: "changes nothing that fits",
+      reply: { text: "12345678" },
+      cap: 2,
+      want: { text: "12345678" },
+    },
+    {
+      name: "changes nothing if absent",
+      reply: { text: "12345678" },
+      cap: null,
+      want: { text: "12345678" },
+    },
+    {
+      name: "cuts text mid-word",
+      reply: { text: "123456789" },
+      cap: 2,
+      want: { text: "12345678", finishReason: "length" },
+    },
     {
       name: "counts reasoning first",
       reply: { reasoning: "1234", text: "12345" },

@@ -1,8 +1,16 @@
 import OpenAI from "openai";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { charges, peakAwaitingHeaders, peakConcurrency, type RecordedRequest } from "../../../simulated/providers/ledger";
+import {
+  charges,
+  peakAwaitingHeaders,
+  peakConcurrency,
+  type RecordedRequest,
+} from "../../../simulated/providers/ledger";
 import type { Reply, Script } from "../../../simulated/providers/reply";
-import { type SimulatedProviders, startSimulatedProviders } from "../../../simulated/providers/server";
+import {
+  type SimulatedProviders,
+  startSimulatedProviders,
+} from "../../../simulated/providers/server";
 
 /** Real sockets, the official SDK: what a client of the simulated providers gets, and what they know about it afterwards. */
 let providers: SimulatedProviders | undefined;
@@ -32,17 +40,28 @@ async function collect(client: OpenAI, more: object = {}, signal?: AbortSignal) 
     calls: new Map<number, { name: string; arguments: string; pieces: number }>(),
     at: [] as number[],
   };
-  const end = { finish: null as string | null, usage: undefined as OpenAI.CompletionUsage | null | undefined };
-  for await (const chunk of await client.chat.completions.create({ ...streamed, ...more }, { signal: signal ?? null })) {
+  const end = {
+    finish: null as string | null,
+    usage: undefined as OpenAI.CompletionUsage | null | undefined,
+  };
+  for await (const chunk of await client.chat.completions.create(
+    { ...streamed, ...more },
+    { signal: signal ?? null },
+  )) {
     const choice = chunk.choices[0];
-    const delta: { reasoning_content?: string } & OpenAI.ChatCompletionChunk.Choice.Delta = choice?.delta ?? {};
+    const delta: { reasoning_content?: string } & OpenAI.ChatCompletionChunk.Choice.Delta =
+      choice?.delta ?? {};
     heard.text += delta.content ?? "";
     heard.reasoning += delta.reasoning_content ?? "";
     if (delta.content) heard.at.push(performance.now());
     for (const call of delta.tool_calls ?? []) {
       const known = heard.calls.get(call.index) ?? { name: "", arguments: "", pieces: -1 };
       const { name = "", arguments: piece = "" } = call.function ?? {};
-      heard.calls.set(call.index, { name: known.name + name, arguments: known.arguments + piece, pieces: known.pieces + 1 });
+      heard.calls.set(call.index, {
+        name: known.name + name,
+        arguments: known.arguments + piece,
+        pieces: known.pieces + 1,
+      });
     }
     end.finish = choice?.finish_reason ?? end.finish;
     end.usage = chunk.usage ?? end.usage;
@@ -51,7 +70,8 @@ async function collect(client: OpenAI, more: object = {}, signal?: AbortSignal) 
 }
 
 const recorded = (): RecordedRequest[] => [...(providers?.requests() ?? [])];
-const eventually = (check: () => void): Promise<void> => vi.waitFor(check, { interval: 10, timeout: 10_000 });
+const eventually = (check: () => void): Promise<void> =>
+  vi.waitFor(check, { interval: 10, timeout: 10_000 });
 
 describe("what a client gets", () => {
   it("streams reasoning, text and several calls in pieces, with usage at the end", async () => {
@@ -60,8 +80,14 @@ describe("what a client gets", () => {
       { name: "vote", arguments: '{"agent_id":"agent2","reason":"✓ “right” 🎉🎉🎉"}' },
     ];
     const usage = { inputTokens: 100, outputTokens: 30, cachedTokens: 64, reasoningTokens: 7 };
-    const reply = await collect(await serving({ reasoning: "Well, well.", text: "I have decided.", calls, usage }));
-    expect(reply).toMatchObject({ reasoning: "Well, well.", text: "I have decided.", finish: "tool_calls" });
+    const reply = await collect(
+      await serving({ reasoning: "Well, well.", text: "I have decided.", calls, usage }),
+    );
+    expect(reply).toMatchObject({
+      reasoning: "Well, well.",
+      text: "I have decided.",
+      finish: "tool_calls",
+    });
     expect([...reply.calls.values()].map(({ name, arguments: text }) => [name, text])).toEqual([
       ["read_file", '{"path":"notes.txt"}'],
       ["vote", '{"agent_id":"agent2","reason":"✓ “right” 🎉🎉🎉"}'],
@@ -78,7 +104,10 @@ describe("what a client gets", () => {
 
   // Retried: a machine busy with something else is late through no fault of the pace.
   it("keeps the pace it was told, without drift", { retry: 2 }, async () => {
-    const client = await serving({ text: "abcd".repeat(40), pace: { ttftMs: 200, tokensPerSecond: 200 } });
+    const client = await serving({
+      text: "abcd".repeat(40),
+      pace: { ttftMs: 200, tokensPerSecond: 200 },
+    });
     await collect(client);
     const start = performance.now();
     const { at } = await collect(client);
@@ -98,26 +127,50 @@ describe("what a client gets", () => {
   });
 
   it("answers without streaming too, after the time it takes", async () => {
-    const client = await serving({ text: "abcd".repeat(10), pace: { ttftMs: 50, tokensPerSecond: 100 } });
+    const client = await serving({
+      text: "abcd".repeat(10),
+      pace: { ttftMs: 50, tokensPerSecond: 100 },
+    });
     const start = performance.now();
-    const reply = await client.chat.completions.create({ ...streamed, stream: false, stream_options: null });
+    const reply = await client.chat.completions.create({
+      ...streamed,
+      stream: false,
+      stream_options: null,
+    });
     expect(reply.choices[0]?.message.content).toBe("abcd".repeat(10));
-    expect(reply.usage).toMatchObject({ completion_tokens: 10, prompt_tokens_details: { cached_tokens: 0 } });
+    expect(reply.usage).toMatchObject({
+      completion_tokens: 10,
+      prompt_tokens_details: { cached_tokens: 0 },
+    });
     expect(performance.now() - start).toBeGreaterThan(135);
   });
 
   it("ends a reply at the request's output cap, with the usage to match", async () => {
-    const reply = await collect(await serving({ text: "abcd".repeat(50) }), { max_completion_tokens: 3 });
-    expect(reply).toMatchObject({ text: "abcdabcdabcd", finish: "length", usage: { completion_tokens: 3 } });
+    const reply = await collect(await serving({ text: "abcd".repeat(50) }), {
+      max_completion_tokens: 3,
+    });
+    expect(reply).toMatchObject({
+      text: "abcdabcdabcd",
+      finish: "length",
+      usage: { completion_tokens: 3 },
+    });
   });
 
   it("keeps a finish reason that contradicts the calls", async () => {
-    const reply = await collect(await serving({ calls: [{ name: "vote", arguments: {} }], finishReason: "stop" }));
+    const reply = await collect(
+      await serving({ calls: [{ name: "vote", arguments: {} }], finishReason: "stop" }),
+    );
     expect(reply).toMatchObject({ finish: "stop" });
     expect(reply.calls.size).toBe(1);
   });
 
-  it.each<{ name: string; reply: Reply; status: number; code: string | null; retryAfter: string | null }>([
+  it.each<{
+    name: string;
+    reply: Reply;
+    status: number;
+    code: string | null;
+    retryAfter: string | null;
+  }>([
     {
       name: "a rate limit",
       reply: { fail: { status: 429, code: "rate_limit", retryAfter: 7 } },
@@ -173,13 +226,22 @@ describe("when all connections are cut", () => {
     let replies = 0;
     const client = await serving((): Reply => {
       replies += 1;
-      return replies > 2 ? { text: "here again" } : { hang: "body", text: "abcdabcd", cutAfterChunks: replies };
+      return replies > 2
+        ? { text: "here again" }
+        : { hang: "body", text: "abcdabcd", cutAfterChunks: replies };
     });
-    const broken = [collect(client), collect(client)].map((one) => one.then(() => "whole").catch(() => "broken"));
-    await eventually(() => expect(recorded().reduce((sum, { tokensSent }) => sum + tokensSent, 0)).toBe(3));
+    const broken = [collect(client), collect(client)].map((one) =>
+      one.then(() => "whole").catch(() => "broken"),
+    );
+    await eventually(() =>
+      expect(recorded().reduce((sum, { tokensSent }) => sum + tokensSent, 0)).toBe(3),
+    );
     expect(providers?.cut()).toBe(2);
     expect(await Promise.all(broken)).toEqual(["broken", "broken"]);
-    expect(recorded()).toMatchObject([{ outcome: "cut", endedAt: expect.any(Number) }, { outcome: "cut" }]);
+    expect(recorded()).toMatchObject([
+      { outcome: "cut", endedAt: expect.any(Number) },
+      { outcome: "cut" },
+    ]);
     expect(charges(recorded()).reduce((sum, { outputTokens }) => sum + outputTokens, 0)).toBe(3);
     expect((await collect(client)).text).toBe("here again");
     expect(providers?.cut()).toBe(0);
@@ -192,46 +254,85 @@ describe("what the providers know", () => {
     const client = await serving({ text: "abcdefgh", pace: { ttftMs: 40, tokensPerSecond: 50 } });
     await collect(client);
     const [request] = recorded();
-    expect(request).toMatchObject({ id: 1, model: "m", outcome: "completed", status: 200, tokensSent: 2, body: streamed });
+    expect(request).toMatchObject({
+      id: 1,
+      model: "m",
+      outcome: "completed",
+      status: 200,
+      tokensSent: 2,
+      body: streamed,
+    });
     expect(request?.headers["authorization"]).toBe("Bearer any");
     expect(request?.reported).toEqual({ inputTokens: 2, outputTokens: 2 });
     expect((request?.firstByteAt ?? 0) - (request?.startedAt ?? 0)).toBeGreaterThan(38);
-    await eventually(() => expect((recorded()[0]?.endedAt ?? 0) - (request?.startedAt ?? 0)).toBeGreaterThan(58));
+    await eventually(() =>
+      expect((recorded()[0]?.endedAt ?? 0) - (request?.startedAt ?? 0)).toBeGreaterThan(58),
+    );
   });
 
   it.each<{ name: string; reply: Reply; tokens: number; headers: boolean }>([
-    { name: "before the headers", reply: { hang: "headers", text: "abcd" }, tokens: 0, headers: false },
-    { name: "right after the headers", reply: { hang: "body", text: "abcd" }, tokens: 0, headers: true },
+    {
+      name: "before the headers",
+      reply: { hang: "headers", text: "abcd" },
+      tokens: 0,
+      headers: false,
+    },
+    {
+      name: "right after the headers",
+      reply: { hang: "body", text: "abcd" },
+      tokens: 0,
+      headers: true,
+    },
     {
       name: "in the middle of its text",
       reply: { hang: "body", text: "abcdabcdabcd", cutAfterChunks: 2 },
       tokens: 2,
       headers: true,
     },
-    { name: "after all of it", reply: { hang: "body", text: "abcd", cutAfterChunks: 9 }, tokens: 1, headers: true },
+    {
+      name: "after all of it",
+      reply: { hang: "body", text: "abcd", cutAfterChunks: 9 },
+      tokens: 1,
+      headers: true,
+    },
     { name: "with nothing to say", reply: { hang: "body" }, tokens: 0, headers: true },
-  ])("hangs $name until the client leaves, and notices that", async ({ reply, tokens, headers }) => {
-    const client = await serving(reply);
-    const leave = new AbortController();
-    const reading = collect(client, {}, leave.signal).catch(() => "left");
-    const soFar = { outcome: "open", endedAt: null, tokensSent: tokens, firstByteAt: headers ? expect.any(Number) : null };
-    await eventually(() => expect(recorded()).toMatchObject([soFar]));
-    await new Promise((later) => setTimeout(later, 150)); // in which nothing more comes
-    expect(recorded()).toMatchObject([soFar]);
-    leave.abort();
-    await eventually(() => expect(recorded()).toMatchObject([{ outcome: "closed", endedAt: expect.any(Number) }]));
-    await reading;
-    expect(charges(recorded())).toMatchObject([{ inputTokens: 2, outputTokens: tokens }]);
-  });
+  ])(
+    "hangs $name until the client leaves, and notices that",
+    async ({ reply, tokens, headers }) => {
+      const client = await serving(reply);
+      const leave = new AbortController();
+      const reading = collect(client, {}, leave.signal).catch(() => "left");
+      const soFar = {
+        outcome: "open",
+        endedAt: null,
+        tokensSent: tokens,
+        firstByteAt: headers ? expect.any(Number) : null,
+      };
+      await eventually(() => expect(recorded()).toMatchObject([soFar]));
+      await new Promise((later) => setTimeout(later, 150)); // in which nothing more comes
+      expect(recorded()).toMatchObject([soFar]);
+      leave.abort();
+      await eventually(() =>
+        expect(recorded()).toMatchObject([{ outcome: "closed", endedAt: expect.any(Number) }]),
+      );
+      await reading;
+      expect(charges(recorded())).toMatchObject([{ inputTokens: 2, outputTokens: tokens }]);
+    },
+  );
 
   it("stops writing to a client that left in the middle", async () => {
-    const client = await serving({ text: "abcd".repeat(500), pace: { ttftMs: 0, tokensPerSecond: 100 } });
+    const client = await serving({
+      text: "abcd".repeat(500),
+      pace: { ttftMs: 0, tokensPerSecond: 100 },
+    });
     const leave = new AbortController();
     const reading = collect(client, {}, leave.signal).catch(() => undefined);
     await eventually(() => expect(recorded()[0]?.tokensSent).toBeGreaterThan(3));
     leave.abort();
     await reading;
-    await eventually(() => expect(recorded()).toMatchObject([{ outcome: "closed", reported: null }]));
+    await eventually(() =>
+      expect(recorded()).toMatchObject([{ outcome: "closed", reported: null }]),
+    );
     const sent = recorded()[0]?.tokensSent ?? 0;
     await new Promise((later) => setTimeout(later, 150)); // time for fifteen more
     expect(recorded()[0]?.tokensSent).toBe(sent);
@@ -247,7 +348,10 @@ describe("what the providers know", () => {
   });
 
   it("sustains sixteen streams of 200 tokens per second at once", { retry: 2 }, async () => {
-    const client = await serving({ text: "abcd".repeat(200), pace: { ttftMs: 400, tokensPerSecond: 200 } });
+    const client = await serving({
+      text: "abcd".repeat(200),
+      pace: { ttftMs: 400, tokensPerSecond: 200 },
+    });
     await collect(client);
     const alone = await timed(() => collect(client));
     let replies: Awaited<ReturnType<typeof collect>>[] = [];
@@ -260,7 +364,9 @@ describe("what the providers know", () => {
     const requests = recorded().slice(2);
     expect(peakConcurrency(requests)).toBe(16);
     expect(peakAwaitingHeaders(requests)).toBe(16);
-    expect(charges(requests).reduce((sum, { outputTokens }) => sum + outputTokens, 0)).toBe(16 * 200);
+    expect(charges(requests).reduce((sum, { outputTokens }) => sum + outputTokens, 0)).toBe(
+      16 * 200,
+    );
   });
 });
 

@@ -26,10 +26,16 @@ export async function agentFiles(
 ): Promise<StagedFiles> {
   const blobs = new Map<string, Uint8Array>();
   const tree = (contents: Contents) => treeOf(contents, blobs);
-  const peerTrees = await Promise.all(Object.entries(peers).map(async ([alias, files]) => [alias, await tree(files)] as const));
+  const peerTrees = await Promise.all(
+    Object.entries(peers).map(async ([alias, files]) => [alias, await tree(files)] as const),
+  );
   const contextTrees = await Promise.all(
     Object.entries(contexts).map(async ([name, files]) => {
-      const context = { tree: await tree(files), writable: writable.includes(name), protectedPaths: ["locked"] };
+      const context = {
+        tree: await tree(files),
+        writable: writable.includes(name),
+        protectedPaths: ["locked"],
+      };
       return [name, context] as const;
     }),
   );
@@ -47,12 +53,14 @@ export async function agentFiles(
 }
 
 async function treeOf(contents: Contents, blobs: Map<string, Uint8Array>): Promise<Tree> {
-  const entries = Object.entries(contents).map(async ([path, content]): Promise<[string, FileEntry]> => {
-    const bytes = bytesOf(content);
-    const hash = await hashOf(bytes);
-    blobs.set(hash, bytes);
-    return [path, { hash, size: bytes.length }];
-  });
+  const entries = Object.entries(contents).map(
+    async ([path, content]): Promise<[string, FileEntry]> => {
+      const bytes = bytesOf(content);
+      const hash = await hashOf(bytes);
+      blobs.set(hash, bytes);
+      return [path, { hash, size: bytes.length }];
+    },
+  );
   return new Map(await Promise.all(entries));
 }
 

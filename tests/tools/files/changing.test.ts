@@ -44,7 +44,11 @@ describe("write_file", () => {
   });
 
   it.each([
-    { name: "a peer's file", path: "/peers/agent2/a.txt", says: "another's snapshot and cannot be changed" },
+    {
+      name: "a peer's file",
+      path: "/peers/agent2/a.txt",
+      says: "another's snapshot and cannot be changed",
+    },
     { name: "a context that is for reading", path: "/contexts/site/x", says: "for reading only" },
     { name: "what is protected", path: "/contexts/book/locked", says: "is protected" },
     { name: "a directory", path: "dir", says: "/workspace/dir is a directory" },
@@ -52,7 +56,10 @@ describe("write_file", () => {
     { name: "a path through a file", path: "a.txt/b", says: "a.txt" },
   ])("does not write $name", async ({ path, says }) => {
     const { outcome, text, files } = await call("write_file", { path, content: "x" });
-    expect({ outcome, changed: files.staged().workspace.size }).toEqual({ outcome: "error", changed: 0 });
+    expect({ outcome, changed: files.staged().workspace.size }).toEqual({
+      outcome: "error",
+      changed: 0,
+    });
     expect(text).toContain(says);
   });
 });
@@ -128,9 +135,21 @@ describe("edit_file", () => {
       args: { path: "face.txt", old_string: "\ud83d", new_string: "", replace_all: true },
       says: "does not occur in /workspace/face.txt",
     },
-    { name: "the same text", args: { path: "a.txt", old_string: "two", new_string: "two" }, says: "are the same" },
-    { name: "nothing", args: { path: "a.txt", old_string: "", new_string: "two" }, says: "old_string" },
-    { name: "a binary file", args: { path: "dir/deep/c.bin", old_string: "a", new_string: "b" }, says: "not a text file" },
+    {
+      name: "the same text",
+      args: { path: "a.txt", old_string: "two", new_string: "two" },
+      says: "are the same",
+    },
+    {
+      name: "nothing",
+      args: { path: "a.txt", old_string: "", new_string: "two" },
+      says: "old_string",
+    },
+    {
+      name: "a binary file",
+      args: { path: "dir/deep/c.bin", old_string: "a", new_string: "b" },
+      says: "not a text file",
+    },
     {
       name: "a peer's file",
       args: { path: "/peers/agent2/a.txt", old_string: "peer", new_string: "b" },
@@ -138,7 +157,10 @@ describe("edit_file", () => {
     },
   ])("does not replace $name, and changes nothing", async ({ args, says }) => {
     const { outcome, text, files } = await call("edit_file", args);
-    expect({ outcome, changed: files.staged().workspace.size }).toEqual({ outcome: "error", changed: 0 });
+    expect({ outcome, changed: files.staged().workspace.size }).toEqual({
+      outcome: "error",
+      changed: 0,
+    });
     expect(text).toContain(says);
   });
 
@@ -159,15 +181,27 @@ describe("edit_file", () => {
     },
     {
       name: "what no memory could hold, as many times as was expected",
-      args: { path: "as.txt", old_string: "a", new_string: "漢".repeat(10_000), expected_count: 20_000 },
+      args: {
+        path: "as.txt",
+        old_string: "a",
+        new_string: "漢".repeat(10_000),
+        expected_count: 20_000,
+      },
       says: "/workspace/as.txt would have 600,000,000 bytes; a file may have 8,000,000 bytes.",
     },
   ])("does not make $name, and says why", async ({ args, says }) => {
     const files = await agentFiles(large);
     const { outcome, text } = await runTool(fileTool("edit_file"), args, files);
     expect(text).toContain(says);
-    expect({ outcome, changed: files.staged().workspace.size }).toEqual({ outcome: "error", changed: 0 });
-    expect(files.accessed).toContainEqual({ operation: "write", path: "/workspace/as.txt", refused: "file_too_large" });
+    expect({ outcome, changed: files.staged().workspace.size }).toEqual({
+      outcome: "error",
+      changed: 0,
+    });
+    expect(files.accessed).toContainEqual({
+      operation: "write",
+      path: "/workspace/as.txt",
+      refused: "file_too_large",
+    });
   });
 
   it.each([
@@ -195,7 +229,11 @@ describe("edit_file", () => {
   it("keeps whether a file may be run", async () => {
     const files = await agentFiles({});
     await files.write("s.sh", new TextEncoder().encode("echo one\n"), true);
-    await runTool(fileTool("edit_file"), { path: "s.sh", old_string: "one", new_string: "two" }, files);
+    await runTool(
+      fileTool("edit_file"),
+      { path: "s.sh", old_string: "one", new_string: "two" },
+      files,
+    );
     expect(files.stat("s.sh")).toMatchObject({ executable: true, size: 9 });
   });
 });
@@ -240,11 +278,19 @@ describe("copy_file, move_file and delete_file", () => {
   ])("$name", async ({ tool, args, there, gone }) => {
     const { outcome, files } = await call(tool, args);
     expect(outcome).toBe("ok");
-    expect([...there.map((path) => files.exists(path)), ...gone.map((path) => !files.exists(path))]).not.toContain(false);
+    expect([
+      ...there.map((path) => files.exists(path)),
+      ...gone.map((path) => !files.exists(path)),
+    ]).not.toContain(false);
   });
 
   it.each([
-    { name: "a copy over a file", tool: "copy_file", args: { source: "dir/b.txt", destination: "a.txt" }, says: "already there" },
+    {
+      name: "a copy over a file",
+      tool: "copy_file",
+      args: { source: "dir/b.txt", destination: "a.txt" },
+      says: "already there",
+    },
     {
       name: "a copy over a directory",
       tool: "copy_file",
@@ -269,10 +315,18 @@ describe("copy_file, move_file and delete_file", () => {
       args: { path: "a.txt" },
       says: "Read it before you delete it",
     },
-    { name: "a deletion of everything", tool: "delete_file", args: { path: "/workspace" }, says: "stays" },
+    {
+      name: "a deletion of everything",
+      tool: "delete_file",
+      args: { path: "/workspace" },
+      says: "stays",
+    },
   ])("refuses $name", async ({ tool, args, says }) => {
     const { outcome, text, files } = await call(tool, args);
-    expect({ outcome, changed: files.staged().workspace.size }).toEqual({ outcome: "error", changed: 0 });
+    expect({ outcome, changed: files.staged().workspace.size }).toEqual({
+      outcome: "error",
+      changed: 0,
+    });
     expect(text).toContain(says);
   });
 

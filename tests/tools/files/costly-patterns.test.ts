@@ -43,17 +43,24 @@ const ROWS = [
 ];
 
 describe("a costly pattern", () => {
-  it.each(ROWS)("of $name is refused, and others wait for no more than a moment (H5)", async ({ tool, args, workspace }) => {
-    const files = await agentFiles({ workspace });
-    const { result, cpuMs } = await silenceDuring(() => runTool(fileTool(tool), args, files));
-    expect(result.outcome).toBe("error");
-    expect(result.text).toContain("pattern_too_costly");
-    expect(cpuMs).toBeLessThan(400);
-  });
+  it.each(ROWS)(
+    "of $name is refused, and others wait for no more than a moment (H5)",
+    async ({ tool, args, workspace }) => {
+      const files = await agentFiles({ workspace });
+      const { result, cpuMs } = await silenceDuring(() => runTool(fileTool(tool), args, files));
+      expect(result.outcome).toBe("error");
+      expect(result.text).toContain("pattern_too_costly");
+      expect(cpuMs).toBeLessThan(400);
+    },
+  );
 
   it("is none if it only searches much", async () => {
-    const files = await agentFiles({ workspace: { "log.txt": `${"some words of a log ".repeat(5)}\n`.repeat(30_000) } });
-    const { result, cpuMs } = await silenceDuring(() => runTool(fileTool("grep"), { pattern: "error|warn(ing)?\\b" }, files));
+    const files = await agentFiles({
+      workspace: { "log.txt": `${"some words of a log ".repeat(5)}\n`.repeat(30_000) },
+    });
+    const { result, cpuMs } = await silenceDuring(() =>
+      runTool(fileTool("grep"), { pattern: "error|warn(ing)?\\b" }, files),
+    );
     expect(result.text).toContain("No line matches");
     expect(cpuMs).toBeLessThan(400);
   });

@@ -10,7 +10,9 @@ const WORLD: World = {
     "other.txt": times(3_000, (nth) => `line ${nth % 7 ? nth : -nth}`),
     "wide.txt": times(40, () => "漢字".repeat(5_000)),
     "hidden.txt": "\u202e".repeat(50_000),
-    ...Object.fromEntries(Array.from({ length: 900 }, (_, nth) => [`many/a-name-of-some-length-${nth}.txt`, ""])),
+    ...Object.fromEntries(
+      Array.from({ length: 900 }, (_, nth) => [`many/a-name-of-some-length-${nth}.txt`, ""]),
+    ),
   },
   peers: { agent2: { "new.txt": "n\n" } },
 };
@@ -18,27 +20,30 @@ const read = async (name: string, args: object, resultBytes: number) =>
   runTool(fileTool(name), args, await agentFiles(WORLD), { resultBytes });
 
 /** The least and the most that a team may ask for, at the most and the least that a provider counts of an estimate. */
-describe.each([1_000, 4_000, 48_000, 1_600_000])("a result of which a conversation takes %i bytes", (resultBytes) => {
-  it.each([
-    { tool: "read_file", args: { path: "lines.txt" } },
-    { tool: "read_file", args: { path: "lines.txt", start_line: 200, line_numbers: true } },
-    { tool: "read_file", args: { path: "wide.txt" } },
-    { tool: "read_file", args: { path: "wide.txt", start_char: 7, max_chars: 90_000 } },
-    { tool: "read_file", args: { path: "hidden.txt" } },
-    { tool: "list_directory", args: { path: "many" } },
-    { tool: "list_directory", args: { recursive: true } },
-    { tool: "search_files", args: { pattern: "*.txt" } },
-    { tool: "grep", args: { pattern: "line" } },
-    { tool: "grep", args: { pattern: "字", context_lines: 3 } },
-    { tool: "compare_files", args: { first: "lines.txt", second: "other.txt" } },
-    { tool: "compare_directories", args: { first: "/workspace", second: "/peers/agent2" } },
-  ])("fits, of $tool $args", async ({ tool, args }) => {
-    const { outcome, text } = await read(tool, args, resultBytes);
-    expect(outcome).toBe("ok");
-    expect(byteLength(text)).toBeLessThanOrEqual(Math.min(resultBytes, 48_500));
-    expect(byteLength(text)).toBeGreaterThan(Math.min(resultBytes, 48_000) / 20);
-  });
-});
+describe.each([1_000, 4_000, 48_000, 1_600_000])(
+  "a result of which a conversation takes %i bytes",
+  (resultBytes) => {
+    it.each([
+      { tool: "read_file", args: { path: "lines.txt" } },
+      { tool: "read_file", args: { path: "lines.txt", start_line: 200, line_numbers: true } },
+      { tool: "read_file", args: { path: "wide.txt" } },
+      { tool: "read_file", args: { path: "wide.txt", start_char: 7, max_chars: 90_000 } },
+      { tool: "read_file", args: { path: "hidden.txt" } },
+      { tool: "list_directory", args: { path: "many" } },
+      { tool: "list_directory", args: { recursive: true } },
+      { tool: "search_files", args: { pattern: "*.txt" } },
+      { tool: "grep", args: { pattern: "line" } },
+      { tool: "grep", args: { pattern: "字", context_lines: 3 } },
+      { tool: "compare_files", args: { first: "lines.txt", second: "other.txt" } },
+      { tool: "compare_directories", args: { first: "/workspace", second: "/peers/agent2" } },
+    ])("fits, of $tool $args", async ({ tool, args }) => {
+      const { outcome, text } = await read(tool, args, resultBytes);
+      expect(outcome).toBe("ok");
+      expect(byteLength(text)).toBeLessThanOrEqual(Math.min(resultBytes, 48_500));
+      expect(byteLength(text)).toBeGreaterThan(Math.min(resultBytes, 48_000) / 20);
+    });
+  },
+);
 
 describe("a small conversation", () => {
   it("is shown lines that match, although they are long", async () => {

@@ -17,7 +17,8 @@ const FILES: Contents = {
   "image.png": new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0, 0, 1]),
   "latin1.txt": new Uint8Array([0x63, 0x61, 0x66, 0xe9]),
 };
-const tool = (resultBytes: number = FILE_TOOL_LIMITS.resultBytes) => readFileTool({ ...FILE_TOOL_LIMITS, resultBytes });
+const tool = (resultBytes: number = FILE_TOOL_LIMITS.resultBytes) =>
+  readFileTool({ ...FILE_TOOL_LIMITS, resultBytes });
 const read = async (args: object, resultBytes?: number) =>
   runTool(tool(resultBytes), args, await agentFiles({ workspace: FILES }));
 
@@ -30,9 +31,21 @@ describe("read_file", () => {
       args: { path: "a.txt", start_line: 2, end_line: 2 },
       text: "two\n[Lines 2 to 2 of 3. Read on with start_line: 3.]",
     },
-    { name: "gives the last lines", args: { path: "a.txt", start_line: 2 }, text: "two\nthree\n[Lines 2 to 3 of 3.]" },
-    { name: "takes an end beyond the end", args: { path: "a.txt", end_line: 99 }, text: "one\ntwo\nthree" },
-    { name: "numbers lines", args: { path: "no-end.txt", line_numbers: true }, text: "1\tone\n2\ttwo" },
+    {
+      name: "gives the last lines",
+      args: { path: "a.txt", start_line: 2 },
+      text: "two\nthree\n[Lines 2 to 3 of 3.]",
+    },
+    {
+      name: "takes an end beyond the end",
+      args: { path: "a.txt", end_line: 99 },
+      text: "one\ntwo\nthree",
+    },
+    {
+      name: "numbers lines",
+      args: { path: "no-end.txt", line_numbers: true },
+      text: "1\tone\n2\ttwo",
+    },
     { name: "shows Windows lines plainly", args: { path: "crlf.txt" }, text: "one\ntwo" },
     {
       name: "gives characters",
@@ -64,16 +77,26 @@ describe("read_file", () => {
       args: { path: "crlf.txt", start_char: 4, max_chars: 1 },
       text: "\n\n[Characters 3 to 5 of 10. Read on with start_char: 5.]",
     },
-    { name: "says that a file is empty", args: { path: "empty.txt" }, text: "[/workspace/empty.txt is empty.]" },
+    {
+      name: "says that a file is empty",
+      args: { path: "empty.txt" },
+      text: "[/workspace/empty.txt is empty.]",
+    },
     { name: "shows control characters", args: { path: "escape.txt" }, text: "\\x1b[31mred" },
-    { name: "takes null for an argument that is left out", args: { path: "a.txt", start_line: null }, text: "one\ntwo\nthree" },
+    {
+      name: "takes null for an argument that is left out",
+      args: { path: "a.txt", start_line: null },
+      text: "one\ntwo\nthree",
+    },
   ])("$name", async ({ args, text }) => {
     expect(await read(args)).toEqual({ outcome: "ok", text });
   });
 
   it("gives as many whole lines as fit, and says where to read on", async () => {
     const { text } = await read({ path: "many.txt" }, 50);
-    expect(text).toBe(`${numbered.split("\n").slice(0, 7).join("\n")}\n[Lines 1 to 7 of 20. Read on with start_line: 8.]`);
+    expect(text).toBe(
+      `${numbered.split("\n").slice(0, 7).join("\n")}\n[Lines 1 to 7 of 20. Read on with start_line: 8.]`,
+    );
   });
 
   it("gives a line that is too long by characters", async () => {
@@ -84,20 +107,64 @@ describe("read_file", () => {
   });
 
   it.each([
-    { name: "what is not there", args: { path: "nope.txt" }, says: "/workspace/nope.txt does not exist" },
+    {
+      name: "what is not there",
+      args: { path: "nope.txt" },
+      says: "/workspace/nope.txt does not exist",
+    },
     { name: "a directory", args: { path: "/workspace" }, says: "is a directory" },
-    { name: "a binary file, which it does not dump", args: { path: "image.png" }, says: "not a text file in UTF-8 (7 bytes)" },
-    { name: "text in another encoding", args: { path: "latin1.txt" }, says: "not a text file in UTF-8" },
-    { name: "lines that are not there", args: { path: "a.txt", start_line: 4 }, says: "has 3 lines" },
-    { name: "an end before the start", args: { path: "a.txt", start_line: 3, end_line: 2 }, says: "end_line must not be less" },
-    { name: "characters that are not there", args: { path: "a.txt", start_char: 14 }, says: "has 14 characters" },
-    { name: "lines and characters at once", args: { path: "a.txt", start_line: 1, start_char: 1 }, says: "not both" },
-    { name: "no path", args: {}, says: "The arguments of read_file are not right, so nothing was done. path:" },
-    { name: "arguments it does not know", args: { path: "a.txt", encoding: "latin1" }, says: "encoding" },
+    {
+      name: "a binary file, which it does not dump",
+      args: { path: "image.png" },
+      says: "not a text file in UTF-8 (7 bytes)",
+    },
+    {
+      name: "text in another encoding",
+      args: { path: "latin1.txt" },
+      says: "not a text file in UTF-8",
+    },
+    {
+      name: "lines that are not there",
+      args: { path: "a.txt", start_line: 4 },
+      says: "has 3 lines",
+    },
+    {
+      name: "an end before the start",
+      args: { path: "a.txt", start_line: 3, end_line: 2 },
+      says: "end_line must not be less",
+    },
+    {
+      name: "characters that are not there",
+      args: { path: "a.txt", start_char: 14 },
+      says: "has 14 characters",
+    },
+    {
+      name: "lines and characters at once",
+      args: { path: "a.txt", start_line: 1, start_char: 1 },
+      says: "not both",
+    },
+    {
+      name: "no path",
+      args: {},
+      says: "The arguments of read_file are not right, so nothing was done. path:",
+    },
+    {
+      name: "arguments it does not know",
+      args: { path: "a.txt", encoding: "latin1" },
+      says: "encoding",
+    },
     { name: "a path of another kind", args: { path: 3 }, says: "path:" },
     { name: "something else than arguments", args: [] as object, says: "arguments" },
-    { name: "another's private workspace", args: { path: "/agents/agent2/a.txt" }, says: "outside of your files" },
-    { name: "a path above the root", args: { path: "../../etc/passwd" }, says: "leads above the root" },
+    {
+      name: "another's private workspace",
+      args: { path: "/agents/agent2/a.txt" },
+      says: "outside of your files",
+    },
+    {
+      name: "a path above the root",
+      args: { path: "../../etc/passwd" },
+      says: "leads above the root",
+    },
     { name: "a path with NUL", args: { path: "a\0.txt" }, says: "cannot be seen" },
   ])("refuses $name", async ({ args, says }) => {
     const { outcome, text } = await read(args);
@@ -111,7 +178,10 @@ describe("read_file", () => {
 
   it("comes to the end of any file, page by page, and leaves nothing out", async () => {
     const unit = fc.constantFrom("a", "é", "漢", "😀", "\n", "\r\n", " ");
-    const files = fc.record({ text: fc.string({ unit, minLength: 1, maxLength: 300 }), bytes: fc.integer({ min: 8, max: 60 }) });
+    const files = fc.record({
+      text: fc.string({ unit, minLength: 1, maxLength: 300 }),
+      bytes: fc.integer({ min: 8, max: 60 }),
+    });
     await fc.assert(
       fc.asyncProperty(files, async ({ text, bytes }) => {
         const tree = await agentFiles({ workspace: { f: text } });

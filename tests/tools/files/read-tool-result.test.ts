@@ -4,12 +4,21 @@ import { keepResult, RESULT_LIMITS, type ResultReader } from "../../../src/tools
 import { FULL_CONTEXT, teamOf, teamWith } from "../../config/teams";
 import { Rig } from "../../workspace/rig";
 
-const HTTP = "custom_tools:\n  - name: look\n    description: Looks.\n    url: https://look.example.com\n    method: GET";
+const HTTP =
+  "custom_tools:\n  - name: look\n    description: Looks.\n    url: https://look.example.com\n    method: GET";
 
 describe("an agent pages through its large results", () => {
   it.each([
-    { name: "if it has no files and its tools ask servers", backend: `type: claude\n${HTTP}`, reads: true },
-    { name: "with its file tools if it has files", backend: `type: claude\ncwd: work\n${HTTP}`, reads: false },
+    {
+      name: "if it has no files and its tools ask servers",
+      backend: `type: claude\n${HTTP}`,
+      reads: true,
+    },
+    {
+      name: "with its file tools if it has files",
+      backend: `type: claude\ncwd: work\n${HTTP}`,
+      reads: false,
+    },
     { name: "never if no tool of it asks a server", backend: "type: claude", reads: false },
   ])("$name (D12)", ({ backend, reads }) => {
     const { rules } = teamOf(teamWith(backend), FULL_CONTEXT);
@@ -35,16 +44,30 @@ describe("an agent pages through its large results", () => {
     },
   ])("$args.path $outcome (D12)", async ({ args, outcome, says }) => {
     const rig = await Rig.of({ workspace: { ".tool_results/a.txt": "abcdef", "b.txt": "B" } });
-    const context = { files: rig.open() } as unknown as Parameters<ReturnType<typeof readToolResultTool>["run"]>[1];
+    const context = { files: rig.open() } as unknown as Parameters<
+      ReturnType<typeof readToolResultTool>["run"]
+    >[1];
     expect(await readToolResultTool().run(args, context)).toEqual({ outcome, text: says });
   });
 
   it.each<{ reader: ResultReader; says: RegExp }>([
-    { reader: "read_file", says: /Read on with read_file \(path: ".+", start_char: \d+\), or search it with grep\./ },
-    { reader: "read_tool_result", says: /Read on with read_tool_result \(path: ".+", start_char: \d+\)\.$/m },
-    { reader: "run_command", says: /Read on with run_command \(`tail -c \+\d+ \.tool_results\/.+\.txt \| head -c 40000`\)/ },
+    {
+      reader: "read_file",
+      says: /Read on with read_file \(path: ".+", start_char: \d+\), or search it with grep\./,
+    },
+    {
+      reader: "read_tool_result",
+      says: /Read on with read_tool_result \(path: ".+", start_char: \d+\)\.$/m,
+    },
+    {
+      reader: "run_command",
+      says: /Read on with run_command \(`tail -c \+\d+ \.tool_results\/.+\.txt \| head -c 40000`\)/,
+    },
   ])("is told of $reader, if that is what it has (D12)", ({ reader, says }) => {
-    const kept = keepResult({ tool: "look", id: "1", at: 0, text: "é".repeat(200_000), calibration: 1, reader }, RESULT_LIMITS);
+    const kept = keepResult(
+      { tool: "look", id: "1", at: 0, text: "é".repeat(200_000), calibration: 1, reader },
+      RESULT_LIMITS,
+    );
     expect(kept.kind === "evicted" ? kept.reference : "").toMatch(says);
   });
 });

@@ -15,7 +15,12 @@ const WORLD: World = {
     "win.txt": "one\r\ntwo\r\n",
     "escape.txt": "\u001b[31mneedle\n",
   },
-  peers: { agent2: { "src/a.py": "def one():\n    return 1\n\ndef two():\n    return 22\n", "new.txt": "n\n" } },
+  peers: {
+    agent2: {
+      "src/a.py": "def one():\n    return 1\n\ndef two():\n    return 22\n",
+      "new.txt": "n\n",
+    },
+  },
 };
 const call = async (name: string, args: object, limits = {}, world = WORLD) => {
   const files = await agentFiles(world);
@@ -37,16 +42,28 @@ describe("list_directory", () => {
       args: { path: "src", recursive: true },
       text: "a.py  49\ndeep/b.py  24\ndeep/b.test.py  12",
     },
-    { name: "lists a peer's files", args: { path: "/peers/agent2", recursive: true }, text: "new.txt  2\nsrc/a.py  50" },
-    { name: "says that a place is empty", args: { path: "/contexts" }, text: "[/contexts is empty.]" },
+    {
+      name: "lists a peer's files",
+      args: { path: "/peers/agent2", recursive: true },
+      text: "new.txt  2\nsrc/a.py  50",
+    },
+    {
+      name: "says that a place is empty",
+      args: { path: "/contexts" },
+      text: "[/contexts is empty.]",
+    },
   ])("$name", async ({ args, text }) => {
     expect(await call("list_directory", args)).toMatchObject({ outcome: "ok", text });
   });
 
   it("says that there is more than it lists", async () => {
     const { text } = await call("list_directory", {}, { entries: 2 });
-    expect(text).toBe("README.md  19\nescape.txt  12\n[There is more. List a directory further down, or use search_files.]");
-    expect((await call("list_directory", { recursive: true }, { entries: 2 })).text).toContain("[There is more.");
+    expect(text).toBe(
+      "README.md  19\nescape.txt  12\n[There is more. List a directory further down, or use search_files.]",
+    );
+    expect((await call("list_directory", { recursive: true }, { entries: 2 })).text).toContain(
+      "[There is more.",
+    );
   });
 
   it("refuses a file", async () => {
@@ -61,15 +78,25 @@ describe("search_files", () => {
       args: { pattern: "*.py" },
       found: ["src/a.py", "src/deep/b.py", "src/deep/b.test.py"],
     },
-    { name: "finds by a path", args: { pattern: "src/**/*.test.py" }, found: ["src/deep/b.test.py"] },
+    {
+      name: "finds by a path",
+      args: { pattern: "src/**/*.test.py" },
+      found: ["src/deep/b.test.py"],
+    },
     {
       name: "finds below a directory",
       args: { pattern: "*.py", path: "src/deep" },
       found: ["src/deep/b.py", "src/deep/b.test.py"],
     },
-    { name: "finds one of several", args: { pattern: "{README,logo}.*" }, found: ["README.md", "logo.png"] },
+    {
+      name: "finds one of several",
+      args: { pattern: "{README,logo}.*" },
+      found: ["README.md", "logo.png"],
+    },
   ])("$name", async ({ args, found }) => {
-    expect((await call("search_files", args)).text).toBe(found.map((path) => `/workspace/${path}`).join("\n"));
+    expect((await call("search_files", args)).text).toBe(
+      found.map((path) => `/workspace/${path}`).join("\n"),
+    );
   });
 
   it("finds by a path below the root, where all places lie", async () => {
@@ -80,8 +107,12 @@ describe("search_files", () => {
   });
 
   it("says that nothing matches, or that more does", async () => {
-    expect((await call("search_files", { pattern: "*.rs" })).text).toBe("No file in /workspace matches *.rs.");
-    expect((await call("search_files", { pattern: "*" }, { entries: 2 })).text).toContain("[6 more match.");
+    expect((await call("search_files", { pattern: "*.rs" })).text).toBe(
+      "No file in /workspace matches *.rs.",
+    );
+    expect((await call("search_files", { pattern: "*" }, { entries: 2 })).text).toContain(
+      "[6 more match.",
+    );
     expect((await call("search_files", { pattern: "*" }, { searchedFiles: 2 })).text).toContain(
       "\n[Only the first 2 files were looked at; narrow the path.]",
     );
@@ -127,7 +158,11 @@ describe("grep", () => {
       args: { pattern: "one()", literal: true },
       text: "/workspace/src/a.py:1:def one():\n/workspace/src/deep/b.py:2:print(a.one())",
     },
-    { name: "ignores case", args: { pattern: "TITLE", ignore_case: true }, text: "/workspace/README.md:1:# Title" },
+    {
+      name: "ignores case",
+      args: { pattern: "TITLE", ignore_case: true },
+      text: "/workspace/README.md:1:# Title",
+    },
     {
       name: "ignores case in a text as it is",
       args: { pattern: "ONE()", literal: true, ignore_case: true, path: "src/a.py" },
@@ -153,8 +188,16 @@ describe("grep", () => {
       args: { pattern: "def", path: "src/a.py", context_lines: 1 },
       text: "/workspace/src/a.py:1:def one():\n/workspace/src/a.py-2-    return 1\n/workspace/src/a.py-3-\n/workspace/src/a.py:4:def two():\n/workspace/src/a.py-5-    return 2",
     },
-    { name: "counts", args: { pattern: "return", files_only: true }, text: "/workspace/src/a.py: 2" },
-    { name: "matches ends of Windows lines", args: { pattern: "^two$", path: "win.txt" }, text: "/workspace/win.txt:2:two" },
+    {
+      name: "counts",
+      args: { pattern: "return", files_only: true },
+      text: "/workspace/src/a.py: 2",
+    },
+    {
+      name: "matches ends of Windows lines",
+      args: { pattern: "^two$", path: "win.txt" },
+      text: "/workspace/win.txt:2:two",
+    },
     {
       name: "shows control characters",
       args: { pattern: "needle", path: "escape.txt" },
@@ -172,9 +215,15 @@ describe("grep", () => {
     expect((await call("grep", { pattern: "e" }, { entries: 2 })).text).toContain(
       "The search took in only until 2 lines matched",
     );
-    expect((await call("grep", { pattern: "e" }, { searchedBytes: 20 })).text).toContain("only 20 bytes of files");
-    expect((await call("grep", { pattern: "e" }, { searchedFiles: 1 })).text).toContain("only the first 1 files");
-    expect((await call("grep", { pattern: "e" }, { resultBytes: 60 })).text).toMatch(/\[\d+ more lines are not shown/);
+    expect((await call("grep", { pattern: "e" }, { searchedBytes: 20 })).text).toContain(
+      "only 20 bytes of files",
+    );
+    expect((await call("grep", { pattern: "e" }, { searchedFiles: 1 })).text).toContain(
+      "only the first 1 files",
+    );
+    expect((await call("grep", { pattern: "e" }, { resultBytes: 60 })).text).toMatch(
+      /\[\d+ more lines are not shown/,
+    );
   });
 
   it.each([
@@ -182,34 +231,64 @@ describe("grep", () => {
     { name: "the match of a text", args: { pattern: "needle", literal: true } },
   ])("shows of a long line the part with $name", async ({ args }) => {
     const { text } = await call("grep", { ...args, path: "long.txt" });
-    expect(text).toBe(`/workspace/long.txt:1:…${"x".repeat(394)}needle [characters 606 to 1006 of 1006 of this line]`);
+    expect(text).toBe(
+      `/workspace/long.txt:1:…${"x".repeat(394)}needle [characters 606 to 1006 of 1006 of this line]`,
+    );
   });
 
   it.each([
-    { name: "a pattern that is none", args: { pattern: "(" }, says: "The pattern ( cannot be used" },
-    { name: "look-around", args: { pattern: "(?<=a)b" }, says: "Look-around and back-references are not supported" },
-    { name: "back-references", args: { pattern: "(a)\\1" }, says: "Look-around and back-references are not supported" },
-    { name: "a pattern of kilobytes", args: { pattern: "a".repeat(1_001) }, says: "longer than 1000 characters" },
-    { name: "repetitions in repetitions", args: { pattern: "((a{1000}){1000}){1000}" }, says: "Use smaller repeat counts" },
-    { name: "a path that is not there", args: { pattern: "a", path: "nope" }, says: "does not exist" },
+    {
+      name: "a pattern that is none",
+      args: { pattern: "(" },
+      says: "The pattern ( cannot be used",
+    },
+    {
+      name: "look-around",
+      args: { pattern: "(?<=a)b" },
+      says: "Look-around and back-references are not supported",
+    },
+    {
+      name: "back-references",
+      args: { pattern: "(a)\\1" },
+      says: "Look-around and back-references are not supported",
+    },
+    {
+      name: "a pattern of kilobytes",
+      args: { pattern: "a".repeat(1_001) },
+      says: "longer than 1000 characters",
+    },
+    {
+      name: "repetitions in repetitions",
+      args: { pattern: "((a{1000}){1000}){1000}" },
+      says: "Use smaller repeat counts",
+    },
+    {
+      name: "a path that is not there",
+      args: { pattern: "a", path: "nope" },
+      says: "does not exist",
+    },
   ])("refuses $name", async ({ args, says }) => {
     const { outcome, text } = await call("grep", args);
     expect(text).toContain(says);
     expect(outcome).toBe("error");
   });
 
-  it.each(["(a+)+$", "(a|aa)+$", "(a*)*b", "(.*)*x", "((a+)*b?)*$c"])("takes %s no longer than any other", async (pattern) => {
-    const world = { workspace: { "trap.txt": `${"a".repeat(5_000)}!\n`.repeat(20) } };
-    const began = performance.now();
-    expect((await call("grep", { pattern }, {}, world)).outcome).toBe("ok");
-    expect(performance.now() - began).toBeLessThan(10_000);
-  });
+  it.each(["(a+)+$", "(a|aa)+$", "(a*)*b", "(.*)*x", "((a+)*b?)*$c"])(
+    "takes %s no longer than any other",
+    async (pattern) => {
+      const world = { workspace: { "trap.txt": `${"a".repeat(5_000)}!\n`.repeat(20) } };
+      const began = performance.now();
+      expect((await call("grep", { pattern }, {}, world)).outcome).toBe("ok");
+      expect(performance.now() - began).toBeLessThan(10_000);
+    },
+  );
 
   it("stops once nobody waits", async () => {
     const grep = fileTools().find(({ spec }) => spec.name === "grep");
     const files = await agentFiles(WORLD);
     await expect(
-      grep && runTool(grep, { pattern: "a" }, files, { signal: AbortSignal.abort(new Error("gone")) }),
+      grep &&
+        runTool(grep, { pattern: "a" }, files, { signal: AbortSignal.abort(new Error("gone")) }),
     ).rejects.toThrow("gone");
   });
 });
@@ -253,7 +332,10 @@ describe("compare_files and compare_directories", () => {
   });
 
   it("tells files apart by their hashes, and reads none of them for it", async () => {
-    const { text, files } = await call("compare_directories", { first: "/workspace/src", second: "/peers/agent2/src" });
+    const { text, files } = await call("compare_directories", {
+      first: "/workspace/src",
+      second: "/peers/agent2/src",
+    });
     expect(text).toContain("Different (1):\n  a.py");
     expect(files.accessed.filter(({ operation }) => operation === "read")).toEqual([]);
   });
@@ -261,15 +343,15 @@ describe("compare_files and compare_directories", () => {
   it("does not compare for minutes", async () => {
     const lines = Array.from({ length: 9_000 }, (_, index) => `${index}`);
     const world = { workspace: { up: lines.join("\n"), down: lines.toReversed().join("\n") } };
-    expect((await call("compare_files", { first: "up", second: "down" }, {}, world)).text).toContain(
-      "differ in too many lines to tell them all",
-    );
+    expect(
+      (await call("compare_files", { first: "up", second: "down" }, {}, world)).text,
+    ).toContain("differ in too many lines to tell them all");
   });
 
   it("refuses a file for a directory", async () => {
-    expect((await call("compare_directories", { first: "src/a.py", second: "src" })).text).toContain(
-      "is a file, not a directory.",
-    );
+    expect(
+      (await call("compare_directories", { first: "src/a.py", second: "src" })).text,
+    ).toContain("is a file, not a directory.");
   });
 });
 
@@ -290,15 +372,20 @@ describe("fileTools", () => {
     ]);
   });
 
-  it.each(fileTools().map((tool) => ({ name: tool.spec.name, tool })))("describes $name with a plain JSON Schema", ({ tool }) => {
-    expect(tool.rule).toEqual({ name: tool.spec.name, acts_outside: false, idempotent: true });
-    expect(tool.spec.parameters).toMatchObject({ type: "object", additionalProperties: false });
-    expect(JSON.stringify(tool.spec.parameters)).not.toMatch(/\$schema|9007199254740991/);
-    expect(tool.spec.description.length).toBeLessThan(200);
-  });
+  it.each(fileTools().map((tool) => ({ name: tool.spec.name, tool })))(
+    "describes $name with a plain JSON Schema",
+    ({ tool }) => {
+      expect(tool.rule).toEqual({ name: tool.spec.name, acts_outside: false, idempotent: true });
+      expect(tool.spec.parameters).toMatchObject({ type: "object", additionalProperties: false });
+      expect(JSON.stringify(tool.spec.parameters)).not.toMatch(/\$schema|9007199254740991/);
+      expect(tool.spec.description.length).toBeLessThan(200);
+    },
+  );
 
   it("says which arguments are needed", () => {
-    const needed = Object.fromEntries(fileTools().map(({ spec }) => [spec.name, spec.parameters["required"] ?? []]));
+    const needed = Object.fromEntries(
+      fileTools().map(({ spec }) => [spec.name, spec.parameters["required"] ?? []]),
+    );
     expect(needed).toMatchObject({
       read_file: ["path"],
       edit_file: ["path", "old_string", "new_string"],

@@ -14,26 +14,38 @@ import { contextWith, toolAt } from "./tool-builders";
 type Asked = { method: string; url: string; headers: IncomingMessage["headers"]; body: string };
 const asked: Asked[] = [];
 const answers: Record<string, (response: ServerResponse, request: Asked) => void> = {
-  "/echo": (response, request) => void response.writeHead(200, JSON_TYPE).end(JSON.stringify(request)),
+  "/echo": (response, request) =>
+    void response.writeHead(200, JSON_TYPE).end(JSON.stringify(request)),
   "/empty": (response) => void response.writeHead(204).end(),
   "/missing": (response) => void response.writeHead(404, TEXT_TYPE).end("there is no such thing"),
-  "/moved": (response) => void response.writeHead(302, { location: "http://169.254.169.254/latest" }).end("go"),
+  "/moved": (response) =>
+    void response.writeHead(302, { location: "http://169.254.169.254/latest" }).end("go"),
   "/latin": (response) =>
-    void response.writeHead(200, { "content-type": "text/plain; charset=iso-8859-1" }).end(Buffer.from([0x57, 0xfc])),
-  "/odd-charset": (response) => void response.writeHead(200, { "content-type": "text/plain; charset=nobody" }).end("plain"),
+    void response
+      .writeHead(200, { "content-type": "text/plain; charset=iso-8859-1" })
+      .end(Buffer.from([0x57, 0xfc])),
+  "/odd-charset": (response) =>
+    void response.writeHead(200, { "content-type": "text/plain; charset=nobody" }).end("plain"),
   "/unnamed": (response) => void response.writeHead(200).end("no type"),
   "/controls": (response) => void response.writeHead(200, TEXT_TYPE).end("a\u001b[2Jb\u202ec\r\nd"),
-  "/secret": (response, { headers }) => void response.writeHead(401, TEXT_TYPE).end(`no such key: ${headers["x-key"]}`),
+  "/secret": (response, { headers }) =>
+    void response.writeHead(401, TEXT_TYPE).end(`no such key: ${headers["x-key"]}`),
   "/leads-far": (response, { headers }) =>
     void response.writeHead(302, { location: `${"l".repeat(495)}${headers["x-key"]}` }).end(),
   "/typed": (response, { headers }) =>
-    void response.writeHead(404, { "content-type": `image/${"t".repeat(90)}${headers["x-key"]}` }).end(),
+    void response
+      .writeHead(404, { "content-type": `image/${"t".repeat(90)}${headers["x-key"]}` })
+      .end(),
   "/repeats-at-the-end": (response, { headers }) =>
-    void response.writeHead(200, TEXT_TYPE).end(`${"x".repeat(MAX_RESPONSE_BYTES - 10)}${headers["x-key"]}`),
+    void response
+      .writeHead(200, TEXT_TYPE)
+      .end(`${"x".repeat(MAX_RESPONSE_BYTES - 10)}${headers["x-key"]}`),
   "/repeats-in-base64": (response, { headers }) =>
     void response
       .writeHead(200, TEXT_TYPE)
-      .end(`${"-".repeat(MAX_RESPONSE_BYTES - 10)}${Buffer.from(String(headers["x-key"])).toString("base64")}`),
+      .end(
+        `${"-".repeat(MAX_RESPONSE_BYTES - 10)}${Buffer.from(String(headers["x-key"])).toString("base64")}`,
+      ),
   "/endless": (response) => void flood(response.writeHead(200, TEXT_TYPE)),
   "/hangs": () => undefined,
   "/drips": (response) => void drip(response.writeHead(200, TEXT_TYPE)),
@@ -41,7 +53,8 @@ const answers: Record<string, (response: ServerResponse, request: Asked) => void
   "/half": (response) => void halve(response, 200),
   "/half-refused": (response) => void halve(response, 403),
   "/half-failed": (response) => void halve(response, 500),
-  "/answers": (response, { url }) => void response.writeHead(Number(url.split("?")[1]), { location: "/echo" }).end("so it is"),
+  "/answers": (response, { url }) =>
+    void response.writeHead(Number(url.split("?")[1]), { location: "/echo" }).end("so it is"),
 };
 const JSON_TYPE = { "content-type": "application/json; charset=utf-8" };
 const TEXT_TYPE = { "content-type": "text/plain" };
@@ -94,8 +107,15 @@ const guarded = guardedFetch({
   trustedOrigins: new Set(),
 });
 const SECRET = "s3cret/of+the=operator";
-const run = (path: string, set: Partial<HttpToolDefinition> = {}, context: Partial<ToolContext> = {}) =>
-  httpTool(toolAt(origin + path, set), (name) => (name === "KEY" ? SECRET : undefined)).run({}, contextWith(guarded, context));
+const run = (
+  path: string,
+  set: Partial<HttpToolDefinition> = {},
+  context: Partial<ToolContext> = {},
+) =>
+  httpTool(toolAt(origin + path, set), (name) => (name === "KEY" ? SECRET : undefined)).run(
+    {},
+    contextWith(guarded, context),
+  );
 
 describe("a call brings", () => {
   it.each([
@@ -104,8 +124,13 @@ describe("a call brings", () => {
     { path: "/latin", result: { outcome: "ok", text: "Wü" } },
     { path: "/odd-charset", result: { outcome: "ok", text: "plain" } },
     { path: "/controls", result: { outcome: "ok", text: "a\\x1b[2Jb\\u202ec\nd" } },
-    { path: "/missing", result: { outcome: "error", text: "HTTP 404 Not Found\nthere is no such thing" } },
-  ])("what the server says at $path", async ({ path, result }) => expect(await run(path)).toEqual(result));
+    {
+      path: "/missing",
+      result: { outcome: "error", text: "HTTP 404 Not Found\nthere is no such thing" },
+    },
+  ])("what the server says at $path", async ({ path, result }) =>
+    expect(await run(path)).toEqual(result),
+  );
 
   it("no redirect's target, which is only told", async () => {
     expect(await run("/moved")).toEqual({
@@ -119,7 +144,10 @@ describe("a call brings", () => {
     flooded = 0;
     const { outcome, text } = await run("/endless");
     expect(outcome).toBe("ok");
-    expect(text).toHaveLength(MAX_RESPONSE_BYTES + `\n[Cut here: the server sent more than ${MAX_RESPONSE_BYTES} bytes.]`.length);
+    expect(text).toHaveLength(
+      MAX_RESPONSE_BYTES +
+        `\n[Cut here: the server sent more than ${MAX_RESPONSE_BYTES} bytes.]`.length,
+    );
     expect(flooded).toBeLessThan(MAX_RESPONSE_BYTES * 4); // what lay in buffers on the way
   });
 
@@ -163,15 +191,27 @@ describe("a call sends", () => {
       additionalProperties: false,
     });
     expect(await tool.run({ a: 1 }, contextWith(guarded))).toMatchObject({ outcome: "ok" });
-    expect(asked).toMatchObject([{ method: "POST", body: '{"a":1,"b":"set"}', headers: { "idempotency-key": "key-1" } }]);
+    expect(asked).toMatchObject([
+      { method: "POST", body: '{"a":1,"b":"set"}', headers: { "idempotency-key": "key-1" } },
+    ]);
   });
 
-  it.each([[{ a: "1" }], [{ a: 1, b: "own" }], [null]])("nothing for arguments that are not as described: %j", async (args) => {
-    const parameters = { type: "object", properties: { a: { type: "integer" }, b: {} }, additionalProperties: false };
-    const tool = httpTool(toolAt(`${origin}/echo`, { parameters, preset: { b: "set" } }), () => undefined);
-    expect(await tool.run(args, contextWith(guarded))).toMatchObject({ outcome: "error" });
-    expect(asked).toEqual([]);
-  });
+  it.each([[{ a: "1" }], [{ a: 1, b: "own" }], [null]])(
+    "nothing for arguments that are not as described: %j",
+    async (args) => {
+      const parameters = {
+        type: "object",
+        properties: { a: { type: "integer" }, b: {} },
+        additionalProperties: false,
+      };
+      const tool = httpTool(
+        toolAt(`${origin}/echo`, { parameters, preset: { b: "set" } }),
+        () => undefined,
+      );
+      expect(await tool.run(args, contextWith(guarded))).toMatchObject({ outcome: "error" });
+      expect(asked).toEqual([]);
+    },
+  );
 
   it.each<{ by: string; fetch: typeof globalThis.fetch }>([
     { by: "the guard", fetch: guarded },
@@ -186,7 +226,9 @@ describe("a call sends", () => {
   });
 
   it("nothing without the secret it needs", async () => {
-    expect(await run("/echo", { headers: { "x-key": "${OTHER}" } })).toMatchObject({ outcome: "error" });
+    expect(await run("/echo", { headers: { "x-key": "${OTHER}" } })).toMatchObject({
+      outcome: "error",
+    });
     expect(asked).toEqual([]);
   });
 });
@@ -195,10 +237,30 @@ const WRITES = { method: "POST" } as const;
 
 describe("a call that is answered, but not well", () => {
   it.each<{ name: string; statuses: number[]; set: Partial<HttpToolDefinition>; outcome: string }>([
-    { name: "by a server that failed may have done its work", statuses: [500, 502, 504, 520], set: WRITES, outcome: "unknown" },
-    { name: "with where to look may have done its work", statuses: [301, 302, 303], set: WRITES, outcome: "unknown" },
-    { name: "with where to send it instead has not", statuses: [307, 308], set: WRITES, outcome: "error" },
-    { name: "with a refusal has not", statuses: [400, 404, 409, 429, 503], set: WRITES, outcome: "error" },
+    {
+      name: "by a server that failed may have done its work",
+      statuses: [500, 502, 504, 520],
+      set: WRITES,
+      outcome: "unknown",
+    },
+    {
+      name: "with where to look may have done its work",
+      statuses: [301, 302, 303],
+      set: WRITES,
+      outcome: "unknown",
+    },
+    {
+      name: "with where to send it instead has not",
+      statuses: [307, 308],
+      set: WRITES,
+      outcome: "error",
+    },
+    {
+      name: "with a refusal has not",
+      statuses: [400, 404, 409, 429, 503],
+      set: WRITES,
+      outcome: "error",
+    },
     { name: "is only an error where it reads", statuses: [302, 500], set: {}, outcome: "error" },
     {
       name: "is only an error where the operator lets it repeat",
@@ -217,11 +279,41 @@ describe("a call that is answered, but not well", () => {
 });
 
 describe("a call that breaks", () => {
-  it.each<{ name: string; path: string; set: Partial<HttpToolDefinition>; outcome: string; says: string }>([
-    { name: "may have done its work", path: "/cut", set: WRITES, outcome: "unknown", says: "verify before repeating" },
-    { name: "after half an answer may have too", path: "/half", set: WRITES, outcome: "unknown", says: "had answered 200" },
-    { name: "after a refusal has not", path: "/half-refused", set: WRITES, outcome: "error", says: "had answered 403" },
-    { name: "after half a failure may have", path: "/half-failed", set: WRITES, outcome: "unknown", says: "had answered 500" },
+  it.each<{
+    name: string;
+    path: string;
+    set: Partial<HttpToolDefinition>;
+    outcome: string;
+    says: string;
+  }>([
+    {
+      name: "may have done its work",
+      path: "/cut",
+      set: WRITES,
+      outcome: "unknown",
+      says: "verify before repeating",
+    },
+    {
+      name: "after half an answer may have too",
+      path: "/half",
+      set: WRITES,
+      outcome: "unknown",
+      says: "had answered 200",
+    },
+    {
+      name: "after a refusal has not",
+      path: "/half-refused",
+      set: WRITES,
+      outcome: "error",
+      says: "had answered 403",
+    },
+    {
+      name: "after half a failure may have",
+      path: "/half-failed",
+      set: WRITES,
+      outcome: "unknown",
+      says: "had answered 500",
+    },
     {
       name: "in its time may have",
       path: "/hangs",
@@ -236,7 +328,13 @@ describe("a call that breaks", () => {
       outcome: "unknown",
       says: "longer than 0.2 s",
     },
-    { name: "is only an error where it reads", path: "/cut", set: {}, outcome: "error", says: "The call failed" },
+    {
+      name: "is only an error where it reads",
+      path: "/cut",
+      set: {},
+      outcome: "error",
+      says: "The call failed",
+    },
     {
       name: "is only an error where it reads too slowly",
       path: "/hangs",
@@ -287,7 +385,10 @@ describe("a server that failed three times in a row", () => {
     const shared = { breakers: new Breakers() };
     let now = 0;
     const call = (at: string, more = set) =>
-      httpTool(toolAt(origin + at, more), () => undefined, shared).run({}, contextWith(guarded, { now: () => now }));
+      httpTool(toolAt(origin + at, more), () => undefined, shared).run(
+        {},
+        contextWith(guarded, { now: () => now }),
+      );
     for (let nth = 0; nth < 3; nth++) await call(path);
     const other = await call("/empty", WRITES); // another tool of the same server
     expect(asked).toHaveLength(rests ? 3 : 4);
@@ -304,7 +405,10 @@ describe("a server that failed three times in a row", () => {
     const shared = { breakers: new Breakers() };
     let now = 0;
     const call = (path: string, signal = new AbortController().signal) =>
-      httpTool(toolAt(origin + path), () => undefined, shared).run({}, contextWith(guarded, { now: () => now, signal }));
+      httpTool(toolAt(origin + path), () => undefined, shared).run(
+        {},
+        contextWith(guarded, { now: () => now, signal }),
+      );
     for (let nth = 0; nth < 3; nth++) await call("/answers?500");
     now += 10_000;
     const stop = new AbortController();
@@ -319,6 +423,8 @@ describe("a server that failed three times in a row", () => {
     const shared = { breakers: new Breakers() };
     const tool = httpTool(toolAt("https://10.0.0.1/x"), () => undefined, shared);
     for (let nth = 0; nth < 4; nth++)
-      expect((await tool.run({}, contextWith(guarded))).text).toMatch(/^Nothing was sent: The address names/);
+      expect((await tool.run({}, contextWith(guarded))).text).toMatch(
+        /^Nothing was sent: The address names/,
+      );
   });
 });

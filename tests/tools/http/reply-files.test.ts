@@ -15,7 +15,9 @@ const ZIP = Buffer.from("PK\x03\x04\x14\x00\x00\x00", "latin1");
 const sends =
   (type: string, body: Buffer, status = 200) =>
   (response: ServerResponse) =>
-    void response.writeHead(status, { "content-type": type, "content-length": body.length }).end(body);
+    void response
+      .writeHead(status, { "content-type": type, "content-length": body.length })
+      .end(body);
 let endless = 0;
 const answers: Record<string, (response: ServerResponse) => void> = {
   "/image": sends("image/png", PNG),
@@ -29,7 +31,10 @@ const answers: Record<string, (response: ServerResponse) => void> = {
   "/empty-and-named": sends(`image/${"t".repeat(85)}${SECRET}`, Buffer.alloc(0)),
   "/empty": sends("image/png", Buffer.alloc(0)),
   "/refused": sends("image/png", PNG, 404),
-  "/echoes": sends("image/png", Buffer.concat([PNG, Buffer.from(Buffer.from(SECRET).toString("base64"))])),
+  "/echoes": sends(
+    "image/png",
+    Buffer.concat([PNG, Buffer.from(Buffer.from(SECRET).toString("base64"))]),
+  ),
   "/large": sends("video/mp4", Buffer.alloc(LARGE_BYTES + 1, 1)),
   "/most": sends("video/mp4", Buffer.alloc(MAX_RESPONSE_BYTES, 1)),
   "/endless": (response) => flood(response.writeHead(200, { "content-type": "video/mp4" })),
@@ -55,9 +60,16 @@ beforeAll(async () => {
 });
 afterAll(() => void server.closeAllConnections());
 
-type Given = { set?: Partial<HttpToolDefinition>; context?: Partial<ToolContext>; large?: Turnstile };
+type Given = {
+  set?: Partial<HttpToolDefinition>;
+  context?: Partial<ToolContext>;
+  large?: Turnstile;
+};
 const run = (path: string, { set = {}, context = {}, large = new Turnstile() }: Given = {}) =>
-  httpTool(toolAt(origin + path, set), () => SECRET, { large }).run({}, contextWith(fetch, context));
+  httpTool(toolAt(origin + path, set), () => SECRET, { large }).run(
+    {},
+    contextWith(fetch, context),
+  );
 
 describe("a reply that is no text is a file of the result", () => {
   it.each([
@@ -66,20 +78,46 @@ describe("a reply that is no text is a file of the result", () => {
     { path: "/zip", mediaType: "application/zip", extension: "zip", bytes: ZIP },
     { path: "/bytes", mediaType: "application/octet-stream", extension: "bin", bytes: ZIP },
     { path: "/called-wrongly", mediaType: "application/pdf", extension: "pdf", bytes: PDF },
-    { path: "/text-in-bytes", mediaType: "application/octet-stream", extension: "bin", bytes: Buffer.from("a,b\n") },
+    {
+      path: "/text-in-bytes",
+      mediaType: "application/octet-stream",
+      extension: "bin",
+      bytes: Buffer.from("a,b\n"),
+    },
     { path: "/named", mediaType: "application/octet-stream", extension: "bin", bytes: ZIP },
-    { path: "/named-after-a-secret", mediaType: "application/octet-stream", extension: "bin", bytes: ZIP },
-    { path: "/most", mediaType: "video/mp4", extension: "mp4", bytes: Buffer.alloc(MAX_RESPONSE_BYTES, 1) },
-  ])("at $path as $mediaType, whatever it is called", async ({ path, mediaType, extension, bytes }) => {
-    const { files, ...said } = await run(path, { set: { headers: { "x-key": "${KEY}" } } });
-    expect(said).toEqual({ outcome: "ok", text: `[The server sent ${mediaType}, ${bytes.byteLength} bytes: file 1]` });
-    expect(files?.map((file) => ({ ...file, bytes: Buffer.from(file.bytes).equals(bytes) }))).toEqual([
-      { mediaType, extension, bytes: true },
-    ]);
-  });
+    {
+      path: "/named-after-a-secret",
+      mediaType: "application/octet-stream",
+      extension: "bin",
+      bytes: ZIP,
+    },
+    {
+      path: "/most",
+      mediaType: "video/mp4",
+      extension: "mp4",
+      bytes: Buffer.alloc(MAX_RESPONSE_BYTES, 1),
+    },
+  ])(
+    "at $path as $mediaType, whatever it is called",
+    async ({ path, mediaType, extension, bytes }) => {
+      const { files, ...said } = await run(path, { set: { headers: { "x-key": "${KEY}" } } });
+      expect(said).toEqual({
+        outcome: "ok",
+        text: `[The server sent ${mediaType}, ${bytes.byteLength} bytes: file 1]`,
+      });
+      expect(
+        files?.map((file) => ({ ...file, bytes: Buffer.from(file.bytes).equals(bytes) })),
+      ).toEqual([{ mediaType, extension, bytes: true }]);
+    },
+  );
 
   it.each([
-    { name: "that is empty", path: "/empty", outcome: "ok", text: "[The server sent image/png, 0 bytes.]" },
+    {
+      name: "that is empty",
+      path: "/empty",
+      outcome: "ok",
+      text: "[The server sent image/png, 0 bytes.]",
+    },
     {
       name: "that is empty, and whose type ends in half a secret where it is cut",
       path: "/empty-and-named",
@@ -96,7 +134,9 @@ describe("a reply that is no text is a file of the result", () => {
       name: "that repeats a secret, in whatever form",
       path: "/echoes",
       outcome: "ok",
-      text: expect.stringMatching(/bytes; not kept: it repeats what the server was shown to be let in\.\]$/),
+      text: expect.stringMatching(
+        /bytes; not kept: it repeats what the server was shown to be let in\.\]$/,
+      ),
     },
   ])("but not one $name", async ({ path, outcome, text }) => {
     expect(await run(path, { set: { headers: { "x-key": "${KEY}" } } })).toEqual({ outcome, text });
@@ -151,7 +191,10 @@ describe("of large replies one is taken in at a time", () => {
     const large = new Turnstile();
     const leave = await large.enter();
     const { outcome, text } = await run("/large", { large, set: { timeoutMs: 1_000 } }); // its headers come within that
-    expect([outcome, text]).toEqual(["error", "The call failed: it took longer than 1 s. The server had answered 200."]);
+    expect([outcome, text]).toEqual([
+      "error",
+      "The call failed: it took longer than 1 s. The server had answered 200.",
+    ]);
     const next = run("/large", { large });
     leave();
     expect((await next).files).toHaveLength(1);

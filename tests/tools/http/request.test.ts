@@ -20,7 +20,12 @@ const made = async ({ tool, args }: Omit<Row, "name">) => {
 
 describe("arguments of a GET stand in its address", () => {
   it.each<Row & { url: string }>([
-    { name: "in their places", tool: toolAt("https://x.net/{city}/now"), args: { city: "Wien" }, url: "https://x.net/Wien/now" },
+    {
+      name: "in their places",
+      tool: toolAt("https://x.net/{city}/now"),
+      args: { city: "Wien" },
+      url: "https://x.net/Wien/now",
+    },
     {
       name: "escaped, each as one part",
       tool: toolAt("https://x.net/i/{id}?q={q}"),
@@ -69,17 +74,23 @@ describe("arguments of a GET stand in its address", () => {
 });
 
 describe("a request that writes", () => {
-  it.each(["POST", "PUT", "PATCH"] as const)("has its arguments in its body, with the key of the call: %s", async (method) => {
-    const tool = toolAt("https://x.net/{id}", { method, preset: { by: "us" } });
-    expect(await made({ tool, args: { id: 7, text: "a", by: "me" } })).toMatchObject({
-      url: "https://x.net/7",
-      body: '{"text":"a","by":"us"}',
-      headers: { "content-type": "application/json", "idempotency-key": "key-1" },
-    });
-  });
+  it.each(["POST", "PUT", "PATCH"] as const)(
+    "has its arguments in its body, with the key of the call: %s",
+    async (method) => {
+      const tool = toolAt("https://x.net/{id}", { method, preset: { by: "us" } });
+      expect(await made({ tool, args: { id: 7, text: "a", by: "me" } })).toMatchObject({
+        url: "https://x.net/7",
+        body: '{"text":"a","by":"us"}',
+        headers: { "content-type": "application/json", "idempotency-key": "key-1" },
+      });
+    },
+  );
 
   it("has them in its address if it deletes", async () => {
-    const request = await made({ tool: toolAt("https://x.net/{id}", { method: "DELETE" }), args: { id: 7, force: true } });
+    const request = await made({
+      tool: toolAt("https://x.net/{id}", { method: "DELETE" }),
+      args: { id: 7, force: true },
+    });
     expect(request).toMatchObject({ url: "https://x.net/7?force=true", body: null });
     expect(request.headers).toHaveProperty("idempotency-key", "key-1");
   });
@@ -87,7 +98,10 @@ describe("a request that writes", () => {
 
 describe("a secret", () => {
   it("stands in its header, and is known to be hidden", async () => {
-    const request = await made({ tool: toolAt("https://x.net/", { headers: { authorization: "Bearer ${KEY}" } }), args: {} });
+    const request = await made({
+      tool: toolAt("https://x.net/", { headers: { authorization: "Bearer ${KEY}" } }),
+      args: {},
+    });
     expect(request.headers).toHaveProperty("authorization", "Bearer s3cret-of-x");
     expect(request.secrets).toEqual(["s3cret-of-x"]);
   });
@@ -96,7 +110,8 @@ describe("a secret", () => {
     const tool = toolAt("https://y.net/", { headers: { authorization: "Bearer ${KEY}" } });
     expect(await toRequest(tool, {}, MEANS)).toEqual({
       ok: false,
-      problem: "Nothing was sent: the service has no KEY for GET https://y.net/. Go on without this tool.",
+      problem:
+        "Nothing was sent: the service has no KEY for GET https://y.net/. Go on without this tool.",
     });
   });
 
@@ -113,9 +128,21 @@ describe("an argument in an address is refused that", () => {
     { name: "is a list", args: { id: ["a"] }, says: "must be a text or a number" },
     { name: "leads up", args: { id: ".." }, says: 'may not hold "." or ".."' },
     { name: "stays where it is", args: { id: "." }, says: 'may not hold "." or ".."' },
-    { name: "leads up behind a slash", args: { id: "a/../../admin" }, says: 'may not hold "." or ".."' },
-    { name: "leads up behind a backslash", args: { id: "a\\..\\admin" }, says: 'may not hold "." or ".."' },
-    { name: "makes it too long", args: { id: "a".repeat(9_000) }, says: "characters; it may have 8192" },
+    {
+      name: "leads up behind a slash",
+      args: { id: "a/../../admin" },
+      says: 'may not hold "." or ".."',
+    },
+    {
+      name: "leads up behind a backslash",
+      args: { id: "a\\..\\admin" },
+      says: 'may not hold "." or ".."',
+    },
+    {
+      name: "makes it too long",
+      args: { id: "a".repeat(9_000) },
+      says: "characters; it may have 8192",
+    },
   ])("$name", async ({ args, says }) => {
     expect(await toRequest(toolAt("https://x.net/items/{id}/x"), args, MEANS)).toMatchObject({
       ok: false,
@@ -127,13 +154,16 @@ describe("an argument in an address is refused that", () => {
 it("whatever the arguments are, a request goes to the tool's origin and below its path, or not at all", async () => {
   const tool = toolAt("https://x.net/items/{id}/x?q={q}");
   await fc.assert(
-    fc.asyncProperty(fc.record({ id: fc.string({ unit: "binary" }), q: fc.string({ unit: "binary" }) }), async (args) => {
-      const result = await toRequest(tool, args, MEANS);
-      if (!result.ok) return;
-      const { origin, pathname } = new URL(result.request.url);
-      expect(origin).toBe(originOf(tool));
-      expect(pathname).toMatch(/^\/items\/[^/]+\/x$/);
-    }),
+    fc.asyncProperty(
+      fc.record({ id: fc.string({ unit: "binary" }), q: fc.string({ unit: "binary" }) }),
+      async (args) => {
+        const result = await toRequest(tool, args, MEANS);
+        if (!result.ok) return;
+        const { origin, pathname } = new URL(result.request.url);
+        expect(origin).toBe(originOf(tool));
+        expect(pathname).toMatch(/^\/items\/[^/]+\/x$/);
+      },
+    ),
     { numRuns: 500 },
   );
 });

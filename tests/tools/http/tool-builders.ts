@@ -16,7 +16,10 @@ export const toolAt = (url: string, set: Partial<HttpToolDefinition> = {}): Http
 });
 
 /** A call nobody cancels, at the epoch. */
-export const contextWith = (fetch: typeof globalThis.fetch, set: Partial<ToolContext> = {}): ToolContext => ({
+export const contextWith = (
+  fetch: typeof globalThis.fetch,
+  set: Partial<ToolContext> = {},
+): ToolContext => ({
   place: { session: "s", turn: 1, attempt: 1, agent: "a", round: 1, toolCall: "c1" },
   files: null,
   fetch,

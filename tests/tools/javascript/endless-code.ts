@@ -6,35 +6,77 @@ export const ENDLESS_CODE: readonly { name: string; code: string }[] = [
   { name: "for whose work is all in its head", code: "for (let i = 0; ; i = Math.sin(i));" },
   { name: "do without a block", code: "let n = 0; do n++; while (true)" },
   { name: "a labelled loop that continues", code: "a: for (;;) { for (;;) continue a }" },
-  { name: "loops in one another without blocks", code: "while (1) while (1) for (;;) if (0) break" },
-  { name: "a loop that catches everything", code: "for (;;) { try { for (;;); } catch {} finally { continue } }" },
-  { name: "a generator without an end", code: "function* g() { for (;;) yield 1 } for (const x of g()) x" },
+  {
+    name: "loops in one another without blocks",
+    code: "while (1) while (1) for (;;) if (0) break",
+  },
+  {
+    name: "a loop that catches everything",
+    code: "for (;;) { try { for (;;); } catch {} finally { continue } }",
+  },
+  {
+    name: "a generator without an end",
+    code: "function* g() { for (;;) yield 1 } for (const x of g()) x",
+  },
   {
     name: "a generator that is spread",
     code: "function* g() { for (;;) yield 1 } [...(function* () { for (const x of g()) ; })()]",
   },
-  { name: "an iterator of one's own", code: "[...{ [Symbol.iterator]: () => ({ next: () => ({ done: false }) }) }]" },
+  {
+    name: "an iterator of one's own",
+    code: "[...{ [Symbol.iterator]: () => ({ next: () => ({ done: false }) }) }]",
+  },
   { name: "a loop over an array that grows", code: "const a = [1]; for (const x of a) a.push(x)" },
-  { name: "forEach over a set that grows", code: "const s = new Set([1]); s.forEach((x) => { s.delete(x); s.add(x) })" },
-  { name: "recursion that catches its own end", code: "function f() { try { f() } finally { f() } } f()" },
-  { name: "recursion by arrows", code: "const f = (n) => n === 0 ? 0 : f(n - 1) + f(n - 1); f(60)" },
-  { name: "recursion by getters", code: "const o = { n: 60, get a() { if (this.n-- > 0) { this.a; this.a } this.n++ } }; o.a" },
-  { name: "recursion by a proxy", code: "const p = (n) => new Proxy({}, { get: () => n && (p(n - 1).x, p(n - 1).x) }); p(60).x" },
-  { name: "recursion by tagged templates", code: "const t = (s, n) => n && (t`${n - 1}`, t`${n - 1}`); t`${60}`" },
+  {
+    name: "forEach over a set that grows",
+    code: "const s = new Set([1]); s.forEach((x) => { s.delete(x); s.add(x) })",
+  },
+  {
+    name: "recursion that catches its own end",
+    code: "function f() { try { f() } finally { f() } } f()",
+  },
+  {
+    name: "recursion by arrows",
+    code: "const f = (n) => n === 0 ? 0 : f(n - 1) + f(n - 1); f(60)",
+  },
+  {
+    name: "recursion by getters",
+    code: "const o = { n: 60, get a() { if (this.n-- > 0) { this.a; this.a } this.n++ } }; o.a",
+  },
+  {
+    name: "recursion by a proxy",
+    code: "const p = (n) => new Proxy({}, { get: () => n && (p(n - 1).x, p(n - 1).x) }); p(60).x",
+  },
+  {
+    name: "recursion by tagged templates",
+    code: "const t = (s, n) => n && (t`${n - 1}`, t`${n - 1}`); t`${60}`",
+  },
   {
     name: "recursion by conversion",
     code: "let n = 60; const o = { toString() { n--; if (n > 0) { `${o}`; `${o}` } n++; return '' } }; `${o}`",
   },
-  { name: "recursion by default values", code: "function* g(n, a = n && g(n - 1), b = n && g(n - 1)) {} g(60)" },
+  {
+    name: "recursion by default values",
+    code: "function* g(n, a = n && g(n - 1), b = n && g(n - 1)) {} g(60)",
+  },
   {
     name: "recursion by keys of parameters",
     code: "function* g(n, { [n && String(g(n - 1, {}))]: a, [n && String(g(n - 1, {}))]: b }) {} g(60, {})",
   },
-  { name: "recursion by fields", code: "let n = 60; class A { a = n-- > 0 && new A(); b = n > 0 && new A(); c = n++ } new A()" },
+  {
+    name: "recursion by fields",
+    code: "let n = 60; class A { a = n-- > 0 && new A(); b = n > 0 && new A(); c = n++ } new A()",
+  },
   { name: "a loop in a static block", code: "class A { static { for (;;); } }" },
   { name: "a loop in a default value", code: "((a = (() => { for (;;); })()) => a)()" },
-  { name: "a loop in an async function", code: "const f = async () => { while (true) await null }; await f()" },
+  {
+    name: "a loop in an async function",
+    code: "const f = async () => { while (true) await null }; await f()",
+  },
   { name: "callbacks of an array without an end", code: "Array.from({ length: 4e9 }, () => 0)" },
   { name: "a comparison that never agrees", code: "for (;;) [3, 1, 2].sort(() => 1)" },
-  { name: "promises that follow one another", code: "const f = () => Promise.resolve().then(f); await f()" },
+  {
+    name: "promises that follow one another",
+    code: "const f = () => Promise.resolve().then(f); await f()",
+  },
 ];

@@ -12,14 +12,19 @@ function guarded(code: string) {
 class OutOfSteps extends Error {}
 
 /** Runs it with a guard that lets so many steps by; gives how many there were and what came of it. */
-async function run(code: string, most: number): Promise<{ steps: number; value?: unknown; error?: unknown }> {
+async function run(
+  code: string,
+  most: number,
+): Promise<{ steps: number; value?: unknown; error?: unknown }> {
   const { text, guard } = guarded(code);
   const count = { steps: 0 };
   const step = () => {
     count.steps += 1;
     if (count.steps > most) throw new OutOfSteps();
   };
-  const start = runInNewContext(`"use strict"; (${guard}) => (async () => {${text}\n})()`, { setTimeout });
+  const start = runInNewContext(`"use strict"; (${guard}) => (async () => {${text}\n})()`, {
+    setTimeout,
+  });
   try {
     return { value: await start(step), ...count };
   } catch (error) {
@@ -29,20 +34,60 @@ async function run(code: string, most: number): Promise<{ steps: number; value?:
 
 describe("a guard", () => {
   it.each([
-    { at: "each round of a loop with a block", code: "while (a) { b(); }", text: "while (a) {$step(); b(); }" },
-    { at: "each round of a loop without one", code: "for (;;) b();\nc()", text: "for (;;) {$step();b();}\nc()" },
+    {
+      at: "each round of a loop with a block",
+      code: "while (a) { b(); }",
+      text: "while (a) {$step(); b(); }",
+    },
+    {
+      at: "each round of a loop without one",
+      code: "for (;;) b();\nc()",
+      text: "for (;;) {$step();b();}\nc()",
+    },
     { at: "a loop of nothing", code: "for (;;);", text: "for (;;){$step();;}" },
     { at: "do without a block", code: "do b(); while (a)", text: "do {$step();b();} while (a)" },
-    { at: "loops in one another", code: "while (a) while (b) c()", text: "while (a) {$step();while (b) {$step();c()}}" },
-    { at: "a labelled loop", code: "x: for (a of b) continue x", text: "x: for (a of b) {$step();continue x}" },
+    {
+      at: "loops in one another",
+      code: "while (a) while (b) c()",
+      text: "while (a) {$step();while (b) {$step();c()}}",
+    },
+    {
+      at: "a labelled loop",
+      code: "x: for (a of b) continue x",
+      text: "x: for (a of b) {$step();continue x}",
+    },
     { at: "for in", code: "for (a in b) c", text: "for (a in b) {$step();c}" },
-    { at: "a function", code: "function f() { return 1 }", text: "function f() {$step(); return 1 }" },
-    { at: "an arrow's expression", code: "a => b => ({ c })", text: "a => ($step(),b => (($step(),{ c })))" },
-    { at: "an arrow at a body's end", code: "while (a) b => c", text: "while (a) {$step();b => ($step(),c)}" },
-    { at: "methods and getters", code: "({ get a() {}, b() {} })", text: "({ get a() {$step();}, b() {$step();} })" },
+    {
+      at: "a function",
+      code: "function f() { return 1 }",
+      text: "function f() {$step(); return 1 }",
+    },
+    {
+      at: "an arrow's expression",
+      code: "a => b => ({ c })",
+      text: "a => ($step(),b => (($step(),{ c })))",
+    },
+    {
+      at: "an arrow at a body's end",
+      code: "while (a) b => c",
+      text: "while (a) {$step();b => ($step(),c)}",
+    },
+    {
+      at: "methods and getters",
+      code: "({ get a() {}, b() {} })",
+      text: "({ get a() {$step();}, b() {$step();} })",
+    },
     { at: "a default value", code: "({ a = b } = c)", text: "({ a = ($step(),b) } = c)" },
-    { at: "a computed key of a pattern", code: "({ [a]: b } = c)", text: "({ [($step(),a)]: b } = c)" },
-    { at: "a class's field", code: "class A { b = new A; c }", text: "class A { b = ($step(),new A); c }" },
+    {
+      at: "a computed key of a pattern",
+      code: "({ [a]: b } = c)",
+      text: "({ [($step(),a)]: b } = c)",
+    },
+    {
+      at: "a class's field",
+      code: "class A { b = new A; c }",
+      text: "class A { b = ($step(),new A); c }",
+    },
     { at: "nothing else", code: "if (a) { b } // for (;;)", text: "if (a) { b } // for (;;)" },
   ])("stands at $at", ({ code, text }) => {
     expect(guarded(code).text).toBe(text);
@@ -74,7 +119,9 @@ describe("a guard", () => {
       const { [sum(1) + "k"]: k = "none" } = { "2k": "two" };
       do seen.push(9); while (seen.length < 4)
       return JSON.stringify([sum(1), sum(1, 5), new P().v, P.t, [...g(3)], seen, tag\`a\${1}b\${2}\`, k])`;
-    expect(await run(code, 1_000)).toMatchObject({ value: '[2,6,2,4,[2,1,0],[1,2,9,9],"a-b-1+2","two"]' });
+    expect(await run(code, 1_000)).toMatchObject({
+      value: '[2,6,2,4,[2,1,0],[1,2,9,9],"a-b-1+2","two"]',
+    });
   });
 
   it("is put into a loop over a sum of a thousand terms", () => {
@@ -89,8 +136,14 @@ describe("code that cannot be run", () => {
     { code: "const a: number = 1", problem: "SyntaxError: Unexpected token (line 1, column 7)" },
     { code: "} {", problem: "SyntaxError: Unexpected token (line 1, column 0)" },
     { code: "with (a) {}", problem: "SyntaxError: 'with' in strict mode (line 1, column 0)" },
-    { code: "#!/bin/node\nreturn 1", problem: "SyntaxError: Unexpected character '!' (line 1, column 1)" },
-    { code: `${"[".repeat(30_000)}`, problem: "SyntaxError: Not enough stack space to parse input (line 1," },
+    {
+      code: "#!/bin/node\nreturn 1",
+      problem: "SyntaxError: Unexpected character '!' (line 1, column 1)",
+    },
+    {
+      code: `${"[".repeat(30_000)}`,
+      problem: "SyntaxError: Not enough stack space to parse input (line 1,",
+    },
     { code: 'import fs from "node:fs"', problem: "There are no modules here" },
     { code: 'await import("node:fs")', problem: "There are no modules here" },
     { code: "export const a = 1", problem: "There are no modules here" },

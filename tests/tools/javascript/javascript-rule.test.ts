@@ -12,7 +12,8 @@ import { agentFiles, runTool } from "../files/agent-tree";
 
 const SHELL = "type: claude\ncwd: work\nenable_mcp_command_line: true";
 const rulesOf = (backend: string, javascript?: boolean) =>
-  teamOf(teamWith(backend), { ...FULL_CONTEXT, ...(javascript !== undefined && { javascript }) }).rules.agents[0]?.tools ?? [];
+  teamOf(teamWith(backend), { ...FULL_CONTEXT, ...(javascript !== undefined && { javascript }) })
+    .rules.agents[0]?.tools ?? [];
 
 describe("run_javascript", () => {
   it.each([
@@ -24,25 +25,43 @@ describe("run_javascript", () => {
     },
     { name: "is not offered elsewhere", backend: SHELL, javascript: false, offered: false },
     { name: "is not offered by default", backend: SHELL, javascript: undefined, offered: false },
-    { name: "is not offered to who has files only", backend: "type: claude\ncwd: work", javascript: true, offered: false },
-    { name: "is not offered to who has none", backend: "type: claude", javascript: true, offered: false },
+    {
+      name: "is not offered to who has files only",
+      backend: "type: claude\ncwd: work",
+      javascript: true,
+      offered: false,
+    },
+    {
+      name: "is not offered to who has none",
+      backend: "type: claude",
+      javascript: true,
+      offered: false,
+    },
   ])("$name", ({ backend, javascript, offered }) => {
     expect(hasJavascript(rulesOf(backend, javascript))).toBe(offered);
   });
 
   it("reaches nothing outside, so planning mode lets it run, and is not repeated: its code may have ended the service", () => {
-    expect(rulesOf(SHELL, true).at(-1)).toEqual({ name: "run_javascript", acts_outside: false, idempotent: false });
+    expect(rulesOf(SHELL, true).at(-1)).toEqual({
+      name: "run_javascript",
+      acts_outside: false,
+      idempotent: false,
+    });
   });
 
   it("is a name that no other tool may have", () => {
-    const backend = "type: claude\ncustom_tools: [{name: run_javascript, url: https://api.example.com, description: x}]";
+    const backend =
+      "type: claude\ncustom_tools: [{name: run_javascript, url: https://api.example.com, description: x}]";
     const [detail] = detailsOf(parseTeam(teamWith(backend), FULL_CONTEXT));
     expect(detail).toContain("`run_javascript` is a name of the service's own");
   });
 
   it("stays on offer once it is switched off, and says so", async () => {
     const { agents } = teamOf(teamWith(SHELL), FULL_CONTEXT);
-    const surroundings = { secretOf: () => undefined, shared: { large: new Turnstile(), breakers: new Breakers() } };
+    const surroundings = {
+      secretOf: () => undefined,
+      shared: { large: new Turnstile(), breakers: new Breakers() },
+    };
     const tools = agents.flatMap((agent) =>
       toolboxOf(agent, {
         ...surroundings,
@@ -61,5 +80,7 @@ describe("run_javascript", () => {
 });
 
 it("workers of models' code have the compatibility date of the service", () => {
-  expect(readFileSync("wrangler.toml", "utf8")).toContain(`\ncompatibility_date = "${COMPATIBILITY_DATE}"\n`);
+  expect(readFileSync("wrangler.toml", "utf8")).toContain(
+    `\ncompatibility_date = "${COMPATIBILITY_DATE}"\n`,
+  );
 });

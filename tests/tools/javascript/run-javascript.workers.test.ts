@@ -13,10 +13,19 @@ const loader = env.LOADER;
 if (!loader) throw new Error("these tests need a worker loader");
 
 const toolWith = (limits = JAVASCRIPT_LIMITS) =>
-  runJavascriptTool({ runner: javascriptRunner(loader, limits), turnstile: new Turnstile() }, limits);
-const WORLD = { workspace: { "a.csv": "1,2\n3,4\n", "b.bin": new Uint8Array([0, 1]) }, peers: { agent2: { "c.txt": "see" } } };
+  runJavascriptTool(
+    { runner: javascriptRunner(loader, limits), turnstile: new Turnstile() },
+    limits,
+  );
+const WORLD = {
+  workspace: { "a.csv": "1,2\n3,4\n", "b.bin": new Uint8Array([0, 1]) },
+  peers: { agent2: { "c.txt": "see" } },
+};
 
-async function run(args: { code: string; files?: string[]; timeout_ms?: number }, more: Partial<ToolContext> = {}) {
+async function run(
+  args: { code: string; files?: string[]; timeout_ms?: number },
+  more: Partial<ToolContext> = {},
+) {
   return runTool(toolWith(), args, await agentFiles(WORLD), more);
 }
 const told = async (code: string) => (await run({ code })).text;
@@ -31,7 +40,10 @@ describe("run_javascript", () => {
     },
     { code: "return new Uint8Array([1, 2])", text: "[returned]\n[1,2]" },
     { code: "return null", text: "[returned]\nnull" },
-    { code: "const a = {}; a.a = a; return a", text: "[cannot be shown: Converting circular structure" },
+    {
+      code: "const a = {}; a.a = a; return a",
+      text: "[cannot be shown: Converting circular structure",
+    },
     { code: "let a = 1 // and no more", text: "[no output, and nothing was returned]" },
     {
       code: "console.log('a', 1, { b: [2] }); console.error(new TypeError('c')); console.assert(1 > 2, 'd')",
@@ -41,7 +53,10 @@ describe("run_javascript", () => {
       code: "console.log(1); await new Promise((r) => setTimeout(r, 20)); console.table([2]); return 3",
       text: "1\n[2]\n[returned]\n3",
     },
-    { code: "const files = 1, console = 2, fetch = 3; return files + console + fetch", text: "[returned]\n6" },
+    {
+      code: "const files = 1, console = 2, fetch = 3; return files + console + fetch",
+      text: "[returned]\n6",
+    },
   ])("gives what comes of $code", async ({ code, text }) => {
     const result = await run({ code });
     expect(result.text).toContain(text);
@@ -50,8 +65,13 @@ describe("run_javascript", () => {
 
   it("hands in texts of files, and leaves a line for each in the audit trail", async () => {
     const files = await agentFiles(WORLD);
-    const code = "return files['a.csv'].split('\\n')[1] + files['/peers/agent2/c.txt'] + Object.keys(files).length";
-    const result = await runTool(toolWith(), { code, files: ["a.csv", "/peers/agent2/c.txt"] }, files);
+    const code =
+      "return files['a.csv'].split('\\n')[1] + files['/peers/agent2/c.txt'] + Object.keys(files).length";
+    const result = await runTool(
+      toolWith(),
+      { code, files: ["a.csv", "/peers/agent2/c.txt"] },
+      files,
+    );
     expect(result).toEqual({ outcome: "ok", text: "[returned]\n3,4see2" });
     expect(files.accessed.filter(({ operation }) => operation === "read")).toMatchObject([
       { path: "/workspace/a.csv", refused: null },
@@ -63,8 +83,12 @@ describe("run_javascript", () => {
   it("waits while another call of the session runs", async () => {
     const tool = toolWith();
     const code = "const from = Date.now(); await scheduler.wait(60); return [from, Date.now()]";
-    const calls = [1, 2, 3].map(async () => (await runTool(tool, { code }, await agentFiles({}))).text);
-    const times = (await Promise.all(calls)).map((text): number[] => JSON.parse(text.replace("[returned]\n", "")));
+    const calls = [1, 2, 3].map(
+      async () => (await runTool(tool, { code }, await agentFiles({}))).text,
+    );
+    const times = (await Promise.all(calls)).map((text): number[] =>
+      JSON.parse(text.replace("[returned]\n", "")),
+    );
     const inOrder = times.toSorted(([a = 0], [b = 0]) => a - b).flat();
     expect(inOrder).toHaveLength(6);
     expect(inOrder).toEqual(inOrder.toSorted((a, b) => a - b));
@@ -82,7 +106,11 @@ describe("run_javascript", () => {
 
   it("is not run with larger files than may be handed in", async () => {
     const tool = toolWith({ ...JAVASCRIPT_LIMITS, fileBytes: 7 });
-    const result = await runTool(tool, { code: "return 1", files: ["a.csv"] }, await agentFiles(WORLD));
+    const result = await runTool(
+      tool,
+      { code: "return 1", files: ["a.csv"] },
+      await agentFiles(WORLD),
+    );
     expect(result).toEqual({
       outcome: "error",
       text: "These files have 8 bytes; 7 may be handed in. Make smaller parts of them.",
@@ -90,17 +118,35 @@ describe("run_javascript", () => {
   });
 
   it.each([
-    { code: "let a\n\nnull.b", text: "TypeError: Cannot read properties of null (reading 'b') (line 3)" },
-    { code: "const f = () => {\n  throw new RangeError('far')\n}\nf()", text: "RangeError: far (line 2)" },
+    {
+      code: "let a\n\nnull.b",
+      text: "TypeError: Cannot read properties of null (reading 'b') (line 3)",
+    },
+    {
+      code: "const f = () => {\n  throw new RangeError('far')\n}\nf()",
+      text: "RangeError: far (line 2)",
+    },
     { code: "await null\nawait Promise.reject(new Error('late'))", text: "Error: late (line 2)" },
     { code: "throw { a: 1 }", text: 'Thrown: {"a":1}' },
     { code: "throw undefined", text: "Thrown: undefined" },
-    { code: "function f() { f() } f()", text: "RangeError: Maximum call stack size exceeded (line 1)" },
+    {
+      code: "function f() { f() } f()",
+      text: "RangeError: Maximum call stack size exceeded (line 1)",
+    },
     { code: "return 1 +", text: "SyntaxError: Unexpected token (line 1, column 10)" },
     { code: "\nreturn import.meta.url + new.target", text: "SyntaxError: " },
-    { code: "return eval('1')", text: "EvalError: Code generation from strings disallowed for this context (line 1)" },
-    { code: "return new Function('return 1')()", text: "EvalError: Code generation from strings disallowed" },
-    { code: "return setTimeout.constructor('return 1')()", text: "EvalError: Code generation from strings disallowed" },
+    {
+      code: "return eval('1')",
+      text: "EvalError: Code generation from strings disallowed for this context (line 1)",
+    },
+    {
+      code: "return new Function('return 1')()",
+      text: "EvalError: Code generation from strings disallowed",
+    },
+    {
+      code: "return setTimeout.constructor('return 1')()",
+      text: "EvalError: Code generation from strings disallowed",
+    },
     {
       code: "return new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]))",
       text: "CompileError: WebAssembly.Module()",
@@ -117,7 +163,9 @@ describe("run_javascript", () => {
   it("keeps of what was logged before an error, and bounds it", async () => {
     const { text } = await run({ code: "console.log('before'); null.x" });
     expect(text).toContain("before\nTypeError");
-    const long = await run({ code: "for (let i = 0; i < 1e5; i++) console.log('0123456789'); return 'x'.repeat(2 ** 20)" });
+    const long = await run({
+      code: "for (let i = 0; i < 1e5; i++) console.log('0123456789'); return 'x'.repeat(2 ** 20)",
+    });
     expect(long.text.length).toBeLessThan(2 * JAVASCRIPT_LIMITS.outputBytes + 200);
     expect(long.text.match(/\[Cut after 524288 bytes\. Put out less\.\]/g)).toHaveLength(2);
   });
@@ -126,7 +174,8 @@ describe("run_javascript", () => {
 describe("code without an end", () => {
   afterEach(() => void vi.restoreAllMocks());
   /** Only what ends the code itself is to end it: where the machine stalls, whoever waits for its worker may lose patience first. */
-  const waitsPatiently = () => vi.spyOn(AbortSignal, "timeout").mockReturnValue(new AbortController().signal);
+  const waitsPatiently = () =>
+    vi.spyOn(AbortSignal, "timeout").mockReturnValue(new AbortController().signal);
 
   it.each(ENDLESS_CODE)("is stopped: $name", async ({ code }) => {
     waitsPatiently();
@@ -146,8 +195,16 @@ describe("code without an end", () => {
       code: "for (;;) { try { for (;;); } catch (e) { console.log('caught') } }",
       text: "too many steps",
     },
-    { name: "also where it ends by itself after that", code: "try { for (;;); } catch {} return 1", text: "too many steps" },
-    { name: "also while its result is shown", code: "return { toJSON() { for (;;); } }", text: "too many steps" },
+    {
+      name: "also where it ends by itself after that",
+      code: "try { for (;;); } catch {} return 1",
+      text: "too many steps",
+    },
+    {
+      name: "also while its result is shown",
+      code: "return { toJSON() { for (;;); } }",
+      text: "too many steps",
+    },
   ])("is stopped $name", async ({ code, text }) => {
     const tool = toolWith({ ...JAVASCRIPT_LIMITS, steps: 1_000_000 });
     const result = await runTool(tool, { code }, await agentFiles({}));
@@ -156,8 +213,14 @@ describe("code without an end", () => {
   });
 
   it.each([
-    { name: "a promise that never settles", code: "console.log('waits'); await new Promise(() => {})" },
-    { name: "timers that go on", code: "console.log('waits'); setInterval(() => {}, 1); await new Promise(() => {})" },
+    {
+      name: "a promise that never settles",
+      code: "console.log('waits'); await new Promise(() => {})",
+    },
+    {
+      name: "timers that go on",
+      code: "console.log('waits'); setInterval(() => {}, 1); await new Promise(() => {})",
+    },
     { name: "a long sleep", code: "console.log('waits'); await scheduler.wait(60_000)" },
   ])("ends by its time limit: $name", async ({ code }) => {
     waitsPatiently();
@@ -168,7 +231,8 @@ describe("code without an end", () => {
   });
 
   it("that took the timer away is waited for no longer", async () => {
-    const code = "for (let i = 0; i < 100; i++) clearTimeout(i); setInterval(() => {}, 10); await new Promise(() => {})";
+    const code =
+      "for (let i = 0; i < 100; i++) clearTimeout(i); setInterval(() => {}, 10); await new Promise(() => {})";
     const { text, outcome } = await run({ code, timeout_ms: 100 });
     expect(text).toMatch(/^The code was stopped: it took too long\.|^The runtime ended the code/);
     expect(outcome).toBe("error");
@@ -177,7 +241,9 @@ describe("code without an end", () => {
   it("is given up at once when nobody waits for it any more", async () => {
     const gone = new AbortController();
     setTimeout(() => gone.abort(new Error("the turn is over")), 50);
-    await expect(run({ code: "await new Promise(() => {})" }, { signal: gone.signal })).rejects.toThrow("the turn is over");
+    await expect(
+      run({ code: "await new Promise(() => {})" }, { signal: gone.signal }),
+    ).rejects.toThrow("the turn is over");
   });
 });
 
@@ -187,15 +253,19 @@ describe("a worker of a model's code", () => {
     const here = await fetch(url);
     await here.body?.cancel();
     expect(here.status, "the server is there").toBeGreaterThan(0);
-    expect(await told(`return await fetch(${JSON.stringify(url)})`)).toContain("TypeError: There is no network here.");
+    expect(await told(`return await fetch(${JSON.stringify(url)})`)).toContain(
+      "TypeError: There is no network here.",
+    );
     const raw = `delete globalThis.fetch; const { fetch: real } = Object.getPrototypeOf(globalThis); return typeof real === "function" ? (await real(${JSON.stringify(url)})).status : "none"`;
     expect(await told(raw)).toMatch(/not permitted to access the internet|none/);
-    expect(await told(`new WebSocket(${JSON.stringify(url.replace("http", "ws"))}); return 1`)).toContain(
-      "not permitted to access the internet",
-    );
+    expect(
+      await told(`new WebSocket(${JSON.stringify(url.replace("http", "ws"))}); return 1`),
+    ).toContain("not permitted to access the internet");
     const source = `return await new Promise((end) => { const s = new EventSource(${JSON.stringify(url)}); s.onopen = () => end("open"); s.onerror = () => end("refused") })`;
     expect(await told(source)).toContain("refused");
-    expect(await told(`return await caches.default.match(${JSON.stringify(url)})`)).toMatch(/Error/);
+    expect(await told(`return await caches.default.match(${JSON.stringify(url)})`)).toMatch(
+      /Error/,
+    );
   });
 
   it("has nothing of the service: no names of its secrets and bindings in any global", async () => {

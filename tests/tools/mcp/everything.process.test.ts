@@ -17,7 +17,8 @@ afterAll(async () => {
   await everything?.kill();
 });
 
-const run = (name: string, args: unknown, more = context()) => toolOf(servers, `mcp__everything__${name}`).run(args, more);
+const run = (name: string, args: unknown, more = context()) =>
+  toolOf(servers, `mcp__everything__${name}`).run(args, more);
 
 describe("the reference server over HTTP", () => {
   it("is spoken to in its generation, and its tools are offered under their full names", () => {
@@ -54,8 +55,16 @@ describe("the reference server over HTTP", () => {
   });
 
   it.each([
-    { resourceType: "Text", says: /^\[resource demo:\/\/\S+, text\/plain\]\n.*Resource 1/m, files: 0 },
-    { resourceType: "Blob", says: /^\[resource demo:\/\/\S+, text\/plain, \d+ bytes: file 1\]$/m, files: 1 },
+    {
+      resourceType: "Text",
+      says: /^\[resource demo:\/\/\S+, text\/plain\]\n.*Resource 1/m,
+      files: 0,
+    },
+    {
+      resourceType: "Blob",
+      says: /^\[resource demo:\/\/\S+, text\/plain, \d+ bytes: file 1\]$/m,
+      files: 1,
+    },
   ])("gives a resource: $resourceType", async ({ resourceType, says, files }) => {
     const result = await run("get-resource-reference", { resourceType, resourceId: 1 });
     expect(result.text).toMatch(says);
@@ -77,7 +86,11 @@ describe("the reference server over HTTP", () => {
 
   it("ends a cancelled call at once, with the signal's reason, and the connection serves the next", async () => {
     const stop = new AbortController();
-    const call = run("trigger-long-running-operation", { duration: 60, steps: 4 }, context({ signal: stop.signal }));
+    const call = run(
+      "trigger-long-running-operation",
+      { duration: 60, steps: 4 },
+      context({ signal: stop.signal }),
+    );
     const started = Date.now();
     setTimeout(() => stop.abort(new Error("nobody waits")), 300);
     await expect(call).rejects.toThrow("nobody waits");

@@ -8,10 +8,15 @@ import { freePort } from "../../../simulated/service/loopback";
 /** The protocol's own reference server over HTTP, as a process. */
 export async function startEverything() {
   const port = await freePort();
-  const manifest = createRequire(import.meta.url).resolve("@modelcontextprotocol/server-everything/package.json");
+  const manifest = createRequire(import.meta.url).resolve(
+    "@modelcontextprotocol/server-everything/package.json",
+  );
   const entry = path.join(path.dirname(manifest), "dist/index.js");
   const env = { ...process.env, PORT: String(port) };
-  const child: ChildProcess = spawn(process.execPath, [entry, "streamableHttp"], { env, stdio: "ignore" });
+  const child: ChildProcess = spawn(process.execPath, [entry, "streamableHttp"], {
+    env,
+    stdio: "ignore",
+  });
   const url = `http://127.0.0.1:${port}/mcp`;
   await vi.waitFor(() => fetch(url), { timeout: 30_000, interval: 100 });
   const kill = async () => {

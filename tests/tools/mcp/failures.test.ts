@@ -13,10 +13,25 @@ it.each<{ name: string; resolve: Resolve; reached: boolean }>([
     resolve: () => Promise.reject(new Error("the resolver is down")),
     reached: false,
   },
-  { name: "whose name leads into a private network did not reach it", resolve: async () => ["10.0.0.1"], reached: false },
-  { name: "whose connection broke may have reached it", resolve: async () => ["93.184.215.14"], reached: true },
+  {
+    name: "whose name leads into a private network did not reach it",
+    resolve: async () => ["10.0.0.1"],
+    reached: false,
+  },
+  {
+    name: "whose connection broke may have reached it",
+    resolve: async () => ["93.184.215.14"],
+    reached: true,
+  },
 ])("a call of a tool server $name", async ({ resolve, reached }) => {
-  const guarded = guardedFetch({ fetch: broken, resolve, allowedOrigins: [], trustedOrigins: new Set() });
-  const error = await inProvidersWords(guarded)("https://tools.example.org/mcp").catch((thrown: unknown) => thrown);
+  const guarded = guardedFetch({
+    fetch: broken,
+    resolve,
+    allowedOrigins: [],
+    trustedOrigins: new Set(),
+  });
+  const error = await inProvidersWords(guarded)("https://tools.example.org/mcp").catch(
+    (thrown: unknown) => thrown,
+  );
   expect(toFailure(error, false)).toMatchObject({ reached });
 });

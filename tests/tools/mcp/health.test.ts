@@ -58,9 +58,14 @@ describe("a connection", () => {
   it("is made with many servers at once, and one that is down keeps nobody from the others", async () => {
     const many = await Promise.all(Array.from({ length: 8 }, () => serve(only(done))));
     const down = server("http://127.0.0.1:9/mcp", { name: "down" });
-    const servers = keep(await connected([down, ...many.map(({ url }, nth) => server(url, { name: `s${nth}` }))]));
+    const servers = keep(
+      await connected([down, ...many.map(({ url }, nth) => server(url, { name: `s${nth}` }))]),
+    );
     expect(servers.toolsFor("one")).toHaveLength(8);
-    expect(servers.list()[0]).toMatchObject({ name: "down", problem: expect.stringMatching(/could not be reached/) });
+    expect(servers.list()[0]).toMatchObject({
+      name: "down",
+      problem: expect.stringMatching(/could not be reached/),
+    });
   });
 
   it("with a server that never answers is given up at the time limit, and keeps nobody from the others", async () => {
@@ -70,14 +75,20 @@ describe("a connection", () => {
     const mute = server(silent.url, { name: "mute", connectMs: 700 });
     const servers = keep(await connected([mute, server(good.url, { connectMs: 20_000 })]));
     expect(Date.now() - started).toBeLessThan(10_000); // half of what all of it might take
-    expect(servers.list()).toMatchObject([{ problem: expect.stringMatching(/did not answer in time/) }, { problem: null }]);
+    expect(servers.list()).toMatchObject([
+      { problem: expect.stringMatching(/did not answer in time/) },
+      { problem: null },
+    ]);
   });
 
   it("is listed once for all who ask at the same time, and one who leaves keeps it from nobody", async () => {
     const made = await serve(only(done));
     const servers = new McpServers(environment());
     keep(servers);
-    servers.know(new Map([["one", { servers: [server(made.url)], allowedTools: null, excludeTools: [] }]]), new Map());
+    servers.know(
+      new Map([["one", { servers: [server(made.url)], allowedTools: null, excludeTools: [] }]]),
+      new Map(),
+    );
     const leaving = new AbortController();
     const left = servers.refreshFor("one", leaving.signal);
     const stays = servers.refreshFor("one", AbortSignal.timeout(5_000));
@@ -95,7 +106,9 @@ describe("a connection", () => {
     const secretOf = (name: string, { url }: SecretUse): string => {
       throw new SecretMissing(`the service has no ${name} for ${new URL(url).origin}`);
     };
-    const servers = keep(await connected([server(made.url, { headers: { "x-key": "${BOX_KEY}" } })], { secretOf }));
+    const servers = keep(
+      await connected([server(made.url, { headers: { "x-key": "${BOX_KEY}" } })], { secretOf }),
+    );
     expect(servers.list()[0]?.problem).toBe(
       `The tool server box cannot be asked: the service has no BOX_KEY for ${new URL(made.url).origin}.`,
     );
@@ -112,7 +125,10 @@ describe("a connection", () => {
       response.writeHead(404).end();
       return true;
     };
-    expect(await toolOf(servers, "mcp__box__act").run({}, context())).toEqual({ outcome: "ok", text: "done" });
+    expect(await toolOf(servers, "mcp__box__act").run({}, context())).toEqual({
+      outcome: "ok",
+      text: "done",
+    });
     expect(made.messages("initialize")).toHaveLength(2);
   });
 
@@ -124,14 +140,18 @@ describe("a connection", () => {
     };
     const made = await serve({ ...only(done), first });
     const told: (string | null)[] = [];
-    const servers = keep(await connected([server(made.url)], { listed: ({ problem }) => told.push(problem) }));
+    const servers = keep(
+      await connected([server(made.url)], { listed: ({ problem }) => told.push(problem) }),
+    );
     isDown = true;
     await servers.refreshFor("one", AbortSignal.timeout(5_000));
     expect(servers.list()).toMatchObject([{ problem: expect.stringContaining("HTTP 503") }]);
     isDown = false;
     expect((await toolOf(servers, "mcp__box__act").run({}, context())).text).toBe("done");
     expect(told).toEqual([null, null]);
-    expect(servers.offersFor("one")).toMatchObject([{ problem: null, tools: [{ rule: { name: "mcp__box__act" } }] }]);
+    expect(servers.offersFor("one")).toMatchObject([
+      { problem: null, tools: [{ rule: { name: "mcp__box__act" } }] },
+    ]);
   });
 
   it("ends with the session: the server is told", async () => {
@@ -143,8 +163,15 @@ describe("a connection", () => {
 });
 
 describe("a failed call", () => {
-  const trusted = async (call: Script["call"], hints: object, allows: "idempotent" | "read_only" | null) => {
-    const made = await serve({ tools: [tool("act", { annotations: hints })], ...(call && { call }) });
+  const trusted = async (
+    call: Script["call"],
+    hints: object,
+    allows: "idempotent" | "read_only" | null,
+  ) => {
+    const made = await serve({
+      tools: [tool("act", { annotations: hints })],
+      ...(call && { call }),
+    });
     const trust = allows === null ? [] : [{ url: made.url, tool: "act", allows }];
     const servers = keep(await connected([server(made.url)], { trust }));
     const act1 = toolOf(servers, "mcp__box__act");
@@ -152,7 +179,11 @@ describe("a failed call", () => {
   };
 
   it("is tried again where operator and server call it safe, under the same key", async () => {
-    const { made, act1, result } = await trusted(answers(503, 502), { idempotentHint: true }, "idempotent");
+    const { made, act1, result } = await trusted(
+      answers(503, 502),
+      { idempotentHint: true },
+      "idempotent",
+    );
     expect(act1.rule).toEqual({ name: "mcp__box__act", acts_outside: true, idempotent: true });
     expect(result).toEqual({ outcome: "ok", text: "done" });
     expect(made.messages("tools/call").map(({ params }) => params?.["_meta"])).toEqual(
@@ -163,16 +194,28 @@ describe("a failed call", () => {
   it("runs in planning mode where the config says that it only reads, and is not tried again for that (D8)", async () => {
     const hints = { idempotentHint: true, readOnlyHint: true };
     const call = answers(503);
-    const made = await serve({ tools: [tool("act", { annotations: hints })], ...(call && { call }) });
+    const made = await serve({
+      tools: [tool("act", { annotations: hints })],
+      ...(call && { call }),
+    });
     const servers = keep(await connected([{ ...server(made.url), readOnlyTools: ["ac*"] }], {}));
     const act1 = toolOf(servers, "mcp__box__act");
-    expect(act1.rule).toEqual({ name: "mcp__box__act", acts_outside: true, idempotent: false, runs_in_planning: true });
+    expect(act1.rule).toEqual({
+      name: "mcp__box__act",
+      acts_outside: true,
+      idempotent: false,
+      runs_in_planning: true,
+    });
     expect((await act1.run({}, context())).outcome).toBe("error");
     expect(made.messages("tools/call")).toHaveLength(1);
   });
 
   it.each([
-    { name: "the server alone calls safe", hints: { idempotentHint: true, readOnlyHint: true }, allows: null },
+    {
+      name: "the server alone calls safe",
+      hints: { idempotentHint: true, readOnlyHint: true },
+      allows: null,
+    },
     { name: "the operator alone calls safe", hints: {}, allows: "idempotent" as const },
   ])("is not tried again where $name", async ({ hints, allows }) => {
     const { made, result } = await trusted(answers(503), hints, allows);
@@ -192,7 +235,10 @@ describe("a failed call", () => {
     const servers = keep(await connected([server(made.url)], { now: () => now }));
     const run = () => toolOf(servers, "mcp__box__act").run({}, context({ now: () => now }));
     for (let nth = 0; nth < 3; nth++) await run();
-    expect(await run()).toMatchObject({ outcome: "error", text: expect.stringContaining("is not asked again for 10 s") });
+    expect(await run()).toMatchObject({
+      outcome: "error",
+      text: expect.stringContaining("is not asked again for 10 s"),
+    });
     expect(made.messages("tools/call")).toHaveLength(3);
     now += 10_000;
     expect((await run()).text).toBe("done");
@@ -207,7 +253,8 @@ describe("a connection that several calls share", () => {
     const waiting: Asked[] = [];
     const made = await serve({
       tools: [tool("slow"), tool("bad")],
-      call: (asked) => (asked.message.params?.["name"] === "bad" ? fail?.(asked) : void waiting.push(asked)),
+      call: (asked) =>
+        asked.message.params?.["name"] === "bad" ? fail?.(asked) : void waiting.push(asked),
     });
     const servers = keep(await connected([server(made.url, { callMs })]));
     const run = (name: string) => toolOf(servers, `mcp__box__${name}`).run({}, context());
@@ -217,7 +264,8 @@ describe("a connection that several calls share", () => {
       return calls;
     };
     const answerAll = () => {
-      for (const { response, message } of waiting.splice(0)) reply(response, message.id, text("done"));
+      for (const { response, message } of waiting.splice(0))
+        reply(response, message.id, text("done"));
     };
     const cutAll = () => {
       for (const { response } of waiting.splice(0)) response.destroy();
@@ -227,22 +275,31 @@ describe("a connection that several calls share", () => {
 
   it.each([
     { what: "fails with 503", fail: answers(503) },
-    { what: "is cut off", fail: (({ response }) => void response.destroy()) satisfies Script["call"] },
+    {
+      what: "is cut off",
+      fail: (({ response }) => void response.destroy()) satisfies Script["call"],
+    },
     {
       what: "is answered with too much",
-      fail: (({ response }) => void flood(response, "x".repeat(1_000_000), 30_000_000)) satisfies Script["call"],
+      fail: (({ response }) =>
+        void flood(response, "x".repeat(1_000_000), 30_000_000)) satisfies Script["call"],
     },
-  ])("is not cut when one of them $what: the others get their results, and the next gets a new one", async ({ fail }) => {
-    const { made, run, begun, answerAll } = await shared(fail);
-    const others = await begun(3);
-    expect((await run("bad")).outcome).not.toBe("ok");
-    answerAll();
-    expect(await Promise.all(others)).toEqual(Array.from({ length: 3 }, () => ({ outcome: "ok", text: "done" })));
-    const [next] = await begun(1);
-    answerAll();
-    expect(await next).toEqual({ outcome: "ok", text: "done" });
-    expect(made.messages("initialize")).toHaveLength(2);
-  });
+  ])(
+    "is not cut when one of them $what: the others get their results, and the next gets a new one",
+    async ({ fail }) => {
+      const { made, run, begun, answerAll } = await shared(fail);
+      const others = await begun(3);
+      expect((await run("bad")).outcome).not.toBe("ok");
+      answerAll();
+      expect(await Promise.all(others)).toEqual(
+        Array.from({ length: 3 }, () => ({ outcome: "ok", text: "done" })),
+      );
+      const [next] = await begun(1);
+      answerAll();
+      expect(await next).toEqual({ outcome: "ok", text: "done" });
+      expect(made.messages("initialize")).toHaveLength(2);
+    },
+  );
 
   it("is not cut when one of them is late", async () => {
     const { made, run, begun, answerAll } = await shared(() => undefined, { callMs: 60_000 });
@@ -252,7 +309,10 @@ describe("a connection that several calls share", () => {
     await vi.advanceTimersByTimeAsync(30_000);
     const [other] = await begun(1);
     await vi.advanceTimersByTimeAsync(30_000);
-    expect(await late).toMatchObject({ outcome: "unknown", text: expect.stringContaining("did not answer in time") });
+    expect(await late).toMatchObject({
+      outcome: "unknown",
+      text: expect.stringContaining("did not answer in time"),
+    });
     answerAll();
     expect(await other).toEqual({ outcome: "ok", text: "done" });
   });
@@ -261,7 +321,9 @@ describe("a connection that several calls share", () => {
     const { begun, answerAll, cutAll } = await shared(undefined);
     const all = await begun(5);
     cutAll();
-    expect((await Promise.all(all)).map(({ outcome }) => outcome)).toEqual(Array.from({ length: 5 }, () => "unknown"));
+    expect((await Promise.all(all)).map(({ outcome }) => outcome)).toEqual(
+      Array.from({ length: 5 }, () => "unknown"),
+    );
     const [next] = await begun(1);
     answerAll();
     expect(await next).toEqual({ outcome: "ok", text: "done" });
@@ -275,7 +337,9 @@ describe("a connection that several calls share", () => {
       return true;
     };
     const all = await Promise.all(Array.from({ length: 5 }, () => run("slow")));
-    expect(all.map(({ text: said }) => said)).toEqual(Array.from({ length: 5 }, () => expect.stringContaining("HTTP 500")));
+    expect(all.map(({ text: said }) => said)).toEqual(
+      Array.from({ length: 5 }, () => expect.stringContaining("HTTP 500")),
+    );
     delete made.script.first;
     const [next] = await begun(1);
     answerAll();

@@ -9,8 +9,14 @@ describe("questions to a person", () => {
   it("D18 a question is shown with its origin, an address that does harm is not", () => {
     const required = asked([
       { method: "elicitation/create", params: { message: "Your API key?\u202e" } },
-      { method: "elicitation/create", params: { mode: "url", url: "javascript:alert(1)", message: "Open this" } },
-      { method: "elicitation/create", params: { mode: "url", url: "https://pay.example.com/x", message: "Pay" } },
+      {
+        method: "elicitation/create",
+        params: { mode: "url", url: "javascript:alert(1)", message: "Open this" },
+      },
+      {
+        method: "elicitation/create",
+        params: { mode: "url", url: "https://pay.example.com/x", message: "Pay" },
+      },
       { method: "sampling/createMessage" },
     ]);
     const said = inputResult(required);
@@ -29,10 +35,26 @@ describe("questions to a person", () => {
   });
 
   it.each([
-    { what: "a script", url: "javascript:alert(1)", why: "its scheme is javascript, and only https is shown" },
-    { what: "a script in disguise", url: "\tJava\nScript:alert(1)", why: "its scheme is javascript, and only https is shown" },
-    { what: "a page of its own", url: "data:text/html,<script>", why: "its scheme is data, and only https is shown" },
-    { what: "without encryption", url: "http://pay.example.com/", why: "its scheme is http, and only https is shown" },
+    {
+      what: "a script",
+      url: "javascript:alert(1)",
+      why: "its scheme is javascript, and only https is shown",
+    },
+    {
+      what: "a script in disguise",
+      url: "\tJava\nScript:alert(1)",
+      why: "its scheme is javascript, and only https is shown",
+    },
+    {
+      what: "a page of its own",
+      url: "data:text/html,<script>",
+      why: "its scheme is data, and only https is shown",
+    },
+    {
+      what: "without encryption",
+      url: "http://pay.example.com/",
+      why: "its scheme is http, and only https is shown",
+    },
     {
       what: "of a scheme nobody knows",
       url: `${"x".repeat(40)}:y`,
@@ -43,12 +65,22 @@ describe("questions to a person", () => {
       url: "https://bank.example.com@evil.example.com/",
       why: "it names a user before its host",
     },
-    { what: "with a password", url: "https://:secret@evil.example.com/", why: "it names a user before its host" },
+    {
+      what: "with a password",
+      url: "https://:secret@evil.example.com/",
+      why: "it names a user before its host",
+    },
     { what: "without a scheme", url: "//pay.example.com/", why: "it is no address" },
     { what: "nothing", url: "", why: "it is no address" },
-    { what: "without end", url: `https://pay.example.com/${"x".repeat(2_000)}`, why: "it is longer than 2000 characters" },
+    {
+      what: "without end",
+      url: `https://pay.example.com/${"x".repeat(2_000)}`,
+      why: "it is longer than 2000 characters",
+    },
   ])("D18 an address ($what) is not shown, and why is said", ({ url, why }) => {
-    const { requests } = asked([{ method: "elicitation/create", params: { mode: "url", message: "Open it", url } }]);
+    const { requests } = asked([
+      { method: "elicitation/create", params: { mode: "url", message: "Open it", url } },
+    ]);
     const refused = typeof why === "string" ? why : expect.stringMatching(why);
     expect(requests).toEqual([{ kind: "url", message: "Open it", url: null, refused }]);
   });
@@ -62,7 +94,10 @@ describe("questions to a person", () => {
   it("D18 of many questions five are shown, on one line each, and no half of a secret", () => {
     const secret = "planted-0123456789";
     const message = `${"x".repeat(490)}${secret}\nmore`;
-    const questions = Array.from({ length: 7 }, () => ({ method: "elicitation/create", params: { message } }));
+    const questions = Array.from({ length: 7 }, () => ({
+      method: "elicitation/create",
+      params: { message },
+    }));
     const { requests, more } = asked(questions, (text) => text.replaceAll(secret, "[secret]"));
     expect([requests.length, more]).toEqual([5, 2]);
     expect(requests[0]?.message).toBe(`${"x".repeat(490)}[secret] m… [3 characters left out]`);

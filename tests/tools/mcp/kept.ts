@@ -23,7 +23,10 @@ export const keep = (servers: McpServers): McpServers => {
 };
 
 /** A server with the one tool `act`, which does this. */
-export const only = (call: Script["call"]): Script => ({ tools: [tool("act")], ...(call && { call }) });
+export const only = (call: Script["call"]): Script => ({
+  tools: [tool("act")],
+  ...(call && { call }),
+});
 
 /** Connects to such a server and calls its tool once. */
 export async function act(script: Script, more: { callMs?: number } = {}) {

@@ -17,13 +17,18 @@ const aWhile = () => new Promise((resolve) => setTimeout(resolve, A_WHILE_MS));
 async function two(first = repliesLarge, second = repliesLarge, trusted = false) {
   const [one, other] = [await serve(first), await serve(second)];
   const trust = trusted ? [{ url: other.url, tool: "act", allows: "idempotent" as const }] : [];
-  const servers = keep(await connected([server(one.url), server(other.url, { name: "other" })], { trust }));
+  const servers = keep(
+    await connected([server(one.url), server(other.url, { name: "other" })], { trust }),
+  );
   const call = (name: "box" | "other") => {
     const releases: (() => void)[] = [];
     const abort = new AbortController();
     const seen = { isDone: false };
     const untilFiled = (release: () => void) => void releases.push(release);
-    const run = toolOf(servers, `mcp__${name}__act`).run({}, context({ signal: abort.signal, untilFiled }));
+    const run = toolOf(servers, `mcp__${name}__act`).run(
+      {},
+      context({ signal: abort.signal, untilFiled }),
+    );
     const ended = run.finally(() => {
       seen.isDone = true;
     });
@@ -72,7 +77,9 @@ describe("a large reply", () => {
   it("that is aborted in the middle keeps no other waiting", async () => {
     const begun: ServerResponse[] = [];
     const stalls = only(({ response }) => {
-      response.writeHead(200, { "content-type": "application/json" }).write(`{"jsonrpc":"2.0","x":"${"x".repeat(2_000_000)}`);
+      response
+        .writeHead(200, { "content-type": "application/json" })
+        .write(`{"jsonrpc":"2.0","x":"${"x".repeat(2_000_000)}`);
       begun.push(response);
     });
     const { call } = await two(stalls);
@@ -109,9 +116,14 @@ describe("a large reply", () => {
       tries += 1;
       if (tries > 1) return reply(response, message.id, LARGE);
       response.writeHead(200, { "content-type": "application/json" });
-      response.write(`{"jsonrpc":"2.0","x":"${"x".repeat(2_000_000)}`, () => void setTimeout(() => response.destroy(), 200));
+      response.write(
+        `{"jsonrpc":"2.0","x":"${"x".repeat(2_000_000)}`,
+        () => void setTimeout(() => response.destroy(), 200),
+      );
     });
-    const tools = [{ name: "act", inputSchema: { type: "object" }, annotations: { idempotentHint: true } }];
+    const tools = [
+      { name: "act", inputSchema: { type: "object" }, annotations: { idempotentHint: true } },
+    ];
     const { call } = await two(repliesLarge, { ...breaksOff, tools }, true);
     expect((await call("other").ended).text).toHaveLength(3_000_000);
     expect(tries).toBe(2);

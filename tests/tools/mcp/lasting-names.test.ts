@@ -29,7 +29,11 @@ const soon = () => AbortSignal.timeout(5_000);
 
 describe("D15 the name of a tool that was called", () => {
   it.each([
-    { name: "is its own when one that comes to the same is listed before it", first: "a_b", later: ["a b", "a_b"] },
+    {
+      name: "is its own when one that comes to the same is listed before it",
+      first: "a_b",
+      later: ["a b", "a_b"],
+    },
     { name: "is its own when it has a mark", first: "a b", later: ["a_b", "a.b", "a b"] },
     {
       name: "is its own when another takes the very name it is offered by",
@@ -76,7 +80,9 @@ describe("D15 the name of a tool that was called", () => {
   it("is its own when a tool of another server comes to it", async () => {
     const [a, ab] = [await box(), await box("c")];
     const name = await fullName("a__b", "c");
-    const servers = keep(await connected([server(a.url, { name: "a" }), server(ab.url, { name: "a__b" })]));
+    const servers = keep(
+      await connected([server(a.url, { name: "a" }), server(ab.url, { name: "a__b" })]),
+    );
     await toolOf(servers, name).run({}, context());
     a.lists("b__c", name.slice("mcp__a__".length));
     await servers.refresh(soon());
@@ -92,7 +98,10 @@ describe("D15 the name of a tool that was called", () => {
     const log = first.offersFor("one").map((offer) => ({ agent: "one", ...toListing(offer) }));
     await first.close();
     lists("a b", "a_b");
-    const pins = pinsOf(log, new Map([["one", { servers: [config], allowedTools: null, excludeTools: [] }]]));
+    const pins = pinsOf(
+      log,
+      new Map([["one", { servers: [config], allowedTools: null, excludeTools: [] }]]),
+    );
     const second = keep(await connected([config], { pins }));
     expect(second.list()[0]).toMatchObject({ added: ["a b"] });
     await toolOf(second, "mcp__box__a_b").run({}, context());

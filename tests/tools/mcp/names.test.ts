@@ -10,17 +10,37 @@ import { server } from "./support";
 const MARK = "_[0-9a-z]{25}";
 
 // Names as they are offered.
-const [OFFERED, OF_SHIP, SPLIT] = [await fullName("box", "a b"), await fullName("ship", "a b"), await fullName("a__b", "c")];
+const [OFFERED, OF_SHIP, SPLIT] = [
+  await fullName("box", "a b"),
+  await fullName("ship", "a b"),
+  await fullName("a__b", "c"),
+];
 
 describe("a tool's full name", () => {
   it.each([
-    { name: "is server and tool", of: ["weather", "get_forecast"], plain: "mcp__weather__get_forecast" },
+    {
+      name: "is server and tool",
+      of: ["weather", "get_forecast"],
+      plain: "mcp__weather__get_forecast",
+    },
     { name: "takes two underscores in a tool", of: ["a", "b__c"], plain: "mcp__a__b__c" },
-    { name: "takes underscores at a tool's start", of: ["a", "__proto__"], plain: "mcp__a____proto__" },
+    {
+      name: "takes underscores at a tool's start",
+      of: ["a", "__proto__"],
+      plain: "mcp__a____proto__",
+    },
     { name: "takes underscores at a server's start", of: ["_a", "b"], plain: "mcp___a__b" },
     { name: "takes capitals and dashes", of: ["My-Box", "Do-it"], plain: "mcp__My-Box__Do-it" },
-    { name: "takes as much as providers do", of: ["a", "t".repeat(56)], plain: `mcp__a__${"t".repeat(56)}` },
-    { name: "takes a short mark for a part of the tool", of: ["a", "b_0123abcd"], plain: "mcp__a__b_0123abcd" },
+    {
+      name: "takes as much as providers do",
+      of: ["a", "t".repeat(56)],
+      plain: `mcp__a__${"t".repeat(56)}`,
+    },
+    {
+      name: "takes a short mark for a part of the tool",
+      of: ["a", "b_0123abcd"],
+      plain: "mcp__a__b_0123abcd",
+    },
   ] as const)("$name: $plain", async ({ of: [box, tool], plain }) => {
     expect(await fullName(box, tool)).toBe(plain);
   });
@@ -28,11 +48,19 @@ describe("a tool's full name", () => {
   it.each([
     { name: "a blank was replaced", of: ["box", "a b"], readable: "mcp__box__a_b" },
     { name: "other letters were replaced", of: ["box", "größe"], readable: "mcp__box__gr__e" },
-    { name: "it is longer than providers take", of: ["a", "t".repeat(57)], readable: `mcp__a__t{30}` },
+    {
+      name: "it is longer than providers take",
+      of: ["a", "t".repeat(57)],
+      readable: `mcp__a__t{30}`,
+    },
     { name: "its server alone is too long", of: ["s".repeat(100), "t"], readable: "mcp__s{33}" },
     { name: "the server has two underscores", of: ["a__b", "c"], readable: "mcp__a__b__c" },
     { name: "the server ends in an underscore", of: ["a_", "b"], readable: "mcp__a___b" },
-    { name: "the tool is called as if it had a mark", of: ["box", `a_b_${"0".repeat(25)}`], readable: `mcp__box__a_b_0{24}` },
+    {
+      name: "the tool is called as if it had a mark",
+      of: ["box", `a_b_${"0".repeat(25)}`],
+      readable: `mcp__box__a_b_0{24}`,
+    },
   ] as const)("has a mark where $name", async ({ of: [box, tool], readable }) => {
     const name = await fullName(box, tool);
     expect(name).toMatch(new RegExp(`^${readable}`));
@@ -111,10 +139,14 @@ describe("a tool's full name", () => {
 
   it("tells apart all short tools of all short servers", async () => {
     const words = (most: number): string[] =>
-      most === 0 ? [""] : ["", ...words(most - 1).flatMap((rest) => ["a", "_", " "].map((one) => one + rest))];
+      most === 0
+        ? [""]
+        : ["", ...words(most - 1).flatMap((rest) => ["a", "_", " "].map((one) => one + rest))];
     const distinct = (most: number) => [...new Set(words(most))].filter((word) => word !== "");
     const servers = distinct(4).filter((name) => !name.includes(" "));
-    const names = await Promise.all(servers.flatMap((box) => distinct(4).map((tool) => fullName(box, tool))));
+    const names = await Promise.all(
+      servers.flatMap((box) => distinct(4).map((tool) => fullName(box, tool))),
+    );
     expect(names.length).toBeGreaterThan(3_000);
     expect(new Set(names).size).toBe(names.length);
   });
@@ -124,22 +156,49 @@ const listing = (box: string, names: readonly string[]): Promise<Hashed[]> =>
   Promise.all(names.map((name) => hashed(box, { name, inputSchema: { type: "object" } })));
 
 /** What an agent is offered of servers that list these tools, by name: whose tool each is. */
-async function offered(listings: Record<string, string[]>, filters: Partial<McpTools> = {}, ofServer: Partial<McpServer> = {}) {
-  const servers = Object.keys(listings).map((name) => server(`https://${name.length}.example.com/mcp`, { name, ...ofServer }));
+async function offered(
+  listings: Record<string, string[]>,
+  filters: Partial<McpTools> = {},
+  ofServer: Partial<McpServer> = {},
+) {
+  const servers = Object.keys(listings).map((name) =>
+    server(`https://${name.length}.example.com/mcp`, { name, ...ofServer }),
+  );
   const all = await Promise.all(
     servers.map(
-      async (one) => [one.name, judgeListing(one, await listing(one.name, listings[one.name] ?? []), {}).offered] as const,
+      async (one) =>
+        [
+          one.name,
+          judgeListing(one, await listing(one.name, listings[one.name] ?? []), {}).offered,
+        ] as const,
     ),
   );
-  const { offered: tools } = offerTo({ servers, allowedTools: null, excludeTools: [], ...filters }, new Map(all));
-  return new Map(tools.map(({ name, server: { name: box }, bareName }) => [name, `${box}: ${bareName}`]));
+  const { offered: tools } = offerTo(
+    { servers, allowedTools: null, excludeTools: [], ...filters },
+    new Map(all),
+  );
+  return new Map(
+    tools.map(({ name, server: { name: box }, bareName }) => [name, `${box}: ${bareName}`]),
+  );
 }
 
 describe("a name that was offered stands for the same tool", () => {
   it.each([
-    { name: "when one that comes to the same is listed before it", before: { box: ["a_b"] }, after: { box: ["a b", "a_b"] } },
-    { name: "when it had a mark itself", before: { box: ["a b"] }, after: { box: ["a_b", "a.b", "a b"] } },
-    { name: "when those that come to the same change places", before: { box: ["a b", "a.b"] }, after: { box: ["a.b", "a b"] } },
+    {
+      name: "when one that comes to the same is listed before it",
+      before: { box: ["a_b"] },
+      after: { box: ["a b", "a_b"] },
+    },
+    {
+      name: "when it had a mark itself",
+      before: { box: ["a b"] },
+      after: { box: ["a_b", "a.b", "a b"] },
+    },
+    {
+      name: "when those that come to the same change places",
+      before: { box: ["a b", "a.b"] },
+      after: { box: ["a.b", "a b"] },
+    },
     {
       name: "when a server that comes first lists what splits otherwise",
       before: { a: [], a__b: ["c"] },
@@ -160,7 +219,11 @@ describe("a name that was offered stands for the same tool", () => {
       before: { box: [`${"t".repeat(90)}1`] },
       after: { box: [`${"t".repeat(90)}2`, `${"t".repeat(90)}1`] },
     },
-    { name: "when it is gone, and one that comes to the same is there", before: { box: ["a_b"] }, after: { box: ["a b"] } },
+    {
+      name: "when it is gone, and one that comes to the same is there",
+      before: { box: ["a_b"] },
+      after: { box: ["a b"] },
+    },
     { name: "when it had a mark and is gone", before: { box: ["a b"] }, after: { box: ["a_b"] } },
   ])("$name", async ({ before, after }) => {
     const [first, then] = [await offered(before), await offered(after)];
@@ -175,16 +238,36 @@ describe("a name that was offered stands for the same tool", () => {
 describe("an entry of allowed_tools", () => {
   const both = { a: ["b__c", "x"], a__b: ["c", "x"] };
   it.each([
-    { name: "lets in the tool it names", of: { box: ["a_b", "a b"] }, entry: "mcp__box__a_b", tools: ["box: a_b"] },
-    { name: "lets in a tool as it is written", of: { box: ["a_b", "a b"] }, entry: "mcp__box__a b", tools: ["box: a b"] },
-    { name: "lets in a tool as it is offered", of: { box: ["a_b", "a b"] }, entry: OFFERED, tools: ["box: a b"] },
+    {
+      name: "lets in the tool it names",
+      of: { box: ["a_b", "a b"] },
+      entry: "mcp__box__a_b",
+      tools: ["box: a_b"],
+    },
+    {
+      name: "lets in a tool as it is written",
+      of: { box: ["a_b", "a b"] },
+      entry: "mcp__box__a b",
+      tools: ["box: a b"],
+    },
+    {
+      name: "lets in a tool as it is offered",
+      of: { box: ["a_b", "a b"] },
+      entry: OFFERED,
+      tools: ["box: a b"],
+    },
     {
       name: "lets in a long tool as it is written",
       of: { box: ["t".repeat(90)] },
       entry: `mcp__box__${"t".repeat(90)}`,
       tools: [`box: ${"t".repeat(90)}`],
     },
-    { name: "lets in none that only comes to its name", of: { box: ["a b", "a.b"] }, entry: "mcp__box__a_b", tools: [] },
+    {
+      name: "lets in none that only comes to its name",
+      of: { box: ["a b", "a.b"] },
+      entry: "mcp__box__a_b",
+      tools: [],
+    },
     {
       name: "lets in none that is called as another is offered",
       of: { box: [OFFERED.slice("mcp__box__".length)] },
@@ -215,15 +298,30 @@ describe("an entry of allowed_tools", () => {
       entry: "flow_cjld2cjxh0000qzrmn831i7rn",
       tools: ["box: flow_cjld2cjxh0000qzrmn831i7rn"],
     },
-    { name: "lets in none where it could mean two servers", of: both, entry: "mcp__a__b__c", tools: [] },
-    { name: "lets in a tool of either by the name it is offered by", of: both, entry: SPLIT, tools: ["a__b: c"] },
+    {
+      name: "lets in none where it could mean two servers",
+      of: both,
+      entry: "mcp__a__b__c",
+      tools: [],
+    },
+    {
+      name: "lets in a tool of either by the name it is offered by",
+      of: both,
+      entry: SPLIT,
+      tools: ["a__b: c"],
+    },
     {
       name: "lets in a tool of a server that alone can be meant",
       of: { a__b: ["c", "x"] },
       entry: "mcp__a__b__c",
       tools: ["a__b: c"],
     },
-    { name: "lets in tools of all servers by a bare name", of: both, entry: "x", tools: ["a: x", "a__b: x"] },
+    {
+      name: "lets in tools of all servers by a bare name",
+      of: both,
+      entry: "x",
+      tools: ["a: x", "a__b: x"],
+    },
   ])("$name", async ({ of, entry, tools }) => {
     expect([...(await offered(of, { allowedTools: [entry] })).values()]).toEqual(tools);
   });
@@ -236,14 +334,24 @@ describe("an entry of allowed_tools", () => {
 
 describe("an entry of exclude_tools", () => {
   it.each([
-    { name: "keeps out all that come to its name", of: { box: ["a_b", "a b", "c"] }, entry: "mcp__box__a_b", left: ["box: c"] },
+    {
+      name: "keeps out all that come to its name",
+      of: { box: ["a_b", "a b", "c"] },
+      entry: "mcp__box__a_b",
+      left: ["box: c"],
+    },
     {
       name: "keeps out one by the name it is offered by",
       of: { box: ["a_b", "a b"] },
       entry: OFFERED,
       left: ["box: a_b"],
     },
-    { name: "keeps out one as it is written", of: { box: ["a_b", "a b"] }, entry: "mcp__box__a b", left: ["box: a_b"] },
+    {
+      name: "keeps out one as it is written",
+      of: { box: ["a_b", "a b"] },
+      entry: "mcp__box__a b",
+      left: ["box: a_b"],
+    },
     {
       name: "keeps out what it could mean of either server",
       of: { a: ["b__c", "x"], a__b: ["c"] },

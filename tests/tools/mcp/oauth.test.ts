@@ -28,21 +28,31 @@ async function authorisation(change: (honest: Metadata) => Metadata = (honest) =
     const { path, method } = received;
     if (path.startsWith("/.well-known/oauth-authorization-server")) {
       const honest = {
-        ...{ issuer, token_endpoint: `${issuer}/token`, authorization_endpoint: `${issuer}/authorize` },
+        ...{
+          issuer,
+          token_endpoint: `${issuer}/token`,
+          authorization_endpoint: `${issuer}/authorize`,
+        },
         ...{
           response_types_supported: ["code"],
           grant_types_supported: ["client_credentials"],
           code_challenge_methods_supported: ["S256"],
         },
       };
-      return void response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(change(honest)));
+      return void response
+        .writeHead(200, { "content-type": "application/json" })
+        .end(JSON.stringify(change(honest)));
     }
     if (path === "/token" && method === "POST" && refusal) {
-      return void response.writeHead(400, { "content-type": "application/json" }).end(JSON.stringify(refusal(received)));
+      return void response
+        .writeHead(400, { "content-type": "application/json" })
+        .end(JSON.stringify(refusal(received)));
     }
     if (path === "/token" && method === "POST") {
       const token = { access_token: "fresh-token-1", token_type: "Bearer", expires_in: 60 };
-      return void response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(token));
+      return void response
+        .writeHead(200, { "content-type": "application/json" })
+        .end(JSON.stringify(token));
     }
     response.writeHead(404).end();
   });
@@ -61,10 +71,13 @@ async function guarded(issuer: () => string) {
       const { received, response } = asked;
       if (received.path.startsWith("/.well-known/oauth-protected-resource")) {
         const metadata = { resource: made.url, authorization_servers: [issuer()] };
-        response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(metadata));
+        response
+          .writeHead(200, { "content-type": "application/json" })
+          .end(JSON.stringify(metadata));
         return true;
       }
-      if (received.path !== "/mcp" || received.headers.authorization === "Bearer fresh-token-1") return false;
+      if (received.path !== "/mcp" || received.headers.authorization === "Bearer fresh-token-1")
+        return false;
       response.writeHead(401, { "www-authenticate": "Bearer" }).end();
       return true;
     },
@@ -76,11 +89,19 @@ const credentials = (issuer: string): McpAuth => ({
   ...{ type: "client_credentials", issuer, clientId: "us", clientSecret: "CLIENT", scope: null },
 });
 const tokens = (issuer: string): McpAuth => ({
-  ...{ type: "authorization_code", issuer, clientId: "us", clientSecret: null, accessToken: "OLD", refreshToken: "REFRESH" },
+  ...{
+    type: "authorization_code",
+    issuer,
+    clientId: "us",
+    clientSecret: null,
+    accessToken: "OLD",
+    refreshToken: "REFRESH",
+  },
 });
 
 /** How often a path was asked. */
-const asked = (received: readonly Received[], path: string) => received.filter((one) => one.path.startsWith(path)).length;
+const asked = (received: readonly Received[], path: string) =>
+  received.filter((one) => one.path.startsWith(path)).length;
 
 describe("client credentials", () => {
   it("let a session in, once for all its requests", async () => {
@@ -88,7 +109,10 @@ describe("client credentials", () => {
     const made = await guarded(() => auth.issuer);
     const servers = keep(await connected([server(made.url, { auth: credentials(auth.issuer) })]));
     expect(servers.list()).toMatchObject([{ problem: null, tools: ["act"] }]);
-    expect(await toolOf(servers, "mcp__box__act").run({}, context())).toEqual({ outcome: "ok", text: "let in" });
+    expect(await toolOf(servers, "mcp__box__act").run({}, context())).toEqual({
+      outcome: "ok",
+      text: "let in",
+    });
     expect(asked(auth.received, "/token")).toBeLessThanOrEqual(2);
     await auth.close();
   });
@@ -109,17 +133,26 @@ describe("metadata that name a token endpoint of another origin", () => {
     { what: "a refresh token", given: tokens, names: ["REFRESH"] },
   ])("get none of $what unless it is bound to that origin too (M10)", async ({ given, names }) => {
     const thief = await authorisation();
-    const auth = await authorisation((honest) => ({ ...honest, token_endpoint: `${thief.issuer}/token` }));
+    const auth = await authorisation((honest) => ({
+      ...honest,
+      token_endpoint: `${thief.issuer}/token`,
+    }));
     const tools = await guarded(() => auth.issuer);
     const origins = Object.fromEntries(names.map((name) => [name, [auth.issuer]]));
     const secretOf = bound({ OLD: [new URL(tools.url).origin], ...origins });
-    const [listing] = keep(await connected([server(tools.url, { auth: given(auth.issuer) })], { secretOf })).list();
-    expect(listing?.problem).toContain(`cannot be asked: the service has no ${names[0]} for ${thief.issuer}`);
+    const [listing] = keep(
+      await connected([server(tools.url, { auth: given(auth.issuer) })], { secretOf }),
+    ).list();
+    expect(listing?.problem).toContain(
+      `cannot be asked: the service has no ${names[0]} for ${thief.issuer}`,
+    );
     expect(thief.received).toEqual([]);
 
     const both = Object.fromEntries(names.map((name) => [name, [auth.issuer, thief.issuer]]));
     const allowed = bound({ OLD: [new URL(tools.url).origin], ...both });
-    const [let_in] = keep(await connected([server(tools.url, { auth: given(auth.issuer) })], { secretOf: allowed })).list();
+    const [let_in] = keep(
+      await connected([server(tools.url, { auth: given(auth.issuer) })], { secretOf: allowed }),
+    ).list();
     expect([let_in?.problem, asked(thief.received, "/token") > 0]).toEqual([null, true]);
     await Promise.all([auth.close(), thief.close()]);
   });
@@ -130,21 +163,33 @@ describe("a secret that is deleted while a connection is open", () => {
     const auth = await authorisation();
     const made = await guarded(() => auth.issuer);
     const origins: Record<string, readonly string[]> = { CLIENT: [auth.issuer] };
-    const servers = keep(await connected([server(made.url, { auth: credentials(auth.issuer) })], { secretOf: bound(origins) }));
+    const servers = keep(
+      await connected([server(made.url, { auth: credentials(auth.issuer) })], {
+        secretOf: bound(origins),
+      }),
+    );
     const act = () => toolOf(servers, "mcp__box__act").run({}, context());
     expect(await act()).toEqual({ outcome: "ok", text: "let in" });
     const before = made.received.length;
     delete origins["CLIENT"];
-    expect(await act()).toMatchObject({ outcome: "error", text: expect.stringContaining("has no CLIENT") });
+    expect(await act()).toMatchObject({
+      outcome: "error",
+      text: expect.stringContaining("has no CLIENT"),
+    });
     expect(made.received.length).toBe(before);
     await auth.close();
   });
 
   it("is sent as it is now where it was replaced, in headers too", async () => {
     let value = "first-value";
-    const made = await serve({ tools: [tool("act")], call: ({ response, message }) => reply(response, message.id, text("ok")) });
+    const made = await serve({
+      tools: [tool("act")],
+      call: ({ response, message }) => reply(response, message.id, text("ok")),
+    });
     const headers = { "x-key": "${KEY}" };
-    const servers = keep(await connected([server(made.url, { headers })], { secretOf: () => value }));
+    const servers = keep(
+      await connected([server(made.url, { headers })], { secretOf: () => value }),
+    );
     value = "second-value";
     await toolOf(servers, "mcp__box__act").run({}, context());
     expect(made.received[0]?.headers["x-key"]).toBe("first-value");
@@ -152,14 +197,22 @@ describe("a secret that is deleted while a connection is open", () => {
   });
 
   it("is not sent by a method that it is not bound to, and calls work without the stream that method opens", async () => {
-    const made = await serve({ tools: [tool("act")], call: ({ response, message }) => reply(response, message.id, text("ok")) });
+    const made = await serve({
+      tools: [tool("act")],
+      call: ({ response, message }) => reply(response, message.id, text("ok")),
+    });
     const bindings = [{ origin: new URL(made.url).origin, methods: ["POST" as const] }];
     const secretOf: McpEnvironment["secretOf"] = (name, use) => {
       if (maySend(bindings, use)) return "s3cret-value";
       throw new SecretMissing(`the service has no ${name}`);
     };
-    const servers = keep(await connected([server(made.url, { headers: { "x-key": "${KEY}" } })], { secretOf }));
-    expect(await toolOf(servers, "mcp__box__act").run({}, context())).toEqual({ outcome: "ok", text: "ok" });
+    const servers = keep(
+      await connected([server(made.url, { headers: { "x-key": "${KEY}" } })], { secretOf }),
+    );
+    expect(await toolOf(servers, "mcp__box__act").run({}, context())).toEqual({
+      outcome: "ok",
+      text: "ok",
+    });
     await servers.close();
     expect(new Set(made.received.map(({ method }) => method))).toEqual(new Set(["POST"]));
   });
@@ -167,12 +220,17 @@ describe("a secret that is deleted while a connection is open", () => {
 
 describe("D19 an authorisation server that is not what it should be", () => {
   it.each([
-    { what: "names another issuer", change: (honest: Metadata) => ({ ...honest, issuer: "https://other.example.com" }) },
+    {
+      what: "names another issuer",
+      change: (honest: Metadata) => ({ ...honest, issuer: "https://other.example.com" }),
+    },
     { what: "names none", change: ({ issuer: _none, ...rest }: Metadata) => rest },
   ])("gets no credential if its metadata $what", async ({ change }) => {
     const auth = await authorisation(change);
     const made = await guarded(() => auth.issuer);
-    const [listing] = keep(await connected([server(made.url, { auth: credentials(auth.issuer) })])).list();
+    const [listing] = keep(
+      await connected([server(made.url, { auth: credentials(auth.issuer) })]),
+    ).list();
     expect(listing?.problem).not.toBeNull();
     expect(asked(auth.received, "/token")).toBe(0);
     await auth.close();
@@ -184,7 +242,9 @@ describe("D19 an authorisation server that is not what it should be", () => {
   ])("gets no $what if it is another than the config names", async ({ given }) => {
     const [auth, evil] = [await authorisation(), await authorisation()];
     const made = await guarded(() => evil.issuer);
-    const [listing] = keep(await connected([server(made.url, { auth: given(auth.issuer) })])).list();
+    const [listing] = keep(
+      await connected([server(made.url, { auth: given(auth.issuer) })]),
+    ).list();
     expect(listing?.problem).toMatch(/may not be asked|refused|cannot be/);
     expect([asked(evil.received, "/token"), asked(auth.received, "/token")]).toEqual([0, 0]);
     await auth.close();
@@ -197,7 +257,9 @@ describe("tokens that a person's consent gave", () => {
     const auth = await authorisation();
     const made = await guarded(() => auth.issuer);
     const kept = new Map<string, string>();
-    const servers = keep(await connected([server(made.url, { auth: tokens(auth.issuer) })], { tokens: kept }));
+    const servers = keep(
+      await connected([server(made.url, { auth: tokens(auth.issuer) })], { tokens: kept }),
+    );
     expect(servers.list()).toMatchObject([{ problem: null }]);
     expect([...kept.values()].join()).toContain("fresh-token-1");
     await auth.close();
@@ -241,17 +303,29 @@ describe("tokens that a person's consent gave", () => {
 
 describe("D21 an authorisation server that repeats what it was shown", () => {
   const refuses = (methods: string[], said: (asked: Received) => string) => async () => {
-    const auth = await authorisation((honest) => ({ ...honest, token_endpoint_auth_methods_supported: methods }));
-    auth.refuse((one) => ({ error: "invalid_client", error_description: `the credentials '${said(one)}' are wrong` }));
+    const auth = await authorisation((honest) => ({
+      ...honest,
+      token_endpoint_auth_methods_supported: methods,
+    }));
+    auth.refuse((one) => ({
+      error: "invalid_client",
+      error_description: `the credentials '${said(one)}' are wrong`,
+    }));
     return auth;
   };
   const form = ({ body }: Received) => new URLSearchParams(String(body));
   const basic = ({ headers }: Received) => String(headers.authorization).split(" ").at(-1) ?? "";
 
   it.each([
-    { what: "a client secret of a form", made: refuses(["client_secret_post"], (one) => form(one).get("client_secret") ?? "") },
+    {
+      what: "a client secret of a form",
+      made: refuses(["client_secret_post"], (one) => form(one).get("client_secret") ?? ""),
+    },
     { what: "the form itself", made: refuses(["client_secret_post"], (one) => String(one.body)) },
-    { what: "what Basic holds", made: refuses(["client_secret_basic"], (one) => Buffer.from(basic(one), "base64").toString()) },
+    {
+      what: "what Basic holds",
+      made: refuses(["client_secret_basic"], (one) => Buffer.from(basic(one), "base64").toString()),
+    },
     { what: "Basic as it was sent", made: refuses(["client_secret_basic"], basic) },
   ])("is shown and logged without $what", async ({ made }) => {
     const auth = await made();
@@ -260,20 +334,28 @@ describe("D21 an authorisation server that repeats what it was shown", () => {
     const env = { secretOf: () => secret };
     const told: unknown[] = [];
     const listed = (listing: unknown) => void told.push(listing);
-    const servers = keep(await connected([server(tools.url, { auth: credentials(auth.issuer) })], { ...env, listed }));
+    const servers = keep(
+      await connected([server(tools.url, { auth: credentials(auth.issuer) })], { ...env, listed }),
+    );
     expect(servers.list()[0]?.problem).toMatch(/the credentials '.*\[redacted\].*' are wrong/);
     const all = JSON.stringify([servers.list(), servers.offersFor("one"), told, warned]);
-    for (const form of [secret, "s3cr3t", "of+ours", "of%20ours", btoa(`us:${secret}`)]) expect(all).not.toContain(form);
+    for (const form of [secret, "s3cr3t", "of+ours", "of%20ours", btoa(`us:${secret}`)])
+      expect(all).not.toContain(form);
     expect(asked(auth.received, "/token")).toBeGreaterThan(0);
     expect(warned).toEqual([]);
     await auth.close();
   });
 
   it("is shown without the beginning of a secret where its words are cut", async () => {
-    const auth = await refuses(["client_secret_basic"], () => `${"x".repeat(1_960)}${"s3cr3t-".repeat(20)}`)();
+    const auth = await refuses(
+      ["client_secret_basic"],
+      () => `${"x".repeat(1_960)}${"s3cr3t-".repeat(20)}`,
+    )();
     const tools = await guarded(() => auth.issuer);
     const secretOf = () => "s3cr3t-".repeat(20);
-    const [listing] = keep(await connected([server(tools.url, { auth: credentials(auth.issuer) })], { secretOf })).list();
+    const [listing] = keep(
+      await connected([server(tools.url, { auth: credentials(auth.issuer) })], { secretOf }),
+    ).list();
     expect(listing?.problem).toMatch(/xxx/);
     expect(listing?.problem).not.toContain("s3cr3t");
     await auth.close();
@@ -282,8 +364,13 @@ describe("D21 an authorisation server that repeats what it was shown", () => {
   it("is shown and logged without a refresh token", async () => {
     const auth = await authorisation();
     const tools = await guarded(() => auth.issuer);
-    auth.refuse((one) => ({ error: "invalid_grant", error_description: `no more ${form(one).get("refresh_token")}` }));
-    const [listing] = keep(await connected([server(tools.url, { auth: tokens(auth.issuer) })])).list();
+    auth.refuse((one) => ({
+      error: "invalid_grant",
+      error_description: `no more ${form(one).get("refresh_token")}`,
+    }));
+    const [listing] = keep(
+      await connected([server(tools.url, { auth: tokens(auth.issuer) })]),
+    ).list();
     expect(JSON.stringify([listing, warned])).not.toContain("planted-");
     expect(listing?.problem).not.toBeNull();
     expect(warned).toEqual([]);

@@ -8,9 +8,15 @@ import { connected, context, server, toolOf } from "./support";
 
 async function rotating(env: Partial<McpEnvironment> = {}) {
   const made = await rotatingServer("planted-REFRESH");
-  const auth = { type: "authorization_code" as const, issuer: made.issuer, clientId: "us", clientSecret: null };
+  const auth = {
+    type: "authorization_code" as const,
+    issuer: made.issuer,
+    clientId: "us",
+    clientSecret: null,
+  };
   const named = server(made.url, { auth: { ...auth, accessToken: null, refreshToken: "REFRESH" } });
-  const begin = async (more: Partial<McpEnvironment> = {}) => keep(await connected([named], { ...env, ...more }));
+  const begin = async (more: Partial<McpEnvironment> = {}) =>
+    keep(await connected([named], { ...env, ...more }));
   return { ...made, named, begin };
 }
 const agentsOf = (named: ReturnType<typeof server>) =>
@@ -47,7 +53,9 @@ describe("tokens that were renewed", () => {
     await (await begin()).close();
     expire();
     consent("consented-anew");
-    expect((await begin({ secretOf: () => "consented-anew" })).list()).toMatchObject([{ problem: null }]);
+    expect((await begin({ secretOf: () => "consented-anew" })).list()).toMatchObject([
+      { problem: null },
+    ]);
     expect(shown).toEqual(["planted-REFRESH", "consented-anew"]);
     await close();
   });

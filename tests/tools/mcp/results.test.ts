@@ -8,8 +8,13 @@ import { PNG } from "../../api/attachments";
 
 const base64 = (bytes: Uint8Array | string): string => Buffer.from(bytes).toString("base64");
 const NO_SECRETS = new SentSecrets();
-const read = (content: CallToolResult["content"], secrets = NO_SECRETS) => readResult({ content }, secrets);
-const image = (data: string, mimeType = "image/png") => ({ type: "image" as const, data, mimeType });
+const read = (content: CallToolResult["content"], secrets = NO_SECRETS) =>
+  readResult({ content }, secrets);
+const image = (data: string, mimeType = "image/png") => ({
+  type: "image" as const,
+  data,
+  mimeType,
+});
 const blob = (bytes: Uint8Array | string, mimeType?: string) => ({
   type: "resource" as const,
   resource: { uri: "box://a", blob: base64(bytes), ...(mimeType !== undefined && { mimeType }) },
@@ -31,7 +36,11 @@ describe("what of a result reaches the conversation", () => {
     { name: "nothing where it has nothing", content: [], text: "(The tool gave no text.)" },
     {
       name: "an image as a file, named where it stood",
-      content: [{ type: "text", text: "Here:" }, image(base64(PNG)), { type: "text", text: "as you asked" }],
+      content: [
+        { type: "text", text: "Here:" },
+        image(base64(PNG)),
+        { type: "text", text: "as you asked" },
+      ],
       text: `Here:\n[image, image/png, ${short.png}: file 1]\nas you asked`,
       files: ["image/png png"],
     },
@@ -97,7 +106,9 @@ describe("what of a result reaches the conversation", () => {
   ])("is $name", ({ content, text, files = [] }) => {
     const result = read(content);
     expect(result.text).toBe(text);
-    expect(result.files.map(({ mediaType, extension }) => `${mediaType} ${extension}`)).toEqual(files);
+    expect(result.files.map(({ mediaType, extension }) => `${mediaType} ${extension}`)).toEqual(
+      files,
+    );
   });
 
   it("leaves the bytes as they were", () => {
@@ -126,8 +137,12 @@ describe("what of a result reaches the conversation", () => {
   it("keeps structured content where there is no text", () => {
     const structuredContent = { a: 1 };
     expect(readResult({ content: [], structuredContent }, NO_SECRETS).text).toBe('{"a":1}');
-    expect(readResult({ content: [{ type: "text", text: "one" }], structuredContent }, NO_SECRETS).text).toBe("one");
-    expect(readResult({ content: [image("")], structuredContent }, NO_SECRETS).text).toMatch(/^\{"a":1\}\n\[image/);
+    expect(
+      readResult({ content: [{ type: "text", text: "one" }], structuredContent }, NO_SECRETS).text,
+    ).toBe("one");
+    expect(readResult({ content: [image("")], structuredContent }, NO_SECRETS).text).toMatch(
+      /^\{"a":1\}\n\[image/,
+    );
   });
 });
 
@@ -144,11 +159,18 @@ describe("D21 echoes of keys in what comes beside the text", () => {
       content: [embedded(`${"x".repeat(19_990)}${secret}${"y".repeat(9_000)}`)],
       files: 1,
     },
-    { where: "a long address, where it is cut", content: [embedded("x", `box://${"a".repeat(284)}${secret}`)], files: 0 },
+    {
+      where: "a long address, where it is cut",
+      content: [embedded("x", `box://${"a".repeat(284)}${secret}`)],
+      files: 0,
+    },
     { where: "a short text", content: [embedded(`key: ${secret}`)], files: 0 },
   ])("are kept out of $where", ({ content, files }) => {
     const result = read(content, secrets);
-    const all = [result.text, ...result.files.map(({ bytes }) => new TextDecoder().decode(bytes))].join("\n");
+    const all = [
+      result.text,
+      ...result.files.map(({ bytes }) => new TextDecoder().decode(bytes)),
+    ].join("\n");
     expect(all).not.toMatch(/planted-s/);
     expect(result.files).toHaveLength(files);
   });
@@ -176,9 +198,20 @@ describe("base64", () => {
   });
 
   it("that is broken is taken out of a reply, and nothing else", () => {
-    const kept = [{ type: "text", text: "§" }, image(base64(PNG)), blob("x"), link(), { type: "new", data: 4 }, null];
+    const kept = [
+      { type: "text", text: "§" },
+      image(base64(PNG)),
+      blob("x"),
+      link(),
+      { type: "new", data: 4 },
+      null,
+    ];
     const broken = [image("§"), { type: "resource", resource: { uri: "box://b", blob: "§" } }];
-    const message = { jsonrpc: "2.0", id: 1, result: { content: [...kept, ...broken], isError: true, _meta: { a: 1 } } };
+    const message = {
+      jsonrpc: "2.0",
+      id: 1,
+      result: { content: [...kept, ...broken], isError: true, _meta: { a: 1 } },
+    };
     expect(withoutBrokenData(message)).toEqual({
       ...message,
       result: {

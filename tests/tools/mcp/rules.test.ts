@@ -14,7 +14,15 @@ import { server } from "./support";
 describe("pins", () => {
   const listed = (...tools: [string, string][]) => tools.map(([name, hash]) => ({ name, hash }));
   it.each([
-    { name: "pin what is new", pins: {}, listing: listed(["a", "1"]), same: ["a"], changed: [], gone: [], added: ["a"] },
+    {
+      name: "pin what is new",
+      pins: {},
+      listing: listed(["a", "1"]),
+      same: ["a"],
+      changed: [],
+      gone: [],
+      added: ["a"],
+    },
     {
       name: "know what is as it was",
       pins: { a: "1" },
@@ -33,11 +41,24 @@ describe("pins", () => {
       gone: [],
       added: [],
     },
-    { name: "see what is gone, and keep its pin", pins: { a: "1" }, listing: [], same: [], changed: [], gone: ["a"], added: [] },
+    {
+      name: "see what is gone, and keep its pin",
+      pins: { a: "1" },
+      listing: [],
+      same: [],
+      changed: [],
+      gone: ["a"],
+      added: [],
+    },
     {
       name: "take any name for one",
       ...{ pins: {}, listing: listed(["__proto__", "1"], ["constructor", "2"]) },
-      ...{ same: ["__proto__", "constructor"], changed: [], gone: [], added: ["__proto__", "constructor"] },
+      ...{
+        same: ["__proto__", "constructor"],
+        changed: [],
+        gone: [],
+        added: ["__proto__", "constructor"],
+      },
     },
   ])("$name", ({ pins, listing, same, changed, gone, added }) => {
     const check = checkPins(pins, listing);
@@ -55,8 +76,16 @@ describe("pins", () => {
   });
 
   it("hold name, description and schemas, and not the order of keys", async () => {
-    const base = { name: "a", description: "d", inputSchema: { type: "object", properties: { x: { type: "string" } } } };
-    const same = { inputSchema: { properties: { x: { type: "string" } }, type: "object" }, description: "d", name: "a" };
+    const base = {
+      name: "a",
+      description: "d",
+      inputSchema: { type: "object", properties: { x: { type: "string" } } },
+    };
+    const same = {
+      inputSchema: { properties: { x: { type: "string" } }, type: "object" },
+      description: "d",
+      name: "a",
+    };
     expect(await toolHash(same)).toBe(await toolHash(base));
     const others = [
       { name: "b" },
@@ -65,7 +94,9 @@ describe("pins", () => {
       { outputSchema: {} },
       { title: "t" },
     ];
-    const hashes = await Promise.all([base, ...others.map((other) => ({ ...base, ...other }))].map(toolHash));
+    const hashes = await Promise.all(
+      [base, ...others.map((other) => ({ ...base, ...other }))].map(toolHash),
+    );
     expect(new Set(hashes).size).toBe(6);
     expect(hashes[0]).toMatch(/^[0-9a-f]{64}$/);
   });
@@ -91,9 +122,27 @@ describe("another try", () => {
       safe: true,
       afterMs: 500,
     },
-    { name: "after a longer pause", failure: failure({ transient: true }), nth: 2, safe: true, afterMs: 1_000 },
-    { name: "not a fourth time", failure: failure({ transient: true }), nth: 3, safe: true, afterMs: null },
-    { name: "not for what will fail again", failure: failure({ reached: true }), nth: 1, safe: true, afterMs: null },
+    {
+      name: "after a longer pause",
+      failure: failure({ transient: true }),
+      nth: 2,
+      safe: true,
+      afterMs: 1_000,
+    },
+    {
+      name: "not a fourth time",
+      failure: failure({ transient: true }),
+      nth: 3,
+      safe: true,
+      afterMs: null,
+    },
+    {
+      name: "not for what will fail again",
+      failure: failure({ reached: true }),
+      nth: 1,
+      safe: true,
+      afterMs: null,
+    },
     {
       name: "at once where the session was forgotten",
       failure: failure({ forgotten: true, transient: true }),
@@ -122,15 +171,29 @@ describe("trust", () => {
     { name: "look_up", hints: {}, readOnly: true, idempotent: false },
     { name: "put", hints: { idempotentHint: true }, readOnly: false, idempotent: true },
     { name: "put", hints: {}, readOnly: false, idempotent: false },
-    { name: "pay", hints: { readOnlyHint: true, idempotentHint: true }, readOnly: false, idempotent: false },
-  ])("of $name with $hints: read-only $readOnly, idempotent $idempotent", ({ name, hints, readOnly, idempotent }) => {
-    expect(trustOf(trust, "https://box.example.com/mcp", { name, hints })).toEqual({ readOnly, idempotent });
-  });
+    {
+      name: "pay",
+      hints: { readOnlyHint: true, idempotentHint: true },
+      readOnly: false,
+      idempotent: false,
+    },
+  ])(
+    "of $name with $hints: read-only $readOnly, idempotent $idempotent",
+    ({ name, hints, readOnly, idempotent }) => {
+      expect(trustOf(trust, "https://box.example.com/mcp", { name, hints })).toEqual({
+        readOnly,
+        idempotent,
+      });
+    },
+  );
 
   it("is bound to the server's address, and says what it could not read", () => {
-    expect(trustOf(trust, "https://evil.example.com/mcp", { name: "look_up", hints: { readOnlyHint: true } }).readOnly).toBe(
-      false,
-    );
+    expect(
+      trustOf(trust, "https://evil.example.com/mcp", {
+        name: "look_up",
+        hints: { readOnlyHint: true },
+      }).readOnly,
+    ).toBe(false);
     expect(problems).toEqual([expect.stringContaining("`nonsense`")]);
   });
 });
@@ -148,15 +211,29 @@ describe("names and offers", () => {
   });
 
   const listing = (...names: string[]): Hashed[] =>
-    names.map((name) => ({ tool: { name, inputSchema: { type: "object" } }, hash: `${name}-hash`, name: `mcp__box__${name}` }));
+    names.map((name) => ({
+      tool: { name, inputSchema: { type: "object" } },
+      hash: `${name}-hash`,
+      name: `mcp__box__${name}`,
+    }));
   const box = server("https://box.example.com/mcp");
   it.each([
     { name: "all", allowed: null, exclude: [], offered: ["a", "b", "c"] },
     { name: "those allowed by bare name", allowed: ["a"], exclude: [], offered: ["a"] },
     { name: "those allowed by full name", allowed: ["mcp__box__b"], exclude: [], offered: ["b"] },
-    { name: "none of those excluded", allowed: null, exclude: ["a", "mcp__box__c"], offered: ["b"] },
+    {
+      name: "none of those excluded",
+      allowed: null,
+      exclude: ["a", "mcp__box__c"],
+      offered: ["b"],
+    },
     { name: "exclusion before allowance", allowed: ["a", "b"], exclude: ["a"], offered: ["b"] },
-    { name: "nothing that is only like a name", allowed: ["A", "mcp__other__b", "a*"], exclude: [], offered: [] },
+    {
+      name: "nothing that is only like a name",
+      allowed: ["A", "mcp__other__b", "a*"],
+      exclude: [],
+      offered: [],
+    },
   ])("an agent is offered $name, at either level", ({ allowed, exclude, offered }) => {
     const { offered: all } = judgeListing(box, listing("a", "b", "c"), {});
     const filters = { allowedTools: allowed, excludeTools: exclude };
@@ -176,10 +253,20 @@ describe("names and offers", () => {
       hash: name,
       name: `mcp__box__${name}`,
     });
-    const { offered: all } = judgeListing(box, ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"].map(wide), {});
-    const { offered, refused } = offerTo({ servers: [box], allowedTools: null, excludeTools: [] }, new Map([["box", all]]));
+    const { offered: all } = judgeListing(
+      box,
+      ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"].map(wide),
+      {},
+    );
+    const { offered, refused } = offerTo(
+      { servers: [box], allowedTools: null, excludeTools: [] },
+      new Map([["box", all]]),
+    );
     expect(offered.map(({ bareName }) => bareName).join("")).toBe("abcdefgh");
-    expect(refused).toMatchObject([{ tool: "i" }, { tool: "j", why: expect.stringContaining("choose with allowed_tools") }]);
+    expect(refused).toMatchObject([
+      { tool: "i" },
+      { tool: "j", why: expect.stringContaining("choose with allowed_tools") },
+    ]);
   });
 
   describe("an agent with several servers", () => {
@@ -238,12 +325,17 @@ describe("names and offers", () => {
           [0, 2],
         ],
       },
-    ])("is offered $name, and told of the rest", ({ sizes: [ofBox = 0, ofShip = 0], own, counts }) => {
-      const offers = offersOf(listing(...many(ofBox)), listing(...many(ofShip)), own);
-      expect(counted(offers)).toEqual(counts);
-      expect(offers.offered.length + own + WORKFLOW_TOOLS.length).toBeLessThanOrEqual(Math.max(128, own + WORKFLOW_TOOLS.length));
-      for (const { why } of offers.refused) expect(why).toContain("choose with allowed_tools");
-    });
+    ])(
+      "is offered $name, and told of the rest",
+      ({ sizes: [ofBox = 0, ofShip = 0], own, counts }) => {
+        const offers = offersOf(listing(...many(ofBox)), listing(...many(ofShip)), own);
+        expect(counted(offers)).toEqual(counts);
+        expect(offers.offered.length + own + WORKFLOW_TOOLS.length).toBeLessThanOrEqual(
+          Math.max(128, own + WORKFLOW_TOOLS.length),
+        );
+        for (const { why } of offers.refused) expect(why).toContain("choose with allowed_tools");
+      },
+    );
 
     it("reads no more of both together than a model could", () => {
       const wide = (name: string) => ({
@@ -261,10 +353,13 @@ describe("names and offers", () => {
   });
 
   it("a schema that is too large keeps its tool out", () => {
-    const huge = { name: "a", inputSchema: { type: "object" as const, description: "x".repeat(70_000) } };
-    expect(judgeListing(box, [{ tool: huge, hash: "h", name: "mcp__box__a" }], {}).refused).toMatchObject([
-      { why: expect.stringContaining("its schema has") },
-    ]);
+    const huge = {
+      name: "a",
+      inputSchema: { type: "object" as const, description: "x".repeat(70_000) },
+    };
+    expect(
+      judgeListing(box, [{ tool: huge, hash: "h", name: "mcp__box__a" }], {}).refused,
+    ).toMatchObject([{ why: expect.stringContaining("its schema has") }]);
   });
 });
 
@@ -274,7 +369,13 @@ describe("what the log says of a server", () => {
   const told = (agent: string, tools: readonly (readonly [string, string])[]) => ({
     agent,
     server: "box",
-    tools: tools.map(([tool, hash]) => ({ name: `mcp__box__${tool}`, tool, hash, acts_outside: true, idempotent: false })),
+    tools: tools.map(([tool, hash]) => ({
+      name: `mcp__box__${tool}`,
+      tool,
+      hash,
+      acts_outside: true,
+      idempotent: false,
+    })),
   });
 
   it.each([
@@ -289,8 +390,16 @@ describe("what the log says of a server", () => {
       ],
       pins: { x: "1", y: "3" },
     },
-    { name: "nothing of what others have under the same name", listings: [told("b", [["x", "1"]])], pins: undefined },
-    { name: "any name as a name", listings: [told("a", [["__proto__", "1"]])], pins: JSON.parse('{"__proto__": "1"}') },
+    {
+      name: "nothing of what others have under the same name",
+      listings: [told("b", [["x", "1"]])],
+      pins: undefined,
+    },
+    {
+      name: "any name as a name",
+      listings: [told("a", [["__proto__", "1"]])],
+      pins: JSON.parse('{"__proto__": "1"}'),
+    },
   ])("pins $name", ({ listings, pins }) => {
     expect(pinsOf(listings, agents).get("box https://box.example.com/mcp")).toEqual(pins);
   });
@@ -302,14 +411,23 @@ describe("what the log says of a server", () => {
       why: "it has no name",
       changed: false,
     }));
-    const listing = toListing({ server: "box", version: null, problem: null, tools: [], refused, more: 3 });
+    const listing = toListing({
+      server: "box",
+      version: null,
+      problem: null,
+      tools: [],
+      refused,
+      more: 3,
+    });
     expect([listing.refused.length, listing.more_refused]).toEqual([50, 13]);
   });
 });
 
 describe("results", () => {
   it("shows what cannot be seen, and leaves what can", () => {
-    expect(shown("a\u200bb\u0000c\u2066d é 漢字 👩‍💻\n\tz")).toContain("a\\u{200b}b\\u{0}c\\u{2066}d é 漢字");
+    expect(shown("a\u200bb\u0000c\u2066d é 漢字 👩‍💻\n\tz")).toContain(
+      "a\\u{200b}b\\u{0}c\\u{2066}d é 漢字",
+    );
     expect(shown("x\ufe0fy\n\tz")).toBe("x\ufe0fy\n\tz");
   });
 });

@@ -30,7 +30,10 @@ export const environment = (more: Partial<McpEnvironment> = {}): McpEnvironment 
 /** Servers of one agent, `one`, connected. */
 export async function connected(
   servers: readonly McpServer[],
-  { pins = new Map<string, Pins>(), ...env }: Partial<McpEnvironment> & { pins?: ReadonlyMap<string, Pins> } = {},
+  {
+    pins = new Map<string, Pins>(),
+    ...env
+  }: Partial<McpEnvironment> & { pins?: ReadonlyMap<string, Pins> } = {},
 ): Promise<McpServers> {
   const all = new McpServers(environment(env));
   const agents = new Map([["one", { servers, allowedTools: null, excludeTools: [] }]]);
@@ -44,7 +47,14 @@ export function context(more: Partial<ToolContext> = {}): ToolContext & { news: 
   const news: ToolNews[] = [];
   calls += 1;
   return {
-    place: { session: "session_1", turn: 1, attempt: 1, agent: "one", round: 1, toolCall: "call_1" },
+    place: {
+      session: "session_1",
+      turn: 1,
+      attempt: 1,
+      agent: "one",
+      round: 1,
+      toolCall: "call_1",
+    },
     files: null,
     fetch: (input, init) => fetch(input, init),
     signal: AbortSignal.timeout(30_000),
@@ -60,6 +70,7 @@ export function context(more: Partial<ToolContext> = {}): ToolContext & { news: 
 export function toolOf(servers: McpServers, name: string): Tool {
   const tools = servers.toolsFor("one");
   const found = tools.find(({ spec }) => spec.name === name);
-  if (!found) throw new Error(`no tool ${name} among ${tools.map(({ spec }) => spec.name).join(", ")}`);
+  if (!found)
+    throw new Error(`no tool ${name} among ${tools.map(({ spec }) => spec.name).join(", ")}`);
   return found;
 }

@@ -12,7 +12,9 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const asking = await askingServer();
   const media = await mediaServer();
   const holding = await holdingServer();
-  const excluding = tool("excluding", { inputSchema: { type: "object", properties: { a: { not: { type: "null" } } } } });
+  const excluding = tool("excluding", {
+    inputSchema: { type: "object", properties: { a: { not: { type: "null" } } } },
+  });
   const unsayable = await scriptedServer({ tools: [tool("plain"), excluding] });
   project.provide("toolServerUrl", server.url);
   project.provide("askingServerUrl", asking.url);
@@ -23,6 +25,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   project.provide("rotatingServerUrl", rotating.url);
   project.provide("rotatingIssuer", rotating.issuer);
   return async () => {
-    await Promise.all([server, asking, media, holding, rotating, unsayable].map((one) => one.close()));
+    await Promise.all(
+      [server, asking, media, holding, rotating, unsayable].map((one) => one.close()),
+    );
   };
 }

@@ -10,7 +10,8 @@ import { environment, server } from "./support";
 
 /** Tools whose schemas one agent's model can be told of, and another's cannot. */
 
-const withArgument = (name: string, a: object) => tool(name, { inputSchema: { type: "object", properties: { a } } });
+const withArgument = (name: string, a: object) =>
+  tool(name, { inputSchema: { type: "object", properties: { a } } });
 const UNSAYABLE = [
   withArgument("excludes", { not: { type: "null" } }),
   withArgument("patterns", { type: "object", patternProperties: { "^a": {} } }),
@@ -26,11 +27,16 @@ const unfit = (agent: string, spec: ToolSpec) => {
 async function connected(url: string): Promise<McpServers> {
   const servers = keep(new McpServers(environment({ unfit })));
   const ofBox = { servers: [server(url)], allowedTools: null, excludeTools: [] };
-  await servers.connect(new Map(["one", "plain"].map((id) => [id, ofBox])), new Map(), AbortSignal.timeout(20_000));
+  await servers.connect(
+    new Map(["one", "plain"].map((id) => [id, ofBox])),
+    new Map(),
+    AbortSignal.timeout(20_000),
+  );
   return servers;
 }
 
-const namesFor = (servers: McpServers, agent: string) => servers.toolsFor(agent).map(({ spec }) => spec.name);
+const namesFor = (servers: McpServers, agent: string) =>
+  servers.toolsFor(agent).map(({ spec }) => spec.name);
 
 describe("a tool that an agent's model cannot be told of", () => {
   it("is left out for that agent, with the reason, and for no other", async () => {
@@ -60,14 +66,19 @@ describe("a tool that an agent's model cannot be told of", () => {
     await expect(sent({ tools: specs("one") })).resolves.toMatchObject({
       body: { tools: [{ functionDeclarations: [{ name: "mcp__box__first" }] }] },
     });
-    await expect(sent({ tools: specs("plain") })).rejects.toThrow("mcp__box__excludes cannot be offered");
+    await expect(sent({ tools: specs("plain") })).rejects.toThrow(
+      "mcp__box__excludes cannot be offered",
+    );
   });
 
   it("has its reason told short, with what cannot be seen shown", async () => {
     const name = `\u200b${"n".repeat(5_000)}`;
-    const listed = tool("odd", { inputSchema: { type: "object", properties: { [name]: { not: {} } } } });
+    const listed = tool("odd", {
+      inputSchema: { type: "object", properties: { [name]: { not: {} } } },
+    });
     const { url } = await serve({ tools: [listed] });
-    const [why = ""] = (await connected(url)).offersFor("one")[0]?.refused.map((one) => one.why) ?? [];
+    const [why = ""] =
+      (await connected(url)).offersFor("one")[0]?.refused.map((one) => one.why) ?? [];
     expect(why).toContain(String.raw`at /properties/\u{200b}nnn`);
     expect(why.length).toBeLessThan(400);
   });
@@ -81,13 +92,21 @@ describe("a tool that an agent's model cannot be told of", () => {
     );
     const costly = (_: unknown, n: number) =>
       tool(`t${n}`, {
-        inputSchema: { type: "object", $defs: { ...doubling, d14: {} }, properties: { a: { $ref: "#/$defs/d0" } } },
+        inputSchema: {
+          type: "object",
+          $defs: { ...doubling, d14: {} },
+          properties: { a: { $ref: "#/$defs/d0" } },
+        },
       });
-    const { url } = await serve({ tools: [...Array.from({ length: 2_000 }, costly), tool("last")] });
+    const { url } = await serve({
+      tools: [...Array.from({ length: 2_000 }, costly), tool("last")],
+    });
     const servers = await connected(url);
     const { refused = [], tools = [] } = servers.offersFor("one")[0] ?? {};
     expect([tools.length, refused.length]).toEqual([0, 2_001]);
-    expect(refused.filter(({ why }) => why.includes("too deep or too large"))).toHaveLength(MAX_OFFERED);
+    expect(refused.filter(({ why }) => why.includes("too deep or too large"))).toHaveLength(
+      MAX_OFFERED,
+    );
     expect(refused.at(-1)?.why).toContain("choose with allowed_tools");
   });
 });

@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { estimateTokens, keepResult, previewOf, RESULT_LIMITS, resultPath } from "../../../src/tools/results";
+import {
+  estimateTokens,
+  keepResult,
+  previewOf,
+  RESULT_LIMITS,
+  resultPath,
+} from "../../../src/tools/results";
 
 const found = (text: string, more = {}) => ({
   tool: "mcp__docs__search",
@@ -12,17 +18,42 @@ const found = (text: string, more = {}) => ({
 });
 
 const textOf = (files: readonly { bytes: Uint8Array }[]): string =>
-  new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.concat(files.map(({ bytes }) => bytes)));
+  new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
+    Buffer.concat(files.map(({ bytes }) => bytes)),
+  );
 
 describe("keepResult", () => {
   it.each([
     { name: "leaves an empty result in the conversation", text: "", kind: "inline" },
-    { name: "leaves a result of exactly 20,000 tokens in the conversation", text: "a".repeat(80_000), kind: "inline" },
-    { name: "puts a result of one byte more into a file", text: "a".repeat(80_001), kind: "evicted" },
+    {
+      name: "leaves a result of exactly 20,000 tokens in the conversation",
+      text: "a".repeat(80_000),
+      kind: "inline",
+    },
+    {
+      name: "puts a result of one byte more into a file",
+      text: "a".repeat(80_001),
+      kind: "evicted",
+    },
     { name: "counts bytes, not characters", text: "é".repeat(40_001), kind: "evicted" },
-    { name: "believes a provider that counts more tokens", text: "a".repeat(60_000), calibration: 1.5, kind: "evicted" },
-    { name: "believes a provider that counts fewer tokens", text: "a".repeat(100_000), calibration: 0.5, kind: "inline" },
-    { name: "obeys a threshold of the operator", text: "a".repeat(401), inlineTokens: 100, kind: "evicted" },
+    {
+      name: "believes a provider that counts more tokens",
+      text: "a".repeat(60_000),
+      calibration: 1.5,
+      kind: "evicted",
+    },
+    {
+      name: "believes a provider that counts fewer tokens",
+      text: "a".repeat(100_000),
+      calibration: 0.5,
+      kind: "inline",
+    },
+    {
+      name: "obeys a threshold of the operator",
+      text: "a".repeat(401),
+      inlineTokens: 100,
+      kind: "evicted",
+    },
   ])("$name", ({ text, calibration = 1, inlineTokens = RESULT_LIMITS.inlineTokens, kind }) => {
     const kept = keepResult(found(text, { calibration }), { ...RESULT_LIMITS, inlineTokens });
     expect(kept.kind).toBe(kind);
@@ -33,8 +64,15 @@ describe("keepResult", () => {
     const text = "0123456789".repeat(10_000);
     const path = ".tool_results/mcp__docs__search_20261122T084503Z_toolu_01.txt";
     const kept = keepResult(found(text));
-    expect(kept).toMatchObject({ kind: "evicted", files: [{ path }], tokens: 25_000, characters: 100_000 });
-    const [first, second, third, , preview] = (kept.kind === "evicted" ? kept.reference : "").split("\n");
+    expect(kept).toMatchObject({
+      kind: "evicted",
+      files: [{ path }],
+      tokens: 25_000,
+      characters: 100_000,
+    });
+    const [first, second, third, , preview] = (kept.kind === "evicted" ? kept.reference : "").split(
+      "\n",
+    );
     expect(first).toContain("about 25000 tokens, 100000 characters, 100000 bytes");
     expect(second).toBe(`All of it lies in the file ${path}.`);
     expect(third).toContain(`(path: "${path}", start_char: 8000)`);
@@ -44,29 +82,44 @@ describe("keepResult", () => {
   it.each([
     { name: "exactly", text: "a".repeat(80_004), sizes: [40_002, 40_002] },
     { name: "with a rest", text: "a".repeat(80_005), sizes: [40_002, 40_002, 1] },
-    { name: "without halving a character", text: "é€😀".repeat(10_000), sizes: [40_001, 40_002, 9_997] },
+    {
+      name: "without halving a character",
+      text: "é€😀".repeat(10_000),
+      sizes: [40_001, 40_002, 9_997],
+    },
   ])("puts what is larger than a file may be into several files, $name", ({ text, sizes }) => {
     const kept = keepResult(found(text), RESULT_LIMITS, 40_002);
     const files = kept.kind === "evicted" ? kept.files : [];
     expect(files.map(({ bytes }) => bytes.length)).toEqual(sizes);
     expect(textOf(files)).toBe(text);
-    for (const { bytes } of files) new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    for (const { bytes } of files)
+      new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     const paths = sizes.map(
-      (_, nth) => `.tool_results/mcp__docs__search_20261122T084503Z_toolu_01${nth === 0 ? "" : `_part${nth + 1}`}.txt`,
+      (_, nth) =>
+        `.tool_results/mcp__docs__search_20261122T084503Z_toolu_01${nth === 0 ? "" : `_part${nth + 1}`}.txt`,
     );
     expect(files.map(({ path }) => path)).toEqual(paths);
     expect(kept).toMatchObject({
-      reference: expect.stringContaining(`All of it lies in these files, one after another: ${paths.join(", ")}.`),
+      reference: expect.stringContaining(
+        `All of it lies in these files, one after another: ${paths.join(", ")}.`,
+      ),
     });
   });
 
   it("shows no more of a large result than it would leave in the conversation", () => {
-    const kept = keepResult(found("a".repeat(40_000)), { inlineTokens: 1_000, previewTokens: 2_000 });
+    const kept = keepResult(found("a".repeat(40_000)), {
+      inlineTokens: 1_000,
+      previewTokens: 2_000,
+    });
     expect(kept.kind === "evicted" && /\n(a+)$/.exec(kept.reference)?.[1]?.length).toBe(4_000);
   });
 
   it.each([
-    { tool: "../../etc/passwd", id: "a/b", path: ".tool_results/-etc-passwd_20261122T084503Z_a-b-3a8e75c1.txt" },
+    {
+      tool: "../../etc/passwd",
+      id: "a/b",
+      path: ".tool_results/-etc-passwd_20261122T084503Z_a-b-3a8e75c1.txt",
+    },
     { tool: "поиск", id: "", path: ".tool_results/-_20261122T084503Z_unnamed-811c9dc5.txt" },
     { tool: "a.b", id: "toolu_01-x", path: ".tool_results/a-b_20261122T084503Z_toolu_01-x.txt" },
     {
@@ -90,7 +143,10 @@ describe("keepResult", () => {
 describe("previewOf", () => {
   const texts = fc.oneof(
     fc.string({ unit: "binary", maxLength: 400 }),
-    fc.string({ unit: fc.constantFrom("a", "é", "漢", "😀", "👩‍👩‍👧", "\ud83d", "\ude00"), maxLength: 400 }),
+    fc.string({
+      unit: fc.constantFrom("a", "é", "漢", "😀", "👩‍👩‍👧", "\ud83d", "\ude00"),
+      maxLength: 400,
+    }),
   );
   const cases = fc.record({
     text: texts,
@@ -105,7 +161,8 @@ describe("previewOf", () => {
         expect(text.startsWith(preview)).toBe(true);
         expect(estimateTokens(preview, calibration)).toBeLessThanOrEqual(tokens);
         const [next] = text.slice(preview.length);
-        if (next !== undefined && tokens > 0) expect(estimateTokens(preview + next, calibration)).toBeGreaterThan(tokens);
+        if (next !== undefined && tokens > 0)
+          expect(estimateTokens(preview + next, calibration)).toBeGreaterThan(tokens);
       }),
       { numRuns: 5_000 },
     );

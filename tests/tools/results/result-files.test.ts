@@ -1,13 +1,26 @@
 import { describe, expect, it } from "vitest";
-import { type FiledFile, NO_WORKSPACE, resultFilePath, withFiles } from "../../../src/tools/results";
+import {
+  type FiledFile,
+  NO_WORKSPACE,
+  resultFilePath,
+  withFiles,
+} from "../../../src/tools/results";
 
 const at = Date.UTC(2026, 10, 22, 8, 45, 3);
 const png = { mediaType: "image/png", extension: "png", size: 95 };
 
 describe("files of a result", () => {
   it.each([
-    { tool: "mcp__box__draw", id: "t1", path: ".tool_results/mcp__box__draw_20261122T084503Z_t1_2.png" },
-    { tool: "../../etc/passwd", id: "a/b.txt", path: ".tool_results/-etc-passwd_20261122T084503Z_a-b-txt-7d8581a7_2.png" },
+    {
+      tool: "mcp__box__draw",
+      id: "t1",
+      path: ".tool_results/mcp__box__draw_20261122T084503Z_t1_2.png",
+    },
+    {
+      tool: "../../etc/passwd",
+      id: "a/b.txt",
+      path: ".tool_results/-etc-passwd_20261122T084503Z_a-b-txt-7d8581a7_2.png",
+    },
   ])("of $tool lie under names of our own", ({ tool, id, path }) => {
     expect(resultFilePath({ tool, id, at }, 2, "png")).toBe(path);
   });

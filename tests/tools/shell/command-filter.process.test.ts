@@ -9,27 +9,41 @@ import { EVASIONS } from "./evasions";
 import { localSandbox } from "./local-sandbox";
 
 /** That the table of evasions is one: each of its commands removes the file in a real bash where nothing stands before it. */
-it.concurrent.each(EVASIONS.filter(({ elsewhere }) => !elsewhere))("removes the file in bash: $name", async ({ command }) => {
-  const directory = await mkdtemp(path.join(tmpdir(), "evasion-"));
-  const file = path.join(directory, "gone.txt");
-  await writeFile(file, "x");
-  const child = spawn("bash", ["-c", command], { cwd: directory, stdio: ["ignore", "ignore", "ignore"] });
-  await new Promise((resolve) => child.once("close", resolve));
-  const remains = await access(file).then(
-    () => true,
-    () => false,
-  );
-  await rm(directory, { recursive: true });
-  expect(remains).toBe(false);
-});
+it.concurrent.each(EVASIONS.filter(({ elsewhere }) => !elsewhere))(
+  "removes the file in bash: $name",
+  async ({ command }) => {
+    const directory = await mkdtemp(path.join(tmpdir(), "evasion-"));
+    const file = path.join(directory, "gone.txt");
+    await writeFile(file, "x");
+    const child = spawn("bash", ["-c", command], {
+      cwd: directory,
+      stdio: ["ignore", "ignore", "ignore"],
+    });
+    await new Promise((resolve) => child.once("close", resolve));
+    const remains = await access(file).then(
+      () => true,
+      () => false,
+    );
+    await rm(directory, { recursive: true });
+    expect(remains).toBe(false);
+  },
+);
 
 it("stands before a container: what it refuses is not sent, what it lets through is", async () => {
   const sandbox = await localSandbox();
-  const files = await agentFiles({ workspace: { "gone.txt": "x\n", "a.txt": "a\n" }, peers: {}, contexts: {} });
+  const files = await agentFiles({
+    workspace: { "gone.txt": "x\n", "a.txt": "a\n" },
+    peers: {},
+    contexts: {},
+  });
   for (const name of ["gone.txt", "a.txt"]) await files.read(name);
   const runner = sandboxRunner(sandbox, { root: sandbox.root });
-  const tool = runCommandTool(filtered(runner, new CommandFilter({ allowed: [], blocked: ["rm .*gone"] })));
-  expect((await runTool(tool, { command: "ls | xargs rm -f gone.txt" }, files)).outcome).toBe("error");
+  const tool = runCommandTool(
+    filtered(runner, new CommandFilter({ allowed: [], blocked: ["rm .*gone"] })),
+  );
+  expect((await runTool(tool, { command: "ls | xargs rm -f gone.txt" }, files)).outcome).toBe(
+    "error",
+  );
   expect(sandbox.written).toEqual([]);
   expect((await runTool(tool, { command: "rm a.txt" }, files)).outcome).toBe("ok");
   expect([files.exists("gone.txt"), files.exists("a.txt")]).toEqual([true, false]);

@@ -1,10 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { CommandFilter, filtered, justBashRunner, patternProblem, runCommandTool } from "../../../src/tools/shell";
+import {
+  CommandFilter,
+  filtered,
+  justBashRunner,
+  patternProblem,
+  runCommandTool,
+} from "../../../src/tools/shell";
 import { agentFiles, runTool, type World } from "../files/agent-tree";
 import { EVASIONS } from "./evasions";
 
 type Lists = { allowed?: string[]; blocked?: string[] };
-const WORLD: World = { workspace: { "a.txt": "one\n", "gone.txt": "x\n", "src/b.ts": "" }, peers: {}, contexts: {} };
+const WORLD: World = {
+  workspace: { "a.txt": "one\n", "gone.txt": "x\n", "src/b.ts": "" },
+  peers: {},
+  contexts: {},
+};
 const filterOf = ({ allowed = [], blocked = [] }: Lists) => new CommandFilter({ allowed, blocked });
 
 /** In the service's own shell, over files that may be deleted as they have been read. */
@@ -43,7 +53,22 @@ it("most of these commands would remove the file in the service's own shell, wer
 });
 
 describe("only allowed commands run (command_line_allowed_commands)", () => {
-  const ALLOWED = ["cat", "echo", "ls", "find", "xargs", "env", "bash", "for", "true", "eval", "timeout", "f\\(\\)", "f", "x="];
+  const ALLOWED = [
+    "cat",
+    "echo",
+    "ls",
+    "find",
+    "xargs",
+    "env",
+    "bash",
+    "for",
+    "true",
+    "eval",
+    "timeout",
+    "f\\(\\)",
+    "f",
+    "x=",
+  ];
   it.each(EVASIONS)("$name", async ({ command }) => {
     const { files } = await inShell({ allowed: ALLOWED }, command);
     expect(files.exists("gone.txt")).toBe(true);
@@ -53,33 +78,112 @@ describe("only allowed commands run (command_line_allowed_commands)", () => {
 
 describe("what is not restricted runs, in the shell and in a container", () => {
   it.each<{ name: string; command: string; lists: Lists; text?: string }>([
-    { name: "another command", command: "cat a.txt", lists: { blocked: ["rm", "sudo"] }, text: "one" },
-    { name: "the name as an argument", command: "echo rm a.txt", lists: { blocked: ["rm"] }, text: "rm a.txt" },
-    { name: "the name in a comment", command: "echo a # rm gone.txt", lists: { blocked: ["rm"] }, text: "a" },
+    {
+      name: "another command",
+      command: "cat a.txt",
+      lists: { blocked: ["rm", "sudo"] },
+      text: "one",
+    },
+    {
+      name: "the name as an argument",
+      command: "echo rm a.txt",
+      lists: { blocked: ["rm"] },
+      text: "rm a.txt",
+    },
+    {
+      name: "the name in a comment",
+      command: "echo a # rm gone.txt",
+      lists: { blocked: ["rm"] },
+      text: "a",
+    },
     {
       name: "arguments that are not known",
       command: 'for f in *.txt; do wc -l "$f"; done',
       lists: { blocked: ["rm -rf", "sudo "] },
     },
-    { name: "a search", command: "find . -name '*.txt' -exec cat {} +", lists: { blocked: ["rm"] }, text: "one\nx" },
-    { name: "an allowed command in a pipe", command: "cat a.txt | wc -l", lists: { allowed: ["cat .*", "wc"] }, text: "1" },
+    {
+      name: "a search",
+      command: "find . -name '*.txt' -exec cat {} +",
+      lists: { blocked: ["rm"] },
+      text: "one\nx",
+    },
+    {
+      name: "an allowed command in a pipe",
+      command: "cat a.txt | wc -l",
+      lists: { allowed: ["cat .*", "wc"] },
+      text: "1",
+    },
     {
       name: "arguments that an allowed pattern leaves open",
       command: "cat *.txt",
       lists: { allowed: ["cat .*"] },
       text: "one\nx",
     },
-    { name: "a shell whose text is known", command: "bash -c 'cat a.txt'", lists: { allowed: ["bash -c", "cat"] }, text: "one" },
-    { name: "a list of plain names", command: "echo $HOME", lists: { blocked: ["rm|mv|sudo"] }, text: "/workspace" },
-    { name: "words for the shell's own list", command: "set -e; set -- a.txt; cat $1", lists: { blocked: ["rm"] }, text: "one" },
-    { name: "a test", command: "[ -f a.txt ] && cat a.txt", lists: { blocked: ["rm"] }, text: "one" },
-    { name: "spaces in patterns that are quoted", command: 'cat *[" t"]xt a\\.txt', lists: { blocked: ["rm"] } },
-    { name: "a declared list", command: "declare -a x=(a b); echo ${x[1]}", lists: { blocked: ["rm"] }, text: "b" },
-    { name: "an exported value", command: 'x=b; export A="$x"; echo $A', lists: { blocked: ["rm"] }, text: "b" },
-    { name: "a local value", command: 'f() { local a="p$1" b; b=$1; echo $a$b; }; f x', lists: { blocked: ["rm"] }, text: "pxx" },
-    { name: "a here-document", command: "cat <<'E'\nrm gone.txt\nE", lists: { blocked: ["rm"] }, text: "rm gone.txt" },
-    { name: "a printed word like a variable's", command: "printf 'PATH %s' a", lists: { blocked: ["rm"] }, text: "PATH a" },
-    { name: "a choice of names", command: "cat *.txt", lists: { blocked: ["^(?:rm|mv) .*"] }, text: "one\nx" },
+    {
+      name: "a shell whose text is known",
+      command: "bash -c 'cat a.txt'",
+      lists: { allowed: ["bash -c", "cat"] },
+      text: "one",
+    },
+    {
+      name: "a list of plain names",
+      command: "echo $HOME",
+      lists: { blocked: ["rm|mv|sudo"] },
+      text: "/workspace",
+    },
+    {
+      name: "words for the shell's own list",
+      command: "set -e; set -- a.txt; cat $1",
+      lists: { blocked: ["rm"] },
+      text: "one",
+    },
+    {
+      name: "a test",
+      command: "[ -f a.txt ] && cat a.txt",
+      lists: { blocked: ["rm"] },
+      text: "one",
+    },
+    {
+      name: "spaces in patterns that are quoted",
+      command: 'cat *[" t"]xt a\\.txt',
+      lists: { blocked: ["rm"] },
+    },
+    {
+      name: "a declared list",
+      command: "declare -a x=(a b); echo ${x[1]}",
+      lists: { blocked: ["rm"] },
+      text: "b",
+    },
+    {
+      name: "an exported value",
+      command: 'x=b; export A="$x"; echo $A',
+      lists: { blocked: ["rm"] },
+      text: "b",
+    },
+    {
+      name: "a local value",
+      command: 'f() { local a="p$1" b; b=$1; echo $a$b; }; f x',
+      lists: { blocked: ["rm"] },
+      text: "pxx",
+    },
+    {
+      name: "a here-document",
+      command: "cat <<'E'\nrm gone.txt\nE",
+      lists: { blocked: ["rm"] },
+      text: "rm gone.txt",
+    },
+    {
+      name: "a printed word like a variable's",
+      command: "printf 'PATH %s' a",
+      lists: { blocked: ["rm"] },
+      text: "PATH a",
+    },
+    {
+      name: "a choice of names",
+      command: "cat *.txt",
+      lists: { blocked: ["^(?:rm|mv) .*"] },
+      text: "one\nx",
+    },
   ])("$name", async ({ command, lists, text }) => {
     const result = await inShell(lists, command);
     expect(result.outcome).toBe("ok");
@@ -100,24 +204,39 @@ describe("what is not restricted runs, in the shell and in a container", () => {
   });
 
   it.each([
-    { name: "the end of a pattern that what is not known may miss", lists: { allowed: ["cat a.txt$"] }, command: "cat a.txt*" },
-    { name: "what a pattern says of words that are not known", lists: { allowed: ["cat [^/]*$"] }, command: "cat *" },
+    {
+      name: "the end of a pattern that what is not known may miss",
+      lists: { allowed: ["cat a.txt$"] },
+      command: "cat a.txt*",
+    },
+    {
+      name: "what a pattern says of words that are not known",
+      lists: { allowed: ["cat [^/]*$"] },
+      command: "cat *",
+    },
     {
       name: "words that a blocked pattern may be waiting for",
       lists: { blocked: ["git push.*--force"] },
       command: "git push $x",
     },
     { name: "an end behind which more comes", lists: { allowed: ["ls$"] }, command: "ls -la" },
-  ])("does not send to a container: $name", async ({ lists, command }) => expect(await isSent(lists, command)).toBe(false));
+  ])("does not send to a container: $name", async ({ lists, command }) =>
+    expect(await isSent(lists, command)).toBe(false),
+  );
 
   it("looks at the words once they are known, in the service's own shell", async () => {
-    const { text, files } = await inShell({ blocked: ["rm .*gone"] }, "for f in a.txt gone.txt; do rm $f; done");
+    const { text, files } = await inShell(
+      { blocked: ["rm .*gone"] },
+      "for f in a.txt gone.txt; do rm $f; done",
+    );
     expect(text).toContain("matches the blocked pattern `rm .*gone`");
     expect([files.exists("a.txt"), files.exists("gone.txt")]).toEqual([false, true]);
   });
 
   it("tells the model what holds", () => {
-    const { description } = justBashRunner(Date.now, { filter: filterOf({ allowed: ["ls", "cat"], blocked: ["cat /etc"] }) });
+    const { description } = justBashRunner(Date.now, {
+      filter: filterOf({ allowed: ["ls", "cat"], blocked: ["cat /etc"] }),
+    });
     expect(description).toContain("`ls`, `cat`");
     expect(description).toContain("`cat /etc`");
   });
@@ -125,17 +244,33 @@ describe("what is not restricted runs, in the shell and in a container", () => {
 
 describe("patterns", () => {
   it.each([
-    { name: "no pattern", patterns: ["ls", "("], index: 1, problem: "is no pattern of RE2 that can be used" },
+    {
+      name: "no pattern",
+      patterns: ["ls", "("],
+      index: 1,
+      problem: "is no pattern of RE2 that can be used",
+    },
     { name: "looking around", patterns: ["(?!rm)"], index: 0, problem: "is no pattern of RE2" },
     { name: "empty", patterns: [" "], index: 0, problem: "is empty" },
     { name: "too long", patterns: ["a".repeat(301)], index: 0, problem: "is longer than" },
-    { name: "too large", patterns: ["(a{1,30}){1,30}", "(a{1,30}){1,30}", "(a{1,30}){1,30}"], index: 2, problem: "too large" },
-    { name: "too many", patterns: Array.from({ length: 51 }, () => "a"), index: 50, problem: "comes after the 50" },
+    {
+      name: "too large",
+      patterns: ["(a{1,30}){1,30}", "(a{1,30}){1,30}", "(a{1,30}){1,30}"],
+      index: 2,
+      problem: "too large",
+    },
+    {
+      name: "too many",
+      patterns: Array.from({ length: 51 }, () => "a"),
+      index: 50,
+      problem: "comes after the 50",
+    },
   ])("are refused: $name", ({ patterns, index, problem }) =>
     expect(patternProblem(patterns)).toEqual({ index, problem: expect.stringContaining(problem) }),
   );
 
-  it("are taken as RE2 has them", () => expect(patternProblem(["(?i)git (status|diff)\\b", "ls.*"])).toBeNull());
+  it("are taken as RE2 has them", () =>
+    expect(patternProblem(["(?i)git (status|diff)\\b", "ls.*"])).toBeNull());
 
   it("cost no more than a bound: what is too long to check does not run", async () => {
     const blocked = Array.from({ length: 40 }, (_, nth) => `[a-z ]*(?:ab?c? ?){1,9}x${nth}`);

@@ -10,7 +10,12 @@ const WORKSPACE = { fileTools: false, shell: true, readBeforeDelete: true, conte
 
 describe("commands", () => {
   it.each([
-    { name: "run in the service where no containers are bound", containers: false, network: undefined, place: "service" },
+    {
+      name: "run in the service where no containers are bound",
+      containers: false,
+      network: undefined,
+      place: "service",
+    },
     {
       name: "run in the service whatever is said of containers that are not there",
       containers: false,
@@ -23,25 +28,45 @@ describe("commands", () => {
       network: undefined,
       place: "open_container",
     },
-    { name: "run without a network where the operator says so", containers: true, network: " none ", place: "closed_container" },
-    { name: "are trusted with nothing by any other word", containers: true, network: "off", place: "open_container" },
+    {
+      name: "run without a network where the operator says so",
+      containers: true,
+      network: " none ",
+      place: "closed_container",
+    },
+    {
+      name: "are trusted with nothing by any other word",
+      containers: true,
+      network: "off",
+      place: "open_container",
+    },
   ] as const)("$name", ({ containers, network, place }) => {
     expect(commandPlace({ containers, network })).toBe(place);
   });
 
   it.each([
-    { place: "service", rule: HARMLESS, name: "in the service act on files alone, and may be repeated" },
+    {
+      place: "service",
+      rule: HARMLESS,
+      name: "in the service act on files alone, and may be repeated",
+    },
     {
       place: "closed_container",
       rule: HARMLESS,
       name: "in a container without a network act on files alone, and may be repeated",
     },
-    { place: "open_container", rule: REACHING, name: "in a container with a network may have done anything" },
+    {
+      place: "open_container",
+      rule: REACHING,
+      name: "in a container with a network may have done anything",
+    },
   ] as const)("$name", ({ place, rule }) => {
     expect(builtInRules(WORKSPACE, { commands: place, asksServers: false })).toEqual([rule]);
     const { tools } =
-      teamOf(teamWith("type: claude\ncwd: work\nenable_mcp_command_line: true"), { ...FULL_CONTEXT, commands: place }).rules
-        .agents[0] ?? {};
+      teamOf(teamWith("type: claude\ncwd: work\nenable_mcp_command_line: true"), {
+        ...FULL_CONTEXT,
+        commands: place,
+      }).rules.agents[0] ?? {};
     expect(tools?.filter(({ name }) => name === "run_command")).toEqual([rule]);
   });
 

@@ -9,7 +9,10 @@ export const ENDLESS: { name: string; command: string }[] = [
   { name: "an endless loop of subshells", command: "while true; do x=$(echo $x a); done" },
   { name: "an endless arithmetic loop", command: "while ((1)); do ((i++)); done" },
   { name: "an endless for", command: "for ((;;)); do :; done" },
-  { name: "an endless until in a shell in a shell", command: "bash -c 'bash -c \"until false; do :; done\"'" },
+  {
+    name: "an endless until in a shell in a shell",
+    command: "bash -c 'bash -c \"until false; do :; done\"'",
+  },
   { name: "an endless loop in eval", command: "eval 'while :; do :; done'" },
   { name: "an endless loop under timeout", command: "timeout 1000 sh -c 'while true; do :; done'" },
   { name: "recursion", command: "f() { f; }; f" },
@@ -25,20 +28,38 @@ export const ENDLESS: { name: string; command: string }[] = [
   { name: "an sed that branches for ever", command: "sed ':a;s/x/x/;ba' <<< x" },
   { name: "an sed that doubles a line", command: "sed -E ':a;s/(.*)/\\1\\1/;ba' <<< x" },
   { name: "an awk that loops for ever", command: "awk 'BEGIN{while(1){}}'" },
-  { name: "awk loops in one another", command: "awk 'BEGIN{for(i=0;i<90000;i++) for(j=0;j<90000;j++) k++}'" },
-  { name: "an awk that grows a string", command: "awk 'BEGIN{for(;;) s = s \"aaaaaaaaaaaaaaaaaaaa\"}'" },
-  { name: "an awk that replaces for ever", command: 'awk \'BEGIN{s="aaaaaaaaaa"; for(i=0;i<90000;i++) gsub(/a/,"a",s)}\'' },
-  { name: "an awk over the square of its lines", command: "seq 1 9000 > f; awk 'NR==FNR{a[$1]=1;next} {for (k in a) n++}' f f" },
+  {
+    name: "awk loops in one another",
+    command: "awk 'BEGIN{for(i=0;i<90000;i++) for(j=0;j<90000;j++) k++}'",
+  },
+  {
+    name: "an awk that grows a string",
+    command: "awk 'BEGIN{for(;;) s = s \"aaaaaaaaaaaaaaaaaaaa\"}'",
+  },
+  {
+    name: "an awk that replaces for ever",
+    command: 'awk \'BEGIN{s="aaaaaaaaaa"; for(i=0;i<90000;i++) gsub(/a/,"a",s)}\'',
+  },
+  {
+    name: "an awk over the square of its lines",
+    command: "seq 1 9000 > f; awk 'NR==FNR{a[$1]=1;next} {for (k in a) n++}' f f",
+  },
   { name: "a jq that goes on for ever", command: "jq -n 'last(range(1e9))'" },
   { name: "a jq that calls itself", command: "jq -n 'def f: f; f'" },
   { name: "eval of eval of eval", command: "eval \"$(printf 'eval %.0s' {1..5000})\"" },
   { name: "patterns over a long variable", command: `${long} while :; do [[ $x == *b* ]]; done` },
-  { name: "expressions over a long variable", command: `${long} while :; do [[ $x =~ (a+)+b ]]; done` },
+  {
+    name: "expressions over a long variable",
+    command: `${long} while :; do [[ $x =~ (a+)+b ]]; done`,
+  },
   { name: "pieces of a long variable", command: `${long} while :; do : \${x:0:9}; done` },
   { name: "hashing a file for ever", command: `${big} while :; do sha256sum f > /dev/null; done` },
   { name: "searching a file for ever", command: `${big} while :; do grep -E '(a|b)+c' f; done` },
   { name: "filling the scratch directory", command: `${big} while :; do cat f >> /tmp/all; done` },
-  { name: "globbing many files for ever", command: "for i in {1..900}; do :> f$i; done; while :; do : *; done" },
+  {
+    name: "globbing many files for ever",
+    command: "for i in {1..900}; do :> f$i; done; while :; do : *; done",
+  },
   { name: "sleeping", command: "sleep 100000" },
 ];
 /** What would take a backtracking matcher longer than the universe is old, and ends here. */

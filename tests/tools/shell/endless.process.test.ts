@@ -11,7 +11,11 @@ const MOST_MS = 40_000;
 describe("run_command stops", () => {
   it.each(ENDLESS)("$name", async ({ command }) => {
     const began = performance.now();
-    const { outcome, text } = await runTool(tool, { command, timeout_seconds: TIMEOUT_SECONDS }, await agentFiles({}));
+    const { outcome, text } = await runTool(
+      tool,
+      { command, timeout_seconds: TIMEOUT_SECONDS },
+      await agentFiles({}),
+    );
     const ms = performance.now() - began;
     expect(ms).toBeLessThan(MOST_MS);
     expect(text).toMatch(/\[The command was stopped: .+\. Nothing it changed was kept/);

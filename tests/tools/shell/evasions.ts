@@ -64,7 +64,10 @@ export const EVASIONS: readonly Evasion[] = [
   { name: "by bash from a here-string", command: "bash <<< 'rm gone.txt'" },
   { name: "by bash from a file", command: "echo 'rm gone.txt' > s.sh; bash s.sh" },
   { name: "by bash -s", command: "echo 'rm gone.txt' | bash -s" },
-  { name: "by a file of its own", command: "printf '#!/bin/bash\\nrm gone.txt\\n' > s.sh; chmod +x s.sh; ./s.sh" },
+  {
+    name: "by a file of its own",
+    command: "printf '#!/bin/bash\\nrm gone.txt\\n' > s.sh; chmod +x s.sh; ./s.sh",
+  },
   { name: "by source", command: "echo 'rm gone.txt' > s.sh; source ./s.sh" },
   { name: "by a dot", command: "echo 'rm gone.txt' > s.sh; . ./s.sh" },
   { name: "by eval", command: "eval 'rm gone.txt'" },
@@ -93,13 +96,23 @@ export const EVASIONS: readonly Evasion[] = [
   { name: "by time", command: "time -p rm gone.txt" },
   { name: "by xargs", command: "echo gone.txt | xargs rm" },
   { name: "by xargs with options", command: "echo gone.txt | xargs -n 1 -P 2 rm -f" },
-  { name: "by xargs that puts the name in", command: "echo rm | xargs -I{} {} gone.txt", elsewhere: true },
+  {
+    name: "by xargs that puts the name in",
+    command: "echo rm | xargs -I{} {} gone.txt",
+    elsewhere: true,
+  },
   { name: "by xargs with an optional value", command: "echo gone.txt | xargs --replace rm {}" },
   { name: "by xargs that starts bash", command: "echo 'rm gone.txt' | xargs -d '\\n' bash -c" },
-  { name: "by xargs that puts a text in", command: "echo '; rm gone.txt' | xargs -I{} bash -c 'true {}'" },
+  {
+    name: "by xargs that puts a text in",
+    command: "echo '; rm gone.txt' | xargs -I{} bash -c 'true {}'",
+  },
   { name: "by find -exec", command: "find . -name gone.txt -exec rm {} \\;" },
   { name: "by find -execdir", command: "find . -name gone.txt -execdir rm {} +" },
-  { name: "by find that starts bash", command: "find . -name gone.txt -exec bash -c 'rm \"$0\"' {} \\;" },
+  {
+    name: "by find that starts bash",
+    command: "find . -name gone.txt -exec bash -c 'rm \"$0\"' {} \\;",
+  },
   { name: "by find with a word made up", command: "x=-exec; find . -name gone.txt $x rm {} \\;" },
   { name: "by a program that holds many", command: "busybox rm gone.txt", elsewhere: true },
   {
@@ -107,7 +120,10 @@ export const EVASIONS: readonly Evasion[] = [
     command: "mkdir b; cp $(command -v rm) b/ls; PATH=$PWD/b:$PATH; ls gone.txt",
     elsewhere: true,
   },
-  { name: "by what bash reads first", command: "echo 'rm gone.txt' > s.sh; BASH_ENV=./s.sh bash -c true" },
+  {
+    name: "by what bash reads first",
+    command: "echo 'rm gone.txt' > s.sh; BASH_ENV=./s.sh bash -c true",
+  },
   { name: "by a prompt", command: "PS4='$(rm gone.txt)'; set -x; true" },
   { name: "by a variable's value in arithmetic", command: "x='a[$(rm gone.txt)]'; echo $((x))" },
   { name: "by a variable's value in let", command: "x='a[$(rm gone.txt)]'; let x" },
@@ -120,7 +136,10 @@ export const EVASIONS: readonly Evasion[] = [
   { name: "by a name that is unset", command: "a=(1); unset 'a[$(rm gone.txt)]'" },
   { name: "by numbers that are compared", command: "x='a[$(rm gone.txt)]'; [[ x -eq 0 ]]" },
   { name: "by an offset", command: "y=abc; x='a[$(rm gone.txt)]'; echo ${y:x}" },
-  { name: "by a value that is declared a number", command: "x='a[$(rm gone.txt)]'; declare -i y; declare -i y=x" },
+  {
+    name: "by a value that is declared a number",
+    command: "x='a[$(rm gone.txt)]'; declare -i y; declare -i y=x",
+  },
   { name: "by a callback", command: "printf 'a\\nb\\n' | mapfile -C 'rm gone.txt #' -c 1 lines" },
   { name: "by coproc", command: "coproc rm gone.txt; wait" },
   { name: "by the value of RANDOM", command: "RANDOM='a[$(rm gone.txt)]'" },
@@ -128,10 +147,19 @@ export const EVASIONS: readonly Evasion[] = [
   { name: "by the value of SECONDS", command: "SECONDS='a[$(rm gone.txt)]'", elsewhere: true },
   { name: "by the value of OPTIND", command: "OPTIND='a[$(rm gone.txt)]'" },
   { name: "by the value of HISTCMD", command: "HISTCMD='a[$(rm gone.txt)]'" },
-  { name: "by a number that a loop counts", command: "for OPTIND in 'a[$(rm gone.txt)]'; do true; done" },
-  { name: "by the table of found programs", command: "BASH_CMDS=(ls $(command -v rm)); ls gone.txt" },
+  {
+    name: "by a number that a loop counts",
+    command: "for OPTIND in 'a[$(rm gone.txt)]'; do true; done",
+  },
+  {
+    name: "by the table of found programs",
+    command: "BASH_CMDS=(ls $(command -v rm)); ls gone.txt",
+  },
   { name: "by more of that table", command: "BASH_CMDS+=(ls $(command -v rm)); ls gone.txt" },
-  { name: "by the table of aliases", command: "shopt -s expand_aliases\nBASH_ALIASES=(ls rm)\nls gone.txt" },
+  {
+    name: "by the table of aliases",
+    command: "shopt -s expand_aliases\nBASH_ALIASES=(ls rm)\nls gone.txt",
+  },
   { name: "behind a here-document's translated end", command: 'ls <<$"E"\nx\nE\nrm gone.txt\n$E' },
   { name: "behind a here-document's end in codes", command: "ls <<$'E'\nx\nE\nrm gone.txt\n$E" },
   { name: "by time behind --", command: "time -p -- rm gone.txt" },
@@ -139,7 +167,11 @@ export const EVASIONS: readonly Evasion[] = [
   { name: "by env with a quoted name", command: 'env "A"=1 rm gone.txt' },
   { name: "by env with a hyphen in a name", command: "env a-b=1 rm gone.txt" },
   { name: "by env with a name from a variable", command: "x=A; env $x=1 rm gone.txt" },
-  { name: "without a search path", command: "cp $(command -v rm) ls; unset PATH; ls gone.txt", elsewhere: true },
+  {
+    name: "without a search path",
+    command: "cp $(command -v rm) ls; unset PATH; ls gone.txt",
+    elsewhere: true,
+  },
   { name: "by prlimit", command: "prlimit rm gone.txt" },
   { name: "by choom", command: "choom -n 0 rm gone.txt", elsewhere: true },
   { name: "by another architecture", command: "linux64 rm gone.txt", elsewhere: true },
@@ -149,12 +181,30 @@ export const EVASIONS: readonly Evasion[] = [
   { name: "by capsh", command: "capsh -- -c 'rm gone.txt'", elsewhere: true },
   { name: "by split", command: "ls | split --filter='rm gone.txt'" },
   { name: "by split with a short option name", command: "ls | split --fi 'rm gone.txt'" },
-  { name: "by a search path in quotes", command: 'cp $(command -v rm) ls; export "PA"TH=.; ls gone.txt', elsewhere: true },
-  { name: "by a printed search path", command: 'cp $(command -v rm) ls; printf "-"vPATH .; ls gone.txt', elsewhere: true },
-  { name: "by a number that is declared in quotes", command: "declare \"-\"i x; x='a[$(rm gone.txt)]'" },
-  { name: "by a callback among other options", command: "printf 'a\\nb\\n' | mapfile -tC 'rm gone.txt #' -c 1 lines" },
+  {
+    name: "by a search path in quotes",
+    command: 'cp $(command -v rm) ls; export "PA"TH=.; ls gone.txt',
+    elsewhere: true,
+  },
+  {
+    name: "by a printed search path",
+    command: 'cp $(command -v rm) ls; printf "-"vPATH .; ls gone.txt',
+    elsewhere: true,
+  },
+  {
+    name: "by a number that is declared in quotes",
+    command: "declare \"-\"i x; x='a[$(rm gone.txt)]'",
+  },
+  {
+    name: "by a callback among other options",
+    command: "printf 'a\\nb\\n' | mapfile -tC 'rm gone.txt #' -c 1 lines",
+  },
   { name: "by jobs", command: "jobs -x rm gone.txt" },
-  { name: "by assignments behind a command", command: "cp $(command -v rm) ls; set -k; ls gone.txt PATH=.", elsewhere: true },
+  {
+    name: "by assignments behind a command",
+    command: "cp $(command -v rm) ls; set -k; ls gone.txt PATH=.",
+    elsewhere: true,
+  },
   {
     name: "by an earlier line",
     command: "set -o history\nset -H\necho rm gone.txt >/dev/null\n!echo:1 gone.txt",
@@ -165,7 +215,11 @@ export const EVASIONS: readonly Evasion[] = [
     command: "mkdir 10; cp $(command -v rm) 10/ls; exec {PATH}>out; ls gone.txt",
     elsewhere: true,
   },
-  { name: "by a search path that is read", command: "cp $(command -v rm) ls; read -aPATH <<< .; ls gone.txt", elsewhere: true },
+  {
+    name: "by a search path that is read",
+    command: "cp $(command -v rm) ls; read -aPATH <<< .; ls gone.txt",
+    elsewhere: true,
+  },
   { name: "by a pattern that is none", command: "!(rm gone.txt)" },
   {
     name: "by an earlier line behind two options",
@@ -174,7 +228,8 @@ export const EVASIONS: readonly Evasion[] = [
   },
   {
     name: "by an earlier line, asked for otherwise",
-    command: "shopt -o -s history\nshopt -so histexpand\necho rm gone.txt >/dev/null\n!echo:1 gone.txt",
+    command:
+      "shopt -o -s history\nshopt -so histexpand\necho rm gone.txt >/dev/null\n!echo:1 gone.txt",
     elsewhere: true,
   },
   {
@@ -193,14 +248,35 @@ export const EVASIONS: readonly Evasion[] = [
   { name: "in a pattern of a test", command: "[[ a == @($(rm gone.txt)) ]]" },
   { name: "in a declared list in quotes", command: "declare -a x='($(rm gone.txt))'" },
   { name: "in a quoted list of an array", command: "a=(); x='$(rm gone.txt)'; declare \"a=($x)\"" },
-  { name: "in a quoted list that is added", command: "a=(); x='$(rm gone.txt)'; typeset \"a+=($x)\"" },
-  { name: "in a quoted list of a local array", command: "f() { local a=(); x='$(rm gone.txt)'; local \"a=(1 $x)\"; }; f" },
-  { name: "in a quoted list of an exported array", command: "a=(); x='$(rm gone.txt)'; export -a \"a=($x)\"" },
-  { name: "in a quoted list of a constant array", command: "a=(); x='$(rm gone.txt)'; readonly -a \"a=($x)\"" },
+  {
+    name: "in a quoted list that is added",
+    command: "a=(); x='$(rm gone.txt)'; typeset \"a+=($x)\"",
+  },
+  {
+    name: "in a quoted list of a local array",
+    command: "f() { local a=(); x='$(rm gone.txt)'; local \"a=(1 $x)\"; }; f",
+  },
+  {
+    name: "in a quoted list of an exported array",
+    command: "a=(); x='$(rm gone.txt)'; export -a \"a=($x)\"",
+  },
+  {
+    name: "in a quoted list of a constant array",
+    command: "a=(); x='$(rm gone.txt)'; readonly -a \"a=($x)\"",
+  },
   { name: "in a value that is a list", command: "a=(); x='($(rm gone.txt))'; declare a=$x" },
-  { name: "in a value that begins with nothing", command: 'a=(); declare "a=$nothing(\\$(rm gone.txt))"' },
-  { name: "in a value of a local array", command: "f() { local a=(); x='($(rm gone.txt))'; local a=$x; }; f" },
-  { name: "in a value of an array of the shell", command: "x='($(rm gone.txt))'; declare \"PIPESTATUS=$x\"" },
+  {
+    name: "in a value that begins with nothing",
+    command: 'a=(); declare "a=$nothing(\\$(rm gone.txt))"',
+  },
+  {
+    name: "in a value of a local array",
+    command: "f() { local a=(); x='($(rm gone.txt))'; local a=$x; }; f",
+  },
+  {
+    name: "in a value of an array of the shell",
+    command: "x='($(rm gone.txt))'; declare \"PIPESTATUS=$x\"",
+  },
   {
     name: "in a list that another shell evaluates: export",
     command: "a=(); x='$(rm gone.txt)'; export \"a=($x)\"",

@@ -5,8 +5,14 @@ import { agentFiles, runTool, type World } from "../files/agent-tree";
 const tool = runCommandTool(justBashRunner(Date.now));
 const WORLD: World = {
   workspace: { "a.txt": "mine\n", "src/main.py": "mine\n", "src/own.py": "own\n", "d/e": "e\n" },
-  peers: { agent1: { "a.txt": "theirs\n", "src/main.py": "theirs\n", "src/lib/util.py": "util\n" } },
-  contexts: { site: { "a.txt": "site\n" }, kit: { "peers/p": "p\n" }, book: { "ch1.md": "# One\n" } },
+  peers: {
+    agent1: { "a.txt": "theirs\n", "src/main.py": "theirs\n", "src/lib/util.py": "util\n" },
+  },
+  contexts: {
+    site: { "a.txt": "site\n" },
+    kit: { "peers/p": "p\n" },
+    book: { "ch1.md": "# One\n" },
+  },
   writable: ["book"],
 };
 const shell = async (command: string) => {
@@ -17,8 +23,16 @@ const shell = async (command: string) => {
 describe("files of commands", () => {
   it.each([
     { name: "copies a file over another", command: "cp d/e a.txt; cat a.txt", text: "e" },
-    { name: "copies a peer's file over its own", command: "cp /peers/agent1/a.txt .; cat a.txt", text: "theirs" },
-    { name: "copies a context's file over its own", command: "cp /contexts/site/a.txt a.txt; cat a.txt", text: "site" },
+    {
+      name: "copies a peer's file over its own",
+      command: "cp /peers/agent1/a.txt .; cat a.txt",
+      text: "theirs",
+    },
+    {
+      name: "copies a context's file over its own",
+      command: "cp /contexts/site/a.txt a.txt; cat a.txt",
+      text: "site",
+    },
     {
       name: "copies its file over one of a context",
       command: "cp d/e /contexts/book/ch1.md; cat /contexts/book/ch1.md",
@@ -31,7 +45,8 @@ describe("files of commands", () => {
     },
     {
       name: "copies what may be run to scratch and back",
-      command: "echo 'echo ran' > r; chmod +x r; cp r /tmp/r; /tmp/r; cp /tmp/r r2; ./r2; mv /tmp/r r3; ./r3",
+      command:
+        "echo 'echo ran' > r; chmod +x r; cp r /tmp/r; /tmp/r; cp /tmp/r r2; ./r2; mv /tmp/r r3; ./r3",
       text: "ran\nran\nran",
     },
     {
@@ -56,13 +71,26 @@ describe("files of commands", () => {
     },
     {
       name: "merges a directory with one of scratch, and back",
-      command: "cp -r src /tmp; cp -r /peers/agent1/src /tmp; cp -r /tmp/src .; cat src/main.py src/own.py src/lib/util.py",
+      command:
+        "cp -r src /tmp; cp -r /peers/agent1/src /tmp; cp -r /tmp/src .; cat src/main.py src/own.py src/lib/util.py",
       text: "theirs\nown\nutil",
     },
     { name: "moves a file over another", command: "mv d/e a.txt; cat a.txt; ls d", text: "e" },
-    { name: "moves a scratch file over its own", command: "echo s > /tmp/s; mv /tmp/s a.txt; cat a.txt; ls /tmp", text: "s" },
-    { name: "moves its file over one of scratch", command: "echo s > /tmp/s; mv d/e /tmp/s; cat /tmp/s; ls d", text: "e" },
-    { name: "moves a directory into another", command: "mkdir k; mv d k/; find k -type f", text: "k/d/e" },
+    {
+      name: "moves a scratch file over its own",
+      command: "echo s > /tmp/s; mv /tmp/s a.txt; cat a.txt; ls /tmp",
+      text: "s",
+    },
+    {
+      name: "moves its file over one of scratch",
+      command: "echo s > /tmp/s; mv d/e /tmp/s; cat /tmp/s; ls d",
+      text: "e",
+    },
+    {
+      name: "moves a directory into another",
+      command: "mkdir k; mv d k/; find k -type f",
+      text: "k/d/e",
+    },
     {
       name: "splits a file over what is there",
       command: "for i in 1 2; do seq 4 | split -l 2 - p; done; cat paa pab",
@@ -80,11 +108,19 @@ describe("files of commands", () => {
   it.each([
     { name: "a file", command: "cp a.txt a.txt" },
     { name: "a file by another way to write its path", command: "cp a.txt ./d/../a.txt" },
-    { name: "a context's file by its other path", command: "cp contexts/book/ch1.md /contexts/book/ch1.md" },
+    {
+      name: "a context's file by its other path",
+      command: "cp contexts/book/ch1.md /contexts/book/ch1.md",
+    },
     { name: "a scratch file", command: "echo s > /tmp/s; cp /tmp/s /tmp/../tmp/s" },
-    { name: "a file whose name is written in another form", command: "echo x > caf\u00e9; cp caf\u00e9 cafe\u0301" },
+    {
+      name: "a file whose name is written in another form",
+      command: "echo x > caf\u00e9; cp caf\u00e9 cafe\u0301",
+    },
   ])("refuses to copy $name over itself", async ({ command }) => {
-    expect((await shell(command)).text).toMatch(/^\[stderr\]\ncp: '[^']+' and '[^']+' are the same file\n\[exit code 1\]$/);
+    expect((await shell(command)).text).toMatch(
+      /^\[stderr\]\ncp: '[^']+' and '[^']+' are the same file\n\[exit code 1\]$/,
+    );
   });
 
   it.each([

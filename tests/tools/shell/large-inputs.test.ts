@@ -12,7 +12,8 @@ const MIB = 1024 * 1024;
 
 /** Lines of a log in no order, as many as fit into so many bytes. */
 function logOf(bytes: number): string {
-  const line = (nth: number): string => `${(nth * 7_919) % 1_000_003} alpha beta,${nth % 97} gamma end\n`;
+  const line = (nth: number): string =>
+    `${(nth * 7_919) % 1_000_003} alpha beta,${nth % 97} gamma end\n`;
   let text = "";
   for (let nth = 0; text.length + line(nth).length <= bytes; nth++) text += line(nth);
   return text;
@@ -27,24 +28,40 @@ async function ran(command: string, workspace: Record<string, string>) {
 }
 
 describe("a command over megabytes (H5)", () => {
-  it.each(["sort -n f | head -1", "uniq f | head -1", "rev f | tail -1 | wc -l", "wc -w f", "cut -d' ' -f1 f | wc -l"])(
-    "takes 2 MiB and gives the thread back: %s",
-    async (command) => {
-      const { result, cpuMs } = await ran(command, { f: half });
-      expect(result.text).not.toContain("too much at once");
-      expect(cpuMs).toBeLessThan(MOST_SILENT_MS);
-    },
-  );
+  it.each([
+    "sort -n f | head -1",
+    "uniq f | head -1",
+    "rev f | tail -1 | wc -l",
+    "wc -w f",
+    "cut -d' ' -f1 f | wc -l",
+  ])("takes 2 MiB and gives the thread back: %s", async (command) => {
+    const { result, cpuMs } = await ran(command, { f: half });
+    expect(result.text).not.toContain("too much at once");
+    expect(cpuMs).toBeLessThan(MOST_SILENT_MS);
+  });
 
-  it.each(["expand", "fold", "gzip", "unexpand", "jq .", "rev", "sort", "uniq", "comm /dev/null", "nl", "od", "paste", "tac"])(
-    "is refused by name where it could not pause: %s",
-    async (command) => {
-      const { result, cpuMs } = await ran(`${command} f; ${command} < f > /dev/null`, { f: large });
-      const [name] = command.split(" ");
-      expect(result.text).toMatch(new RegExp(`^${name}: [\\d.]+ MiB are too much at once; ${name} takes [\\d.]+ MiB here`, "m"));
-      expect(cpuMs).toBeLessThan(MOST_SILENT_MS);
-    },
-  );
+  it.each([
+    "expand",
+    "fold",
+    "gzip",
+    "unexpand",
+    "jq .",
+    "rev",
+    "sort",
+    "uniq",
+    "comm /dev/null",
+    "nl",
+    "od",
+    "paste",
+    "tac",
+  ])("is refused by name where it could not pause: %s", async (command) => {
+    const { result, cpuMs } = await ran(`${command} f; ${command} < f > /dev/null`, { f: large });
+    const [name] = command.split(" ");
+    expect(result.text).toMatch(
+      new RegExp(`^${name}: [\\d.]+ MiB are too much at once; ${name} takes [\\d.]+ MiB here`, "m"),
+    );
+    expect(cpuMs).toBeLessThan(MOST_SILENT_MS);
+  });
 
   it.each([
     "wc f",
@@ -79,35 +96,52 @@ describe("a command over megabytes (H5)", () => {
   });
 
   it("computes checksums of what it takes from its input", async () => {
-    const { result } = await ran("printf abc | md5sum; printf abc | sha1sum; md5sum f; md5sum < f", { f: large });
+    const { result } = await ran(
+      "printf abc | md5sum; printf abc | sha1sum; md5sum f; md5sum < f",
+      { f: large },
+    );
     const md5 = createHash("md5").update(large).digest("hex");
-    const said = ["900150983cd24fb0d6963f7d28e17f72  -", "a9993e364706816aba3e25717850c26c9cd0d89d  -", `${md5}  f`, `${md5}  -`];
+    const said = [
+      "900150983cd24fb0d6963f7d28e17f72  -",
+      "a9993e364706816aba3e25717850c26c9cd0d89d  -",
+      `${md5}  f`,
+      `${md5}  -`,
+    ];
     expect(result.text).toBe(said.join("\n"));
   });
 
   it("counts the files of directories where a command goes into them", async () => {
-    const { result, cpuMs } = await ran("echo '{}' | jq -c . && gzip -r d", { "d/a": half, "d/e/b": half });
+    const { result, cpuMs } = await ran("echo '{}' | jq -c . && gzip -r d", {
+      "d/a": half,
+      "d/e/b": half,
+    });
     expect(result.text).toMatch(/^\{\}$/m);
     expect(result.text).toMatch(/gzip: 4 MiB are too much at once/);
     expect(cpuMs).toBeLessThan(MOST_SILENT_MS);
   });
 
   it("takes the parts that it advises to make", async () => {
-    const { result } = await ran("split -b 1M f p; for p in p*; do fold -w 20 $p > o || exit 1; done; echo done", { f: half });
+    const { result } = await ran(
+      "split -b 1M f p; for p in p*; do fold -w 20 $p > o || exit 1; done; echo done",
+      { f: half },
+    );
     expect(result.text).toBe("done");
   });
 });
 
 describe("lines sorted in steps", () => {
-  it.each([0, 1, 63, 64, 65, 128, 1_000, 4_097])("are in order, equal ones as they were: %i", async (count) => {
-    const lines = Array.from({ length: count }, (_, nth) => `${(nth * 7_919) % 101} ${nth}`);
-    const byKey = (a: string, b: string) => Number.parseInt(a, 10) - Number.parseInt(b, 10);
-    let looks = 0;
-    const sorted = await sortedInSteps(lines, byKey, () => {
-      looks++;
-      return undefined;
-    });
-    expect(sorted).toEqual([...lines].sort(byKey));
-    expect(looks).toBeGreaterThanOrEqual(count / 64);
-  });
+  it.each([0, 1, 63, 64, 65, 128, 1_000, 4_097])(
+    "are in order, equal ones as they were: %i",
+    async (count) => {
+      const lines = Array.from({ length: count }, (_, nth) => `${(nth * 7_919) % 101} ${nth}`);
+      const byKey = (a: string, b: string) => Number.parseInt(a, 10) - Number.parseInt(b, 10);
+      let looks = 0;
+      const sorted = await sortedInSteps(lines, byKey, () => {
+        looks++;
+        return undefined;
+      });
+      expect(sorted).toEqual([...lines].sort(byKey));
+      expect(looks).toBeGreaterThanOrEqual(count / 64);
+    },
+  );
 });

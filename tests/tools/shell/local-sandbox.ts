@@ -10,7 +10,12 @@ import type { SandboxClient } from "../../../src/tools/shell";
  * their own. `writeFile` does not make directories, as the interface promises none. Whoever asks anything of it after `destroy` gets
  * a fresh one. `started`: how many there were so far.
  */
-export type LocalSandbox = SandboxClient & { root: string; written: string[]; started: number; remove(): Promise<void> };
+export type LocalSandbox = SandboxClient & {
+  root: string;
+  written: string[];
+  started: number;
+  remove(): Promise<void>;
+};
 
 export async function localSandbox(): Promise<LocalSandbox> {
   const root = await mkdtemp(path.join(tmpdir(), "sandbox-"));
@@ -34,11 +39,20 @@ export async function localSandbox(): Promise<LocalSandbox> {
     },
     async exec(command, options) {
       await begin();
-      const child = spawn("bash", ["-c", command], { cwd: options?.cwd ?? root, stdio: ["ignore", "pipe", "pipe"] });
+      const child = spawn("bash", ["-c", command], {
+        cwd: options?.cwd ?? root,
+        stdio: ["ignore", "pipe", "pipe"],
+      });
       running.add(child);
       const timer = setTimeout(() => killAll(child), options?.timeout ?? 60_000);
-      const ended = new Promise<number>((resolve) => child.once("close", (code) => resolve(code ?? 137)));
-      const [stdout, stderr, exitCode] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+      const ended = new Promise<number>((resolve) =>
+        child.once("close", (code) => resolve(code ?? 137)),
+      );
+      const [stdout, stderr, exitCode] = await Promise.all([
+        text(child.stdout),
+        text(child.stderr),
+        ended,
+      ]);
       clearTimeout(timer);
       running.delete(child);
       return { exitCode, stdout, stderr };
@@ -60,10 +74,14 @@ export async function localSandbox(): Promise<LocalSandbox> {
 /** With all that it has started: some of it leads a group of its own. */
 function killAll({ pid }: ChildProcess): void {
   if (pid === undefined) return;
-  const lines = execFileSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" }).trim().split("\n");
+  const lines = execFileSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" })
+    .trim()
+    .split("\n");
   const parents = lines.map((line) => line.trim().split(/\s+/).map(Number));
   const family = [pid];
-  for (const one of family) for (const [child, parent] of parents) if (parent === one && child !== undefined) family.push(child);
+  for (const one of family)
+    for (const [child, parent] of parents)
+      if (parent === one && child !== undefined) family.push(child);
   for (const one of family) kill(one);
 }
 

@@ -12,7 +12,8 @@ const shell = async (command: string) => {
   const files = await agentFiles(WORLD);
   return { ...(await runTool(tool, { command }, files)), files };
 };
-const REASON = "is another's snapshot and cannot be changed. Copy it into /workspace and change the copy.]";
+const REASON =
+  "is another's snapshot and cannot be changed. Copy it into /workspace and change the copy.]";
 
 describe("a redirection that is refused", () => {
   it.each([
@@ -21,14 +22,46 @@ describe("a redirection that is refused", () => {
       command: "echo before; echo x > /peers/agent1/new; echo after $?",
       output: "before\nafter 1",
     },
-    { name: "fails it where a file is there", command: "echo x > /peers/agent1/p.txt; echo after $?", output: "after 1" },
-    { name: "fails it where it adds", command: "echo x >> /peers/agent1/new; echo after $?", output: "after 1" },
-    { name: "fails it for errors", command: "ls nope 2> /peers/agent1/new; echo after $?", output: "after 1" },
-    { name: "fails it for both", command: "ls nope &> /peers/agent1/new; echo after $?", output: "after 1" },
-    { name: "fails it by a variable", command: "for f in /peers/agent1/new out; do echo $f > $f; done; cat out", output: "out" },
-    { name: "fails it by a relative path", command: "cd /peers/agent1; echo x > new; echo after $?", output: "after 1" },
-    { name: "fails a group", command: "{ echo x; echo y; } > /peers/agent1/new; echo after $?", output: "after 1" },
-    { name: "fails a subshell", command: "(echo x) > /peers/agent1/new; echo after $?", output: "after 1" },
+    {
+      name: "fails it where a file is there",
+      command: "echo x > /peers/agent1/p.txt; echo after $?",
+      output: "after 1",
+    },
+    {
+      name: "fails it where it adds",
+      command: "echo x >> /peers/agent1/new; echo after $?",
+      output: "after 1",
+    },
+    {
+      name: "fails it for errors",
+      command: "ls nope 2> /peers/agent1/new; echo after $?",
+      output: "after 1",
+    },
+    {
+      name: "fails it for both",
+      command: "ls nope &> /peers/agent1/new; echo after $?",
+      output: "after 1",
+    },
+    {
+      name: "fails it by a variable",
+      command: "for f in /peers/agent1/new out; do echo $f > $f; done; cat out",
+      output: "out",
+    },
+    {
+      name: "fails it by a relative path",
+      command: "cd /peers/agent1; echo x > new; echo after $?",
+      output: "after 1",
+    },
+    {
+      name: "fails a group",
+      command: "{ echo x; echo y; } > /peers/agent1/new; echo after $?",
+      output: "after 1",
+    },
+    {
+      name: "fails a subshell",
+      command: "(echo x) > /peers/agent1/new; echo after $?",
+      output: "after 1",
+    },
     {
       name: "fails a loop",
       command: "while read -r l; do echo $l; done < a.txt > /peers/agent1/new; echo after $?",
@@ -44,30 +77,52 @@ describe("a redirection that is refused", () => {
       command: 'echo "[$(echo in; echo x > /peers/agent1/new)]"; echo after',
       output: "[in]\nafter",
     },
-    { name: "fails it in a pipe", command: "echo x > /peers/agent1/new | wc -l; echo after", output: "0\nafter" },
+    {
+      name: "fails it in a pipe",
+      command: "echo x > /peers/agent1/new | wc -l; echo after",
+      output: "0\nafter",
+    },
     {
       name: "fails it in a script of its own",
       command: "bash -c 'echo x > /peers/agent1/new; echo in $?'; echo after",
       output: "in 1\nafter",
     },
-    { name: "has || do something else", command: "echo x > /peers/agent1/new || echo instead", output: "instead" },
+    {
+      name: "has || do something else",
+      command: "echo x > /peers/agent1/new || echo instead",
+      output: "instead",
+    },
   ])("$name", async ({ command, output }) => {
     const { outcome, text, files } = await shell(command);
     expect({ outcome, text }).toEqual({ outcome: "ok", text: expect.stringContaining(REASON) });
     expect(text.slice(0, text.indexOf("\n[stderr]\n"))).toBe(output);
-    const refused = files.accessed.filter(({ operation, refused }) => operation === "write" && refused !== null);
-    expect(refused).toEqual([{ operation: "write", path: expect.stringMatching(/^\/peers\/agent1\//), refused: "read_only" }]);
+    const refused = files.accessed.filter(
+      ({ operation, refused }) => operation === "write" && refused !== null,
+    );
+    expect(refused).toEqual([
+      {
+        operation: "write",
+        path: expect.stringMatching(/^\/peers\/agent1\//),
+        refused: "read_only",
+      },
+    ]);
   });
 
   it("keeps what comes after && from being done", async () => {
-    const { text, files } = await shell("cat a.txt > /dev/null; cat a.txt > /peers/agent1/new && rm a.txt");
+    const { text, files } = await shell(
+      "cat a.txt > /dev/null; cat a.txt > /peers/agent1/new && rm a.txt",
+    );
     expect(text).toContain("bash: /peers/agent1/new: cannot open redirect target");
     expect(files.exists("a.txt")).toBe(true);
   });
 
   it("ends a script that asks for it with set -e", async () => {
-    const { text, files } = await shell("set -e; echo before; echo x > /etc/new; echo after > after");
-    expect(text).toMatch(/^before\n\[stderr\]\n[\s\S]+\/etc\/new cannot be written[\s\S]+\[exit code 1\]$/);
+    const { text, files } = await shell(
+      "set -e; echo before; echo x > /etc/new; echo after > after",
+    );
+    expect(text).toMatch(
+      /^before\n\[stderr\]\n[\s\S]+\/etc\/new cannot be written[\s\S]+\[exit code 1\]$/,
+    );
     expect(files.exists("after")).toBe(false);
   });
 });
@@ -77,17 +132,37 @@ describe("a redirection", () => {
     { name: "writes and adds", command: "echo a > f; echo b >> f; cat f", text: "a\nb" },
     { name: "replaces what was there", command: "echo x > a.txt; cat a.txt", text: "x" },
     { name: "empties a file", command: ": > a.txt; > b; stat -c %s a.txt b", text: "0\n0" },
-    { name: "keeps outputs apart", command: "{ echo o; echo e >&2; } > o 2> e; cat o; cat e", text: "o\ne" },
-    { name: "puts outputs together", command: "{ echo o; echo e >&2; } > f 2>&1; cat f", text: "o\ne" },
-    { name: "puts outputs together, shorter", command: "{ echo o; echo e >&2; } &> f; echo x &>> f; cat f", text: "o\ne\nx" },
-    { name: "turns outputs around", command: "{ echo o; echo e >&2; } 2>&1 > f | sed s/^/-/; cat f", text: "-e\no" },
+    {
+      name: "keeps outputs apart",
+      command: "{ echo o; echo e >&2; } > o 2> e; cat o; cat e",
+      text: "o\ne",
+    },
+    {
+      name: "puts outputs together",
+      command: "{ echo o; echo e >&2; } > f 2>&1; cat f",
+      text: "o\ne",
+    },
+    {
+      name: "puts outputs together, shorter",
+      command: "{ echo o; echo e >&2; } &> f; echo x &>> f; cat f",
+      text: "o\ne\nx",
+    },
+    {
+      name: "turns outputs around",
+      command: "{ echo o; echo e >&2; } 2>&1 > f | sed s/^/-/; cat f",
+      text: "-e\no",
+    },
     {
       name: "may stand within another",
       command: "{ echo a > in; echo b; { echo c; } > in2; } > out; cat in out in2",
       text: "a\nb\nc",
     },
     { name: "may stand before the command", command: "> f echo a; cat f", text: "a" },
-    { name: "takes the last of several", command: "echo a > f > g; cat f g; wc -c < f", text: "a\n0" },
+    {
+      name: "takes the last of several",
+      command: "echo a > f > g; cat f g; wc -c < f",
+      text: "a\n0",
+    },
     { name: "lasts with exec", command: "exec 3>&1 > f; echo a; exec >&3; cat f", text: "a" },
     {
       name: "goes to a descriptor of the script's",
@@ -96,10 +171,15 @@ describe("a redirection", () => {
     },
     {
       name: "goes to the outputs by their names",
-      command: "echo a > /dev/stdout; echo b 2> /dev/null > /dev/stdout; ls nope 2> /dev/stdout; true",
+      command:
+        "echo a > /dev/stdout; echo b 2> /dev/null > /dev/stdout; ls nope 2> /dev/stdout; true",
       text: "a\nb\nls: nope: No such file or directory",
     },
-    { name: "throws away", command: "echo a > /dev/null; ls nope 2> /dev/null; ls nope &> /dev/null; echo b", text: "b" },
+    {
+      name: "throws away",
+      command: "echo a > /dev/null; ls nope 2> /dev/null; ls nope &> /dev/null; echo b",
+      text: "b",
+    },
     {
       name: "of a loop reads and writes",
       command: 'while read -r l; do echo "$l!"; done < a.txt > f; cat f',
@@ -111,7 +191,11 @@ describe("a redirection", () => {
       text: "y",
     },
     { name: "goes to a process", command: "echo a > >(cat); echo b", text: "a\nb" },
-    { name: "evaluates its target once", command: 'i=0; echo x > "f$((++i))"; echo $i; ls f*', text: "1\nf1" },
+    {
+      name: "evaluates its target once",
+      command: 'i=0; echo x > "f$((++i))"; echo $i; ls f*',
+      text: "1\nf1",
+    },
   ])("$name", async ({ command, text }) => {
     expect((await shell(command)).text.split("\n[stderr]")[0]).toBe(text);
   });

@@ -18,11 +18,32 @@ const shell = async (command: string, more = {}, world = WORLD) => {
 describe("run_command", () => {
   it.each([
     { name: "starts in the workspace", command: "pwd; ls", text: "/workspace\na.txt\nsrc" },
-    { name: "starts elsewhere if asked to", command: "pwd", directory: "src", text: "/workspace/src" },
-    { name: "pipes and loops", command: "for f in $(find . -type f | sort); do wc -l < $f; done | paste -s -d+ -", text: "2+1" },
-    { name: "searches peers' files", command: "grep -rn th /peers", text: "/peers/agent2/a.txt:2:three" },
-    { name: "compares with a peer", command: "diff a.txt /peers/agent2/a.txt | grep '^[-+]t'", text: "-two\n+three" },
-    { name: "sees the places and a scratch directory", command: "ls /", text: "contexts\npeers\ntmp\nworkspace" },
+    {
+      name: "starts elsewhere if asked to",
+      command: "pwd",
+      directory: "src",
+      text: "/workspace/src",
+    },
+    {
+      name: "pipes and loops",
+      command: "for f in $(find . -type f | sort); do wc -l < $f; done | paste -s -d+ -",
+      text: "2+1",
+    },
+    {
+      name: "searches peers' files",
+      command: "grep -rn th /peers",
+      text: "/peers/agent2/a.txt:2:three",
+    },
+    {
+      name: "compares with a peer",
+      command: "diff a.txt /peers/agent2/a.txt | grep '^[-+]t'",
+      text: "-two\n+three",
+    },
+    {
+      name: "sees the places and a scratch directory",
+      command: "ls /",
+      text: "contexts\npeers\ntmp\nworkspace",
+    },
     { name: "says how a command ended", command: "false", text: "[exit code 1]" },
     { name: "says when there is nothing to say", command: "true", text: "[no output]" },
     {
@@ -30,24 +51,72 @@ describe("run_command", () => {
       command: "cat nope",
       text: "[stderr]\ncat: nope: No such file or directory\n[exit code 1]",
     },
-    { name: "keeps scratch files for the length of one command", command: "echo x > /tmp/x; cat /tmp/x", text: "x" },
-    { name: "knows a file that may be run", command: "echo 'echo hi $1' > s.sh; chmod +x s.sh; ./s.sh you", text: "hi you" },
-    { name: "throws away what goes to /dev/null", command: "echo x > /dev/null; cat /dev/null | wc -c", text: "0" },
-    { name: "substitutes processes", command: "comm -12 <(sort a.txt) <(sort /peers/agent2/a.txt)", text: "one" },
-    { name: "takes here-documents as they are", command: "cat <<'E'\n  $x\n\ty\nE", text: "  $x\n\ty" },
+    {
+      name: "keeps scratch files for the length of one command",
+      command: "echo x > /tmp/x; cat /tmp/x",
+      text: "x",
+    },
+    {
+      name: "knows a file that may be run",
+      command: "echo 'echo hi $1' > s.sh; chmod +x s.sh; ./s.sh you",
+      text: "hi you",
+    },
+    {
+      name: "throws away what goes to /dev/null",
+      command: "echo x > /dev/null; cat /dev/null | wc -c",
+      text: "0",
+    },
+    {
+      name: "substitutes processes",
+      command: "comm -12 <(sort a.txt) <(sort /peers/agent2/a.txt)",
+      text: "one",
+    },
+    {
+      name: "takes here-documents as they are",
+      command: "cat <<'E'\n  $x\n\ty\nE",
+      text: "  $x\n\ty",
+    },
     { name: "shows control characters", command: "printf '\\033[31mred\\n'", text: "\\x1b[31mred" },
-    { name: "keeps texts of other languages", command: "echo 'héllo 漢 😀' | cat | rev | rev", text: "héllo 漢 😀" },
+    {
+      name: "keeps texts of other languages",
+      command: "echo 'héllo 漢 😀' | cat | rev | rev",
+      text: "héllo 漢 😀",
+    },
   ])("$name", async ({ command, directory, text }) => {
     expect(await shell(command, { directory })).toMatchObject({ outcome: "ok", text });
   });
 
   it.each([
-    { name: "python", command: "python3 -c 'print(1)'", says: "python3: not available in this shell. Use awk, jq or bash." },
-    { name: "git", command: "git status", says: "git: not available in this shell. Compare with diff" },
-    { name: "the network", command: "curl https://example.com", says: "curl: not available in this shell. There is no network." },
-    { name: "tar", command: "tar cf a.tar a.txt", says: "tar: not available in this shell. Copy directories with cp -r" },
-    { name: "realpath", command: "realpath a.txt", says: "realpath: not available in this shell. Use readlink -f." },
-    { name: "traps", command: "trap 'rm -f x' EXIT", says: "trap: not available in this shell. Clean up at the end" },
+    {
+      name: "python",
+      command: "python3 -c 'print(1)'",
+      says: "python3: not available in this shell. Use awk, jq or bash.",
+    },
+    {
+      name: "git",
+      command: "git status",
+      says: "git: not available in this shell. Compare with diff",
+    },
+    {
+      name: "the network",
+      command: "curl https://example.com",
+      says: "curl: not available in this shell. There is no network.",
+    },
+    {
+      name: "tar",
+      command: "tar cf a.tar a.txt",
+      says: "tar: not available in this shell. Copy directories with cp -r",
+    },
+    {
+      name: "realpath",
+      command: "realpath a.txt",
+      says: "realpath: not available in this shell. Use readlink -f.",
+    },
+    {
+      name: "traps",
+      command: "trap 'rm -f x' EXIT",
+      says: "trap: not available in this shell. Clean up at the end",
+    },
     { name: "what nobody knows", command: "frobnicate", says: "frobnicate: command not found" },
   ])("says that it lacks $name", async ({ command, says }) => {
     const { text } = await shell(command);
@@ -66,17 +135,37 @@ describe("run_command", () => {
       command: "sed -i s/p/b/ /contexts/site/index.html",
       says: "given for reading only",
     },
-    { name: "a write to a protected path", command: "echo x > /contexts/book/locked", says: "is protected" },
-    { name: "a removal of what was not read", command: "rm a.txt", says: "You have not read /workspace/a.txt" },
+    {
+      name: "a write to a protected path",
+      command: "echo x > /contexts/book/locked",
+      says: "is protected",
+    },
+    {
+      name: "a removal of what was not read",
+      command: "rm a.txt",
+      says: "You have not read /workspace/a.txt",
+    },
     {
       name: "a write outside of all places",
       command: "echo x > /etc/passwd",
       says: "/etc/passwd cannot be written. Write below /workspace",
     },
     { name: "a name that no disk takes", command: "echo x > 'a:b'", says: "contains a colon" },
-    { name: "a symbolic link", command: "ln -s a.txt b.txt", says: "There are no links here. Copy with cp." },
-    { name: "a hard link", command: "ln a.txt b.txt", says: "There are no links here. Copy with cp." },
-    { name: "another's private workspace", command: "cat /workspace/../agent3/x", says: "No such file or directory" },
+    {
+      name: "a symbolic link",
+      command: "ln -s a.txt b.txt",
+      says: "There are no links here. Copy with cp.",
+    },
+    {
+      name: "a hard link",
+      command: "ln a.txt b.txt",
+      says: "There are no links here. Copy with cp.",
+    },
+    {
+      name: "another's private workspace",
+      command: "cat /workspace/../agent3/x",
+      says: "No such file or directory",
+    },
   ])("refuses $name, and says why", async ({ command, says }) => {
     const { text, files } = await shell(command);
     expect(text).toContain(says);
@@ -84,8 +173,12 @@ describe("run_command", () => {
   });
 
   it("ends a script at a redirection of exec that is refused, and keeps what it did before", async () => {
-    const { text, files } = await shell("echo kept > kept; exec > /peers/agent2/a.txt; echo not > after");
-    expect(text).toContain("EACCES: permission denied, open '/peers/agent2/a.txt'. The script ended there, without its output.");
+    const { text, files } = await shell(
+      "echo kept > kept; exec > /peers/agent2/a.txt; echo not > after",
+    );
+    expect(text).toContain(
+      "EACCES: permission denied, open '/peers/agent2/a.txt'. The script ended there, without its output.",
+    );
     expect([files.exists("kept"), files.exists("after")]).toEqual([true, false]);
   });
 
@@ -142,24 +235,37 @@ describe("run_command", () => {
 
   it("does not start once nobody waits", async () => {
     const reason = new Error("cancelled");
-    await expect(runTool(tool, { command: "ls" }, await agentFiles(WORLD), { signal: AbortSignal.abort(reason) })).rejects.toBe(
-      reason,
-    );
+    await expect(
+      runTool(tool, { command: "ls" }, await agentFiles(WORLD), {
+        signal: AbortSignal.abort(reason),
+      }),
+    ).rejects.toBe(reason);
   });
 
   it("ends between two commands once nobody waits", async () => {
     const aborting = new AbortController();
-    const running = runTool(tool, { command: "while true; do ls / > /dev/null; done" }, await agentFiles({}), {
-      signal: aborting.signal,
-    });
+    const running = runTool(
+      tool,
+      { command: "while true; do ls / > /dev/null; done" },
+      await agentFiles({}),
+      {
+        signal: aborting.signal,
+      },
+    );
     setTimeout(() => aborting.abort(new Error("cancelled")), 100);
     await expect(running).rejects.toThrow("cancelled"); // its own end would be a result
   });
 
   it("cuts an output that is too long, and says so", async () => {
-    const small = runCommandTool(justBashRunner(Date.now), { mostSeconds: 10, defaultSeconds: 10, outputBytes: 100 });
+    const small = runCommandTool(justBashRunner(Date.now), {
+      mostSeconds: 10,
+      defaultSeconds: 10,
+      outputBytes: 100,
+    });
     const { text } = await runTool(small, { command: "seq 1 1000" }, await agentFiles({}));
-    expect(text).toMatch(/^1\n2\n[\s\S]+\[The output is cut after 100 of 3892 bytes\. Write it to a file with >/);
+    expect(text).toMatch(
+      /^1\n2\n[\s\S]+\[The output is cut after 100 of 3892 bytes\. Write it to a file with >/,
+    );
   });
 
   const MIB = 1024 * 1024;
@@ -177,41 +283,72 @@ describe("run_command", () => {
     const { outcome, text } = await runTool(tool, { command }, files);
     expect(text).toContain("[The command was stopped: it wrote more than");
     expect(outcome).toBe("error");
-    const staged = [...files.staged().blobs.values()].reduce((sum, { byteLength }) => sum + byteLength, 0);
+    const staged = [...files.staged().blobs.values()].reduce(
+      (sum, { byteLength }) => sum + byteLength,
+      0,
+    );
     expect(staged).toBeLessThanOrEqual(32 * MIB);
   });
 
   it.each([
     { command: "echo 'quota exceeded' >&2; exit 126", code: 126 },
     { command: "echo 'deploy: too many requests' >&2; exit 126", code: 126 },
-    { command: "echo 'bash: f: too many iterations (10000)' >&2; echo 'so I left it' >&2; exit 126", code: 126 },
+    {
+      command: "echo 'bash: f: too many iterations (10000)' >&2; echo 'so I left it' >&2; exit 126",
+      code: 126,
+    },
     { command: "echo 'the execution deadline is near' >&2; exit 124", code: 124 },
     { command: "timeout 0.1 sleep 5", code: 124 },
-  ])("keeps what a command did whose own end looks like that of one that is stopped: $command", async ({ command, code }) => {
-    const files = await agentFiles({});
-    const { outcome, text } = await runTool(tool, { command: `echo x > f; ${command}` }, files);
-    expect({ outcome, text }).toEqual({ outcome: "ok", text: expect.stringContaining(`[exit code ${code}]`) });
-    expect(await readAsText(files, "f")).toBe("x\n");
-  });
+  ])(
+    "keeps what a command did whose own end looks like that of one that is stopped: $command",
+    async ({ command, code }) => {
+      const files = await agentFiles({});
+      const { outcome, text } = await runTool(tool, { command: `echo x > f; ${command}` }, files);
+      expect({ outcome, text }).toEqual({
+        outcome: "ok",
+        text: expect.stringContaining(`[exit code ${code}]`),
+      });
+      expect(await readAsText(files, "f")).toBe("x\n");
+    },
+  );
 
   it("lets a command write many megabytes", async () => {
-    const files = await agentFiles({ workspace: { piece: new Uint8Array(200_000).fill(97) } }, FILES);
-    const { text } = await runTool(tool, { command: "for i in {1..60}; do cat piece; done > f; stat -c %s f" }, files);
+    const files = await agentFiles(
+      { workspace: { piece: new Uint8Array(200_000).fill(97) } },
+      FILES,
+    );
+    const { text } = await runTool(
+      tool,
+      { command: "for i in {1..60}; do cat piece; done > f; stat -c %s f" },
+      files,
+    );
     expect(text).toBe("12000000");
   });
 
   it("does not compare files for minutes", async () => {
-    const { text } = await shell("seq 1 9000 > x; seq 9000 -1 1 > y; diff x y | wc -l; cat x | diff - y", {}, {});
+    const { text } = await shell(
+      "seq 1 9000 > x; seq 9000 -1 1 > y; diff x y | wc -l; cat x | diff - y",
+      {},
+      {},
+    );
     expect(text).toContain("diff: the files differ in more than 1000 lines");
   });
 
-  it.each(["diff -- -x y", "diff -u -- y -x", "diff -- - y < ./-x", "diff -- y - < ./-x", "diff ./-x -i y", "diff y ./-x more"])(
-    "does not compare for minutes, however the files are named: %s",
-    async (command) => {
-      const { text } = await shell(`seq 1 1500 > ./-x; seq 1500 -1 1 > y; touch more; ${command}`, {}, {});
-      expect(text).toContain("diff: the files differ in more than 1000 lines");
-    },
-  );
+  it.each([
+    "diff -- -x y",
+    "diff -u -- y -x",
+    "diff -- - y < ./-x",
+    "diff -- y - < ./-x",
+    "diff ./-x -i y",
+    "diff y ./-x more",
+  ])("does not compare for minutes, however the files are named: %s", async (command) => {
+    const { text } = await shell(
+      `seq 1 1500 > ./-x; seq 1500 -1 1 > y; touch more; ${command}`,
+      {},
+      {},
+    );
+    expect(text).toContain("diff: the files differ in more than 1000 lines");
+  });
 
   it("compares files whose names begin with a dash", async () => {
     const { text } = await shell(

@@ -8,19 +8,28 @@ const tool = runCommandTool(justBashRunner(Date.now));
 
 describe("run_command in the runtime of the service", () => {
   it("runs text tools, compression and jq over an agent's files", async () => {
-    const files = await agentFiles({ workspace: { "a.json": '{"n": [1, 2, 3]}\n' }, peers: { agent2: { "b.txt": "two\n" } } });
+    const files = await agentFiles({
+      workspace: { "a.json": '{"n": [1, 2, 3]}\n' },
+      peers: { agent2: { "b.txt": "two\n" } },
+    });
     const command =
       "jq -c .n a.json | tee out.txt; gzip -c out.txt | gunzip; grep -c two /peers/agent2/b.txt; awk '{print NR}' out.txt";
-    expect(await runTool(tool, { command }, files)).toEqual({ outcome: "ok", text: "[1,2,3]\n[1,2,3]\n1\n1" });
+    expect(await runTool(tool, { command }, files)).toEqual({
+      outcome: "ok",
+      text: "[1,2,3]\n[1,2,3]\n1\n1",
+    });
     expect(await readAsText(files, "out.txt")).toBe("[1,2,3]\n");
   });
 
-  it.each(ENDLESS.filter(({ name }) => /of nothing|recursion|in one another|billion|eval/.test(name)))(
-    "stops $name",
-    async ({ command }) => {
-      const { outcome, text } = await runTool(tool, { command, timeout_seconds: 1 }, await agentFiles({}));
-      expect(text).toContain("[The command was stopped:");
-      expect(outcome).toBe("error");
-    },
-  );
+  it.each(
+    ENDLESS.filter(({ name }) => /of nothing|recursion|in one another|billion|eval/.test(name)),
+  )("stops $name", async ({ command }) => {
+    const { outcome, text } = await runTool(
+      tool,
+      { command, timeout_seconds: 1 },
+      await agentFiles({}),
+    );
+    expect(text).toContain("[The command was stopped:");
+    expect(outcome).toBe("error");
+  });
 });

@@ -14,24 +14,56 @@ afterEach(() => sandbox.remove());
 
 const LIMITS = { mostSeconds: 10, defaultSeconds: 10, outputBytes: 1_000 };
 const run = (files: StagedFiles, command: string, timeout_seconds = 10) =>
-  runTool(runCommandTool(sandboxRunner(sandbox, { root: sandbox.root }), LIMITS), { command, timeout_seconds }, files);
+  runTool(
+    runCommandTool(sandboxRunner(sandbox, { root: sandbox.root }), LIMITS),
+    { command, timeout_seconds },
+    files,
+  );
 
 describe("what an earlier command left in the container", () => {
   it.each([
     { left: "a link to elsewhere", command: "ln -s ../outside out", then: { out: "mine\n" } },
-    { left: "a link to another file", command: "ln -s a.txt out", then: { "a.txt": "one\n", out: "mine\n" } },
+    {
+      left: "a link to another file",
+      command: "ln -s a.txt out",
+      then: { "a.txt": "one\n", out: "mine\n" },
+    },
     { left: "a link that leads nowhere", command: "ln -s nowhere out", then: { out: "mine\n" } },
     { left: "a pipe", command: "mkfifo out", then: { out: "mine\n" } },
     { left: "a folder", command: "mkdir out", then: { out: "mine\n" } },
-    { left: "a folder with a file", command: "mkdir -p out/deep; echo x > out/deep/x", then: { out: "mine\n" } },
-    { left: "a folder with a link", command: "mkdir out; ln -s /tmp out/in", then: { out: "mine\n" } },
+    {
+      left: "a folder with a file",
+      command: "mkdir -p out/deep; echo x > out/deep/x",
+      then: { out: "mine\n" },
+    },
+    {
+      left: "a folder with a link",
+      command: "mkdir out; ln -s /tmp out/in",
+      then: { out: "mine\n" },
+    },
     { left: "a file", command: "echo x > out", then: { "out/a": "mine\n" } },
     { left: "a link to a folder", command: "ln -s ../outside out", then: { "out/a": "mine\n" } },
-    { left: "one more name of a file", command: "ln a.txt out", then: { "a.txt": "one\n", out: "mine\n" } },
+    {
+      left: "one more name of a file",
+      command: "ln a.txt out",
+      then: { "a.txt": "one\n", out: "mine\n" },
+    },
     { left: "no workspace", command: "cd ..; rm -rf workspace", then: { out: "mine\n" } },
-    { left: "another workspace", command: "cd ..; rm -rf workspace; ln -s outside workspace", then: { out: "mine\n" } },
-    { left: "a file for a workspace", command: "cd ..; rm -rf workspace; echo x > workspace", then: { out: "mine\n" } },
-    { left: "folders where we work", command: "mkdir -p ../tmp/.agent-names ../tmp/.agent-command", then: { out: "mine\n" } },
+    {
+      left: "another workspace",
+      command: "cd ..; rm -rf workspace; ln -s outside workspace",
+      then: { out: "mine\n" },
+    },
+    {
+      left: "a file for a workspace",
+      command: "cd ..; rm -rf workspace; echo x > workspace",
+      then: { out: "mine\n" },
+    },
+    {
+      left: "folders where we work",
+      command: "mkdir -p ../tmp/.agent-names ../tmp/.agent-command",
+      then: { out: "mine\n" },
+    },
   ])("is in nobody's way: $left", async ({ command, then }) => {
     const outside = `${sandbox.root}/outside`;
     await mkdir(outside, { recursive: true });
@@ -67,7 +99,9 @@ describe("what an earlier command left in the container", () => {
 async function nextCall(world: World, files: StagedFiles): Promise<StagedFiles> {
   const { workspace, directories } = files.staged();
   const texts = await Promise.all(
-    [...workspace].flatMap(([path, entry]) => (entry ? [readAsText(files, path).then((text) => [path, text] as const)] : [])),
+    [...workspace].flatMap(([path, entry]) =>
+      entry ? [readAsText(files, path).then((text) => [path, text] as const)] : [],
+    ),
   );
   const kept = Object.entries(world.workspace ?? {}).filter(([path]) => !workspace.has(path));
   return agentFiles({ ...world, workspace: Object.fromEntries([...kept, ...texts]), directories });
@@ -88,12 +122,18 @@ describe("folders", () => {
   it("stay when their last file is deleted", async () => {
     const files = await agentFiles({ workspace: { "d/x": "x" } });
     await run(files, "rm d/x");
-    expect(files.staged()).toMatchObject({ workspace: new Map([["d/x", null]]), directories: ["/workspace/d"] });
+    expect(files.staged()).toMatchObject({
+      workspace: new Map([["d/x", null]]),
+      directories: ["/workspace/d"],
+    });
   });
 
   it("that become files, and files that become folders, are taken over", async () => {
     const files = await agentFiles({ workspace: { "build/x": "x", "build/y/z": "z", plain: "p" } });
-    const { text } = await run(files, "rm -r build plain; echo file > build; mkdir plain; echo in > plain/a");
+    const { text } = await run(
+      files,
+      "rm -r build plain; echo file > build; mkdir plain; echo in > plain/a",
+    );
     expect([text, await readAsText(files, "build"), await readAsText(files, "plain/a")]).toEqual([
       "[no output]",
       "file\n",
@@ -103,7 +143,10 @@ describe("folders", () => {
   });
 
   it("of others cannot be made, and that is said", async () => {
-    const files = await agentFiles({ peers: { agent2: { "p.txt": "peer\n" } }, contexts: { site: { a: "a" } } });
+    const files = await agentFiles({
+      peers: { agent2: { "p.txt": "peer\n" } },
+      contexts: { site: { a: "a" } },
+    });
     const { text } = await run(files, "mkdir ../peers/agent2/d ../contexts/site/d ../peers/agent9");
     expect(text).toContain("another's snapshot");
     expect(files.staged().directories).toEqual([]);
@@ -112,15 +155,25 @@ describe("folders", () => {
 
 describe("what is not kept", () => {
   it.each([
-    { name: "a link", command: "ln -s a.txt link", says: "/workspace/link is no plain file and was not kept." },
-    { name: "a pipe", command: "mkfifo pipe", says: "/workspace/pipe is no plain file and was not kept." },
+    {
+      name: "a link",
+      command: "ln -s a.txt link",
+      says: "/workspace/link is no plain file and was not kept.",
+    },
+    {
+      name: "a pipe",
+      command: "mkfifo pipe",
+      says: "/workspace/pipe is no plain file and was not kept.",
+    },
     {
       name: "a file that became a link",
       command: "mv a.txt b.txt; ln -s b.txt a.txt",
       says: "/workspace/a.txt is no plain file",
     },
   ])("is $name, and that is said", async ({ command, says }) => {
-    expect((await run(await agentFiles({ workspace: { "a.txt": "one\n" } }), command)).text).toContain(says);
+    expect(
+      (await run(await agentFiles({ workspace: { "a.txt": "one\n" } }), command)).text,
+    ).toContain(says);
   });
 });
 
@@ -132,7 +185,11 @@ describe("a process", () => {
     { name: "without its environment", start: "env -i sleep 300 &" },
     { name: "that starts others", start: "(while true; do sleep 0.05; echo x > late; done) &" },
     { name: "that will not go", start: "(trap '' TERM HUP; sleep 300) &" },
-    { name: "of a command whose time is over", start: "setsid -f sleep 300; sleep 300", seconds: 1 },
+    {
+      name: "of a command whose time is over",
+      start: "setsid -f sleep 300; sleep 300",
+      seconds: 1,
+    },
   ])("goes on no longer than its command: one $name", async ({ start, seconds = 10 }) => {
     const startedAt = performance.now();
     const { text } = await run(await agentFiles({}), `${start}\n`, seconds);

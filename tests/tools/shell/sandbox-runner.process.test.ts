@@ -20,7 +20,11 @@ beforeEach(async () => {
 afterEach(() => sandbox.remove());
 
 const toolOver = (own: LocalSandbox, limits = { files: 100, fileBytes: 1_000 }) =>
-  runCommandTool(sandboxRunner(own, { root: own.root, limits }), { mostSeconds: 10, defaultSeconds: 10, outputBytes: 1_000 });
+  runCommandTool(sandboxRunner(own, { root: own.root, limits }), {
+    mostSeconds: 10,
+    defaultSeconds: 10,
+    outputBytes: 1_000,
+  });
 
 describe("a sandbox as command runner", () => {
   it.each([
@@ -36,11 +40,17 @@ describe("a sandbox as command runner", () => {
     },
     { name: "starts elsewhere if asked to", command: "ls", directory: "bin", text: "b.bin" },
     { name: "has what the machine has", command: "printf '\\377' | od -An -tx1", text: " ff" },
-    { name: "takes quotes and lines as they are", command: "echo \"it's\" '$x'\ncat <<'E'\n'\"`\nE", text: "it's $x\n'\"`" },
+    {
+      name: "takes quotes and lines as they are",
+      command: "echo \"it's\" '$x'\ncat <<'E'\n'\"`\nE",
+      text: "it's $x\n'\"`",
+    },
     { name: "says how a command ended", command: "exit 3", text: "[exit code 3]" },
     { name: "keeps both outputs apart", command: "echo o; echo e >&2", text: "o\n[stderr]\ne" },
   ])("$name", async ({ command, directory, text }) => {
-    expect(await runTool(toolOver(sandbox), { command, directory }, await agentFiles(WORLD))).toEqual({ outcome: "ok", text });
+    expect(
+      await runTool(toolOver(sandbox), { command, directory }, await agentFiles(WORLD)),
+    ).toEqual({ outcome: "ok", text });
   });
 
   it("takes back what was changed, made and deleted, byte for byte", async () => {
@@ -48,14 +58,22 @@ describe("a sandbox as command runner", () => {
     await files.read("gone.txt");
     const command =
       "echo two >> a.txt; cp bin/b.bin copy; mkdir -p d/e; echo x > 'd/e/x y'; chmod +x a.txt; rm gone.txt; echo 2 > ../contexts/book/ch2.md";
-    expect(await runTool(toolOver(sandbox), { command }, files)).toEqual({ outcome: "ok", text: "[no output]" });
+    expect(await runTool(toolOver(sandbox), { command }, files)).toEqual({
+      outcome: "ok",
+      text: "[no output]",
+    });
     expect(await readAsText(files, "a.txt")).toBe("one\ntwo\n");
     expect(files.stat("a.txt").executable).toBe(true);
     expect(Buffer.compare(await files.read("copy"), BIN)).toBe(0);
     expect(await readAsText(files, "d/e/x y")).toBe("x\n");
     expect(await readAsText(files, "/contexts/book/ch2.md")).toBe("2\n");
     expect(files.exists("gone.txt")).toBe(false);
-    expect([...files.staged().workspace.keys()].sort()).toEqual(["a.txt", "copy", "d/e/x y", "gone.txt"]);
+    expect([...files.staged().workspace.keys()].sort()).toEqual([
+      "a.txt",
+      "copy",
+      "d/e/x y",
+      "gone.txt",
+    ]);
   });
 
   it.each([
@@ -70,7 +88,11 @@ describe("a sandbox as command runner", () => {
       says: ["/workspace/large is larger than 1000 bytes and was not kept"],
     },
     { name: "names that no disk takes", command: "echo x > 'a:b'", says: ["contains a colon"] },
-    { name: "links", command: "ln -s a.txt link", says: ["/workspace/link is no plain file and was not kept"] },
+    {
+      name: "links",
+      command: "ln -s a.txt link",
+      says: ["/workspace/link is no plain file and was not kept"],
+    },
   ])("does not take back $name, and says so", async ({ command, says }) => {
     const files = await agentFiles(WORLD);
     const { text } = await runTool(toolOver(sandbox), { command }, files);
@@ -80,43 +102,82 @@ describe("a sandbox as command runner", () => {
 
   it("puts right what an earlier command left behind, and carries only what differs", async () => {
     const tool = toolOver(sandbox);
-    await runTool(tool, { command: "echo x > ../peers/agent2/p.txt; echo y > left; chmod +x a.txt" }, await agentFiles(WORLD));
+    await runTool(
+      tool,
+      { command: "echo x > ../peers/agent2/p.txt; echo y > left; chmod +x a.txt" },
+      await agentFiles(WORLD),
+    );
     sandbox.written.length = 0;
-    const { text } = await runTool(tool, { command: "cat ../peers/agent2/p.txt; ls; test -x a.txt" }, await agentFiles(WORLD));
+    const { text } = await runTool(
+      tool,
+      { command: "cat ../peers/agent2/p.txt; ls; test -x a.txt" },
+      await agentFiles(WORLD),
+    );
     expect(text).toBe("peer\na.txt\nbin\ngone.txt\nit's $HOME.txt\n[exit code 1]");
-    expect(sandbox.written.filter((path) => !path.startsWith("/tmp/"))).toEqual(["/peers/agent2/p.txt"]);
+    expect(sandbox.written.filter((path) => !path.startsWith("/tmp/"))).toEqual([
+      "/peers/agent2/p.txt",
+    ]);
   });
 
-  it.each(["while true; do :; done", "sleep 1000", "trap '' TERM; while true; do :; done"])("stops %s", async (command) => {
-    const { outcome, text } = await runTool(toolOver(sandbox), { command, timeout_seconds: 1 }, await agentFiles({}));
-    expect(text).toContain("[The command was stopped: it took longer than 1 s.");
-    expect(outcome).toBe("error");
-  });
+  it.each(["while true; do :; done", "sleep 1000", "trap '' TERM; while true; do :; done"])(
+    "stops %s",
+    async (command) => {
+      const { outcome, text } = await runTool(
+        toolOver(sandbox),
+        { command, timeout_seconds: 1 },
+        await agentFiles({}),
+      );
+      expect(text).toContain("[The command was stopped: it took longer than 1 s.");
+      expect(outcome).toBe("error");
+    },
+  );
 
   it.each([
     { name: "by its own time limit", command: "timeout 0.1 sleep 5", code: 124 },
-    { name: "by a program that was killed for its memory", command: "sh -c 'kill -9 $$'", code: 137 },
+    {
+      name: "by a program that was killed for its memory",
+      command: "sh -c 'kill -9 $$'",
+      code: 137,
+    },
     { name: "with a code of its own that a time limit has too", command: "exit 124", code: 124 },
     { name: "by killing all there is", command: "kill -9 0", code: 137 },
-    { name: "with words of its own about a time limit", command: "echo 'timeout: sending signal TERM' >&2; exit 124", code: 124 },
+    {
+      name: "with words of its own about a time limit",
+      command: "echo 'timeout: sending signal TERM' >&2; exit 124",
+      code: 124,
+    },
   ])("keeps what a command did that ended $name", async ({ command, code }) => {
     const files = await agentFiles({});
-    const { outcome, text } = await runTool(toolOver(sandbox), { command: `echo x > f; ${command}` }, files);
-    expect({ outcome, text }).toEqual({ outcome: "ok", text: expect.stringMatching(new RegExp(`\\[exit code ${code}\\]$`)) });
+    const { outcome, text } = await runTool(
+      toolOver(sandbox),
+      { command: `echo x > f; ${command}` },
+      files,
+    );
+    expect({ outcome, text }).toEqual({
+      outcome: "ok",
+      text: expect.stringMatching(new RegExp(`\\[exit code ${code}\\]$`)),
+    });
     expect(await readAsText(files, "f")).toBe("x\n");
   });
 
   it("keeps nothing of a command that was stopped, and shows what it had put out and no more", async () => {
     const files = await agentFiles({});
     const command = "echo x > f; echo out; echo err >&2; sleep 1000";
-    const { outcome, text } = await runTool(toolOver(sandbox), { command, timeout_seconds: 1 }, files);
+    const { outcome, text } = await runTool(
+      toolOver(sandbox),
+      { command, timeout_seconds: 1 },
+      files,
+    );
     expect(outcome).toBe("error");
     expect(text).toMatch(/^out\n\[stderr\]\nerr\n\[The command was stopped: [^\n]+$/);
   });
 
   it("runs the commands of one agent one after the other, each over its own files", async () => {
     const tool = toolOver(sandbox);
-    const [first, second] = [await agentFiles({ workspace: { a: "1\n" } }), await agentFiles({ workspace: { b: "2\n" } })];
+    const [first, second] = [
+      await agentFiles({ workspace: { a: "1\n" } }),
+      await agentFiles({ workspace: { b: "2\n" } }),
+    ];
     const results = await Promise.all([
       runTool(tool, { command: "sleep 0.2; ls" }, first),
       runTool(tool, { command: "ls" }, second),
@@ -128,7 +189,11 @@ describe("a sandbox as command runner", () => {
     const files = await agentFiles(WORLD);
     await runTool(toolOver(sandbox), { command: "rm gone.txt" }, files);
     expect([...files.staged().workspace]).toEqual([["gone.txt", null]]);
-    expect(files.accessed).toContainEqual({ operation: "read", path: "/workspace/gone.txt", refused: null });
+    expect(files.accessed).toContainEqual({
+      operation: "read",
+      path: "/workspace/gone.txt",
+      refused: null,
+    });
   });
 
   it("refuses more files than can be carried", async () => {
@@ -144,7 +209,10 @@ describe("a sandbox as command runner", () => {
   });
 
   it("that does not answer is told to the model, and ends nothing", async () => {
-    const broken = { ...sandbox, exec: () => Promise.reject(new Error("Network connection lost.")) };
+    const broken = {
+      ...sandbox,
+      exec: () => Promise.reject(new Error("Network connection lost.")),
+    };
     const tool = runCommandTool(sandboxRunner(broken, { root: sandbox.root }));
     expect(await runTool(tool, { command: "ls" }, await agentFiles(WORLD))).toMatchObject({
       outcome: "error",
@@ -153,7 +221,10 @@ describe("a sandbox as command runner", () => {
   });
 
   it("that does not answer may have done anything where it has a network", async () => {
-    const broken = { ...sandbox, exec: () => Promise.reject(new Error("Network connection lost.")) };
+    const broken = {
+      ...sandbox,
+      exec: () => Promise.reject(new Error("Network connection lost.")),
+    };
     const tool = runCommandTool(sandboxRunner(broken, { root: sandbox.root, actsOutside: true }));
     const { text } = await runTool(tool, { command: "ls" }, await agentFiles(WORLD));
     expect(text).toContain("what the command did elsewhere, nobody knows");
@@ -162,13 +233,23 @@ describe("a sandbox as command runner", () => {
 
   it("loses what runs there and all it holds when it is destroyed; the next command has a fresh one", async () => {
     const runner = sandboxRunner(sandbox, { root: sandbox.root });
-    const tool = runCommandTool(runner, { mostSeconds: 30, defaultSeconds: 30, outputBytes: 1_000 });
+    const tool = runCommandTool(runner, {
+      mostSeconds: 30,
+      defaultSeconds: 30,
+      outputBytes: 1_000,
+    });
     const running = runTool(tool, { command: "echo x > here; sleep 25" }, await agentFiles({}));
-    await vi.waitFor(async () => expect(await readdir(`${sandbox.root}/workspace`)).toEqual(["here"]), 5_000);
+    await vi.waitFor(
+      async () => expect(await readdir(`${sandbox.root}/workspace`)).toEqual(["here"]),
+      5_000,
+    );
     await sandbox.destroy();
     expect((await running).outcome).toBe("error");
     expect(runner.underWay()).toBeNull();
-    expect(await runTool(tool, { command: "ls" }, await agentFiles({}))).toEqual({ outcome: "ok", text: "[no output]" });
+    expect(await runTool(tool, { command: "ls" }, await agentFiles({}))).toEqual({
+      outcome: "ok",
+      text: "[no output]",
+    });
     expect(sandbox.started).toBe(2);
   });
 
@@ -182,8 +263,15 @@ describe("a sandbox as command runner", () => {
       },
     };
     const runner = sandboxRunner(aborting, { root: sandbox.root });
-    const request = { command: "ls", directory: "/workspace", timeoutMs: 10_000, signal: stop.signal };
-    await expect(runner.run({ ...request, files: await agentFiles(WORLD) })).rejects.toThrow("cancelled");
+    const request = {
+      command: "ls",
+      directory: "/workspace",
+      timeoutMs: 10_000,
+      signal: stop.signal,
+    };
+    await expect(runner.run({ ...request, files: await agentFiles(WORLD) })).rejects.toThrow(
+      "cancelled",
+    );
     await runner.underWay();
     expect(sandbox.written).toHaveLength(1);
     expect(runner.underWay()).toBeNull();
@@ -192,7 +280,12 @@ describe("a sandbox as command runner", () => {
   it("is not waited for once the turn is cancelled", async () => {
     const stop = new AbortController();
     const runner = sandboxRunner(sandbox, { root: sandbox.root });
-    const request = { command: "sleep 60", directory: "/workspace", timeoutMs: 120_000, signal: stop.signal };
+    const request = {
+      command: "sleep 60",
+      directory: "/workspace",
+      timeoutMs: 120_000,
+      signal: stop.signal,
+    };
     const running = runner.run({ ...request, files: await agentFiles({}) });
     setTimeout(() => stop.abort(new Error("cancelled")), 100);
     const startedAt = performance.now();

@@ -1,7 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { StepMeter } from "../../../src/tools/shell/step-meter";
 
-const LIMITS = { steps: 100, readBytes: 1_000, writtenBytes: 1_000, timeoutMs: 5_000, waitMs: 60_000 };
+const LIMITS = {
+  steps: 100,
+  readBytes: 1_000,
+  writtenBytes: 1_000,
+  timeoutMs: 5_000,
+  waitMs: 60_000,
+};
 const meterAt = (clock: { at: number }) => new StepMeter(LIMITS, () => clock.at);
 
 describe("StepMeter", () => {

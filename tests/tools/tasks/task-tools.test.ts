@@ -37,8 +37,13 @@ describe("an agent's to-do list", () => {
     expect((await called(["create_task_plan", PLAN])).text).toBe(
       "0 of 3 tasks are completed.\n- task_1 [pending] read\n- draft [pending, waits for task_1] write a draft\n- task_3 [pending, waits for draft] check",
     );
-    expect((await called(["create_task_plan", PLAN], ["get_ready_tasks", {}])).text).toBe("- task_1 [pending] read");
-    const done = ["update_task_status", { task_id: "task_1", status: "completed" }] as [string, object];
+    expect((await called(["create_task_plan", PLAN], ["get_ready_tasks", {}])).text).toBe(
+      "- task_1 [pending] read",
+    );
+    const done = ["update_task_status", { task_id: "task_1", status: "completed" }] as [
+      string,
+      object,
+    ];
     expect((await called(["create_task_plan", PLAN], done, ["get_ready_tasks", {}])).text).toBe(
       "- draft [pending] write a draft",
     );
@@ -48,18 +53,32 @@ describe("an agent's to-do list", () => {
   });
 
   it("is changed", async () => {
-    const added = await called(["create_task_plan", PLAN], ["add_task", { description: "look", after_task_id: "task_1" }]);
+    const added = await called(
+      ["create_task_plan", PLAN],
+      ["add_task", { description: "look", after_task_id: "task_1" }],
+    );
     expect(added.text).toContain("Added task_4.\n0 of 4 tasks");
     expect(added.text.indexOf("task_4 [pending] look")).toBeLessThan(added.text.indexOf("draft ["));
-    expect((await called(["create_task_plan", PLAN], ["edit_task", { task_id: "draft", description: "write" }])).text).toContain(
-      "- draft [pending, waits for task_1] write\n",
-    );
-    expect((await called(["create_task_plan", PLAN], ["delete_task", { task_id: "task_3" }])).text).not.toContain("task_3");
+    expect(
+      (
+        await called(
+          ["create_task_plan", PLAN],
+          ["edit_task", { task_id: "draft", description: "write" }],
+        )
+      ).text,
+    ).toContain("- draft [pending, waits for task_1] write\n");
+    expect(
+      (await called(["create_task_plan", PLAN], ["delete_task", { task_id: "task_3" }])).text,
+    ).not.toContain("task_3");
   });
 
   it.each<{ name: string; calls: [string, object][]; says: string }>([
     { name: "no list", calls: [["get_task_plan", {}]], says: "make one with create_task_plan" },
-    { name: "too many", calls: [["create_task_plan", { tasks: ["1", "2", "3", "4", "5"] }]], says: "at most 4 tasks" },
+    {
+      name: "too many",
+      calls: [["create_task_plan", { tasks: ["1", "2", "3", "4", "5"] }]],
+      says: "at most 4 tasks",
+    },
     {
       name: "too many, added",
       calls: [
@@ -143,7 +162,9 @@ describe("an agent's to-do list", () => {
     const { files } = await called(["create_task_plan", PLAN]);
     const touched = files.staged().workspace;
     expect([...touched.keys()]).toEqual([".tasks/plan.json"]);
-    expect(workspaceFacts({ base: new Map(), touched, previous: null, contexts: new Map() })).toEqual({
+    expect(
+      workspaceFacts({ base: new Map(), touched, previous: null, contexts: new Map() }),
+    ).toEqual({
       files: 0,
       changed: false,
       kept: 0,

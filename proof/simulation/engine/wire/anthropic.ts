@@ -6,18 +6,43 @@ export const writeAnthropic: Writer = (spoken) => {
   const { id, model, text, calls, searches, finish, usage } = spoken;
   const blocks = [
     ...searches.flatMap((search, index) => searchBlocks(search, `srvtoolu_${id}${index}`)),
-    ...(text === "" ? [] : [{ start: { type: "text", text: "" }, deltas: [...textDeltas(text), ...sourceDeltas(spoken)] }]),
+    ...(text === ""
+      ? []
+      : [
+          {
+            start: { type: "text", text: "" },
+            deltas: [...textDeltas(text), ...sourceDeltas(spoken)],
+          },
+        ]),
     ...calls.map(({ name, arguments: args }, index) => ({
       start: { type: "tool_use", id: `toolu_${id}${index}`, name, input: {} },
       deltas: piecesOf(args).map((partial_json) => ({ type: "input_json_delta", partial_json })),
     })),
   ];
-  const counted = usage ? { ...usageOf(usage), server_tool_use: { web_search_requests: searches.length } } : {};
+  const counted = usage
+    ? { ...usageOf(usage), server_tool_use: { web_search_requests: searches.length } }
+    : {};
   const stopped =
-    finish === "length" ? "max_tokens" : finish === "content_filter" ? "refusal" : calls.length > 0 ? "tool_use" : "end_turn";
-  const begun = { id: `msg_${id}`, type: "message", role: "assistant", model, content: [], stop_reason: null };
+    finish === "length"
+      ? "max_tokens"
+      : finish === "content_filter"
+        ? "refusal"
+        : calls.length > 0
+          ? "tool_use"
+          : "end_turn";
+  const begun = {
+    id: `msg_${id}`,
+    type: "message",
+    role: "assistant",
+    model,
+    content: [],
+    stop_reason: null,
+  };
   const events = [
-    { type: "message_start", message: { ...begun, usage: usage ? { ...counted, output_tokens: 1 } : {} } },
+    {
+      type: "message_start",
+      message: { ...begun, usage: usage ? { ...counted, output_tokens: 1 } : {} },
+    },
     ...blocks.flatMap(({ start, deltas }, index) => [
       { type: "content_block_start", index, content_block: start },
       ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
@@ -29,7 +54,8 @@ export const writeAnthropic: Writer = (spoken) => {
   return { frames: events.map((event) => data(event, event.type)), given: givenIn(spoken) };
 };
 
-const textDeltas = (text: string) => piecesOf(text).map((piece) => ({ type: "text_delta", text: piece }));
+const textDeltas = (text: string) =>
+  piecesOf(text).map((piece) => ({ type: "text_delta", text: piece }));
 
 /** How often a request lets its provider search the web; no request of another format does. */
 export function mostSearches(body: string): number {
@@ -39,11 +65,20 @@ export function mostSearches(body: string): number {
 
 /** A block that asks, and one with what came of it. */
 function searchBlocks({ query, url, title }: Search, id: string) {
-  const found = { type: "web_search_result", url, title, encrypted_content: `sealed ${id}`, page_age: null };
+  const found = {
+    type: "web_search_result",
+    url,
+    title,
+    encrypted_content: `sealed ${id}`,
+    page_age: null,
+  };
   return [
     {
       start: { type: "server_tool_use", id, name: "web_search", input: {} },
-      deltas: piecesOf(JSON.stringify({ query })).map((partial_json) => ({ type: "input_json_delta", partial_json })),
+      deltas: piecesOf(JSON.stringify({ query })).map((partial_json) => ({
+        type: "input_json_delta",
+        partial_json,
+      })),
     },
     { start: { type: "web_search_tool_result", tool_use_id: id, content: [found] }, deltas: [] },
   ];
@@ -52,7 +87,10 @@ function searchBlocks({ query, url, title }: Search, id: string) {
 const sourceDeltas = ({ searches, text }: Spoken) =>
   searches.map(({ url, title }) => {
     const cited = { cited_text: text.slice(0, 40), encrypted_index: `sealed ${url}` };
-    return { type: "citations_delta", citation: { type: "web_search_result_location", url, title, ...cited } };
+    return {
+      type: "citations_delta",
+      citation: { type: "web_search_result_location", url, title, ...cited },
+    };
   });
 
 function givenIn({ id, text, calls, searches }: Spoken): Item[] {
@@ -64,7 +102,9 @@ function givenIn({ id, text, calls, searches }: Spoken): Item[] {
       { kind: "hosted", id: `${use?.start.id} result`, content },
     ];
   });
-  const called = calls.map((call, index) => givenCall(`toolu_${id}${index}`, call.name, compact(call.arguments)));
+  const called = calls.map((call, index) =>
+    givenCall(`toolu_${id}${index}`, call.name, compact(call.arguments)),
+  );
   return joined([...searched, { kind: "text", id: "", content: text }, ...called]);
 }
 

@@ -5,10 +5,21 @@ import { data, givenCall, piecesOf, type Spoken, type Writer } from "./frame";
 export const writeChat: Writer = (spoken) => {
   const { id, model, text, calls, usage } = spoken;
   const chunk = (delta: object, finish: string | null = null): string =>
-    data({ id, object: "chat.completion.chunk", model, choices: [{ index: 0, delta, finish_reason: finish }] });
+    data({
+      id,
+      object: "chat.completion.chunk",
+      model,
+      choices: [{ index: 0, delta, finish_reason: finish }],
+    });
   const called = calls.flatMap(({ name, arguments: args }, index) => [
-    chunk({ tool_calls: [{ index, id: idOf(spoken, index), type: "function", function: { name, arguments: "" } }] }),
-    ...piecesOf(args).map((piece) => chunk({ tool_calls: [{ index, function: { arguments: piece } }] })),
+    chunk({
+      tool_calls: [
+        { index, id: idOf(spoken, index), type: "function", function: { name, arguments: "" } },
+      ],
+    }),
+    ...piecesOf(args).map((piece) =>
+      chunk({ tool_calls: [{ index, function: { arguments: piece } }] }),
+    ),
   ]);
   return {
     frames: [
@@ -16,7 +27,9 @@ export const writeChat: Writer = (spoken) => {
       ...piecesOf(text).map((content) => chunk({ content })),
       ...called,
       chunk({}, finishOf(spoken)),
-      ...(usage ? [data({ id, object: "chat.completion.chunk", model, choices: [], usage: usageOf(usage) })] : []),
+      ...(usage
+        ? [data({ id, object: "chat.completion.chunk", model, choices: [], usage: usageOf(usage) })]
+        : []),
       "data: [DONE]\n\n",
     ],
     given: joined([
@@ -28,7 +41,8 @@ export const writeChat: Writer = (spoken) => {
 
 const idOf = ({ id }: Spoken, index: number): string => `call_${id}${index}`;
 
-const finishOf = ({ finish, calls }: Spoken): string => (finish === "stop" && calls.length > 0 ? "tool_calls" : finish);
+const finishOf = ({ finish, calls }: Spoken): string =>
+  finish === "stop" && calls.length > 0 ? "tool_calls" : finish;
 
 const usageOf = ({ input, output, cached }: NonNullable<Spoken["usage"]>) => ({
   prompt_tokens: input,

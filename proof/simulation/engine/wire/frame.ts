@@ -41,7 +41,9 @@ const PIECES = 3;
 /** A text in a few pieces. */
 export function piecesOf(text: string): string[] {
   const size = Math.max(1, Math.ceil(text.length / PIECES));
-  return Array.from({ length: Math.ceil(text.length / size) }, (_, at) => text.slice(at * size, (at + 1) * size));
+  return Array.from({ length: Math.ceil(text.length / size) }, (_, at) =>
+    text.slice(at * size, (at + 1) * size),
+  );
 }
 
 export const data = (value: unknown, event?: string): string =>

@@ -5,7 +5,10 @@ import { data, piecesOf, type Spoken, type Writer } from "./frame";
 /** Google's Gemini API. Calls come whole; what is no JSON cannot be said. */
 export const writeGemini: Writer = (spoken) => {
   const { id, model, text, finish, usage } = spoken;
-  const parts = [...piecesOf(text).map((piece) => PartSchema.parse({ text: piece })), ...callParts(spoken)];
+  const parts = [
+    ...piecesOf(text).map((piece) => PartSchema.parse({ text: piece })),
+    ...callParts(spoken),
+  ];
   const last = PartSchema.parse({
     text: "",
     ...(parts.length > 0 && spoken.calls.length === 0 ? { thoughtSignature: `seal_${id}` } : {}),
@@ -14,11 +17,16 @@ export const writeGemini: Writer = (spoken) => {
   const candidate = (part: Part, more: object = {}) => ({
     candidates: [{ content: { role: "model", parts: [part] }, index: 0, ...more }],
   });
-  const finishReason = finish === "length" ? "MAX_TOKENS" : finish === "content_filter" ? "SAFETY" : "STOP";
+  const finishReason =
+    finish === "length" ? "MAX_TOKENS" : finish === "content_filter" ? "SAFETY" : "STOP";
   return {
     frames: [
       ...parts.map((part) => data({ ...candidate(part), ...common })),
-      data({ ...candidate(last, { finishReason }), ...(usage ? { usageMetadata: usageOf(usage) } : {}), ...common }),
+      data({
+        ...candidate(last, { finishReason }),
+        ...(usage ? { usageMetadata: usageOf(usage) } : {}),
+        ...common,
+      }),
     ],
     given: itemsOf([...parts, last]),
   };
@@ -29,7 +37,12 @@ function callParts({ id, calls }: Spoken): Part[] {
     const args = asObject(call.arguments);
     if (!args) return [];
     const seal = index === 0 ? { thoughtSignature: `seal_${id}` } : {};
-    return [PartSchema.parse({ functionCall: { id: `fn_${id}${index}`, name: call.name, args }, ...seal })];
+    return [
+      PartSchema.parse({
+        functionCall: { id: `fn_${id}${index}`, name: call.name, args },
+        ...seal,
+      }),
+    ];
   });
 }
 

@@ -15,16 +15,38 @@ import { writeResponses } from "./responses";
  */
 export type SpokenFormat = Dialect["format"];
 
-export const FORMATS: readonly SpokenFormat[] = ["openai-chat", "openai-responses", "anthropic", "gemini"];
+export const FORMATS: readonly SpokenFormat[] = [
+  "openai-chat",
+  "openai-responses",
+  "anthropic",
+  "gemini",
+];
 
-export const DIALECTS: Readonly<Record<SpokenFormat, { dialect: Dialect; write: Writer; baseUrl: string; host: string }>> = {
-  "openai-chat": { dialect: OPENAI_CHAT, write: writeChat, baseUrl: "https://chat.example/v1", host: "custom" },
+export const DIALECTS: Readonly<
+  Record<SpokenFormat, { dialect: Dialect; write: Writer; baseUrl: string; host: string }>
+> = {
+  "openai-chat": {
+    dialect: OPENAI_CHAT,
+    write: writeChat,
+    baseUrl: "https://chat.example/v1",
+    host: "custom",
+  },
   "openai-responses": {
     dialect: OPENAI_RESPONSES,
     write: writeResponses,
     baseUrl: "https://responses.example/v1",
     host: "openai",
   },
-  anthropic: { dialect: ANTHROPIC, write: writeAnthropic, baseUrl: "https://messages.example", host: "anthropic" },
-  gemini: { dialect: GEMINI, write: writeGemini, baseUrl: "https://generate.example", host: "google" },
+  anthropic: {
+    dialect: ANTHROPIC,
+    write: writeAnthropic,
+    baseUrl: "https://messages.example",
+    host: "anthropic",
+  },
+  gemini: {
+    dialect: GEMINI,
+    write: writeGemini,
+    baseUrl: "https://generate.example",
+    host: "google",
+  },
 };

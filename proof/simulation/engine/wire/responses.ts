@@ -14,7 +14,13 @@ export const writeResponses: Writer = (spoken) => {
       status: "completed",
     })),
   ];
-  const response = { id: `resp_${id}`, object: "response", model, status: "in_progress", output: [] };
+  const response = {
+    id: `resp_${id}`,
+    object: "response",
+    model,
+    status: "in_progress",
+    output: [],
+  };
   const status = finish === "stop" ? "completed" : "incomplete";
   const reason = finish === "length" ? "max_output_tokens" : finish;
   const events = [

@@ -7,7 +7,9 @@ import { type Block, BlockSchema, type Event, EventSchema } from "./schema";
 /** Adds what aimock leaves out: thinking that shows nothing, hosted tools, sources, raw arguments and all of the usage. */
 export function dress(events: readonly Json[], said: Said, { asked }: Read): Dressed {
   const parsed = events.map((event) => EventSchema.parse(event));
-  const first = parsed.findIndex(({ content_block }) => content_block !== undefined && content_block.type !== "thinking");
+  const first = parsed.findIndex(
+    ({ content_block }) => content_block !== undefined && content_block.type !== "thinking",
+  );
   const at = first < 0 ? parsed.length - 2 : first; // before the two that end a message
   const silent = asked.thinks && !said.reasoning ? [silentThought()] : [];
   const added = [...silent, ...hostedBlocks(said)];
@@ -26,7 +28,8 @@ export function dress(events: readonly Json[], said: Said, { asked }: Read): Dre
   return { pieces: whole.map((event) => toPiece(event, said)), given: givenIn(whole, said) };
 }
 
-const shifted = (event: Event, by: number): Event => (event.index === undefined ? event : { ...event, index: event.index + by });
+const shifted = (event: Event, by: number): Event =>
+  event.index === undefined ? event : { ...event, index: event.index + by };
 
 function toPiece(event: Event, said: Said): Piece {
   const { text, thinking, partial_json } = event.delta ?? {};
@@ -41,7 +44,8 @@ function toPiece(event: Event, said: Said): Piece {
 
 function toWire({ hosted: _, ...event }: Event, said: Said): Json {
   const { message, delta } = event;
-  if (event.type === "message_start") return { ...event, message: { ...message, usage: { ...usageOf(said), output_tokens: 1 } } };
+  if (event.type === "message_start")
+    return { ...event, message: { ...message, usage: { ...usageOf(said), output_tokens: 1 } } };
   if (event.type !== "message_delta") return event;
   const refused = said.finishReason === "content_filter" && { stop_reason: "refusal" };
   return { ...event, delta: { ...delta, ...refused }, usage: usageOf(said) };
@@ -49,7 +53,13 @@ function toWire({ hosted: _, ...event }: Event, said: Said): Json {
 
 /** Cached tokens stand beside the input here, not inside it. */
 function usageOf({ usage, hosted = [] }: Said): Json {
-  const { inputTokens, outputTokens, cachedTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 } = usage;
+  const {
+    inputTokens,
+    outputTokens,
+    cachedTokens = 0,
+    cacheWriteTokens = 0,
+    reasoningTokens = 0,
+  } = usage;
   const searches = hosted.filter(({ name }) => name === "web_search").length;
   return {
     input_tokens: inputTokens - cachedTokens - cacheWriteTokens,
@@ -64,12 +74,19 @@ function usageOf({ usage, hosted = [] }: Said): Json {
 const silentThought = (): Block => ({ type: "thinking", thinking: "", signature: newSeal() });
 
 /** A hosted tool is a block that asks and a block with what came of it. */
-const hostedBlocks = (said: Said): Block[] => (said.hosted ?? []).flatMap((step) => stepBlocks(step, said));
+const hostedBlocks = (said: Said): Block[] =>
+  (said.hosted ?? []).flatMap((step) => stepBlocks(step, said));
 
 function stepBlocks({ name, input, output }: HostedStep, { citations = [] }: Said): [Block, Block] {
   const id = newId("srvtoolu_");
   if (name === "code_execution") {
-    const content = { type: "bash_code_execution_result", stdout: output, stderr: "", return_code: 0, content: [] };
+    const content = {
+      type: "bash_code_execution_result",
+      stdout: output,
+      stderr: "",
+      return_code: 0,
+      content: [],
+    };
     return [
       { type: "server_tool_use", id, name: "bash_code_execution", input: { command: input } },
       { type: "bash_code_execution_tool_result", tool_use_id: id, content },
@@ -97,10 +114,16 @@ function blockEvents(block: Block, index: number): Event[] {
       : type === "server_tool_use"
         ? [{ type: "input_json_delta", partial_json: JSON.stringify(input) }]
         : [];
-  const start = { ...block, ...(type === "server_tool_use" && { input: {} }), ...(type === "thinking" && { signature: "" }) };
+  const start = {
+    ...block,
+    ...(type === "server_tool_use" && { input: {} }),
+    ...(type === "thinking" && { signature: "" }),
+  };
   return [
     EventSchema.parse({ type: "content_block_start", index, content_block: start }),
-    ...deltas.map((delta) => EventSchema.parse({ type: "content_block_delta", index, delta, hosted: true })),
+    ...deltas.map((delta) =>
+      EventSchema.parse({ type: "content_block_delta", index, delta, hosted: true }),
+    ),
     { type: "content_block_stop", index },
   ];
 }
@@ -109,10 +132,21 @@ function blockEvents(block: Block, index: number): Event[] {
 function withRawArguments(events: readonly Event[], { calls }: Said): Event[] {
   return events.flatMap((event): Event[] => {
     if (event.delta?.type === "input_json_delta") return [];
-    const call = event.content_block?.type === "tool_use" ? calls.find(({ id }) => id === event.content_block?.id) : undefined;
+    const call =
+      event.content_block?.type === "tool_use"
+        ? calls.find(({ id }) => id === event.content_block?.id)
+        : undefined;
     if (!call) return [event];
-    const deltas = piecesOf(call.arguments).map((partial_json) => ({ type: "input_json_delta", partial_json }));
-    return [event, ...deltas.map((delta) => EventSchema.parse({ type: "content_block_delta", index: event.index, delta }))];
+    const deltas = piecesOf(call.arguments).map((partial_json) => ({
+      type: "input_json_delta",
+      partial_json,
+    }));
+    return [
+      event,
+      ...deltas.map((delta) =>
+        EventSchema.parse({ type: "content_block_delta", index: event.index, delta }),
+      ),
+    ];
   });
 }
 
@@ -132,7 +166,11 @@ function withSources(events: readonly Event[], { citations = [], text = "" }: Sa
         cited_text: passage.slice(0, 150),
         encrypted_index: newSeal(),
       };
-      return { type: "content_block_delta", index: event.index, delta: { type: "citations_delta", citation } };
+      return {
+        type: "content_block_delta",
+        index: event.index,
+        delta: { type: "citations_delta", citation },
+      };
     });
     return [
       { ...event, content_block: { ...event.content_block, citations: [] } },
@@ -148,8 +186,12 @@ function givenIn(events: readonly Event[], { calls }: Said): Item[] {
     const block = content_block ?? blocks.get(index);
     if (block) blocks.set(index, extended(block, delta));
   }
-  const raw = new Map(calls.map((call) => [call.id, callItem(call.id, call.name, compact(call.arguments))]));
-  return joined([...blocks.values()].flatMap((block) => raw.get(block.id ?? "") ?? toItem(block) ?? []));
+  const raw = new Map(
+    calls.map((call) => [call.id, callItem(call.id, call.name, compact(call.arguments))]),
+  );
+  return joined(
+    [...blocks.values()].flatMap((block) => raw.get(block.id ?? "") ?? toItem(block) ?? []),
+  );
 }
 
 function extended(block: Block, delta: Event["delta"]): Block {

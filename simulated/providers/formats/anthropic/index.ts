@@ -22,7 +22,8 @@ function complaint(mismatch: Mismatch): Failure {
   const at = `messages.${2 * mismatch.turn + 1}`;
   if (mismatch.kind === "unknown") return invalid(`${at}: this turn was never given by the model`);
   const { kind, item } = mismatch;
-  if (item.kind !== "reasoning") return invalid(`${at}: a ${item.kind} block of the original response (${item.id}) is ${kind}`);
+  if (item.kind !== "reasoning")
+    return invalid(`${at}: a ${item.kind} block of the original response (${item.id}) is ${kind}`);
   if (kind === "missing")
     return invalid(
       `${at}.content.0.type: Expected \`thinking\` or \`redacted_thinking\`, but found something else. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block.`,
@@ -47,6 +48,9 @@ const TYPES: Readonly<Record<number, string>> = {
 
 /** The type is the status's, unless the failure names one. */
 function failureBody({ status, type, message }: Failure): Json {
-  const error = { type: type ?? TYPES[status] ?? "api_error", message: message ?? `Simulated failure with status ${status}.` };
+  const error = {
+    type: type ?? TYPES[status] ?? "api_error",
+    message: message ?? `Simulated failure with status ${status}.`,
+  };
   return { type: "error", error, request_id: "req_simulated" };
 }

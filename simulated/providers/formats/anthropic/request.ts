@@ -6,20 +6,34 @@ import { type Json, Refused, type Sent } from "../../dialect";
 import { onlyKnown, resultProblem, words } from "../../refusals";
 import type { Failure } from "../../reply";
 import { textOf } from "../../schema";
-import { type Block, type Message, type MessagesRequest, MessagesRequestSchema, ResultContentSchema } from "./schema";
+import {
+  type Block,
+  type Message,
+  type MessagesRequest,
+  MessagesRequestSchema,
+  ResultContentSchema,
+} from "./schema";
 
 const KNOWN = words(`
   cache_control container inference_geo max_tokens messages metadata model output_config service_tier speed stop_sequences stream
   system temperature thinking tool_choice tools top_k top_p`);
 
-const HOSTED: Readonly<Record<string, HostedToolName>> = { web_search: "web_search", code_execution: "code_execution" };
+const HOSTED: Readonly<Record<string, HostedToolName>> = {
+  web_search: "web_search",
+  code_execution: "code_execution",
+};
 
-export const invalid = (message: string): Failure => ({ status: 400, type: "invalid_request_error", message });
+export const invalid = (message: string): Failure => ({
+  status: 400,
+  type: "invalid_request_error",
+  message,
+});
 
 export function read({ body, headers }: Sent): Asked {
   if (!headers["x-api-key"] && !headers["authorization"])
     throw new Refused({ status: 401, message: "x-api-key header is required" });
-  if (!headers["anthropic-version"]) throw new Refused(invalid("anthropic-version: header is required"));
+  if (!headers["anthropic-version"])
+    throw new Refused(invalid("anthropic-version: header is required"));
   onlyKnown(body, [KNOWN], (field) => invalid(`${field}: Extra inputs are not permitted`));
   const parsed = MessagesRequestSchema.safeParse(body);
   if (!parsed.success) {
@@ -27,7 +41,8 @@ export function read({ body, headers }: Sent): Asked {
     throw new Refused(invalid(`${issue?.path.join(".")}: ${issue?.message}`));
   }
   const { model, max_tokens, messages, system, tools = [], tool_choice, stream } = parsed.data;
-  if (stream !== true) throw new Refused(invalid("This simulated provider only streams: send `stream: true`."));
+  if (stream !== true)
+    throw new Refused(invalid("This simulated provider only streams: send `stream: true`."));
   checkThinking(parsed.data);
   checkTurns(messages);
   return {
@@ -35,15 +50,20 @@ export function read({ body, headers }: Sent): Asked {
     system: textOf(system),
     messages: messages.flatMap(toAsked),
     attached: attachedIn("anthropic", body),
-    tools: tools.flatMap(({ name, input_schema }) => (input_schema === undefined ? [] : [{ name, parameters: input_schema }])),
-    hostedTools: tools.flatMap(({ name, input_schema }) => (input_schema === undefined ? (HOSTED[name] ?? []) : [])),
+    tools: tools.flatMap(({ name, input_schema }) =>
+      input_schema === undefined ? [] : [{ name, parameters: input_schema }],
+    ),
+    hostedTools: tools.flatMap(({ name, input_schema }) =>
+      input_schema === undefined ? (HOSTED[name] ?? []) : [],
+    ),
     forced: tool_choice !== undefined && tool_choice.type !== "auto" && tool_choice.type !== "none",
     outputCap: max_tokens,
     thinks: isThinking(parsed.data),
   };
 }
 
-const isThinking = ({ thinking }: MessagesRequest): boolean => thinking !== undefined && thinking.type !== "disabled";
+const isThinking = ({ thinking }: MessagesRequest): boolean =>
+  thinking !== undefined && thinking.type !== "disabled";
 
 function checkThinking(request: MessagesRequest): void {
   const { thinking, max_tokens, tool_choice } = request;
@@ -56,10 +76,13 @@ function checkThinking(request: MessagesRequest): void {
 
 /** Turns alternate, and what a turn of the model called is answered by the next message, once each and before anything else. */
 function checkTurns(messages: readonly Message[]): void {
-  if (messages[0]?.role !== "user") throw new Refused(invalid('messages: first message must use the "user" role'));
+  if (messages[0]?.role !== "user")
+    throw new Refused(invalid('messages: first message must use the "user" role'));
   if (messages.at(-1)?.role !== "user")
     throw new Refused(
-      invalid("This model does not support assistant message prefill. The conversation must end with a user message."),
+      invalid(
+        "This model does not support assistant message prefill. The conversation must end with a user message.",
+      ),
     );
   for (const [at, message] of messages.entries()) {
     const before = messages[at - 1];
@@ -70,19 +93,23 @@ function checkTurns(messages: readonly Message[]): void {
         ),
       );
     checkBlocks(message, at);
-    if (message.role === "user") checkResults(before ? blocksOf(before) : [], blocksOf(message), at);
+    if (message.role === "user")
+      checkResults(before ? blocksOf(before) : [], blocksOf(message), at);
   }
 }
 
 function checkBlocks(message: Message, at: number): void {
   const blocks = blocksOf(message);
-  if (blocks.length === 0) throw new Refused(invalid(`messages.${at}: all messages must have non-empty content`));
+  if (blocks.length === 0)
+    throw new Refused(invalid(`messages.${at}: all messages must have non-empty content`));
   if (blocks.some(({ type, text }) => type === "text" && !text))
     throw new Refused(invalid("messages: text content blocks must be non-empty"));
 }
 
 function checkResults(before: readonly Block[], blocks: readonly Block[], at: number): void {
-  const results = blocks.flatMap(({ type, tool_use_id = "" }) => (type === "tool_result" ? [tool_use_id] : []));
+  const results = blocks.flatMap(({ type, tool_use_id = "" }) =>
+    type === "tool_result" ? [tool_use_id] : [],
+  );
   const problem = resultProblem(
     before.flatMap(({ type, id = "" }) => (type === "tool_use" ? [id] : [])),
     results,
@@ -121,7 +148,9 @@ function toAsked(message: Message): AskedMessage[] {
   const blocks = blocksOf(message);
   const text = blocks.map((block) => block.text ?? "").join("");
   if (message.role === "assistant") {
-    const calls = blocks.filter(({ type }) => type === "tool_use").map(({ name = "", input }) => name + JSON.stringify(input));
+    const calls = blocks
+      .filter(({ type }) => type === "tool_use")
+      .map(({ name = "", input }) => name + JSON.stringify(input));
     return [{ role: "assistant", text: text + calls.join("") }];
   }
   const results = blocks.filter(({ type }) => type === "tool_result");
@@ -142,7 +171,15 @@ export function broughtBack(body: Json): Item[][] {
 }
 
 /** A block of the model's, as far as it must come back unchanged. */
-export function toItem({ type, id = "", name = "", input, text = "", tool_use_id = "", ...block }: Block): Item | null {
+export function toItem({
+  type,
+  id = "",
+  name = "",
+  input,
+  text = "",
+  tool_use_id = "",
+  ...block
+}: Block): Item | null {
   switch (type) {
     case "text":
       return { kind: "text", id: "", content: text };
@@ -155,6 +192,8 @@ export function toItem({ type, id = "", name = "", input, text = "", tool_use_id
     case "server_tool_use":
       return { kind: "hosted", id, content: JSON.stringify(input ?? {}) };
     default:
-      return tool_use_id === "" ? null : { kind: "hosted", id: `${tool_use_id} result`, content: JSON.stringify(block.content) };
+      return tool_use_id === ""
+        ? null
+        : { kind: "hosted", id: `${tool_use_id} result`, content: JSON.stringify(block.content) };
   }
 }

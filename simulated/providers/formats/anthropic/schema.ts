@@ -16,10 +16,17 @@ export const BlockSchema = z.looseObject({
 });
 export type Block = z.infer<typeof BlockSchema>;
 
-const MessageSchema = z.looseObject({ role: z.string(), content: z.union([z.string(), z.array(BlockSchema)]) });
+const MessageSchema = z.looseObject({
+  role: z.string(),
+  content: z.union([z.string(), z.array(BlockSchema)]),
+});
 export type Message = z.infer<typeof MessageSchema>;
 
-const ToolSchema = z.looseObject({ type: z.string().optional(), name: z.string(), input_schema: z.unknown().optional() });
+const ToolSchema = z.looseObject({
+  type: z.string().optional(),
+  name: z.string(),
+  input_schema: z.unknown().optional(),
+});
 
 export const MessagesRequestSchema = z.looseObject({
   model: z.string(),

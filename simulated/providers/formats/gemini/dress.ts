@@ -6,14 +6,29 @@ import { ChunkSchema, GenerateRequestSchema, type Part, PartSchema } from "./sch
 
 /** Adds what aimock leaves out: signatures, hosted tools, sources, all of the usage, and an end that is a chunk of its own. */
 export function dress(events: readonly Json[], said: Said, { asked, body }: Read): Dressed {
-  const written = events.flatMap((event) => ChunkSchema.parse(event).candidates[0]?.content.parts ?? []);
-  const spoken = written.filter(({ text, functionCall }) => Boolean(text) || functionCall !== undefined);
+  const written = events.flatMap(
+    (event) => ChunkSchema.parse(event).candidates[0]?.content.parts ?? [],
+  );
+  const spoken = written.filter(
+    ({ text, functionCall }) => Boolean(text) || functionCall !== undefined,
+  );
   const first = spoken.findIndex(({ thought }) => !thought);
   const at = first < 0 ? spoken.length : first;
-  const steps = (said.hosted ?? []).filter(({ name }) => name === "code_execution" || showsSearches(body));
-  const parts = sealed([...spoken.slice(0, at), ...steps.flatMap((step) => stepParts(step, said)), ...spoken.slice(at)], said);
+  const steps = (said.hosted ?? []).filter(
+    ({ name }) => name === "code_execution" || showsSearches(body),
+  );
+  const parts = sealed(
+    [
+      ...spoken.slice(0, at),
+      ...steps.flatMap((step) => stepParts(step, said)),
+      ...spoken.slice(at),
+    ],
+    said,
+  );
   const common = { modelVersion: asked.model, responseId: newId("") };
-  const pieces = parts.map(({ part, tokens }) => toPiece({ candidates: [candidate([part])], ...common }, tokens));
+  const pieces = parts.map(({ part, tokens }) =>
+    toPiece({ candidates: [candidate([part])], ...common }, tokens),
+  );
   const last = lastPart(parts);
   const end = {
     candidates: [{ ...candidate([last]), finishReason: finishOf(said), ...grounding(said) }],
@@ -31,8 +46,15 @@ const showsSearches = (body: Json): boolean =>
 
 type Paced = { part: Part; tokens: number };
 
-const candidate = (parts: readonly Part[]): Json => ({ content: { role: "model", parts }, index: 0 });
-const toPiece = (chunk: Json, tokens: number): Piece => ({ data: JSON.stringify(chunk), tokens, usage: false });
+const candidate = (parts: readonly Part[]): Json => ({
+  content: { role: "model", parts },
+  index: 0,
+});
+const toPiece = (chunk: Json, tokens: number): Piece => ({
+  data: JSON.stringify(chunk),
+  tokens,
+  usage: false,
+});
 
 /** Calls come whole, so each takes the time of all its tokens. The first of them carries the reasoning's signature. */
 function sealed(parts: readonly Part[], { calls }: Said): Paced[] {
@@ -42,7 +64,12 @@ function sealed(parts: readonly Part[], { calls }: Said): Paced[] {
     if (!functionCall) return [{ part, tokens: part.text ? 1 : 0 }];
     const text = calls.find(({ id }) => id === functionCall.id)?.arguments ?? "";
     if (!isObject(text)) return []; // only JSON can be said here
-    return [{ part: place === firstCall ? { ...part, thoughtSignature: newSeal() } : part, tokens: tokensOf(text) }];
+    return [
+      {
+        part: place === firstCall ? { ...part, thoughtSignature: newSeal() } : part,
+        tokens: tokensOf(text),
+      },
+    ];
   });
 }
 
@@ -89,7 +116,10 @@ function stepParts({ name, input, output }: HostedStep, { citations = [] }: Said
           { codeExecutionResult: { id, outcome: "OUTCOME_OK", output } },
         ]
       : [
-          { toolCall: { id, toolType: "GOOGLE_SEARCH_WEB", args: { queries: [input] } }, thoughtSignature },
+          {
+            toolCall: { id, toolType: "GOOGLE_SEARCH_WEB", args: { queries: [input] } },
+            thoughtSignature,
+          },
           {
             toolResponse: {
               id,

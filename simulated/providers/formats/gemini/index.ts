@@ -20,11 +20,14 @@ export const GEMINI: Dialect = {
 
 function complaint(mismatch: Mismatch): Failure {
   const at = `position ${2 * mismatch.turn + 2}`;
-  if (mismatch.kind === "unknown") return invalid(`The content block at ${at} was never given by the model.`);
+  if (mismatch.kind === "unknown")
+    return invalid(`The content block at ${at} was never given by the model.`);
   const { kind, item } = mismatch;
   if (item.kind === "text") return invalid(`The text of the content block at ${at} is ${kind}.`);
   if (kind === "missing")
-    return invalid(`Function call, tool call or signature ${item.id} is missing in the content block at ${at}.`);
+    return invalid(
+      `Function call, tool call or signature ${item.id} is missing in the content block at ${at}.`,
+    );
   return invalid(
     `Function call or text is missing a thought_signature, or its thought signature is not valid, in the content block at ${at}.`,
   );
@@ -44,13 +47,26 @@ const STATUS: Readonly<Record<number, string>> = {
 /** When to come back is said in the body here. */
 function failureBody({ status, type, message, code, retryAfter }: Failure): Json {
   const details = [
-    ...(code ? [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: code, domain: "googleapis.com" }] : []),
+    ...(code
+      ? [
+          {
+            "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+            reason: code,
+            domain: "googleapis.com",
+          },
+        ]
+      : []),
     ...(typeof retryAfter === "number"
       ? [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: `${retryAfter}s` }]
       : []),
   ];
   const text = message ?? `Simulated failure with status ${status}.`;
   return {
-    error: { code: status, message: text, status: type ?? STATUS[status] ?? "UNKNOWN", ...(details.length > 0 && { details }) },
+    error: {
+      code: status,
+      message: text,
+      status: type ?? STATUS[status] ?? "UNKNOWN",
+      ...(details.length > 0 && { details }),
+    },
   };
 }

@@ -5,7 +5,13 @@ import { callItem, type Item, joined } from "../../continuity";
 import { type Json, Refused, type Sent } from "../../dialect";
 import { onlyKnown, resultProblem, words } from "../../refusals";
 import type { Failure } from "../../reply";
-import { type GenerateRequest, GenerateRequestSchema, type Part, type Tool, type Turn } from "./schema";
+import {
+  type GenerateRequest,
+  GenerateRequestSchema,
+  type Part,
+  type Tool,
+  type Turn,
+} from "./schema";
 
 const KNOWN = words(
   "contents systemInstruction tools toolConfig safetySettings generationConfig cachedContent serviceTier store labels",
@@ -26,11 +32,18 @@ export const modelOf = ({ path }: Sent): string => decodeURIComponent(PATH.exec(
 
 export function read(sent: Sent): Asked {
   const { body, headers } = sent;
-  if (!headers["x-goog-api-key"]) throw new Refused({ status: 403, message: "Method doesn't allow unregistered callers." });
+  if (!headers["x-goog-api-key"])
+    throw new Refused({ status: 403, message: "Method doesn't allow unregistered callers." });
   onlyKnown(body, [KNOWN], unknownName(""));
   const parsed = GenerateRequestSchema.safeParse(body);
   if (!parsed.success) throw new Refused(invalid(`Invalid value: ${parsed.error.message}`));
-  const { contents, systemInstruction, tools = [], toolConfig, generationConfig = {} } = parsed.data;
+  const {
+    contents,
+    systemInstruction,
+    tools = [],
+    toolConfig,
+    generationConfig = {},
+  } = parsed.data;
   onlyKnown(generationConfig, [KNOWN_IN_CONFIG], unknownName(" at 'generation_config'"));
   checkTools(parsed.data);
   checkTurns(contents);
@@ -66,10 +79,13 @@ function lowerCaseTypes(schema: unknown): unknown {
 
 function checkTools({ tools = [], toolConfig }: GenerateRequest): void {
   const mixes =
-    tools.some(({ functionDeclarations = [] }) => functionDeclarations.length > 0) && tools.flatMap(hostedIn).length > 0;
+    tools.some(({ functionDeclarations = [] }) => functionDeclarations.length > 0) &&
+    tools.flatMap(hostedIn).length > 0;
   if (mixes && toolConfig?.includeServerSideToolInvocations !== true)
     throw new Refused(
-      invalid("Please enable tool_config.include_server_side_tool_invocations to use Built-in tools with Function calling."),
+      invalid(
+        "Please enable tool_config.include_server_side_tool_invocations to use Built-in tools with Function calling.",
+      ),
     );
 }
 
@@ -77,21 +93,27 @@ function checkTools({ tools = [], toolConfig }: GenerateRequest): void {
 function checkTurns(contents: readonly Turn[]): void {
   for (const [at, turn] of contents.entries()) {
     const before = contents[at - 1];
-    if (roleOf(turn) === "user") checkResults(before && roleOf(before) === "model" ? before : {}, turn);
+    if (roleOf(turn) === "user")
+      checkResults(before && roleOf(before) === "model" ? before : {}, turn);
     else if (!before || roleOf(before) === "model")
       throw new Refused(
-        invalid("Please ensure that function call turn comes immediately after a user turn or after a function response turn."),
+        invalid(
+          "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
+        ),
       );
   }
   const last = contents.at(-1);
-  if (!last || roleOf(last) !== "user") throw new Refused(invalid("Please ensure that the last turn is the user's."));
+  if (!last || roleOf(last) !== "user")
+    throw new Refused(invalid("Please ensure that the last turn is the user's."));
 }
 
 const roleOf = ({ role = "user" }: Turn): string => role;
 
 function checkResults({ parts: before = [] }: Turn, { parts = [] }: Turn): void {
   const calls = before.flatMap(({ functionCall }) => (functionCall ? [keyOf(functionCall)] : []));
-  const results = parts.flatMap(({ functionResponse }) => (functionResponse ? [keyOf(functionResponse)] : []));
+  const results = parts.flatMap(({ functionResponse }) =>
+    functionResponse ? [keyOf(functionResponse)] : [],
+  );
   if (resultProblem(calls, results))
     throw new Refused(
       invalid(
@@ -100,9 +122,11 @@ function checkResults({ parts: before = [] }: Turn, { parts = [] }: Turn): void 
     );
 }
 
-const keyOf = ({ id = "", name }: { id?: string | undefined; name: string }): string => `${name} ${id}`;
+const keyOf = ({ id = "", name }: { id?: string | undefined; name: string }): string =>
+  `${name} ${id}`;
 
-const textIn = (parts: readonly Part[]): string => parts.map(({ text = "", thought }) => (thought ? "" : text)).join("");
+const textIn = (parts: readonly Part[]): string =>
+  parts.map(({ text = "", thought }) => (thought ? "" : text)).join("");
 
 /** A turn of the user's is its functions' responses and then its text. */
 function toAsked(turn: Turn): AskedMessage[] {
@@ -119,10 +143,14 @@ function toAsked(turn: Turn): AskedMessage[] {
     const { id = "", response = {} } = functionResponse;
     return [{ role: "tool", callId: id, text: Object.values(response).map(asText).join("\n") }];
   });
-  return [...results, ...(text === "" && results.length > 0 ? [] : [{ role: "user" as const, text }])];
+  return [
+    ...results,
+    ...(text === "" && results.length > 0 ? [] : [{ role: "user" as const, text }]),
+  ];
 }
 
-const asText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+const asText = (value: unknown): string =>
+  typeof value === "string" ? value : JSON.stringify(value);
 
 export function broughtBack(body: Json): Item[][] {
   const request = GenerateRequestSchema.safeParse(body);
@@ -132,7 +160,8 @@ export function broughtBack(body: Json): Item[][] {
 }
 
 /** The parts of a turn of the model's, as far as they must come back unchanged. Thoughts need not: their signatures do. */
-export const itemsOf = (parts: readonly Part[]): Item[] => joined(parts.flatMap((part) => toItem(part) ?? []));
+export const itemsOf = (parts: readonly Part[]): Item[] =>
+  joined(parts.flatMap((part) => toItem(part) ?? []));
 
 function toItem({ thought, text, thoughtSignature = "", ...part }: Part): Item | null {
   const { functionCall, toolCall, toolResponse, executableCode, codeExecutionResult } = part;
@@ -141,13 +170,35 @@ function toItem({ thought, text, thoughtSignature = "", ...part }: Part): Item |
     const call = callItem(id, name, JSON.stringify(args));
     return { ...call, content: `${call.content} ${thoughtSignature}` };
   }
-  if (toolCall) return { kind: "hosted", id: toolCall.id ?? "", content: `${JSON.stringify(toolCall.args)} ${thoughtSignature}` };
-  if (toolResponse) return { kind: "hosted", id: `${toolResponse.id} result`, content: JSON.stringify(toolResponse.response) };
+  if (toolCall)
+    return {
+      kind: "hosted",
+      id: toolCall.id ?? "",
+      content: `${JSON.stringify(toolCall.args)} ${thoughtSignature}`,
+    };
+  if (toolResponse)
+    return {
+      kind: "hosted",
+      id: `${toolResponse.id} result`,
+      content: JSON.stringify(toolResponse.response),
+    };
   if (executableCode)
-    return { kind: "hosted", id: executableCode.id ?? "", content: `${executableCode.code} ${thoughtSignature}` };
+    return {
+      kind: "hosted",
+      id: executableCode.id ?? "",
+      content: `${executableCode.code} ${thoughtSignature}`,
+    };
   if (codeExecutionResult)
-    return { kind: "hosted", id: `${codeExecutionResult.id} result`, content: codeExecutionResult.output ?? "" };
+    return {
+      kind: "hosted",
+      id: `${codeExecutionResult.id} result`,
+      content: codeExecutionResult.output ?? "",
+    };
   if (thought || text === undefined) return null;
   // A part with a signature is not to be merged with others.
-  return { kind: text === "" && thoughtSignature ? "reasoning" : "text", id: thoughtSignature, content: text };
+  return {
+    kind: text === "" && thoughtSignature ? "reasoning" : "text",
+    id: thoughtSignature,
+    content: text,
+  };
 }

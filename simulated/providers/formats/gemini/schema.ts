@@ -7,16 +7,27 @@ export const PartSchema = z.looseObject({
   thought: z.boolean().optional(),
   thoughtSignature: z.string().optional(),
   /** Arguments as a broken model writes them, too. */
-  functionCall: z.looseObject({ id: z.string().optional(), name: z.string(), args: z.unknown() }).optional(),
-  functionResponse: z.looseObject({ id: z.string().optional(), name: z.string(), response: JsonSchema.optional() }).optional(),
+  functionCall: z
+    .looseObject({ id: z.string().optional(), name: z.string(), args: z.unknown() })
+    .optional(),
+  functionResponse: z
+    .looseObject({ id: z.string().optional(), name: z.string(), response: JsonSchema.optional() })
+    .optional(),
   toolCall: z.looseObject({ id: z.string().optional(), args: JsonSchema.optional() }).optional(),
-  toolResponse: z.looseObject({ id: z.string().optional(), response: JsonSchema.optional() }).optional(),
+  toolResponse: z
+    .looseObject({ id: z.string().optional(), response: JsonSchema.optional() })
+    .optional(),
   executableCode: z.looseObject({ id: z.string().optional(), code: z.string() }).optional(),
-  codeExecutionResult: z.looseObject({ id: z.string().optional(), output: z.string().optional() }).optional(),
+  codeExecutionResult: z
+    .looseObject({ id: z.string().optional(), output: z.string().optional() })
+    .optional(),
 });
 export type Part = z.infer<typeof PartSchema>;
 
-const ContentSchema = z.looseObject({ role: z.string().optional(), parts: z.array(PartSchema).optional() });
+const ContentSchema = z.looseObject({
+  role: z.string().optional(),
+  parts: z.array(PartSchema).optional(),
+});
 export type Turn = z.infer<typeof ContentSchema>;
 
 const DeclarationSchema = z.looseObject({
@@ -51,5 +62,7 @@ export const GenerateRequestSchema = z.looseObject({
 export type GenerateRequest = z.infer<typeof GenerateRequestSchema>;
 
 export const ChunkSchema = z.looseObject({
-  candidates: z.array(z.looseObject({ content: ContentSchema, finishReason: z.string().optional() })),
+  candidates: z.array(
+    z.looseObject({ content: ContentSchema, finishReason: z.string().optional() }),
+  ),
 });

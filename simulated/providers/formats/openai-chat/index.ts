@@ -25,12 +25,20 @@ const typeOf = (status: number): string =>
 /** OpenAI's errors, in both of its formats. */
 export function failureBody({ status, message, type, code }: Failure): Json {
   const text = message ?? `Simulated failure with status ${status}.`;
-  return { error: { message: text, type: type ?? typeOf(status), param: null, code: code ?? null } };
+  return {
+    error: { message: text, type: type ?? typeOf(status), param: null, code: code ?? null },
+  };
 }
 
 function complaint({ turn, ...mismatch }: Mismatch): Failure {
-  const what = "item" in mismatch ? `'${mismatch.item.id || "content"}' is ${mismatch.kind}` : "it was never given";
-  return invalid(`The ${turn + 1}. assistant message is not the one that was sent: ${what}.`, "assistant_message_changed");
+  const what =
+    "item" in mismatch
+      ? `'${mismatch.item.id || "content"}' is ${mismatch.kind}`
+      : "it was never given";
+  return invalid(
+    `The ${turn + 1}. assistant message is not the one that was sent: ${what}.`,
+    "assistant_message_changed",
+  );
 }
 
 function dress(events: readonly Json[], { text = "", calls, usage }: Said): Dressed {
@@ -48,12 +56,16 @@ function toPiece(event: Json, usage: ReportedUsage): Piece {
   const { choices, usage: reported } = ChunkSchema.parse(event);
   if (reported) return { data: JSON.stringify(withDetails(event, usage)), tokens: 0, usage: true };
   const delta = choices[0]?.delta;
-  const output = delta?.content || delta?.reasoning_content || delta?.tool_calls?.[0]?.function?.arguments;
+  const output =
+    delta?.content || delta?.reasoning_content || delta?.tool_calls?.[0]?.function?.arguments;
   return { data: JSON.stringify(event), tokens: output ? 1 : 0, usage: false };
 }
 
 /** aimock leaves out what part of the usage was cached or reasoning; the real provider always says so. */
-function withDetails(message: Json, { cachedTokens = 0, reasoningTokens = 0 }: ReportedUsage): Json {
+function withDetails(
+  message: Json,
+  { cachedTokens = 0, reasoningTokens = 0 }: ReportedUsage,
+): Json {
   const { usage } = UsageSchema.parse(message);
   const prompt_tokens_details = { cached_tokens: cachedTokens };
   const completion_tokens_details = { reasoning_tokens: reasoningTokens };

@@ -21,10 +21,19 @@ export const invalid = (message: string, code: string | null = null): Failure =>
 });
 
 export function read({ body, takes = NOTHING }: Sent): Asked {
-  onlyKnown(body, [KNOWN, takes], (field) => invalid(`Unrecognized request argument supplied: ${field}`));
+  onlyKnown(body, [KNOWN, takes], (field) =>
+    invalid(`Unrecognized request argument supplied: ${field}`),
+  );
   const request = ChatRequestSchema.safeParse(body);
   if (!request.success) throw new Refused(invalid("The body is no Chat Completions request."));
-  const { model, messages, tools = [], tool_choice, max_completion_tokens, max_tokens } = request.data;
+  const {
+    model,
+    messages,
+    tools = [],
+    tool_choice,
+    max_completion_tokens,
+    max_tokens,
+  } = request.data;
   checkResults(messages);
   return {
     model,
@@ -48,7 +57,10 @@ function toAsked({ role, content, tool_call_id = "", tool_calls = [] }: ChatMess
   const text = textOf(content);
   if (role === "tool") return { role, callId: tool_call_id, text };
   if (role !== "assistant") return { role: "user", text };
-  return { role, text: text + tool_calls.map((call) => call.function.name + call.function.arguments).join("") };
+  return {
+    role,
+    text: text + tool_calls.map((call) => call.function.name + call.function.arguments).join(""),
+  };
 }
 
 /** The tool messages right after a message with calls answer each of them once. */
@@ -76,7 +88,9 @@ function resultComplaint({ kind, id }: ResultProblem): Failure {
         `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${id}`,
       );
     case "unasked":
-      return invalid("messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.");
+      return invalid(
+        "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
+      );
     case "doubled":
       return invalid(`Duplicate value for 'tool_call_id' of '${id}'.`);
   }

@@ -2,7 +2,10 @@ import { z } from "zod";
 import { ContentSchema } from "../../schema";
 
 /** The fields of a Chat Completions request that the simulated models look at. Loose: whatever else was sent is kept. */
-const RequestedCall = z.looseObject({ id: z.string(), function: z.looseObject({ name: z.string(), arguments: z.string() }) });
+const RequestedCall = z.looseObject({
+  id: z.string(),
+  function: z.looseObject({ name: z.string(), arguments: z.string() }),
+});
 
 const MessageSchema = z.looseObject({
   role: z.string(),
@@ -13,7 +16,11 @@ const MessageSchema = z.looseObject({
 export type ChatMessage = z.infer<typeof MessageSchema>;
 
 const ToolSchema = z.looseObject({
-  function: z.looseObject({ name: z.string(), description: z.string().optional(), parameters: z.unknown().optional() }),
+  function: z.looseObject({
+    name: z.string(),
+    description: z.string().optional(),
+    parameters: z.unknown().optional(),
+  }),
 });
 
 export const ChatRequestSchema = z.looseObject({
@@ -33,7 +40,11 @@ export const ChunkSchema = z.looseObject({
         content: z.string().nullish(),
         reasoning_content: z.string().nullish(),
         tool_calls: z
-          .array(z.looseObject({ function: z.looseObject({ arguments: z.string().optional() }).optional() }))
+          .array(
+            z.looseObject({
+              function: z.looseObject({ arguments: z.string().optional() }).optional(),
+            }),
+          )
           .optional(),
       }),
     }),

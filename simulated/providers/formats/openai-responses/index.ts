@@ -21,10 +21,19 @@ export const OPENAI_RESPONSES: Dialect = {
 
 function complaint(mismatch: Mismatch): Failure {
   if (mismatch.kind === "unknown")
-    return invalid(`The items of turn ${mismatch.turn + 1} were never given by this model.`, "item_not_found");
+    return invalid(
+      `The items of turn ${mismatch.turn + 1} were never given by this model.`,
+      "item_not_found",
+    );
   const { kind, item } = mismatch;
   if (item.kind !== "reasoning")
-    return invalid(`Item '${item.id || "message"}' of the model's output is ${kind}.`, "invalid_item");
-  if (kind === "changed") return invalid("The encrypted content could not be verified.", "invalid_encrypted_content");
-  return invalid("Item of type 'function_call' was provided without its required 'reasoning' item.");
+    return invalid(
+      `Item '${item.id || "message"}' of the model's output is ${kind}.`,
+      "invalid_item",
+    );
+  if (kind === "changed")
+    return invalid("The encrypted content could not be verified.", "invalid_encrypted_content");
+  return invalid(
+    "Item of type 'function_call' was provided without its required 'reasoning' item.",
+  );
 }

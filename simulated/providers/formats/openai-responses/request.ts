@@ -30,23 +30,31 @@ export const invalid = (message: string, code: string | null = null): Failure =>
 export function read({ body, headers, takes = NOTHING }: Sent): Asked {
   if (!headers["authorization"]?.startsWith("Bearer "))
     throw new Refused({ ...invalid("You didn't provide an API key."), status: 401 });
-  onlyKnown(body, [KNOWN, takes], (field) => invalid(`Unknown parameter: '${field}'.`, "unknown_parameter"));
+  onlyKnown(body, [KNOWN, takes], (field) =>
+    invalid(`Unknown parameter: '${field}'.`, "unknown_parameter"),
+  );
   const parsed = ResponsesRequestSchema.safeParse(body);
   if (!parsed.success) throw new Refused(invalid(`Invalid request: ${parsed.error.message}`));
   const request = parsed.data;
-  if (request.stream !== true) throw new Refused(invalid("This simulated provider only streams: send 'stream': true."));
+  if (request.stream !== true)
+    throw new Refused(invalid("This simulated provider only streams: send 'stream': true."));
   const items = itemsOf(request);
   checkStored(request, items);
   checkResults(items);
   const tools = request.tools ?? [];
   return {
     model: request.model,
-    system: [request.instructions ?? "", ...items.filter(isSystem).map(({ content }) => textOf(content))]
+    system: [
+      request.instructions ?? "",
+      ...items.filter(isSystem).map(({ content }) => textOf(content)),
+    ]
       .filter(Boolean)
       .join("\n"),
     messages: items.filter((item) => !isSystem(item)).flatMap(toAsked),
     attached: attachedIn("openai-responses", body),
-    tools: tools.flatMap(({ type, name = "", parameters }) => (type === "function" ? [{ name, parameters }] : [])),
+    tools: tools.flatMap(({ type, name = "", parameters }) =>
+      type === "function" ? [{ name, parameters }] : [],
+    ),
     hostedTools: tools.flatMap(({ type }) => HOSTED[type] ?? []),
     forced: isForced(request.tool_choice),
     outputCap: request.max_output_tokens ?? null,
@@ -60,8 +68,10 @@ const itemsOf = ({ input }: ResponsesRequest): InputItem[] =>
 const isSystem = ({ role }: InputItem): boolean => role === "system" || role === "developer";
 
 function toAsked(item: InputItem): AskedMessage[] {
-  if (item.type === "function_call_output") return [{ role: "tool", callId: item.call_id ?? "", text: textOf(item.output) }];
-  if (item.type === "function_call") return [{ role: "assistant", text: `${item.name}${item.arguments}` }];
+  if (item.type === "function_call_output")
+    return [{ role: "tool", callId: item.call_id ?? "", text: textOf(item.output) }];
+  if (item.type === "function_call")
+    return [{ role: "assistant", text: `${item.name}${item.arguments}` }];
   if (item.role === "assistant") return [{ role: "assistant", text: textOf(item.content) }];
   return item.role === "user" ? [{ role: "user", text: textOf(item.content) }] : [];
 }
@@ -73,7 +83,9 @@ function isForced(choice: ResponsesRequest["tool_choice"]): boolean {
 
 /** What is not stored comes back whole or not at all. */
 function checkStored({ store }: ResponsesRequest, items: readonly InputItem[]): void {
-  const lost = items.find(({ type, encrypted_content }) => type === "reasoning" && store === false && !encrypted_content);
+  const lost = items.find(
+    ({ type, encrypted_content }) => type === "reasoning" && store === false && !encrypted_content,
+  );
   if (!lost) return;
   throw new Refused(
     invalid(
@@ -84,7 +96,9 @@ function checkStored({ store }: ResponsesRequest, items: readonly InputItem[]): 
 
 function checkResults(items: readonly InputItem[]): void {
   const idsOf = (wanted: string) =>
-    items.flatMap(({ type, call_id }) => (type === wanted && call_id !== undefined ? [call_id] : []));
+    items.flatMap(({ type, call_id }) =>
+      type === wanted && call_id !== undefined ? [call_id] : [],
+    );
   const problem = resultProblem(idsOf("function_call"), idsOf("function_call_output"));
   if (problem) throw new Refused(resultComplaint(problem));
 }
@@ -114,15 +128,32 @@ export function broughtBack(body: Json): Item[][] {
 
 /** An item of the model's, as far as it must come back unchanged; null for the client's own. */
 export function toItem(item: InputItem): Item | null {
-  const { type, role, id, content, call_id = "", name = "", arguments: args = "", encrypted_content } = item;
+  const {
+    type,
+    role,
+    id,
+    content,
+    call_id = "",
+    name = "",
+    arguments: args = "",
+    encrypted_content,
+  } = item;
   switch (type) {
     case "reasoning":
-      return { kind: "reasoning", id: encrypted_content ?? id ?? "", content: encrypted_content ?? "" };
+      return {
+        kind: "reasoning",
+        id: encrypted_content ?? id ?? "",
+        content: encrypted_content ?? "",
+      };
     case "function_call":
       return callItem(call_id, name, args);
     case "web_search_call":
     case "code_interpreter_call":
-      return { kind: "hosted", id: id ?? "", content: JSON.stringify(item.action ?? item.code ?? null) };
+      return {
+        kind: "hosted",
+        id: id ?? "",
+        content: JSON.stringify(item.action ?? item.code ?? null),
+      };
     case "function_call_output":
       return null;
     default:

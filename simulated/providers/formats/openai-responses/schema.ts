@@ -17,14 +17,20 @@ export const InputItemSchema = z.looseObject({
 });
 export type InputItem = z.infer<typeof InputItemSchema>;
 
-const ToolSchema = z.looseObject({ type: z.string(), name: z.string().optional(), parameters: z.unknown().optional() });
+const ToolSchema = z.looseObject({
+  type: z.string(),
+  name: z.string().optional(),
+  parameters: z.unknown().optional(),
+});
 
 export const ResponsesRequestSchema = z.looseObject({
   model: z.string(),
   input: z.union([z.string(), z.array(InputItemSchema)]),
   instructions: z.string().nullish(),
   tools: z.array(ToolSchema).optional(),
-  tool_choice: z.union([z.string(), z.looseObject({ type: z.string(), mode: z.string().optional() })]).optional(),
+  tool_choice: z
+    .union([z.string(), z.looseObject({ type: z.string(), mode: z.string().optional() })])
+    .optional(),
   max_output_tokens: z.number().nullish(),
   stream: z.boolean().nullish(),
   store: z.boolean().nullish(),

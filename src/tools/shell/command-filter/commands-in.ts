@@ -1,7 +1,21 @@
 import { innerCommands } from "./runners";
-import { guidesTheShell, guidingArgument, secondEvaluation, setsRereading, takesUnknownNames } from "./second-evaluation";
+import {
+  guidesTheShell,
+  guidingArgument,
+  secondEvaluation,
+  setsRereading,
+  takesUnknownNames,
+} from "./second-evaluation";
 import { evaluatedText, isShell, shellSource, type ShellSource, wordsOf } from "./shells";
-import { endsEarlier, isNode, knownBeginning, listOf, type Pieces, wholeText, wordsIn } from "./text";
+import {
+  endsEarlier,
+  isNode,
+  knownBeginning,
+  listOf,
+  type Pieces,
+  wholeText,
+  wordsIn,
+} from "./text";
 
 /** Turns a command line into the shell's syntax tree; throws where it cannot. */
 export type Parse = (script: string) => unknown;
@@ -55,7 +69,9 @@ class Reader {
     try {
       return this.#options.parse(text);
     } catch (error) {
-      throw new Uncheckable(`it cannot be parsed (${error instanceof Error ? error.message : String(error)})`);
+      throw new Uncheckable(
+        `it cannot be parsed (${error instanceof Error ? error.message : String(error)})`,
+      );
     }
   }
 
@@ -70,7 +86,8 @@ class Reader {
   }
 
   #check(node: Readonly<Record<string, unknown>>, depth: number): void {
-    if (isNode(node["deferredError"])) throw new Uncheckable(`it cannot be parsed (${String(node["deferredError"]["message"])})`);
+    if (isNode(node["deferredError"]))
+      throw new Uncheckable(`it cannot be parsed (${String(node["deferredError"]["message"])})`);
     this.#checkLaterEvaluation(node);
     this.#checkWords(node);
     switch (node["type"]) {
@@ -89,7 +106,8 @@ class Reader {
       case "For":
         return this.#variable(String(node["name"] ?? node["variable"]));
       case "ParameterExpansion":
-        if (isNode(node["operation"]) && node["operation"]["type"] === "AssignDefault") this.#variable(String(node["parameter"]));
+        if (isNode(node["operation"]) && node["operation"]["type"] === "AssignDefault")
+          this.#variable(String(node["parameter"]));
         return this.#unparsed(node["parameter"]);
       default:
         return this.#unparsed(node["type"] === "Glob" ? node["pattern"] : node["content"]);
@@ -99,59 +117,75 @@ class Reader {
   /** Where the parser has a bracket hold words together, bash ends the command. */
   #checkWords(node: Readonly<Record<string, unknown>>): void {
     if (!this.#options.checkedAgain && wordsIn(node).some(endsEarlier))
-      throw new Uncheckable("it holds a bracket with a space or an operator behind it, or a list with more than plain words");
+      throw new Uncheckable(
+        "it holds a bracket with a space or an operator behind it, or a list with more than plain words",
+      );
   }
 
   /** What ends a here-document is the same for every shell only without translations and codes. */
   #hereDocument(target: unknown): void {
-    const delimiter = isNode(target) && target["type"] === "HereDoc" ? String(target["delimiter"]) : "";
+    const delimiter =
+      isNode(target) && target["type"] === "HereDoc" ? String(target["delimiter"]) : "";
     if (!this.#options.checkedAgain && delimiter.includes("$"))
-      throw new Uncheckable("a here-document of it ends where shells do not agree: end it with a plain word");
+      throw new Uncheckable(
+        "a here-document of it ends where shells do not agree: end it with a plain word",
+      );
   }
 
   /** A text that the parser leaves as it is. */
   #unparsed(text: unknown): void {
     if (typeof text === "string" && SUBSTITUTION.test(text))
-      throw new Uncheckable("it holds a substitution within a subscript, a pattern or an expression");
+      throw new Uncheckable(
+        "it holds a substitution within a subscript, a pattern or an expression",
+      );
   }
 
   #variable(name: string): void {
-    if (guidesTheShell(name, this.#checks)) throw new Uncheckable(`it sets ${name}, which says what commands mean`);
+    if (guidesTheShell(name, this.#checks))
+      throw new Uncheckable(`it sets ${name}, which says what commands mean`);
     this.#unparsed(name);
   }
 
   #checkLaterEvaluation(node: Readonly<Record<string, unknown>>): void {
     const reason = this.#options.checkedAgain ? null : secondEvaluation(node);
-    if (reason !== null) throw new Uncheckable(`it holds ${reason}, where a shell evaluates values as commands`);
+    if (reason !== null)
+      throw new Uncheckable(`it holds ${reason}, where a shell evaluates values as commands`);
   }
 
   #command(words: readonly Pieces[], redirections: readonly unknown[], depth: number): void {
     const [first, ...args] = words;
     if (!first) return;
     const name = wholeText(first);
-    if (name === null) throw new Uncheckable("which command it runs is known only when it runs: write its name out");
+    if (name === null)
+      throw new Uncheckable("which command it runs is known only when it runs: write its name out");
     // `time -p --` is the shell's own, and runs what comes behind it.
     if (name.startsWith("-")) throw new Uncheckable(`\`${name}\` is no command's name`);
-    if (this.found.length >= MOST_COMMANDS) throw new Uncheckable(`it holds more than ${MOST_COMMANDS} commands`);
+    if (this.found.length >= MOST_COMMANDS)
+      throw new Uncheckable(`it holds more than ${MOST_COMMANDS} commands`);
     this.found.push({ words, name });
     const base = name.slice(name.lastIndexOf("/") + 1);
     this.#checkVariables(base, args);
     if (OPTIONED.test(base) || isShell(base)) this.#checkOptions(base, args);
     if (isShell(base)) return this.#shell(base, shellSource(args, redirections), depth);
-    if (base === "." || base === "source") return this.#shell(base, { kind: "unseen", what: "a script file" }, depth);
+    if (base === "." || base === "source")
+      return this.#shell(base, { kind: "unseen", what: "a script file" }, depth);
     if (base === "eval" || base === "trap") {
       const text = evaluatedText(base, args);
-      if (text === null) throw new Uncheckable(`\`${base}\` gets a text that is known only when it runs`);
+      if (text === null)
+        throw new Uncheckable(`\`${base}\` gets a text that is known only when it runs`);
       return this.script(text, depth + 1);
     }
     const inner = innerCommands(base, args);
-    if (inner.kind === "unknown") throw new Uncheckable(`what \`${base}\` runs here is not known beforehand`);
-    if (inner.kind === "commands") for (const command of inner.commands) this.#command(command, redirections, depth);
+    if (inner.kind === "unknown")
+      throw new Uncheckable(`what \`${base}\` runs here is not known beforehand`);
+    if (inner.kind === "commands")
+      for (const command of inner.commands) this.#command(command, redirections, depth);
   }
 
   #checkVariables(name: string, args: readonly Pieces[]): void {
     const variable = guidingArgument(name, args, this.#checks);
-    if (variable !== undefined) throw new Uncheckable(`it sets ${variable}, which says what commands mean`);
+    if (variable !== undefined)
+      throw new Uncheckable(`it sets ${variable}, which says what commands mean`);
     if (!this.#options.checkedAgain && takesUnknownNames(name, args))
       throw new Uncheckable(
         `\`${name}\` gets words that are known only when it runs, and may evaluate them: use [[ ]], name them, or assign in a command of its own (local a; a=$1)`,
@@ -160,20 +194,25 @@ class Reader {
 
   #checkOptions(name: string, args: readonly Pieces[]): void {
     if (!this.#options.checkedAgain && setsRereading(optionsOf(name, args)))
-      throw new Uncheckable(`\`${name}\` gets an option with which words mean something else, or may`);
+      throw new Uncheckable(
+        `\`${name}\` gets an option with which words mean something else, or may`,
+      );
   }
 
   #shell(name: string, source: ShellSource, depth: number): void {
     if (source.kind === "text") return this.script(source.text, depth + 1);
-    if (!this.#options.checkedAgain) throw new Uncheckable(`\`${name}\` runs ${source.what}, which is not checked`);
+    if (!this.#options.checkedAgain)
+      throw new Uncheckable(`\`${name}\` runs ${source.what}, which is not checked`);
   }
 }
 
 /** A shell's own are those before a text to run, or before a script's name. */
 function optionsOf(name: string, args: readonly Pieces[]): readonly Pieces[] {
-  const takesNext = (word: Pieces | undefined) => isShell(name) && /^[-+]\w*[oO]$/.test(knownBeginning(word ?? []));
+  const takesNext = (word: Pieces | undefined) =>
+    isShell(name) && /^[-+]\w*[oO]$/.test(knownBeginning(word ?? []));
   const isLast = (word: Pieces, nth: number) =>
-    wholeText(word) === "--" || (isShell(name) && /^[^-+]/.test(knownBeginning(word)) && !takesNext(args[nth - 1]));
+    wholeText(word) === "--" ||
+    (isShell(name) && /^[^-+]/.test(knownBeginning(word)) && !takesNext(args[nth - 1]));
   const end = args.findIndex(isLast);
   return end < 0 ? args : args.slice(0, end);
 }

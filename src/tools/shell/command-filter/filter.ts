@@ -25,7 +25,9 @@ export class CommandFilter {
         ? ` Only commands that match one of these patterns from their beginning run: ${listed(this.#allowed)}.`
         : "";
     const blocked =
-      this.#blocked.length > 0 ? ` No command runs that matches one of these from its beginning: ${listed(this.#blocked)}.` : "";
+      this.#blocked.length > 0
+        ? ` No command runs that matches one of these from its beginning: ${listed(this.#blocked)}.`
+        : "";
     const parts =
       " This holds for the whole line and for each command in it, those in pipes, loops, substitutions and `bash -c` included.";
     return `${allowed}${blocked}${parts}`;
@@ -37,7 +39,8 @@ export class CommandFilter {
    */
   async check(line: string, options: CheckOptions): Promise<void> {
     const refusal = await this.#judged(() => this.#refusalOfLine(line, options));
-    if (refusal !== null) throw new FileError("command_not_allowed", `The command was not run: ${refusal}`);
+    if (refusal !== null)
+      throw new FileError("command_not_allowed", `The command was not run: ${refusal}`);
   }
 
   /** Why a command may not run, all of whose words are known; null: it may. `budget`: of all commands of one line. */
@@ -58,7 +61,10 @@ export class CommandFilter {
   async #refusalOfLine(line: string, options: CheckOptions): Promise<string | null> {
     const budget = new WorkBudget();
     const whole = { known: line.trim(), isWhole: true };
-    const refusal = await this.#refusal([whole, { known: line, isWhole: true }], whole, { budget, isLeft: false });
+    const refusal = await this.#refusal([whole, { known: line, isWhole: true }], whole, {
+      budget,
+      isLeft: false,
+    });
     if (refusal !== null) return refusal;
     for (const command of commandsIn(line, options)) {
       const isLeft = options.checkedAgain?.has(baseOf(command.name)) ?? false;
@@ -68,7 +74,10 @@ export class CommandFilter {
     return null;
   }
 
-  async #refusalOfCommand({ name, words }: FoundCommand, options: Checking): Promise<string | null> {
+  async #refusalOfCommand(
+    { name, words }: FoundCommand,
+    options: Checking,
+  ): Promise<string | null> {
     const text = textOf(words);
     const base = textOf([[baseOf(name)], ...words.slice(1)]);
     if (this.#blocked.length > 0 && this.#allowed.length === 0 && runsOwnFile(name))
@@ -77,7 +86,11 @@ export class CommandFilter {
   }
 
   /** `asBlocked`: all that a blocked pattern may match; `asAllowed`: what an allowed one must. */
-  async #refusal(asBlocked: readonly Text[], asAllowed: Text, { budget, isLeft }: Checking): Promise<string | null> {
+  async #refusal(
+    asBlocked: readonly Text[],
+    asAllowed: Text,
+    { budget, isLeft }: Checking,
+  ): Promise<string | null> {
     const isLeftAside = (text: Text) => isLeft && !text.isWhole;
     for (const text of asBlocked) {
       if (isLeftAside(text)) continue;
@@ -86,7 +99,8 @@ export class CommandFilter {
       if (pattern) return `\`${shown(text)}\` ${how} the blocked pattern \`${pattern.source}\`.`;
     }
     if (this.#allowed.length === 0 || isLeftAside(asAllowed)) return null;
-    if (await first(this.#allowed, (one) => one.surelyMatches(asAllowed, budget), budget)) return null;
+    if (await first(this.#allowed, (one) => one.surelyMatches(asAllowed, budget), budget))
+      return null;
     return `\`${shown(asAllowed)}\` matches none of the allowed patterns: ${listed(this.#allowed)}.`;
   }
 }
@@ -110,7 +124,8 @@ type Checking = { budget: WorkBudget; isLeft: boolean };
 
 const baseOf = (name: string): string => name.slice(name.lastIndexOf("/") + 1);
 
-const listed = (patterns: readonly CommandPattern[]): string => patterns.map(({ source }) => `\`${source}\``).join(", ");
+const listed = (patterns: readonly CommandPattern[]): string =>
+  patterns.map(({ source }) => `\`${source}\``).join(", ");
 
 const SYSTEM = /^\/(usr\/(local\/)?)?s?bin\/[^/]+$/;
 /** Whether a command is named by a path that is none of the system's programs. */

@@ -17,7 +17,10 @@ export function filtered(runner: CommandRunner, filter: CommandFilter): CommandR
     description: `${runner.description}${filter.description}`,
     async run(request) {
       request.signal.throwIfAborted();
-      await filter.check(request.command, { parse: parserOf(await import("just-bash/browser")), checkedAgain: null });
+      await filter.check(request.command, {
+        parse: parserOf(await import("just-bash/browser")),
+        checkedAgain: null,
+      });
       return runner.run(request);
     },
   };

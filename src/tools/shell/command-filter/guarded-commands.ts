@@ -2,18 +2,27 @@ import type { CustomCommand, defineCommand } from "just-bash/browser";
 import { WorkBudget } from "../../../patterns";
 import type { CommandFilter } from "./filter";
 
-type Commands = { define: typeof defineCommand; own: readonly CustomCommand[]; names: readonly string[] };
+type Commands = {
+  define: typeof defineCommand;
+  own: readonly CustomCommand[];
+  names: readonly string[];
+};
 
 /**
  * The shell's commands, each of which asks the filter before it runs, with its words as the shell has made them: what `xargs`, `find`,
  * a script's file or the value of a variable runs too. Commands of the shell itself (`cd`, `export`) are not among them.
  */
-export function guardedCommands(filter: CommandFilter, { define, own, names }: Commands): CustomCommand[] {
+export function guardedCommands(
+  filter: CommandFilter,
+  { define, own, names }: Commands,
+): CustomCommand[] {
   const budget = new WorkBudget();
   const replaced = new Set(own.map(({ name }) => name));
   const refused = async (name: string, args: readonly string[]) => {
     const refusal = await filter.refusalOf([name, ...args], budget);
-    return refusal === null ? null : { stdout: "", stderr: `bash: ${name}: not run: ${refusal}\n`, exitCode: 126 };
+    return refusal === null
+      ? null
+      : { stdout: "", stderr: `bash: ${name}: not run: ${refusal}\n`, exitCode: 126 };
   };
   const guarded = names
     .filter((name) => !replaced.has(name))
@@ -26,9 +35,16 @@ export function guardedCommands(filter: CommandFilter, { define, own, names }: C
   return [...own.map((command) => guardedOwn(command, refused)), ...guarded];
 }
 
-type Refused = (name: string, args: readonly string[]) => Promise<{ stdout: string; stderr: string; exitCode: number } | null>;
+type Refused = (
+  name: string,
+  args: readonly string[],
+) => Promise<{ stdout: string; stderr: string; exitCode: number } | null>;
 
 function guardedOwn(command: CustomCommand, refused: Refused): CustomCommand {
   if (!("execute" in command)) return command;
-  return { ...command, execute: async (args, context) => (await refused(command.name, args)) ?? command.execute(args, context) };
+  return {
+    ...command,
+    execute: async (args, context) =>
+      (await refused(command.name, args)) ?? command.execute(args, context),
+  };
 }

@@ -8,15 +8,19 @@ export const PATTERN_LIMITS = { patterns: 50, chars: 300, programSize: 5_000 };
 export type CommandPatterns = { allowed: readonly string[]; blocked: readonly string[] };
 
 /** Why these patterns cannot be used, as the end of a sentence about the pattern at `index`; null: they can. */
-export function patternProblem(patterns: readonly string[]): { index: number; problem: string } | null {
+export function patternProblem(
+  patterns: readonly string[],
+): { index: number; problem: string } | null {
   let size = 0;
   for (const [index, pattern] of patterns.entries()) {
     if (index >= PATTERN_LIMITS.patterns)
       return { index, problem: `comes after the ${PATTERN_LIMITS.patterns} that a list may have` };
     if (pattern.trim() === "") return { index, problem: "is empty" };
-    if (pattern.length > PATTERN_LIMITS.chars) return { index, problem: `is longer than ${PATTERN_LIMITS.chars} characters` };
+    if (pattern.length > PATTERN_LIMITS.chars)
+      return { index, problem: `is longer than ${PATTERN_LIMITS.chars} characters` };
     const compiled = compiledOrProblem(pattern);
-    if (typeof compiled === "string") return { index, problem: `is no pattern of RE2 that can be used: ${compiled}` };
+    if (typeof compiled === "string")
+      return { index, problem: `is no pattern of RE2 that can be used: ${compiled}` };
     size += compiled.programSize;
     if (size > PATTERN_LIMITS.programSize)
       return { index, problem: "makes the list too large to check at each command: shorten it" };
@@ -56,7 +60,9 @@ export class CommandPattern {
   /** Whether something in place of what is not known yet can make it match; true also where that cannot be said. Throws as above. */
   mayMatch({ known, isWhole }: Text, budget: WorkBudget): boolean {
     if (isWhole) return this.#compiled.testStart(known, budget);
-    return this.#beginnings.some((beginning) => known.startsWith(beginning) || beginning.startsWith(known));
+    return this.#beginnings.some(
+      (beginning) => known.startsWith(beginning) || beginning.startsWith(known),
+    );
   }
 }
 

@@ -17,7 +17,11 @@ type Options = {
 
 const RUNNERS: Readonly<Record<string, Options>> = {
   env: { valued: "u C unset chdir", plain: "i 0 ignore-environment null", assigns: /=/ },
-  timeout: { valued: "s k signal kill-after", plain: "v foreground preserve-status verbose", before: 1 },
+  timeout: {
+    valued: "s k signal kill-after",
+    plain: "v foreground preserve-status verbose",
+    before: 1,
+  },
   nice: { valued: "n adjustment", plain: "" },
   ionice: { valued: "c n class classdata", plain: "t ignore" },
   nohup: { valued: "", plain: "" },
@@ -27,7 +31,11 @@ const RUNNERS: Readonly<Record<string, Options>> = {
   command: { valued: "", plain: "p" },
   builtin: { valued: "", plain: "" },
   exec: { valued: "a", plain: "c l" },
-  sudo: { valued: "u g h p C T R D r t U user group", plain: "E H n S k K b B A P", assigns: /^(?!\/)[\s\S]*=/ },
+  sudo: {
+    valued: "u g h p C T R D r t U user group",
+    plain: "E H n S k K b B A P",
+    assigns: /^(?!\/)[\s\S]*=/,
+  },
   xargs: {
     // Not `-l`, `-i`, `-e` and their long names: their values are optional, so that the next word may be the command.
     valued: "a d E I L n P s arg-file delimiter max-args max-procs max-chars",
@@ -69,7 +77,11 @@ const NOT_KNOWN: Inner = { kind: "unknown" };
 /** What a command runs besides itself. `name`: without its directory. Shells and `eval` are not among them. */
 export function innerCommands(name: string, args: readonly Pieces[]): Inner {
   if (NOT_TAKEN_APART.has(name) || LOADER.test(name)) return NOT_KNOWN;
-  if (Object.hasOwn(MAY_RUN, name) && args.some((arg) => MAY_RUN[name]?.test(wholeText(arg) ?? "-") ?? true)) return NOT_KNOWN;
+  if (
+    Object.hasOwn(MAY_RUN, name) &&
+    args.some((arg) => MAY_RUN[name]?.test(wholeText(arg) ?? "-") ?? true)
+  )
+    return NOT_KNOWN;
   if (name === "find") return foundBy(args);
   const options = Object.hasOwn(RUNNERS, name) ? RUNNERS[name] : undefined;
   if (!options) return NONE;
@@ -83,7 +95,10 @@ export function innerCommands(name: string, args: readonly Pieces[]): Inner {
 type AfterOptions = { rest: readonly Pieces[]; values: ReadonlyMap<string, Pieces> };
 
 /** null where an argument is not known, or no option that is known here. */
-function afterOptions(args: readonly Pieces[], { valued, plain, before = 0, assigns }: Options): AfterOptions | null {
+function afterOptions(
+  args: readonly Pieces[],
+  { valued, plain, before = 0, assigns }: Options,
+): AfterOptions | null {
   const takesValue = namesIn(valued);
   const takesNone = namesIn(plain);
   const values = new Map<string, Pieces>();
@@ -97,8 +112,14 @@ function afterOptions(args: readonly Pieces[], { valued, plain, before = 0, assi
     }
     if (!/^-./.test(arg)) break;
     const [, name = "", attached] = LONG.exec(arg) ?? SHORT.exec(arg) ?? [];
-    if (takesValue.has(name)) values.set(name, attached === undefined ? (args[++at] ?? UNKNOWN) : [attached]);
-    else if (arg.startsWith("--") ? attached !== undefined || !takesNone.has(name) : !areAll(takesNone, arg)) return null;
+    if (takesValue.has(name))
+      values.set(name, attached === undefined ? (args[++at] ?? UNKNOWN) : [attached]);
+    else if (
+      arg.startsWith("--")
+        ? attached !== undefined || !takesNone.has(name)
+        : !areAll(takesNone, arg)
+    )
+      return null;
   }
   if (assigns) while (at < args.length && assigns.test(knownBeginning(args[at] ?? []))) at++;
   const rest = args.slice(at + before);
@@ -106,13 +127,17 @@ function afterOptions(args: readonly Pieces[], { valued, plain, before = 0, assi
 }
 
 const namesIn = (names: string): ReadonlySet<string> => new Set(names.split(" ").filter(Boolean));
-const areAll = (letters: ReadonlySet<string>, arg: string): boolean => [...arg.slice(1)].every((letter) => letters.has(letter));
+const areAll = (letters: ReadonlySet<string>, arg: string): boolean =>
+  [...arg.slice(1)].every((letter) => letters.has(letter));
 const LONG = /^--([\w-]{2,})(?:=([\s\S]*))?$/;
 const SHORT = /^-(\w)([\s\S]+)?$/;
 const beginOf = (word: Pieces | undefined): string => word?.[0] ?? "";
 
 /** What xargs makes of its command: with what it reads at the end, or in place of a text. */
-function withInput(command: readonly Pieces[], values: ReadonlyMap<string, Pieces>): readonly Pieces[] {
+function withInput(
+  command: readonly Pieces[],
+  values: ReadonlyMap<string, Pieces>,
+): readonly Pieces[] {
   if (command.length === 0) return [];
   const replaced = values.get("I");
   if (!replaced) return [...command, UNKNOWN];
@@ -123,7 +148,9 @@ function withInput(command: readonly Pieces[], values: ReadonlyMap<string, Piece
 function withHoles(word: Pieces, replaced: string): Pieces {
   if (replaced === "") return UNKNOWN;
   return word.flatMap((piece) =>
-    piece === null ? [null] : piece.split(replaced).flatMap((part, nth) => (nth > 0 ? [null, part] : [part])),
+    piece === null
+      ? [null]
+      : piece.split(replaced).flatMap((part, nth) => (nth > 0 ? [null, part] : [part])),
   );
 }
 
@@ -139,11 +166,13 @@ function foundBy(args: readonly Pieces[]): Inner {
     }
     if (!EXEC.includes(wholeText(args[at] ?? []) ?? "")) continue;
     const command: Pieces[] = [];
-    for (at++; at < args.length && !isEnd(args[at]); at++) command.push(withHoles(args[at] ?? UNKNOWN, "{}"));
+    for (at++; at < args.length && !isEnd(args[at]); at++)
+      command.push(withHoles(args[at] ?? UNKNOWN, "{}"));
     if (at >= args.length) return NOT_KNOWN;
     commands.push(command);
   }
   return commands.length === 0 ? NONE : { kind: "commands", commands };
 }
 
-const isEnd = (word: Pieces | undefined): boolean => [";", "+"].includes(wholeText(word ?? []) ?? "");
+const isEnd = (word: Pieces | undefined): boolean =>
+  [";", "+"].includes(wholeText(word ?? []) ?? "");

@@ -20,27 +20,36 @@ const SUBSCRIPT = /\[(?!(\d+|@|\*)\]$)/;
 /** Why a node of the syntax tree is refused; null: it is not. */
 export function secondEvaluation(node: Readonly<Record<string, unknown>>): string | null {
   const type = String(node["type"]);
-  if (type.startsWith("Arith") && !WRAPPERS.has(type) && !PLAIN_ARITHMETIC.has(type)) return "arithmetic with more than numbers";
+  if (type.startsWith("Arith") && !WRAPPERS.has(type) && !PLAIN_ARITHMETIC.has(type))
+    return "arithmetic with more than numbers";
   if (type === "Transform" && node["operator"] === "P") return "${name@P}";
   if (type === "Indirection") return "${!name}";
-  if (type === "ParameterExpansion" && SUBSCRIPT.test(String(node["parameter"]))) return "a subscript that is no number";
+  if (type === "ParameterExpansion" && SUBSCRIPT.test(String(node["parameter"])))
+    return "a subscript that is no number";
   if (type === "Assignment" && (SUBSCRIPT.test(String(node["name"])) || hasSubscripts(node)))
     return "a subscript that is no number";
-  if (type === "CondUnary" && /^-[vR]$/.test(String(node["operator"]))) return "a test of a variable's name";
-  if (type === "CondBinary" && COMPARES_NUMBERS.test(String(node["operator"]))) return "a comparison of numbers in [[ ]]";
+  if (type === "CondUnary" && /^-[vR]$/.test(String(node["operator"])))
+    return "a test of a variable's name";
+  if (type === "CondBinary" && COMPARES_NUMBERS.test(String(node["operator"])))
+    return "a comparison of numbers in [[ ]]";
   return null;
 }
 
 function hasSubscripts({ array }: Readonly<Record<string, unknown>>): boolean {
   return listOf(array).some((word) => {
     const [first] = isNode(word) ? listOf(word["parts"]) : [];
-    return isNode(first) && `${String(first["value"] ?? "")}${String(first["pattern"] ?? "")}`.startsWith("[");
+    return (
+      isNode(first) &&
+      `${String(first["value"] ?? "")}${String(first["pattern"] ?? "")}`.startsWith("[")
+    );
   });
 }
 
 /** Commands of the shell itself that take names of variables, with subscripts. */
 const TAKE_NAMES = new Set(
-  "test [ let unset read readarray mapfile declare typeset local export readonly getopts wait printf".split(" "),
+  "test [ let unset read readarray mapfile declare typeset local export readonly getopts wait printf".split(
+    " ",
+  ),
 );
 
 /** Whether a command of the shell takes words for names that are not known, or have subscripts. */
@@ -54,7 +63,8 @@ export function takesUnknownNames(name: string, args: readonly Pieces[]): boolea
   const evaluates = options.some((option) => /[aA]/.test(option));
   return words.some((word) => {
     if (EVALUATED_LIST.test(knownBeginning(word)) || mayBeList(name, word)) return true;
-    if (/^\w+\+?=/.test(knownBeginning(word)) && !evaluates && !["let", "test", "["].includes(name)) return false;
+    if (/^\w+\+?=/.test(knownBeginning(word)) && !evaluates && !["let", "test", "["].includes(name))
+      return false;
     const text = wholeText(word);
     return text === null || text.includes("[") || (name === "let" && /[A-Za-z_]/.test(text));
   });
@@ -85,15 +95,26 @@ export const guidesTheShell = (name: string, { checkedAgain }: Checks): boolean 
   GUIDING.test(name) || (!checkedAgain && EVALUATED.test(name));
 type Checks = { checkedAgain: boolean };
 
-const SET = new Set("export declare typeset local readonly read readarray mapfile getopts printf wait unset env sudo".split(" "));
+const SET = new Set(
+  "export declare typeset local readonly read readarray mapfile getopts printf wait unset env sudo".split(
+    " ",
+  ),
+);
 
 /** The variable that guides the shell which a command's arguments set or take away; undefined: none. */
-export function guidingArgument(name: string, args: readonly Pieces[], checks: Checks): string | undefined {
+export function guidingArgument(
+  name: string,
+  args: readonly Pieces[],
+  checks: Checks,
+): string | undefined {
   if (!SET.has(name) || (name === "printf" && setsNoVariable(args))) return undefined;
-  return args.flatMap((word) => namesIn(knownBeginning(word))).find((variable) => guidesTheShell(variable, checks));
+  return args
+    .flatMap((word) => namesIn(knownBeginning(word)))
+    .find((variable) => guidesTheShell(variable, checks));
 }
 
-const setsNoVariable = ([first = []]: readonly Pieces[]): boolean => /^[^-]|^-[^v]/.test(knownBeginning(first));
+const setsNoVariable = ([first = []]: readonly Pieces[]): boolean =>
+  /^[^-]|^-[^v]/.test(knownBeginning(first));
 
 /** The name of a word; behind an option's letters it may begin anywhere. */
 function namesIn(word: string): string[] {

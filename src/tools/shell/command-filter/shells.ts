@@ -14,7 +14,10 @@ const NOT_KNOWN: ShellSource = { kind: "unseen", what: "a text that is known onl
 const HARMLESS = /^[-+][abefhkmnptuvxBCEHPT]+$/;
 
 /** `redirections`: of the command that starts the shell; a here-document is its input. */
-export function shellSource(args: readonly Pieces[], redirections: readonly unknown[]): ShellSource {
+export function shellSource(
+  args: readonly Pieces[],
+  redirections: readonly unknown[],
+): ShellSource {
   for (let at = 0; at < args.length; at++) {
     const arg = wholeText(args[at] ?? []);
     if (arg === null) return NOT_KNOWN;
@@ -38,7 +41,10 @@ function textAfter(args: readonly Pieces[], from: number): ShellSource {
 /** The last redirection of its input is the one that counts. */
 function ofInput(redirections: readonly unknown[]): ShellSource {
   const inputs = redirections.filter(
-    (one) => isNode(one) && typeof one["fdVariable"] !== "string" && (one["fd"] === null || one["fd"] === 0),
+    (one) =>
+      isNode(one) &&
+      typeof one["fdVariable"] !== "string" &&
+      (one["fd"] === null || one["fd"] === 0),
   );
   const last = inputs.findLast((one) => isNode(one) && /^<|^<>$/.test(String(one["operator"])));
   if (!isNode(last)) return { kind: "unseen", what: "its input" };

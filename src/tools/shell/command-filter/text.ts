@@ -5,7 +5,8 @@ export type Pieces = readonly (string | null)[];
 export type Text = { known: string; isWhole: boolean };
 
 /** The text of a whole word; null if not all of it is known. */
-export const wholeText = (word: Pieces): string | null => (word.includes(null) ? null : word.join(""));
+export const wholeText = (word: Pieces): string | null =>
+  word.includes(null) ? null : word.join("");
 
 /** What a word certainly begins with. */
 export function knownBeginning(word: Pieces): string {
@@ -30,7 +31,8 @@ export function textOf(words: readonly Pieces[]): Text {
 export const UNKNOWN: Pieces = [null];
 
 type Node = Readonly<Record<string, unknown>>;
-export const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null;
+export const isNode = (value: unknown): value is Node =>
+  typeof value === "object" && value !== null;
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** The pieces of a word of the shell's syntax tree. */
@@ -88,9 +90,15 @@ const ARRAY = /^\w+\+?=\(/;
 export function endsEarlier(word: unknown): boolean {
   const parts = isNode(word) && word["type"] === "Word" ? listOf(word["parts"]).filter(isNode) : [];
   const begin = String(parts[0]?.["value"] ?? "");
-  if (ARRAY.test(begin)) return parts.some(({ type, value }) => type !== "Literal" || !PLAIN_LIST.test(String(value)));
+  if (ARRAY.test(begin))
+    return parts.some(({ type, value }) => type !== "Literal" || !PLAIN_LIST.test(String(value)));
   return parts.some(({ type, value, pattern }) => {
-    const text = type === "Literal" ? value : type === "Glob" && !EXTENDED.test(String(pattern)) ? pattern : "";
+    const text =
+      type === "Literal"
+        ? value
+        : type === "Glob" && !EXTENDED.test(String(pattern))
+          ? pattern
+          : "";
     return SPLITS.test(String(text).replaceAll(ESCAPED, ""));
   });
 }

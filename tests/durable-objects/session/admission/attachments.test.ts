@@ -5,7 +5,11 @@ import {
   type WantedAttachment,
 } from "../../../../durable-objects/session/admission/attachments";
 import { BucketTurns } from "../../../../durable-objects/session/files/storage-queue";
-import { ATTACHMENT_LIMITS, type Attachment, type AttachmentKind } from "../../../../src/protocol/attachments";
+import {
+  ATTACHMENT_LIMITS,
+  type Attachment,
+  type AttachmentKind,
+} from "../../../../src/protocol/attachments";
 import { teamOf } from "../../../agents/team-run";
 
 const team = teamOf(["a"]);
@@ -36,9 +40,21 @@ describe("what may begin a turn", () => {
   it.each<{ name: string; earlier: Attachment[]; wanted: WantedAttachment[] }>([
     { name: "is as much as a question may bring", earlier: [], wanted: [brought("pdf", bytes)] },
     { name: "is as much as that again", earlier: [attachment("pdf", bytes)], wanted: [again()] },
-    { name: "is half of each", earlier: [attachment("pdf", bytes / 2)], wanted: [again(), brought("pdf", bytes / 2)] },
-    { name: "is as much text as it may bring", earlier: [attachment("text", textBytes)], wanted: [again()] },
-    { name: "is as many as there may be", earlier: [attachment("image", 1)], wanted: times(count, again()) },
+    {
+      name: "is half of each",
+      earlier: [attachment("pdf", bytes / 2)],
+      wanted: [again(), brought("pdf", bytes / 2)],
+    },
+    {
+      name: "is as much text as it may bring",
+      earlier: [attachment("text", textBytes)],
+      wanted: [again()],
+    },
+    {
+      name: "is as many as there may be",
+      earlier: [attachment("image", 1)],
+      wanted: times(count, again()),
+    },
   ])("$name", ({ earlier, wanted }) => {
     const accepted = acceptAttachments(team, wanted, () => earlier);
     expect(accepted.ok && accepted.attached?.attachments).toHaveLength(wanted.length);
@@ -70,17 +86,26 @@ describe("what may begin a turn", () => {
       excess: { limit: "count", most: count },
     },
   ])("$name", ({ earlier, wanted, excess }) => {
-    expect(acceptAttachments(team, wanted, () => earlier)).toEqual({ ok: false, code: "attachments_too_large", excess });
+    expect(acceptAttachments(team, wanted, () => earlier)).toEqual({
+      ok: false,
+      code: "attachments_too_large",
+      excess,
+    });
   });
 
   it("is refused where the team cannot take what an earlier turn brought", () => {
     const [agent] = team.agents;
-    const blind = { ...team, agents: agent ? [{ ...agent, backend: { ...agent.backend, model: "gpt-oss-120b" } }] : [] };
+    const blind = {
+      ...team,
+      agents: agent ? [{ ...agent, backend: { ...agent.backend, model: "gpt-oss-120b" } }] : [],
+    };
     expect(acceptAttachments(blind, [again()], () => [attachment("image", 1)])).toMatchObject({
       code: "attachment_refused",
       refused: [{ agent: "a", model: "gpt-oss-120b", mediaType: "image/png" }],
     });
-    expect(acceptAttachments(blind, [again()], () => [attachment("text", 1)])).toMatchObject({ ok: true });
+    expect(acceptAttachments(blind, [again()], () => [attachment("text", 1)])).toMatchObject({
+      ok: true,
+    });
   });
 
   it("is looked up in the session once, however much is named again", () => {
@@ -100,7 +125,13 @@ describe("what lies in R2", () => {
   const store = (get: () => Promise<never>) => {
     const unused = () => Promise.reject(new Error("nobody writes"));
     const bucket = { get, put: unused, delete: unused };
-    return new AttachmentStore({ bucket, tenant: "t", session: "s", turns: new BucketTurns(), readMs: 20 });
+    return new AttachmentStore({
+      bucket,
+      tenant: "t",
+      session: "s",
+      turns: new BucketTurns(),
+      readMs: 20,
+    });
   };
 
   it.each([

@@ -29,10 +29,21 @@ it.each([
   {
     name: "is what is uploaded",
     contexts: "[{path: site, permission: write}]",
-    then: { ok: true, contexts: [{ name: "site", version: "v1", permissions: { a: "write", b: "write" } }] },
+    then: {
+      ok: true,
+      contexts: [{ name: "site", version: "v1", permissions: { a: "write", b: "write" } }],
+    },
   },
-  { name: "is nothing of a team that is given nothing", contexts: "[]", then: { ok: true, contexts: [] } },
-  { name: "may not be missing", contexts: "[site, nowhere]", then: { ok: false, code: "context_missing", names: ["nowhere"] } },
+  {
+    name: "is nothing of a team that is given nothing",
+    contexts: "[]",
+    then: { ok: true, contexts: [] },
+  },
+  {
+    name: "may not be missing",
+    contexts: "[site, nowhere]",
+    then: { ok: false, code: "context_missing", names: ["nowhere"] },
+  },
   {
     name: "may have so many files together",
     contexts: "[site, docs]",

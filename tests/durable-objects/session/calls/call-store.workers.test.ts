@@ -10,7 +10,12 @@ import { SessionLog } from "../../../../durable-objects/session/log/session-log"
 import type { SessionEvent } from "../../../../src/protocol/events";
 import type { CallRecord, RoundRecord } from "../../../../src/agents/records";
 
-const at = (agent: number, record: CallRecord): RoundRecord => ({ agent, attempt: 1, round: 1, record });
+const at = (agent: number, record: CallRecord): RoundRecord => ({
+  agent,
+  attempt: 1,
+  round: 1,
+  record,
+});
 
 it("gives back every record of a round in order, however large, in rows that a row may be", async () => {
   const stub = env.SESSIONS.get(env.SESSIONS.newUniqueId());
@@ -19,13 +24,18 @@ it("gives back every record of a round in order, however large, in rows that a r
     const store = new CallStore(sql);
     const long = `${"😀\n\u0000".repeat(STORE.callChunkChars / 2)}`;
     const start: CallRecord = { kind: "start", system: "s", user: long };
-    const notes: CallRecord[] = ["one", `${long}!`, "three"].map((text) => ({ kind: "note", text }));
+    const notes: CallRecord[] = ["one", `${long}!`, "three"].map((text) => ({
+      kind: "note",
+      text,
+    }));
     store.append(1, [at(0, start), at(1, { kind: "note", text: "another's" })]);
     for (const note of notes) store.append(1, [at(0, note)]);
     expect(store.read({ turn: 1, attempt: 1, agent: 0, round: 1 })).toEqual([start, ...notes]);
     expect(store.read({ turn: 1, attempt: 1, agent: 1, round: 1 })).toHaveLength(1);
     expect(store.read({ turn: 1, attempt: 1, agent: 2, round: 1 })).toEqual([]);
-    const sizes = sql.exec<{ size: number }>("SELECT length(CAST(body AS BLOB)) AS size FROM calls").toArray();
+    const sizes = sql
+      .exec<{ size: number }>("SELECT length(CAST(body AS BLOB)) AS size FROM calls")
+      .toArray();
     expect(sizes.length).toBeGreaterThan(5);
     for (const { size } of sizes) expect(size).toBeLessThan(1_000_000);
   });
@@ -37,7 +47,12 @@ it("finds the calls an agent planned in this attempt, with their arguments, and 
     createTables(sql);
     const log = new SessionLog(sql);
     const store = new CallStore(sql);
-    const completed = (agent: string, attempt: number, tool_call: string, outcome: "planned" | "ok"): SessionEvent => ({
+    const completed = (
+      agent: string,
+      attempt: number,
+      tool_call: string,
+      outcome: "planned" | "ok",
+    ): SessionEvent => ({
       type: "tool.completed",
       at: 1,
       turn: 1,
@@ -55,7 +70,9 @@ it("finds the calls an agent planned in this attempt, with their arguments, and 
       toRow(completed("ann", 2, "mail", "planned")),
       toRow(completed("ben", 2, "other", "planned")),
     ]);
-    const items = [{ type: "tool_call" as const, id: "mail", name: "send_mail", arguments: '{"to":"all"}' }];
+    const items = [
+      { type: "tool_call" as const, id: "mail", name: "send_mail", arguments: '{"to":"all"}' },
+    ];
     store.append(1, [{ agent: 0, attempt: 2, round: 1, record: { kind: "reply", items } }]);
     expect(plannedCalls(log, store, { turn: 1, attempt: 2, agent: 0, id: "ann" })).toEqual({
       calls: [{ name: "send_mail", arguments: '{"to":"all"}' }],

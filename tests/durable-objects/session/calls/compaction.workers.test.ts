@@ -12,7 +12,13 @@ import { eventsPath, follow, type Run, request, start } from "../session-client"
 const team = (models: readonly string[]) => ({
   agents: models.map((model, nth) => ({
     id: `a${nth}`,
-    backend: { type: "chatcompletion", model, base_url: inject("providersUrl"), api_key: "caller-key", cwd: "work" },
+    backend: {
+      type: "chatcompletion",
+      model,
+      base_url: inject("providersUrl"),
+      api_key: "caller-key",
+      cwd: "work",
+    },
   })),
   orchestrator: { snapshot_storage: "s", agent_temporary_workspace: "t" },
 });
@@ -30,11 +36,14 @@ const story = (events: readonly WireEvent[], agent: string): string[] =>
     return event.type === "answer.submitted" || event.type === "round.failed" ? [event.type] : [];
   });
 
-const stubOf = ({ session_id }: Run) => env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, LOCAL_TENANT, session_id)));
+const stubOf = ({ session_id }: Run) =>
+  env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, LOCAL_TENANT, session_id)));
 
 async function untilLogged(run: Run, isMeant: (event: WireEvent) => boolean): Promise<void> {
   for (;;) {
-    const response = await request(`${eventsPath(run)}?limit=500`, { headers: { accept: "application/json" } });
+    const response = await request(`${eventsPath(run)}?limit=500`, {
+      headers: { accept: "application/json" },
+    });
     const page: { data: WireEvent[] } = await response.json();
     if (page.data.some(isMeant)) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -57,7 +66,8 @@ async function broken({ session_id }: Run) {
 }
 
 /** The session's object dies on the spot and begins again from its disk. */
-const kill = (run: Run) => runInDurableObject(stubOf(run), (_, state) => state.abort("killed")).catch(() => undefined);
+const kill = (run: Run) =>
+  runInDurableObject(stubOf(run), (_, state) => state.abort("killed")).catch(() => undefined);
 
 describe("a conversation that its model refuses as too long", () => {
   it("goes on with a summary of its older part, and the run ends as ever", async () => {
@@ -88,8 +98,9 @@ describe("a conversation that its model refuses as too long", () => {
     ]);
     const plain = await follow(await start(team(["lengthy", "quick"])));
     const reserved = (log: readonly WireEvent[], sums: boolean) =>
-      ofType(log, "call.started").find(({ agent, compacts = false }) => agent === "a0" && compacts === sums)?.reserved.tokens ??
-      0;
+      ofType(log, "call.started").find(
+        ({ agent, compacts = false }) => agent === "a0" && compacts === sums,
+      )?.reserved.tokens ?? 0;
     expect(reserved(events, false) - reserved(plain.events, false)).toBeGreaterThan(16_384);
     expect(Math.abs(reserved(events, true) - reserved(plain.events, true))).toBeLessThan(2_000);
     expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
@@ -102,7 +113,9 @@ describe("a conversation that its model refuses as too long", () => {
     expect(compacted?.tokens).toBeGreaterThan(1_000);
     const summary = ofType(events, "call.completed").find(({ call }) => call === compacted?.call);
     expect(summary?.usage.input_tokens).toBeGreaterThan(500);
-    const shown = ofType(events, "stream.delta").flatMap(({ items }) => items.filter(({ call }) => call === compacted?.call));
+    const shown = ofType(events, "stream.delta").flatMap(({ items }) =>
+      items.filter(({ call }) => call === compacted?.call),
+    );
     expect(shown).toEqual([]);
   });
 
@@ -118,7 +131,10 @@ describe("a conversation that its model refuses as too long", () => {
   it("fails as ever where even the summary does not help, and says so", async () => {
     const { events } = await follow(await start(team(["overlong", "quick"])));
     const failed = ofType(events, "round.failed").filter(({ agent }) => agent === "a0");
-    expect(failed[0]).toMatchObject({ code: "context_too_long", message: expect.stringContaining("too long for the model") });
+    expect(failed[0]).toMatchObject({
+      code: "context_too_long",
+      message: expect.stringContaining("too long for the model"),
+    });
     expect(ofType(events, "agent.failed").map(({ agent }) => agent)).toEqual(["a0"]);
     expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
   });
@@ -128,7 +144,11 @@ it("a conversation whose usage leaves too little of the window is summed up befo
   const { events } = await follow(await start(team(["brimming", "quick"])));
   const told = story(events, "a0");
   const at = told.indexOf("sums up");
-  expect(told.slice(at, at + 3)).toEqual(["sums up", expect.stringMatching(/^without [1-9]\d* replies$/), "works"]);
+  expect(told.slice(at, at + 3)).toEqual([
+    "sums up",
+    expect.stringMatching(/^without [1-9]\d* replies$/),
+    "works",
+  ]);
   expect(ofType(events, "call.failed")).toEqual([]);
   expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
 });

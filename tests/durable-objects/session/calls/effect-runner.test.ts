@@ -1,5 +1,8 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { EffectRunner, type Performer } from "../../../../durable-objects/session/calls/effect-runner";
+import {
+  EffectRunner,
+  type Performer,
+} from "../../../../durable-objects/session/calls/effect-runner";
 import { Slots } from "../../../../durable-objects/session/calls/semaphore";
 import type { Effect, ModelCallEffect } from "../../../../src/coordination";
 
@@ -12,7 +15,14 @@ const underWay = (id: string, notBefore = 0): ModelCallEffect => ({
   notBefore,
 });
 const call = (id: string, notBefore = 0): Effect => underWay(id, notBefore);
-const tool = (id: string): Effect => ({ type: "tool_call", id, agent: 0, round: 1, toolCall: "t", name: "look" });
+const tool = (id: string): Effect => ({
+  type: "tool_call",
+  id,
+  agent: 0,
+  round: 1,
+  toolCall: "t",
+  name: "look",
+});
 const PATIENCE = 45_000;
 const soon = () => new Promise((resolve) => setTimeout(resolve, 5));
 
@@ -38,8 +48,14 @@ function start(slots: number, refuses: ReadonlySet<string> = new Set()) {
         send: (signal, { onHeaders, onSent, giveWay }) =>
           new Promise((resolve, reject) => {
             if (!id.startsWith("large")) onSent();
-            open.set(id, { headers: onHeaders, sent: onSent, end: () => resolve(() => void seen.push(`settled ${id}`)) });
-            giveWay.addEventListener("abort", () => resolve(() => void seen.push(`failed ${id}: ${giveWay.reason}`)));
+            open.set(id, {
+              headers: onHeaders,
+              sent: onSent,
+              end: () => resolve(() => void seen.push(`settled ${id}`)),
+            });
+            giveWay.addEventListener("abort", () =>
+              resolve(() => void seen.push(`failed ${id}: ${giveWay.reason}`)),
+            );
             signal.addEventListener("abort", () => {
               seen.push(`aborted ${id}`);
               reject(signal.reason);
@@ -60,7 +76,10 @@ function start(slots: number, refuses: ReadonlySet<string> = new Set()) {
     listTools: async ({ id }) => void seen.push(`listing ${id}`),
     onFault: (error) => void seen.push(`fault ${error instanceof Error ? error.message : error}`),
   };
-  const runner = new EffectRunner(performer, { slots: new Slots(slots, PATIENCE), patienceMs: PATIENCE });
+  const runner = new EffectRunner(performer, {
+    slots: new Slots(slots, PATIENCE),
+    patienceMs: PATIENCE,
+  });
   const sync = async (owed: Effect[], inFlight: string[] = [], now = 0) => {
     for (const run of runner.sync(owed, inFlight, now)) void run;
     if (vi.isFakeTimers()) await vi.advanceTimersByTimeAsync(0);
@@ -200,7 +219,8 @@ it("tells a fault of our own and goes on", async () => {
 });
 
 describe("a call that waits for headers while others wait for its slot", () => {
-  const GAVE_WAY = "ProviderError: No response came for 45 s while other calls waited, so this one gave way to them.";
+  const GAVE_WAY =
+    "ProviderError: No response came for 45 s while other calls waited, so this one gave way to them.";
   const stalled = call("call_1_1_1_1_1_1");
   const again = call("call_1_1_1_1_1_2");
   const other = call("call_1_1_2_1_1_1");
@@ -216,7 +236,11 @@ describe("a call that waits for headers while others wait for its slot", () => {
     const { seen, sync } = startPatiently(1);
     await sync([stalled, other]);
     await vi.advanceTimersByTimeAsync(PATIENCE);
-    expect(seen).toEqual([`prepared ${stalled.id}`, `failed ${stalled.id}: ${GAVE_WAY}`, `prepared ${other.id}`]);
+    expect(seen).toEqual([
+      `prepared ${stalled.id}`,
+      `failed ${stalled.id}: ${GAVE_WAY}`,
+      `prepared ${other.id}`,
+    ]);
   });
 
   it("is left alone once its headers have come", async () => {
@@ -255,6 +279,10 @@ describe("a call that waits for headers while others wait for its slot", () => {
     seen.length = 0;
     await sync([again, third]);
     await vi.advanceTimersByTimeAsync(PATIENCE);
-    expect(seen).toEqual([`prepared ${again.id}`, `failed ${again.id}: ${GAVE_WAY}`, `prepared ${third.id}`]);
+    expect(seen).toEqual([
+      `prepared ${again.id}`,
+      `failed ${again.id}: ${GAVE_WAY}`,
+      `prepared ${third.id}`,
+    ]);
   });
 });

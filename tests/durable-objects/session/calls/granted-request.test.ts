@@ -1,5 +1,9 @@
 import { expect, it } from "vitest";
-import { type AskedParts, askedRequest, grantedRequest } from "../../../../durable-objects/session/calls/granted-request";
+import {
+  type AskedParts,
+  askedRequest,
+  grantedRequest,
+} from "../../../../durable-objects/session/calls/granted-request";
 import { inputTokenBound } from "../../../../src/agents/conversation";
 import type { EventOf } from "../../../../src/protocol/events";
 import { teamOf, yamlWith } from "../../../config/teams";
@@ -38,11 +42,18 @@ it("sends what was measured where the rules granted just that", () => {
 });
 
 it("sends the hosted tools it was granted, and no others", () => {
-  const searching = { ...agent, backend: { ...agent.backend, hostedTools: [{ name: "web_search" as const, maxUses: 5 }] } };
+  const searching = {
+    ...agent,
+    backend: { ...agent.backend, hostedTools: [{ name: "web_search" as const, maxUses: 5 }] },
+  };
   const hosted = (hosted_tools: EventOf<"call.started">["hosted_tools"] = []) =>
     grantedRequest({ ...parts, agent: searching }, started({ hosted_tools }), false).hostedTools;
-  expect(askedRequest({ ...parts, agent: searching }).hostedTools).toEqual([{ name: "web_search", maxUses: 5 }]);
-  expect(hosted([{ name: "web_search", max_uses: 2 }])).toEqual([{ name: "web_search", maxUses: 2 }]);
+  expect(askedRequest({ ...parts, agent: searching }).hostedTools).toEqual([
+    { name: "web_search", maxUses: 5 },
+  ]);
+  expect(hosted([{ name: "web_search", max_uses: 2 }])).toEqual([
+    { name: "web_search", maxUses: 2 },
+  ]);
   expect(hosted()).toEqual([]);
 });
 
@@ -58,19 +69,32 @@ it.each([
     granted: started({ offers: [], purpose: "presentation" }),
     has: { tools: [{ name: "read_file" }] },
   },
-  { name: "that a tool must be used", granted: started({ forced: true }), has: { toolChoice: "required" } },
+  {
+    name: "that a tool must be used",
+    granted: started({ forced: true }),
+    has: { toolChoice: "required" },
+  },
   { name: "the output limit where one is set", granted: started(), has: { maxOutputTokens: 700 } },
 ])("sends $name", ({ granted, has }) => {
   expect(grantedRequest(parts, granted, true)).toMatchObject(has);
 });
 
 it("measures no less than it sends, whether the call becomes research or not", () => {
-  const searching = { ...agent, backend: { ...agent.backend, hostedTools: [{ name: "web_search" as const, maxUses: 5 }] } };
+  const searching = {
+    ...agent,
+    backend: { ...agent.backend, hostedTools: [{ name: "web_search" as const, maxUses: 5 }] },
+  };
   const asked = { ...parts, agent: searching, mayResearch: true };
   const research = started({ offers: [], hosted_tools: [{ name: "web_search", max_uses: 5 }] });
   const bound = inputTokenBound(askedRequest(asked));
-  const sent = [research, started()].map((granted) => inputTokenBound(grantedRequest(asked, granted, false)));
+  const sent = [research, started()].map((granted) =>
+    inputTokenBound(grantedRequest(asked, granted, false)),
+  );
   expect(sent.every((tokens) => tokens <= bound)).toBe(true);
-  expect(JSON.stringify(grantedRequest(asked, research, false).messages)).toContain("First research");
-  expect(JSON.stringify(grantedRequest(asked, started(), false).messages)).not.toContain("First research");
+  expect(JSON.stringify(grantedRequest(asked, research, false).messages)).toContain(
+    "First research",
+  );
+  expect(JSON.stringify(grantedRequest(asked, started(), false).messages)).not.toContain(
+    "First research",
+  );
 });

@@ -2,8 +2,16 @@ import { expect, it } from "vitest";
 import { keyMissing } from "../../../../durable-objects/session/calls/key-missing";
 
 it("a call whose key is gone says which it was, where it would have gone, and how to set it", () => {
-  const failure = keyMissing({ key: { from: "stored", name: "GROQ_API_KEY" }, baseUrl: "https://api.groq.com/openai/v1" });
-  expect(failure).toMatchObject({ class: "bad_credentials", code: "key_missing", reached: false, usage: null });
+  const failure = keyMissing({
+    key: { from: "stored", name: "GROQ_API_KEY" },
+    baseUrl: "https://api.groq.com/openai/v1",
+  });
+  expect(failure).toMatchObject({
+    class: "bad_credentials",
+    code: "key_missing",
+    reached: false,
+    usage: null,
+  });
   expect(failure.message).toBe(
     "The service has no GROQ_API_KEY for api.groq.com any more: set it with `npx wrangler secret put GROQ_API_KEY` (locally in .dev.vars).",
   );

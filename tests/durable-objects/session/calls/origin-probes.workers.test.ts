@@ -1,6 +1,9 @@
 import { connect } from "cloudflare:sockets";
 import { describe, expect, inject, it } from "vitest";
-import { type Connect, OriginProbes } from "../../../../durable-objects/session/calls/origin-probes";
+import {
+  type Connect,
+  OriginProbes,
+} from "../../../../durable-objects/session/calls/origin-probes";
 
 /** Nothing listens there: the port is reserved. */
 const NOBODY = "http://127.0.0.1:1/v1";
@@ -56,6 +59,8 @@ describe("a probe in workerd (A2)", () => {
     const waiting = new OriginProbes(silent, 60_000).reaches(url, needed.signal);
     needed.abort(new Error("no longer needed"));
     await expect(waiting).rejects.toThrow("no longer needed");
-    await expect(new OriginProbes(silent).reaches(url, needed.signal)).rejects.toThrow("no longer needed");
+    await expect(new OriginProbes(silent).reaches(url, needed.signal)).rejects.toThrow(
+      "no longer needed",
+    );
   });
 });

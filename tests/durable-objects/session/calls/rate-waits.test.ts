@@ -1,5 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { HOLD_MS, type RateAnswer, type RateGateApi, type RateWish } from "../../../../durable-objects/rate-gate/rate-gate-api";
+import {
+  HOLD_MS,
+  type RateAnswer,
+  type RateGateApi,
+  type RateWish,
+} from "../../../../durable-objects/rate-gate/rate-gate-api";
 import { type RatedCall, RateWaits } from "../../../../durable-objects/session/calls/rate-waits";
 import { askToStart, EMPTY_QUEUE, leaveQueue } from "../../../../src/rate-limits/rate-queue";
 
@@ -36,10 +41,15 @@ function callsAt(...turns: Turn[]) {
   const waits = new RateWaits({ session: "s", gate: () => gate, now: () => Date.now() });
   const abort = new AbortController();
   const start = (effect = "c", { call = CALL, signal = abort.signal } = {}) =>
-    void waits.start(effect, call, { signal, onWait: (until) => void seen.push(`${at()} waits till ${until - began}`) }).then(
-      () => seen.push(`${at()} ${effect} goes`),
-      (error: Error) => seen.push(`${at()} ${effect} ${error.message}`),
-    );
+    void waits
+      .start(effect, call, {
+        signal,
+        onWait: (until) => void seen.push(`${at()} waits till ${until - began}`),
+      })
+      .then(
+        () => seen.push(`${at()} ${effect} goes`),
+        (error: Error) => seen.push(`${at()} ${effect} ${error.message}`),
+      );
   return { seen, waits, abort, start, began };
 }
 const wait = (startsAt: number): RateAnswer => ({ type: "wait", startsAt });
@@ -72,7 +82,10 @@ describe("a call before its gate", () => {
   });
 
   it("leaves at once when nobody waits for it any more, and again should it have been let in meanwhile", async () => {
-    const { seen, start, abort } = callsAt({ afterMs: 1_000, answer: wait(0) }, { afterMs: 5_000, answer: START });
+    const { seen, start, abort } = callsAt(
+      { afterMs: 1_000, answer: wait(0) },
+      { afterMs: 5_000, answer: START },
+    );
     start();
     await pass(2_000);
     abort.abort(new Error("cancelled"));
@@ -110,7 +123,12 @@ describe("a gate out of reach", () => {
     const { seen, start } = callsAt("unreachable", "unreachable", { afterMs: 10, answer: START });
     start();
     await pass(5_000);
-    expect(seen).toEqual(["0 start s_c short", "250 start s_c short", "750 start s_c short", "760 c goes"]);
+    expect(seen).toEqual([
+      "0 start s_c short",
+      "250 start s_c short",
+      "750 start s_c short",
+      "760 c goes",
+    ]);
     expect(console.error).toHaveBeenCalledTimes(1);
   });
 
@@ -138,7 +156,10 @@ describe("a gate out of reach", () => {
 
   it("is asked first as soon as it is back", async () => {
     vi.spyOn(console, "error").mockReturnValue();
-    const { seen, start } = callsAt(...Array.from({ length: 18 }, () => "unreachable" as const), { afterMs: 5, answer: START });
+    const { seen, start } = callsAt(...Array.from({ length: 18 }, () => "unreachable" as const), {
+      afterMs: 5,
+      answer: START,
+    });
     start();
     start("d");
     await pass(30_000);
@@ -207,10 +228,13 @@ function gateFarAway(ways: { start: number[]; leave: number }): RateGateApi {
 }
 
 describe("a call that is asked for anew counts, although", () => {
-  const waitsAt = (gate: RateGateApi) => new RateWaits({ session: "s", gate: () => gate, now: () => Date.now() });
+  const waitsAt = (gate: RateGateApi) =>
+    new RateWaits({ session: "s", gate: () => gate, now: () => Date.now() });
   const isLetIn = async (waits: RateWaits, effect: string) => {
     let letIn = false;
-    void waits.start(effect, CALL, { signal: new AbortController().signal, onWait: () => {} }).then(() => (letIn = true));
+    void waits
+      .start(effect, CALL, { signal: new AbortController().signal, onWait: () => {} })
+      .then(() => (letIn = true));
     await pass(1_000);
     return letIn;
   };

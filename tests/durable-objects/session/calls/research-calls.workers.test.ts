@@ -10,7 +10,9 @@ const search = { ...backend, enable_web_search: true };
 const callsOf = (events: readonly WireEvent[], agent: string): string[] =>
   events.flatMap((event) =>
     event.type === "call.started" && event.agent === agent
-      ? [`${event.purpose} ${event.offers.join("+") || "nothing"}${event.hosted_tools ? " and a search" : ""}`]
+      ? [
+          `${event.purpose} ${event.offers.join("+") || "nothing"}${event.hosted_tools ? " and a search" : ""}`,
+        ]
       : [],
   );
 
@@ -26,7 +28,16 @@ it("a model that takes hosted tools or functions, never both, searches before it
     "coordination nothing and a search",
     "coordination new_answer+vote",
   ]);
-  expect(callsOf(events, "plain").slice(0, 2)).toEqual(["coordination new_answer", "coordination new_answer+vote"]);
-  expect(events.filter(({ type }) => type === "round.nudged" || type === "call.failed")).toEqual([]);
-  expect(events.at(-1)).toMatchObject({ type: "turn.completed", finish_reason: "consensus", answer: "Forty-two, looked up." });
+  expect(callsOf(events, "plain").slice(0, 2)).toEqual([
+    "coordination new_answer",
+    "coordination new_answer+vote",
+  ]);
+  expect(events.filter(({ type }) => type === "round.nudged" || type === "call.failed")).toEqual(
+    [],
+  );
+  expect(events.at(-1)).toMatchObject({
+    type: "turn.completed",
+    finish_reason: "consensus",
+    answer: "Forty-two, looked up.",
+  });
 });

@@ -5,14 +5,21 @@ import { follow, start } from "../session-client";
 const agentsAt = (paddings: number, models: readonly string[]) =>
   models.map((model, nth) => ({
     id: `a${nth}`,
-    backend: { type: "chatcompletion", model, base_url: `${inject("rudeProvidersUrl")}/${paddings}/v1`, api_key: "caller-key" },
+    backend: {
+      type: "chatcompletion",
+      model,
+      base_url: `${inject("rudeProvidersUrl")}/${paddings}/v1`,
+      api_key: "caller-key",
+    },
   }));
 
 it.each([
   { name: "cookies, refreshes and links", paddings: 0 },
   { name: "eighty kilobytes of headers", paddings: 20 },
 ])("D20 replies with $name are read like any others, call after call", async ({ paddings }) => {
-  const { text, events } = await follow(await start({ agents: agentsAt(paddings, ["quick", "plain"]) }));
+  const { text, events } = await follow(
+    await start({ agents: agentsAt(paddings, ["quick", "plain"]) }),
+  );
   expect(events.filter(({ type }) => type === "call.failed")).toEqual([]);
   expect(events.filter(({ type }) => type === "call.completed").length).toBeGreaterThanOrEqual(5);
   expect(events.at(-1)).toMatchObject({ type: "turn.completed", answer: "Forty-two, presented." });
@@ -20,7 +27,10 @@ it.each([
 });
 
 it("D20 replies with more headers than the runtime takes fail as what passes", async () => {
-  const run = await start({ agents: agentsAt(250, ["quick"]), timeout_settings: { orchestrator_timeout_seconds: 5 } });
+  const run = await start({
+    agents: agentsAt(250, ["quick"]),
+    timeout_settings: { orchestrator_timeout_seconds: 5 },
+  });
   const { events } = await follow(run);
   const failed = events.filter((event) => event.type === "call.failed");
   expect(failed.length).toBeGreaterThan(0);

@@ -1,4 +1,8 @@
-import { abortAllDurableObjects, createExecutionContext, runInDurableObject } from "cloudflare:test";
+import {
+  abortAllDurableObjects,
+  createExecutionContext,
+  runInDurableObject,
+} from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, inject, it, vi } from "vitest";
 import { sessionName } from "../../../../src/tenancy/session-name";
@@ -13,19 +17,24 @@ const SECRET = "caller-key";
 const sent = vi.spyOn(globalThis, "fetch");
 beforeEach(() => void sent.mockClear());
 
-const stubOf = ({ session_id }: Run) => env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, "local", session_id)));
+const stubOf = ({ session_id }: Run) =>
+  env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, "local", session_id)));
 
 /** Every row of an object, as text. */
 function rowsIn({ storage: { sql } }: DurableObjectState): string {
-  const query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\'";
+  const query =
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\'";
   const tables = sql.exec<{ name: string }>(query).toArray();
   return JSON.stringify(tables.map(({ name }) => sql.exec(`SELECT * FROM "${name}"`).toArray()));
 }
-const rowsOf = (run: Run): Promise<string> => runInDurableObject(stubOf(run), (_, state) => rowsIn(state));
+const rowsOf = (run: Run): Promise<string> =>
+  runInDurableObject(stubOf(run), (_, state) => rowsIn(state));
 
 /** Which versions the session's keys are sealed with. */
 const versionsIn = (rows: string): string[] =>
-  [...rows.matchAll(/from\\+":\\+"sealed\\+",\\+"value\\+":\\+"(\d+):/g)].map(([, version = ""]) => version);
+  [...rows.matchAll(/from\\+":\\+"sealed\\+",\\+"value\\+":\\+"(\d+):/g)].map(
+    ([, version = ""]) => version,
+  );
 
 /** The kept key of the session's one agent becomes another, and the session begins again from what it has. */
 async function replaceKey(run: Run, key: { from: string; value: string }): Promise<void> {
@@ -41,14 +50,24 @@ async function replaceKey(run: Run, key: { from: string; value: string }): Promi
 function sealedBy(version: number, { session_id }: Run): { from: string; value: string } {
   const parsed = parseSealingKeys(entryOf(version));
   if (!parsed.ok) throw new Error(parsed.problem);
-  const binding = { tenant: "local", session: session_id, agent: "a0", origin: new URL(inject("providersUrl")).origin };
-  return { from: "sealed", value: seal(parsed.keys, SECRET, binding, crypto.getRandomValues(new Uint8Array(12))) };
+  const binding = {
+    tenant: "local",
+    session: session_id,
+    agent: "a0",
+    origin: new URL(inject("providersUrl")).origin,
+  };
+  return {
+    from: "sealed",
+    value: seal(parsed.keys, SECRET, binding, crypto.getRandomValues(new Uint8Array(12))),
+  };
 }
 
 /** The next turn's events, and the keys its calls went out with. */
 async function nextTurn(run: Run) {
   sent.mockClear();
-  const response = await post(`/api/sessions/${run.session_id}/turns`, { question: "And eight times seven?" });
+  const response = await post(`/api/sessions/${run.session_id}/turns`, {
+    question: "And eight times seven?",
+  });
   expect(response.status).toBe(202);
   const { text } = await follow({ ...run, turn: 2 });
   return { text, events: parse(text), keys: keysSent() };
@@ -63,11 +82,17 @@ describe("a caller's key", () => {
     const run = await start(teamOf(["quick"]));
     await follow(run);
     const rows = await rowsOf(run);
-    expect([keysSent(), rows.includes(SECRET), versionsIn(rows)]).toEqual([[`Bearer ${SECRET}`], false, ["2"]]);
+    expect([keysSent(), rows.includes(SECRET), versionsIn(rows)]).toEqual([
+      [`Bearer ${SECRET}`],
+      false,
+      ["2"],
+    ]);
   });
 
   it("lies in no row of an evaluation's run but sealed, and its cases run", async () => {
-    const run = runOf("sealed-keys", ["solid"], { team: { agents: [{ id: "a", backend: { type: "vllm", api_key: SECRET } }] } });
+    const run = runOf("sealed-keys", ["solid"], {
+      team: { agents: [{ id: "a", backend: { type: "vllm", api_key: SECRET } }] },
+    });
     await stubOfRun(run).start(run);
     expect(JSON.stringify(run)).toContain(SECRET);
     const { passed } = await until(run, isDone);
@@ -78,54 +103,80 @@ describe("a caller's key", () => {
   it.each([
     { name: "an older version sealed", keyOf: (run: Run) => sealedBy(1, run) },
     { name: "lies there in clear from before", keyOf: () => ({ from: "literal", value: SECRET }) },
-  ])("that $name is sealed anew when the session boots, and goes on with its calls", async ({ keyOf }) => {
-    const run = await start(teamOf(["quick"]));
-    await follow(run);
-    await replaceKey(run, keyOf(run));
-    const { events, keys } = await nextTurn(run);
-    const rows = await rowsOf(run);
-    expect([events.at(-1)?.type, keys]).toEqual(["turn.completed", [`Bearer ${SECRET}`]]);
-    expect([rows.includes(SECRET), versionsIn(rows)]).toEqual([false, ["2"]]);
-  });
+  ])(
+    "that $name is sealed anew when the session boots, and goes on with its calls",
+    async ({ keyOf }) => {
+      const run = await start(teamOf(["quick"]));
+      await follow(run);
+      await replaceKey(run, keyOf(run));
+      const { events, keys } = await nextTurn(run);
+      const rows = await rowsOf(run);
+      expect([events.at(-1)?.type, keys]).toEqual(["turn.completed", [`Bearer ${SECRET}`]]);
+      expect([rows.includes(SECRET), versionsIn(rows)]).toEqual([false, ["2"]]);
+    },
+  );
 
   it.each([
-    { name: "a version that is gone", keyOf: (run: Run) => sealedBy(9, run), says: "version 9 of SEALING_KEYS" },
+    {
+      name: "a version that is gone",
+      keyOf: (run: Run) => sealedBy(9, run),
+      says: "version 9 of SEALING_KEYS",
+    },
     {
       name: "another session",
       keyOf: (run: Run) => sealedBy(2, { ...run, session_id: "session_other00" }),
       says: "does not open",
     },
-  ])("sealed with $name fails the call for good, says why, and sends nothing", async ({ keyOf, says }) => {
-    const run = await start(teamOf(["quick"]));
-    await follow(run);
-    await replaceKey(run, keyOf(run));
-    const { events, keys } = await nextTurn(run);
-    expect(events.find(({ type }) => type === "call.failed")).toMatchObject({
-      class: "bad_credentials",
-      code: "key_unreadable",
-      message: expect.stringContaining(says),
-    });
-    expect([events.at(-1)?.type, keys]).toEqual(["turn.failed", []]);
-  });
+  ])(
+    "sealed with $name fails the call for good, says why, and sends nothing",
+    async ({ keyOf, says }) => {
+      const run = await start(teamOf(["quick"]));
+      await follow(run);
+      await replaceKey(run, keyOf(run));
+      const { events, keys } = await nextTurn(run);
+      expect(events.find(({ type }) => type === "call.failed")).toMatchObject({
+        class: "bad_credentials",
+        code: "key_unreadable",
+        message: expect.stringContaining(says),
+      });
+      expect([events.at(-1)?.type, keys]).toEqual(["turn.failed", []]);
+    },
+  );
 
   it("is refused with the command to type where there is nothing to seal it with: nothing is stored or sent", async () => {
     const counts = () =>
-      Promise.all(["sessions", "start_claims"].map((table) => env.DB.prepare(`SELECT count(*) FROM ${table}`).first()));
+      Promise.all(
+        ["sessions", "start_claims"].map((table) =>
+          env.DB.prepare(`SELECT count(*) FROM ${table}`).first(),
+        ),
+      );
     const before = await counts();
-    const body = JSON.stringify({ question: "What is six times seven?", config: teamOf(["quick"]) });
-    const headers = { "content-type": "application/json", "idempotency-key": "sealed" };
-    const request = new Request<unknown, IncomingRequestCfProperties>("http://127.0.0.1:8787/api/runs", {
-      method: "POST",
-      headers,
-      body,
+    const body = JSON.stringify({
+      question: "What is six times seven?",
+      config: teamOf(["quick"]),
     });
-    const response = await worker.fetch(request, { ...env, SEALING_KEYS: "" }, createExecutionContext());
+    const headers = { "content-type": "application/json", "idempotency-key": "sealed" };
+    const request = new Request<unknown, IncomingRequestCfProperties>(
+      "http://127.0.0.1:8787/api/runs",
+      {
+        method: "POST",
+        headers,
+        body,
+      },
+    );
+    const response = await worker.fetch(
+      request,
+      { ...env, SEALING_KEYS: "" },
+      createExecutionContext(),
+    );
     const text = await response.text();
     expect([response.status, JSON.parse(text)]).toEqual([
       422,
       expect.objectContaining({
         code: "config_invalid",
-        errors: [expect.objectContaining({ code: "key_not_kept", pointer: "/agents/0/backend/api_key" })],
+        errors: [
+          expect.objectContaining({ code: "key_not_kept", pointer: "/agents/0/backend/api_key" }),
+        ],
       }),
     ]);
     expect(text).toContain("npx wrangler secret put SEALING_KEYS");

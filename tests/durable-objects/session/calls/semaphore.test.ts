@@ -47,7 +47,9 @@ describe("slots", () => {
   });
 
   it("refuses at once what is already aborted", async () => {
-    await expect(new Slots(1, PATIENCE).take(AbortSignal.abort(new Error("gone")), null)).rejects.toThrow("gone");
+    await expect(
+      new Slots(1, PATIENCE).take(AbortSignal.abort(new Error("gone")), null),
+    ).rejects.toThrow("gone");
   });
 });
 

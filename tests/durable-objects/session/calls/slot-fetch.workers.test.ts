@@ -13,7 +13,8 @@ import { OPENAI_RESPONSES } from "../../../contracts/openai-responses-wire";
 import type { Wire } from "../../../contracts/wire";
 import { endpointAt } from "../../../fakes/endpoint";
 
-const GAVE_WAY = "No response came for 45 s while other calls waited, so this one gave way to them.";
+const GAVE_WAY =
+  "No response came for 45 s while other calls waited, so this one gave way to them.";
 const WIRES = [ANTHROPIC, GEMINI, OPENAI_CHAT, OPENAI_RESPONSES];
 
 /** A call through the format's SDK, as the session makes it. */
@@ -24,7 +25,9 @@ function start(wire: Wire, send: typeof fetch, request: ModelRequest = REQUEST) 
   let told = 0;
   const slot = { onHeaders: () => void told++, giveWay: way.signal };
   const provider = wire.create(
-    endpointAt(`https://provider.example.org${wire.basePath}`, { fetch: waitingFetch(send, slot, progress) }),
+    endpointAt(`https://provider.example.org${wire.basePath}`, {
+      fetch: waitingFetch(send, slot, progress),
+    }),
   );
   const ended = performCall({
     provider,
@@ -59,7 +62,12 @@ function guardedBy(resolve: Resolve) {
     sent += 1;
     throw new Error("Network connection lost.");
   };
-  const guarded = guardedFetch({ fetch: send, resolve, allowedOrigins: [], trustedOrigins: new Set() });
+  const guarded = guardedFetch({
+    fetch: send,
+    resolve,
+    allowedOrigins: [],
+    trustedOrigins: new Set(),
+  });
   return { send: inProvidersWords(guarded), sent: () => sent };
 }
 
@@ -88,7 +96,10 @@ describe.each(WIRES)("a call in the format of $name", (wire) => {
 
   it("whose headers have come goes on to its end", async () => {
     const headers = { "content-type": "text/event-stream" };
-    const { ended, told } = start(wire, async () => new Response(wire.encode(FULL).join(""), { headers }));
+    const { ended, told } = start(
+      wire,
+      async () => new Response(wire.encode(FULL).join(""), { headers }),
+    );
     expect(await ended).toMatchObject({ type: "replied", items: itemsOf(FULL, wire.givesCallIds) });
     expect(told()).toBe(1);
   });
@@ -100,21 +111,38 @@ describe.each(WIRES)("a call in the format of $name", (wire) => {
       throw new Error("Network connection lost.");
     };
     const read = Promise.withResolvers<[]>();
-    const { ended, giveWay, told } = start(wire, send, { ...REQUEST, attached: () => read.promise });
+    const { ended, giveWay, told } = start(wire, send, {
+      ...REQUEST,
+      attached: () => read.promise,
+    });
     giveWay();
     read.resolve([]);
-    expect(await ended).toMatchObject({ type: "failed", failure: { code: "timeout", message: GAVE_WAY, reached: false } });
+    expect(await ended).toMatchObject({
+      type: "failed",
+      failure: { code: "timeout", message: GAVE_WAY, reached: false },
+    });
     expect([fetches, told()]).toEqual([0, 1]);
   });
 
   it.each<{ name: string; resolve: Resolve; code: string }>([
-    { name: "leads into a private network", resolve: async () => ["10.0.0.1"], code: "address_refused" },
+    {
+      name: "leads into a private network",
+      resolve: async () => ["10.0.0.1"],
+      code: "address_refused",
+    },
     { name: "nobody has", resolve: async () => [], code: "connection_refused" },
-    { name: "nobody can look up", resolve: () => Promise.reject(new Error("the resolver is down")), code: "name_unresolved" },
+    {
+      name: "nobody can look up",
+      resolve: () => Promise.reject(new Error("the resolver is down")),
+      code: "name_unresolved",
+    },
   ])("to a name that $name sends nothing, and costs nothing", async ({ resolve, code }) => {
     const { send, sent } = guardedBy(resolve);
     const { ended, told } = start(wire, send);
-    expect(await ended).toMatchObject({ type: "failed", failure: { code, reached: false, usage: null } });
+    expect(await ended).toMatchObject({
+      type: "failed",
+      failure: { code, reached: false, usage: null },
+    });
     expect([sent(), told()]).toEqual([0, 1]);
   });
 
@@ -122,19 +150,27 @@ describe.each(WIRES)("a call in the format of $name", (wire) => {
     const asked = Promise.withResolvers<void>();
     const { send, sent } = guardedBy((_name, signal) => {
       asked.resolve();
-      return new Promise((_resolve, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
+      return new Promise((_resolve, reject) =>
+        signal?.addEventListener("abort", () => reject(signal.reason)),
+      );
     });
     const { ended, giveWay } = start(wire, send);
     await asked.promise;
     giveWay();
-    expect(await ended).toMatchObject({ type: "failed", failure: { code: "timeout", message: GAVE_WAY, reached: false } });
+    expect(await ended).toMatchObject({
+      type: "failed",
+      failure: { code: "timeout", message: GAVE_WAY, reached: false },
+    });
     expect(sent()).toBe(0);
   });
 
   it("whose connection is lost after it was sent may have cost something", async () => {
     const { send, sent } = guardedBy(async () => ["93.184.215.14"]);
     const { ended } = start(wire, send);
-    expect(await ended).toMatchObject({ type: "failed", failure: { code: "connection_failed", reached: true } });
+    expect(await ended).toMatchObject({
+      type: "failed",
+      failure: { code: "connection_failed", reached: true },
+    });
     expect(sent()).toBe(1);
   });
 });
@@ -152,6 +188,8 @@ it("a request that was sent stays sent, whatever becomes of the next one of the 
   const send = waitingFetch(inProvidersWords(guarded), slot, progress);
   await (await send("https://llm.example.org/v1")).text();
   addresses = ["10.0.0.1"];
-  await expect(send("https://llm.example.org/v1")).rejects.toMatchObject({ code: "address_refused" });
+  await expect(send("https://llm.example.org/v1")).rejects.toMatchObject({
+    code: "address_refused",
+  });
   expect(progress).toEqual({ sent: 1 });
 });

@@ -17,7 +17,8 @@ const SOURCE = `agents:
     backend: {type: openai, model: gpt-6.1-terra}
 `;
 const team = teamOf(SOURCE, CONTEXT);
-const keysWith = (SEALING_KEYS: string, more: object = {}, holder = HOLDER) => new TeamKeys({ SEALING_KEYS, ...more }, holder);
+const keysWith = (SEALING_KEYS: string, more: object = {}, holder = HOLDER) =>
+  new TeamKeys({ SEALING_KEYS, ...more }, holder);
 const agentOf = ({ agents: [own] }: Team) => own ?? expect.fail("no agent");
 const keyOf = (keys: TeamKeys, kept: Team) => keys.keyOf(agentOf(kept));
 const sealed = keysWith(OLD).seal(team);
@@ -25,7 +26,10 @@ const sealed = keysWith(OLD).seal(team);
 describe("a team that is kept", () => {
   it("has its caller's key sealed, and all else as it was", () => {
     expect(JSON.stringify(sealed)).not.toContain(SECRET);
-    expect(agentOf(sealed).backend.key).toEqual({ from: "sealed", value: expect.stringMatching(/^1:/) });
+    expect(agentOf(sealed).backend.key).toEqual({
+      from: "sealed",
+      value: expect.stringMatching(/^1:/),
+    });
     expect(sealed.agents[1]).toEqual(team.agents[1]);
     expect(keysWith(OLD).open(sealed)).toEqual({ ok: true, team });
   });
@@ -44,7 +48,10 @@ describe("a team that is kept", () => {
 
   it("is sealed anew by a newer version, after which the older one may go", () => {
     const renewed = keysWith(BOTH).renew(sealed) ?? expect.fail("nothing changed");
-    expect(agentOf(renewed).backend.key).toEqual({ from: "sealed", value: expect.stringMatching(/^2:/) });
+    expect(agentOf(renewed).backend.key).toEqual({
+      from: "sealed",
+      value: expect.stringMatching(/^2:/),
+    });
     expect(keyOf(keysWith(NEW), renewed)).toEqual({ ok: true, key: SECRET });
     expect(keysWith(BOTH).renew(renewed)).toBeNull();
   });
@@ -61,7 +68,12 @@ describe("a team that is kept", () => {
 describe("a call whose caller's key does not open is not sent, and says so", () => {
   const moved = {
     ...sealed,
-    agents: [{ ...agentOf(sealed), backend: { ...agentOf(sealed).backend, baseUrl: "https://evil.example" } }],
+    agents: [
+      {
+        ...agentOf(sealed),
+        backend: { ...agentOf(sealed).backend, baseUrl: "https://evil.example" },
+      },
+    ],
   };
   it.each([
     {
@@ -96,7 +108,12 @@ describe("a call whose caller's key does not open is not sent, and says so", () 
       says: "has been changed",
     },
   ])("$name", ({ keys, kept, says }) => {
-    const failure = { class: "bad_credentials", code: "key_unreadable", message: expect.stringContaining(says), reached: false };
+    const failure = {
+      class: "bad_credentials",
+      code: "key_unreadable",
+      message: expect.stringContaining(says),
+      reached: false,
+    };
     expect(keyOf(keys, kept)).toEqual({ ok: false, failure: expect.objectContaining(failure) });
     expect(keys.open(kept)).toMatchObject({ ok: false, failure });
     expect(keys.renew(kept)).toBeNull();
@@ -106,7 +123,10 @@ describe("a call whose caller's key does not open is not sent, and says so", () 
 describe("an operator's key", () => {
   const stored = team.agents[1] ?? expect.fail("no agent");
   it("goes with a call to its own origin", () => {
-    expect(keysWith(OLD, { OPENAI_API_KEY: "sk-ours" }).keyOf(stored)).toEqual({ ok: true, key: "sk-ours" });
+    expect(keysWith(OLD, { OPENAI_API_KEY: "sk-ours" }).keyOf(stored)).toEqual({
+      ok: true,
+      key: "sk-ours",
+    });
   });
 
   it.each([
@@ -117,15 +137,24 @@ describe("an operator's key", () => {
       env: { OPENAI_API_KEY: "sk-ours" },
     },
   ])("that $name is a call that is not sent", ({ agent, env }) => {
-    expect(keysWith(OLD, env).keyOf(agent)).toMatchObject({ ok: false, failure: { code: "key_missing", reached: false } });
+    expect(keysWith(OLD, env).keyOf(agent)).toMatchObject({
+      ok: false,
+      failure: { code: "key_missing", reached: false },
+    });
   });
 });
 
 it.each([
   { keys: OLD, says: undefined },
-  { keys: "", says: "SEALING_KEYS is not set. The operator sets it with `npx wrangler secret put SEALING_KEYS`" },
+  {
+    keys: "",
+    says: "SEALING_KEYS is not set. The operator sets it with `npx wrangler secret put SEALING_KEYS`",
+  },
   { keys: "  ", says: "`npm run setup` writes it to .dev.vars; then start the service anew" },
-  { keys: `1:${SECRET}`, says: "entry 1 of SEALING_KEYS is no version with 32 bytes in base64. The operator sets it" },
+  {
+    keys: `1:${SECRET}`,
+    says: "entry 1 of SEALING_KEYS is no version with 32 bytes in base64. The operator sets it",
+  },
 ])("configs are told of sealing keys `$keys`: $says", ({ keys, says }) => {
   expect(literalKeyProblem({ SEALING_KEYS: keys }).literalKeyProblem).toEqual(
     says === undefined ? undefined : expect.stringContaining(says),

@@ -111,7 +111,8 @@ describe("an answer of an attempt", () => {
         const { world, session, does } = begin();
         session.asks();
         await does("a", async (files) => {
-          for (const [file, text] of Object.entries(given)) await files.write(file, encoder.encode(text));
+          for (const [file, text] of Object.entries(given))
+            await files.write(file, encoder.encode(text));
         });
         session.does("a", answers("First."));
         session.does("b", answers("Other."));
@@ -134,9 +135,17 @@ describe("an answer of an attempt", () => {
           const event = world.events("answer.submitted").at(-1);
           const changed = round.touched.size > 0;
           const due: ReadonlyMap<string, string> = changed ? round.files : (before ?? base);
-          expect(sorted(await filesOf(session, 2, event?.label ?? "", event?.snapshot ?? null))).toEqual(sorted(due));
-          expect(event?.files).toBe(!changed ? "kept" : due.size === 0 ? "workspace_cleared" : "workspace");
-          const missing = changed ? [...(before?.keys() ?? [])].filter((file) => !due.has(file) && !round.touched.has(file)) : [];
+          expect(
+            sorted(await filesOf(session, 2, event?.label ?? "", event?.snapshot ?? null)),
+          ).toEqual(sorted(due));
+          expect(event?.files).toBe(
+            !changed ? "kept" : due.size === 0 ? "workspace_cleared" : "workspace",
+          );
+          const missing = changed
+            ? [...(before?.keys() ?? [])].filter(
+                (file) => !due.has(file) && !round.touched.has(file),
+              )
+            : [];
           expect(event?.left_out?.paths ?? []).toEqual(missing.sort());
           before = due;
         }
@@ -171,7 +180,9 @@ describe("an answer of an attempt", () => {
     session.does("a", votes("a"));
     session.does("b", votes("a"));
     session.does("a", says("Done."));
-    expect(world.events("presentation.completed")).toMatchObject([{ snapshot: "agent1.1", files: "kept" }]);
+    expect(world.events("presentation.completed")).toMatchObject([
+      { snapshot: "agent1.1", files: "kept" },
+    ]);
     expect(session.workspaces.frozen(1, null).tree).toMatchObject([{ path: "a" }]);
   });
 });

@@ -23,7 +23,10 @@ it("one answer on its own tells whose files go with it, and what it leaves out (
   const left_out = { count: 1, paths: ["src/app.js"] };
   const { hasFiles, ...answer } = toAnswerText({ ...submitted, left_out });
   expect(hasFiles).toBe(true);
-  expect(AnswerSchema.parse({ ...answer, files: "/files" })).toMatchObject({ handed_files: "workspace", left_out });
+  expect(AnswerSchema.parse({ ...answer, files: "/files" })).toMatchObject({
+    handed_files: "workspace",
+    left_out,
+  });
 });
 
 it("an answer that leaves out nothing says nothing of it (D1)", () => {

@@ -1,7 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { PinnedContext } from "../../../../src/protocol/events";
 import type { AgentFiles } from "../../../../src/workspace/agent-files";
-import { answers, confirms, fails, rejects, says, tool, uses, votes } from "../../../coordination/builders";
+import {
+  answers,
+  confirms,
+  fails,
+  rejects,
+  says,
+  tool,
+  uses,
+  votes,
+} from "../../../coordination/builders";
 import { World, type WorldOptions } from "../../../coordination/world";
 import { FilesSession, Shelf } from "./files-session";
 
@@ -16,10 +25,19 @@ const SETTINGS = {
   fileTools: true,
   shell: true,
   readBeforeDelete: true,
-  contexts: [{ name: "site", permission: "write" as const, protectedPaths: ["!key.pem"], teamProtectedPaths: ["*.pem"] }],
+  contexts: [
+    {
+      name: "site",
+      permission: "write" as const,
+      protectedPaths: ["!key.pem"],
+      teamProtectedPaths: ["*.pem"],
+    },
+  ],
 };
-const write = (path: string, text: string) => (files: AgentFiles) => files.write(path, new TextEncoder().encode(text));
-const read = (path: string) => async (files: AgentFiles) => new TextDecoder().decode(await files.read(path));
+const write = (path: string, text: string) => (files: AgentFiles) =>
+  files.write(path, new TextEncoder().encode(text));
+const read = (path: string) => async (files: AgentFiles) =>
+  new TextDecoder().decode(await files.read(path));
 
 let shelf: Shelf;
 let world: World;
@@ -31,7 +49,13 @@ function begin(options: WorldOptions = {}): void {
   shelf.put("v1", FILES);
   shelf.put("v9", { "d.md": "D" });
   const every = { workspace: true, tools: [tool("files", { idempotent: true })] };
-  world = new World({ agents: ["a"], every, rules: { skip_coordination: true }, contexts: PINS, ...options });
+  world = new World({
+    agents: ["a"],
+    every,
+    rules: { skip_coordination: true },
+    contexts: PINS,
+    ...options,
+  });
   world.ask();
   session = new FilesSession(world, shelf, SETTINGS);
 }
@@ -55,18 +79,25 @@ describe("a file of a context that is too large for a row", () => {
     const large = "L".repeat(1_100_000);
     begin();
     shelf.put("v1", { ...FILES, large });
-    const copies = async (files: AgentFiles) => files.copy("/contexts/site/large", "/workspace/mine");
+    const copies = async (files: AgentFiles) =>
+      files.copy("/contexts/site/large", "/workspace/mine");
     session.drawer.isDown = true;
     expect(await uses1(copies)).toMatchObject({ message: "R2 is away" });
     session.drawer.isDown = false;
-    expect(await uses1(async (files) => expect((await files.read("/contexts/site/large")).byteLength).toBe(large.length))).toBe(
-      null,
-    );
+    expect(
+      await uses1(async (files) =>
+        expect((await files.read("/contexts/site/large")).byteLength).toBe(large.length),
+      ),
+    ).toBe(null);
     expect(await uses1(copies)).toBe(null);
-    expect([...session.drawer.objects.values()].map(({ byteLength }) => byteLength)).toEqual([large.length]);
+    expect([...session.drawer.objects.values()].map(({ byteLength }) => byteLength)).toEqual([
+      large.length,
+    ]);
     shelf.erase("v1");
     session.restart();
-    expect(await uses1(async (files) => expect(await read("/workspace/mine")(files)).toBe(large))).toBe(null);
+    expect(
+      await uses1(async (files) => expect(await read("/workspace/mine")(files)).toBe(large)),
+    ).toBe(null);
   });
 });
 
@@ -81,7 +112,10 @@ describe("contents that R2 has lost", () => {
     expect(await asked()).toMatchObject({ ok: true });
     session.drawer.objects.clear();
     expect(await asked()).toEqual({ ok: false, code: "contents_lost" });
-    expect(await session.workspaces.contents("0".repeat(64))).toEqual({ ok: false, code: "file_not_found" });
+    expect(await session.workspaces.contents("0".repeat(64))).toEqual({
+      ok: false,
+      code: "file_not_found",
+    });
   });
 });
 
@@ -96,7 +130,11 @@ describe("the presenter's changes", () => {
     expect(await session.changes()).toEqual([]);
     presents();
     expect(world.ending).toMatchObject({ type: "turn.completed" });
-    expect(await session.changes()).toEqual(["site@v1 a.txt: A2", "site@v1 big/x: gone", "site@v1 new/n: A"]);
+    expect(await session.changes()).toEqual([
+      "site@v1 a.txt: A2",
+      "site@v1 big/x: gone",
+      "site@v1 new/n: A",
+    ]);
   });
 
   it("are none where everything is as it was again", async () => {
@@ -113,7 +151,9 @@ describe("the presenter's changes", () => {
   it("outlive the process between any two calls, and its agent knows its own files again", async () => {
     await uses1(write("/contexts/site/a.txt", "A2"));
     session.restart();
-    expect(await uses1(async (files) => files.move("/contexts/site/a.txt", "/contexts/site/b/a.txt"))).toBeNull();
+    expect(
+      await uses1(async (files) => files.move("/contexts/site/a.txt", "/contexts/site/b/a.txt")),
+    ).toBeNull();
     session.restart();
     expect(await uses1(async (files) => files.remove("/contexts/site/b/a.txt"))).toBeNull();
     await uses1(write("/contexts/site/e", "E"));
@@ -155,7 +195,14 @@ describe("the presenter's changes", () => {
     session.restart();
     session.does("a", says("cut", { stopReason: "length" }));
     expect(world.events("presentation.completed")).toMatchObject([
-      { source: "answer", content: "A", fallback: "length", snapshot: "agent1.final", files: "workspace", changed_files: 2 },
+      {
+        source: "answer",
+        content: "A",
+        fallback: "length",
+        snapshot: "agent1.final",
+        files: "workspace",
+        changed_files: 2,
+      },
     ]);
     expect(await session.changes()).toEqual(["site@v1 a.txt: A2"]);
     expect(session.workspaces.frozen(1, null).tree).toMatchObject([{ path: "mine.txt" }]);
@@ -176,7 +223,10 @@ describe("the presenter's changes", () => {
   it("are named where a single agent wrote nothing else (D3)", async () => {
     await uses1(write("/contexts/site/new/n", "N"));
     session.does("a", fails({ class: "quota", code: "quota" }));
-    expect(world.ending).toMatchObject({ type: "turn.completed", answer: expect.stringContaining("`/contexts/site/new/n`") });
+    expect(world.ending).toMatchObject({
+      type: "turn.completed",
+      answer: expect.stringContaining("`/contexts/site/new/n`"),
+    });
     expect(await session.changes()).toEqual(["site@v1 new/n: N"]);
   });
 });
@@ -210,9 +260,15 @@ describe("while the team coordinates", () => {
 
   it("contexts can be read and not be written", async () => {
     session.does("a", uses(["files"]));
-    expect(await session.tool("a", write("/contexts/site/a.txt", "A2"))).toMatchObject({ code: "read_only" });
+    expect(await session.tool("a", write("/contexts/site/a.txt", "A2"))).toMatchObject({
+      code: "read_only",
+    });
     session.does("a", uses(["files"]));
-    expect(await session.tool("a", async (files) => expect(await read("/contexts/site/a.txt")(files)).toBe("A"))).toBeNull();
+    expect(
+      await session.tool("a", async (files) =>
+        expect(await read("/contexts/site/a.txt")(files)).toBe("A"),
+      ),
+    ).toBeNull();
   });
 });
 
@@ -241,25 +297,34 @@ describe("contents of contexts", () => {
   it("are read when somebody wants them, and once", async () => {
     await uses1(async (files) => files.walk("/contexts", 10));
     expect(shelf.asked).toEqual([]);
-    for (let time = 0; time < 3; time += 1) await uses1(async (files) => read("/contexts/site/a.txt")(files));
+    for (let time = 0; time < 3; time += 1)
+      await uses1(async (files) => read("/contexts/site/a.txt")(files));
     expect(shelf.asked).toEqual(["A"]);
   });
 
   it("that are erased while the turn runs are nowhere, and say so", async () => {
     shelf.erase("v1");
     const problem = await uses1(read("/contexts/site/a.txt"));
-    expect(problem).toMatchObject({ code: "unknown_place", message: expect.stringContaining("There are /contexts/docs.") });
+    expect(problem).toMatchObject({
+      code: "unknown_place",
+      message: expect.stringContaining("There are /contexts/docs."),
+    });
   });
 
   it("that cannot be reached are an error of the tool, not of the turn", async () => {
     shelf.isDown = true;
-    expect(await uses1(read("/contexts/site/a.txt"))).toMatchObject({ code: "context_unavailable" });
+    expect(await uses1(read("/contexts/site/a.txt"))).toMatchObject({
+      code: "context_unavailable",
+    });
     shelf.isDown = false;
     expect(await uses1(read("/contexts/site/a.txt"))).toBeNull();
   });
 
   it("may become as many as can be uploaded, whatever a workspace may hold", async () => {
-    shelf.put("v1", Object.fromEntries(Array.from({ length: 5_001 }, (_, nth) => [`f${nth}`, "x"])));
+    shelf.put(
+      "v1",
+      Object.fromEntries(Array.from({ length: 5_001 }, (_, nth) => [`f${nth}`, "x"])),
+    );
     expect(await uses1(write("/contexts/site/one-more", "y"))).toBeNull();
     presents();
     expect(await session.changes()).toEqual(["site@v1 one-more: y"]);

@@ -29,7 +29,11 @@ class Asked {
 class SlowShelf extends Shelf {
   readonly counted = new Asked();
 
-  override async open(tenant: string, name: string, version: string | null): Promise<OpenContext | null> {
+  override async open(
+    tenant: string,
+    name: string,
+    version: string | null,
+  ): Promise<OpenContext | null> {
     const found = await this.counted.slowly(() => super.open(tenant, name, version));
     return found && { ...found, read: (entry) => this.counted.slowly(() => found.read(entry)) };
   }
@@ -40,7 +44,8 @@ function begin() {
   shelf.put("v1", FILES);
   const turns = new BucketTurns();
   const contexts = new SessionContexts({ reader: shelf, tenant: "t", turns });
-  const read = async (text: string) => contexts.read({ hash: await hashOf(bytesOf(text)), size: text.length });
+  const read = async (text: string) =>
+    contexts.read({ hash: await hashOf(bytesOf(text)), size: text.length });
   return { shelf, turns, contexts, read };
 }
 
@@ -70,12 +75,27 @@ it("trees of contexts, their files and what came with a question are asked for o
   const { shelf, turns, contexts, read } = begin();
   shelf.put("v2", { other: "text" });
   await contexts.load([SITE]);
-  const get = () => shelf.counted.slowly(async () => ({ arrayBuffer: async () => bytesOf("came").buffer }));
+  const get = () =>
+    shelf.counted.slowly(async () => ({ arrayBuffer: async () => bytesOf("came").buffer }));
   const unused = () => Promise.reject(new Error("nobody writes"));
-  const bucket = { get, put: unused, delete: unused } as unknown as ConstructorParameters<typeof AttachmentStore>[0]["bucket"];
-  const attachments = new AttachmentStore({ bucket, tenant: "t", session: "s", readMs: 1_000, turns });
+  const bucket = { get, put: unused, delete: unused } as unknown as ConstructorParameters<
+    typeof AttachmentStore
+  >[0]["bucket"];
+  const attachments = new AttachmentStore({
+    bucket,
+    tenant: "t",
+    session: "s",
+    readMs: 1_000,
+    turns,
+  });
   const [attached] = await Promise.all([
-    attachments.read({ kind: "text", name: "a.txt", media_type: "text/plain", size: 4, sha256: "a" }),
+    attachments.read({
+      kind: "text",
+      name: "a.txt",
+      media_type: "text/plain",
+      size: 4,
+      sha256: "a",
+    }),
     read("text 1"),
     contexts.load([SITE, { name: "docs", version: "v2" }]),
     read("text 2"),

@@ -39,7 +39,13 @@ async function makeRig(storage: DurableObjectStorage) {
   const ends = { parentOf: (turn: number) => (turn > 1 ? turn - 1 : null), completedWith: () => 1 };
   const started = () => fileStores(places, { ...ends, latest: () => state.latest });
   /** Whatever was in memory is lost with `restart`. */
-  const rig = { ...started(), storage, watched, state, restart: () => Object.assign(rig, started()) };
+  const rig = {
+    ...started(),
+    storage,
+    watched,
+    state,
+    restart: () => Object.assign(rig, started()),
+  };
   const inBucket = bucketViews(sessionPrefix(TENANT, session));
   return Object.assign(rig, inBucket, {
     commit: (contents: Contents, brought?: Brought) => commit(rig, contents, brought),
@@ -57,13 +63,20 @@ async function makeRig(storage: DurableObjectStorage) {
   });
 }
 
-type Stores = ReturnType<typeof fileStores> & { storage: DurableObjectStorage; restart: () => void };
+type Stores = ReturnType<typeof fileStores> & {
+  storage: DurableObjectStorage;
+  restart: () => void;
+};
 
 /** How a tool call does not come to its end: cut off before, or told to stop. */
 type Brought = "forgotten" | AbortSignal;
 
 /** Writes contents as a tool call does that settles. */
-async function commit({ blobs, storage }: Stores, contents: Contents, brought?: Brought): Promise<Tree> {
+async function commit(
+  { blobs, storage }: Stores,
+  contents: Contents,
+  brought?: Brought,
+): Promise<Tree> {
   const tree = new Map<string, FileEntry>();
   const staged = new Map<string, Uint8Array>();
   for (const [path, content] of Object.entries(contents)) {
@@ -72,7 +85,10 @@ async function commit({ blobs, storage }: Stores, contents: Contents, brought?: 
     tree.set(path, { hash, size: bytes.byteLength });
     staged.set(hash, bytes);
   }
-  await blobs.spill(staged, brought instanceof AbortSignal ? brought : new AbortController().signal);
+  await blobs.spill(
+    staged,
+    brought instanceof AbortSignal ? brought : new AbortController().signal,
+  );
   if (brought !== "forgotten") storage.transactionSync(() => blobs.add(staged));
   return tree;
 }
@@ -90,7 +106,11 @@ async function answer(rig: Stores, place: SnapshotPlace, contents: Contents): Pr
 /** Does all that is written down, as often as it takes, from nothing but what is stored; gives how often something failed. */
 async function work(rig: Stores): Promise<number> {
   let failures = 0;
-  for (let item = rig.outbox.due(Number.MAX_SAFE_INTEGER); item; item = rig.outbox.due(Number.MAX_SAFE_INTEGER)) {
+  for (
+    let item = rig.outbox.due(Number.MAX_SAFE_INTEGER);
+    item;
+    item = rig.outbox.due(Number.MAX_SAFE_INTEGER)
+  ) {
     if (failures > 100) throw new Error("it never comes to an end");
     try {
       const delivered = await rig.duties.perform(item.body);
@@ -109,7 +129,8 @@ async function work(rig: Stores): Promise<number> {
 function bucketViews(prefix: string) {
   const objects = async () => (await env.BUCKET.list({ prefix })).objects;
   return {
-    keys: async (): Promise<string[]> => (await objects()).map(({ key }) => key.slice(prefix.length)),
+    keys: async (): Promise<string[]> =>
+      (await objects()).map(({ key }) => key.slice(prefix.length)),
     /** What is in R2 under each key; writing it again would be another version. */
     versions: async () => (await objects()).map(({ key, version }) => `${key} ${version}`),
     stored: () => readStoredSnapshots(env.BUCKET, prefix),

@@ -39,7 +39,12 @@ class Drawer {
     return asked as unknown as Bucket;
   }
 }
-const NO_MISHAPS = { beforeCommit: () => {}, afterCommit: () => {}, durable: () => {}, lagMs: () => 0 };
+const NO_MISHAPS = {
+  beforeCommit: () => {},
+  afterCommit: () => {},
+  durable: () => {},
+  lagMs: () => 0,
+};
 const decoder = new TextDecoder();
 
 /** Uploaded contexts in memory, with what was asked of them; they can be erased, and be out of reach. */
@@ -68,11 +73,19 @@ export class Shelf implements ContextReader {
     const texts = new Map(entries.map(([, { hash }, text]) => [hash, text]));
     const read = async ({ hash }: FileEntry) => {
       this.asked.push(texts.get(hash) ?? "");
-      if (this.isDown || !this.#versions.has(version ?? "")) throw new Error("Contents of a context are gone.");
+      if (this.isDown || !this.#versions.has(version ?? ""))
+        throw new Error("Contents of a context are gone.");
       return new TextEncoder().encode(texts.get(hash));
     };
     return {
-      version: { id: version ?? "", name, treeHash: "", files: entries.length, bytes: 0, createdAt: 0 },
+      version: {
+        id: version ?? "",
+        name,
+        treeHash: "",
+        files: entries.length,
+        bytes: 0,
+        createdAt: 0,
+      },
       tree: new Map(entries.map(([path, entry]) => [path, entry])),
       manifest: new Map(),
       has: (hash) => texts.has(hash),
@@ -89,7 +102,11 @@ async function entryOf(text: string): Promise<FileEntry> {
 
 /** The files of a session over real tables, told of what the rules of a `World` decide. */
 export class FilesSession {
-  readonly #disk = new Disk({ mishaps: NO_MISHAPS, schedule: (_, run) => queueMicrotask(run), toWorld: (at) => at });
+  readonly #disk = new Disk({
+    mishaps: NO_MISHAPS,
+    schedule: (_, run) => queueMicrotask(run),
+    toWorld: (at) => at,
+  });
   readonly #storage = this.#disk.state(
     () => {},
     () => {},
@@ -108,7 +125,8 @@ export class FilesSession {
     createTables(this.#storage.sql);
     [this.#world, this.#shelf, this.#settings] = [world, shelf, settings];
     this.#workspaces = this.#make();
-    world.filesBy = (body) => this.#workspaces.facts(world.state, "effect" in body ? body.effect : null, this.#staged);
+    world.filesBy = (body) =>
+      this.#workspaces.facts(world.state, "effect" in body ? body.effect : null, this.#staged);
   }
 
   get workspaces(): Workspaces {
@@ -180,7 +198,8 @@ export class FilesSession {
 
   /** Lets go of contents that nothing needs any more, as is owed when a turn is over. */
   async tidies(): Promise<void> {
-    for (const duty of this.#workspaces.outbox.all()) if (duty.type === "tidy") await this.#workspaces.perform(duty);
+    for (const duty of this.#workspaces.outbox.all())
+      if (duty.type === "tidy") await this.#workspaces.perform(duty);
   }
 
   /** What the turn's latest final made of contexts, in words: `name@version path: text`, or `gone`. */
@@ -189,7 +208,9 @@ export class FilesSession {
     for (const { context, version, changes } of this.#workspaces.contextChanges(turn)) {
       for (const [path, entry] of changes) {
         const contents = entry && (await this.#workspaces.contents(entry.hash));
-        told.push(`${context}@${version} ${path}: ${contents?.ok ? decoder.decode(contents.bytes) : "gone"}`);
+        told.push(
+          `${context}@${version} ${path}: ${contents?.ok ? decoder.decode(contents.bytes) : "gone"}`,
+        );
       }
     }
     return told;
@@ -203,9 +224,16 @@ export class FilesSession {
 
   #make(): Workspaces {
     const release: ContextPins["release"] = async ({ turn }, kept) =>
-      void this.released.push(`turn ${turn}: all but ${kept.map(({ context, version }) => `${context}@${version}`).join(", ")}`);
+      void this.released.push(
+        `turn ${turn}: all but ${kept.map(({ context, version }) => `${context}@${version}`).join(", ")}`,
+      );
     const pins = { release };
-    const places = { storage: this.#storage, bucket: this.drawer.bucket, place: { tenant: "t", session: "s" }, pins };
+    const places = {
+      storage: this.#storage,
+      bucket: this.drawer.bucket,
+      place: { tenant: "t", session: "s" },
+      pins,
+    };
     const { turns, ...stores } = fileStores(places, {
       parentOf: (turn) => (turn > 1 ? turn - 1 : null),
       completedWith: (number) =>

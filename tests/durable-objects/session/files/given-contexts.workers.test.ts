@@ -20,12 +20,20 @@ const hash = (text: string) => hashOf(new TextEncoder().encode(text));
 /** Uploads a version; gives its id. */
 async function push(name: string, contents: Record<string, string>): Promise<string> {
   const files = await Promise.all(
-    Object.entries(contents).map(async ([path, text]) => ({ path, sha256: await hash(text), size: text.length })),
+    Object.entries(contents).map(async ([path, text]) => ({
+      path,
+      sha256: await hash(text),
+      size: text.length,
+    })),
   );
   const put = async () => {
     const headers = { "content-type": "application/json" };
     return (
-      await request(`/api/contexts/${name}`, { method: "PUT", headers, body: JSON.stringify({ files }) })
+      await request(`/api/contexts/${name}`, {
+        method: "PUT",
+        headers,
+        body: JSON.stringify({ files }),
+      })
     ).json<ContextUpload>();
   };
   const begun = await put();
@@ -33,7 +41,13 @@ async function push(name: string, contents: Record<string, string>): Promise<str
     if (!begun.missing.includes(await hash(text))) continue;
     const path = `/api/contexts/${name}/blobs/${await hash(text)}?version=${begun.version}`;
     expect(
-      (await request(path, { method: "PUT", headers: { "content-type": "application/octet-stream" }, body: text })).status,
+      (
+        await request(path, {
+          method: "PUT",
+          headers: { "content-type": "application/octet-stream" },
+          body: text,
+        })
+      ).status,
     ).toBe(200);
   }
   return (await put()).version;
@@ -41,9 +55,16 @@ async function push(name: string, contents: Record<string, string>): Promise<str
 
 /** One agent that takes part in the full protocol. */
 const FULL = { ui: { use_orchestrator_for_single_agent: true } };
-const GRANTS = [{ path: "site", permission: "write", protected_paths: ["LICENSE", "*.pem"] }, { path: "docs" }];
+const GRANTS = [
+  { path: "site", permission: "write", protected_paths: ["LICENSE", "*.pem"] },
+  { path: "docs" },
+];
 
-function given(models: readonly string[], grants: readonly unknown[] = GRANTS, more: object = {}): Record<string, unknown> {
+function given(
+  models: readonly string[],
+  grants: readonly unknown[] = GRANTS,
+  more: object = {},
+): Record<string, unknown> {
   const team = teamOf(models);
   const agents = (team["agents"] as { backend: object }[]).map((agent) => ({
     ...agent,
@@ -55,7 +76,9 @@ function given(models: readonly string[], grants: readonly unknown[] = GRANTS, m
 const trail = (events: readonly WireEvent[]) =>
   events.flatMap((event) =>
     event.type === "files.accessed"
-      ? event.accesses.map(({ operation, path, refused }) => `${operation} ${path} ${refused ?? "done"}`)
+      ? event.accesses.map(
+          ({ operation, path, refused }) => `${operation} ${path} ${refused ?? "done"}`,
+        )
       : [],
   );
 
@@ -68,7 +91,9 @@ const contents = async ({ session_id, turn }: Run, of: string): Promise<Response
 /** The versions that a session holds: what they are, and for which turn. */
 async function pinsOf({ session_id }: Run): Promise<string[]> {
   const sql = "SELECT turn, name, version FROM context_pins WHERE session = ? ORDER BY turn, name";
-  const { results } = await env.DB.prepare(sql).bind(session_id).all<{ turn: number; name: string; version: string }>();
+  const { results } = await env.DB.prepare(sql)
+    .bind(session_id)
+    .all<{ turn: number; name: string; version: string }>();
   return results.map(({ turn, name, version }) => `${turn}: ${name} ${version}`);
 }
 /** What is let go is so soon after the turn. */
@@ -90,9 +115,15 @@ describe("a team that is given contexts", () => {
     });
 
     const lines = trail(events);
-    const [before, after] = [lines.slice(0, lines.indexOf("write /contexts/site/index.html done")), lines];
+    const [before, after] = [
+      lines.slice(0, lines.indexOf("write /contexts/site/index.html done")),
+      lines,
+    ];
     expect(before).toEqual(
-      expect.arrayContaining(["read /contexts/site/index.html done", "write /contexts/site/index.html read_only"]),
+      expect.arrayContaining([
+        "read /contexts/site/index.html done",
+        "write /contexts/site/index.html read_only",
+      ]),
     );
     expect(after).toEqual(
       expect.arrayContaining([
@@ -134,7 +165,9 @@ describe("a team that is given contexts", () => {
     const run = await start(given(["editor", "critic"]));
     await follow(run);
     await request("/api/contexts/site", { method: "DELETE" });
-    const label = (await (await request(`/api/sessions/${run.session_id}/turns/1`)).json<{ label: string }>()).label;
+    const label = (
+      await (await request(`/api/sessions/${run.session_id}/turns/1`)).json<{ label: string }>()
+    ).label;
     expect(label).toMatch(/final$/);
     const list = await request(`/api/sessions/${run.session_id}/turns/1/answers/agent1.1/files`);
     const { data } = await list.json<{ data: { path: string }[] }>();
@@ -143,11 +176,15 @@ describe("a team that is given contexts", () => {
         .map((path) => `site/${path}`)
         .sort(),
     );
-    const kept = await request(`/api/sessions/${run.session_id}/turns/1/answers/agent1.1/files/site/old.txt`);
+    const kept = await request(
+      `/api/sessions/${run.session_id}/turns/1/answers/agent1.1/files/site/old.txt`,
+    );
     expect(await kept.text()).toBe("old\n");
     expect((await contents(run, SITE.LICENSE)).status).toBe(404);
     expect((await contents(run, "never written")).status).toBe(404);
-    expect((await request(`/api/sessions/${run.session_id}/turns/1/changes/blobs/nonsense`)).status).toBe(400);
+    expect(
+      (await request(`/api/sessions/${run.session_id}/turns/1/changes/blobs/nonsense`)).status,
+    ).toBe(400);
     expect((await request(`/api/sessions/${run.session_id}/turns/2/changes`)).status).toBe(404);
   });
 
@@ -158,7 +195,9 @@ describe("a team that is given contexts", () => {
     await follow(run);
     expect(await changesOf(run)).toMatchObject({ data: [{ base_version: first }] });
     const next = { session_id: run.session_id, turn: 2 };
-    expect((await post(`/api/sessions/${run.session_id}/turns`, { question: "And now?" })).status).toBe(202);
+    expect(
+      (await post(`/api/sessions/${run.session_id}/turns`, { question: "And now?" })).status,
+    ).toBe(202);
     await follow(next);
     expect(await changesOf(next)).toMatchObject({ data: [{ base_version: second }] });
     expect(await changesOf(run)).toMatchObject({ data: [{ base_version: first }] });
@@ -169,10 +208,17 @@ describe("a team that is given contexts", () => {
     const fallen = await start(given(["silent"], [{ path: "site", permission: "write" }], FULL));
     const { events } = await follow(fallen);
     expect(trail(events)).toContain("write /contexts/site/index.html done");
-    const fellBack = { type: "presentation.completed", source: "answer", fallback: "empty", changed_files: 1 };
+    const fellBack = {
+      type: "presentation.completed",
+      source: "answer",
+      fallback: "empty",
+      changed_files: 1,
+    };
     expect(events).toContainEqual(expect.objectContaining(fellBack));
     const change = { path: "index.html", hash: await hash("lost"), size: 4 };
-    expect((await changesOf(fallen)).data).toEqual([{ context: "site", base_version: version, changes: [change] }]);
+    expect((await changesOf(fallen)).data).toEqual([
+      { context: "site", base_version: version, changes: [change] },
+    ]);
     expect(await (await contents(fallen, "lost")).text()).toBe("lost");
     await comesToHold(fallen, [`1: site ${version}`]);
   });
@@ -181,8 +227,12 @@ describe("a team that is given contexts", () => {
     const version = await push("site", SITE);
     const run = await start(given(["dawdler"], [{ path: "site", permission: "write" }]));
     const soFar = async () =>
-      (await request(`${eventsPath(run)}?limit=1000`, { headers: { accept: "application/json" } })).text();
-    await vi.waitUntil(async () => (await soFar()).includes('"path":"/contexts/site/index.html"'), { timeout: 10_000 });
+      (
+        await request(`${eventsPath(run)}?limit=1000`, { headers: { accept: "application/json" } })
+      ).text();
+    await vi.waitUntil(async () => (await soFar()).includes('"path":"/contexts/site/index.html"'), {
+      timeout: 10_000,
+    });
     expect(await changesOf(run)).toEqual({ object: "list", data: [] });
     expect(await pinsOf(run)).toEqual([`1: site ${version}`]);
     await post(`/api/sessions/${run.session_id}/cancel`);
@@ -198,12 +248,21 @@ describe("a context that is not there", () => {
   it("is told before the run, where it stands and what to do", async () => {
     const config_yaml = `agent: {id: a, backend: {type: ollama, model: m}}\norchestrator:\n  context_paths: [{path: nowhere}]\n`;
     const response = await post("/api/runs", { question: "?", config_yaml });
-    const problem = await response.json<{ code: string; errors: { line: number; need: string; detail: string }[] }>();
+    const problem = await response.json<{
+      code: string;
+      errors: { line: number; need: string; detail: string }[];
+    }>();
     expect([response.status, problem.code]).toEqual([422, "config_invalid"]);
     const missing = problem.errors.find(({ need }) => need === "host_context_path");
-    expect(missing).toMatchObject({ line: 3, detail: expect.stringContaining("Run `massgen-edge push --name nowhere`.") });
+    expect(missing).toMatchObject({
+      line: 3,
+      detail: expect.stringContaining("Run `massgen-edge push --name nowhere`."),
+    });
     const check = await post("/api/configs/validate", { config_yaml });
-    expect(await check.json()).toMatchObject({ runnable: false, refusals: [{ need: "host_context_path" }] });
+    expect(await check.json()).toMatchObject({
+      runnable: false,
+      refusals: [{ need: "host_context_path" }],
+    });
   });
 
   it("keeps the next turn of a session from starting, too", async () => {

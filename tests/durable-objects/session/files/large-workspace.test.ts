@@ -14,8 +14,10 @@ const SETTINGS = { fileTools: true, shell: true, readBeforeDelete: true, context
 const SOON_MS = 2_000;
 
 const pathOf = (nth: number) => `src/${nth % 50}/file-${String(nth).padStart(4, "0")}.txt`;
-const textOf = (nth: number) => `This is file ${nth}.\n${"It has a line like all others.\n".repeat(8)}`;
-const write = (path: string, text: string) => (files: AgentFiles) => files.write(path, new TextEncoder().encode(text));
+const textOf = (nth: number) =>
+  `This is file ${nth}.\n${"It has a line like all others.\n".repeat(8)}`;
+const write = (path: string, text: string) => (files: AgentFiles) =>
+  files.write(path, new TextEncoder().encode(text));
 
 let world: World;
 let session: FilesSession;
@@ -82,11 +84,15 @@ describe(`a workspace of ${FILES.files} files`, () => {
     expect(all.split("\n").length).toBeLessThanOrEqual(FILE_TOOL_LIMITS.entries + 1);
     expect(all.length).toBeLessThan(FILE_TOOL_LIMITS.resultBytes + 200);
     expect(all).toContain("[There is more.");
-    expect((await says("a", "list_directory", { path: "src/49" })).split("\n")).toHaveLength(FILES.files / 50);
+    expect((await says("a", "list_directory", { path: "src/49" })).split("\n")).toHaveLength(
+      FILES.files / 50,
+    );
   });
 
   it("is searched through to its last file", async () => {
-    expect(await says("a", "grep", { pattern: `^This is file ${FILES.files - 1}\\.$` })).toContain(pathOf(FILES.files - 1));
+    expect(await says("a", "grep", { pattern: `^This is file ${FILES.files - 1}\\.$` })).toContain(
+      pathOf(FILES.files - 1),
+    );
     const everywhere = await says("a", "grep", { pattern: "a line like" });
     expect(everywhere).toContain(`only until ${FILE_TOOL_LIMITS.entries} lines matched`);
     expect(everywhere.length).toBeLessThan(FILE_TOOL_LIMITS.resultBytes + 200);
@@ -96,7 +102,11 @@ describe(`a workspace of ${FILES.files} files`, () => {
     session.does("a", answers("All is in the files."));
     session.does("b", answers("I have none."));
     session.restart();
-    const { tree } = session.workspaces.frozen(1, { attempt: 1, label: "agent1.1", snapshot: "agent1.1" });
+    const { tree } = session.workspaces.frozen(1, {
+      attempt: 1,
+      label: "agent1.1",
+      snapshot: "agent1.1",
+    });
     expect(tree).toHaveLength(FILES.files);
     const path = `/peers/${world.alias("a")}/${pathOf(4_321)}`;
     expect(await says("b", "read_file", { path })).toContain("This is file 4321.");

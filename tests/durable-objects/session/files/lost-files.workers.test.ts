@@ -10,7 +10,9 @@ const RESULT = { type: "upload_result", name: "1/1/agent1/1/r.txt" } as const;
 /** What is written down as lost. */
 const lostOf = ({ storage }: FileRig): string[] =>
   storage.sql
-    .exec<{ hash: string; place: string }>("SELECT hash, place FROM lost_contents ORDER BY place, hash")
+    .exec<{ hash: string; place: string }>(
+      "SELECT hash, place FROM lost_contents ORDER BY place, hash",
+    )
     .toArray()
     .map(({ hash, place }) => `${place} ${hash}`);
 
@@ -28,11 +30,26 @@ describe("a snapshot of which contents are lost", () => {
       rig.outbox.add({ type: "tidy" });
       expect(await rig.work()).toBe(4);
       expect(rig.outbox.all()).toEqual([]);
-      expect(lostOf(rig)).toEqual([`snapshots/1/1/agent1.1 ${gone}`, `snapshots/1/1/agent1.1 ${goneToo}`]);
-      expect(log()).toEqual([expect.stringMatching(`contents of files are lost.* snapshots/1/1/agent1.1 ${gone} ${goneToo}$`)]);
-      expect((await rig.stored()).problems).toEqual(["1/1/agent1.1 b is lost", "1/1/agent1.1 large is lost"]);
-      expect([await rig.text(tree.get("a")), await rig.text(tree.get("c"))]).toEqual(["one", "three"]);
-      await expect(rig.text(tree.get("b"))).rejects.toThrow(`the contents ${tree.get("b")?.hash} are lost`);
+      expect(lostOf(rig)).toEqual([
+        `snapshots/1/1/agent1.1 ${gone}`,
+        `snapshots/1/1/agent1.1 ${goneToo}`,
+      ]);
+      expect(log()).toEqual([
+        expect.stringMatching(
+          `contents of files are lost.* snapshots/1/1/agent1.1 ${gone} ${goneToo}$`,
+        ),
+      ]);
+      expect((await rig.stored()).problems).toEqual([
+        "1/1/agent1.1 b is lost",
+        "1/1/agent1.1 large is lost",
+      ]);
+      expect([await rig.text(tree.get("a")), await rig.text(tree.get("c"))]).toEqual([
+        "one",
+        "three",
+      ]);
+      await expect(rig.text(tree.get("b"))).rejects.toThrow(
+        `the contents ${tree.get("b")?.hash} are lost`,
+      );
     }));
 
   it("is whole if they are written again in time", () =>
@@ -51,7 +68,10 @@ describe("a snapshot of which contents are lost", () => {
       await rig.answer(PLACE, { a: "one" });
       rig.storage.sql.exec("DELETE FROM snapshots");
       expect(await rig.work()).toBe(4);
-      expect([lostOf(rig), rig.outbox.all()]).toEqual([["snapshots/1/1/agent1.1 the snapshot itself"], []]);
+      expect([lostOf(rig), rig.outbox.all()]).toEqual([
+        ["snapshots/1/1/agent1.1 the snapshot itself"],
+        [],
+      ]);
     }));
 });
 

@@ -26,7 +26,9 @@ beforeEach(() => {
     tries.push(one);
     return one.promise;
   };
-  agent = workingAgent([waits], (reply) => (reply === 2 ? [{ name: "waits" }] : []), undefined, { settle });
+  agent = workingAgent([waits], (reply) => (reply === 2 ? [{ name: "waits" }] : []), undefined, {
+    settle,
+  });
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -41,7 +43,8 @@ async function isDeafTo(times: number): Promise<void> {
 }
 
 /** How long until the alarm rings, in ms, once it stands at this distance. */
-const standsAfter = (ms: number) => vi.waitFor(() => expect((agent.alarmAt() ?? 0) - now).toBe(ms), 10_000);
+const standsAfter = (ms: number) =>
+  vi.waitFor(() => expect((agent.alarmAt() ?? 0) - now).toBe(ms), 10_000);
 
 it("while a try is under way the alarm is the net below it, and not one that rings at once again", async () => {
   agent.ask();

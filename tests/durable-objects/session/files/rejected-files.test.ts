@@ -11,7 +11,8 @@ const GRANT = { name: "site", permission: "write" as const, protectedPaths: [] }
 const SETTINGS = { fileTools: true, shell: true, readBeforeDelete: false, contexts: [GRANT] };
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
-const write = (path: string, text: string) => (files: AgentFiles) => files.write(path, encoder.encode(text));
+const write = (path: string, text: string) => (files: AgentFiles) =>
+  files.write(path, encoder.encode(text));
 
 /** `a` is given the context, `b` is not. */
 function begin() {
@@ -30,7 +31,10 @@ function begin() {
 }
 
 /** One attempt up to the final text of `a`, which makes it `file` and changes the context. */
-async function rejectedOnce({ session, does }: ReturnType<typeof begin>, nth: number): Promise<void> {
+async function rejectedOnce(
+  { session, does }: ReturnType<typeof begin>,
+  nth: number,
+): Promise<void> {
   await does("a", write("answer.txt", `answer ${nth}`));
   session.does("a", answers(`A ${nth}`));
   session.does("b", answers(`B ${nth}`));
@@ -46,10 +50,15 @@ async function rejectedOnce({ session, does }: ReturnType<typeof begin>, nth: nu
 }
 
 /** All that an agent sees below a directory, contents by path. */
-async function seen(run: ReturnType<typeof begin>, id: string, directory: string): Promise<Record<string, string>> {
+async function seen(
+  run: ReturnType<typeof begin>,
+  id: string,
+  directory: string,
+): Promise<Record<string, string>> {
   const found: [string, string][] = [];
   await run.does(id, async (files) => {
-    for (const path of files.walk(directory, 100).paths) found.push([path, decoder.decode(await files.read(path))]);
+    for (const path of files.walk(directory, 100).paths)
+      found.push([path, decoder.decode(await files.read(path))]);
   });
   return Object.fromEntries(found);
 }
@@ -78,14 +87,20 @@ describe("a next attempt", () => {
     });
     // It begins with what the turn began with, all the same.
     expect(await seen(run, "a", "/workspace")).toEqual({});
-    expect(await seen(run, "a", "/contexts")).toMatchObject({ "/contexts/site/app.js": "old", "/contexts/site/gone.js": "x" });
+    expect(await seen(run, "a", "/contexts")).toMatchObject({
+      "/contexts/site/app.js": "old",
+      "/contexts/site/gone.js": "x",
+    });
   });
 
   it("sees no change of a context that the agent is not given (D4)", async () => {
     const run = begin();
     run.session.asks();
     await rejectedOnce(run, 1);
-    expect(Object.keys(await seen(run, "b", "/attempts"))).toEqual(["/attempts/1/answer.txt", "/attempts/1/final1.txt"]);
+    expect(Object.keys(await seen(run, "b", "/attempts"))).toEqual([
+      "/attempts/1/answer.txt",
+      "/attempts/1/final1.txt",
+    ]);
   });
 
   it("sees the result of the attempt right before it (D4)", async () => {
@@ -108,15 +123,25 @@ describe("a next attempt", () => {
     run.session.asks();
     await rejectedOnce(run, 1);
     await run.does("a", async (files) => {
-      expect(await failure(() => files.write("/attempts/1/x", encoder.encode("x")))).toBe("read_only");
+      expect(await failure(() => files.write("/attempts/1/x", encoder.encode("x")))).toBe(
+        "read_only",
+      );
       expect(await failure(() => files.remove("/attempts/1/final1.txt"))).toBe("read_only");
       expect(await failure(() => files.move("/attempts/1/final1.txt", "x"))).toBe("read_only");
-      expect(files.list("/").map(({ name }) => name)).toEqual(["attempts", "contexts", "peers", "workspace"]);
+      expect(files.list("/").map(({ name }) => name)).toEqual([
+        "attempts",
+        "contexts",
+        "peers",
+        "workspace",
+      ]);
       files.copy("/attempts/1/final1.txt", "mine.txt");
       // A directory of this name in a project is the project's.
       await write("attempts/1/x", "x")(files);
     });
-    expect(await seen(run, "a", "/workspace")).toEqual({ "/workspace/attempts/1/x": "x", "/workspace/mine.txt": "final 1" });
+    expect(await seen(run, "a", "/workspace")).toEqual({
+      "/workspace/attempts/1/x": "x",
+      "/workspace/mine.txt": "final 1",
+    });
   });
 
   it("is the second: in the first there is no such place (D4)", async () => {

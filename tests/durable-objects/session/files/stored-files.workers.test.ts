@@ -14,9 +14,12 @@ const LATER = { turn: 2, attempt: 1, label: "agent2.final" };
 /** More than fits into a row, and unlike any other. */
 const large = (seed: number, bytes = 1_200_000): Uint8Array => new Uint8Array(bytes).fill(seed);
 const folder = (keys: readonly string[]) => keys.map((key) => key.slice(0, key.indexOf("/")));
-const listed = (tree: Tree) => Object.fromEntries([...tree].map(([path, { hash, size }]) => [path, `${hash} ${size}`]));
+const listed = (tree: Tree) =>
+  Object.fromEntries([...tree].map(([path, { hash, size }]) => [path, `${hash} ${size}`]));
 const bytesOf = ({ storage }: FileRig) =>
-  storage.sql.exec<{ sum: number }>("SELECT coalesce(sum(length(bytes)), 0) AS sum FROM blobs").one().sum;
+  storage.sql
+    .exec<{ sum: number }>("SELECT coalesce(sum(length(bytes)), 0) AS sum FROM blobs")
+    .one().sum;
 
 describe("contents too large for a row", () => {
   it("E16 are put into R2 by two agents at once, as the same object, and read back", () =>
@@ -41,14 +44,19 @@ describe("contents too large for a row", () => {
       await expect(rig.commit({ a: large(2) })).rejects.toThrow("R2 is away");
       rig.watched.breaks = () => undefined;
       const tree = await rig.commit({ a: large(2) });
-      expect((await rig.blobs.read({ hash: tree.get("a")?.hash ?? "" })).byteLength).toBe(1_200_000);
+      expect((await rig.blobs.read({ hash: tree.get("a")?.hash ?? "" })).byteLength).toBe(
+        1_200_000,
+      );
     }));
 
   it("are stored no further once nobody waits for their call", () =>
     withFiles(async (rig) => {
       const stop = new AbortController();
-      rig.watched.breaks = (_, when) => void (when === "after" && stop.abort(new Error("cancelled")));
-      await expect(rig.commit({ a: large(10), b: large(11), c: large(12) }, stop.signal)).rejects.toThrow("cancelled");
+      rig.watched.breaks = (_, when) =>
+        void (when === "after" && stop.abort(new Error("cancelled")));
+      await expect(
+        rig.commit({ a: large(10), b: large(11), c: large(12) }, stop.signal),
+      ).rejects.toThrow("cancelled");
       expect([(await rig.keys()).length, rig.rows("blobs")]).toEqual([1, 1]);
     }));
 
@@ -69,7 +77,11 @@ describe("a snapshot", () => {
       await rig.work();
       expect(rig.watched.calls).toEqual(["put", "put"]);
       rig.watched.calls.length = 0;
-      const second = await rig.answer(SECOND, { "a.txt": "one", "b.txt": "three", "c.txt": "four" });
+      const second = await rig.answer(SECOND, {
+        "a.txt": "one",
+        "b.txt": "three",
+        "c.txt": "four",
+      });
       await rig.work();
       expect(rig.watched.calls).toEqual(["put", "put"]);
       const packs = (await rig.keys()).filter((key) => key.startsWith("packs/"));
@@ -83,7 +95,10 @@ describe("a snapshot", () => {
   it("of as many files as a workspace may hold is two writes, and each of them is there", () =>
     withFiles(async (rig) => {
       const names = Array.from({ length: FILES.files }, (_, nth) => `src/${nth % 50}/${nth}.txt`);
-      const tree = await rig.answer(FIRST, Object.fromEntries(names.map((name) => [name, `This is ${name}.`])));
+      const tree = await rig.answer(
+        FIRST,
+        Object.fromEntries(names.map((name) => [name, `This is ${name}.`])),
+      );
       await rig.work();
       expect(rig.watched.calls).toEqual(["put", "put"]);
       rig.restart();
@@ -114,7 +129,12 @@ describe("a snapshot", () => {
 
   it("has its large files on their own, those too large for a row where they lie already", () =>
     withFiles(async (rig) => {
-      await rig.answer(FIRST, { small: "one", tiny: "two", large: large(4, 400_000), huge: large(5) });
+      await rig.answer(FIRST, {
+        small: "one",
+        tiny: "two",
+        large: large(4, 400_000),
+        huge: large(5),
+      });
       rig.watched.calls.length = 0;
       await rig.work();
       // Whether what was too large is there already; the pack; the large one; the manifest.
@@ -155,7 +175,11 @@ describe("a snapshot", () => {
 describe("a turn that is over", () => {
   it("leaves the files of its result at hand; what else snapshots hold is read from R2", () =>
     withFiles(async (rig) => {
-      const lost = await rig.answer(FIRST, { "a.txt": "one of the loser", "b.txt": "two of the loser", "c.txt": "three" });
+      const lost = await rig.answer(FIRST, {
+        "a.txt": "one of the loser",
+        "b.txt": "two of the loser",
+        "c.txt": "three",
+      });
       const won = await rig.answer(FINAL, { "a.txt": "the winner's" });
       await rig.commit({ draft: "of a round that was discarded" });
       rig.outbox.add({ type: "tidy" });
@@ -206,7 +230,11 @@ describe("a turn that is over", () => {
       const tree = await rig.answer(FINAL, { empty: "" });
       rig.outbox.add({ type: "tidy" });
       await rig.work();
-      expect([rig.rows("blobs"), rig.rows("stored_blobs"), await rig.text(tree.get("empty"))]).toEqual([0, 0, ""]);
+      expect([
+        rig.rows("blobs"),
+        rig.rows("stored_blobs"),
+        await rig.text(tree.get("empty")),
+      ]).toEqual([0, 0, ""]);
       expect(rig.blobs.has(tree.get("empty")?.hash ?? "")).toBe(true);
     }));
 });

@@ -1,6 +1,15 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { AgentFiles } from "../../../../src/workspace/agent-files";
-import { answers, confirms, fails, rejects, says, tool, uses, votes } from "../../../coordination/builders";
+import {
+  answers,
+  confirms,
+  fails,
+  rejects,
+  says,
+  tool,
+  uses,
+  votes,
+} from "../../../coordination/builders";
 import { World } from "../../../coordination/world";
 import { FilesSession, Shelf } from "./files-session";
 
@@ -11,7 +20,8 @@ const remove = (path: string) => async (files: AgentFiles) => {
   await files.read(path);
   files.remove(path);
 };
-const write = (path: string) => (files: AgentFiles) => files.write(path, new TextEncoder().encode(path));
+const write = (path: string) => (files: AgentFiles) =>
+  files.write(path, new TextEncoder().encode(path));
 
 let world: World;
 let session: FilesSession;
@@ -29,7 +39,8 @@ async function does(work: (files: AgentFiles) => Promise<unknown>): Promise<void
 }
 
 const presents = () => session.does("a", says("Done."));
-const resultOf = (turn: number) => session.workspaces.frozen(turn, null).tree.map(({ path }) => path);
+const resultOf = (turn: number) =>
+  session.workspaces.frozen(turn, null).tree.map(({ path }) => path);
 
 /** What the next turn's agent finds. */
 async function nextBegins(): Promise<string[]> {
@@ -118,7 +129,13 @@ describe("a presenter that begins with the winning files", () => {
     session.does("a", votes("a"));
   });
 
-  it.each<{ name: string; does: (files: AgentFiles) => Promise<unknown>; result: string[]; snapshot: string; files: string }>([
+  it.each<{
+    name: string;
+    does: (files: AgentFiles) => Promise<unknown>;
+    result: string[];
+    snapshot: string;
+    files: string;
+  }>([
     {
       name: "hands over what it made of them",
       does: async (files) => {
@@ -154,7 +171,9 @@ describe("a presenter that begins with the winning files", () => {
     await does(work);
     session.restart();
     session.does("a", says("Done."));
-    expect(world.events("presentation.completed")).toMatchObject([{ source: "presentation", snapshot, files }]);
+    expect(world.events("presentation.completed")).toMatchObject([
+      { source: "presentation", snapshot, files },
+    ]);
     expect(resultOf(1)).toEqual(result);
     const final = { attempt: 1, label: "agent1.final", snapshot: "agent1.final" };
     expect(session.workspaces.frozen(1, final).tree).toHaveLength(result.length);
@@ -170,7 +189,12 @@ describe("a final text over 256 KiB (long final)", () => {
   it.each<{ name: string; text: string; before: string[]; kept: string }>([
     { name: "in final.txt", text, before: ["notes"], kept: "final.txt" },
     { name: "where the agent wrote nothing else", text, before: [], kept: "final.txt" },
-    { name: "under the next free name", text, before: ["final.txt", "final-2.txt"], kept: "final-3.txt" },
+    {
+      name: "under the next free name",
+      text,
+      before: ["final.txt", "final-2.txt"],
+      kept: "final-3.txt",
+    },
     { name: "beside a directory of that name", text, before: ["Final.txt/a"], kept: "final-2.txt" },
     { name: "in R2 where it fits into no row", text: huge, before: [], kept: "final.txt" },
   ])("is kept whole $name, and the next turn finds it", async ({ text: said, before, kept }) => {
@@ -184,7 +208,9 @@ describe("a final text over 256 KiB (long final)", () => {
     session.restart();
     const { tree } = session.workspaces.frozen(1, null);
     expect(tree.map(({ path }) => path).toSorted()).toEqual([...before, kept].toSorted());
-    const contents = await session.workspaces.contents(tree.find(({ path }) => path === kept)?.hash ?? "");
+    const contents = await session.workspaces.contents(
+      tree.find(({ path }) => path === kept)?.hash ?? "",
+    );
     expect(contents.ok && new TextDecoder().decode(contents.bytes) === said).toBe(true);
     expect(await nextBegins()).toContain(`/workspace/${kept}`);
   });

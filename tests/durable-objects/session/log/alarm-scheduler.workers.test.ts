@@ -13,7 +13,11 @@ it.each([
   { name: "the next timer, if it comes before the watchdog", next: 3_000, alarm: 3_000 },
   { name: "the watchdog, if the next timer is far", next: 60_000, alarm: WATCHDOG_MS },
   { name: "the watchdog, if there is no timer", next: null, alarm: WATCHDOG_MS },
-  { name: "a moment that is certainly due, if the timer is a fraction", next: 2_999.2, alarm: 3_000 },
+  {
+    name: "a moment that is certainly due, if the timer is a fraction",
+    next: 2_999.2,
+    alarm: 3_000,
+  },
 ])("sets the alarm to $name", async ({ next, alarm }) => {
   await inObject(async (storage) => {
     const now = Date.now();
@@ -54,16 +58,19 @@ it.each([true, false])(
   },
 );
 
-it.each([true, false])("sets none for this very moment, which its own handler would lose; a turn runs: %s", async (isRunning) => {
-  await inObject(async (storage) => {
-    const write = vi.spyOn(storage, "setAlarm").mockResolvedValue();
-    const wakeUp = new WakeUp(storage, () => {});
-    const before = Date.now();
-    await wakeUp.arm(isRunning, 0);
-    expect(Number(write.mock.calls[0]?.[0])).toBeGreaterThan(before);
-    await wakeUp.arm(false, null);
-  });
-});
+it.each([true, false])(
+  "sets none for this very moment, which its own handler would lose; a turn runs: %s",
+  async (isRunning) => {
+    await inObject(async (storage) => {
+      const write = vi.spyOn(storage, "setAlarm").mockResolvedValue();
+      const wakeUp = new WakeUp(storage, () => {});
+      const before = Date.now();
+      await wakeUp.arm(isRunning, 0);
+      expect(Number(write.mock.calls[0]?.[0])).toBeGreaterThan(before);
+      await wakeUp.arm(false, null);
+    });
+  },
+);
 
 it("stands up again before anything else when it rang, unless nothing runs", async () => {
   await inObject(async (storage) => {

@@ -1,10 +1,18 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { DeltaBuffer, type DeltaSource } from "../../../../durable-objects/session/log/delta-buffer";
+import {
+  DeltaBuffer,
+  type DeltaSource,
+} from "../../../../durable-objects/session/log/delta-buffer";
 import { FLUSH, STORE } from "../../../../durable-objects/shared/limits";
 import type { DeltaItem } from "../../../../src/protocol/events";
 
-const source = (call: string, kind: DeltaSource["kind"] = "text"): DeltaSource => ({ agent: "a", round: 1, call, kind });
+const source = (call: string, kind: DeltaSource["kind"] = "text"): DeltaSource => ({
+  agent: "a",
+  round: 1,
+  call,
+  kind,
+});
 
 function start(isWatched: () => boolean = () => true) {
   const rows: DeltaItem[][] = [];
@@ -40,7 +48,11 @@ describe("delta buffer", () => {
 
   it("counts offsets within each tool call, also of two calls of one tool, and after a restart (F3)", () => {
     const { buffer } = start();
-    const of = (tool_index: number): DeltaSource => ({ ...source("c1", "tool_arguments"), name: "search", tool_index });
+    const of = (tool_index: number): DeltaSource => ({
+      ...source("c1", "tool_arguments"),
+      name: "search",
+      tool_index,
+    });
     buffer.seed({ ...of(0), offset: 0, text: '{"q":' });
     buffer.add(of(0), '"a"}');
     buffer.add(of(1), '{"q":');
@@ -68,7 +80,8 @@ describe("delta buffer", () => {
         .map(({ text }) => text)
         .join("").length,
     ).toBeGreaterThanOrEqual(90);
-    for (const [nth, at] of times.entries()) if (nth > 1) expect(at - (times[nth - 1] ?? 0)).toBeGreaterThanOrEqual(waitMs);
+    for (const [nth, at] of times.entries())
+      if (nth > 1) expect(at - (times[nth - 1] ?? 0)).toBeGreaterThanOrEqual(waitMs);
   });
 
   it("puts what all agents wrote into one row", () => {
@@ -107,7 +120,9 @@ describe("delta buffer", () => {
         }
         for (const [call, text] of written) expect(got.get(call) ?? "").toBe(text);
         for (const row of rows)
-          expect(row.reduce((sum, { text }) => sum + text.length, 0)).toBeLessThanOrEqual(STORE.deltaRowChars);
+          expect(row.reduce((sum, { text }) => sum + text.length, 0)).toBeLessThanOrEqual(
+            STORE.deltaRowChars,
+          );
       }),
       { numRuns: 100 },
     );

@@ -18,7 +18,13 @@ const turnStarted: SessionEvent = {
   budget: {},
   deadline_at: 9,
 };
-const settled: SessionEvent = { type: "attempt.started", at: 2, turn: 1, attempt: 1, feedback: null };
+const settled: SessionEvent = {
+  type: "attempt.started",
+  at: 2,
+  turn: 1,
+  attempt: 1,
+  feedback: null,
+};
 const callFailed = (call: string): SessionEvent => ({
   type: "call.failed",
   at: 3,
@@ -37,7 +43,11 @@ const callFailed = (call: string): SessionEvent => ({
 });
 const entry = (...events: SessionEvent[]) => ({ events, rows: events.map(toRow), records: [] });
 
-type Rig = { journal: Journal; log: SessionLog; disk: { sync: () => Promise<void>; refuses: boolean; aborted: string[] } };
+type Rig = {
+  journal: Journal;
+  log: SessionLog;
+  disk: { sync: () => Promise<void>; refuses: boolean; aborted: string[] };
+};
 
 /** A journal over real tables, on a disk whose moods are the test's. */
 async function inObject(test: (rig: Rig) => Promise<void>): Promise<void> {
@@ -111,14 +121,24 @@ it("puts what models wrote before a fact into the same commit, ahead of it", asy
 it("stores where a reply can be taken up together with the text it follows, until the call ends", async () => {
   await inObject(async ({ journal, log }) => {
     const written = { agent: "a", round: 1, call: "c", kind: "text" } as const;
-    const storedText = () => [...log.readDeltas(1)].map(({ body }) => JSON.parse(body).items[0].text);
+    const storedText = () =>
+      [...log.readDeltas(1)].map(({ body }) => JSON.parse(body).items[0].text);
     journal.commit(entry(turnStarted), 1);
     journal.write(written, "at once", { id: "reply_1", after: 7 });
-    expect([storedText(), journal.points.find("c")]).toEqual([["at once"], { id: "reply_1", after: 7 }]);
+    expect([storedText(), journal.points.find("c")]).toEqual([
+      ["at once"],
+      { id: "reply_1", after: 7 },
+    ]);
     journal.write(written, ", later", { id: "reply_1", after: 8 });
-    expect([storedText(), journal.points.find("c")]).toEqual([["at once"], { id: "reply_1", after: 7 }]);
+    expect([storedText(), journal.points.find("c")]).toEqual([
+      ["at once"],
+      { id: "reply_1", after: 7 },
+    ]);
     journal.commit(entry(settled), 2);
-    expect([storedText(), journal.points.find("c")]).toEqual([["at once", ", later"], { id: "reply_1", after: 8 }]);
+    expect([storedText(), journal.points.find("c")]).toEqual([
+      ["at once", ", later"],
+      { id: "reply_1", after: 8 },
+    ]);
     journal.commit(entry(callFailed("c")), 3);
     expect(journal.points.find("c")).toBeNull();
     journal.notePoint("d", { id: "reply_2", after: 0 });

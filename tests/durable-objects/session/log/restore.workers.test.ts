@@ -2,20 +2,39 @@ import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it, vi } from "vitest";
 import type { WireEvent } from "../../../../src/protocol/events";
-import { eventsPath, follow, post, type Run, request, start, teamOf, typesOf } from "../session-client";
+import {
+  eventsPath,
+  follow,
+  post,
+  type Run,
+  request,
+  start,
+  teamOf,
+  typesOf,
+} from "../session-client";
 import { LOCAL_TENANT } from "../../../../src/tenancy/principal";
 import { sessionName } from "../../../../src/tenancy/session-name";
 
-const stubOf = ({ session_id }: Run) => env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, LOCAL_TENANT, session_id)));
+const stubOf = ({ session_id }: Run) =>
+  env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, LOCAL_TENANT, session_id)));
 
 /** As if a later version of the service had written an event that this one does not know. */
-async function writeStrangeEvent(run: Run, type = "round.nudged", body = '{"round":1,"nudge":1}'): Promise<void> {
+async function writeStrangeEvent(
+  run: Run,
+  type = "round.nudged",
+  body = '{"round":1,"nudge":1}',
+): Promise<void> {
   await runInDurableObject(stubOf(run), (_, { storage: { sql } }) => {
     const { seq } = sql
-      .exec<{ seq: number }>("SELECT max(seq) + 1 AS seq FROM (SELECT seq FROM events UNION SELECT seq FROM deltas)")
+      .exec<{ seq: number }>(
+        "SELECT max(seq) + 1 AS seq FROM (SELECT seq FROM events UNION SELECT seq FROM deltas)",
+      )
       .one();
     const values = [seq, 1, 1, "nobody", type, 1, body];
-    sql.exec("INSERT INTO events (seq, turn, attempt, agent, type, at, body) VALUES (?, ?, ?, ?, ?, ?, ?)", ...values);
+    sql.exec(
+      "INSERT INTO events (seq, turn, attempt, agent, type, at, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
+      ...values,
+    );
   });
   await abortAllDurableObjects();
 }
@@ -31,28 +50,45 @@ async function startedCalls(run: Run): Promise<[string, number][]> {
 
 it.each([
   { name: "that no rule knows", type: "round.nudged", body: '{"round":1,"nudge":1}' },
-  { name: "that neither the rules nor the view can read", type: "call.completed", body: '{"round":1,"call":"x"}' },
-])("ends an open turn with an event $name, once, and goes on with the next", async ({ type, body }) => {
-  const run = await start(teamOf(["hanging", "hanging"]));
-  await vi.waitFor(async () => expect(await startedCalls(run)).toHaveLength(2), 10_000);
-  await writeStrangeEvent(run, type, body);
-  const { events } = await follow(run);
-  const charged = events.flatMap((event) => (event.type === "call.failed" ? [[event.call, event.tokens]] : []));
-  expect(charged).toEqual(await startedCalls(run));
-  expect(events.at(-1)).toMatchObject({ type: "turn.failed", code: "internal" });
-  await abortAllDurableObjects();
-  expect(typesOf((await follow(run)).events).filter((type) => type === "turn.failed")).toHaveLength(1);
-  expect(await (await request(`/api/sessions/${run.session_id}`)).json()).toMatchObject({ turns: [{ status: "failed" }] });
-  expect((await post(`/api/sessions/${run.session_id}/turns`, { question: "Again?" })).status).toBe(202);
-  await post(`/api/sessions/${run.session_id}/cancel`);
-});
+  {
+    name: "that neither the rules nor the view can read",
+    type: "call.completed",
+    body: '{"round":1,"call":"x"}',
+  },
+])(
+  "ends an open turn with an event $name, once, and goes on with the next",
+  async ({ type, body }) => {
+    const run = await start(teamOf(["hanging", "hanging"]));
+    await vi.waitFor(async () => expect(await startedCalls(run)).toHaveLength(2), 10_000);
+    await writeStrangeEvent(run, type, body);
+    const { events } = await follow(run);
+    const charged = events.flatMap((event) =>
+      event.type === "call.failed" ? [[event.call, event.tokens]] : [],
+    );
+    expect(charged).toEqual(await startedCalls(run));
+    expect(events.at(-1)).toMatchObject({ type: "turn.failed", code: "internal" });
+    await abortAllDurableObjects();
+    expect(
+      typesOf((await follow(run)).events).filter((type) => type === "turn.failed"),
+    ).toHaveLength(1);
+    expect(await (await request(`/api/sessions/${run.session_id}`)).json()).toMatchObject({
+      turns: [{ status: "failed" }],
+    });
+    expect(
+      (await post(`/api/sessions/${run.session_id}/turns`, { question: "Again?" })).status,
+    ).toBe(202);
+    await post(`/api/sessions/${run.session_id}/cancel`);
+  },
+);
 
 it("can still end a turn whose view cannot be read", async () => {
   const run = await start(teamOf(["hanging", "hanging"]));
   await writeStrangeEvent(run, "votes.cleared", "{}");
   await post(`/api/sessions/${run.session_id}/cancel`);
   const { events } = await follow(run);
-  expect(typesOf(events).filter((type) => ["turn.cancelled", "turn.failed"].includes(type))).toHaveLength(1);
+  expect(
+    typesOf(events).filter((type) => ["turn.cancelled", "turn.failed"].includes(type)),
+  ).toHaveLength(1);
   expect((await request(`/api/sessions/${run.session_id}`)).status).toBe(200);
 });
 
@@ -62,7 +98,9 @@ it("does not fold a settled turn again: what follows it in the log changes nothi
   const before = await (await request(`/api/sessions/${run.session_id}/turns/1`)).json();
   await writeStrangeEvent(run);
   expect(await (await request(`/api/sessions/${run.session_id}/turns/1`)).json()).toEqual(before);
-  const next = await post(`/api/sessions/${run.session_id}/turns`, { question: "And eight times seven?" });
+  const next = await post(`/api/sessions/${run.session_id}/turns`, {
+    question: "And eight times seven?",
+  });
   expect(await next.json()).toMatchObject({ turn: 2 });
   expect(typesOf((await follow({ ...run, turn: 2 })).events).at(-1)).toBe("turn.completed");
 });

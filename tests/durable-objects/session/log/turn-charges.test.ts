@@ -2,25 +2,53 @@ import { expect, it } from "vitest";
 import { billOf } from "../../../../durable-objects/session/log/turn-charges";
 import { type LogRow, toRow } from "../../../../durable-objects/session/streams/frames";
 import { NO_USAGE } from "../../../../src/protocol/usage";
-import { type Body, callCompleted, callFailed, callStarted, log, usage } from "../../../protocol/builders";
+import {
+  type Body,
+  callCompleted,
+  callFailed,
+  callStarted,
+  log,
+  usage,
+} from "../../../protocol/builders";
 
 const rowsOf = (bodies: Body[]): LogRow[] =>
-  log(bodies).map(({ session_id: _session, sequence_number, ...event }) => ({ seq: sequence_number, ...toRow(event) }));
+  log(bodies).map(({ session_id: _session, sequence_number, ...event }) => ({
+    seq: sequence_number,
+    ...toRow(event),
+  }));
 
-const strange = (type: string, body: string): LogRow => ({ seq: 99, turn: 1, attempt: 1, agent: "ben", type, at: 1, body });
+const strange = (type: string, body: string): LogRow => ({
+  seq: 99,
+  turn: 1,
+  attempt: 1,
+  agent: "ben",
+  type,
+  at: 1,
+  body,
+});
 
 it.each([
   { name: "nothing was called", rows: [], costs: 0, used: NO_USAGE, open: [] },
   {
     name: "every call is settled: what they were charged",
-    rows: rowsOf([callStarted("anna", "a1"), callStarted("ben", "b1"), callCompleted("anna", "a1"), callFailed("ben", "b1")]),
+    rows: rowsOf([
+      callStarted("anna", "a1"),
+      callStarted("ben", "b1"),
+      callCompleted("anna", "a1"),
+      callFailed("ben", "b1"),
+    ]),
     costs: 0.75,
     used: usage(100, 20),
     open: [],
   },
   {
     name: "calls are in flight: what these had reserved as well",
-    rows: rowsOf([callStarted("anna", "a1"), callCompleted("anna", "a1"), callStarted("anna", "a2"), callStarted("ben", "b1")]),
+    rows: rowsOf([
+      callStarted("anna", "a1"),
+      callCompleted("anna", "a1"),
+      callStarted("anna", "a2"),
+      callStarted("ben", "b1"),
+    ]),
     costs: 0.52,
     used: usage(100, 20),
     open: ["a2", "b1"],
@@ -34,7 +62,11 @@ it.each([
   },
   {
     name: "events are of another version: what can be read",
-    rows: [strange("call.started", "{}"), strange("thought.begun", '{"call":"b1"}'), ...rowsOf([callStarted("ben", "b1")])],
+    rows: [
+      strange("call.started", "{}"),
+      strange("thought.begun", '{"call":"b1"}'),
+      ...rowsOf([callStarted("ben", "b1")]),
+    ],
     costs: 0.01,
     used: NO_USAGE,
     open: ["b1"],
@@ -44,5 +76,6 @@ it.each([
   expect([bill.cost.usd, bill.cost.isWhole]).toEqual([expect.closeTo(costs, 9), true]);
   expect(bill.usage).toEqual(used);
   expect(bill.settles.map(({ call }) => call)).toEqual(open);
-  for (const event of bill.settles) expect(event).toMatchObject({ at: 7, tokens: 5_000, cost_usd: 0.01, usage: null });
+  for (const event of bill.settles)
+    expect(event).toMatchObject({ at: 7, tokens: 5_000, cost_usd: 0.01, usage: null });
 });

@@ -9,7 +9,12 @@ import { SessionLog } from "../../../../durable-objects/session/log/session-log"
 import type { SessionEvent } from "../../../../src/protocol/events";
 import { eventsPath, follow, parse, post, request, start, teamOf } from "../session-client";
 
-type Rig = { log: SessionLog; streams: EventStreams; write: (text?: string) => void; end: () => void };
+type Rig = {
+  log: SessionLog;
+  streams: EventStreams;
+  write: (text?: string) => void;
+  end: () => void;
+};
 
 /** The streams over a real log, written by hand. */
 async function inObject(test: (rig: Rig) => Promise<void>): Promise<void> {
@@ -42,12 +47,27 @@ async function inObject(test: (rig: Rig) => Promise<void>): Promise<void> {
       log,
       streams,
       write: (text = "x") =>
-        publish([log.appendDelta(1, 2, [{ agent: "a", round: 1, call: "c", kind: "text", offset: 0, text }])]),
+        publish([
+          log.appendDelta(1, 2, [
+            { agent: "a", round: 1, call: "c", kind: "text", offset: 0, text },
+          ]),
+        ]),
       end: () => {
         endedAt = Date.now();
         const usage = { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 };
         publish(
-          log.append([toRow({ type: "turn.failed", at: 3, turn: 1, code: "x", message: "x", agents: [], usage, cost_usd: 0 })]),
+          log.append([
+            toRow({
+              type: "turn.failed",
+              at: 3,
+              turn: 1,
+              code: "x",
+              message: "x",
+              agents: [],
+              usage,
+              cost_usd: 0,
+            }),
+          ]),
         );
       },
     });
@@ -215,7 +235,12 @@ describe("the streams", () => {
 
   it.each([
     { name: "few hear of each commit at once", readers: 3, least: 20, most: 30 },
-    { name: "many are told of what is committed within a moment in one write", readers: 500, least: 1, most: 12 },
+    {
+      name: "many are told of what is committed within a moment in one write",
+      readers: 500,
+      least: 1,
+      most: 12,
+    },
   ])("$name", async ({ readers, least, most }) => {
     await inObject(async ({ streams, write, end }) => {
       const reading = Array.from({ length: readers }, () => pieces(streams.open(all)));
@@ -254,7 +279,9 @@ describe("the streams", () => {
     await post(`/api/sessions/${run.session_id}/turns`, { question: "Again?" });
     const { events } = await follow({ ...run, turn: 2 });
     expect(new Set(events.map(({ turn }) => turn))).toEqual(new Set([2]));
-    const whole = await request(`/api/sessions/${run.session_id}/events?limit=1000`, { headers: { accept: "application/json" } });
+    const whole = await request(`/api/sessions/${run.session_id}/events?limit=1000`, {
+      headers: { accept: "application/json" },
+    });
     const { data } = await whole.json<{ data: { turn: number }[] }>();
     expect(events).toEqual(data.filter(({ turn }) => turn === 2));
   });
@@ -268,7 +295,9 @@ describe("the stream's address", () => {
     { name: "an id beyond all numbers", id: "9007199254740993", status: 400, code: "bad_event_id" },
     { name: "a very long id", id: "1".repeat(4_000), status: 400, code: "bad_event_id" },
   ])("refuses $name", async ({ id, status, code }) => {
-    const response = await request("/api/sessions/session_unknown00/events", { headers: { "last-event-id": id } });
+    const response = await request("/api/sessions/session_unknown00/events", {
+      headers: { "last-event-id": id },
+    });
     expect(response.status).toBe(status);
     expect(await response.json()).toMatchObject({ code });
   });
@@ -280,10 +309,14 @@ describe("the stream's address", () => {
     expect((await follow(run, { "last-event-id": String(last - 1) })).events).toHaveLength(1);
     expect(await (await request(`${eventsPath(run)}?after=0`)).text()).toBe(text);
     for (const id of [last, last + 1_000]) {
-      expect((await request(eventsPath(run), { headers: { "last-event-id": String(id) } })).status).toBe(204);
+      expect(
+        (await request(eventsPath(run), { headers: { "last-event-id": String(id) } })).status,
+      ).toBe(204);
     }
     const running = await start(teamOf(["hanging", "hanging"]));
-    expect((await request(eventsPath(running), { headers: { "last-event-id": "1000" } })).status).toBe(409);
+    expect(
+      (await request(eventsPath(running), { headers: { "last-event-id": "1000" } })).status,
+    ).toBe(409);
     await post(`/api/sessions/${running.session_id}/cancel`);
   });
 
@@ -300,7 +333,9 @@ describe("the stream's address", () => {
     const { events } = await follow(run);
     const pages: unknown[] = [];
     for (let after = 0, more = true; more; ) {
-      const response = await request(`${eventsPath(run)}?limit=7&after=${after}`, { headers: { accept: "application/json" } });
+      const response = await request(`${eventsPath(run)}?limit=7&after=${after}`, {
+        headers: { accept: "application/json" },
+      });
       const page = await response.json<{ data: unknown[]; last_id: number; has_more: boolean }>();
       pages.push(...page.data);
       after = page.last_id;

@@ -16,7 +16,12 @@ const events: SessionEvent[] = [
     revision: 1,
     reason: "line\nbreak \u2028 \ud83d\ude00",
   },
-  { type: "stream.delta", at: 7, turn: 1, items: [{ agent: "a", round: 1, call: "c", kind: "text", offset: 0, text: "\r\n\n" }] },
+  {
+    type: "stream.delta",
+    at: 7,
+    turn: 1,
+    items: [{ agent: "a", round: 1, call: "c", kind: "text", offset: 0, text: "\r\n\n" }],
+  },
 ];
 
 it.each(events)("gives $type back whole, with its number and session", (event) => {
@@ -27,5 +32,11 @@ it.each(events)("gives $type back whole, with its number and session", (event) =
 
 it.each(events)("puts $type into one frame whose data is one line", (event) => {
   const lines = toFrame({ seq: 9, ...toRow(event) }, "session_1").split(/\r\n|\r|\n/);
-  expect(lines).toEqual([`event: ${event.type}`, "id: 9", expect.stringMatching(/^data: \{.*\}$/s), "", ""]);
+  expect(lines).toEqual([
+    `event: ${event.type}`,
+    "id: 9",
+    expect.stringMatching(/^data: \{.*\}$/s),
+    "",
+    "",
+  ]);
 });

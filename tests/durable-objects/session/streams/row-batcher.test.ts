@@ -5,11 +5,22 @@ import { GatheredRows } from "../../../../durable-objects/session/streams/row-ba
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
 afterEach(() => void vi.useRealTimers());
 
-const row = (seq: number, type = "stream.delta"): LogRow => ({ seq, turn: 1, attempt: 1, agent: null, type, at: 0, body: "{}" });
+const row = (seq: number, type = "stream.delta"): LogRow => ({
+  seq,
+  turn: 1,
+  attempt: 1,
+  agent: null,
+  type,
+  at: 0,
+  body: "{}",
+});
 
 function gathered(readers: number) {
   const told: number[][] = [];
-  const rows = new GatheredRows({ readers: () => readers, tell: (some) => void told.push(some.map(({ seq }) => seq)) });
+  const rows = new GatheredRows({
+    readers: () => readers,
+    tell: (some) => void told.push(some.map(({ seq }) => seq)),
+  });
   return { rows, told };
 }
 

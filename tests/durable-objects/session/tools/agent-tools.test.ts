@@ -16,21 +16,29 @@ let origin: string;
 beforeAll(async () => {
   server = createServer(({ url }, response) => {
     const { pathname, searchParams } = new URL(url ?? "", "http://x");
-    if (pathname === "/picture") return void response.writeHead(200, { "content-type": "image/png" }).end(png.bytes);
+    if (pathname === "/picture")
+      return void response.writeHead(200, { "content-type": "image/png" }).end(png.bytes);
     waiting.push(response);
-    if (pathname === "/drips") response.writeHead(200, { "content-type": "text/plain" }).flushHeaders();
-    if (waiting.length >= Number(searchParams.get("together") ?? Number.POSITIVE_INFINITY)) answerAll();
+    if (pathname === "/drips")
+      response.writeHead(200, { "content-type": "text/plain" }).flushHeaders();
+    if (waiting.length >= Number(searchParams.get("together") ?? Number.POSITIVE_INFINITY))
+      answerAll();
   });
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
 afterAll(() => void server.closeAllConnections());
 
-const look = (path: string): Tool => httpTool(toolAt(origin + path, { timeoutMs: 20_000 }), () => undefined);
+const look = (path: string): Tool =>
+  httpTool(toolAt(origin + path, { timeoutMs: 20_000 }), () => undefined);
 
 /** As a deployment's own may be: it may touch files, and asks a server. */
 const clerk: Tool = {
-  spec: { name: "clerk", description: "Asks, and files the answer.", parameters: { type: "object" } },
+  spec: {
+    name: "clerk",
+    description: "Asks, and files the answer.",
+    parameters: { type: "object" },
+  },
   rule: { name: "clerk", acts_outside: true, idempotent: false },
   run: async (_, { fetch, signal }) => ({
     outcome: "ok",
@@ -74,10 +82,15 @@ const breaking = (
   ...kind,
   run: () => Promise.reject(failure),
 });
-const png = { mediaType: "image/png", extension: "png", bytes: Buffer.from("\x89PNG\r\n\x1a\n", "latin1") };
+const png = {
+  mediaType: "image/png",
+  extension: "png",
+  bytes: Buffer.from("\x89PNG\r\n\x1a\n", "latin1"),
+};
 
 const write = (path: string): ToolCall => ({ name: "write_file", args: { path, content: "x" } });
-const times = (count: number, name: string): ToolCall[] => Array.from({ length: count }, () => ({ name }));
+const times = (count: number, name: string): ToolCall[] =>
+  Array.from({ length: count }, () => ({ name }));
 
 type Working = Parameters<typeof workingAgent> extends [unknown, ...infer More] ? More : never;
 let agent: ReturnType<typeof workingAgent>;
@@ -123,7 +136,10 @@ describe("an agent's tool calls", () => {
   });
 
   it("that wait for their turn keep no place from others", async () => {
-    const { ended } = working([clerk, look("/hangs?together=2")], [...times(4, "clerk"), { name: "look" }]);
+    const { ended } = working(
+      [clerk, look("/hangs?together=2")],
+      [...times(4, "clerk"), { name: "look" }],
+    );
     // The server answers when it has heard of both.
     await vi.waitFor(() => expect(ended()).toEqual(["clerk ok"]), 10_000);
   });
@@ -165,46 +181,83 @@ describe("an agent's tool calls", () => {
   });
 
   it.each([
-    { name: "may have done its work", tool: breaking({ acts_outside: true, idempotent: false }, {}), outcome: "unknown" },
-    { name: "may be made again", tool: breaking({ acts_outside: true, idempotent: true }, {}), outcome: "error" },
-    { name: "asks nobody", tool: breaking({ acts_outside: true, idempotent: false }, { staysInside: true }), outcome: "error" },
+    {
+      name: "may have done its work",
+      tool: breaking({ acts_outside: true, idempotent: false }, {}),
+      outcome: "unknown",
+    },
+    {
+      name: "may be made again",
+      tool: breaking({ acts_outside: true, idempotent: true }, {}),
+      outcome: "error",
+    },
+    {
+      name: "asks nobody",
+      tool: breaking({ acts_outside: true, idempotent: false }, { staysInside: true }),
+      outcome: "error",
+    },
     {
       name: "works on files",
       tool: breaking({ acts_outside: false, idempotent: true }, { leavesFiles: false }),
       outcome: "error",
     },
-  ])("end alone where a tool that $name breaks, and its team goes on", async ({ tool, outcome }) => {
-    const written = silently();
-    const { engine, events } = working([tool], [{ name: "breaks" }, write("a")]);
-    await isOver();
-    const ends = events().flatMap((event) => {
-      if (event.type === "tool.unknown") return [`${event.name} unknown`];
-      return event.type === "tool.completed" ? [`${event.name} ${event.outcome}`] : [];
-    });
-    expect([events().at(-1)?.type, ...ends.toSorted()]).toEqual(["turn.completed", `breaks ${outcome}`, "write_file ok"]);
-    const told = JSON.stringify(engine().journal.calls.read({ turn: 1, attempt: 1, agent: 0, round: 1 }));
-    expect(told).toContain(outcome === "unknown" ? "The outcome is unknown" : "The tool broke: a fault of the service");
-    expect(told).not.toContain("hush");
-    expect(written()).toContain("the tool breaks broke");
-  });
+  ])(
+    "end alone where a tool that $name breaks, and its team goes on",
+    async ({ tool, outcome }) => {
+      const written = silently();
+      const { engine, events } = working([tool], [{ name: "breaks" }, write("a")]);
+      await isOver();
+      const ends = events().flatMap((event) => {
+        if (event.type === "tool.unknown") return [`${event.name} unknown`];
+        return event.type === "tool.completed" ? [`${event.name} ${event.outcome}`] : [];
+      });
+      expect([events().at(-1)?.type, ...ends.toSorted()]).toEqual([
+        "turn.completed",
+        `breaks ${outcome}`,
+        "write_file ok",
+      ]);
+      const told = JSON.stringify(
+        engine().journal.calls.read({ turn: 1, attempt: 1, agent: 0, round: 1 }),
+      );
+      expect(told).toContain(
+        outcome === "unknown" ? "The outcome is unknown" : "The tool broke: a fault of the service",
+      );
+      expect(told).not.toContain("hush");
+      expect(written()).toContain("the tool breaks broke");
+    },
+  );
 
   it("that are of unknown outcome give the model and the log what the server said (F1)", async () => {
     const said = "HTTP 500\nstored order 7, then failed <b>";
     const rule = { name: "order", acts_outside: true, idempotent: false };
-    const spec = { name: "order", description: "Orders.", parameters: { type: "object", properties: {} } };
+    const spec = {
+      name: "order",
+      description: "Orders.",
+      parameters: { type: "object", properties: {} },
+    };
     const order: Tool = { spec, rule, run: async () => ({ outcome: "unknown", text: said }) };
     const { engine, events } = working([order], [{ name: "order" }]);
     await isOver();
-    expect(events().find(({ type }) => type === "tool.unknown")).toMatchObject({ name: "order", message: said });
-    const told = JSON.stringify(engine().journal.calls.read({ turn: 1, attempt: 1, agent: 0, round: 1 }));
+    expect(events().find(({ type }) => type === "tool.unknown")).toMatchObject({
+      name: "order",
+      message: said,
+    });
+    const told = JSON.stringify(
+      engine().journal.calls.read({ turn: 1, attempt: 1, agent: 0, round: 1 }),
+    );
     expect(told).toContain("stored order 7, then failed");
     expect(told).toContain("The outcome is unknown");
   });
 
   it("leave it to the session to begin again where the platform failed", async () => {
     silently();
-    const failure = new Error("Durable Object storage operation exceeded timeout which caused object to be reset.");
-    const { faults } = working([breaking({ acts_outside: false, idempotent: true }, {}, failure)], [{ name: "breaks" }]);
+    const failure = new Error(
+      "Durable Object storage operation exceeded timeout which caused object to be reset.",
+    );
+    const { faults } = working(
+      [breaking({ acts_outside: false, idempotent: true }, {}, failure)],
+      [{ name: "breaks" }],
+    );
     await vi.waitFor(() => expect(faults).toContain(failure), 10_000);
     faults.length = 0;
     agent.engine().handle({ type: "cancel_requested" });
@@ -213,8 +266,12 @@ describe("an agent's tool calls", () => {
   it("are on record with what they did to files as not kept, where they went wrong", async () => {
     const { events } = working([giveUp], [{ name: "give_up" }]);
     await isOver();
-    const [accessed] = events().flatMap((event) => (event.type === "files.accessed" ? [event] : []));
-    expect(accessed?.accesses.map(({ operation, path, refused }) => [operation, path, refused])).toEqual([
+    const [accessed] = events().flatMap((event) =>
+      event.type === "files.accessed" ? [event] : [],
+    );
+    expect(
+      accessed?.accesses.map(({ operation, path, refused }) => [operation, path, refused]),
+    ).toEqual([
       ["write", "/workspace/a", "not_kept"],
       ["read", "/workspace/a", null],
       ["write", "/peers/nobody/a", "unknown_place"],
@@ -223,19 +280,35 @@ describe("an agent's tool calls", () => {
   });
 
   it("keep the files they are given, as many as there is room for, whatever came of them", async () => {
-    const files = [png, { ...png, bytes: new Uint8Array(17 * 1024 * 1024) }, { ...png, bytes: png.bytes }];
-    const { events, engine } = working([hoard([], () => ({ outcome: "error", text: "Half.", files }))], [{ name: "hoard" }]);
+    const files = [
+      png,
+      { ...png, bytes: new Uint8Array(17 * 1024 * 1024) },
+      { ...png, bytes: png.bytes },
+    ];
+    const { events, engine } = working(
+      [hoard([], () => ({ outcome: "error", text: "Half.", files }))],
+      [{ name: "hoard" }],
+    );
     await isOver();
-    const [accessed] = events().flatMap((event) => (event.type === "files.accessed" ? [event] : []));
+    const [accessed] = events().flatMap((event) =>
+      event.type === "files.accessed" ? [event] : [],
+    );
     expect(
-      accessed?.accesses.map(({ operation, path, refused }) => [operation, path.replace(/_\d{8}T\d{6}Z_/, "_"), refused]),
+      accessed?.accesses.map(({ operation, path, refused }) => [
+        operation,
+        path.replace(/_\d{8}T\d{6}Z_/, "_"),
+        refused,
+      ]),
     ).toEqual([
       ["write", "/workspace/.tool_results/hoard_t0_1.png", null],
       ["write", "/workspace/.tool_results/hoard_t0_2.png", "file_too_large"],
       ["write", "/workspace/.tool_results/hoard_t0_3.png", null],
     ]);
     const place = { turn: 1, attempt: 1, agent: 0, round: 1 };
-    const text = JSON.stringify(engine().journal.calls.read(place)).replaceAll(/_\d{8}T\d{6}Z_/g, "_");
+    const text = JSON.stringify(engine().journal.calls.read(place)).replaceAll(
+      /_\d{8}T\d{6}Z_/g,
+      "_",
+    );
     expect(text).toContain("[file 1: .tool_results/hoard_t0_1.png, image/png, 8 bytes]");
     expect(text).toMatch(/\[file 2: image\/png, 17825792 bytes; not kept: [^\]]*16/);
     expect(text).toContain("[file 3: .tool_results/hoard_t0_3.png, image/png, 8 bytes]");
@@ -245,32 +318,53 @@ describe("an agent's tool calls", () => {
     const { engine } = working([look("/picture")], [{ name: "look" }]);
     await isOver();
     const place = { turn: 1, attempt: 1, agent: 0, round: 1 };
-    const text = JSON.stringify(engine().journal.calls.read(place)).replaceAll(/_\d{8}T\d{6}Z_/g, "_");
+    const text = JSON.stringify(engine().journal.calls.read(place)).replaceAll(
+      /_\d{8}T\d{6}Z_/g,
+      "_",
+    );
     expect(text).toContain("[The server sent image/png, 8 bytes: file 1]");
     expect(text).toContain("[file 1: .tool_results/look_t0_1.png, image/png, 8 bytes]");
   });
 
   it.each([
     { name: "takes little", room: { tokens: 1_000 } },
-    { name: "is counted as four times as much as was thought", room: { tokens: 1_000, calibration: 4 } },
-    { name: "is usual, of a provider that counts twice as much as was thought", room: { calibration: 2 } },
+    {
+      name: "is counted as four times as much as was thought",
+      room: { tokens: 1_000, calibration: 4 },
+    },
+    {
+      name: "is usual, of a provider that counts twice as much as was thought",
+      room: { calibration: 2 },
+    },
   ])("read on in a result that was too large where the conversation $name", async ({ room }) => {
     const text = Array.from({ length: 40_000 }, (_, nth) => `${nth}`).join(" ");
-    const told = () => JSON.stringify(agent.engine().journal.calls.read({ turn: 1, attempt: 1, agent: 0, round: 1 }));
+    const told = () =>
+      JSON.stringify(
+        agent.engine().journal.calls.read({ turn: 1, attempt: 1, agent: 0, round: 1 }),
+      );
     const readOn = (): ToolCall[] => {
-      const [, path, start_char] = /read_file \(path: \\"([^"]+)\\", start_char: (\d+)\)/.exec(told()) ?? [];
+      const [, path, start_char] =
+        /read_file \(path: \\"([^"]+)\\", start_char: (\d+)\)/.exec(told()) ?? [];
       return [
         { name: "read_file", args: { path, start_char: Number(start_char) } },
         { name: "read_file", args: { path } },
         { name: "grep", args: { pattern: "39999", path } },
       ];
     };
-    const calls = (reply: number) => (reply === 1 ? [{ name: "hoard" }] : reply === 2 ? readOn() : []);
-    const { events, ended } = working([hoard([], () => ({ outcome: "ok", text }))], calls, undefined, room);
+    const calls = (reply: number) =>
+      reply === 1 ? [{ name: "hoard" }] : reply === 2 ? readOn() : [];
+    const { events, ended } = working(
+      [hoard([], () => ({ outcome: "ok", text }))],
+      calls,
+      undefined,
+      room,
+    );
     await isOver();
     expect(ended()).toEqual(["hoard ok", "read_file ok", "read_file ok", "grep ok"]);
     const written = events().flatMap((event) =>
-      event.type === "files.accessed" ? event.accesses.filter(({ operation }) => operation === "write") : [],
+      event.type === "files.accessed"
+        ? event.accesses.filter(({ operation }) => operation === "write")
+        : [],
     );
     expect(written).toHaveLength(1);
     expect(told().match(/Read on with start_char: \d+/g)).toHaveLength(2);
@@ -281,8 +375,12 @@ describe("an agent's tool calls", () => {
     const { events } = working([], [write("a"), write("b"), write("c")]);
     await isOver();
     const story = events().flatMap((event) =>
-      event.type === "tool.started" || event.type === "tool.completed" ? [`${event.type} ${event.tool_call}`] : [],
+      event.type === "tool.started" || event.type === "tool.completed"
+        ? [`${event.type} ${event.tool_call}`]
+        : [],
     );
-    expect(story).toEqual(["t0", "t1", "t2"].flatMap((id) => [`tool.started ${id}`, `tool.completed ${id}`]));
+    expect(story).toEqual(
+      ["t0", "t1", "t2"].flatMap((id) => [`tool.started ${id}`, `tool.completed ${id}`]),
+    );
   });
 });

@@ -24,7 +24,10 @@ class Fleet {
   }
 
   get namespace(): Namespace {
-    const bound = { idFromName: (name: string) => name, get: (name: string) => this.#container(name) };
+    const bound = {
+      idFromName: (name: string) => name,
+      get: (name: string) => this.#container(name),
+    };
     return bound as unknown as Namespace;
   }
 
@@ -67,15 +70,23 @@ describe("a session's containers", () => {
         const [own] = team.agents;
         if (!own) throw new Error("a team has an agent");
         const shared = { large: new Turnstile(), breakers: new Breakers() };
-        return toolboxOf(own, { secretOf: () => undefined, shared, runner: () => containers.runnerOf(0), ...NO_OTHERS });
+        return toolboxOf(own, {
+          secretOf: () => undefined,
+          shared,
+          runner: () => containers.runnerOf(0),
+          ...NO_OTHERS,
+        });
       },
     });
     agent.ask();
   };
-  const begun = (times: number) => vi.waitFor(() => expect(fleet.commands).toHaveLength(times), 10_000);
+  const begun = (times: number) =>
+    vi.waitFor(() => expect(fleet.commands).toHaveLength(times), 10_000);
   const isOver = () => vi.waitFor(() => expect(agent.isOver()).toBe(true), 10_000);
   const settlements = () =>
-    agent.events().flatMap(({ type }) => (/^tool\.(completed|interrupted|unknown)$/.test(type) ? [type] : []));
+    agent
+      .events()
+      .flatMap(({ type }) => (/^tool\.(completed|interrupted|unknown)$/.test(type) ? [type] : []));
   afterEach(() => {
     fleet.letGo();
     agent.close();
@@ -140,7 +151,9 @@ describe("containers to destroy", () => {
     const without = teamOf("agent: {id: a, backend: {type: claude, cwd: work}}", FULL_CONTEXT);
     const dutiesOf = (sandboxes: Namespace | undefined, team: typeof withShell) =>
       new Containers({ sandboxes, place: "closed_container", session: "s", team }).duties();
-    expect(dutiesOf(fleet.namespace, withShell)).toEqual([{ type: "destroy_container", name: "s-1" }]);
+    expect(dutiesOf(fleet.namespace, withShell)).toEqual([
+      { type: "destroy_container", name: "s-1" },
+    ]);
     expect(dutiesOf(undefined, withShell)).toEqual([]);
     expect(dutiesOf(fleet.namespace, without)).toEqual([]);
   });

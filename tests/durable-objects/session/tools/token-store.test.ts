@@ -8,7 +8,12 @@ import { Disk } from "../../../../simulated/disk";
 const HOLDER = { tenant: "t", session: "s" };
 const OLD = toSealingKey(1, new Uint8Array(32).fill(1));
 const NEW = toSealingKey(2, new Uint8Array(32).fill(2));
-const NO_MISHAPS = { beforeCommit: () => {}, afterCommit: () => {}, durable: () => {}, lagMs: () => 0 };
+const NO_MISHAPS = {
+  beforeCommit: () => {},
+  afterCommit: () => {},
+  durable: () => {},
+  lagMs: () => 0,
+};
 
 let disk: Disk;
 /** The shelf of one life of a session; what was kept before lies on the disk. */
@@ -21,7 +26,11 @@ function shelf(SEALING_KEYS: string, holder = HOLDER): KeptTokens {
   return new KeptTokens({ SEALING_KEYS }, holder, sql);
 }
 const begin = (): void => {
-  disk = new Disk({ mishaps: NO_MISHAPS, schedule: (_, run) => void setTimeout(run, 0), toWorld: (at) => at });
+  disk = new Disk({
+    mishaps: NO_MISHAPS,
+    schedule: (_, run) => void setTimeout(run, 0),
+    toWorld: (at) => at,
+  });
 };
 const restart = async (): Promise<void> => {
   await disk.whenDurable();
@@ -33,9 +42,19 @@ afterEach(() => disk.close());
 describe("renewed tokens of a session", () => {
   it.each([
     { name: "outlive a restart", before: NEW, after: NEW, finds: "secret-2" },
-    { name: "outlive a restart with a new sealing key beside theirs", before: OLD, after: `${NEW},${OLD}`, finds: "secret-2" },
+    {
+      name: "outlive a restart with a new sealing key beside theirs",
+      before: OLD,
+      after: `${NEW},${OLD}`,
+      finds: "secret-2",
+    },
     { name: "are gone with the key that sealed them", before: OLD, after: NEW, finds: undefined },
-    { name: "are gone with a restart where nothing can be sealed", before: "", after: NEW, finds: undefined },
+    {
+      name: "are gone with a restart where nothing can be sealed",
+      before: "",
+      after: NEW,
+      finds: undefined,
+    },
   ])("$name", async ({ before, after, finds }) => {
     begin();
     const first = shelf(before);
@@ -48,7 +67,10 @@ describe("renewed tokens of a session", () => {
 
   it("lie on disk sealed, by the first key as soon as they are read", () => {
     begin();
-    const rows = () => disk.read<{ sealed: string }>("SELECT sealed FROM renewed_tokens").map(({ sealed }) => sealed);
+    const rows = () =>
+      disk
+        .read<{ sealed: string }>("SELECT sealed FROM renewed_tokens")
+        .map(({ sealed }) => sealed);
     shelf(OLD).set("id", "secret-1");
     expect(rows()).toEqual([expect.stringMatching(/^1:[\w-]+$/)]);
     shelf(`${NEW},${OLD}`).get("id");
@@ -78,7 +100,12 @@ describe("renewed tokens of a session", () => {
 
   it("are found by those they were renewed from, and by no others", async () => {
     begin();
-    const given = { access_token: "a", token_type: "Bearer", refresh_token: "r", issuer: "https://issuer.example.com" };
+    const given = {
+      access_token: "a",
+      token_type: "Bearer",
+      refresh_token: "r",
+      issuer: "https://issuer.example.com",
+    };
     const fresh = { ...given, access_token: "b", refresh_token: "s" };
     await new RenewedTokens(shelf(NEW)).keep("id", given, fresh);
     await restart();

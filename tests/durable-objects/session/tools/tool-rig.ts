@@ -19,10 +19,19 @@ import { Disk, Gone } from "../../../../simulated/disk";
 
 /** No file of these tests is too large for a row; their upload, which nobody waits for, comes to nothing. */
 const NO_BUCKET = { put: async () => null, delete: async () => {} } as unknown as Bucket;
-const NO_MISHAPS = { beforeCommit: () => {}, afterCommit: () => {}, durable: () => {}, lagMs: () => 0 };
+const NO_MISHAPS = {
+  beforeCommit: () => {},
+  afterCommit: () => {},
+  durable: () => {},
+  lagMs: () => 0,
+};
 
 /** What an agent works with instead of file tools and what a test adds; made anew with each life of the session. */
-type Own = { team: Team; containers: () => Containers; tools: (containers: Containers) => readonly Tool[] };
+type Own = {
+  team: Team;
+  containers: () => Containers;
+  tools: (containers: Containers) => readonly Tool[];
+};
 
 export type ToolCall = { name: string; args?: Record<string, unknown> };
 
@@ -40,7 +49,11 @@ type Calls = readonly ToolCall[] | ((reply: number) => readonly ToolCall[]);
  * service's own, over real tables; only the model is not there.
  */
 export function workingAgent(more: readonly Tool[], calls: Calls, own?: Own, room: Around = {}) {
-  const disk = new Disk({ mishaps: NO_MISHAPS, schedule: (_, run) => void setTimeout(run, 0), toWorld: (at) => at });
+  const disk = new Disk({
+    mishaps: NO_MISHAPS,
+    schedule: (_, run) => void setTimeout(run, 0),
+    toWorld: (at) => at,
+  });
   const faults: unknown[] = [];
   const replies = { given: 0 };
   const team = own?.team ?? teamWith([...fileTools(), ...more], room);
@@ -53,7 +66,14 @@ export function workingAgent(more: readonly Tool[], calls: Calls, own?: Own, roo
     const { storage } = ctx;
     const log = new SessionLog(storage.sql);
     const place = { tenant: "t", session: "s" };
-    const workspaces = sessionWorkspaces({ storage, log, bucket: NO_BUCKET, place, team, contexts: noContexts });
+    const workspaces = sessionWorkspaces({
+      storage,
+      log,
+      bucket: NO_BUCKET,
+      place,
+      team,
+      contexts: noContexts,
+    });
     const containers = own?.containers();
     const tools = own && containers ? own.tools(containers) : [...fileTools(), ...more];
     return new Engine({
@@ -64,7 +84,8 @@ export function workingAgent(more: readonly Tool[], calls: Calls, own?: Own, roo
     });
   };
   let engine = begin(1);
-  const events = (): WireEvent[] => disk.read<Row>("SELECT type, body FROM events ORDER BY seq").map(toEvent);
+  const events = (): WireEvent[] =>
+    disk.read<Row>("SELECT type, body FROM events ORDER BY seq").map(toEvent);
   return {
     faults,
     events,
@@ -87,11 +108,20 @@ export function workingAgent(more: readonly Tool[], calls: Calls, own?: Own, roo
     },
     ask: () =>
       void engine.handle({
-        ...{ type: "turn_requested", rules: team.rules, question: "What is there?", parentTurn: null, budget: {} },
+        ...{
+          type: "turn_requested",
+          rules: team.rules,
+          question: "What is there?",
+          parentTurn: null,
+          budget: {},
+        },
         timeoutMs: null,
       }),
     /** How each call that has ended did, in the order of their ends. */
-    ended: () => events().flatMap((event) => (event.type === "tool.completed" ? [`${event.name} ${event.outcome}`] : [])),
+    ended: () =>
+      events().flatMap((event) =>
+        event.type === "tool.completed" ? [`${event.name} ${event.outcome}`] : [],
+      ),
     isOver: () => events().some(({ type }) => isTerminal(type)),
     close: () => disk.close(),
   };
@@ -103,15 +133,30 @@ const toEvent = ({ type, body }: Row): WireEvent => ({ ...JSON.parse(body), type
 function teamWith(tools: readonly Tool[], { tokens }: Around): Team {
   const limit = tokens === undefined ? "" : `, tool_result_max_tokens: ${tokens}`;
   const team = teamOf(`agent: {id: a, backend: {type: claude, cwd: work${limit}}}`, FULL_CONTEXT);
-  const agents = team.rules.agents.map((agent) => ({ ...agent, tools: tools.map(({ rule }) => rule) }));
+  const agents = team.rules.agents.map((agent) => ({
+    ...agent,
+    tools: tools.map(({ rule }) => rule),
+  }));
   return { ...team, rules: { ...team.rules, agents } };
 }
 
-type Work = { tools: readonly Tool[]; calls: Calls; faults: unknown[]; replies: { given: number }; room: Around };
+type Work = {
+  tools: readonly Tool[];
+  calls: Calls;
+  faults: unknown[];
+  replies: { given: number };
+  room: Around;
+};
 
 function performer(engine: Engine, { tools, calls, faults, replies, room }: Work): Performer {
-  const working = new AgentTools({ engine, toolsOf: () => tools, fetch, calibrationOf: () => room.calibration ?? 1 });
-  const callsOf = (reply: number) => (typeof calls === "function" ? calls(reply) : reply === 1 ? calls : []);
+  const working = new AgentTools({
+    engine,
+    toolsOf: () => tools,
+    fetch,
+    calibrationOf: () => room.calibration ?? 1,
+  });
+  const callsOf = (reply: number) =>
+    typeof calls === "function" ? calls(reply) : reply === 1 ? calls : [];
   return {
     admitCall: () => null,
     dropCall: () => {},
@@ -119,7 +164,10 @@ function performer(engine: Engine, { tools, calls, faults, replies, room }: Work
       engine.handle({ type: "call_ready", effect: effect.id, inputTokens: 1_000 });
       replies.given += 1;
       const reply = replies.given;
-      return { send: async () => () => replied(engine, effect, callsOf(reply), reply === 1 ? "t" : `r${reply}t`) };
+      return {
+        send: async () => () =>
+          replied(engine, effect, callsOf(reply), reply === 1 ? "t" : `r${reply}t`),
+      };
     },
     resumeCall: () => null,
     performTool: (...given) => working.perform(...given),
@@ -133,16 +181,28 @@ function performer(engine: Engine, { tools, calls, faults, replies, room }: Work
 }
 
 /** The model has replied: with calls of tools, or else with its answer. */
-function replied(engine: Engine, effect: ModelCallEffect, calls: readonly ToolCall[], id: string): void {
+function replied(
+  engine: Engine,
+  effect: ModelCallEffect,
+  calls: readonly ToolCall[],
+  id: string,
+): void {
   const items: ReplyItem[] = calls.map(({ name, args = {} }, nth) => ({
     ...{ type: "tool_call", id: `${id}${nth}`, name, arguments: JSON.stringify(args) },
   }));
   const text = calls.length === 0 ? "That is all there is." : "";
   const reply = {
-    ...{ stopReason: calls.length === 0 ? ("stop" as const) : ("tool_calls" as const), usage: used(100, 10), text },
+    ...{
+      stopReason: calls.length === 0 ? ("stop" as const) : ("tool_calls" as const),
+      usage: used(100, 10),
+      text,
+    },
     tools: calls.map(({ name }, nth) => ({ toolCall: `${id}${nth}`, name })),
     ...{ decisions: [], verdict: null, personas: null },
   };
   const all: ReplyItem[] = text === "" ? items : [{ type: "text", text }];
-  engine.handle({ type: "call_replied", effect: effect.id, reply }, { reply: { agent: effect.agent, items: all } });
+  engine.handle(
+    { type: "call_replied", effect: effect.id, reply },
+    { reply: { agent: effect.agent, items: all } },
+  );
 }

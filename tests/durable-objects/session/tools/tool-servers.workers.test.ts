@@ -24,18 +24,30 @@ const listed = (events: readonly WireEvent[]) =>
     isDown: problem !== null,
   }));
 const outcomes = (events: readonly WireEvent[]) =>
-  [...ofType(events, "tool.completed")].map(({ agent, name, outcome }) => `${agent} ${name} ${outcome}`);
+  [...ofType(events, "tool.completed")].map(
+    ({ agent, name, outcome }) => `${agent} ${name} ${outcome}`,
+  );
 
 describe("agents with tool servers", () => {
   it("are told what they have before they are called, use it, and go on without a server that is down", async () => {
     const { events } = await follow(await start(withServers(["adder", "plain"], [box(), DOWN])));
-    expect(events.at(-1)).toMatchObject({ type: "turn.completed", answer: expect.stringContaining("Results: 2") });
+    expect(events.at(-1)).toMatchObject({
+      type: "turn.completed",
+      answer: expect.stringContaining("Results: 2"),
+    });
     expect(listed(events).filter(({ agent }) => agent === "a0")).toEqual([
-      { agent: "a0", server: "box", tools: ["mcp__box__add", "mcp__box__recite", "mcp__box__ask"], isDown: false },
+      {
+        agent: "a0",
+        server: "box",
+        tools: ["mcp__box__add", "mcp__box__recite", "mcp__box__ask"],
+        isDown: false,
+      },
       { agent: "a0", server: "down", tools: [], isDown: true },
     ]);
     expect(outcomes(events)).toContain("a0 mcp__box__add ok");
-    const types = events.filter((event) => "agent" in event && event.agent === "a0").map(({ type }) => type);
+    const types = events
+      .filter((event) => "agent" in event && event.agent === "a0")
+      .map(({ type }) => type);
     expect(types.indexOf("call.started")).toBeGreaterThan(types.lastIndexOf("tools.listed"));
   });
 
@@ -47,7 +59,9 @@ describe("agents with tool servers", () => {
       { type: "gemini", model: "gemini-2.5-flash", base_url: new URL(base_url).origin, ...all },
       { type: "chatcompletion", model: "plain", base_url, ...all },
     ];
-    const { events } = await follow(await start({ agents: backends.map((backend, nth) => ({ id: `a${nth}`, backend })) }));
+    const { events } = await follow(
+      await start({ agents: backends.map((backend, nth) => ({ id: `a${nth}`, backend })) }),
+    );
     expect(listed(events).map(({ agent, tools }) => [agent, ...tools])).toEqual(
       expect.arrayContaining([
         ["a0", "mcp__box__plain"],
@@ -64,8 +78,12 @@ describe("agents with tool servers", () => {
 
   it("have only the tools that filters at both levels let through", async () => {
     const server = box({ allowed_tools: ["add", "ask"] });
-    const { events } = await follow(await start(withServers(["quick"], [server], { exclude_tools: ["mcp__box__ask"] })));
-    expect(listed(events)).toEqual([{ agent: "a0", server: "box", tools: ["mcp__box__add"], isDown: false }]);
+    const { events } = await follow(
+      await start(withServers(["quick"], [server], { exclude_tools: ["mcp__box__ask"] })),
+    );
+    expect(listed(events)).toEqual([
+      { agent: "a0", server: "box", tools: ["mcp__box__add"], isDown: false },
+    ]);
   });
 
   it("only plan to use what may act on the outside, and use it when they present", async () => {
@@ -74,7 +92,10 @@ describe("agents with tool servers", () => {
       orchestrator: { coordination: { enable_planning_mode: true } },
     };
     const { events } = await follow(await start(config));
-    expect(events.at(-1)).toMatchObject({ type: "turn.completed", answer: expect.stringContaining("Results: 2") });
+    expect(events.at(-1)).toMatchObject({
+      type: "turn.completed",
+      answer: expect.stringContaining("Results: 2"),
+    });
     expect(outcomes(events)).toEqual(["a0 mcp__box__add planned", "a0 mcp__box__add ok"]);
   });
 
@@ -96,11 +117,19 @@ describe("agents with tool servers", () => {
 
   it("are let in by tokens that were renewed before a restart, where a refresh token serves once", async () => {
     const [url, issuer] = [inject("rotatingServerUrl"), inject("rotatingIssuer")];
-    const auth = { type: "authorization_code", issuer, client_id: "us", refresh_token: "${BOX_REFRESH}" };
+    const auth = {
+      type: "authorization_code",
+      issuer,
+      client_id: "us",
+      refresh_token: "${BOX_REFRESH}",
+    };
     const run = await start(withServers(["quick"], [box({ url, auth })]));
     const { events: before } = await follow(run);
     await abortAllDurableObjects();
-    expect((await post(`/api/sessions/${run.session_id}/turns`, { question: "And seven times eight?" })).status).toBe(202);
+    expect(
+      (await post(`/api/sessions/${run.session_id}/turns`, { question: "And seven times eight?" }))
+        .status,
+    ).toBe(202);
     const { events: after } = await follow({ ...run, turn: 2 });
     const there = { agent: "a0", server: "box", tools: ["mcp__box__act"], isDown: false };
     expect([listed(before), listed(after)]).toEqual([[there], [there]]);
@@ -109,7 +138,10 @@ describe("agents with tool servers", () => {
   it("D18 show whoever watches what a server wants of a person, with its origin, and answer nothing", async () => {
     const url = inject("askingServerUrl");
     const { text, events } = await follow(await start(withServers(["asker"], [box({ url })])));
-    expect(events.at(-1)).toMatchObject({ type: "turn.completed", answer: expect.stringContaining("and nobody was asked") });
+    expect(events.at(-1)).toMatchObject({
+      type: "turn.completed",
+      answer: expect.stringContaining("and nobody was asked"),
+    });
     const { origin } = new URL(url);
     const place = { turn: 1, attempt: 1, agent: "a0", round: 1, name: "mcp__box__ask", origin };
     const nowhere = { kind: "url", url: null };
@@ -118,8 +150,17 @@ describe("agents with tool servers", () => {
         ...place,
         tool_call: expect.any(String),
         requests: [
-          { kind: "form", message: "Your API key?\\u{202e}\\u{7} It is safe with us.", url: null, refused: null },
-          { ...nowhere, message: "Open this", refused: "its scheme is javascript, and only https is shown" },
+          {
+            kind: "form",
+            message: "Your API key?\\u{202e}\\u{7} It is safe with us.",
+            url: null,
+            refused: null,
+          },
+          {
+            ...nowhere,
+            message: "Open this",
+            refused: "its scheme is javascript, and only https is shown",
+          },
           { ...nowhere, message: "Or this", refused: "it names a user before its host" },
           { kind: "url", message: "Pay", url: "https://pay.example.com/x", refused: null },
         ],
@@ -143,17 +184,28 @@ describe("agents with tool servers", () => {
     expect(progress[0]?.message).toBe("reads\\u{7} pages");
     expect(progress.length).toBeLessThan(5);
     const types = events.map(({ type }) => type);
-    const order = ["tool.started", "tool.progressed", "tool.input_required", "tool.completed"] as const;
-    expect(order.map((type) => types.indexOf(type))).toEqual(order.map((type) => types.indexOf(type)).toSorted((a, b) => a - b));
+    const order = [
+      "tool.started",
+      "tool.progressed",
+      "tool.input_required",
+      "tool.completed",
+    ] as const;
+    expect(order.map((type) => types.indexOf(type))).toEqual(
+      order.map((type) => types.indexOf(type)).toSorted((a, b) => a - b),
+    );
     expect(types).toEqual(expect.arrayContaining([...order]));
   });
 
   it("find images and resources in files of their own, named in the text, and nobody else does", async () => {
     const url = inject("mediaServerUrl");
-    const { events } = await follow(await start(withServers(["painter"], [box({ url })], { cwd: "work" })));
+    const { events } = await follow(
+      await start(withServers(["painter"], [box({ url })], { cwd: "work" })),
+    );
     const end = events.at(-1);
     expect(end).toMatchObject({ type: "turn.completed" });
-    const [drawn = "", scanned, shattered, listing] = (end?.type === "turn.completed" ? end.answer : "")
+    const [drawn = "", scanned, shattered, listing] = (
+      end?.type === "turn.completed" ? end.answer : ""
+    )
       .replace(/^.*?Results: /s, "")
       .split(" | ");
     const file = (nth: number, tool: string, ends: string) =>
@@ -171,28 +223,38 @@ describe("agents with tool servers", () => {
       expect.stringMatching(new RegExp(`^${file(1, "draw", "png, image/png, 70 bytes")}$`)),
       expect.stringMatching(new RegExp(`^${file(2, "draw", "bin, application/zlib, 11 bytes")}$`)),
     ]);
-    expect(scanned).toMatch(new RegExp(file(1, "scan", "bin, application/octet-stream, 1500000 bytes")));
+    expect(scanned).toMatch(
+      new RegExp(file(1, "scan", "bin, application/octet-stream, 1500000 bytes")),
+    );
     expect(shattered).toBe(
       "It broke on the way.\n[audio, said to be audio/wav; not kept: it has no data, or none that is base64]",
     );
     expect(listing?.match(/mcp__box__(draw|scan)_\S+?_\d\.(png|bin)/g)).toHaveLength(3);
-    expect(outcomes(events).filter((line) => line.includes("mcp__box__") && !line.endsWith(" ok"))).toEqual([]);
+    expect(
+      outcomes(events).filter((line) => line.includes("mcp__box__") && !line.endsWith(" ok")),
+    ).toEqual([]);
   });
 
   it("hand over none of those files, and have them all in R2", async () => {
     const { session_id } = await start(
       withServers(["painter", "plain"], [box({ url: inject("mediaServerUrl") })], { cwd: "work" }),
     );
-    expect((await follow({ session_id, turn: 1 })).events.at(-1)).toMatchObject({ type: "turn.completed" });
+    expect((await follow({ session_id, turn: 1 })).events.at(-1)).toMatchObject({
+      type: "turn.completed",
+    });
     const filesOf = async (path: string) => {
-      const { data } = await (await request(`/api/sessions/${session_id}/turns/1${path}/files`)).json<SessionFiles>();
+      const { data } = await (
+        await request(`/api/sessions/${session_id}/turns/1${path}/files`)
+      ).json<SessionFiles>();
       return data.map((file) => file.path);
     };
     expect(await filesOf("/answers/agent1.1")).toEqual(["frame.txt"]);
     expect(await filesOf("")).toEqual(["NOTES.md", "frame.txt"]);
     const prefix = `${sessionPrefix(LOCAL_TENANT, session_id)}tool-results/1/1/agent1/`;
-    const names = async () => (await env.BUCKET.list({ prefix })).objects.map(({ key, size }) => `${nameOf(key)} ${size}`);
-    const nameOf = (key: string) => key.slice(prefix.length).replace(/^\d+\/(\w+)_\d{8}T\d{6}Z_[\w-]+(?=_\d\.)/, "$1");
+    const names = async () =>
+      (await env.BUCKET.list({ prefix })).objects.map(({ key, size }) => `${nameOf(key)} ${size}`);
+    const nameOf = (key: string) =>
+      key.slice(prefix.length).replace(/^\d+\/(\w+)_\d{8}T\d{6}Z_[\w-]+(?=_\d\.)/, "$1");
     const drawn = ["mcp__box__draw_1.png 70", "mcp__box__draw_2.bin 11"];
     const all = [...drawn, ...drawn, "mcp__box__scan_1.bin 1500000"].toSorted();
     await vi.waitFor(async () => expect((await names()).toSorted()).toEqual(all), 10_000);
@@ -202,8 +264,11 @@ describe("agents with tool servers", () => {
   });
 
   it("are told what they cannot keep without files, and how to get some", async () => {
-    const { events } = await follow(await start(withServers(["admirer"], [box({ url: inject("mediaServerUrl") })])));
-    const why = "not kept: the agent has no files to keep it in; `cwd` in the agent's backend gives it some";
+    const { events } = await follow(
+      await start(withServers(["admirer"], [box({ url: inject("mediaServerUrl") })])),
+    );
+    const why =
+      "not kept: the agent has no files to keep it in; `cwd` in the agent's backend gives it some";
     expect(events.at(-1)).toMatchObject({
       type: "turn.completed",
       answer: expect.stringContaining(
@@ -213,10 +278,14 @@ describe("agents with tool servers", () => {
   });
 
   it("find what is too large for a conversation in a file of their own", async () => {
-    const { events } = await follow(await start(withServers(["reciter"], [box()], { cwd: "work" })));
+    const { events } = await follow(
+      await start(withServers(["reciter"], [box()], { cwd: "work" })),
+    );
     expect(events.at(-1)).toMatchObject({
       type: "turn.completed",
-      answer: expect.stringMatching(/\.tool_results\/mcp__box__recite_\S+\.txt.* \| .*mcp__box__recite_\S+\.txt/s),
+      answer: expect.stringMatching(
+        /\.tool_results\/mcp__box__recite_\S+\.txt.* \| .*mcp__box__recite_\S+\.txt/s,
+      ),
     });
   });
 });
