@@ -19,10 +19,11 @@ const reports = (await readdir(folder))
 const read = async (file: string) =>
   TestReportSchema.parse(JSON.parse(await readFile(file, "utf8")));
 const report = mergeReports(await Promise.all(reports.map(read)));
-const entries = await readdir("tests", { recursive: true });
-const files = entries
-  .filter((name) => name.endsWith(".test.ts"))
-  .map((name) => path.resolve("tests", name));
+const testsIn = async (folder: string) =>
+  (await readdir(folder, { recursive: true }))
+    .filter((name) => name.endsWith(".test.ts"))
+    .map((name) => path.resolve(folder, name));
+const files = (await Promise.all(["tests", "scripts", "proof"].map(testsIn))).flat();
 const { passed, failed, skipped, problems: gaps } = countTests(report, files);
 const held = report.testResults.flatMap(({ name, assertionResults }) => {
   const file = path.relative(".", name).replaceAll(path.sep, "/");

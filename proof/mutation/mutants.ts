@@ -24,7 +24,7 @@ export async function instrument(
   folder: string,
   besides: readonly string[] = [],
 ): Promise<Instrumented> {
-  const names = (await readdir(folder))
+  const names = (await readdir(folder, { recursive: true }))
     .filter((name) => name.endsWith(".ts") && !besides.includes(name))
     .sort();
   const files = await Promise.all(

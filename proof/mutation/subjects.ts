@@ -16,9 +16,9 @@ export const SUBJECTS: readonly Subject[] = [
     folder: "src/coordination",
     besides: [],
     tests: [
-      "tests/coordination/*.test.ts",
+      "tests/coordination/**/*.test.ts",
       "proof/golden/*.test.ts",
-      "tests/simulation/found/*.test.ts",
+      "proof/simulation/found/*.test.ts",
     ],
     sessions: 150,
   },
@@ -26,7 +26,11 @@ export const SUBJECTS: readonly Subject[] = [
     name: "checker",
     folder: "checker",
     besides: ["lies.ts"], // by which its tests tell it what is not so
-    tests: ["checker*.test.ts", "proof/golden/*.test.ts", "tests/simulation/found/*.test.ts"],
+    tests: [
+      "proof/simulation/checker*.test.ts",
+      "proof/golden/*.test.ts",
+      "proof/simulation/found/*.test.ts",
+    ],
     sessions: 0,
   },
 ];

@@ -44,10 +44,21 @@ export async function bundlerOf(entry: string): Promise<Bundler> {
   };
 }
 
-/** The source with the bug in it. */
+/** The source with the bug in it. How the source breaks its lines does not matter. */
 export function planted(source: string, { name, file, find, replace }: PlantedBug): string {
-  const places = source.split(find).length - 1;
-  if (places !== 1)
-    throw new Error(`"${name}" replaces a text that is in ${file} ${places} times.`);
-  return source.replace(find, () => replace);
+  const places = [...source.matchAll(inAnyLines(find))];
+  const [place] = places;
+  if (!place || places.length > 1)
+    throw new Error(`"${name}" replaces a text that is in ${file} ${places.length} times.`);
+  return source.slice(0, place.index) + replace + source.slice(place.index + place[0].length);
+}
+
+/** The same tokens with other white space between them, and a comma or none before a bracket that closes. */
+function inAnyLines(text: string): RegExp {
+  const tokens = text.match(/\w+|[^\w\s]/g) ?? [];
+  const escaped = tokens.map((token) => token.replace(/[^\w]/g, "\\$&"));
+  return new RegExp(
+    escaped.map((token) => (/^\\[)\]}]$/.test(token) ? `,?\\s*${token}` : token)).join("\\s*"),
+    "g",
+  );
 }

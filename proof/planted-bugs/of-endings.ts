@@ -1,33 +1,31 @@
 import type { PlantedBug } from "./bug";
 
-const RULES = "src/coordination";
-
 /** Wrongs in how a turn is settled, presented and ended. */
 export const BUGS_OF_ENDINGS: readonly PlantedBug[] = [
   {
     name: "a completed turn tells another text than was presented",
-    file: `${RULES}/turn-end.ts`,
+    file: "src/coordination/turn/turn-end.ts",
     find: "answer: final.content,",
     replace: "answer: draft.attempt.answers.at(-1)?.content ?? final.content,",
     invariant: "I3",
   },
   {
     name: "a long final text is shown whole",
-    file: `${RULES}/long-final.ts`,
+    file: "src/coordination/attempt/long-final.ts",
     find: "return truncateTo(LIMITS.finalBytes - byteLength(last), text) + last;",
     replace: "return text + last;",
     invariant: "presentation",
   },
   {
     name: "a cancelled turn does not end",
-    file: `${RULES}/turn-end.ts`,
+    file: "src/coordination/turn/turn-end.ts",
     find: 'if (!draft.attempt.settled) settleAttempt(draft, "cancelled");',
     replace: 'if (!draft.attempt.settled) return settleAttempt(draft, "cancelled");',
     invariant: "I15",
   },
   {
     name: "a turn in which nobody answers cancels itself",
-    file: `${RULES}/turn-end.ts`,
+    file: "src/coordination/turn/turn-end.ts",
     find: 'const message = "No agent produced an answer.";',
     replace:
       'const message = "No agent produced an answer.";\n  if (agents.length > 1) return cancelTurn(draft);',
@@ -35,7 +33,7 @@ export const BUGS_OF_ENDINGS: readonly PlantedBug[] = [
   },
   {
     name: "a turn that ends for want of budget fails although there is an answer",
-    file: `${RULES}/presentation.ts`,
+    file: "src/coordination/attempt/presentation.ts",
     find: "if (settled.winner === null) return endWithoutAnswer(draft, settled);",
     replace:
       'if (settled.winner === null || settled.endedBy === "budget") return endWithoutAnswer(draft, settled);',
@@ -43,28 +41,28 @@ export const BUGS_OF_ENDINGS: readonly PlantedBug[] = [
   },
   {
     name: "what agents wrote before time was up is no answer",
-    file: `${RULES}/attempt.ts`,
+    file: "src/coordination/attempt/attempt.ts",
     find: "const silent = couldWin ? []",
     replace: 'const silent = couldWin || endedBy === "deadline" ? []',
     invariant: "failed",
   },
   {
     name: "what agents wrote before time was up is lost where others have answered",
-    file: `${RULES}/attempt.ts`,
+    file: "src/coordination/attempt/attempt.ts",
     find: "const silent = couldWin ? []",
     replace: "const silent = couldWin || draft.attempt.answers.length > 0 ? []",
     invariant: "kept",
   },
   {
     name: "a cut-off presenter's files are lost",
-    file: `${RULES}/presentation.ts`,
+    file: "src/coordination/attempt/presentation.ts",
     find: 'isReused: presented.source === "answer" && presented.fallback === null })',
     replace: 'isReused: presented.source === "answer" })',
     invariant: "I10",
   },
   {
     name: "an unfinished answer takes the votes away as coordination ends",
-    file: `${RULES}/tally.ts`,
+    file: "src/coordination/decision/tally.ts",
     find: "const valid = votesFor(standing, attempt.agents, (agent) => agent.vote?.revision);",
     replace: `const isCut = standing.at(-1)?.origin === "partial";
   const valid = votesFor(standing, attempt.agents, (agent) => (isCut ? undefined : agent.vote?.revision));`,
@@ -72,21 +70,21 @@ export const BUGS_OF_ENDINGS: readonly PlantedBug[] = [
   },
   {
     name: "an unfinished answer wins over a whole one that nobody voted for",
-    file: `${RULES}/tally.ts`,
+    file: "src/coordination/decision/tally.ts",
     find: "return whole ?? standing",
     replace: "return standing.at(-1) ?? whole ?? standing",
     invariant: "I5-winner",
   },
   {
     name: "a tie goes to the latest answer",
-    file: `${RULES}/tally.ts`,
+    file: "src/coordination/decision/tally.ts",
     find: "winner: leaders[0] ?? null, votes,",
     replace: "winner: leaders.at(-1) ?? null, votes,",
     invariant: "I5-winner",
   },
   {
     name: "consensus although one live agent has not voted",
-    file: `${RULES}/attempt.ts`,
+    file: "src/coordination/attempt/attempt.ts",
     find: "if (live.every(({ vote }) => vote !== null)) return",
     replace:
       "if (live.filter(({ vote }) => vote === null).length <= (live.length > 2 ? 1 : 0)) return",
@@ -94,35 +92,35 @@ export const BUGS_OF_ENDINGS: readonly PlantedBug[] = [
   },
   {
     name: "an unchanged workspace takes the place of a snapshot",
-    file: `${RULES}/handed-files.ts`,
+    file: "src/coordination/decision/handed-files.ts",
     find: "if (facts?.changed === false) return",
     replace: "if (facts?.changed === false && facts.files === 0) return",
     invariant: "I10",
   },
   {
     name: "the log does not say that a round emptied its workspace",
-    file: `${RULES}/handed-files.ts`,
+    file: "src/coordination/decision/handed-files.ts",
     find: 'facts?.files === 0 ? "workspace_cleared"',
     replace: 'facts?.files === -1 ? "workspace_cleared"',
     invariant: "I10",
   },
   {
     name: "an answer does not say what it leaves out",
-    file: `${RULES}/handed-files.ts`,
+    file: "src/coordination/decision/handed-files.ts",
     find: "return leftOut ? { left_out: leftOut }",
     replace: "return leftOut && leftOut.count < 0 ? { left_out: leftOut }",
     invariant: "I10",
   },
   {
     name: "a final text that may be rejected is not judged",
-    file: `${RULES}/presentation.ts`,
-    find: "return draft.attempt.number <= draft.turn.rules.max_orchestration_restarts",
-    replace: "return draft.attempt.number < draft.turn.rules.max_orchestration_restarts",
+    file: "src/coordination/attempt/presentation.ts",
+    find: "draft.attempt.number <= draft.turn.rules.max_orchestration_restarts",
+    replace: "draft.attempt.number < draft.turn.rules.max_orchestration_restarts",
     invariant: "presentation",
   },
   {
     name: "the winning answer is presented before the winner was asked",
-    file: `${RULES}/presentation.ts`,
+    file: "src/coordination/attempt/presentation.ts",
     find: "if (agent.failed) fallBack(",
     replace: "if (agent.failed || answer) fallBack(",
     invariant: "fallbacks",

@@ -1,19 +1,17 @@
 import type { PlantedBug } from "./bug";
 
-const RULES = "src/coordination";
-
 /** Wrongs in the coordination's rules, up to the end of an attempt. */
 export const BUGS_OF_RULES: readonly PlantedBug[] = [
   {
     name: "a cancelled turn goes on after its end",
-    file: `${RULES}/evolve.ts`,
+    file: "src/coordination/evolve.ts",
     find: "return { ...turn, done: true, inFlight: {} };",
     replace: 'return { ...turn, done: event.type !== "turn.cancelled", inFlight: {} };',
     invariant: "I4",
   },
   {
     name: "an agent that fails loses what it wrote",
-    file: `${RULES}/rounds.ts`,
+    file: "src/coordination/attempt/rounds.ts",
     find: "if (draft.agent(index).answers === 0 && !isHeldBack(draft, index, problem)) submitPartial(draft, index);",
     replace: "",
     invariant: "kept",
@@ -27,14 +25,14 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
   },
   {
     name: "a vote counts although its voter has not seen the newest answers",
-    file: `${RULES}/vote.ts`,
+    file: "src/coordination/decision/vote.ts",
     find: "if (seen < newestRevision(attempt)) {",
     replace: "if (seen < newestRevision(attempt) - 1) {",
     invariant: "I5",
   },
   {
     name: "a call that waits for its backend's limits counts as one that cannot be paid",
-    file: `${RULES}/owed.ts`,
+    file: "src/coordination/owed.ts",
     find: 'if (!rules || round?.status !== "calling" || inputTokens === undefined || round.call.inFlight) return false;',
     replace: `if (!rules || round?.status !== "calling" || inputTokens === undefined || round.call.inFlight) return false;
   if (round.call.held !== undefined) return true;`,
@@ -42,7 +40,7 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
   },
   {
     name: "an answer cuts off those that have none yet",
-    file: `${RULES}/rounds.ts`,
+    file: "src/coordination/attempt/rounds.ts",
     find: "if (!isLive(agent) || agent.round !== null || mustWait(draft, agent)) continue;",
     replace: `if (agent.answers === 0 && draft.events.some(({ type }) => type === "answer.submitted"))
       cancelEffects(draft, index, "answered");
@@ -51,14 +49,14 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
   },
   {
     name: "an agent without an answer is told of others' answers",
-    file: `${RULES}/injection.ts`,
+    file: "src/coordination/decision/injection.ts",
     find: "isLive(agent) && agent.answers > 0 && agent.seen",
     replace: "isLive(agent) && agent.seen",
     invariant: "I22",
   },
   {
     name: "a first round that failed begins with the others' answers",
-    file: `${RULES}/rounds.ts`,
+    file: "src/coordination/attempt/rounds.ts",
     find: "if (agentAt(turn.attempt, index).answers === 0) return [];",
     replace:
       "if (agentAt(turn.attempt, index).answers === 0 && agentAt(turn.attempt, index).failedRounds === 0) return [];",
@@ -66,49 +64,49 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
   },
   {
     name: "a tool that was cut off is run again whatever it does",
-    file: `${RULES}/tools.ts`,
+    file: "src/coordination/tool/tools.ts",
     find: "if (ruleOf(draft, index, tool.name)?.idempotent && mayRepeat) {",
     replace: "if (ruleOf(draft, index, tool.name) && mayRepeat) {",
     invariant: "I8",
   },
   {
     name: "nobody knows what became of a tool call that failed",
-    file: `${RULES}/tools.ts`,
+    file: "src/coordination/tool/tools.ts",
     find: 'draft.add(outcome === "unknown" ? {',
     replace: 'draft.add(outcome === "unknown" || outcome === "error" ? {',
     invariant: "I8-unknown",
   },
   {
     name: "an agent is called before its tool servers were asked",
-    file: `${RULES}/owed.ts`,
+    file: "src/coordination/owed.ts",
     find: "if (waitsForTools(turn, agent.index, round)) {",
     replace: "if (waitsForTools(turn, agent.index, round) && round.calls > 0) {",
     invariant: "I12",
   },
   {
     name: "all tool calls of a reply share one key",
-    file: `${RULES}/effects.ts`,
+    file: "src/coordination/effects.ts",
     find: "_${place.round}_${place.toolCall}`;",
     replace: "_${place.round}`;",
     invariant: "I9",
   },
   {
     name: "an unchanged workspace takes the place of what the turn began with",
-    file: `${RULES}/answer.ts`,
+    file: "src/coordination/decision/answer.ts",
     find: "draft.agent(index).snapshot ?? BASE;",
     replace: "draft.agent(index).snapshot ?? label;",
     invariant: "I10",
   },
   {
     name: "what is reserved does not count towards the cap",
-    file: `${RULES}/budget.ts`,
+    file: "src/coordination/budget/budget.ts",
     find: "tokens += entry.reservedTokens;",
     replace: "tokens += 0 * entry.reservedTokens;",
     invariant: "I11",
   },
   {
     name: "a call whose fate is unknown is free",
-    file: `${RULES}/failure.ts`,
+    file: "src/coordination/call/failure.ts",
     find: "const charge = failure.reached || failure.usage ?",
     replace: "const charge = failure.usage ?",
     invariant: "I11-ledger",
@@ -123,7 +121,7 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
   },
   {
     name: "an agent whose provider cannot be reached goes on asking",
-    file: `${RULES}/failure.ts`,
+    file: "src/coordination/call/failure.ts",
     find: 'if (isUnreachable && probeAt === null) return { then: "agent_fails" };',
     replace:
       'if (isUnreachable && probeAt === null) return { then: "retry", retryAt: draft.at + 5_000 };',
@@ -131,7 +129,7 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
   },
   {
     name: "an agent is given up after one failed probe",
-    file: `${RULES}/unreachable.ts`,
+    file: "src/coordination/call/unreachable.ts",
     find: "if (probes + 1 >= LIMITS.probesPerCall) return at >= endsAt ? null : endsAt;",
     replace: "if (probes >= 0) return null;",
     invariant: "probes",
@@ -145,35 +143,35 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
   },
   {
     name: "the presentation may not spend what was kept for it",
-    file: `${RULES}/budget.ts`,
+    file: "src/coordination/budget/budget.ts",
     find: "const kept = isCoordinating(purpose) ? presentationReserve(turn) : { tokens: 0, usd: 0 };",
     replace: "const kept = presentationReserve(turn);",
     invariant: "deferrals",
   },
   {
     name: "nothing is kept for the presentation",
-    file: `${RULES}/budget.ts`,
+    file: "src/coordination/budget/budget.ts",
     find: "const kept = isCoordinating(purpose) ? presentationReserve(turn) : { tokens: 0, usd: 0 };",
     replace: "const kept = { tokens: 0, usd: 0 };",
     invariant: "deferrals",
   },
   {
     name: "calls that nobody waits for any more are never settled",
-    file: `${RULES}/calls.ts`,
+    file: "src/coordination/call/calls.ts",
     find: "if (event) draft.add(event);",
     replace: 'if (event?.type === "tool.unknown") draft.add(event);',
     invariant: "I12",
   },
   {
     name: "the state holds what the log does not tell",
-    file: `${RULES}/evolve-agent.ts`,
+    file: "src/coordination/attempt/evolve-agent.ts",
     find: "vote, lastVote: vote, failedRounds: 0 }",
     replace: "vote, lastVote: vote, failedRounds: 0, rounds: performance.now() % 7 }",
     invariant: "I19",
   },
   {
     name: "a cut reply counts",
-    file: `${RULES}/reply.ts`,
+    file: "src/coordination/decision/reply.ts",
     find: "if (isCut(reply.stopReason)) return cutReplied(draft, index, reply);",
     replace:
       "if (isCut(reply.stopReason) && reply.tools.length + reply.decisions.length === 0) return cutReplied(draft, index, reply);",
@@ -181,42 +179,42 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
   },
   {
     name: "a withheld reply counts",
-    file: `${RULES}/stop-reason.ts`,
+    file: "src/coordination/decision/stop-reason.ts",
     find: 'reason === "content_filter" || reason === "refusal";',
     replace: 'reason === "content_filter" && reason !== "content_filter";',
     invariant: "cut",
   },
   {
     name: "a withheld reply is taken for a cut one, and its round goes on",
-    file: `${RULES}/reply.ts`,
+    file: "src/coordination/decision/reply.ts",
     find: "if (isWithheld(reply.stopReason)) return failWithheld(draft, index, reply.stopReason);",
     replace: "",
     invariant: "cut",
   },
   {
     name: "an answer leaves the votes as they are",
-    file: `${RULES}/evolve-agent.ts`,
+    file: "src/coordination/attempt/evolve-agent.ts",
     find: "agents: attempt.agents.map((agent) => ({ ...agent, vote: null }))",
     replace: "agents: attempt.agents",
     invariant: "voided",
   },
   {
     name: "the limit of answers counts one too many",
-    file: `${RULES}/answer.ts`,
+    file: "src/coordination/decision/answer.ts",
     find: "if (agent.answers >= rules.max_new_answers_per_agent) {",
     replace: "if (agent.answers > rules.max_new_answers_per_agent) {",
     invariant: "limits",
   },
   {
     name: "a tool server may tell its progress as often as it likes",
-    file: `${RULES}/tool-news.ts`,
+    file: "src/coordination/tool/tool-notifications.ts",
     find: "at - told.progressAt >= pauseAfter(told.progress)",
     replace: "at >= told.progressAt",
     invariant: "news",
   },
   {
     name: "what a tool server wanted of a person is forgotten when its call is cut off",
-    file: `${RULES}/evolve-call.ts`,
+    file: "src/coordination/call/evolve-call.ts",
     find: 'status: "owed", interruptions: tool.interruptions + 1 }',
     replace:
       'status: "owed", interruptions: tool.interruptions + 1, told: { inputs: 0, progress: 0, progressAt: 0 } }',
@@ -224,28 +222,28 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
   },
   {
     name: "a sixth try of a call",
-    file: `${RULES}/failure.ts`,
+    file: "src/coordination/call/failure.ts",
     find: "if (tries >= LIMITS.triesPerCall ||",
     replace: "if (tries > LIMITS.triesPerCall ||",
     invariant: "tries",
   },
   {
     name: "a failure that may pass costs the round at once",
-    file: `${RULES}/failure.ts`,
+    file: "src/coordination/call/failure.ts",
     find: "if (tries >= LIMITS.triesPerCall ||",
     replace: "if (tries >= 1 ||",
     invariant: "tries",
   },
   {
     name: "a provider that asks to be left alone is asked again before",
-    file: `${RULES}/calls.ts`,
+    file: "src/coordination/call/calls.ts",
     find: "return Math.round(Math.max(retryAfterMs ?? 0, backoff));",
     replace: "return Math.round(backoff + 0 * (retryAfterMs ?? 0));",
     invariant: "tries",
   },
   {
     name: "an agent whose first request is refused is asked again",
-    file: `${RULES}/failure.ts`,
+    file: "src/coordination/call/failure.ts",
     find: 'return { then: draft.agent(index).completedCalls === 0 ? "agent_fails" : "round_fails" };',
     replace:
       'return { then: draft.agent(index).completedCalls < 0 ? "agent_fails" : "round_fails" };',
@@ -253,7 +251,7 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
   },
   {
     name: "first rounds end after a tenth of their time",
-    file: `${RULES}/round-limits.ts`,
+    file: "src/coordination/attempt/round-limits.ts",
     find: "timeFrom(attempt.workingSince, rules.initial_round_timeout_ms, rules",
     replace:
       "timeFrom(attempt.workingSince, rules.initial_round_timeout_ms && rules.initial_round_timeout_ms / 10, rules",
@@ -261,56 +259,56 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
   },
   {
     name: "first rounds have no end",
-    file: `${RULES}/rounds.ts`,
+    file: "src/coordination/attempt/rounds.ts",
     find: "if (time && draft.at >= time.endsAt)",
     replace: "if (time && draft.at >= time.endsAt + 3_600_000)",
     invariant: "leaving",
   },
   {
     name: "an agent is not warned before its calls are used up",
-    file: `${RULES}/round-limits.ts`,
+    file: "src/coordination/attempt/round-limits.ts",
     find: "callsLeft <= LIMITS.callsLeftNotice &&",
     replace: "callsLeft <= 0 &&",
     invariant: "round-limits",
   },
   {
     name: "a round goes on with tools after its last call",
-    file: `${RULES}/round-limits.ts`,
+    file: "src/coordination/attempt/round-limits.ts",
     find: "Math.min(callsPerRound(turn) - round.calls, callsLeftInTurn(turn))",
     replace: "Math.min(Math.max(1, callsPerRound(turn) - round.calls), callsLeftInTurn(turn))",
     invariant: "round-limits",
   },
   {
     name: "a tool runs that a call for a decision alone did not offer",
-    file: `${RULES}/reply.ts`,
+    file: "src/coordination/decision/reply.ts",
     find: "  if (decides) {",
     replace: "  if (decides && reply.tools.length === 0) {",
     invariant: "round-limits",
   },
   {
     name: "an agent is asked for a decision alone again and again",
-    file: `${RULES}/rounds.ts`,
+    file: "src/coordination/attempt/rounds.ts",
     find: "(agent.round.decisionCalls ?? 0) >= LIMITS.decisionCallsPerRound",
     replace: "(agent.round.decisionCalls ?? 0) >= 100",
     invariant: "round-limits",
   },
   {
     name: "a round fails after one reminder",
-    file: `${RULES}/reply.ts`,
+    file: "src/coordination/decision/reply.ts",
     find: "if (nudges < LIMITS.nudgesPerRound) {",
     replace: "if (nudges < 1) {",
     invariant: "leaving",
   },
   {
     name: "agents with an answer do not wait for those without",
-    file: `${RULES}/rounds.ts`,
+    file: "src/coordination/attempt/rounds.ts",
     find: "const graceOver = attempt.graceEndsAt !== null && draft.at >= attempt.graceEndsAt;",
     replace: "const graceOver = attempt.graceEndsAt !== null;",
     invariant: "waiting",
   },
   {
     name: "a reply that ended nobody knows why is presented",
-    file: `${RULES}/stop-reason.ts`,
+    file: "src/coordination/decision/stop-reason.ts",
     find: 'reason === "stop"',
     replace: 'reason === "unknown" || reason === "stop"',
     invariant: "presentation",

@@ -223,6 +223,6 @@ describe("import directions", () => {
   it("reads the repository's own files, these tests among them", async () => {
     const paths = (await readSources(".")).map((source) => source.path);
     expect(paths).toContain("src/protocol/events.ts");
-    expect(paths).toContain("tests/scripts/checks/imports.test.ts");
+    expect(paths).toContain("scripts/checks/imports.test.ts");
   });
 });

@@ -26,6 +26,8 @@ const PARTS = [
   "d1",
   "configs",
   "r2-layout",
+  "local",
+  "simulated",
   "scripts",
   "migrations",
 ];

@@ -6,7 +6,7 @@ import { hashOfBundle, KNOWN_BUNDLE, meteredBundle } from "./metered.ts";
 const FOLDER = "node_modules/just-bash/dist/bundle";
 export const ORIGINAL = `${FOLDER}/browser.js`;
 export const METERED = `${FOLDER}/browser.metered.js`;
-const EDITS = "scripts/shell-bundle";
+const EDITS = "local/bundle/shell";
 
 /**
  * Writes the metered shell into the working tree at `root` unless it is there already. Several builds may run at once: each

@@ -6,7 +6,7 @@ import { ShellPattern, ShellPatterns } from "./shell-patterns";
 import { sortedInSteps } from "./sorted-in-steps";
 
 /**
- * What the metered shell (`scripts/shell-bundle`) asks of the service. The shell's code is loaded once and runs the commands of
+ * What the metered shell (`local/bundle/shell`) asks of the service. The shell's code is loaded once and runs the commands of
  * many sessions side by side, so what belongs to one command is found by its asynchronous context.
  */
 export type ShellHost = {
