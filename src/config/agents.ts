@@ -6,7 +6,7 @@ import { checkKeys } from "./check-keys";
 import { asSection, below, read, type Section, slipOf, text } from "./fields";
 import { AGENT_KEYS } from "./known-keys";
 import { MAX_AGENTS, MAX_ID_CHARS, MAX_TEXT_CHARS } from "./limits";
-import { readSensitivity } from "./settings";
+import { readSensitivity } from "./team-settings";
 import type { TeamAgent } from "./team";
 import { asksForFiles, type TeamFiles } from "./workspace";
 

@@ -1,5 +1,6 @@
 import type { KeyRules } from "./known-keys";
-import { BACKEND, keysOf } from "./settings";
+import { BACKEND } from "./backend-settings";
+import { keysOf } from "./setting";
 
 /** The keys of a `backend` section; provider parameters come from the wire formats (`providers/format-params.ts`). */
 

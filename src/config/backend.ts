@@ -15,7 +15,8 @@ import { readAskedTools, readHostedTools } from "./hosted-tools";
 import { checkParams, readOutputCap, readParams } from "./params";
 import { priceOf } from "./price";
 import { readRates } from "./rates";
-import { BACKEND, readSetting } from "./settings";
+import { BACKEND } from "./backend-settings";
+import { readSetting } from "./setting";
 import type { Backend } from "./team";
 
 /** A backend, and what the coordination rules need to know about it. */

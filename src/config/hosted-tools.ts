@@ -9,7 +9,8 @@ import {
   typesWithTool,
 } from "../providers/registry";
 import { flag, read, type Section } from "./fields";
-import { BACKEND, readSetting } from "./settings";
+import { BACKEND } from "./backend-settings";
+import { readSetting } from "./setting";
 import type { HostedTool } from "../providers/provider";
 import { ONLY_TOKENS } from "./price";
 

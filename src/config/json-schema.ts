@@ -23,16 +23,9 @@ import {
 import { MAX_AGENTS, MAX_ID_CHARS, MAX_TEXT_CHARS } from "./limits";
 import { NEED_IDS, NEEDS } from "./needs";
 import { toKind } from "./params";
-import {
-  BACKEND,
-  COORDINATION,
-  ORCHESTRATOR,
-  PERSONAS,
-  type Setting,
-  SENSITIVITIES,
-  TIMEOUTS,
-  UI,
-} from "./settings";
+import { BACKEND } from "./backend-settings";
+import type { Setting } from "./setting";
+import { COORDINATION, ORCHESTRATOR, PERSONAS, SENSITIVITIES, TIMEOUTS, UI } from "./team-settings";
 import { toolSchemas } from "./tool-schemas";
 import { USUAL } from "./value-needs";
 

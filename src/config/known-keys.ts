@@ -1,5 +1,6 @@
 import type { NeedId } from "./needs";
-import { COORDINATION, keysOf, ORCHESTRATOR, PERSONAS, TIMEOUTS, UI } from "./settings";
+import { keysOf } from "./setting";
+import { COORDINATION, ORCHESTRATOR, PERSONAS, TIMEOUTS, UI } from "./team-settings";
 
 /**
  * Every key a MassGen config may hold, per section, and what this service does with it. Data only; `check-keys.ts` reads it.

@@ -2,7 +2,8 @@ import type { TeamRules } from "../protocol/team";
 import { checkKeys } from "./check-keys";
 import { below, type Section } from "./fields";
 import { COORDINATION_KEYS, ORCHESTRATOR_KEYS, PERSONA_KEYS, TIMEOUT_KEYS } from "./known-keys";
-import { COORDINATION, ORCHESTRATOR, PERSONAS, readSetting, TIMEOUTS } from "./settings";
+import { readSetting } from "./setting";
+import { COORDINATION, ORCHESTRATOR, PERSONAS, TIMEOUTS } from "./team-settings";
 import type { PersonaSettings } from "./team";
 
 type Answers = Pick<

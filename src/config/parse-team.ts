@@ -13,7 +13,8 @@ import {
   readTimeouts,
 } from "./orchestrator";
 import { asTold, type ConfigProblem, Findings } from "./problems";
-import { ORCHESTRATOR, readSensitivity, readSetting, UI } from "./settings";
+import { readSetting } from "./setting";
+import { ORCHESTRATOR, readSensitivity, UI } from "./team-settings";
 import { readSource } from "./source";
 import type { Team } from "./team";
 import { readTeamFiles } from "./workspace";

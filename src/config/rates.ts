@@ -2,7 +2,8 @@ import { type RateLimits, usualRates } from "../providers/rate-limits";
 import { checkKeys } from "./check-keys";
 import { below, integer, type Kind, read, type Section } from "./fields";
 import { RATE_KEYS } from "./known-keys";
-import { BACKEND, readSetting } from "./settings";
+import { BACKEND } from "./backend-settings";
+import { readSetting } from "./setting";
 
 /** How much of its provider's quota a backend may use: `rate_limits`, or the usual ones for `enable_rate_limit: true`. */
 

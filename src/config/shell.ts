@@ -3,7 +3,8 @@ import type { ConfigContext } from "./context";
 import type { Section } from "./fields";
 import type { NeedId } from "./needs";
 import { cut } from "./problems";
-import { BACKEND, readSetting, type Setting } from "./settings";
+import { BACKEND } from "./backend-settings";
+import { readSetting, type Setting } from "./setting";
 
 /** What a backend section says of commands: whether its agent runs any, which ones, and what the containers must be that run them. */
 export type Shell = { shell: boolean; commands: CommandPatterns | null };

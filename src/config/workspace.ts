@@ -8,7 +8,9 @@ import { MAX_CONTEXTS, MAX_URL_CHARS } from "./limits";
 import { listed, refusalOf } from "./needs";
 import { cut } from "./problems";
 import { readShell } from "./shell";
-import { BACKEND, COORDINATION, ORCHESTRATOR, readSetting, type Setting } from "./settings";
+import { BACKEND } from "./backend-settings";
+import { readSetting, type Setting } from "./setting";
+import { COORDINATION, ORCHESTRATOR } from "./team-settings";
 import type { ContextGrant, WorkspaceSettings } from "./team";
 import { type Entry, entriesOf, quoted } from "./value-needs";
 
