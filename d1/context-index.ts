@@ -15,6 +15,15 @@ export const createContextIndex = (
   db: D1Database,
   defaultLimit: number | null = null,
 ): ContextIndex => ({
+  ...uploading(db),
+  ...committed(db),
+  ...erasing(db),
+  charge: (upload, bytes) => chargeUpload(db, upload, { bytes, defaultLimit }),
+  full: (tenant) => fullStorage(db, tenant, defaultLimit),
+});
+
+/** Versions that are being uploaded. */
+const uploading = (db: D1Database): Pick<ContextIndex, "begin" | "commit" | "isOpen"> => ({
   async begin({ tenant, name, id, treeHash, createdAt }) {
     const newest =
       "SELECT id FROM context_versions WHERE tenant = ?1 AND name = ?2 AND state = 'committed' ORDER BY nth DESC LIMIT 1";
@@ -28,14 +37,18 @@ export const createContextIndex = (
     ]);
     return open?.results[0] ?? { id, builtOn: null };
   },
-  charge: (upload, bytes) => chargeUpload(db, upload, { bytes, defaultLimit }),
-  full: (tenant) => fullStorage(db, tenant, defaultLimit),
   commit: (commit) => commitVersion(db, commit),
   async isOpen(tenant, name, id) {
     const sql =
       "SELECT 1 FROM context_versions WHERE tenant = ? AND name = ? AND id = ? AND state = 'uploading'";
     return (await db.prepare(sql).bind(tenant, name, id).first()) !== null;
   },
+});
+
+/** Versions that can be read. */
+const committed = (
+  db: D1Database,
+): Pick<ContextIndex, "newest" | "newestOf" | "version" | "page"> => ({
   newest: (tenant, name) =>
     db
       .prepare(
@@ -63,6 +76,12 @@ export const createContextIndex = (
       .all<VersionRow>();
     return results;
   },
+});
+
+/** Versions whose files are to be deleted. */
+const erasing = (
+  db: D1Database,
+): Pick<ContextIndex, "giveUp" | "markErasing" | "unfinished" | "forget"> => ({
   async giveUp(tenant, name, id) {
     const sql =
       "UPDATE context_versions SET state = 'erasing' WHERE tenant = ? AND name = ? AND id = ? AND state = 'uploading'";

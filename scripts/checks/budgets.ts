@@ -40,6 +40,16 @@ function findingsOf(source: Source): Finding[] {
 
 type FunctionNode = { start: number; end: number; params: unknown[] };
 
+/** Receives the nodes of a source in order. */
+type Walker = {
+  enterFunction(node: FunctionNode): void;
+  leaveFunction(): void;
+  enterBlock(node: { start: number }): void;
+  leaveBlock(node: { start: number }): void;
+  /** Does not count as a function or as a further level. */
+  exempt(node: { start: number }): void;
+};
+
 function functionFindings(source: Source): Finding[] {
   const findings: Finding[] = [];
   const find = (stop: Stop, offset: number, message: string) =>
@@ -49,34 +59,41 @@ function functionFindings(source: Source): Finding[] {
       stop,
       message: `${message}; stop is ${STOPS[stop]}`,
     });
-  const depths = [0]; // of nested control flow, one entry per function we are in
-  const unmeasured = new Set<number>(); // starts of `else if` statements and of test groups
+  const depths = [0]; // of nested control flow, one entry per open function
+  const exempted = new Set<number>(); // starts of `else if` statements and of test groups
 
-  const enterFunction = (node: FunctionNode) => {
-    depths.push(0);
-    const lines = lineAt(source.text, node.end) - lineAt(source.text, node.start) + 1;
-    if (lines > STOPS.function && !unmeasured.has(node.start))
-      find("function", node.start, `function has ${lines} lines`);
-    if (node.params.length > STOPS.params)
-      find("params", node.start, `function has ${node.params.length} parameters`);
-  };
-  const leaveFunction = () => void depths.pop();
-  const enterBlock = (node: { start: number }) => {
-    if (unmeasured.has(node.start)) return;
-    const depth = (depths.pop() ?? 0) + 1;
-    depths.push(depth);
-    if (depth === STOPS.depth + 1)
-      find("depth", node.start, `control flow is nested ${depth} deep`);
-  };
-  const leaveBlock = (node: { start: number }) => {
-    if (!unmeasured.has(node.start)) depths.push((depths.pop() ?? 0) - 1);
-  };
+  visit(source, {
+    exempt: (node) => void exempted.add(node.start),
+    enterFunction(node) {
+      depths.push(0);
+      const lines = lineAt(source.text, node.end) - lineAt(source.text, node.start) + 1;
+      if (lines > STOPS.function && !exempted.has(node.start))
+        find("function", node.start, `function has ${lines} lines`);
+      if (node.params.length > STOPS.params)
+        find("params", node.start, `function has ${node.params.length} parameters`);
+    },
+    leaveFunction: () => void depths.pop(),
+    enterBlock(node) {
+      if (exempted.has(node.start)) return;
+      const depth = (depths.pop() ?? 0) + 1;
+      depths.push(depth);
+      if (depth === STOPS.depth + 1)
+        find("depth", node.start, `control flow is nested ${depth} deep`);
+    },
+    leaveBlock(node) {
+      if (!exempted.has(node.start)) depths.push((depths.pop() ?? 0) - 1);
+    },
+  });
+  return findings;
+}
 
+function visit(source: Source, walker: Walker): void {
+  const { enterFunction, leaveFunction, enterBlock, leaveBlock, exempt } = walker;
   new Visitor({
     // A group of tests is a list, not a function with a flow.
     CallExpression: (node) => {
       if (/^describe\b/.test(source.text.slice(node.callee.start, node.callee.end)))
-        for (const arg of node.arguments) unmeasured.add(arg.start);
+        for (const arg of node.arguments) exempt(arg);
     },
     FunctionDeclaration: enterFunction,
     "FunctionDeclaration:exit": leaveFunction,
@@ -85,7 +102,7 @@ function functionFindings(source: Source): Finding[] {
     ArrowFunctionExpression: enterFunction,
     "ArrowFunctionExpression:exit": leaveFunction,
     IfStatement: (node) => {
-      if (node.alternate?.type === "IfStatement") unmeasured.add(node.alternate.start);
+      if (node.alternate?.type === "IfStatement") exempt(node.alternate);
       enterBlock(node);
     },
     "IfStatement:exit": leaveBlock,
@@ -104,5 +121,4 @@ function functionFindings(source: Source): Finding[] {
     TryStatement: enterBlock,
     "TryStatement:exit": leaveBlock,
   }).visit(source.ast.program);
-  return findings;
 }

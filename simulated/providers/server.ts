@@ -12,7 +12,7 @@ import { askedOf, rootOf } from "./hosts";
 import { newRecord, type RecordedRequest } from "./ledger";
 import { now } from "./play";
 import type { Script } from "./reply";
-import { startWire } from "./wire";
+import { startWire, type Wire } from "./wire";
 
 /**
  * Model providers on loopback, in every wire format at once: a model is asked in whatever format its request comes. What a
@@ -38,14 +38,14 @@ export type SimulatedProvidersOptions = { models: Readonly<Record<string, Script
 
 const DIALECTS: readonly Dialect[] = [OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, GEMINI];
 
-/** Starts the providers on a loopback port, a free one unless told. */
+/** Starts the providers on a loopback port, a free port if none is given. */
 export async function startSimulatedProviders({
   models,
   port = 0,
 }: SimulatedProvidersOptions): Promise<SimulatedProviders> {
   const wire = await startWire();
-  const memories = new Map<string, Continuity>();
   const records: RecordedRequest[] = [];
+  const handle = requestHandler(wire, records, models);
   const server = createServer((req, res) => {
     handle(req, res).catch((error: unknown) =>
       refuse(res, OPENAI_CHAT, {
@@ -54,7 +54,36 @@ export async function startSimulatedProviders({
       }),
     );
   });
-  async function handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
+  server.keepAliveTimeout = 0; // closing idle connections could break a call that begins at that moment
+  await new Promise<void>((listening, failed) =>
+    server.once("error", failed).listen(port, "127.0.0.1", listening),
+  );
+  const address = server.address();
+  const url = `http://127.0.0.1:${address && typeof address === "object" ? address.port : port}`;
+  return {
+    ...addressesAt(url),
+    requests: () => records,
+    cut() {
+      const broken = settleOpen(records); // before the close, which would look like the client's
+      server.closeAllConnections();
+      return broken;
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+      await wire.close();
+    },
+  };
+}
+
+/** Records each request and answers it from the script of its model. */
+function requestHandler(
+  wire: Wire,
+  records: RecordedRequest[],
+  models: SimulatedProvidersOptions["models"],
+) {
+  const memories = new Map<string, Continuity>();
+  return async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const startedAt = now();
     const url = req.url ?? "";
     const { path, takes } = askedOf(url.split("?")[0] ?? "");
@@ -80,17 +109,16 @@ export async function startSimulatedProviders({
       startedAt,
     });
     records.push(record);
-    const key = `${dialect.format} ${model}`;
+    const key = `${format} ${model}`;
     const memory = memories.get(key) ?? new Continuity();
     memories.set(key, memory);
     await answer(res, record, { wire, dialect, sent, memory, script: models[model] });
-  }
-  server.keepAliveTimeout = 0; // to close what is idle could break a call that begins at that moment
-  await new Promise<void>((listening, failed) =>
-    server.once("error", failed).listen(port, "127.0.0.1", listening),
-  );
-  const address = server.address();
-  const url = `http://127.0.0.1:${address && typeof address === "object" ? address.port : port}`;
+  };
+}
+
+function addressesAt(
+  url: string,
+): Pick<SimulatedProviders, "url" | "baseUrl" | "baseUrls" | "baseUrlAs"> {
   const basePaths = new Map(DIALECTS.map(({ format, basePath }) => [format, basePath]));
   return {
     url,
@@ -102,17 +130,6 @@ export async function startSimulatedProviders({
       gemini: `${url}${GEMINI.basePath}`,
     },
     baseUrlAs: (host, format) => url + rootOf(host) + basePaths.get(format),
-    requests: () => records,
-    cut() {
-      const broken = settleOpen(records); // before the close, which would look like the client's
-      server.closeAllConnections();
-      return broken;
-    },
-    async close() {
-      server.closeAllConnections();
-      await new Promise((closed) => server.close(closed));
-      await wire.close();
-    },
   };
 }
 

@@ -43,11 +43,39 @@ const TOOLS = {
 
 /** Starts the tools on a free loopback port. */
 export async function startToolServer(): Promise<ToolServer> {
-  let reached: (ReachedCall & RequestTimes)[] = [];
-  let calls = 0;
-  /** Numbers of notes by key: a note that comes again is the same note. */
-  const notes = new Map<string, number>();
-  async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+  const work = new ToolWork();
+  const server = createServer((req, res) => {
+    work
+      .answer(req, res)
+      .catch((error: unknown) => res.destroy(error instanceof Error ? error : undefined));
+  });
+  server.keepAliveTimeout = 0; // closing idle connections could break a call that begins at that moment
+  await new Promise<void>((listening, failed) =>
+    server.once("error", failed).listen(0, "127.0.0.1", listening),
+  );
+  const address = server.address();
+  const url = `http://127.0.0.1:${address && typeof address === "object" ? address.port : 0}${TOOL_PATH}`;
+  return {
+    declared: declaredAt(url),
+    repeatable: `${url}write_note`,
+    reached: () => work.reached,
+    forget: (prefix) => work.forget((key) => key.startsWith(prefix)),
+    forgetKeyless: () => work.forget((key) => key === ""),
+    async close() {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}
+
+/** Does and records the work of the tools. */
+class ToolWork {
+  reached: (ReachedCall & RequestTimes)[] = [];
+  #calls = 0;
+  /** Numbers of notes by key: a note that is sent again is the same note. */
+  readonly #notes = new Map<string, number>();
+
+  async answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const name = req.url?.slice(TOOL_PATH.length) ?? "";
     const key = String(req.headers["idempotency-key"] ?? "");
     const call: ReachedCall & RequestTimes = {
@@ -64,10 +92,10 @@ export async function startToolServer(): Promise<ToolServer> {
       left.abort();
     });
     await json(req);
-    reached.push(call);
-    calls += 1;
-    const number = (name === "write_note" ? notes.get(key) : undefined) ?? calls;
-    if (name === "write_note") notes.set(key, number);
+    this.reached.push(call);
+    this.#calls += 1;
+    const number = (name === "write_note" ? this.#notes.get(key) : undefined) ?? this.#calls;
+    if (name === "write_note") this.#notes.set(key, number);
     const isPatient = name === "await_delivery";
     await sleep(
       isPatient ? DELIVERY_MS : WORK_MS,
@@ -80,32 +108,11 @@ export async function startToolServer(): Promise<ToolServer> {
     res.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ number }));
     call.firstByteAt = now();
   }
-  function forgetThose(isForgotten: (key: string) => boolean): void {
-    reached = reached.filter(({ key }) => !isForgotten(key));
-    for (const key of notes.keys()) if (isForgotten(key)) notes.delete(key);
+
+  forget(isForgotten: (key: string) => boolean): void {
+    this.reached = this.reached.filter(({ key }) => !isForgotten(key));
+    for (const key of this.#notes.keys()) if (isForgotten(key)) this.#notes.delete(key);
   }
-  const server = createServer((req, res) => {
-    answer(req, res).catch((error: unknown) =>
-      res.destroy(error instanceof Error ? error : undefined),
-    );
-  });
-  server.keepAliveTimeout = 0; // to close what is idle could break a call that begins at that moment
-  await new Promise<void>((listening, failed) =>
-    server.once("error", failed).listen(0, "127.0.0.1", listening),
-  );
-  const address = server.address();
-  const url = `http://127.0.0.1:${address && typeof address === "object" ? address.port : 0}${TOOL_PATH}`;
-  return {
-    declared: declaredAt(url),
-    repeatable: `${url}write_note`,
-    reached: () => reached,
-    forget: (prefix) => forgetThose((key) => key.startsWith(prefix)),
-    forgetKeyless: () => forgetThose((key) => key === ""),
-    async close() {
-      server.closeAllConnections();
-      await new Promise((closed) => server.close(closed));
-    },
-  };
 }
 
 function declaredAt(url: string): ToolServer["declared"] {

@@ -1,76 +1,85 @@
-import { startRawServer } from "../raw-server";
+import type { ServerResponse } from "node:http";
+import { type RawServer, startRawServer } from "../raw-server";
 import { reply, scriptedServer, text, tool } from "./scripted-server";
 
 /**
- * A tool server and the authorisation server that lets it in by tokens whose refresh tokens serve once. `first`: the refresh token
- * that serves first. Which was shown in which order is in `shown`. `onceEach`: an access token lets one connection in.
+ * A tool server and its authorisation server, whose refresh tokens work once. `first`: the refresh token that works first.
+ * `shown`: the refresh tokens presented, in order. `onceEach`: an access token admits one connection.
  */
 export async function rotatingServer(first: string, { onceEach = false } = {}) {
   const issuing = await startRawServer();
   const issuer = issuing.origin;
-  const shown: string[] = [];
-  /** `used`: an access token that has let its connection in. */
-  let [good, access, used, count] = [first, "", "", 0];
-  issuing.answer((response, { path, body }) => {
-    const answer = (status: number, value: object) =>
-      void response
-        .writeHead(status, { "content-type": "application/json" })
-        .end(JSON.stringify(value));
-    if (path.startsWith("/.well-known/oauth-authorization-server")) {
-      const ends = {
-        issuer,
-        token_endpoint: `${issuer}/token`,
-        authorization_endpoint: `${issuer}/authorize`,
-      };
-      return answer(200, {
-        ...ends,
-        response_types_supported: ["code"],
-        code_challenge_methods_supported: ["S256"],
-      });
-    }
-    if (path !== "/token") return void response.writeHead(404).end();
-    const presented = new URLSearchParams(String(body)).get("refresh_token") ?? "";
-    shown.push(presented);
-    if (presented !== good) return answer(400, { error: "invalid_grant" });
-    count += 1;
-    [good, access] = [`refresh-token-${count}`, `access-token-${count}`];
-    return answer(200, {
-      access_token: access,
-      refresh_token: good,
-      token_type: "Bearer",
-      expires_in: 60,
-    });
-  });
+  const tokens: Tokens = { good: first, access: "", used: "", count: 0, shown: [] };
+  issueTokens(issuing, tokens);
   const made = await scriptedServer({
     tools: [tool("act")],
     call: ({ response, message }) => reply(response, message.id, text("let in")),
     first: ({ message, received, response }) => {
       if (received.path.startsWith("/.well-known/oauth-protected-resource")) {
-        const metadata = { resource: made.url, authorization_servers: [issuer] };
-        response
-          .writeHead(200, { "content-type": "application/json" })
-          .end(JSON.stringify(metadata));
+        sendJson(response, 200, { resource: made.url, authorization_servers: [issuer] });
         return true;
       }
       const isGood =
-        received.headers.authorization === `Bearer ${access}` &&
-        !(message.method === "initialize" && used === access);
-      if (onceEach && isGood && message.method === "initialize") used = access;
+        received.headers.authorization === `Bearer ${tokens.access}` &&
+        !(message.method === "initialize" && tokens.used === tokens.access);
+      if (onceEach && isGood && message.method === "initialize") tokens.used = tokens.access;
       if (received.path !== "/mcp" || isGood) return false;
       response.writeHead(401, { "www-authenticate": "Bearer" }).end();
       return true;
     },
   });
   return {
-    ...{ issuer, url: made.url, shown },
-    /** The access token of now is taken no more. */
+    ...{ issuer, url: made.url, shown: tokens.shown },
+    /** The current access token is no longer accepted. */
     expire: (): void => {
-      access = "none";
+      tokens.access = "none";
     },
-    /** A person has consented anew: this refresh token serves next, and no other. */
+    /** A person has consented again: this refresh token works next, and no other. */
     consent: (refresh: string): void => {
-      good = refresh;
+      tokens.good = refresh;
     },
     close: async () => void (await Promise.all([issuing.close(), made.close()])),
   };
 }
+
+type Tokens = {
+  /** The refresh token that works next. */
+  good: string;
+  access: string;
+  /** The access token that has admitted its connection. */
+  used: string;
+  count: number;
+  shown: string[];
+};
+
+function issueTokens(issuing: RawServer, tokens: Tokens): void {
+  const issuer = issuing.origin;
+  issuing.answer((response, { path, body }) => {
+    if (path.startsWith("/.well-known/oauth-authorization-server"))
+      return sendJson(response, 200, {
+        issuer,
+        token_endpoint: `${issuer}/token`,
+        authorization_endpoint: `${issuer}/authorize`,
+        response_types_supported: ["code"],
+        code_challenge_methods_supported: ["S256"],
+      });
+    if (path !== "/token") return void response.writeHead(404).end();
+    const presented = new URLSearchParams(String(body)).get("refresh_token") ?? "";
+    tokens.shown.push(presented);
+    if (presented !== tokens.good) return sendJson(response, 400, { error: "invalid_grant" });
+    tokens.count += 1;
+    tokens.good = `refresh-token-${tokens.count}`;
+    tokens.access = `access-token-${tokens.count}`;
+    sendJson(response, 200, {
+      access_token: tokens.access,
+      refresh_token: tokens.good,
+      token_type: "Bearer",
+      expires_in: 60,
+    });
+  });
+}
+
+const sendJson = (response: ServerResponse, status: number, value: object): void =>
+  void response
+    .writeHead(status, { "content-type": "application/json" })
+    .end(JSON.stringify(value));

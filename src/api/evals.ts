@@ -34,8 +34,13 @@ const PAGE = z.object({
   after: z.string().regex(RUN_ID).optional().describe("The id the page before ended with"),
 });
 
-/** Evaluations: which suites there are, their runs, and starting one now. */
+/** Evaluations: the suites, their runs, and starting a run now. */
 export function evalRoutes(app: App): void {
+  suiteRoutes(app);
+  runRoutes(app);
+}
+
+function suiteRoutes(app: App): void {
   route(app, EVALS_PATH, {
     get: {
       id: "listEvals",
@@ -49,6 +54,9 @@ export function evalRoutes(app: App): void {
       handle: listSuites,
     },
   });
+}
+
+function runRoutes(app: App): void {
   route(app, `${EVALS_PATH}/{suite}/runs`, {
     get: {
       id: "listEvalRuns",

@@ -48,79 +48,107 @@ const newMessage = (): Message => ({
  * Complete is a reply with a stop reason and no open block. The provider sends the reason when all blocks are done, and the
  * final usage with it; `message_stop` says only that nothing more will come.
  */
-export function createDecoder(before: Before): Decoder {
-  const content = createContent();
-  let message = newMessage();
-  let earlier = NO_COUNTS;
-  let container = "";
+export const createDecoder = (before: Before): Decoder => new ReplyDecoder(before);
 
-  const items = () =>
-    withContainer(uniqueCallIds(content.blocks.flatMap(toItems), before.takenIds), container);
-  const usage = () =>
-    toUsage(addCounts(earlier, message.counts), ranCode(content.blocks.flatMap(resultItems)));
-  const hasCalls = () => content.blocks.some((block) => block.kind === "call");
-  const isComplete = () => message.stopReason !== "" && content.isWhole();
+class ReplyDecoder implements Decoder {
+  readonly #before: Before;
+  readonly #content = createContent();
+  #message = newMessage();
+  /** Counts of the messages before this one. */
+  #earlier = NO_COUNTS;
+  #container = "";
 
-  /** Told with the end only: until then the provider counts a token or two of output, whatever it wrote, and later requests not at all. */
-  const report = (value: unknown): void => {
-    message.counts = readCounts(message.counts, value);
-  };
-  const finish = (fields: Fields): void => {
-    container = textOf(fieldsOf(fields["container"])["id"]) || container;
-    const reason = textOf(fields["stop_reason"]);
-    if (reason !== "" && !content.isWhole())
-      throw cut("It said why it stopped in the middle of a block.");
-    message.stopReason = reason || message.stopReason;
-  };
-  const start = (fields: Fields): ModelEvent[] => {
-    if (message.started) return []; // some proxies say it twice
-    message.started = true;
-    const events = content.addWhole(listOf(fields["content"]));
-    report(fields["usage"]);
-    finish(fields);
+  constructor(before: Before) {
+    this.#before = before;
+  }
+
+  push(value: unknown): ModelEvent[] {
+    const event = fieldsOf(this.#message.over ? null : value); // nothing after the end counts
+    if (event["type"] === "message_start") return this.#start(fieldsOf(event["message"]));
+    if (event["type"] === "content_block_start")
+      return this.#content.begin(event["index"], event["content_block"]);
+    if (event["type"] === "content_block_delta")
+      return this.#content.change(event["index"], event["delta"]);
+    if (event["type"] === "content_block_stop") this.#content.close(event["index"]);
+    if (event["type"] === "message_stop") this.#message.over = this.isComplete();
+    if (event["type"] !== "message_delta") return []; // pings, and what later versions add
+    this.#report(event["usage"]);
+    this.#finish(fieldsOf(event["delta"]));
+    return [];
+  }
+
+  isComplete(): boolean {
+    return this.#message.stopReason !== "" && this.#content.isWhole();
+  }
+
+  isOver(): boolean {
+    return this.#message.over;
+  }
+
+  isPaused(): boolean {
+    return this.isComplete() && this.#message.stopReason === PAUSED && !this.#hasCalls();
+  }
+
+  goOn(): void {
+    this.#earlier = addCounts(this.#earlier, this.#message.counts);
+    this.#message = newMessage();
+    this.#content.nextMessage();
+  }
+
+  soFar(): { items: ReplyItem[]; usage: Usage | null } {
+    return { items: this.#items(), usage: this.#usage() };
+  }
+
+  end(): ModelEvent {
+    if (!this.isComplete()) throw cut("The stream ended before the reply was complete.");
+    const items = this.#items();
+    return {
+      type: "stop",
+      reason: toStopReason(this.#message.stopReason, this.#hasCalls()),
+      items,
+      usage: this.#usage(),
+      ...hostedFields(
+        hostedUses(items, this.#before.items),
+        this.#content.blocks.flatMap(citationsOf),
+      ),
+    };
+  }
+
+  #start(fields: Fields): ModelEvent[] {
+    if (this.#message.started) return []; // some proxies say it twice
+    this.#message.started = true;
+    const events = this.#content.addWhole(listOf(fields["content"]));
+    this.#report(fields["usage"]);
+    this.#finish(fields);
     return events;
-  };
+  }
 
-  return {
-    push(value) {
-      const event = fieldsOf(message.over ? null : value); // nothing after the end counts
-      if (event["type"] === "message_start") return start(fieldsOf(event["message"]));
-      if (event["type"] === "content_block_start")
-        return content.begin(event["index"], event["content_block"]);
-      if (event["type"] === "content_block_delta")
-        return content.change(event["index"], event["delta"]);
-      if (event["type"] === "content_block_stop") content.close(event["index"]);
-      if (event["type"] === "message_stop") message.over = isComplete();
-      if (event["type"] !== "message_delta") return []; // pings, and what later versions add
-      report(event["usage"]);
-      finish(fieldsOf(event["delta"]));
-      return [];
-    },
-    isComplete,
-    isOver: () => message.over,
-    isPaused: () => isComplete() && message.stopReason === PAUSED && !hasCalls(),
-    goOn() {
-      earlier = addCounts(earlier, message.counts);
-      message = newMessage();
-      content.nextMessage();
-    },
-    soFar: () => ({ items: items(), usage: usage() }),
-    end() {
-      if (!isComplete()) throw cut("The stream ended before the reply was complete.");
-      const all = items();
-      const hosted = hostedFields(
-        hostedUses(all, before.items),
-        content.blocks.flatMap(citationsOf),
-      );
-      return {
-        type: "stop",
-        reason: toStopReason(message.stopReason, hasCalls()),
-        items: all,
-        usage: usage(),
-        ...hosted,
-      };
-    },
-  };
+  #report(value: unknown): void {
+    this.#message.counts = readCounts(this.#message.counts, value);
+  }
+
+  #finish(fields: Fields): void {
+    this.#container = textOf(fieldsOf(fields["container"])["id"]) || this.#container;
+    const reason = textOf(fields["stop_reason"]);
+    if (reason !== "" && !this.#content.isWhole())
+      throw cut("It said why it stopped in the middle of a block.");
+    this.#message.stopReason = reason || this.#message.stopReason;
+  }
+
+  #items(): ReplyItem[] {
+    const items = this.#content.blocks.flatMap(toItems);
+    return withContainer(uniqueCallIds(items, this.#before.takenIds), this.#container);
+  }
+
+  /** Final with the reply's end: until then the provider counts a token or two of output, and later requests not at all. */
+  #usage(): Usage | null {
+    const counts = addCounts(this.#earlier, this.#message.counts);
+    return toUsage(counts, ranCode(this.#content.blocks.flatMap(resultItems)));
+  }
+
+  #hasCalls(): boolean {
+    return this.#content.blocks.some((block) => block.kind === "call");
+  }
 }
 
 const resultItems = (block: Block): ReplyItem[] => (block.kind === "result" ? toItems(block) : []);
