@@ -1,15 +1,15 @@
-import { judgeAccess } from "./access";
-import type { Connection, Origins } from "./connection";
-import { hasConsent } from "./consent";
-import { isExposed } from "./credentials";
+import { judgeAccess } from "./service/access";
+import type { Connection, Origins } from "./credentials/connection";
+import { hasConsent } from "./asking/consent";
+import { isExposed } from "./credentials/credentials";
 import { CliError, EXIT, type ExitCode } from "./exit-codes";
 import { commandLineOf } from "./invocation";
 import type { Io } from "./io";
-import { listTeams, validateConfig } from "./listings";
+import { listTeams, validateConfig } from "./service/listings";
 import { credentialsFile, shownPath } from "./places";
-import { reach } from "./request";
-import { DocumentSchema, HealthSchema, parseJson } from "./schema";
-import { foundTeam } from "./team-choice";
+import { reach } from "./service/request";
+import { DocumentSchema, HealthSchema, parseJson } from "./service/schema";
+import { foundTeam } from "./asking/team-choice";
 import { VERSION } from "./version";
 
 export type Finding = {

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Counts, type Run, readRun, startSuite, type Suites } from "./eval-client";
+import { type Counts, type Run, readRun, startSuite, type Suites } from "./service/eval-client";
 import { CliError, EXIT } from "./exit-codes";
-import { formatCost, formatDuration } from "./format";
+import { formatCost, formatDuration } from "./display/format";
 import type { Io } from "./io";
-import type { RequestContext } from "./problem";
-import type { Answer } from "./request";
-import { toLine } from "./sanitize";
-import { formatTime, printTable } from "./table";
+import type { RequestContext } from "./service/problem";
+import type { Answer } from "./service/request";
+import { toLine } from "./terminal/sanitize";
+import { formatTime, printTable } from "./terminal/table";
 
 /** How often a run is looked at, and how long after its start it may still be unknown. */
 const ASK_MS = 1_000;

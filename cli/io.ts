@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import type { Output } from "./terminal";
+import type { Output } from "./terminal/output";
 
 export type Input = Readable & {
   readonly isTTY?: boolean;

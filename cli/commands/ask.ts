@@ -1,15 +1,15 @@
 import { Command, Option } from "commander";
-import { toSessionId } from "../arguments";
-import { type AskOptions, type Asking, ask, askAndLeave } from "../ask";
-import { type Connection, connect } from "../connection";
+import { toSessionId } from "./arguments";
+import { type AskOptions, type Asking, ask, askAndLeave } from "../asking/ask";
+import { type Connection, connect } from "../credentials/connection";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
-import { type AskFlags, toLimits, toOutput, withConnection, withOutput, withTeam } from "../flags";
-import { converse } from "../interactive";
+import { type AskFlags, toLimits, toOutput, withConnection, withOutput, withTeam } from "./flags";
+import { converse } from "../conversation/interactive";
 import { type Io, isInteractive } from "../io";
-import { readQuestion } from "../question";
-import { chooseTeam, type TeamChoice } from "../team-choice";
+import { readQuestion } from "../asking/question";
+import { chooseTeam, type TeamChoice } from "../asking/team-choice";
 import type { Register } from "./register";
-import { tellUploads, withUploads } from "../uploads";
+import { tellUploads, withUploads } from "../uploads/uploads";
 import { refuseSlips } from "./slips";
 
 /** `ask`: what this program is for, so it needs no name. */

@@ -1,8 +1,8 @@
 import { Command } from "commander";
-import { toSessionId, toTurn } from "../arguments";
-import { ask } from "../ask";
-import { type ConnectionFlags, connect } from "../connection";
-import { type OutputFlags, toOutput, withConnection, withOutput } from "../flags";
+import { toSessionId, toTurn } from "./arguments";
+import { ask } from "../asking/ask";
+import { type ConnectionFlags, connect } from "../credentials/connection";
+import { type OutputFlags, toOutput, withConnection, withOutput } from "./flags";
 import type { Register } from "./register";
 
 /** `attach`: watches what runs, or shows again what ran. */

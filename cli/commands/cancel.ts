@@ -1,11 +1,11 @@
 import { Command } from "commander";
-import { toSessionId } from "../arguments";
-import { cancelRun } from "../client";
-import { type ConnectionFlags, connect } from "../connection";
+import { toSessionId } from "./arguments";
+import { cancelRun } from "../service/client";
+import { type ConnectionFlags, connect } from "../credentials/connection";
 import { EXIT } from "../exit-codes";
-import { withConnection } from "../flags";
-import { escapeJson, toLine } from "../sanitize";
-import type { CancelResult } from "../schema";
+import { withConnection } from "./flags";
+import { escapeJson, toLine } from "../terminal/sanitize";
+import type { CancelResult } from "../service/schema";
 import type { Register } from "./register";
 
 /** `cancel`: stops the running turn of a session. */

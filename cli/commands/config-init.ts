@@ -1,18 +1,18 @@
 import { mkdir, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { collect } from "../arguments";
-import { type Connection, type ConnectionFlags, connect } from "../connection";
-import { storeConsent } from "../consent";
+import { collect } from "./arguments";
+import { type Connection, type ConnectionFlags, connect } from "../credentials/connection";
+import { storeConsent } from "../asking/consent";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
-import { withConnection } from "../flags";
+import { withConnection } from "./flags";
 import { commandLineOf } from "../invocation";
 import { type Io, isInteractive } from "../io";
-import { listTeams, teamText } from "../listings";
+import { listTeams, teamText } from "../service/listings";
 import { projectConfig, shownPath, userConfig } from "../places";
-import { askChoice, askText } from "../prompts";
-import { toLine } from "../sanitize";
+import { askChoice, askText } from "../terminal/prompts";
+import { toLine } from "../terminal/sanitize";
 import { copiedTeam, teamYaml } from "../team-yaml";
-import { codeOf, reasonOf } from "../text-file";
+import { codeOf, reasonOf } from "../local-files";
 import type { Register } from "./register";
 
 type InitFlags = ConnectionFlags & {

@@ -1,14 +1,14 @@
 import { Command } from "commander";
-import { toSessionId } from "../arguments";
-import { eraseSession, sessionStatus } from "../client";
-import { type Connection, type ConnectionFlags, connect } from "../connection";
+import { toSessionId } from "./arguments";
+import { eraseSession, sessionStatus } from "../service/client";
+import { type Connection, type ConnectionFlags, connect } from "../credentials/connection";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
-import { withConnection } from "../flags";
-import { plural } from "../format";
+import { withConnection } from "./flags";
+import { plural } from "../display/format";
 import { type Io, isInteractive } from "../io";
-import { askYes } from "../prompts";
-import { toLine } from "../sanitize";
-import { fitStart } from "../text-width";
+import { askYes } from "../terminal/prompts";
+import { toLine } from "../terminal/sanitize";
+import { fitStart } from "../terminal/text-width";
 import type { Register } from "./register";
 
 type Flags = ConnectionFlags & { yes?: true };

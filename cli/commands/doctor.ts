@@ -1,10 +1,10 @@
 import { Command } from "commander";
-import { type ConnectionFlags, connect } from "../connection";
+import { type ConnectionFlags, connect } from "../credentials/connection";
 import { type Finding, examine } from "../doctor";
 import { EXIT } from "../exit-codes";
-import { withConnection } from "../flags";
-import { segment, type Tone } from "../paint";
-import { toLine } from "../sanitize";
+import { withConnection } from "./flags";
+import { segment, type Tone } from "../terminal/paint";
+import { toLine } from "../terminal/sanitize";
 import type { Register } from "./register";
 import { printLines } from "./show";
 

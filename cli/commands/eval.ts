@@ -1,11 +1,11 @@
 import { Command } from "commander";
-import { type ConnectionFlags, connect } from "../connection";
+import { type ConnectionFlags, connect } from "../credentials/connection";
 import { isSuccess, printRun, printSuites, runSuite } from "../eval";
-import { listSuites } from "../eval-client";
+import { listSuites } from "../service/eval-client";
 import { EXIT } from "../exit-codes";
-import { withConnection } from "../flags";
+import { withConnection } from "./flags";
 import type { Io } from "../io";
-import { escapeJson } from "../sanitize";
+import { escapeJson } from "../terminal/sanitize";
 import type { Register } from "./register";
 
 type Flags = ConnectionFlags & { json?: true };

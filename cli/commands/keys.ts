@@ -1,15 +1,15 @@
 import { Command, InvalidArgumentError } from "commander";
-import { toLimit } from "../arguments";
-import { type ConnectionFlags, connect } from "../connection";
+import { toLimit } from "./arguments";
+import { type ConnectionFlags, connect } from "../credentials/connection";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
-import { withConnection } from "../flags";
+import { withConnection } from "./flags";
 import { type Io, isInteractive } from "../io";
-import { createKey, listKeys, revokePath } from "../listings";
-import { askYes } from "../prompts";
-import { send } from "../request";
-import { escapeJson, toLine } from "../sanitize";
-import type { KeyList } from "../schema";
-import { formatTime, printTable } from "../table";
+import { createKey, listKeys, revokePath } from "../service/listings";
+import { askYes } from "../terminal/prompts";
+import { send } from "../service/request";
+import { escapeJson, toLine } from "../terminal/sanitize";
+import type { KeyList } from "../service/schema";
+import { formatTime, printTable } from "../terminal/table";
 import type { Register } from "./register";
 
 type Flags = ConnectionFlags & { json?: true };

@@ -1,12 +1,12 @@
 import { Command } from "commander";
-import { type ConnectionFlags, connect, requireSendable } from "../connection";
-import { forgetKey, storeKey } from "../credentials";
+import { type ConnectionFlags, connect, requireSendable } from "../credentials/connection";
+import { forgetKey, storeKey } from "../credentials/credentials";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
-import { withConnection } from "../flags";
+import { withConnection } from "./flags";
 import { type Io, isInteractive } from "../io";
-import { judgeAccess } from "../access";
-import { askSecret } from "../prompts";
-import { readAll } from "../question";
+import { judgeAccess } from "../service/access";
+import { askSecret } from "../terminal/prompts";
+import { readAll } from "../asking/question";
 import type { Register } from "./register";
 
 /** `login` and `logout`: the service and the key that are used from now on. */

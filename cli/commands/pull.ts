@@ -1,10 +1,10 @@
 import { Command, Option } from "commander";
-import { toContextName, toSessionId, toTurn } from "../arguments";
-import { latestTurn } from "../client";
-import { type ConnectionFlags, connect } from "../connection";
-import { toDirectory } from "../contexts/places";
+import { toContextName, toSessionId, toTurn } from "./arguments";
+import { latestTurn } from "../service/client";
+import { type ConnectionFlags, connect } from "../credentials/connection";
+import { toDirectory } from "../contexts/directory";
 import { type PullOptions, pull } from "../contexts/pull";
-import { withConnection } from "../flags";
+import { withConnection } from "./flags";
 import type { Register } from "./register";
 
 type Flags = ConnectionFlags & PullOptions;

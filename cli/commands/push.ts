@@ -1,12 +1,12 @@
 import { Command } from "commander";
-import { toContextName } from "../arguments";
-import { type ConnectionFlags, connect } from "../connection";
-import { toDirectory } from "../contexts/places";
+import { toContextName } from "./arguments";
+import { type ConnectionFlags, connect } from "../credentials/connection";
+import { toDirectory } from "../contexts/directory";
 import { type PushOptions, push } from "../contexts/push";
 import { EXIT } from "../exit-codes";
-import { withConnection } from "../flags";
-import { plural } from "../format";
-import { escapeJson } from "../sanitize";
+import { withConnection } from "./flags";
+import { plural } from "../display/format";
+import { escapeJson } from "../terminal/sanitize";
 import type { Register } from "./register";
 
 type Flags = ConnectionFlags & PushOptions & { json?: true };

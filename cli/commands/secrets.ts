@@ -9,15 +9,15 @@ import {
   SecretSchema,
   secretPath,
 } from "../../src/protocol/secrets";
-import { type ConnectionFlags, connect } from "../connection";
+import { type ConnectionFlags, connect } from "../credentials/connection";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
-import { withConnection } from "../flags";
+import { withConnection } from "./flags";
 import { type Io, isInteractive } from "../io";
-import { askSecret, askYes } from "../prompts";
-import { readAll } from "../question";
-import { request, send } from "../request";
-import { escapeJson, toLine } from "../sanitize";
-import { formatTime, printTable } from "../table";
+import { askSecret, askYes } from "../terminal/prompts";
+import { readAll } from "../asking/question";
+import { request, send } from "../service/request";
+import { escapeJson, toLine } from "../terminal/sanitize";
+import { formatTime, printTable } from "../terminal/table";
 import type { Register } from "./register";
 
 type Flags = ConnectionFlags & { json?: true };

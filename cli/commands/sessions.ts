@@ -1,14 +1,14 @@
 import { Command } from "commander";
-import { toLimit, toSessionId } from "../arguments";
-import { type Connection, type ConnectionFlags, connect } from "../connection";
+import { toLimit, toSessionId } from "./arguments";
+import { type Connection, type ConnectionFlags, connect } from "../credentials/connection";
 import { EXIT, type ExitCode } from "../exit-codes";
-import { withConnection } from "../flags";
+import { withConnection } from "./flags";
 import { commandAt } from "../invocation";
 import type { Io } from "../io";
-import { listSessions, type Page } from "../listings";
-import { escapeJson } from "../sanitize";
-import type { SessionList } from "../schema";
-import { formatTime, printTable } from "../table";
+import { listSessions, type Page } from "../service/listings";
+import { escapeJson } from "../terminal/sanitize";
+import type { SessionList } from "../service/schema";
+import { formatTime, printTable } from "../terminal/table";
 import type { Register } from "./register";
 
 type Flags = ConnectionFlags & { limit?: number; after?: string; all?: true; json?: true };

@@ -1,14 +1,14 @@
 import { Command } from "commander";
-import { toLabel, toSessionId, toTurn } from "../arguments";
-import { answerText, latestTurn, turnFacts } from "../client";
-import { type ConnectionFlags, connect } from "../connection";
+import { toLabel, toSessionId, toTurn } from "./arguments";
+import { answerText, latestTurn, turnFacts } from "../service/client";
+import { type ConnectionFlags, connect } from "../credentials/connection";
 import { EXIT } from "../exit-codes";
-import { withConnection } from "../flags";
-import { type Line, paint } from "../paint";
-import { escapeJson } from "../sanitize";
-import { block } from "../table";
-import { type Output, wantsColor } from "../terminal";
-import { turnLinesOf } from "../turn-page";
+import { withConnection } from "./flags";
+import { type Line, paint } from "../terminal/paint";
+import { escapeJson } from "../terminal/sanitize";
+import { block } from "../terminal/table";
+import { type Output, wantsColor } from "../terminal/output";
+import { turnLinesOf } from "../display/turn-page";
 import type { Register } from "./register";
 
 type Flags = ConnectionFlags & { json?: true; answer?: string };

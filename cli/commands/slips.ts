@@ -1,6 +1,6 @@
 import { CliError, EXIT } from "../exit-codes";
 import { commandLineOf } from "../invocation";
-import { isConversationCommand } from "../slash-commands";
+import { isConversationCommand } from "../conversation/slash-commands";
 import { OTHER_TOOLS } from "./other-tools";
 
 export const COMMANDS = [

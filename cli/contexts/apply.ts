@@ -1,10 +1,10 @@
 import { rm, rmdir } from "node:fs/promises";
 import path from "node:path";
 import { CliError, EXIT } from "../exit-codes";
-import { toLine } from "../sanitize";
-import { reasonOf } from "../text-file";
+import { toLine } from "../terminal/sanitize";
+import { reasonOf } from "../local-files";
 import type { Fetching } from "./context-client";
-import { inspect, isOneFile } from "./places";
+import { inspect, isOneFile } from "./directory";
 import { renameInCase } from "./rename-in-case";
 import type { Here, Side, Step } from "./three-way";
 import { writeWhole } from "./write-whole";

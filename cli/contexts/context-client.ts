@@ -14,8 +14,8 @@ import {
   turnChangesPath,
 } from "../../src/protocol/contexts";
 import { CliError, EXIT } from "../exit-codes";
-import type { RequestContext } from "../problem";
-import { toLine } from "../sanitize";
+import type { RequestContext } from "../service/problem";
+import { toLine } from "../terminal/sanitize";
 import { hashOf, type LocalFile, readPlainFile } from "./scan";
 import type { Side } from "./three-way";
 import { transfer, transferJson, transferJsonIfThere } from "./transfer";

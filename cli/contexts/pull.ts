@@ -1,8 +1,8 @@
-import type { Connection } from "../connection";
+import type { Connection } from "../credentials/connection";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
-import { plural } from "../format";
+import { plural } from "../display/format";
 import type { Io } from "../io";
-import { spellOut, toLine } from "../sanitize";
+import { spellOut, toLine } from "../terminal/sanitize";
 import { applySteps } from "./apply";
 import { Arrivals } from "./arrivals";
 import {
@@ -16,7 +16,7 @@ import {
 } from "./context-client";
 import type { LeftOut } from "./left-out";
 import { patchOf } from "./patch";
-import { inspect, isOneFile, readLink, refusalOf, writeLink } from "./places";
+import { inspect, isOneFile, readLink, refusalOf, writeLink } from "./directory";
 import { tellLeftOut, tellRunUnasked } from "./tell-left-out";
 import { type Change, isChange, planSteps, type Side, type Step, type Triple } from "./three-way";
 import { mergeTwins, type Twins, twinsAmong } from "./twins";

@@ -1,12 +1,12 @@
 import { contextNameFrom, type ContextUpload } from "../../src/protocol/contexts";
-import type { Connection } from "../connection";
+import type { Connection } from "../credentials/connection";
 import { CliError, EXIT } from "../exit-codes";
-import { plural } from "../format";
+import { plural } from "../display/format";
 import type { Io } from "../io";
-import { toLine } from "../sanitize";
-import { canRedraw } from "../terminal";
+import { toLine } from "../terminal/sanitize";
+import { canRedraw } from "../terminal/output";
 import { putManifest, sendMissing } from "./context-client";
-import { readLink, writeLink } from "./places";
+import { readLink, writeLink } from "./directory";
 import { type Scan, scan } from "./scan";
 import { tellLeftOut } from "./tell-left-out";
 

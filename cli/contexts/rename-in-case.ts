@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { readdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { CliError, EXIT } from "../exit-codes";
-import { reasonOf } from "../text-file";
+import { reasonOf } from "../local-files";
 
 /** Renames a file, and the folders above it, where old and new name differ in case alone. Throws CliError. */
 export async function renameInCase(directory: string, was: string, is: string): Promise<void> {

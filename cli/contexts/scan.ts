@@ -6,8 +6,8 @@ import { CONTEXT_LIMITS } from "../../src/protocol/contexts";
 import { relativePath } from "../../src/workspace/paths";
 import { FileError } from "../../src/workspace/types";
 import { CliError, EXIT } from "../exit-codes";
-import { plural } from "../format";
-import { codeOf, reasonOf } from "../text-file";
+import { plural } from "../display/format";
+import { codeOf, reasonOf } from "../local-files";
 import { IgnoreFiles } from "./ignore-files";
 import { holdsToken, Includes, type LeftOut, leftOutAs, NEVER, type Reason } from "./left-out";
 

@@ -1,5 +1,5 @@
 import type { Io } from "../io";
-import { toLine } from "../sanitize";
+import { toLine } from "../terminal/sanitize";
 import { isRunUnasked, type LeftOut } from "./left-out";
 
 const MOST_NAMES = 20;

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { z } from "zod";
 import { CliError, EXIT } from "../exit-codes";
-import { errorFrom, type RequestContext, unreachable } from "../problem";
-import { identity } from "../request";
-import { parseJson } from "../schema";
+import { errorFrom, type RequestContext, unreachable } from "../service/problem";
+import { identity } from "../service/request";
+import { parseJson } from "../service/schema";
 
 /** Requests that move files. All of them mean the same when they are made again, so what breaks off is made again. */
 export type Transfer = {

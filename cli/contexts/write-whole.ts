@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { chmod, lstat, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { CliError, EXIT } from "../exit-codes";
-import { reasonOf } from "../text-file";
+import { reasonOf } from "../local-files";
 
 /**
  * Writes a file, or leaves what was there: never half of one. Makes the folders above. Who may read and write a file that was there

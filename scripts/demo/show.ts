@@ -1,9 +1,9 @@
-import { displayFor } from "../../cli/choose-display";
-import { startRun } from "../../cli/client";
+import { displayFor } from "../../cli/display/choose-display";
+import { startRun } from "../../cli/service/client";
 import { EXIT, type ExitCode } from "../../cli/exit-codes";
 import type { Io } from "../../cli/io";
-import { exitCodeOf, report } from "../../cli/report";
-import { watchTurn } from "../../cli/watch";
+import { exitCodeOf, report } from "../../cli/display/report";
+import { watchTurn } from "../../cli/asking/watch";
 import { eventsPath, sessionPath } from "../../src/protocol/api";
 import type { SimulatedProviders } from "../../simulated/providers/server";
 import { SCENARIO } from "../../simulated/demo/scenario";

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { storeConsent } from "../../cli/consent";
+import { storeConsent } from "../../cli/asking/consent";
 import { buildCli, CLI_FILE } from "../../local/bundle/cli-bundle";
 import * as b from "../protocol/builders";
 import { Ask, type Start } from "./ask-process";

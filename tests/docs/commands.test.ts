@@ -104,7 +104,7 @@ describe("the README", () => {
   });
 
   it("has the variables of the command line with it", () => {
-    const read = ["cli/connection.ts", "cli/terminal.ts"]
+    const read = ["cli/credentials/connection.ts", "cli/terminal/output.ts"]
       .map((file) => readFileSync(file, "utf8"))
       .join("\n");
     const variables = new Set(

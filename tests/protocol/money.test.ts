@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { costWords, turnLines } from "../../cli/display";
-import { summaryLines } from "../../cli/summary";
-import { endLines } from "../../cli/automation";
-import { paint } from "../../cli/paint";
-import { TurnFactsSchema } from "../../cli/schema";
-import { turnLinesOf } from "../../cli/turn-page";
+import { costWords, turnLines } from "../../cli/display/turn-lines";
+import { summaryLines } from "../../cli/display/summary";
+import { endLines } from "../../cli/display/automation";
+import { paint } from "../../cli/terminal/paint";
+import { TurnFactsSchema } from "../../cli/service/schema";
+import { turnLinesOf } from "../../cli/display/turn-page";
 import { toStatus, toTurn } from "../../src/protocol/status";
 import { turnOf } from "../../src/protocol/view";
 import { agentRules, teamRules } from "../builders/team-rules";

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { writeLink } from "../../../cli/contexts/places";
+import { writeLink } from "../../../cli/contexts/directory";
 import { runAt } from "../commands/terminal";
 import { Service } from "../service";
 

@@ -5,7 +5,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { applySteps } from "../../../cli/contexts/apply";
-import { inspect, writeLink } from "../../../cli/contexts/places";
+import { inspect, writeLink } from "../../../cli/contexts/directory";
 import { hashOf } from "../../../cli/contexts/scan";
 import { planSteps } from "../../../cli/contexts/three-way";
 import { SESSION } from "../../protocol/builders";

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { writeLink } from "../../../cli/contexts/places";
+import { writeLink } from "../../../cli/contexts/directory";
 import { hashOf } from "../../../cli/contexts/scan";
 import { turnChangeBlobPath } from "../../../src/protocol/contexts";
 import { SESSION } from "../../protocol/builders";

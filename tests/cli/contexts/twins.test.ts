@@ -2,7 +2,7 @@ import { link, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { isOneFile } from "../../../cli/contexts/places";
+import { isOneFile } from "../../../cli/contexts/directory";
 import { renameInCase } from "../../../cli/contexts/rename-in-case";
 import { type Change, type Here, planSteps, type Side } from "../../../cli/contexts/three-way";
 import { mergeTwins, twinsAmong } from "../../../cli/contexts/twins";

@@ -1,0 +1,120 @@
+import path from "node:path";
+import type { RunRequest } from "../../src/protocol/api";
+import type { QuestionPart } from "../../src/protocol/attachments";
+import { type Asking, type FoundConfig, requireConsent } from "./consent";
+import { CliError, EXIT } from "../exit-codes";
+import { MODEL_FLAG } from "../invocation";
+import type { Io } from "../io";
+import { projectConfig, shownPath, userConfig } from "../places";
+import type { ConfigSource } from "../service/problem";
+import { readTextFile } from "../local-files";
+import { type Gets, readUploads, uploadsOf } from "../uploads/uploads";
+
+export type TeamFlags = {
+  config?: string | undefined;
+  model?: readonly string[] | undefined;
+  backend?: string | undefined;
+  systemMessage?: string | undefined;
+  /** What goes along with the first question besides what the config names. */
+  file?: readonly string[] | undefined;
+};
+
+/** Who is asked: what goes into the request, and how people call it. */
+export type TeamChoice = {
+  request: Pick<RunRequest, "config" | "config_yaml">;
+  source: ConfigSource;
+  described: string;
+  /** What goes along with the first question; absent: nothing. */
+  attached?: readonly QuestionPart[];
+};
+
+type Surroundings = Pick<Io, "cwd" | "home">;
+
+/** `answer`: see `Asking`. */
+type Choosing = Surroundings & Pick<Io, "stderr"> & Asking;
+
+/**
+ * The team: what the command line names, then the project's `.massgen/config.yaml`, then the user's, then the service's usual
+ * one. A file is sent as it is, so that errors carry line and column. Throws CliError, also if the user does not allow the
+ * project's config. `gets`: how addresses are asked.
+ */
+export async function chooseTeam(flags: TeamFlags, io: Choosing, gets?: Gets): Promise<TeamChoice> {
+  const team = await teamOf(flags, io);
+  const uploads = uploadsOf(team.source.text ?? "", flags.file ?? []);
+  return uploads.length === 0 ? team : { ...team, attached: await readUploads(uploads, io, gets) };
+}
+
+async function teamOf(flags: TeamFlags, io: Choosing): Promise<TeamChoice> {
+  const single = flags.model !== undefined || flags.backend !== undefined;
+  if (flags.config !== undefined && (single || flags.systemMessage !== undefined)) {
+    throw new CliError(
+      EXIT.config,
+      "A config says itself which models work, and how: leave --model, --backend and --system-message out.",
+    );
+  }
+  if (single) return teamOfModels(flags);
+  if (flags.systemMessage !== undefined)
+    throw new CliError(EXIT.config, "--system-message goes with --model.");
+  if (flags.config !== undefined) return namedTeam(flags.config, io);
+  const found = await foundTeam(io);
+  if (found === null)
+    return {
+      request: {},
+      source: { name: "the usual team", text: null },
+      described: "the service's usual team",
+    };
+  if (found.needsConsent) await requireConsent(found, io);
+  return found.team;
+}
+
+/** `needsConsent`: it came with the folder, so another person may have written it. */
+export type FoundTeam = FoundConfig & { team: TeamChoice; needsConsent: boolean };
+
+/** The config that applies in this folder when none is named; null if there is none. */
+export async function foundTeam(io: Surroundings): Promise<FoundTeam | null> {
+  for (const file of [projectConfig(io), userConfig(io)]) {
+    const text = await readTextFile(file, { what: "config", shown: shownPath(file, io) });
+    if (text === null) continue;
+    return {
+      file,
+      text,
+      team: teamOfText(text, shownPath(file, io)),
+      needsConsent: file === projectConfig(io),
+    };
+  }
+  return null;
+}
+
+/** `--config`: a file where it looks like one or is one, otherwise a team of the service. */
+async function namedTeam(named: string, io: Surroundings): Promise<TeamChoice> {
+  const text = await readTextFile(path.resolve(io.cwd, named), { what: "config", shown: named });
+  if (text !== null) return teamOfText(text, named);
+  const isName = /^[a-z0-9][\w-]*$/i.test(named) && named.length <= 200;
+  if (!isName)
+    throw new CliError(EXIT.config, `Cannot read the config ${named}: there is no such file.`);
+  return {
+    request: { config: named },
+    source: { name: named, text: null },
+    described: `team ${named} of the service`,
+  };
+}
+
+function teamOfText(text: string, name: string): TeamChoice {
+  if (text.trim() === "") throw new CliError(EXIT.config, `The config ${name} is empty.`);
+  return { request: { config_yaml: text }, source: { name, text }, described: name };
+}
+
+/** `--model`, as often as wanted: an agent each. Whose model it is the service knows by its name, if nobody says it. */
+function teamOfModels({ model = [], backend, systemMessage }: TeamFlags): TeamChoice {
+  const models = model.length > 0 ? model : [undefined];
+  const agents = models.map((name, index) => ({
+    id: models.length === 1 ? "agent" : `agent_${index + 1}`,
+    backend: {
+      ...(backend === undefined ? {} : { type: backend }),
+      ...(name === undefined ? {} : { model: name }),
+    },
+    ...(systemMessage === undefined ? {} : { system_message: systemMessage }),
+  }));
+  const described = models.map((name) => name ?? backend).join(", ");
+  return { request: { config: { agents } }, source: { name: MODEL_FLAG, text: null }, described };
+}

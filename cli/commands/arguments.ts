@@ -1,0 +1,72 @@
+import { InvalidArgumentError } from "commander";
+import { IdSchema, LabelSchema } from "../../src/protocol/api";
+import { CONTEXT_NAME } from "../../src/protocol/contexts";
+import { toOrigin } from "../credentials/connection";
+import { DEFAULT_SERVER } from "../invocation";
+
+/** What single arguments and options must look like. Each throws commander's InvalidArgumentError, which ends the program with 1. */
+
+export function toServer(text: string): string {
+  const origin = toOrigin(text);
+  if (origin === null) throw new InvalidArgumentError(`Give an address like ${DEFAULT_SERVER}.`);
+  return origin;
+}
+
+export function toSessionId(text: string): string {
+  const id = text.trim();
+  if (!IdSchema.safeParse(id).success)
+    throw new InvalidArgumentError("Session ids look like session_01jd….");
+  return id;
+}
+
+export function toContextName(text: string): string {
+  if (!CONTEXT_NAME.test(text))
+    throw new InvalidArgumentError(
+      "Names of contexts are lower-case letters, digits, dashes and underscores.",
+    );
+  return text;
+}
+
+export function toLabel(text: string): string {
+  if (!LabelSchema.safeParse(text).success)
+    throw new InvalidArgumentError("Labels look like agent2.1 or agent2.final.");
+  return text;
+}
+
+export function toUsd(text: string): number {
+  const usd = Number(text);
+  if (text.trim() === "" || !Number.isFinite(usd) || usd < 0)
+    throw new InvalidArgumentError("Give US dollars, like 0.50.");
+  return usd;
+}
+
+export function toSeconds(text: string): number {
+  const seconds = Number(text);
+  if (!(seconds >= 1 && seconds <= 86_400))
+    throw new InvalidArgumentError("Give seconds, from 1 to 86400.");
+  return seconds;
+}
+
+export function toTokens(text: string): number {
+  if (!/^\d{1,12}$/.test(text))
+    throw new InvalidArgumentError("Give a number of tokens, like 50000.");
+  return Number(text);
+}
+
+export function toTurn(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError("Turns are numbers from 1.");
+  return Number(text);
+}
+
+export function toLimit(text: string): number {
+  const limit = Number(text);
+  if (!(Number.isInteger(limit) && limit >= 1 && limit <= 100))
+    throw new InvalidArgumentError("Give a number from 1 to 100.");
+  return limit;
+}
+
+/** An option that may be given more than once. */
+export const collect = (text: string, before: readonly string[] | undefined): readonly string[] => {
+  if (text.trim() === "") throw new InvalidArgumentError("Name a model.");
+  return [...(before ?? []), text.trim()];
+};

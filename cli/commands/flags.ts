@@ -1,0 +1,110 @@
+import { type Command, Option } from "commander";
+import type { RunRequest } from "../../src/protocol/api";
+import { collect, toSeconds, toServer, toTokens, toUsd } from "./arguments";
+import type { ConnectionFlags } from "../credentials/connection";
+import { CliError, EXIT } from "../exit-codes";
+import type { OutputForm, OutputOptions } from "../asking/answer-output";
+import type { TeamFlags } from "../asking/team-choice";
+
+/** Options that several commands share. */
+
+export const withConnection = (command: Command): Command =>
+  command
+    .option(
+      "--server <url>",
+      "the service (default: MASSGEN_EDGE_SERVER, then `login`, then this machine)",
+      toServer,
+    )
+    .addOption(
+      new Option(
+        "--key <key>",
+        "the key; others can see it here, so better `login` or MASSGEN_EDGE_KEY",
+      ),
+    );
+
+export type OutputFlags = {
+  json?: true;
+  jsonStream?: true;
+  automation?: true;
+  outputFile?: string;
+  verbose?: true;
+};
+
+export const withOutput = (command: Command): Command =>
+  command
+    .option("-o, --output-file <file>", "write the final answer to a file instead of stdout")
+    .option("--json", "print the finished turn as one JSON on stdout")
+    .option("--json-stream", "print every event as a line of JSON on stdout instead of the answer")
+    .option("--automation", "print MassGen's KEY: value lines on stdout instead of the answer")
+    .option("--verbose", "tell on stderr what happens, also without a terminal");
+
+export type LimitFlags = {
+  maxCost?: number;
+  budget?: number;
+  maxTokens?: number;
+  orchestratorTimeout?: number;
+  timeout?: number;
+};
+
+export const withTeam = (command: Command): Command =>
+  command
+    .option("--config <file|name>", "the team: a YAML file, or the name of one on offer")
+    .option(
+      "--model <model>",
+      "ask this model without a config; more than once for a team of them",
+      collect,
+    )
+    .option("--backend <type>", "the backend type of --model, where its name does not tell")
+    .option("--system-message <text>", "what the agents of --model are told about themselves")
+    .option(
+      "--file <path>",
+      "send an image, a PDF, a sound or a text file along with the question; more than once for several",
+      collect,
+    )
+    .option("--orchestrator-timeout <s>", "most the turn may take, in seconds", toSeconds)
+    .option("--max-cost <usd>", "most the turn may cost, in US dollars", toUsd)
+    .option("--max-tokens <n>", "most tokens the turn may use", toTokens)
+    .addOption(new Option("--budget <usd>").argParser(toUsd).hideHelp())
+    .addOption(new Option("--timeout <s>").argParser(toSeconds).hideHelp());
+
+export type AskFlags = ConnectionFlags &
+  OutputFlags &
+  LimitFlags &
+  TeamFlags & { attach?: string; detach?: true };
+
+/** What goes to stdout. Throws CliError for two forms at once. */
+export function toOutput({
+  json,
+  jsonStream,
+  automation,
+  outputFile,
+  verbose,
+}: OutputFlags): OutputOptions {
+  const forms: OutputForm[] = [
+    ...(json ? (["json"] as const) : []),
+    ...(jsonStream ? (["json-stream"] as const) : []),
+  ];
+  if (automation) forms.push("automation");
+  if (forms.length > 1)
+    throw new CliError(
+      EXIT.config,
+      "Of --json, --json-stream and --automation only one can have stdout.",
+    );
+  return { form: forms[0] ?? "answer", file: outputFile ?? null, verbose: verbose ?? false };
+}
+
+/** What one turn may cost and take, as the service wants it. */
+export type Limits = Pick<RunRequest, "budget" | "timeout_seconds">;
+
+export function toLimits(flags: LimitFlags): Limits {
+  const usd = flags.maxCost ?? flags.budget;
+  const seconds = flags.orchestratorTimeout ?? flags.timeout;
+  const budget = {
+    ...(usd === undefined ? {} : { max_cost_usd: usd }),
+    ...(flags.maxTokens === undefined ? {} : { max_tokens: flags.maxTokens }),
+  };
+  return {
+    ...(Object.keys(budget).length > 0 ? { budget } : {}),
+    ...(seconds === undefined ? {} : { timeout_seconds: seconds }),
+  };
+}

@@ -1,0 +1,202 @@
+import { ask } from "../asking/ask";
+import { cancelRun, latestTurn, sessionStatus, turnFacts } from "../service/client";
+import { cancelWords } from "../commands/cancel";
+import { printSessions } from "../commands/sessions";
+import { printLines } from "../commands/show";
+import type { Conversation } from "./conversation";
+import { CliError, EXIT } from "../exit-codes";
+import type { Io } from "../io";
+import { listSessions } from "../service/listings";
+import { toLine } from "../terminal/sanitize";
+import { chooseTeam } from "../asking/team-choice";
+import { readUploads, tellUploads } from "../uploads/uploads";
+import { sessionLinesOf, turnLinesOf } from "../display/turn-page";
+
+/** What the conversation does next. */
+export type Outcome = "done" | "retry" | "quit";
+export type SlashCommand = { name: string; argument: string };
+
+type Perform = (conversation: Conversation, io: Io, argument: string) => Promise<Outcome>;
+type Entry = { usage: string; says: string; perform: Perform };
+
+/** Commands of the conversation, in the order /help lists them. */
+const COMMANDS: Readonly<Record<string, Entry>> = {
+  help: { usage: "/help", says: "this list", perform: help },
+  status: { usage: "/status", says: "what the session does now", perform: status },
+  show: { usage: "/show [turn]", says: "a turn: question, answer, votes, cost", perform: show },
+  retry: { usage: "/retry", says: "ask the last question again", perform: async () => "retry" },
+  cancel: { usage: "/cancel", says: "cancel the running turn", perform: cancel },
+  attach: {
+    usage: "/attach [session]",
+    says: "watch the running turn again, or go on with another session",
+    perform: attach,
+  },
+  file: {
+    usage: "/file <path>",
+    says: "send a file along with the next question; without a path, none",
+    perform: file,
+  },
+  sessions: { usage: "/sessions", says: "the newest sessions", perform: sessions },
+  new: { usage: "/new", says: "begin a new session with the next question", perform: begin },
+  config: {
+    usage: "/config [file|name]",
+    says: "which team is asked; another one begins a new session",
+    perform: config,
+  },
+  model: { usage: "/model <model>", says: "ask one model alone, in a new session", perform: model },
+  quit: {
+    usage: "/quit",
+    says: "leave; also Ctrl+D, or Ctrl+C twice",
+    perform: async () => "quit",
+  },
+};
+const ALIASES: Readonly<Record<string, string>> = {
+  exit: "quit",
+  q: "quit",
+  h: "help",
+  "?": "help",
+  clear: "new",
+  reset: "new",
+};
+
+/** The command in `text`; null for a question. A question may begin with a slash too: as a path, or with two slashes. */
+export function asCommand(text: string): SlashCommand | null {
+  const [, name, argument = ""] = /^\/([a-z?]+)(?:[^\S\n]+(.*))?[^\S\n]*$/i.exec(text) ?? [];
+  return name === undefined ? null : { name: name.toLowerCase(), argument: argument.trim() };
+}
+
+/** The command, with its slash, that `text` names without one; null for a question. */
+export function bareCommand(text: string): string | null {
+  const name = text.trim().toLowerCase();
+  const isOne = name.length > 1 && (Object.hasOwn(COMMANDS, name) || Object.hasOwn(ALIASES, name));
+  return isOne ? `/${ALIASES[name] ?? name}` : null;
+}
+
+/** Whether `word` is a command as it is written in a conversation, with its slash. */
+export const isConversationCommand = (word: string): boolean => {
+  const name = asCommand(word)?.name;
+  return name !== undefined && (Object.hasOwn(COMMANDS, name) || Object.hasOwn(ALIASES, name));
+};
+
+/** Does what it says. Throws CliError. */
+export async function perform(
+  { name, argument }: SlashCommand,
+  conversation: Conversation,
+  io: Io,
+): Promise<Outcome> {
+  const known = Object.hasOwn(ALIASES, name) ? ALIASES[name] : name;
+  const entry = known !== undefined && Object.hasOwn(COMMANDS, known) ? COMMANDS[known] : undefined;
+  if (entry) return entry.perform(conversation, io, argument);
+  throw new CliError(
+    EXIT.config,
+    `There is no command /${toLine(name)}; /help lists them. A question that begins with a slash is written with two.`,
+  );
+}
+
+/** For the Tab key. */
+export function complete(line: string): [string[], string] {
+  const names = Object.keys(COMMANDS).map((name) => `/${name}`);
+  return [line.startsWith("/") ? names.filter((name) => name.startsWith(line)) : [], line];
+}
+
+async function help(_: Conversation, io: Io): Promise<Outcome> {
+  for (const { usage, says } of Object.values(COMMANDS))
+    io.stderr.write(`  ${usage.padEnd(22)}${says}\n`);
+  io.stderr.write(
+    "  Ctrl+C while a turn runs leaves it running; a second one cancels it. A line that ends in \\ goes on.\n",
+  );
+  return "done";
+}
+
+function sessionOf({ session }: Conversation): string {
+  if (session === null)
+    throw new CliError(EXIT.config, "There is no session yet: ask something, or /attach one.");
+  return session;
+}
+
+async function status(conversation: Conversation, io: Io): Promise<Outcome> {
+  const session = sessionOf(conversation);
+  const { data } = await sessionStatus(session, conversation.connection);
+  io.stderr.write(`session  ${session}\n`);
+  printLines(sessionLinesOf(data), { stdout: io.stderr, env: io.env });
+  return "done";
+}
+
+async function show(conversation: Conversation, io: Io, argument: string): Promise<Outcome> {
+  const session = sessionOf(conversation);
+  if (argument !== "" && !/^[1-9]\d{0,8}$/.test(argument))
+    throw new CliError(EXIT.config, "Turns are numbers from 1: /show 2");
+  const turn =
+    argument === "" ? await latestTurn(session, conversation.connection) : Number(argument);
+  const { data } = await turnFacts(session, turn, conversation.connection);
+  printLines(turnLinesOf(data), io);
+  return "done";
+}
+
+async function cancel(conversation: Conversation, io: Io): Promise<Outcome> {
+  const { data } = await cancelRun(sessionOf(conversation), conversation.connection);
+  io.stderr.write(`${cancelWords(data)}\n`);
+  return "done";
+}
+
+async function attach(conversation: Conversation, io: Io, argument: string): Promise<Outcome> {
+  const session = argument === "" ? sessionOf(conversation) : argument;
+  const { connection, output, team } = conversation;
+  const { place, turn } = await ask(
+    { what: { attach: session }, context: { ...connection, config: team.source }, output },
+    io,
+  );
+  conversation.session = place.sessionId;
+  conversation.latest = turn
+    ? { question: turn.question, parent: turn.parentTurn, turn: place.turn, attached: [] }
+    : null;
+  return "done";
+}
+
+async function file(conversation: Conversation, io: Io, argument: string): Promise<Outcome> {
+  if (argument === "") {
+    conversation.attached = [];
+    io.stderr.write("No file goes along with the next question.\n");
+    return "done";
+  }
+  const others = conversation.attached.filter(
+    (part) => part.type === "text" || part.name !== argument,
+  );
+  conversation.attached = [
+    ...others,
+    ...(await readUploads([{ name: argument, isMeant: true }], io)),
+  ];
+  tellUploads(conversation.attached, io);
+  return "done";
+}
+
+async function sessions({ connection }: Conversation, io: Io): Promise<Outcome> {
+  const { data } = await listSessions({ limit: 10 }, connection);
+  printSessions(data, io);
+  return "done";
+}
+
+async function begin(conversation: Conversation, io: Io): Promise<Outcome> {
+  conversation.session = null;
+  conversation.latest = null;
+  io.stderr.write("The next question begins a new session.\n");
+  return "done";
+}
+
+async function config(conversation: Conversation, io: Io, argument: string): Promise<Outcome> {
+  if (argument === "") {
+    io.stderr.write(
+      `team     ${conversation.team.described}\nservice  ${conversation.connection.server}\n`,
+    );
+    return "done";
+  }
+  conversation.team = await chooseTeam({ config: argument }, io);
+  tellUploads(conversation.team.attached, io);
+  return begin(conversation, io);
+}
+
+async function model(conversation: Conversation, io: Io, argument: string): Promise<Outcome> {
+  if (argument === "") throw new CliError(EXIT.config, "Name a model: /model <model>");
+  conversation.team = await chooseTeam({ model: argument.split(/[\s,]+/) }, io);
+  return begin(conversation, io);
+}

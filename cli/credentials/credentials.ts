@@ -1,0 +1,69 @@
+import { chmod, mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { CliError, EXIT } from "../exit-codes";
+import type { Io } from "../io";
+import { credentialsFile, shownPath } from "../places";
+import { type Credentials, CredentialsSchema, parseJson } from "../service/schema";
+import { readTextFile, reasonOf } from "../local-files";
+
+type Home = Pick<Io, "home" | "cwd">;
+
+const NONE: Credentials = { server: null, keys: {} };
+/** Its owner alone may read it. */
+const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o700;
+
+/** What `login` stored. Throws CliError if the file is there and is something else. */
+export async function readCredentials(io: Home): Promise<Credentials> {
+  const file = credentialsFile(io);
+  const shown = shownPath(file, io);
+  const text = await readTextFile(file, { what: "file of keys", shown });
+  if (text === null) return NONE;
+  const parsed = CredentialsSchema.safeParse(parseJson(text));
+  if (parsed.success) return parsed.data;
+  throw new CliError(
+    EXIT.config,
+    `${shown} does not hold what \`login\` writes. Remove it and log in again.`,
+  );
+}
+
+/** Stores a key for this server alone, and makes it the server that is asked. */
+export async function storeKey(server: string, key: string, io: Home): Promise<string> {
+  const { keys } = await readCredentials(io);
+  return write({ server, keys: { ...keys, [server]: key } }, io);
+}
+
+/** Forgets the key of `server`; false if there was none. */
+export async function forgetKey(server: string, io: Home): Promise<boolean> {
+  const { server: asked, keys } = await readCredentials(io);
+  if (!Object.hasOwn(keys, server)) return false;
+  const left = Object.fromEntries(Object.entries(keys).filter(([origin]) => origin !== server));
+  if (Object.keys(left).length === 0) await rm(credentialsFile(io), { force: true });
+  else await write({ server: asked === server ? null : asked, keys: left }, io);
+  return true;
+}
+
+/** Whether others on this machine can read the stored keys. */
+export async function isExposed(io: Home): Promise<boolean> {
+  if (process.platform === "win32") return false;
+  const found = await stat(credentialsFile(io)).catch(() => null);
+  return found !== null && (found.mode & 0o077) !== 0;
+}
+
+/** Never half a file, never readable by others, not even for a moment. */
+async function write(credentials: Credentials, io: Home): Promise<string> {
+  const file = credentialsFile(io);
+  const draft = `${file}.${process.pid}`;
+  try {
+    await mkdir(path.dirname(file), { recursive: true, mode: FOLDER_MODE });
+    await writeFile(draft, `${JSON.stringify(credentials, null, 2)}\n`, { mode: FILE_MODE });
+    await chmod(draft, FILE_MODE);
+    await rename(draft, file);
+  } catch (cause) {
+    await rm(draft, { force: true }).catch(() => undefined);
+    throw new CliError(EXIT.config, `Cannot write ${shownPath(file, io)}: ${reasonOf(cause)}.`, {
+      cause,
+    });
+  }
+  return shownPath(file, io);
+}

@@ -1,0 +1,68 @@
+import { sessionPath } from "../../src/protocol/api";
+import type { TurnView } from "../../src/protocol/view";
+import { EXIT, type ExitCode } from "../exit-codes";
+import type { Io } from "../io";
+import { type Line, paint } from "../terminal/paint";
+import type { RequestContext } from "../service/problem";
+import {
+  failureLines,
+  finalText,
+  partialText,
+  sourceLines,
+  summaryLines,
+  warningLines,
+} from "./summary";
+import { wantsColor } from "../terminal/output";
+
+type Sinks = Pick<Io, "stdout" | "stderr" | "env">;
+export type ReportTo = { options: { context: RequestContext; jsonStream: boolean }; io: Sinks };
+
+/** The final answer on stdout, everything else about the turn, its sources first, on stderr. */
+export function report(
+  turn: TurnView,
+  place: { sessionId: string },
+  { options, io }: ReportTo,
+): void {
+  if (io.stderr.isTTY) io.stderr.write("\n");
+  if (turn.final && !options.jsonStream) {
+    io.stdout.write(`${finalText(turn)}\n`);
+    printSources(turn, io);
+  }
+  printRest(turn, new URL(sessionPath(place.sessionId), options.context.server).href, io);
+}
+
+/** The sources of the final answer. */
+export function printSources(turn: TurnView, io: Sinks): void {
+  const sources = sourceLines(turn);
+  if (sources.length > 0 && io.stderr.isTTY) io.stderr.write("\n");
+  printLines(sources, io);
+}
+
+/** What a cancelled turn leaves, votes, winner, tokens, cost, where to read on. */
+export function printRest(turn: TurnView, url: string, io: Sinks): void {
+  const partial = partialText(turn);
+  if (partial) io.stderr.write(`What there is so far:\n${partial}\n`);
+  if (io.stderr.isTTY) io.stderr.write("\n");
+  printLines(summaryLines(turn, url), io);
+}
+
+/** Why there is no answer, or who of the team has no part in it: all that a run without a display says on stderr. */
+export function printTroubles(turn: TurnView, io: Sinks): void {
+  const partial = partialText(turn);
+  if (partial) io.stderr.write(`What there is so far:\n${partial}\n`);
+  printLines([...failureLines(turn), ...warningLines(turn)], io);
+}
+
+function printLines(lines: Line[], { stderr, env }: Sinks): void {
+  const look = { width: Number.POSITIVE_INFINITY, color: wantsColor(stderr, env) };
+  for (const line of lines) stderr.write(`${paint(line, look)}\n`);
+}
+
+/** An answer is a success, however the coordination ended. */
+export function exitCodeOf({ status, failure, attempts }: TurnView): ExitCode {
+  if (status === "completed") return EXIT.ok;
+  if (status === "cancelled") return EXIT.interrupted;
+  const lateAgent = failure?.agents.some(({ code }) => code === "deadline") ?? false;
+  const outOfTime = lateAgent || attempts.at(-1)?.settlement?.endedBy === "deadline";
+  return outOfTime ? EXIT.timeout : EXIT.execution;
+}

@@ -1,0 +1,129 @@
+import { formatUsd } from "../../src/protocol/cost";
+import { fallbackWarnings } from "../../src/protocol/fallback";
+import { leftOutWarnings } from "../../src/protocol/left-out";
+import { participantsOfTurn, participationWarnings } from "../../src/protocol/participation";
+import { type AttemptView, citationsOf, tallyOf, type TurnView } from "../../src/protocol/view";
+import { voteResult, voteWords } from "../../src/protocol/vote-result";
+import { costWords } from "./turn-lines";
+import { tokenWords } from "./format";
+import { type Line, segment } from "../terminal/paint";
+import { sanitize, toLine } from "../terminal/sanitize";
+
+/** What is said about a turn that has ended: votes with their reasons, winner, tokens, cost, where to read on. */
+export function summaryLines(turn: TurnView, url: string): Line[] {
+  const attempt = turn.attempts.at(-1);
+  return [
+    ...(attempt ? voteLines(attempt) : []),
+    ...failureLines(turn),
+    ...warningLines(turn),
+    ...(turn.winner === null || turn.failure
+      ? []
+      : [fact(turn.status === "cancelled" ? "ahead" : "winner", winner(turn, attempt))]),
+    fact("tokens", tokenWords(turn.usage, turn.reservedTokens)),
+    fact("cost", cost(turn)),
+    fact("run", url),
+  ];
+}
+
+/** The text that belongs on stdout: the final answer, or "" where there is none. */
+export const finalText = (turn: TurnView): string => sanitize(turn.final?.text ?? "").trimEnd();
+
+const MOST_SOURCES = 10;
+
+/** The sources of the final answer, the first few of them. */
+export function sourceLines(turn: TurnView): Line[] {
+  const sources = citationsOf(turn);
+  if (sources.length === 0) return [];
+  const lines = sources.slice(0, MOST_SOURCES).map(({ url, title }, index) => {
+    const name = toLine(title);
+    return [
+      segment(`${index + 1}.`.padStart(4), "dim"),
+      segment(` ${name === "" ? "" : `${name}  `}${toLine(url)}`),
+    ];
+  });
+  const more = sources.length - lines.length;
+  return [
+    [segment("Sources", "bold")],
+    ...lines,
+    ...(more > 0 ? [[segment(`    and ${more} more`, "dim")]] : []),
+  ];
+}
+
+/** What a cancelled turn leaves, or "". */
+export const partialText = ({ partial }: TurnView): string =>
+  sanitize(partial?.text ?? partial?.answer ?? "").trimEnd();
+
+const fact = (name: string, text: string): Line => [segment(name.padEnd(8), "dim"), segment(text)];
+
+function voteLines(attempt: AttemptView): Line[] {
+  const counted = attempt.votes.filter(({ valid }) => valid);
+  return counted.map(({ voter, label, reason }) => [
+    segment("vote".padEnd(8), "dim"),
+    segment(toLine(voter), "bold"),
+    segment(` → ${label}: ${toLine(reason)}`),
+  ]);
+}
+
+/** A call that was cut off is charged what it had reserved: the most it can have cost, which may be far more than it did. */
+function cost(turn: TurnView): string {
+  const { costUsd, unreportedUsd, isCostWhole } = turn;
+  if (unreportedUsd === 0 || !isCostWhole) return costWords(turn);
+  return `${formatUsd(Math.max(0, costUsd - unreportedUsd))} reported, ${formatUsd(costUsd)} at most: calls that were cut off report nothing`;
+}
+
+function winner(turn: TurnView, attempt: AttemptView | undefined): string {
+  const name = toLine(turn.winner ?? "");
+  const label = attempt?.settlement?.label;
+  if (!attempt || !label) return name;
+  return [`${name} with ${label}`, ...voteFacts(turn, attempt)].join(", ");
+}
+
+/** How far the winning answer won; with the count of each answer where agents disagree. */
+function voteFacts(turn: TurnView, attempt: AttemptView): string[] {
+  const words = winnerVotes(turn);
+  const counts = Object.entries(tallyOf(attempt)).map(([label, count]) => `${label}: ${count}`);
+  return words === null ? [] : [`${words}${counts.length > 1 ? ` (${counts.join(", ")})` : ""}`];
+}
+
+/** `4 of 12 votes`; null where no answer won. */
+export function winnerVotes(turn: TurnView): string | null {
+  const attempt = turn.attempts.at(-1);
+  const result = attempt ? voteResult(attempt, turn.agents.length) : null;
+  const { endedBy = null, tie = false } = attempt?.settlement ?? {};
+  return result && voteWords(result, { winner: turn.winner, endedBy, tie });
+}
+
+/** What a reader of the answer must know: agents that dropped out, how many took part, what is missing or not as it should be. */
+export function warningsOf(turn: TurnView): string[] {
+  const attempt = turn.attempts.at(-1);
+  return [
+    ...participationWarnings(participantsOfTurn(turn), turn.status),
+    ...fallbackWarnings(attempt?.presentation),
+    ...leftOutWarnings(attempt?.answers ?? []),
+  ].map(toLine);
+}
+
+/** The same as lines for people. */
+export const warningLines = (turn: TurnView): Line[] =>
+  warningsOf(turn).map((text) => [segment("warning  ", "bad"), segment(text)]);
+
+/** Why a turn has no final answer; none where it has. */
+export function failureLines(turn: TurnView): Line[] {
+  if (turn.status === "cancelled") return [[segment("cancelled", "bad")]];
+  if (!turn.failure) return [];
+  const reasons = failureReasons(turn).map(({ agent, reason }) => fact(" ", `${agent}: ${reason}`));
+  return [[segment("failed".padEnd(8), "bad"), segment(toLine(turn.failure.message))], ...reasons];
+}
+
+/** Why each agent of a failed turn gave no answer, as text without control characters. */
+export function failureReasons({ failure, agents }: TurnView): { agent: string; reason: string }[] {
+  const views = new Map(agents.map((view) => [view.id, view]));
+  return (failure?.agents ?? []).map(({ agent, code, message }) => {
+    const callError = views.get(agent)?.callError ?? null;
+    const before =
+      callError === null || callError.code === code
+        ? ""
+        : ` Its last call failed: ${toLine(callError.message)}`;
+    return { agent: toLine(agent), reason: `${toLine(message)}${before}` };
+  });
+}

@@ -1,0 +1,129 @@
+import { fallbackWarnings } from "../../src/protocol/fallback";
+import { leftOutWarnings } from "../../src/protocol/left-out";
+import { participationWarnings } from "../../src/protocol/participation";
+import { voteWords } from "../../src/protocol/vote-result";
+import { formatCost, plural, tokenWords } from "./format";
+import { type Line, segment } from "../terminal/paint";
+import { sanitize, toLine } from "../terminal/sanitize";
+import type { SessionFacts, TurnFacts } from "../service/schema";
+
+/** What the service tells of turns and sessions, as lines for people. */
+
+const fact = (name: string, text: string): Line => [segment(name.padEnd(9), "dim"), segment(text)];
+const paragraphs = (text: string): Line[] =>
+  sanitize(text)
+    .trimEnd()
+    .split("\n")
+    .map((line) => [segment(line)]);
+
+/** One turn: its question, its answer, who voted for what, what it cost. */
+export function turnLinesOf(turn: TurnFacts): Line[] {
+  const text = turn.answer ?? turn.partial?.text ?? turn.partial?.answer ?? null;
+  return [
+    [segment(`Turn ${turn.turn}: ${toLine(turn.status)}`, "bold")],
+    ...paragraphs(turn.question),
+    [],
+    ...(text === null
+      ? []
+      : [
+          [segment(turn.answer === null ? "What there is so far" : "Answer", "bold")],
+          ...paragraphs(text),
+          [],
+        ]),
+    ...failureLines(turn),
+    ...sourceLines(turn),
+    ...turn.votes
+      .filter(({ valid }) => valid)
+      .map(({ agent, label, reason }) =>
+        fact("vote", `${toLine(agent)} → ${toLine(label)}: ${toLine(reason)}`),
+      ),
+    ...warningsOf(turn).map((text) => [segment("warning  ", "bad"), segment(toLine(text))]),
+    ...(turn.winner === null || turn.error
+      ? []
+      : [fact(turn.status === "cancelled" ? "ahead" : "winner", winnerWords(turn))]),
+    ...answerLines(turn),
+    fact("tokens", tokenWords(turn.usage, turn.reserved_tokens)),
+    fact("cost", formatCost(turn.cost_usd, turn.cost_usd_known)),
+  ];
+}
+
+/** Whose answer won, as the votes name it: its presentation has a label of its own. */
+function winnerWords({ winner, label, status, attempts }: TurnFacts): string {
+  const attempt = attempts.at(-1);
+  const answer = attempt?.label ?? label;
+  const result = attempt?.vote_result;
+  const endedBy = status === "cancelled" ? null : (attempt?.finish_reason ?? null);
+  const votes = result
+    ? `, ${toLine(voteWords(result, { winner, endedBy, tie: attempt?.tie ?? false }))}`
+    : "";
+  return `${toLine(winner ?? "")}${answer ? ` with ${toLine(answer)}` : ""}${votes}`;
+}
+
+function warningsOf({ agents, attempts, status }: TurnFacts): string[] {
+  const participants = agents.map(({ agent, took_part, error }) => ({
+    agent,
+    tookPart: took_part,
+    error: error ?? null,
+  }));
+  const attempt = attempts.at(-1);
+  return [
+    ...participationWarnings(participants, status),
+    ...fallbackWarnings(attempt?.presentation),
+    ...leftOutWarnings(attempt?.answers ?? []),
+  ];
+}
+
+function failureLines({ error }: TurnFacts): Line[] {
+  if (!error) return [];
+  const reasons = error.agents.map(({ agent, message }) =>
+    fact("", `${toLine(agent)}: ${toLine(message)}`),
+  );
+  return [[segment("failed".padEnd(9), "bad"), segment(toLine(error.message))], ...reasons];
+}
+
+function sourceLines({ citations }: TurnFacts): Line[] {
+  return citations.map(({ url, title }) =>
+    fact("source", `${toLine(title) === "" ? "" : `${toLine(title)}  `}${toLine(url)}`),
+  );
+}
+
+function answerLines({ attempts }: TurnFacts): Line[] {
+  const labels = attempts.at(-1)?.answers.map(({ label }) => toLine(label)) ?? [];
+  return labels.length === 0
+    ? []
+    : [fact("answers", `${labels.join(", ")} (--answer <label> shows one)`)];
+}
+
+/** A session as it is now. */
+export function sessionLinesOf(session: SessionFacts): Line[] {
+  const { coordination, agents, turns, cost_usd, cost_usd_known } = session;
+  const latest = turns.at(-1);
+  const phase =
+    coordination && latest?.status === "running"
+      ? `, ${toLine(coordination.phase)}, ${coordination.completion_percentage} %`
+      : "";
+  return [
+    fact("turn", latest ? `${latest.turn}: ${toLine(latest.status)}${phase}` : "none yet"),
+    ...Object.entries(agents).map(([id, agent]) =>
+      fact("agent", `${toLine(id)} ${agentWords(agent)}`),
+    ),
+    fact("cost", formatCost(cost_usd, cost_usd_known)),
+  ];
+}
+
+function agentWords({
+  status,
+  latest_answer_label,
+  left_out,
+  vote_cast,
+  error,
+}: SessionFacts["agents"][string]): string {
+  const parts = [
+    toLine(status),
+    latest_answer_label ? toLine(latest_answer_label) : "no answer",
+    ...(left_out > 0 ? [`${plural(left_out, "file")} left out`] : []),
+    ...(vote_cast ? [`→ ${toLine(vote_cast.voted_for_label)}`] : []),
+    ...(error ? [toLine(error.message)] : []),
+  ];
+  return parts.join("  ");
+}

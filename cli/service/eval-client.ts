@@ -1,0 +1,75 @@
+import { z } from "zod";
+import { EVALS_PATH, evalRunPath, evalRunsPath } from "../../src/protocol/evals";
+import { CliError, EXIT } from "../exit-codes";
+import { errorFrom, type RequestContext } from "./problem";
+import { type Answer, reach, request } from "./request";
+import { costFacts, parseJson } from "./schema";
+
+/** What the service says of evaluations; everything here throws CliError. */
+
+const CountsSchema = z.object({
+  id: z.string(),
+  status: z.enum(["running", "completed"]),
+  scheduled_at: z.number(),
+  started_at: z.number(),
+  ended_at: z.number().nullable(),
+  cases: z.number(),
+  passed: z.number(),
+  failed: z.number(),
+  errored: z.number(),
+  ...costFacts,
+});
+export type Counts = z.infer<typeof CountsSchema>;
+
+const ResultSchema = z.object({
+  case: z.string(),
+  outcome: z.string(),
+  detail: z.string(),
+  session_id: z.string(),
+  ...costFacts,
+  duration_ms: z.number(),
+});
+const RunSchema = CountsSchema.extend({ results: z.array(ResultSchema) });
+export type Run = z.infer<typeof RunSchema>;
+
+const SuiteSchema = z.object({
+  name: z.string(),
+  description: z.string().default(""),
+  cases: z.number(),
+  cron: z.string().nullish(),
+  last_run: CountsSchema.nullish(),
+});
+const SuiteListSchema = z.object({ data: z.array(SuiteSchema) });
+export type Suites = z.infer<typeof SuiteListSchema>;
+
+export const listSuites = (context: RequestContext): Promise<Answer<Suites>> =>
+  request({ method: "GET", path: EVALS_PATH }, SuiteListSchema, context);
+
+/** Starts a run; gives its id. `once` keeps a repeated request from starting another. */
+export async function startSuite(
+  suite: string,
+  once: string,
+  context: RequestContext,
+  signal: AbortSignal,
+): Promise<string> {
+  const call = { method: "POST", path: evalRunsPath(suite), body: {}, once, signal } as const;
+  return (await request(call, z.object({ id: z.string() }), context)).data.id;
+}
+
+/** The run as it stands; null while the service does not show it yet. */
+export async function readRun(
+  { suite, id }: { suite: string; id: string },
+  context: RequestContext,
+  signal: AbortSignal,
+): Promise<Answer<Run> | null> {
+  const response = await reach({ method: "GET", path: evalRunPath(suite, id), signal }, context);
+  if (response.status === 404) return null;
+  if (!response.ok) throw await errorFrom(response, context);
+  const raw = await response.text();
+  const parsed = RunSchema.safeParse(parseJson(raw));
+  if (parsed.success) return { data: parsed.data, raw };
+  throw new CliError(
+    EXIT.execution,
+    `${context.server} answered something else than this service does. Is the address right?`,
+  );
+}

@@ -1,0 +1,65 @@
+import type { RequestContext } from "./problem";
+import { type Answer, request, send } from "./request";
+import {
+  type KeyList,
+  KeyListSchema,
+  type NewKey,
+  NewKeySchema,
+  type SessionList,
+  SessionListSchema,
+  type TeamList,
+  TeamListSchema,
+  type Verdict,
+  VerdictSchema,
+} from "./schema";
+import { ATTACHMENT_LIMITS } from "../../src/protocol/attachments";
+import { uploadsIn } from "../uploads/uploads";
+
+/** What the service can be asked beside sessions: lists, configs, keys. Everything here throws CliError. */
+
+const SESSIONS = "/api/sessions";
+const CONFIGS = "/api/configs";
+const KEYS = "/api/keys";
+
+export type Page = { limit: number; after?: string };
+
+/** Newest first. */
+export const listSessions = (page: Page, context: RequestContext): Promise<Answer<SessionList>> =>
+  request({ method: "GET", path: `${SESSIONS}?${queryOf(page)}` }, SessionListSchema, context);
+
+const queryOf = ({ limit, after }: Page): string =>
+  new URLSearchParams({
+    limit: String(limit),
+    ...(after === undefined ? {} : { after }),
+  }).toString();
+
+/** Teams on offer. */
+export const listTeams = (context: RequestContext): Promise<Answer<TeamList>> =>
+  request({ method: "GET", path: CONFIGS }, TeamListSchema, context);
+
+/** A team on offer as YAML. */
+export async function teamText(name: string, context: RequestContext): Promise<string> {
+  return (
+    await send({ method: "GET", path: `${CONFIGS}/${encodeURIComponent(name)}` }, context)
+  ).text();
+}
+
+/** What the service thinks of a config, without running it. */
+export const validateConfig = (yaml: string, context: RequestContext): Promise<Answer<Verdict>> => {
+  const attached = uploadsIn(yaml).slice(0, ATTACHMENT_LIMITS.count); // `ask` sends them along
+  const body = { config_yaml: yaml, ...(attached.length > 0 && { attached }) };
+  return request({ method: "POST", path: `${CONFIGS}/validate`, body }, VerdictSchema, context);
+};
+
+export type KeyWish = { name: string; scopes: readonly string[]; expires_in_days?: number };
+
+/** Makes a key; its answer is the only one that holds the secret. */
+export const createKey = (body: KeyWish, context: RequestContext): Promise<Answer<NewKey>> =>
+  request({ method: "POST", path: KEYS, body }, NewKeySchema, context);
+
+/** Newest first. */
+export const listKeys = (page: Page, context: RequestContext): Promise<Answer<KeyList>> =>
+  request({ method: "GET", path: `${KEYS}?${queryOf(page)}` }, KeyListSchema, context);
+
+/** From now on the key opens nothing. */
+export const revokePath = (id: string): string => `${KEYS}/${encodeURIComponent(id)}`;

@@ -1,0 +1,206 @@
+import { z } from "zod";
+import {
+  FaultSchema,
+  ProblemSchema,
+  RunResponseSchema,
+  type TurnRequestSchema,
+} from "../../src/protocol/api";
+import { WireEventSchema } from "../../src/protocol/events";
+
+/** What the command line reads of the service's answers: few fields, so that an older program speaks to a newer service. */
+
+export { ProblemSchema, RunResponseSchema, WireEventSchema };
+export type TurnRequest = z.infer<typeof TurnRequestSchema>;
+
+/** What `login` writes. `keys`: server's origin → key. */
+export const CredentialsSchema = z.object({
+  server: z.string().nullable(),
+  keys: z.record(z.string(), z.string()),
+});
+export type Credentials = z.infer<typeof CredentialsSchema>;
+
+/** `folders`: a folder's absolute path → the SHA-256 of the config in it that its user has allowed, in hex. */
+export const ConsentsSchema = z.object({ folders: z.record(z.string(), z.string()) });
+
+export const HealthSchema = z.object({ status: z.string(), version: z.string().optional() });
+/** Of the OpenAPI document, what tells the service's version. */
+export const DocumentSchema = z.object({ info: z.object({ version: z.string() }) });
+
+/** `cost_usd`: `null` if any part has no known price; `cost_usd_known`: the sum of the rest. */
+export const costFacts = {
+  cost_usd: z.number().nullable().default(0),
+  cost_usd_known: z.number().default(0),
+};
+
+const AgentFactsSchema = z.object({
+  status: z.string(),
+  answer_count: z.number(),
+  latest_answer_label: z.string().nullish(),
+  left_out: z.number().default(0),
+  vote_cast: z.object({ voted_for_label: z.string() }).nullish(),
+  error: z.object({ message: z.string() }).nullish(),
+});
+
+/** A session's status. */
+export const SessionFactsSchema = z.object({
+  meta: z.object({ question: z.string(), elapsed_seconds: z.number() }).optional(),
+  coordination: z.object({ phase: z.string(), completion_percentage: z.number() }).optional(),
+  agents: z.record(z.string(), AgentFactsSchema).default({}),
+  turns: z.array(
+    z.object({
+      turn: z.int().min(1),
+      status: z.string().default(""),
+      parent_turn: z.int().nullish(),
+      question_preview: z.string().default(""),
+    }),
+  ),
+  ...costFacts,
+});
+export type SessionFacts = z.infer<typeof SessionFactsSchema>;
+
+const VoteFactsSchema = z.object({
+  agent: z.string(),
+  label: z.string(),
+  reason: z.string(),
+  valid: z.boolean(),
+});
+const UsageFactsSchema = z.object({ input_tokens: z.number(), output_tokens: z.number() });
+
+/** Defaults: what an older service does not send. */
+const ParticipantFactsSchema = z.object({
+  agent: z.string(),
+  status: z.string().default(""),
+  took_part: z.boolean().default(true),
+  error: z.object({ code: z.string(), message: z.string() }).nullish(),
+});
+const VoteResultFactsSchema = z.object({
+  votes: z.number(),
+  of: z.number(),
+  voters: z.array(z.string()).default([]),
+  unanimous: z.boolean().default(false),
+});
+
+const AttemptFactsSchema = z.object({
+  /** The answer that won. */
+  label: z.string().nullish(),
+  tie: z.boolean().default(false),
+  vote_result: VoteResultFactsSchema.nullish(),
+  presentation: z
+    .object({
+      agent: z.string(),
+      source: z.string(),
+      fallback: z.string().nullish(),
+      changed_files: z.number().optional(),
+    })
+    .nullish(),
+  finish_reason: z.string().nullish(),
+  answers: z
+    .array(
+      z.object({
+        agent: z.string(),
+        label: z.string(),
+        left_out: z
+          .object({ count: z.number(), paths: z.array(z.string()).default([]) })
+          .optional(),
+      }),
+    )
+    .default([]),
+});
+
+/** One turn of a session. */
+export const TurnFactsSchema = z.object({
+  session_id: z.string(),
+  turn: z.int(),
+  status: z.string(),
+  parent_turn: z.int().nullish(),
+  question: z.string(),
+  answer: z.string().nullable(),
+  winner: z.string().nullable(),
+  label: z.string().nullish(),
+  finish_reason: z.string().optional(),
+  agents: z.array(ParticipantFactsSchema).default([]),
+  votes: z.array(VoteFactsSchema).default([]),
+  attempts: z.array(AttemptFactsSchema).default([]),
+  citations: z.array(z.object({ url: z.string(), title: z.string() })).default([]),
+  usage: UsageFactsSchema,
+  reserved_tokens: z.number().default(0),
+  ...costFacts,
+  error: z
+    .object({
+      message: z.string(),
+      agents: z.array(z.object({ agent: z.string(), message: z.string() })).default([]),
+    })
+    .nullish(),
+  partial: z.object({ answer: z.string().nullish(), text: z.string().nullish() }).nullish(),
+});
+export type TurnFacts = z.infer<typeof TurnFactsSchema>;
+
+/** One answer. */
+export const AnswerTextSchema = z.object({
+  label: z.string(),
+  agent: z.string().optional(),
+  content: z.string(),
+});
+export type AnswerText = z.infer<typeof AnswerTextSchema>;
+
+export const CancelResultSchema = z.object({
+  turn: z.int().optional(),
+  status: z.string().optional(),
+});
+export type CancelResult = z.infer<typeof CancelResultSchema>;
+
+const listOf = <T>(item: z.ZodType<T>) =>
+  z.object({ data: z.array(item), has_more: z.boolean().default(false) });
+
+/** Sessions, newest first. */
+export const SessionListSchema = listOf(
+  z.object({ id: z.string(), created_at: z.number(), question_preview: z.string().default("") }),
+);
+export type SessionList = z.infer<typeof SessionListSchema>;
+
+/** Teams on offer. */
+export const TeamListSchema = listOf(
+  z.object({
+    name: z.string(),
+    title: z.string().default(""),
+    agents: z.array(z.object({ id: z.string(), model: z.string().default("") })).default([]),
+    default: z.boolean().default(false),
+    runnable: z.boolean().default(true),
+    missing: z.array(z.object({ detail: z.string(), code: z.string().optional() })).default([]),
+  }),
+);
+export type TeamList = z.infer<typeof TeamListSchema>;
+
+/** What the service thinks of a config. */
+export const VerdictSchema = z.object({
+  runnable: z.boolean(),
+  errors: z.array(FaultSchema).default([]),
+  refusals: z.array(FaultSchema).default([]),
+  warnings: z.array(FaultSchema).default([]),
+});
+export type Verdict = z.infer<typeof VerdictSchema>;
+
+const KeyFactsSchema = z.object({
+  id: z.string(),
+  name: z.string().nullish(),
+  scopes: z.array(z.string()).default([]),
+  created_at: z.number().nullish(),
+  expires_at: z.number().nullish(),
+  last_used_at: z.number().nullish(),
+  revoked_at: z.number().nullish(),
+});
+/** Keys of the caller's tenant, without their secrets. */
+export const KeyListSchema = listOf(KeyFactsSchema);
+export type KeyList = z.infer<typeof KeyListSchema>;
+/** A key that was just made: the only time its secret is shown. */
+export const NewKeySchema = KeyFactsSchema.extend({ key: z.string() });
+export type NewKey = z.infer<typeof NewKeySchema>;
+
+/** The value of JSON text; undefined for anything else. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,61 @@
+import { Writable } from "node:stream";
+import { CliError, EXIT } from "../exit-codes";
+import type { Io } from "../io";
+
+/** Questions to whoever sits at the terminal. The library is loaded when the first is asked: most commands ask none. */
+
+const left = new CliError(EXIT.interrupted, "Nothing was changed.");
+type Env = Pick<Io, "env" | "stdin" | "screen">;
+
+/** Something that must not be seen. Throws CliError if they leave. */
+export async function askSecret(message: string, io: Env): Promise<string> {
+  const { isCancel, password } = await import("@clack/prompts");
+  const validate = (text: string | undefined) => (text?.trim() ? undefined : "Nothing was typed.");
+  const given = await password({ message, mask: "*", validate, input: io.stdin, output: sink(io) });
+  if (isCancel(given)) throw left;
+  return given.trim();
+}
+
+export async function askYes(message: string, io: Env): Promise<boolean> {
+  const { confirm, isCancel } = await import("@clack/prompts");
+  const given = await confirm({ message, initialValue: false, input: io.stdin, output: sink(io) });
+  if (isCancel(given)) throw left;
+  return given;
+}
+
+export async function askText(message: string, placeholder: string, io: Env): Promise<string> {
+  const { isCancel, text } = await import("@clack/prompts");
+  const given = await text({
+    message,
+    placeholder,
+    defaultValue: placeholder,
+    input: io.stdin,
+    output: sink(io),
+  });
+  if (isCancel(given)) throw left;
+  return given.trim();
+}
+
+export type Choice = { value: string; label: string; hint: string };
+
+/** One of these, by its value. Throws CliError if they leave. */
+export async function askChoice(message: string, options: Choice[], io: Env): Promise<string> {
+  const { isCancel, select } = await import("@clack/prompts");
+  const given = await select({ message, options, input: io.stdin, output: sink(io) });
+  if (isCancel(given)) throw left;
+  return given;
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control sequences
+const COLORS = /\x1b\[[\d;]*m/g;
+
+/** stdout is for answers. The library colours on some versions of Node although NO_COLOR forbids it. */
+function sink({ env, screen }: Env): Writable {
+  const color = !env["NO_COLOR"];
+  return new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      screen.write(color ? chunk : chunk.toString().replace(COLORS, ""));
+      done();
+    },
+  });
+}

@@ -1,0 +1,251 @@
+import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { chooseTeam, type TeamFlags } from "../../../cli/asking/team-choice";
+
+let root = "";
+const places = () => ({
+  cwd: path.join(root, "work"),
+  home: path.join(root, "home"),
+  stderr: { write: () => undefined },
+});
+/** Whoever is asked says yes. */
+const io = () => ({ ...places(), answer: async () => true });
+beforeEach(async () => {
+  root = await mkdtemp(path.join(tmpdir(), "team-"));
+  await mkdir(io().cwd);
+});
+afterEach(() => rm(root, { recursive: true }));
+
+async function put(file: string, text: string | Buffer): Promise<void> {
+  await mkdir(path.dirname(path.join(root, file)), { recursive: true });
+  await writeFile(path.join(root, file), text);
+}
+const PROJECT = "work/.massgen/config.yaml";
+const USER = "home/.config/massgen/config.yaml";
+
+describe("the team that is asked", () => {
+  it.each<{
+    name: string;
+    files: Record<string, string>;
+    flags: TeamFlags;
+    request: object;
+    described: string;
+  }>([
+    {
+      name: "is the service's usual one",
+      files: {},
+      flags: {},
+      request: {},
+      described: "the service's usual team",
+    },
+    {
+      name: "is the user's file",
+      files: { [USER]: "u: 1" },
+      flags: {},
+      request: { config_yaml: "u: 1" },
+      described: "~/.config/massgen/config.yaml",
+    },
+    {
+      name: "is the project's before the user's",
+      files: { [USER]: "u: 1", [PROJECT]: "p: 1" },
+      flags: {},
+      request: { config_yaml: "p: 1" },
+      described: ".massgen/config.yaml",
+    },
+    {
+      name: "is the file that is named, before any other",
+      files: { [PROJECT]: "p: 1", "work/my.yaml": "m: 1" },
+      flags: { config: "my.yaml" },
+      request: { config_yaml: "m: 1" },
+      described: "my.yaml",
+    },
+    {
+      name: "is one on offer, where no such file lies",
+      files: { [PROJECT]: "p: 1" },
+      flags: { config: "coding" },
+      request: { config: "coding" },
+      described: "team coding of the service",
+    },
+    {
+      name: "is a file whose name is that of one on offer",
+      files: { "work/coding": "c: 1" },
+      flags: { config: "coding" },
+      request: { config_yaml: "c: 1" },
+      described: "coding",
+    },
+    {
+      name: "is one model, whatever lies here",
+      files: { [PROJECT]: "p: 1" },
+      flags: { model: ["gpt-6.1-terra"] },
+      request: { config: { agents: [{ id: "agent", backend: { model: "gpt-6.1-terra" } }] } },
+      described: "gpt-6.1-terra",
+    },
+    {
+      name: "is a model of any name through the backend that is told, with its system message",
+      files: {},
+      flags: { model: ["acme/large"], backend: "openrouter", systemMessage: "Be brief." },
+      request: {
+        config: {
+          agents: [
+            {
+              id: "agent",
+              backend: { type: "openrouter", model: "acme/large" },
+              system_message: "Be brief.",
+            },
+          ],
+        },
+      },
+      described: "acme/large",
+    },
+    {
+      name: "is several models",
+      files: {},
+      flags: { model: ["claude-sonnet-5-5", "gemini-3.8-flash"] },
+      request: {
+        config: {
+          agents: [
+            { id: "agent_1", backend: { model: "claude-sonnet-5-5" } },
+            { id: "agent_2", backend: { model: "gemini-3.8-flash" } },
+          ],
+        },
+      },
+      described: "claude-sonnet-5-5, gemini-3.8-flash",
+    },
+    {
+      name: "is the usual model of a backend",
+      files: {},
+      flags: { backend: "claude" },
+      request: { config: { agents: [{ id: "agent", backend: { type: "claude" } }] } },
+      described: "claude",
+    },
+  ])("$name", async ({ files, flags, request, described }) => {
+    for (const [file, text] of Object.entries(files)) await put(file, text);
+    expect(await chooseTeam(flags, io())).toMatchObject({ request, described });
+  });
+
+  it.each<{
+    name: string;
+    files?: Record<string, string | Buffer>;
+    flags: TeamFlags;
+    says: string;
+  }>([
+    {
+      name: "a file that is not there",
+      flags: { config: "no/such.yaml" },
+      says: "Cannot read the config no/such.yaml: there is no such file.",
+    },
+    {
+      name: "a folder",
+      files: { "work/team/x": "" },
+      flags: { config: "team" },
+      says: "it is a folder",
+    },
+    {
+      name: "an empty file",
+      files: { [PROJECT]: " \n" },
+      flags: {},
+      says: "The config .massgen/config.yaml is empty.",
+    },
+    {
+      name: "a file that is no text",
+      files: { "work/t.yaml": Buffer.from([0xff, 0xfe]) },
+      flags: { config: "t.yaml" },
+      says: "it is not UTF-8 text",
+    },
+    {
+      name: "a config and a model",
+      flags: { config: "coding", model: ["gpt-5"] },
+      says: "A config says itself",
+    },
+    {
+      name: "a system message for nobody",
+      flags: { systemMessage: "x" },
+      says: "--system-message goes with --model",
+    },
+  ])("is none for $name", async ({ files = {}, flags, says }) => {
+    for (const [file, text] of Object.entries(files)) await put(file, text);
+    await expect(chooseTeam(flags, io())).rejects.toMatchObject({
+      exitCode: 1,
+      message: expect.stringContaining(says),
+    });
+  });
+});
+
+describe("a config that a folder brings (H6)", () => {
+  const CONSENTS = "home/.config/massgen-edge/allowed-configs.json";
+  const TEAM =
+    "agents:\n  - backend: {type: vllm, base_url: 'http://127.0.0.1:9/v1', upload_files: [{file_path: NOTES.md}]}\n    system_message: \"x\\e[2J\"\n";
+  const asking = (yes: boolean) => {
+    const questions: string[] = [];
+    const answer = async (question: string) => {
+      questions.push(question);
+      return yes;
+    };
+    return { questions, io: { ...places(), answer } };
+  };
+
+  it("is not used without a terminal, and the refusal says what to type", async () => {
+    await put(PROJECT, TEAM);
+    const refused = chooseTeam({}, places());
+    await expect(refused).rejects.toMatchObject({
+      exitCode: 1,
+      message: expect.stringContaining("npm run ask -- --config .massgen/config.yaml"),
+    });
+  });
+
+  it("is asked about once, with the addresses and files it names, and again when it has changed", async () => {
+    await put(PROJECT, TEAM);
+    await put("work/NOTES.md", "notes");
+    const user = asking(true);
+    await chooseTeam({}, user.io);
+    await chooseTeam({}, user.io);
+    await chooseTeam({}, places());
+    expect(user.questions).toEqual([
+      expect.stringMatching(/http:\/\/127\.0\.0\.1:9\/v1[\s\S]*NOTES\.md/),
+    ]);
+    await put(PROJECT, `${TEAM}# changed\n`);
+    await expect(chooseTeam({}, places())).rejects.toMatchObject({ exitCode: 1 });
+    await chooseTeam({}, user.io);
+    expect(user.questions).toHaveLength(2);
+    expect((await stat(path.join(root, CONSENTS))).mode & 0o777).toBe(0o600);
+  });
+
+  it("is not used after a no, which is not remembered", async () => {
+    await put(PROJECT, "p: 1");
+    const user = asking(false);
+    for (let tries = 0; tries < 2; tries += 1)
+      await expect(chooseTeam({}, user.io)).rejects.toMatchObject({
+        exitCode: 1,
+        message: expect.stringContaining("is not used"),
+      });
+    expect(user.questions).toHaveLength(2);
+  });
+
+  it("needs its own consent in another folder, and none where it is named", async () => {
+    await put(PROJECT, "p: 1");
+    await chooseTeam({}, io());
+    await put("elsewhere/.massgen/config.yaml", "p: 1");
+    const elsewhere = { ...places(), cwd: path.join(root, "elsewhere") };
+    await expect(chooseTeam({}, elsewhere)).rejects.toMatchObject({ exitCode: 1 });
+    expect(await chooseTeam({ config: ".massgen/config.yaml" }, elsewhere)).toMatchObject({
+      request: { config_yaml: "p: 1" },
+    });
+  });
+
+  it("shows no control characters of the config in the question", async () => {
+    await put(PROJECT, "a: http://127.0.0.1:9/\u001b[2Jx\u202e\n");
+    const user = asking(true);
+    await chooseTeam({}, user.io);
+    for (const mark of ["\u001b", "\u202e"]) expect(user.questions[0]).not.toContain(mark);
+  });
+
+  it("has no consent in a file that others wrote differently", async () => {
+    await put(PROJECT, "p: 1");
+    for (const text of ["", "[]", '{"folders": 1}', '{"folders": {"__proto__": "x"}}']) {
+      await put(CONSENTS, text);
+      await expect(chooseTeam({}, places())).rejects.toMatchObject({ exitCode: 1 });
+    }
+  });
+});

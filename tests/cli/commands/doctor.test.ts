@@ -1,0 +1,105 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { examine } from "../../../cli/doctor";
+import { Service } from "../service";
+
+const NO_KEY = {
+  pointer: "/agents/0/backend",
+  detail: "OpenAI needs a key: set OPENAI_API_KEY.",
+  code: "key_not_set",
+};
+const SLIP = {
+  pointer: "/agents/0/backend",
+  detail: "No backend type has this name.",
+  code: "unknown_key",
+};
+const team = (name: string, more: object) => ({
+  name,
+  title: "",
+  agents: [],
+  default: false,
+  runnable: true,
+  missing: [],
+  ...more,
+});
+const demo = (missing: object[]) =>
+  team("demo", { default: true, runnable: missing.length === 0, missing });
+
+let home = "";
+let project = "";
+beforeAll(async () => {
+  home = await mkdtemp(path.join(tmpdir(), "doctor-"));
+  project = path.join(home, "project");
+  await mkdir(path.join(project, ".massgen"), { recursive: true });
+  await writeFile(path.join(project, ".massgen/config.yaml"), "agents: []\n");
+});
+afterAll(() => rm(home, { recursive: true }));
+
+type Answers = { teams?: object[]; verdict?: object };
+
+/** What `doctor` finds about the config, and whether anything is wrong. */
+async function findings(cwd: string, { teams = [], verdict = {} }: Answers) {
+  const body = (value: object) => ({ status: 200, body: value });
+  await using service = await Service.start({
+    events: [],
+    answers: {
+      "/healthz": body({ status: "ok", version: "1.0.0" }),
+      "/api/sessions?limit=1": body({ data: [] }),
+      "/api/configs": body({ data: teams }),
+      "/api/configs/validate": body({
+        runnable: false,
+        errors: [],
+        refusals: [],
+        warnings: [],
+        ...verdict,
+      }),
+    },
+  });
+  const connection = {
+    server: service.url,
+    origins: { server: "--server", key: "none" },
+  } as Parameters<typeof examine>[0];
+  const found = await examine(connection, { cwd, home });
+  const config = found.find(({ subject }) => subject === "config");
+  return {
+    state: config?.state,
+    text: config?.text,
+    isBad: found.some(({ state }) => state === "bad"),
+  };
+}
+
+describe("doctor, asked of a healthy service (A33)", () => {
+  it("without keys finds nothing wrong, and says what is still needed", async () => {
+    expect(await findings(home, { teams: [demo([NO_KEY])] })).toEqual({
+      state: "note",
+      text:
+        "none here; the service's usual team, demo, cannot run yet. OpenAI needs a key: set OPENAI_API_KEY. " +
+        "The service is healthy, and can answer once a provider's key is set.",
+      isBad: false,
+    });
+  });
+  it("names the teams that are ready where the usual one is not", async () => {
+    const { text } = await findings(home, {
+      teams: [demo([NO_KEY]), team("one-provider", {}), team("fast", {})],
+    });
+    expect(text).toContain("Ready now: --config one-provider, --config fast.");
+  });
+  it("calls a usual team bad that more than keys keeps from running", async () => {
+    expect(await findings(home, { teams: [demo([NO_KEY, SLIP])] })).toMatchObject({
+      state: "bad",
+      isBad: true,
+    });
+  });
+  it("finds a config that lacks only keys right", async () => {
+    const { state, text, isBad } = await findings(project, { verdict: { refusals: [NO_KEY] } });
+    expect([state, isBad]).toEqual(["note", false]);
+    expect(text).toMatch(/config\.yaml is right and cannot run yet\. OpenAI needs a key/);
+  });
+  it("finds a config with a mistake bad", async () => {
+    expect(
+      await findings(project, { verdict: { errors: [SLIP], refusals: [NO_KEY] } }),
+    ).toMatchObject({ state: "bad" });
+  });
+});

@@ -1,0 +1,205 @@
+import { PassThrough, Readable } from "node:stream";
+import { describe, expect, it } from "vitest";
+import { Command } from "commander";
+import { registerEval } from "../../../cli/commands/eval";
+import { CliError } from "../../../cli/exit-codes";
+import type { Io } from "../../../cli/io";
+import { problem, Service, type ServiceOptions } from "../service";
+
+const RUNS = "/api/evals/smoke/runs";
+const ID = "run_20261130t060000z_abc";
+
+const result = (more: object) => ({
+  case: "capital",
+  question: "?",
+  outcome: "passed",
+  detail: 'contains "Canberra"',
+  session_id: "session_0000000001",
+  cost_usd: 0.0071,
+  duration_ms: 9_400,
+  ...more,
+});
+
+const run = (more: object = {}) => ({
+  id: ID,
+  suite: "smoke",
+  status: "completed",
+  scheduled_at: 100,
+  started_at: 100,
+  ended_at: 160,
+  cases: 2,
+  passed: 1,
+  failed: 1,
+  errored: 0,
+  cost_usd: 0.0142,
+  results: [
+    result({}),
+    result({
+      case: "product",
+      outcome: "failed",
+      detail: "its last number is 41, not \u001b[2J408",
+    }),
+  ],
+  ...more,
+});
+
+const answers = (shown: object): NonNullable<ServiceOptions["answers"]> => ({
+  [RUNS]: { status: 202, body: { id: ID, suite: "smoke", status: "running", links: {} } },
+  [`${RUNS}/${ID}`]: { status: 200, body: shown },
+});
+
+/** Calls the command as `main` does; what it printed, how it ended, or what it threw. */
+async function call(args: string[], options: Partial<ServiceOptions>, interruptAfterMs?: number) {
+  await using service = await Service.start({ events: [], ...options });
+  const out = {
+    stdout: "",
+    stderr: "",
+    code: -1,
+    error: null as unknown,
+    requests: service.requests,
+  };
+  const io: Io = {
+    stdin: Readable.from([]),
+    stdout: { write: (text) => Object.assign(out, { stdout: out.stdout + text }) },
+    stderr: { write: (text) => Object.assign(out, { stderr: out.stderr + text }) },
+    screen: new PassThrough(),
+    env: {},
+    cwd: "/nowhere",
+    home: "/nowhere",
+    onInterrupt: (listener) => {
+      const timer =
+        interruptAfterMs === undefined ? undefined : setTimeout(listener, interruptAfterMs);
+      return () => clearTimeout(timer);
+    },
+  };
+  const program = new Command().exitOverride();
+  registerEval(program, { io, end: (code) => void Object.assign(out, { code }) });
+  await program
+    .parseAsync(["eval", ...args, "--server", service.url], { from: "user" })
+    .catch((error: unknown) => Object.assign(out, { error }));
+  return out;
+}
+
+describe("eval run", () => {
+  it("starts the suite, waits, and prints a line for each case, safe for a terminal", async () => {
+    const { stdout, stderr, code, requests } = await call(["run", "smoke"], {
+      answers: answers(run()),
+    });
+    expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      `POST ${RUNS}`,
+      `GET ${RUNS}/${ID}`,
+    ]);
+    expect(stdout.split("\n")).toEqual([
+      'capital\tpassed\t$0.0071\t00:09\tsession_0000000001\tcontains "Canberra"',
+      "product\tfailed\t$0.0071\t00:09\tsession_0000000001\tits last number is 41, not 408",
+      "",
+    ]);
+    expect([stderr, code]).toEqual([`smoke ${ID}: 1 of 2 passed, 1 failed, $0.0142, 01:00\n`, 0]);
+  });
+
+  it.each([
+    {
+      name: "2 when a case has no answer (A20)",
+      args: [],
+      shown: run({ passed: 1, failed: 0, errored: 1 }),
+      code: 2,
+    },
+    {
+      name: "2 when no case has one (A20)",
+      args: [],
+      shown: run({ passed: 0, failed: 0, errored: 2 }),
+      code: 2,
+    },
+    { name: "0 although a case failed", args: [], shown: run(), code: 0 },
+    { name: "2 for that with --strict", args: ["--strict"], shown: run(), code: 2 },
+    {
+      name: "0 with --strict when all passed",
+      args: ["--strict"],
+      shown: run({ passed: 2, failed: 0 }),
+      code: 0,
+    },
+    {
+      name: "2 with --strict when a case has no answer",
+      args: ["--strict"],
+      shown: run({ failed: 0, errored: 1 }),
+      code: 2,
+    },
+  ])("ends with $name", async ({ args, shown, code }) => {
+    expect((await call(["run", "smoke", ...args], { answers: answers(shown) })).code).toBe(code);
+  });
+
+  it("prints the service's answer with --json", async () => {
+    const { stdout } = await call(["run", "smoke", "--json"], { answers: answers(run()) });
+    expect(JSON.parse(stdout)).toEqual(run());
+  });
+
+  it("leaves the run running on Ctrl+C and says which", async () => {
+    const shown = run({ status: "running", ended_at: null });
+    const { error, requests } = await call(["run", "smoke"], { answers: answers(shown) }, 300);
+    expect(error).toBeInstanceOf(CliError);
+    expect(error).toMatchObject({ exitCode: 4, message: `Left smoke running as ${ID}.` });
+    expect(requests.filter(({ method }) => method === "POST")).toHaveLength(1);
+  });
+
+  it("waits for a run that is not shown yet", async () => {
+    const { [RUNS]: started } = answers(run());
+    const { error } = await call(
+      ["run", "smoke"],
+      { answers: started ? { [RUNS]: started } : {} },
+      1_500,
+    );
+    expect(error).toMatchObject({ exitCode: 4 });
+  });
+
+  it("tells of a suite that is not there", async () => {
+    const refusal = problem(404, {
+      code: "eval_not_found",
+      title: "eval not found",
+      detail: "There is no such suite. On offer: smoke.",
+    });
+    const { error } = await call(["run", "nothing"], {
+      answers: { "/api/evals/nothing/runs": refusal },
+    });
+    expect(error).toMatchObject({
+      exitCode: 1,
+      message: expect.stringContaining("On offer: smoke."),
+    });
+  });
+});
+
+describe("eval list", () => {
+  const { results: _, ...last_run } = run();
+  const suite = {
+    name: "smoke",
+    description: "Three questions.",
+    cases: 3,
+    cron: "0 6 * * MON",
+    last_run,
+  };
+  const list = (data: object[]) => ({
+    "/api/evals": { status: 200, body: { object: "list", data } },
+  });
+
+  it("prints a line for each suite", async () => {
+    const { stdout, code } = await call(["list"], {
+      answers: list([suite, { ...suite, name: "own", cron: null, last_run: null }]),
+    });
+    const lines = stdout
+      .trim()
+      .split("\n")
+      .map((line) => line.split("\t"));
+    expect(lines[0]).toEqual([
+      "smoke",
+      "3",
+      "0 6 * * MON",
+      expect.stringMatching(/: 1 of 2 passed, 1 failed, \$0.0142, 01:00$/),
+      "Three questions.",
+    ]);
+    expect(lines[1]).toEqual(["own", "3", "by hand", "never", "Three questions."]);
+    expect(code).toBe(0);
+  });
+
+  it("says so where there is none", async () => {
+    expect((await call(["list"], { answers: list([]) })).stderr).toContain("no evaluation suites");
+  });
+});

@@ -1,0 +1,308 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { PassThrough } from "node:stream";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { converse } from "../../../cli/conversation/interactive";
+import { runLinks } from "../../../src/protocol/api";
+import * as b from "../../protocol/builders";
+import { problem, Service, type ServiceOptions } from "../service";
+
+const events = b.log(b.story);
+let home = "";
+beforeEach(async () => {
+  home = await mkdtemp(path.join(tmpdir(), "talk-"));
+});
+afterEach(() => rm(home, { recursive: true }));
+
+/** A prompt on a line of its own, not one that is drawn again. */
+const PROMPT = "\n\x1b[1G\x1b[0J> ";
+
+/** Somebody at a terminal. `types` waits for the prompt, then presses the keys. */
+class Somebody {
+  readonly stdin = Object.assign(new PassThrough(), { isTTY: true });
+  readonly screen = new PassThrough();
+  seen = "";
+  stdout = "";
+  readonly #interrupts = new Set<() => void>();
+  readonly #ended: Promise<number>;
+
+  constructor(server: string) {
+    this.screen.on("data", (chunk) => {
+      this.seen += chunk;
+    });
+    const io = {
+      stdin: this.stdin,
+      stdout: { write: (text: string) => this.#print(text) },
+      stderr: { isTTY: true, write: (text: string) => this.#show(text) },
+      screen: this.screen,
+      env: { NO_COLOR: "1", TERM: "dumb" },
+      cwd: home,
+      home,
+      onInterrupt: (listener: () => void) => {
+        this.#interrupts.add(listener);
+        return () => this.#interrupts.delete(listener);
+      },
+    };
+    const team = {
+      request: { config: "demo" },
+      source: { name: "demo", text: null },
+      described: "demo",
+    };
+    const output = { form: "answer", file: null, verbose: false } as const;
+    this.#ended = converse({ team, connection: { server }, limits: {}, output }, io);
+  }
+
+  #print(text: string): void {
+    this.stdout += text;
+  }
+  #show(text: string): void {
+    this.seen += text;
+  }
+
+  /** Presses the keys once there is a prompt for them. */
+  async types(keys: string, prompts: number): Promise<void> {
+    await this.sees(() => this.seen.split(PROMPT).length > prompts);
+    this.stdin.write(keys);
+  }
+  async sees(what: string | (() => boolean)): Promise<void> {
+    const there = typeof what === "string" ? () => this.seen.includes(what) : what;
+    await expect.poll(there, { timeout: 10_000, message: `${what}` }).toBe(true);
+  }
+  ended(): Promise<number> {
+    return this.#ended;
+  }
+}
+
+const talk = async (options: Partial<ServiceOptions> = {}) => {
+  const service = await Service.start({ events, ...options });
+  return {
+    service,
+    somebody: new Somebody(service.url),
+    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
+  };
+};
+const turnsPath = `/api/sessions/${b.SESSION}/turns`;
+const secondTurn = {
+  status: 202,
+  body: { session_id: b.SESSION, turn: 1, status: "running", links: runLinks(b.SESSION, 1) },
+};
+
+const questionsTo = (service: Service) =>
+  service.requests
+    .filter(({ method }) => method === "POST")
+    .map(({ body }) => JSON.parse(body).question);
+
+describe("a conversation at a terminal", () => {
+  it("asks each entry as the next turn of one session", async () => {
+    await using stage = await talk({ answers: { [turnsPath]: secondTurn } });
+    const { somebody, service } = stage;
+    await somebody.types("why?\r", 1);
+    await somebody.types("and then?\r", 2);
+    await somebody.types("/quit\r", 3);
+    expect([await somebody.ended(), somebody.stdout]).toEqual([
+      0,
+      "Use quicksort.\nUse quicksort.\n",
+    ]);
+    const posts = service.requests.filter(({ method }) => method === "POST");
+    expect(posts.map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
+      ["/api/runs", { question: "why?", config: "demo" }],
+      [turnsPath, { question: "and then?" }],
+    ]);
+    expect(somebody.seen).toContain("> \x1b[3Gand then?\r\n"); // each letter once
+    expect(somebody.seen).toContain(`npm run ask -- show ${b.SESSION} 1`);
+  });
+
+  it("takes what is pasted, and lines that end in a backslash, for one question", async () => {
+    await using stage = await talk({ answers: { [turnsPath]: secondTurn } });
+    await stage.somebody.types("one\r\ntwo\r\nthree", 1);
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    stage.somebody.stdin.write("!\r");
+    await stage.somebody.types("a \\\r", 2);
+    stage.somebody.stdin.write("b\r");
+    await stage.somebody.types("\x04", 3);
+    await stage.somebody.ended();
+    const questions = stage.service.requests
+      .filter(({ method }) => method === "POST")
+      .map(({ body }) => JSON.parse(body).question);
+    expect(questions).toEqual(["one\ntwo\nthree!", "a \nb"]);
+  });
+
+  it.each(["history", "Resume", "push", "sesions"])(
+    "takes %s for no first question (A7)",
+    async (word) => {
+      await using stage = await talk();
+      const { somebody, service } = stage;
+      await somebody.types(`${word}\r`, 1);
+      await somebody.sees("To ask it as a question, put it in quotes.");
+      expect(service.requests).toEqual([]);
+      await somebody.types(`"${word}"\r`, 2);
+      await somebody.types("/quit\r", 3);
+      await somebody.ended();
+      expect(questionsTo(service)).toHaveLength(1);
+    },
+  );
+
+  it("takes a word of other tools for a question once there is a session", async () => {
+    await using stage = await talk({ answers: { [turnsPath]: secondTurn } });
+    await stage.somebody.types("why?\r", 1);
+    await stage.somebody.types("continue\r", 2);
+    await stage.somebody.types("/quit\r", 3);
+    await stage.somebody.ended();
+    expect(questionsTo(stage.service)).toEqual(["why?", "continue"]);
+  });
+
+  it("goes on after a refusal, an unknown command and a mistake", async () => {
+    await using stage = await talk({
+      answers: { "/api/runs": problem(429, { title: "Too many", code: "rate_limited" }) },
+    });
+    const { somebody } = stage;
+    await somebody.types("why?\r", 1);
+    await somebody.sees("Too many (429 rate_limited)");
+    await somebody.types("/hlep\r", 2);
+    await somebody.sees("There is no command /hlep");
+    await somebody.types("/show x\r", 3);
+    await somebody.sees("There is no session yet");
+    await somebody.types("/config no/such.yaml\r", 4);
+    await somebody.sees("there is no such file");
+    await somebody.types("\r", 5);
+    await somebody.types("/exit\r", 6);
+    expect([await somebody.ended(), stage.service.requests.length]).toEqual([0, 1]);
+  });
+
+  const pause = () => new Promise((resolve) => setTimeout(resolve, 150));
+
+  it.each([
+    { name: "a line", pasted: "why is it so?\r", typed: "\r", question: "why is it so?" },
+    {
+      name: "several lines",
+      pasted: "one\r\n\ttwo\r\r\rthree\r",
+      typed: "\r",
+      question: "one\n\ttwo\n\n\nthree",
+    },
+    {
+      name: "lines, one with a backslash at its end",
+      pasted: "a \\\rb",
+      typed: "!\r",
+      question: "a \\\nb!",
+    },
+  ])(
+    "waits for Enter after a paste of $name that ends in a line feed (A8)",
+    async ({ pasted, typed, question }) => {
+      await using stage = await talk();
+      const { somebody, service } = stage;
+      await somebody.types(`\x1b[200~${pasted}\x1b[201~`, 1);
+      await pause();
+      expect(service.requests).toEqual([]);
+      somebody.stdin.write(typed);
+      await somebody.types("/quit\r", 2);
+      await somebody.ended();
+      expect(questionsTo(service)).toEqual([question]);
+    },
+  );
+
+  it("puts what is pasted where the cursor is (A8)", async () => {
+    await using stage = await talk();
+    const { somebody, service } = stage;
+    await somebody.types("why  so?\x1b[D\x1b[D\x1b[D\x1b[D", 1);
+    somebody.stdin.write("\x1b[200~is\rit\x1b[201~");
+    somebody.stdin.write("\r");
+    await somebody.types("/quit\r", 2);
+    await somebody.ended();
+    expect(questionsTo(service)).toEqual(["why is\nit so?"]);
+  });
+
+  it("waits for Enter after several lines at once from a terminal that marks no paste (A8)", async () => {
+    await using stage = await talk();
+    const { somebody, service } = stage;
+    await somebody.types("one\rtwo\r", 1);
+    await pause();
+    expect(service.requests).toEqual([]);
+    somebody.stdin.write("\r");
+    await somebody.types("/quit\r", 2);
+    await somebody.ended();
+    expect(questionsTo(service)).toEqual(["one\ntwo"]);
+  });
+
+  it("sends nothing that was pasted when the terminal is gone, and nothing after Ctrl+C (A8)", async () => {
+    await using stage = await talk();
+    const { somebody, service } = stage;
+    await somebody.types("\x1b[200~one\rtwo\r\x1b[201~", 1);
+    await pause();
+    somebody.stdin.write("\x03");
+    await somebody.sees("^C");
+    somebody.stdin.write("\x1b[200~three\r\x1b[201~");
+    await pause();
+    somebody.stdin.end();
+    expect([await somebody.ended(), service.requests]).toEqual([0, []]);
+  });
+
+  it("takes the bare name of a command for no question, and in quotes for one (A7)", async () => {
+    await using stage = await talk();
+    const { somebody, service } = stage;
+    await somebody.types("exit\r", 1);
+    await somebody.sees("Did you mean /quit? To ask it as a question, put it in quotes.");
+    await somebody.types('"exit"\r', 2);
+    await somebody.types("/quit\r", 3);
+    expect(await somebody.ended()).toBe(0);
+    const questions = service.requests
+      .filter(({ method }) => method === "POST")
+      .map(({ body }) => JSON.parse(body).question);
+    expect(questions).toEqual(['"exit"']);
+  });
+
+  it("leaves at the second Ctrl+C on an empty line; on a line that is not, it empties the line", async () => {
+    await using stage = await talk();
+    const { somebody } = stage;
+    await somebody.types("half a questi\x03", 1);
+    await somebody.sees("^C");
+    somebody.stdin.write("\x03");
+    await somebody.sees("Press Ctrl+C again to leave");
+    await somebody.types("\x03", 2);
+    expect([await somebody.ended(), stage.service.requests]).toEqual([0, []]);
+  });
+
+  it("leaves when the terminal is gone", async () => {
+    await using stage = await talk();
+    await stage.somebody.types("", 1);
+    stage.somebody.stdin.end();
+    expect(await stage.somebody.ended()).toBe(0);
+  });
+
+  it("leaves when the terminal went while a question was answered", async () => {
+    await using stage = await talk();
+    await stage.somebody.types("why?\r", 1);
+    await stage.somebody.sees(() => stage.service.requests.length > 0);
+    stage.somebody.stdin.end();
+    expect([await stage.somebody.ended(), stage.somebody.stdout]).toEqual([0, "Use quicksort.\n"]);
+  });
+
+  it("begins a new session with another model, and says which", async () => {
+    await using stage = await talk();
+    const { somebody, service } = stage;
+    await somebody.types("/model claude-sonnet-5-5\r", 1);
+    await somebody.types("/config\r", 2);
+    await somebody.sees("team     claude-sonnet-5-5");
+    await somebody.types("why?\r", 3);
+    await somebody.types("/retry\r", 4);
+    await somebody.types("/quit\r", 5);
+    await somebody.ended();
+    const agents = [{ id: "agent", backend: { model: "claude-sonnet-5-5" } }];
+    const posts = service.requests.filter(({ method }) => method === "POST");
+    expect(posts.map(({ path, body }) => [path, JSON.parse(body)])).toEqual(
+      Array(2).fill(["/api/runs", { question: "why?", config: { agents } }]),
+    );
+  });
+
+  it("remembers what was typed for the arrow keys", async () => {
+    await using stage = await talk({ answers: { [turnsPath]: secondTurn } });
+    await stage.somebody.types("first?\r", 1);
+    await stage.somebody.types("\x1b[A\r", 2);
+    await stage.somebody.types("/quit\r", 3);
+    await stage.somebody.ended();
+    const questions = stage.service.requests
+      .filter(({ method }) => method === "POST")
+      .map(({ body }) => JSON.parse(body).question);
+    expect(questions).toEqual(["first?", "first?"]);
+  });
+});

@@ -1,0 +1,143 @@
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type ConnectionFlags, connect } from "../../../cli/credentials/connection";
+import { forgetKey, isExposed, readCredentials, storeKey } from "../../../cli/credentials/credentials";
+import { credentialsFile } from "../../../cli/places";
+
+let home = "";
+beforeEach(async () => {
+  home = await mkdtemp(path.join(tmpdir(), "home-"));
+});
+afterEach(() => rm(home, { recursive: true }));
+const io = (env: Record<string, string> = {}) => ({ home, cwd: home, env });
+const A = "https://a.example";
+const B = "https://b.example";
+
+describe("the service and the key that are used", () => {
+  it.each<{
+    name: string;
+    flags?: ConnectionFlags;
+    env?: Record<string, string>;
+    stored?: [string, string][];
+    gives: object;
+  }>([
+    {
+      name: "are this machine's without anything",
+      gives: { server: "http://127.0.0.1:8787", origins: { server: "default", key: null } },
+    },
+    {
+      name: "are those of the environment",
+      env: { MASSGEN_EDGE_SERVER: `${A}/x`, MASSGEN_EDGE_KEY: " k\n" },
+      gives: { server: A, key: "k" },
+    },
+    {
+      name: "are those that login stored last",
+      stored: [
+        [A, "ka"],
+        [B, "kb"],
+      ],
+      gives: { server: B, key: "kb", origins: { server: "login", key: "login" } },
+    },
+    {
+      name: "are those of the command line first",
+      stored: [[A, "ka"]],
+      env: { MASSGEN_EDGE_SERVER: A, MASSGEN_EDGE_KEY: "ke" },
+      flags: { server: B, key: "kf" },
+      gives: { server: B, key: "kf" },
+    },
+    {
+      name: "belong together: another server gets its own stored key",
+      stored: [
+        [A, "ka"],
+        [B, "kb"],
+      ],
+      flags: { server: A },
+      gives: { server: A, key: "ka" },
+    },
+    {
+      name: "belong together: a server without one gets none",
+      stored: [[A, "ka"]],
+      flags: { server: B },
+      gives: { server: B, origins: { server: "--server", key: null } },
+    },
+    {
+      name: "are taken for empty where they are blank",
+      env: { MASSGEN_EDGE_KEY: " ", MASSGEN_EDGE_SERVER: "" },
+      gives: { origins: { server: "default", key: null } },
+    },
+  ])("$name", async ({ flags = {}, env = {}, stored = [], gives }) => {
+    for (const [server, key] of stored) await storeKey(server, key, io());
+    const got = await connect(flags, io(env));
+    expect(got).toMatchObject(gives);
+    if (!("key" in gives)) expect(got).not.toHaveProperty("key");
+  });
+
+  it.each<{ name: string; flags?: ConnectionFlags; env?: Record<string, string>; says: string }>([
+    {
+      name: "a key on its way over a network in the clear",
+      flags: { server: "http://far.example", key: "k" },
+      says: "is not encrypted",
+    },
+    {
+      name: "a key that is none",
+      env: { MASSGEN_EDGE_KEY: "two words" },
+      says: "MASSGEN_EDGE_KEY gives is no key",
+    },
+    {
+      name: "an address that is none",
+      env: { MASSGEN_EDGE_SERVER: "a.example" },
+      says: "MASSGEN_EDGE_SERVER is no address",
+    },
+  ])(
+    "are refused for $name, and the key is not repeated",
+    async ({ flags = {}, env = {}, says }) => {
+      await expect(connect(flags, io(env))).rejects.toMatchObject({
+        exitCode: 1,
+        message: expect.stringContaining(says),
+      });
+      await expect(connect(flags, io(env))).rejects.not.toMatchObject({
+        message: expect.stringContaining("two words"),
+      });
+    },
+  );
+});
+
+describe("stored keys", () => {
+  it("lie in a file and a folder that nobody else can read", async () => {
+    await storeKey(A, "ka", io());
+    const modes = [
+      await stat(credentialsFile(io())),
+      await stat(path.dirname(credentialsFile(io()))),
+    ].map(({ mode }) => mode & 0o777);
+    expect([modes, await isExposed(io())]).toEqual([[0o600, 0o700], false]);
+  });
+  it("are closed again by the next login where somebody opened the file", async () => {
+    await storeKey(A, "ka", io());
+    await chmod(credentialsFile(io()), 0o644);
+    expect(await isExposed(io())).toBe(true);
+    await storeKey(B, "kb", io());
+    expect([await isExposed(io()), (await readCredentials(io())).keys]).toEqual([
+      false,
+      { [A]: "ka", [B]: "kb" },
+    ]);
+  });
+  it("are forgotten one by one, the file with the last", async () => {
+    await storeKey(A, "ka", io());
+    await storeKey(B, "kb", io());
+    expect([await forgetKey(B, io()), await forgetKey(B, io())]).toEqual([true, false]);
+    expect(await readFile(credentialsFile(io()), "utf8")).not.toContain("kb");
+    expect(await readCredentials(io())).toEqual({ server: null, keys: { [A]: "ka" } });
+    await forgetKey(A, io());
+    await expect(stat(credentialsFile(io()))).rejects.toMatchObject({ code: "ENOENT" });
+  });
+  it("are not guessed from a file that holds something else", async () => {
+    await storeKey(A, "ka", io());
+    await writeFile(credentialsFile(io()), "{");
+    await expect(connect({}, io())).rejects.toMatchObject({
+      exitCode: 1,
+      message: expect.stringContaining("log in again"),
+    });
+  });
+});

@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import { excerpt } from "../../../cli/service/excerpt";
+
+describe("the line of a config at which something is wrong", () => {
+  it.each([
+    {
+      name: "stands with its number and a caret",
+      text: "a: 1\nb: opnai\n",
+      place: { line: 2, column: 4 },
+      lines: ["    2 | b: opnai", "      |    ^"],
+    },
+    {
+      name: "has no caret where no column is known",
+      text: "a: 1",
+      place: { line: 1, column: null },
+      lines: ["    1 | a: 1"],
+    },
+    {
+      name: "is found after Windows line ends too",
+      text: "a: 1\r\nb: 2\r\n",
+      place: { line: 2, column: 1 },
+      lines: ["    2 | b: 2", "      | ^"],
+    },
+    { name: "is none beyond the end", text: "a: 1", place: { line: 9, column: 1 }, lines: [] },
+    {
+      name: "has its caret below wide characters",
+      text: "名前: x",
+      place: { line: 1, column: 5 },
+      lines: ["    1 | 名前: x", "      |       ^"],
+    },
+    {
+      name: "has its caret behind a tab",
+      text: "a:\tx",
+      place: { line: 1, column: 4 },
+      lines: ["    1 | a:  x", "      |     ^"],
+    },
+    {
+      name: "has its caret at the end at most",
+      text: "ab",
+      place: { line: 1, column: 99 },
+      lines: ["    1 | ab", "      |   ^"],
+    },
+    {
+      name: "loses control sequences",
+      text: "a: \x1b[2Jx",
+      place: { line: 1, column: 1 },
+      lines: ["    1 | a: x", "      | ^"],
+    },
+    {
+      name: "shows no key, and keeps its length",
+      text: 'b: {api_key: "sk-abc", type: x}',
+      place: { line: 1, column: 24 },
+      lines: ["    1 | b: {api_key: ********, type: x}", "      |                        ^"],
+    },
+    {
+      name: "shows the name of a variable",
+      text: "api_key: ${MY_KEY}",
+      place: { line: 1, column: 1 },
+      lines: ["    1 | api_key: ${MY_KEY}", "      | ^"],
+    },
+    {
+      name: "shows no token of a header",
+      text: "Authorization: Bearer abc # x",
+      place: { line: 1 },
+      lines: ["    1 | Authorization: ****** *** # x"],
+    },
+    {
+      name: "shows nothing that looks like a key",
+      text: "- sk-ant-0123456789",
+      place: { line: 1 },
+      lines: ["    1 | - *****************"],
+    },
+  ])("$name", ({ text, place, lines }) => {
+    expect(excerpt(text, place)).toEqual(lines);
+  });
+
+  it("is cut around the column where it is long", () => {
+    const [line = "", caret = ""] = excerpt(`${"x".repeat(300)}HERE${"y".repeat(300)}`, {
+      line: 1,
+      column: 301,
+    });
+    expect([line.length < 120, line[caret.indexOf("^")]]).toEqual([true, "H"]);
+  });
+});

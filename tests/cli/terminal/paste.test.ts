@@ -1,0 +1,71 @@
+import { describe, expect, it, vi } from "vitest";
+import { PasteSplitter } from "../../../cli/terminal/paste";
+
+const ON = "\x1b[200~";
+const OFF = "\x1b[201~";
+
+/** What comes of reads, in order: `k:` keys, `p:` pasted text. */
+function split(...reads: (string | Buffer)[]): string[] {
+  const seen: string[] = [];
+  const add = (mark: string) => (text: string) => {
+    const last = seen.at(-1);
+    if (last?.startsWith(mark)) seen[seen.length - 1] = last + text;
+    else seen.push(mark + text);
+  };
+  const splitter = new PasteSplitter({ onKeys: add("k:"), onPaste: add("p:") });
+  for (const read of reads) splitter.push(read);
+  splitter.flush();
+  return seen;
+}
+const bytes = (text: string) => [...Buffer.from(text)].map((byte) => Buffer.from([byte]));
+
+describe("what a terminal sends (A8)", () => {
+  it.each([
+    { name: "keys alone", reads: ["why?\r", "\x1b[A"], seen: ["k:why?\r\x1b[A"] },
+    {
+      name: "a paste between keys",
+      reads: [`a${ON}b\rc\r${OFF}d\r`],
+      seen: ["k:a", "p:b\nc\n", "k:d\r"],
+    },
+    { name: "two pastes", reads: [`${ON}a${OFF}${ON}b${OFF}`], seen: ["p:ab"] },
+    { name: "all kinds of line ends", reads: [`${ON}a\r\nb\nc\rd${OFF}`], seen: ["p:a\nb\nc\nd"] },
+    { name: "a line end split over two reads", reads: [`${ON}a\r`, `\nb${OFF}`], seen: ["p:a\nb"] },
+    {
+      name: "tabs, but no other control characters",
+      reads: [`${ON}\ta\x03\x04\x1b[2Jb\x7f${OFF}`],
+      seen: ["p:\ta[2Jb"],
+    },
+    {
+      name: "an end mark without a beginning, as the key it is",
+      reads: [`a${OFF}b`],
+      seen: [`k:a${OFF}b`],
+    },
+    {
+      name: "marks that come byte by byte",
+      reads: bytes(`é${ON}ü\r${OFF}\r`),
+      seen: ["k:é", "p:ü\n", "k:\r"],
+    },
+    { name: "what only begins like a mark", reads: ["\x1b", "[D", "x"], seen: ["k:\x1b[Dx"] },
+    {
+      name: "Ctrl+C, where the end of a paste was lost",
+      reads: [`${ON}a\r`, "\x03", "b\r"],
+      seen: ["p:a\n", "k:\x03b\r"],
+    },
+  ])("is told apart: $name", ({ reads, seen }) => {
+    expect(split(...reads)).toEqual(seen);
+  });
+
+  it("the Escape key is passed on after a moment, as no mark follows", () => {
+    vi.useFakeTimers();
+    const keys: string[] = [];
+    const splitter = new PasteSplitter({
+      onKeys: (text) => void keys.push(text),
+      onPaste: () => undefined,
+    });
+    splitter.push("\x1b");
+    expect(keys).toEqual([]);
+    vi.advanceTimersByTime(60);
+    expect(keys).toEqual(["\x1b"]);
+    vi.useRealTimers();
+  });
+});

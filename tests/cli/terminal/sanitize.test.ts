@@ -1,0 +1,144 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { escapeJson, sanitize, toLine } from "../../../cli/terminal/sanitize";
+import { cpuMs } from "../../fakes/cpu-time";
+
+describe("sanitize", () => {
+  it.each([
+    { name: "keeps plain text", text: "Hello, world", clean: "Hello, world" },
+    {
+      name: "keeps line feeds, tabs and other scripts",
+      text: "a\n\tb é 漢字 😀",
+      clean: "a\n\tb é 漢字 😀",
+    },
+    { name: "removes colours", text: "\x1b[1;31mred\x1b[0m", clean: "red" },
+    { name: "removes true colours with colons", text: "\x1b[38:2:1:2:3mx", clean: "x" },
+    { name: "removes clearing of the screen", text: "a\x1b[2J\x1b[Hb", clean: "ab" },
+    { name: "removes private modes", text: "\x1b[?1049hx\x1b[?25l", clean: "x" },
+    {
+      name: "removes links, keeps their text",
+      text: "\x1b]8;;https://evil.example\x1b\\click\x1b]8;;\x1b\\",
+      clean: "click",
+    },
+    { name: "removes titles ended by BEL", text: "\x1b]0;owned\x07ok", clean: "ok" },
+    { name: "removes writes to the clipboard", text: "\x1b]52;c;ZXZpbA==\x07ok", clean: "ok" },
+    { name: "removes device control strings", text: "\x1bPq#0;2;0;0;0\x1b\\ok", clean: "ok" },
+    {
+      name: "removes privacy messages, application commands, start of string",
+      text: "\x1b^a\x1b\\b\x1b_c\x1b\\d\x1bXe\x1b\\f",
+      clean: "bdf",
+    },
+    { name: "removes eight-bit controls", text: "\x9b31mred\x9d0;t\x9cok\x85", clean: "redok" },
+    {
+      name: "removes eight-bit strings whole",
+      text: "a\x90q\x9cb\x98r\x9cc\x9es\x9cd\x9ft\x9ce",
+      clean: "abcde",
+    },
+    {
+      name: "removes character set switches and reset",
+      text: "\x1b(0lqk\x1bcx\x1b7",
+      clean: "lqkx",
+    },
+    {
+      name: "removes carriage returns, so that no line is written over",
+      text: "safe\revil\r\nnext",
+      clean: "safeevil\nnext",
+    },
+    { name: "removes backspace, bell, NUL and DEL", text: "a\bb\x07c\0d\x7fe", clean: "abcde" },
+    { name: "removes a sequence that is cut off", text: "end\x1b[31", clean: "end" },
+    { name: "removes a lone escape", text: "end\x1b", clean: "end" },
+    {
+      name: "ends an open string with its line, so that nothing more is hidden",
+      text: "a\x1b]0;open\nb",
+      clean: "a\nb",
+    },
+    { name: "leaves no sequence made of what is left", text: "\x1b\x1b[31m[31mx", clean: "[31mx" },
+    { name: "removes nested introducers", text: "\x1b]\x1b]0;t\x07x", clean: "x" },
+  ])("$name", ({ text, clean }) => {
+    expect(sanitize(text)).toBe(clean);
+  });
+
+  it("leaves no control character in any text, and changes nothing the second time", () => {
+    const nasty = fc.constantFrom(
+      "\x1b",
+      "[",
+      "]",
+      "P",
+      "\\",
+      "\x07",
+      "\x9b",
+      "\x9d",
+      "\x9c",
+      "m",
+      "0",
+      ";",
+      "\n",
+      "\r",
+      "a",
+      "\x85",
+      "(",
+    );
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string({ unit: "binary" }),
+          fc.array(nasty).map((parts) => parts.join("")),
+        ),
+        (text) => {
+          const clean = sanitize(text);
+          // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not be there
+          expect(clean).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/);
+          expect(sanitize(clean)).toBe(clean);
+        },
+      ),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it.each(["\x1b]".repeat(100_000), "\x1b[".repeat(100_000), `\x1b]${"0;".repeat(200_000)}`])(
+    "takes linear time",
+    (text) => {
+      const begin = cpuMs();
+      sanitize(text);
+      expect(cpuMs() - begin).toBeLessThan(1_000);
+    },
+  );
+});
+
+describe("toLine", () => {
+  it.each([
+    { name: "joins lines", text: " a\n\n b\tc ", line: "a b c" },
+    {
+      name: "writes out marks that reorder a line (L16)",
+      text: "a\u202eb\u2066c\u200fd",
+      line: String.raw`a\u{202e}b\u{2066}c\u{200f}d`,
+    },
+    {
+      name: "writes out marks without width, soft hyphens, tags and fillers (L16)",
+      text: "a\u200bb\u00adc\ufeffd\u{e0041}e\u3164f\u200d",
+      line: String.raw`a\u{200b}b\u{ad}c\u{feff}d\u{e0041}e\u{3164}f\u{200d}`,
+    },
+    { name: "leaves emoji whole (L16)", text: "👩🏽‍💻 🏳️‍🌈 ❤️‍🔥 1️⃣ ℹ️", line: "👩🏽‍💻 🏳️‍🌈 ❤️‍🔥 1️⃣ ℹ️" },
+    {
+      name: "leaves the joiners of Persian and Hindi (L16)",
+      text: "می\u200cخواهم क्\u200dष",
+      line: "می\u200cخواهم क्\u200dष",
+    },
+    {
+      name: "writes out a selector that follows a letter (L16)",
+      text: "a\ufe0f 1\ufe0f",
+      line: String.raw`a\u{fe0f} 1\u{fe0f}`,
+    },
+    { name: "removes colours that hide between lines", text: "a\x1b[8m\nb", line: "a b" },
+    { name: "takes Unicode line separators as space", text: "a\u2028b\u2029c", line: "a b c" },
+  ])("$name", ({ text, line }) => {
+    expect(toLine(text)).toBe(line);
+  });
+});
+
+it("escapeJson keeps the value and shows only printable characters", () => {
+  const value = { text: "\x1b[2J\x9b2J\x7f\u0085 é" };
+  const json = escapeJson(JSON.stringify(value));
+  expect(JSON.parse(json)).toEqual(value);
+  expect(sanitize(json)).toBe(json);
+});

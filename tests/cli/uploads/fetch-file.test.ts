@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import { fetchFile, getBy, isAddress } from "../../../cli/uploads/fetch-file";
+
+const START = "https://files.example/a.pdf";
+type Pages = Readonly<Record<string, () => Response>>;
+
+/** Answers as these addresses do, and tells which were asked. */
+function web(pages: Pages) {
+  const asked: string[] = [];
+  const fetch: typeof globalThis.fetch = async (input) => {
+    const address = String(input);
+    asked.push(address);
+    return pages[address]?.() ?? new Response("no", { status: 404 });
+  };
+  return { asked, fetch };
+}
+const to =
+  (location: string, status = 302) =>
+  () =>
+    new Response(null, { status, headers: { location } });
+
+describe("a file with an address", () => {
+  it.each<{ name: string; pages: Pages; steps: number }>([
+    {
+      name: "is what its server sends",
+      pages: { [START]: () => new Response("%PDF-1") },
+      steps: 1,
+    },
+    {
+      name: "is what its address leads to",
+      pages: {
+        [START]: to("/b.pdf", 308),
+        "https://files.example/b.pdf": () => new Response("%PDF-1"),
+      },
+      steps: 2,
+    },
+  ])("$name", async ({ pages, steps }) => {
+    const { asked, fetch } = web(pages);
+    expect((await fetchFile(START, 100, getBy(fetch))).toString()).toBe("%PDF-1");
+    expect(asked).toHaveLength(steps);
+  });
+
+  it.each<{ name: string; pages: Pages; told: string; asked?: number }>([
+    { name: "one that is not there", pages: {}, told: "the answer is 404" },
+    {
+      name: "one over the limit",
+      pages: { [START]: () => new Response("x".repeat(101)) },
+      told: "it has over 100 bytes",
+    },
+    {
+      name: "one that leads away from https",
+      pages: { [START]: to("http://files.example/a.pdf") },
+      told: "without https",
+    },
+    {
+      name: "one that leads into this machine",
+      pages: { [START]: to("file:///etc/passwd") },
+      told: "without https",
+    },
+    {
+      name: "one that leads in a circle",
+      pages: { [START]: to(START) },
+      told: "more than 5 times",
+      asked: 6,
+    },
+  ])("is not $name", async ({ pages, told, asked: times = 1 }) => {
+    const { asked, fetch } = web(pages);
+    await expect(fetchFile(START, 100, getBy(fetch))).rejects.toThrow(told);
+    expect(asked).toHaveLength(times);
+  });
+
+  it.each([
+    [START, true],
+    ["HTTPS://x.example/a", true],
+    ["http://x.example/a", false],
+    ["docs/https.pdf", false],
+  ])("%s is one: %s", (name, is) => expect(isAddress(name)).toBe(is));
+});

@@ -1,0 +1,250 @@
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { chooseTeam } from "../../../cli/asking/team-choice";
+import type { Get } from "../../../cli/uploads/fetch-file";
+import { readUploads, tellUploads, uploadsIn, withUploads } from "../../../cli/uploads/uploads";
+import { RunRequestSchema } from "../../../src/protocol/api";
+
+const CONFIG =
+  "agents:\n  - backend: &b\n      type: openai\n      upload_files: [{image_path: a.png}]\n  - backend: *b\n";
+
+const quiet = { write: () => undefined };
+
+function folder(files: Readonly<Record<string, string | Buffer>>) {
+  const cwd = mkdtempSync(path.join(tmpdir(), "uploads-"));
+  for (const [name, contents] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(cwd, name)), { recursive: true });
+    writeFileSync(path.join(cwd, name), contents);
+  }
+  return { cwd, home: cwd, stderr: quiet };
+}
+
+describe("the files a config names", () => {
+  it.each([
+    { name: "once, however many agents share them", yaml: CONFIG, paths: ["a.png"] },
+    {
+      name: "images and files",
+      yaml: "agent: {backend: {upload_files: [{image_path: a}, {file_path: b}]}}",
+      paths: ["a", "b"],
+    },
+    { name: "bare words", yaml: "agent: {backend: {upload_files: [a.pdf]}}", paths: ["a.pdf"] },
+    {
+      name: "what has an address with https",
+      yaml: "agent: {backend: {upload_files: [{file_path: 'https://x.example/a'}]}}",
+      paths: ["https://x.example/a"],
+    },
+    {
+      name: "not what has another",
+      yaml: "agent: {backend: {upload_files: [{file_path: 'http://x.example/a'}, 'file:///etc/passwd', 'FTP://x.example/a']}}",
+      paths: [],
+    },
+    {
+      name: "sound, and not video",
+      yaml: "agent: {backend: {upload_files: [{audio_path: a}, {video_path: b}]}}",
+      paths: ["a"],
+    },
+    {
+      name: "an entry by its anchor",
+      yaml: "x: &p {image_path: a.png}\nagent: {backend: {upload_files: [*p]}}",
+      paths: ["a.png"],
+    },
+    {
+      name: "a path by its anchor",
+      yaml: "x: &p a.png\nagent: {backend: {upload_files: [{image_path: *p}]}}",
+      paths: ["a.png"],
+    },
+    {
+      name: "a list by its anchor",
+      yaml: "x: &l [a.png, b.png]\nagent: {backend: {upload_files: *l}}",
+      paths: ["a.png", "b.png"],
+    },
+    {
+      name: "none by an anchor that is not there",
+      yaml: "agent: {backend: {upload_files: [*gone]}}",
+      paths: [],
+    },
+    { name: "none in what is no YAML", yaml: "agents: [", paths: [] },
+    { name: "none in a list that is none", yaml: "upload_files: a.png", paths: [] },
+  ])("$name", ({ yaml, paths }) => expect(uploadsIn(yaml)).toEqual(paths));
+});
+
+describe("what goes along with a question", () => {
+  it("is what the config and the command line name, by these names", async () => {
+    const io = folder({
+      "team.yaml": CONFIG,
+      "a.png": Buffer.from("\x89PNG", "latin1"),
+      "b.txt": "beech",
+    });
+    const { attached } = await chooseTeam({ config: "team.yaml", file: ["b.txt", "a.png"] }, io);
+    expect(attached).toEqual([
+      { type: "file", name: "a.png", data: Buffer.from("\x89PNG", "latin1").toString("base64") },
+      { type: "file", name: "b.txt", data: Buffer.from("beech").toString("base64") },
+    ]);
+    const question = withUploads("What is it?", attached);
+    expect(RunRequestSchema.safeParse({ question }).success).toBe(true);
+  });
+
+  it("is nothing where nothing is named", async () => {
+    const team = await chooseTeam({ model: ["gpt-5"] }, folder({}));
+    expect(withUploads("What is it?", team.attached)).toBe("What is it?");
+  });
+
+  it.each([
+    {
+      name: "a file that is not there",
+      files: {},
+      path: "a.png",
+      told: /Cannot send a\.png along .* no such file/,
+    },
+    { name: "a folder", files: {}, path: ".", told: /it is a folder/ },
+    { name: "an empty file", files: { "a.txt": "" }, path: "a.txt", told: /it is empty/ },
+    {
+      name: "more than may be sent",
+      files: { "a.bin": Buffer.alloc(3_000_001) },
+      path: "a.bin",
+      told: /3000000 bytes may go along/,
+    },
+  ])("cannot be $name", async ({ files, path: named, told }) => {
+    await expect(readUploads([{ name: named, isMeant: true }], folder(files))).rejects.toThrow(
+      told,
+    );
+  });
+});
+
+describe("what only a config names stays here", () => {
+  const configOf = (named: string) =>
+    `agent: {backend: {upload_files: [${JSON.stringify(named)}]}}`;
+  const PARENT = folder({ "elsewhere/notes.txt": "not for others", "site/a.txt": "ash" });
+  const io = { cwd: path.join(PARENT.cwd, "site"), home: PARENT.cwd, stderr: quiet };
+  const put = (name: string, contents = "x") => {
+    mkdirSync(path.dirname(path.join(io.cwd, name)), { recursive: true });
+    writeFileSync(path.join(io.cwd, name), contents);
+  };
+  for (const name of [
+    ".env",
+    "keys/id_ed25519",
+    ".ssh/config",
+    ".git/config",
+    "certs/ca.PEM",
+    "docs/b.txt",
+  ])
+    put(name);
+  put(".npmrc", "//registry.example/:_authToken=secret");
+  symlinkSync(path.join(io.cwd, ".env"), path.join(io.cwd, "picture.png"));
+  symlinkSync(path.join(PARENT.cwd, "elsewhere"), path.join(io.cwd, "linked"));
+  symlinkSync(path.join(io.cwd, "a.txt"), path.join(io.cwd, "same.txt"));
+
+  it.each([
+    {
+      name: "a file above the folder",
+      named: "../elsewhere/notes.txt",
+      reason: "it lies outside this folder",
+    },
+    {
+      name: "a file by its whole path",
+      named: "/etc/passwd",
+      reason: "it lies outside this folder",
+    },
+    {
+      name: "a file behind a link out of the folder",
+      named: "linked/notes.txt",
+      reason: "it lies outside this folder",
+    },
+    { name: "passwords", named: ".env", reason: "it may hold secrets" },
+    { name: "passwords under another name", named: "picture.png", reason: "it may hold secrets" },
+    { name: "a private key", named: "keys/id_ed25519", reason: "it may hold secrets" },
+    { name: "what lies in a folder of keys", named: ".ssh/config", reason: "it may hold secrets" },
+    {
+      name: "what git keeps for itself",
+      named: "docs/../.git/config",
+      reason: "it may hold secrets",
+    },
+    { name: "a certificate, in capitals", named: "certs/ca.PEM", reason: "it may hold secrets" },
+    { name: "a file that holds a token", named: ".npmrc", reason: "it holds a key" },
+  ])("$name", async ({ named, reason }) => {
+    put("team.yaml", configOf(named));
+    const message = `Cannot send ${named} along with the question: only a config names it, and ${reason}; send it with --file ${named} if you mean it.`;
+    await expect(chooseTeam({ config: "team.yaml" }, io)).rejects.toThrow(message);
+    const { attached } = await chooseTeam({ config: "team.yaml", file: [named] }, io);
+    expect(attached).toMatchObject([{ type: "file", name: named }]);
+  });
+
+  it.each(["docs/b.txt", path.join(io.cwd, "a.txt"), "same.txt", "../site/a.txt"])(
+    "but not %s, which lies in it",
+    async (named) => {
+      put("team.yaml", configOf(named));
+      expect((await chooseTeam({ config: "team.yaml" }, io)).attached).toMatchObject([
+        { name: named },
+      ]);
+    },
+  );
+
+  it("and what goes along is said by name, on one line each can trust", () => {
+    const said: string[] = [];
+    const stderr = { write: (text: string) => said.push(text) };
+    const parts = ["a.png", "b\u001b[2J.txt"].map(
+      (name) => ({ type: "file", name, data: "eA==" }) as const,
+    );
+    tellUploads(parts, { stderr });
+    tellUploads(undefined, { stderr });
+    expect(said).toEqual(["along   a.png, b.txt\n"]);
+  });
+});
+
+describe("what has an address", () => {
+  const ADDRESS = "https://files.example/a.pdf";
+  const CONFIG_OF = `agent: {backend: {upload_files: [{file_path: '${ADDRESS}'}]}}`;
+  async function* bytes(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from("%PDF-1");
+  }
+  /** Asks nobody, and keeps who was to be asked by whom. */
+  const world = () => {
+    const asked: string[] = [];
+    const said: string[] = [];
+    const get =
+      (by: string): Get =>
+      async ({ href }) => {
+        asked.push(`${by} ${href}`);
+        return { status: 200, location: null, body: bytes(), close: () => undefined };
+      };
+    const stderr = { write: (text: string) => said.push(text) };
+    return { asked, said, stderr, gets: { meant: get("meant"), others: get("others") } };
+  };
+
+  it("is fetched as public where only a config names it, and that is said before", async () => {
+    const { asked, said, stderr, gets } = world();
+    const { attached } = await chooseTeam(
+      { config: "team.yaml" },
+      { ...folder({ "team.yaml": CONFIG_OF }), stderr },
+      gets,
+    );
+    expect(attached).toEqual([
+      { type: "file", name: ADDRESS, data: Buffer.from("%PDF-1").toString("base64") },
+    ]);
+    expect(asked).toEqual([`others ${ADDRESS}`]);
+    expect(said).toEqual([
+      `fetch   ${ADDRESS} from this machine, as the config names it in upload_files\n`,
+    ]);
+  });
+
+  it("is fetched from anywhere where the user names it, be it in a config too", async () => {
+    const { asked, said, stderr, gets } = world();
+    const flags = { config: "team.yaml", file: [ADDRESS] };
+    const { attached } = await chooseTeam(
+      flags,
+      { ...folder({ "team.yaml": CONFIG_OF }), stderr },
+      gets,
+    );
+    expect(attached).toHaveLength(1);
+    expect([asked, said]).toEqual([[`meant ${ADDRESS}`], []]);
+  });
+
+  it("is not fetched where it is not public, in words that say how it may be", async () => {
+    const named = "https://192.168.0.1/secret.txt";
+    const io = folder({ "team.yaml": `agent: {backend: {upload_files: ['${named}']}}` });
+    const message = `Cannot send ${named} along with the question: 192.168.0.1 is in no public network; for an address of your own, --file ${named} says that you mean it.`;
+    await expect(chooseTeam({ config: "team.yaml" }, io)).rejects.toThrow(message);
+  });
+});
