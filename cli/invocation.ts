@@ -17,3 +17,6 @@ export const commandAt = (server: string, ...words: string[]): string =>
 /** The command that watches a session again. */
 export const attachCommand = (sessionId: string, server: string): string =>
   commandAt(server, "attach", sessionId);
+
+/** The version of this program; a test holds it to that of the package. */
+export const VERSION = "0.1.0";

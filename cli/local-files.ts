@@ -1,5 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
+import path from "node:path";
 import { CliError, EXIT } from "./exit-codes";
+import type { Io } from "./io";
 
 /** More than any config the service takes; reading stops there. */
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
@@ -47,3 +49,28 @@ const REASONS: Readonly<Record<string, string>> = {
 /** What went wrong with a file, in words. */
 export const reasonOf = (error: unknown): string =>
   REASONS[codeOf(error)] ?? (error instanceof Error ? error.message : String(error));
+
+/** Where this program looks for files of its user. */
+
+/** The team of a project. */
+export const projectConfig = ({ cwd }: Pick<Io, "cwd">): string =>
+  path.join(cwd, ".massgen", "config.yaml");
+
+/** The team of a user, where MassGen keeps it. */
+export const userConfig = ({ home }: Pick<Io, "home">): string =>
+  path.join(home, ".config", "massgen", "config.yaml");
+
+/** The service and the key that `login` stored. */
+export const credentialsFile = ({ home }: Pick<Io, "home">): string =>
+  path.join(home, ".config", "massgen-edge", "credentials.json");
+
+/** Which configs of folders their user has allowed. */
+export const consentsFile = ({ home }: Pick<Io, "home">): string =>
+  path.join(home, ".config", "massgen-edge", "allowed-configs.json");
+
+/** A path as people write it: from the folder they are in, or from their own. */
+export function shownPath(file: string, { cwd, home }: Pick<Io, "cwd" | "home">): string {
+  const relative = path.relative(cwd, file);
+  if (relative !== "" && !relative.startsWith("..") && !path.isAbsolute(relative)) return relative;
+  return file.startsWith(home + path.sep) ? `~${file.slice(home.length)}` : file;
+}

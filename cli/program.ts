@@ -1,22 +1,20 @@
 import { Command } from "commander";
-import { registerAsk } from "./commands/ask";
-import { registerAttach } from "./commands/attach";
+import { registerAsk, registerAttach } from "./commands/ask";
 import { registerCancel } from "./commands/cancel";
 import { registerConfig } from "./commands/config";
 import { registerDelete } from "./commands/delete";
 import { registerDoctor } from "./commands/doctor";
 import { registerEval } from "./commands/eval";
+import type { Stage } from "./commands/flags";
 import { registerKeys } from "./commands/keys";
-import { registerSecrets } from "./commands/secrets";
 import { registerLogin } from "./commands/login";
-import type { Stage } from "./commands/register";
 import { registerPull } from "./commands/pull";
 import { registerPush } from "./commands/push";
+import { registerSecrets } from "./commands/secrets";
 import { registerSessions } from "./commands/sessions";
 import { registerShow } from "./commands/show";
 import { exitCodeLines } from "./exit-codes";
-import { commandLineOf } from "./invocation";
-import { VERSION } from "./version";
+import { commandLineOf, VERSION } from "./invocation";
 
 const COMMANDS = [
   registerAsk,

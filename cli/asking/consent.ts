@@ -4,11 +4,10 @@ import path from "node:path";
 import { CliError, EXIT } from "../exit-codes";
 import { commandLineOf } from "../invocation";
 import { type Io, isInteractive } from "../io";
-import { consentsFile, shownPath } from "../places";
+import { consentsFile, readTextFile, reasonOf, shownPath } from "../local-files";
+import { ConsentsSchema, parseJson } from "../service/schema";
 import { askYes } from "../terminal/prompts";
 import { toLine } from "../terminal/sanitize";
-import { ConsentsSchema, parseJson } from "../service/schema";
-import { readTextFile, reasonOf } from "../local-files";
 import { uploadsIn } from "../uploads/uploads";
 
 /**

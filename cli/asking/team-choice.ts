@@ -1,14 +1,13 @@
 import path from "node:path";
 import type { RunRequest } from "../../src/protocol/api";
 import type { QuestionPart } from "../../src/protocol/attachments";
-import { type Asking, type FoundConfig, requireConsent } from "./consent";
 import { CliError, EXIT } from "../exit-codes";
 import { MODEL_FLAG } from "../invocation";
 import type { Io } from "../io";
-import { projectConfig, shownPath, userConfig } from "../places";
+import { projectConfig, readTextFile, shownPath, userConfig } from "../local-files";
 import type { ConfigSource } from "../service/problem";
-import { readTextFile } from "../local-files";
 import { type Gets, readUploads, uploadsOf } from "../uploads/uploads";
+import { type Asking, type FoundConfig, requireConsent } from "./consent";
 
 export type TeamFlags = {
   config?: string | undefined;

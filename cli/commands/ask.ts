@@ -1,15 +1,23 @@
 import { Command, Option } from "commander";
-import { toSessionId } from "./arguments";
-import { type AskOptions, type Asking, ask, askAndLeave } from "../asking/ask";
-import { type Connection, connect } from "../credentials/connection";
-import { CliError, EXIT, type ExitCode } from "../exit-codes";
-import { type AskFlags, toLimits, toOutput, withConnection, withOutput, withTeam } from "./flags";
-import { converse } from "../conversation/interactive";
-import { type Io, isInteractive } from "../io";
+import { ask, askAndLeave, type Asking, type AskOptions } from "../asking/ask";
 import { readQuestion } from "../asking/question";
 import { chooseTeam, type TeamChoice } from "../asking/team-choice";
-import type { Register } from "./register";
+import { converse } from "../conversation/interactive";
+import { connect, type Connection, type ConnectionFlags } from "../credentials/connection";
+import { CliError, EXIT, type ExitCode } from "../exit-codes";
+import { type Io, isInteractive } from "../io";
 import { tellUploads, withUploads } from "../uploads/uploads";
+import { toSessionId, toTurn } from "./arguments";
+import {
+  type AskFlags,
+  type OutputFlags,
+  type Register,
+  toLimits,
+  toOutput,
+  withConnection,
+  withOutput,
+  withTeam,
+} from "./flags";
 import { refuseSlips } from "./slips";
 
 /** `ask`: what this program is for, so it needs no name. */
@@ -84,3 +92,19 @@ async function attachInstead(words: string[], flags: AskFlags, io: Io): Promise<
   );
   return asked.exitCode;
 }
+
+/** `attach`: watches what runs, or shows again what ran. */
+export const registerAttach: Register = (program, { io, end }) => {
+  const command = withOutput(withConnection(new Command("attach")))
+    .description("watch a session's latest turn, or another")
+    .argument("<session>", "the session's id", toSessionId)
+    .argument("[turn]", "the turn's number", toTurn)
+    .action(
+      async (sessionId: string, turn: number | undefined, flags: ConnectionFlags & OutputFlags) => {
+        const what = { attach: sessionId, ...(turn === undefined ? {} : { turn }) };
+        const output = toOutput(flags);
+        end((await ask({ what, context: await connect(flags, io), output }, io)).exitCode);
+      },
+    );
+  program.addCommand(command);
+};

@@ -1,12 +1,11 @@
 import { Command } from "commander";
-import { toSessionId } from "./arguments";
-import { cancelRun } from "../service/client";
-import { type ConnectionFlags, connect } from "../credentials/connection";
+import { connect, type ConnectionFlags } from "../credentials/connection";
 import { EXIT } from "../exit-codes";
-import { withConnection } from "./flags";
-import { escapeJson, toLine } from "../terminal/sanitize";
+import { cancelRun } from "../service/client";
 import type { CancelResult } from "../service/schema";
-import type { Register } from "./register";
+import { escapeJson, toLine } from "../terminal/sanitize";
+import { toSessionId } from "./arguments";
+import { type Register, withConnection } from "./flags";
 
 /** `cancel`: stops the running turn of a session. */
 export const registerCancel: Register = (program, { io, end }) => {

@@ -1,22 +1,20 @@
 import path from "node:path";
 import { Command } from "commander";
 import type { Fault } from "../../src/protocol/api";
-import { type ConnectionFlags, connect } from "../credentials/connection";
+import { readAll } from "../asking/question";
+import { connect, type ConnectionFlags } from "../credentials/connection";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
-import { withConnection } from "./flags";
 import { commandLineOf } from "../invocation";
 import type { Io } from "../io";
+import { projectConfig, readTextFile, shownPath, userConfig } from "../local-files";
 import { listTeams, validateConfig } from "../service/listings";
-import { projectConfig, shownPath, userConfig } from "../places";
 import { type ConfigSource, faultLines } from "../service/problem";
-import { readAll } from "../asking/question";
-import { escapeJson } from "../terminal/sanitize";
 import { parseJson, type Verdict, VerdictSchema } from "../service/schema";
+import { escapeJson } from "../terminal/sanitize";
 import { printTable } from "../terminal/table";
-import { readTextFile } from "../local-files";
 import { uploadFaults } from "../uploads/uploads";
 import { registerInit } from "./config-init";
-import type { Register } from "./register";
+import { type Register, withConnection } from "./flags";
 
 type Flags = ConnectionFlags & { json?: true };
 

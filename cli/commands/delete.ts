@@ -1,15 +1,14 @@
 import { Command } from "commander";
-import { toSessionId } from "./arguments";
-import { eraseSession, sessionStatus } from "../service/client";
-import { type Connection, type ConnectionFlags, connect } from "../credentials/connection";
-import { CliError, EXIT, type ExitCode } from "../exit-codes";
-import { withConnection } from "./flags";
+import { connect, type Connection, type ConnectionFlags } from "../credentials/connection";
 import { plural } from "../display/format";
+import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import { type Io, isInteractive } from "../io";
+import { eraseSession, sessionStatus } from "../service/client";
 import { askYes } from "../terminal/prompts";
 import { toLine } from "../terminal/sanitize";
 import { fitStart } from "../terminal/text-width";
-import type { Register } from "./register";
+import { toSessionId } from "./arguments";
+import { type Register, withConnection } from "./flags";
 
 type Flags = ConnectionFlags & { yes?: true };
 /** Enough of a question to recognise it. */

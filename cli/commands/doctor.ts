@@ -1,11 +1,24 @@
 import { Command } from "commander";
-import { type ConnectionFlags, connect } from "../credentials/connection";
-import { type Finding, examine } from "../doctor";
-import { EXIT } from "../exit-codes";
-import { withConnection } from "./flags";
-import { segment, type Tone } from "../terminal/paint";
+import { hasConsent } from "../asking/consent";
+import { foundTeam } from "../asking/team-choice";
+import {
+  connect,
+  type Connection,
+  type ConnectionFlags,
+  type Origins,
+} from "../credentials/connection";
+import { isExposed } from "../credentials/credentials";
+import { CliError, EXIT, type ExitCode } from "../exit-codes";
+import { commandLineOf, VERSION } from "../invocation";
+import type { Io } from "../io";
+import { credentialsFile, shownPath } from "../local-files";
+import { judgeAccess } from "../service/access";
+import { listTeams, validateConfig } from "../service/listings";
+import { reach } from "../service/request";
+import { DocumentSchema, HealthSchema, parseJson } from "../service/schema";
+import { segment, type Tone } from "../terminal/output";
 import { toLine } from "../terminal/sanitize";
-import type { Register } from "./register";
+import { type Register, withConnection } from "./flags";
 import { printLines } from "./show";
 
 const MARKS: Record<Finding["state"], { mark: string; tone: Tone }> = {
@@ -33,3 +46,197 @@ const lineOf = ({ state, subject, text }: Finding) => [
   segment(subject.padEnd(10), "bold"),
   segment(toLine(text)),
 ];
+
+export type Finding = {
+  subject: string;
+  state: "good" | "note" | "bad";
+  text: string;
+  exitCode: ExitCode;
+};
+
+const finding = (
+  subject: string,
+  state: Finding["state"],
+  text: string,
+  exitCode: ExitCode = EXIT.ok,
+): Finding => ({
+  subject,
+  state,
+  text,
+  exitCode,
+});
+
+/** A clock this far off makes tickets and keys look expired, or not yet good. */
+const MAX_SKEW_MS = 30_000;
+
+type Known = Connection & { origins: Origins };
+type Place = Pick<Io, "cwd" | "home">;
+
+/** All findings. What cannot be asked because the service does not answer is left out. */
+export async function examine(connection: Known, io: Place): Promise<Finding[]> {
+  const service = await examineService(connection);
+  const reachable = service.every(({ state }) => state !== "bad");
+  return [
+    finding("program", "good", `massgen-edge ${VERSION}, Node ${process.versions.node}`),
+    ...service,
+    ...(reachable ? [await guarded("key", () => examineKey(connection))] : []),
+    ...(await examineFile(io)),
+    await guarded("config", () => examineConfig(reachable ? connection : null, io)),
+  ];
+}
+
+async function guarded(subject: string, look: () => Promise<Finding>): Promise<Finding> {
+  try {
+    return await look();
+  } catch (error) {
+    if (error instanceof CliError) return finding(subject, "bad", error.message, error.exitCode);
+    throw error;
+  }
+}
+
+async function examineService(connection: Known): Promise<Finding[]> {
+  const where = `${connection.server} (${connection.origins.server})`;
+  try {
+    const startedAt = Date.now();
+    const response = await reach({ method: "GET", path: "/healthz" }, connection);
+    const health = HealthSchema.safeParse(parseJson(await response.text()));
+    if (!response.ok || !health.success) {
+      return [
+        finding(
+          "service",
+          "bad",
+          `${where} answers, but not as this service does. Is the address right?`,
+          EXIT.unreachable,
+        ),
+      ];
+    }
+    const version = health.data.version ?? (await documentVersion(connection));
+    return [
+      finding(
+        "service",
+        "good",
+        `${where} answers in ${Date.now() - startedAt} ms${version ? `, version ${version}` : ""}`,
+      ),
+      ...examineClock(response.headers.get("date"), (startedAt + Date.now()) / 2),
+    ];
+  } catch (error) {
+    if (error instanceof CliError)
+      return [finding("service", "bad", error.message, error.exitCode)];
+    throw error;
+  }
+}
+
+async function documentVersion(connection: Connection): Promise<string | null> {
+  const response = await reach({ method: "GET", path: "/openapi.json" }, connection);
+  return DocumentSchema.safeParse(parseJson(await response.text())).data?.info.version ?? null;
+}
+
+/** `now` is this machine's time when the service answered. No finding without a date: a service on this machine sends none. */
+export function examineClock(date: string | null, now: number): Finding[] {
+  const there = date === null ? Number.NaN : Date.parse(date);
+  if (Number.isNaN(there)) return [];
+  const skewMs = Math.round(now - there);
+  if (Math.abs(skewMs) <= MAX_SKEW_MS)
+    return [finding("clock", "good", "agrees with the service's")];
+  const how = `${Math.round(Math.abs(skewMs) / 1000)} s ${skewMs > 0 ? "ahead of" : "behind"}`;
+  return [
+    finding("clock", "bad", `this machine's is ${how} the service's: set it right`, EXIT.config),
+  ];
+}
+
+async function examineKey(connection: Known): Promise<Finding> {
+  const { origins, key } = connection;
+  const access = await judgeAccess(connection);
+  const from = key === undefined ? "" : ` (${origins.key})`;
+  switch (access.kind) {
+    case "good":
+      return finding("key", "good", `the service takes it${from}`);
+    case "open":
+      return finding("key", "good", `the service lets everybody in, also without one${from}`);
+    case "limited":
+      return finding(
+        "key",
+        "note",
+        `the service knows it${from}, but it may not read: attach and show will not work`,
+      );
+    case "refused":
+      return finding(
+        "key",
+        "bad",
+        key === undefined
+          ? `there is none: ${commandLineOf("login")}`
+          : `the service does not take it${from}`,
+        EXIT.refused,
+      );
+  }
+}
+
+async function examineFile(io: Place): Promise<Finding[]> {
+  if (!(await isExposed(io))) return [];
+  const shown = shownPath(credentialsFile(io), io);
+  return [
+    finding(
+      "file",
+      "bad",
+      `others on this machine can read ${shown}: chmod 600 ${shown}`,
+      EXIT.config,
+    ),
+  ];
+}
+
+async function examineConfig(connection: Connection | null, io: Place): Promise<Finding> {
+  const found = await foundTeam(io);
+  if (found === null) return examineUsualTeam(connection);
+  const { team, text } = found;
+  if (connection === null)
+    return finding("config", "note", `${team.described}, not checked: the service does not answer`);
+  const { data } = await validateConfig(text, connection);
+  if (data.runnable && found.needsConsent && !(await hasConsent(found, io)))
+    return finding(
+      "config",
+      "note",
+      `${team.described} can run; you are asked whether to use it at the first question here`,
+    );
+  if (data.runnable) return finding("config", "good", `${team.described} can run`);
+  const missing = [...data.errors, ...data.refusals];
+  if (lacksOnlyKeys(missing)) {
+    return finding(
+      "config",
+      "note",
+      `${team.described} is right and cannot run yet. ${missing[0]?.detail ?? ""}`,
+    );
+  }
+  const advice = commandLineOf("config", "validate");
+  return finding("config", "bad", `${team.described} cannot run, ${advice} tells why`, EXIT.config);
+}
+
+/** Keys of providers are the operator's to set: without them a service is healthy and cannot answer yet. */
+const lacksOnlyKeys = (missing: readonly { code?: string | undefined }[]): boolean =>
+  missing.length > 0 && missing.every(({ code }) => code === "key_not_set");
+
+/** Where there is no config, a question goes to the service's own team, which may lack its keys. */
+async function examineUsualTeam(connection: Connection | null): Promise<Finding> {
+  const teams = connection ? (await listTeams(connection)).data.data : [];
+  const usual = teams.find((team) => team.default);
+  if (!usual) return finding("config", "good", "none here: the service's usual team is asked");
+  if (usual.runnable)
+    return finding("config", "good", `none here: the service's usual team is asked, ${usual.name}`);
+  const lacks = usual.missing[0]?.detail ?? "it is not ready";
+  if (!lacksOnlyKeys(usual.missing))
+    return finding(
+      "config",
+      "bad",
+      `none here, and the service's usual team, ${usual.name}, cannot run: ${lacks}`,
+      EXIT.config,
+    );
+  const ready = teams.filter(({ runnable }) => runnable).map(({ name }) => name);
+  const others =
+    ready.length > 0
+      ? `Ready now: ${ready.map((name) => `--config ${name}`).join(", ")}.`
+      : "The service is healthy, and can answer once a provider's key is set.";
+  return finding(
+    "config",
+    "note",
+    `none here; the service's usual team, ${usual.name}, cannot run yet. ${lacks} ${others}`,
+  );
+}

@@ -1,12 +1,22 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
-import { type ConnectionFlags, connect } from "../credentials/connection";
-import { isSuccess, printRun, printSuites, runSuite } from "../eval";
-import { listSuites } from "../service/eval-client";
-import { EXIT } from "../exit-codes";
-import { withConnection } from "./flags";
+import { connect, type ConnectionFlags } from "../credentials/connection";
+import { formatCost, formatDuration } from "../display/format";
+import { CliError, EXIT } from "../exit-codes";
 import type { Io } from "../io";
-import { escapeJson } from "../terminal/sanitize";
-import type { Register } from "./register";
+import {
+  type Counts,
+  listSuites,
+  readRun,
+  type Run,
+  startSuite,
+  type Suites,
+} from "../service/eval-client";
+import type { RequestContext } from "../service/problem";
+import type { Answer } from "../service/request";
+import { escapeJson, toLine } from "../terminal/sanitize";
+import { formatTime, printTable } from "../terminal/table";
+import { type Register, withConnection } from "./flags";
 
 type Flags = ConnectionFlags & { json?: true };
 
@@ -44,3 +54,122 @@ export const registerEval: Register = (program, { io, end }) => {
 
 const printJson = (raw: string, { stdout }: Pick<Io, "stdout">): void =>
   void stdout.write(`${escapeJson(raw.trim())}\n`);
+
+/** How often a run is looked at, and how long after its start it may still be unknown. */
+const ASK_MS = 1_000;
+const UNKNOWN_MS = 60_000;
+
+/** Starts a suite and waits for the end of its run. Ctrl+C leaves the run running. Throws CliError. */
+export async function runSuite(
+  suite: string,
+  context: RequestContext,
+  { stderr, onInterrupt }: Pick<Io, "stderr" | "onInterrupt">,
+): Promise<Answer<Run>> {
+  const waiting = new AbortController();
+  let id: string | null = null;
+  const release = onInterrupt(() => waiting.abort(left(suite, id)));
+  try {
+    id = await startSuite(suite, crypto.randomUUID(), context, waiting.signal);
+    return await theEnd({ suite, id }, context, { stderr, signal: waiting.signal });
+  } catch (error) {
+    throw waiting.signal.aborted ? waiting.signal.reason : error;
+  } finally {
+    release();
+  }
+}
+
+const left = (suite: string, id: string | null): CliError =>
+  new CliError(
+    EXIT.interrupted,
+    id ? `Left ${suite} running as ${id}.` : `Interrupted; a run of ${suite} may have begun.`,
+  );
+
+type Waiting = { stderr: Io["stderr"]; signal: AbortSignal };
+
+async function theEnd(
+  run: { suite: string; id: string },
+  context: RequestContext,
+  { stderr, signal }: Waiting,
+): Promise<Answer<Run>> {
+  const begun = Date.now();
+  let told = "";
+  for (;;) {
+    const seen = await readRun(run, context, signal);
+    if (seen?.data.status === "completed") return seen;
+    if (!seen && Date.now() - begun > UNKNOWN_MS) {
+      throw new CliError(
+        EXIT.execution,
+        `The service took the run ${run.id} and does not show it.`,
+      );
+    }
+    const words = seen ? progress(seen.data) : "";
+    if (words !== told && stderr.isTTY === true) stderr.write(`${words}\n`);
+    told = words;
+    await sleep(ASK_MS, undefined, { signal });
+  }
+}
+
+const progress = ({ cases, passed, failed, errored }: Counts): string =>
+  `${passed + failed + errored} of ${cases} done`;
+
+/** A line for each case on stdout, the sum on stderr. */
+export function printRun(
+  suite: string,
+  run: Run,
+  { stdout, stderr }: Pick<Io, "stdout" | "stderr">,
+): void {
+  const rows = run.results.map((one) => [
+    one.case,
+    one.outcome,
+    formatCost(one.cost_usd, one.cost_usd_known),
+    formatDuration(one.duration_ms),
+    one.session_id,
+    one.detail,
+  ]);
+  printTable(["case", "result", "cost", "time", "session", "why"], rows, stdout);
+  stderr.write(`${toLine(suite)} ${toLine(run.id)}: ${sumOf(run)}\n`);
+}
+
+/** `2 of 3 passed, 1 failed, $0.0213, 00:59`. */
+export function sumOf({
+  cases,
+  passed,
+  failed,
+  errored,
+  cost_usd,
+  cost_usd_known,
+  started_at,
+  ended_at,
+}: Counts): string {
+  const parts = [
+    `${passed} of ${cases} passed`,
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    ...(errored > 0 ? [`${errored} without an answer`] : []),
+    formatCost(cost_usd, cost_usd_known),
+    ...(ended_at === null ? ["still running"] : [formatDuration((ended_at - started_at) * 1000)]),
+  ];
+  return parts.join(", ");
+}
+
+export function printSuites(
+  { data }: Suites,
+  { stdout, stderr }: Pick<Io, "stdout" | "stderr">,
+): void {
+  if (data.length === 0) stderr.write("This service has no evaluation suites.\n");
+  const rows = data.map(({ name, cases, cron, last_run, description }) => [
+    name,
+    String(cases),
+    cron ?? "by hand",
+    last_run ? `${formatTime(last_run.started_at * 1000)}: ${sumOf(last_run)}` : "never",
+    description,
+  ]);
+  if (rows.length > 0)
+    printTable(["suite", "cases", "runs (UTC)", "last run", "what"], rows, stdout);
+}
+
+/**
+ * Whether the run did what it is for. A failed case is a result; a case without an answer is none, so that a suite without keys does
+ * not look like a success. `strict`: every case must pass.
+ */
+export const isSuccess = ({ cases, passed, failed }: Counts, strict: boolean): boolean =>
+  strict ? passed === cases : passed + failed === cases;

@@ -1,10 +1,11 @@
 import { type Command, Option } from "commander";
 import type { RunRequest } from "../../src/protocol/api";
-import { collect, toSeconds, toServer, toTokens, toUsd } from "./arguments";
-import type { ConnectionFlags } from "../credentials/connection";
-import { CliError, EXIT } from "../exit-codes";
 import type { OutputForm, OutputOptions } from "../asking/answer-output";
 import type { TeamFlags } from "../asking/team-choice";
+import type { ConnectionFlags } from "../credentials/connection";
+import { CliError, EXIT, type ExitCode } from "../exit-codes";
+import type { Io } from "../io";
+import { collect, toSeconds, toServer, toTokens, toUsd } from "./arguments";
 
 /** Options that several commands share. */
 
@@ -108,3 +109,8 @@ export function toLimits(flags: LimitFlags): Limits {
     ...(seconds === undefined ? {} : { timeout_seconds: seconds }),
   };
 }
+
+/** What a command gets: the world, and whom to tell how it ended. */
+export type Stage = { io: Io; end: (code: ExitCode) => void };
+/** Adds a command to the program. */
+export type Register = (program: Command, stage: Stage) => void;

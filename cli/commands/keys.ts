@@ -1,16 +1,15 @@
 import { Command, InvalidArgumentError } from "commander";
-import { toLimit } from "./arguments";
-import { type ConnectionFlags, connect } from "../credentials/connection";
+import { connect, type ConnectionFlags } from "../credentials/connection";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
-import { withConnection } from "./flags";
 import { type Io, isInteractive } from "../io";
 import { createKey, listKeys, revokePath } from "../service/listings";
-import { askYes } from "../terminal/prompts";
 import { send } from "../service/request";
-import { escapeJson, toLine } from "../terminal/sanitize";
 import type { KeyList } from "../service/schema";
+import { askYes } from "../terminal/prompts";
+import { escapeJson, toLine } from "../terminal/sanitize";
 import { formatTime, printTable } from "../terminal/table";
-import type { Register } from "./register";
+import { toLimit } from "./arguments";
+import { type Register, withConnection } from "./flags";
 
 type Flags = ConnectionFlags & { json?: true };
 type ListFlags = Flags & { limit: number; after?: string };

@@ -1,13 +1,12 @@
 import { Command } from "commander";
-import { type ConnectionFlags, connect, requireSendable } from "../credentials/connection";
+import { readAll } from "../asking/question";
+import { connect, type ConnectionFlags, requireSendable } from "../credentials/connection";
 import { forgetKey, storeKey } from "../credentials/credentials";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
-import { withConnection } from "./flags";
 import { type Io, isInteractive } from "../io";
 import { judgeAccess } from "../service/access";
 import { askSecret } from "../terminal/prompts";
-import { readAll } from "../asking/question";
-import type { Register } from "./register";
+import { type Register, withConnection } from "./flags";
 
 /** `login` and `logout`: the service and the key that are used from now on. */
 export const registerLogin: Register = (program, { io, end }) => {

@@ -1,11 +1,10 @@
 import { Command, Option } from "commander";
-import { toContextName, toSessionId, toTurn } from "./arguments";
-import { latestTurn } from "../service/client";
-import { type ConnectionFlags, connect } from "../credentials/connection";
 import { toDirectory } from "../contexts/directory";
-import { type PullOptions, pull } from "../contexts/pull";
-import { withConnection } from "./flags";
-import type { Register } from "./register";
+import { pull, type PullOptions } from "../contexts/pull";
+import { connect, type ConnectionFlags } from "../credentials/connection";
+import { latestTurn } from "../service/client";
+import { toContextName, toSessionId, toTurn } from "./arguments";
+import { type Register, withConnection } from "./flags";
 
 type Flags = ConnectionFlags & PullOptions;
 

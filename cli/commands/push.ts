@@ -1,13 +1,12 @@
 import { Command } from "commander";
-import { toContextName } from "./arguments";
-import { type ConnectionFlags, connect } from "../credentials/connection";
 import { toDirectory } from "../contexts/directory";
-import { type PushOptions, push } from "../contexts/push";
-import { EXIT } from "../exit-codes";
-import { withConnection } from "./flags";
+import { push, type PushOptions } from "../contexts/push";
+import { connect, type ConnectionFlags } from "../credentials/connection";
 import { plural } from "../display/format";
+import { EXIT } from "../exit-codes";
 import { escapeJson } from "../terminal/sanitize";
-import type { Register } from "./register";
+import { toContextName } from "./arguments";
+import { type Register, withConnection } from "./flags";
 
 type Flags = ConnectionFlags & PushOptions & { json?: true };
 

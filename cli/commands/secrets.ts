@@ -1,24 +1,23 @@
 import { Command, InvalidArgumentError } from "commander";
 import {
   isSecretName,
-  SECRET_METHODS,
-  SECRETS_PATH,
-  type SecretBinding,
   type Secret,
+  SECRET_METHODS,
+  type SecretBinding,
   SecretListSchema,
-  SecretSchema,
   secretPath,
+  SECRETS_PATH,
+  SecretSchema,
 } from "../../src/protocol/secrets";
-import { type ConnectionFlags, connect } from "../credentials/connection";
-import { CliError, EXIT, type ExitCode } from "../exit-codes";
-import { withConnection } from "./flags";
-import { type Io, isInteractive } from "../io";
-import { askSecret, askYes } from "../terminal/prompts";
 import { readAll } from "../asking/question";
+import { connect, type ConnectionFlags } from "../credentials/connection";
+import { CliError, EXIT, type ExitCode } from "../exit-codes";
+import { type Io, isInteractive } from "../io";
 import { request, send } from "../service/request";
+import { askSecret, askYes } from "../terminal/prompts";
 import { escapeJson, toLine } from "../terminal/sanitize";
 import { formatTime, printTable } from "../terminal/table";
-import type { Register } from "./register";
+import { type Register, withConnection } from "./flags";
 
 type Flags = ConnectionFlags & { json?: true };
 type SetFlags = Flags & { origin: string[]; path: string[]; method: string[] };

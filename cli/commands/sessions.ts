@@ -1,15 +1,14 @@
 import { Command } from "commander";
-import { toLimit, toSessionId } from "./arguments";
-import { type Connection, type ConnectionFlags, connect } from "../credentials/connection";
+import { connect, type Connection, type ConnectionFlags } from "../credentials/connection";
 import { EXIT, type ExitCode } from "../exit-codes";
-import { withConnection } from "./flags";
 import { commandAt } from "../invocation";
 import type { Io } from "../io";
 import { listSessions, type Page } from "../service/listings";
-import { escapeJson } from "../terminal/sanitize";
 import type { SessionList } from "../service/schema";
+import { escapeJson } from "../terminal/sanitize";
 import { formatTime, printTable } from "../terminal/table";
-import type { Register } from "./register";
+import { toLimit, toSessionId } from "./arguments";
+import { type Register, withConnection } from "./flags";
 
 type Flags = ConnectionFlags & { limit?: number; after?: string; all?: true; json?: true };
 

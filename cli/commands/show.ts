@@ -1,15 +1,13 @@
 import { Command } from "commander";
-import { toLabel, toSessionId, toTurn } from "./arguments";
-import { answerText, latestTurn, turnFacts } from "../service/client";
-import { type ConnectionFlags, connect } from "../credentials/connection";
+import { connect, type ConnectionFlags } from "../credentials/connection";
+import { turnLinesOf } from "../display/turn-page";
 import { EXIT } from "../exit-codes";
-import { withConnection } from "./flags";
-import { type Line, paint } from "../terminal/paint";
+import { answerText, latestTurn, turnFacts } from "../service/client";
+import { type Line, type Output, paint, wantsColor } from "../terminal/output";
 import { escapeJson } from "../terminal/sanitize";
 import { block } from "../terminal/table";
-import { type Output, wantsColor } from "../terminal/output";
-import { turnLinesOf } from "../display/turn-page";
-import type { Register } from "./register";
+import { toLabel, toSessionId, toTurn } from "./arguments";
+import { type Register, withConnection } from "./flags";
 
 type Flags = ConnectionFlags & { json?: true; answer?: string };
 

@@ -1,13 +1,12 @@
 import { rm, rmdir } from "node:fs/promises";
 import path from "node:path";
 import { CliError, EXIT } from "../exit-codes";
-import { toLine } from "../terminal/sanitize";
 import { reasonOf } from "../local-files";
+import { toLine } from "../terminal/sanitize";
 import type { Fetching } from "./context-client";
 import { inspect, isOneFile } from "./directory";
-import { renameInCase } from "./rename-in-case";
 import type { Here, Side, Step } from "./three-way";
-import { writeWhole } from "./write-whole";
+import { renameInCase, writeWhole } from "./write-files";
 
 /**
  * Does what was planned, conflicts aside. Files come before others go, so that one which moved is always here by one of its names; those

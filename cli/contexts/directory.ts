@@ -8,7 +8,7 @@ import { parseJson } from "../service/schema";
 import { readTextFile } from "../local-files";
 import { hashOf, isTaken, readPlainFile } from "./scan";
 import type { Here, InTheWay } from "./three-way";
-import { writeWhole } from "./write-whole";
+import { writeWhole } from "./write-files";
 
 /** Which context a directory was last the same as. `without`: files of that version that were left out here. */
 const LinkSchema = z.object({

@@ -1,4 +1,6 @@
 import ignore, { type Ignore } from "ignore";
+import type { Io } from "../io";
+import { toLine } from "../terminal/sanitize";
 
 /** Why a file stays where it is. */
 export type Reason =
@@ -218,4 +220,37 @@ export function leftOutAs(
       : includes.has(path);
   if (isAskedFor) return null;
   return denied ?? (isIgnored(path, rules) ? "ignored by git" : null);
+}
+
+const MOST_NAMES = 20;
+
+/** Says what stays where it is: a line for each reason, with the first names of each. */
+export function printLeftOut(leftOut: readonly LeftOut[], { stderr }: Pick<Io, "stderr">): void {
+  for (const reason of new Set(leftOut.map((entry) => entry.reason))) {
+    const paths = [
+      ...new Set(leftOut.filter((entry) => entry.reason === reason).map((entry) => entry.path)),
+    ];
+    stderr.write(`left out, ${reason}: ${firstOf(paths)}\n`);
+  }
+}
+
+/** The same for a pull, with how to get them all the same. */
+export function printStaying(leftOut: readonly LeftOut[], world: Pick<Io, "stderr">): void {
+  printLeftOut(leftOut, world);
+  if (leftOut.length > 0)
+    world.stderr.write("--include <pattern> takes what it names all the same.\n");
+}
+
+/** Warns of what comes into a folder and acts there although its user starts nothing: one line, or none. */
+export function warnRunUnasked(paths: readonly string[], { stderr }: Pick<Io, "stderr">): void {
+  const named = paths.filter(isRunUnasked);
+  if (named.length > 0)
+    stderr.write(
+      `warning: programs read or run these unasked, look at them first: ${firstOf(named)}\n`,
+    );
+}
+
+function firstOf(paths: readonly string[]): string {
+  const more = paths.length > MOST_NAMES ? `, and ${paths.length - MOST_NAMES} more` : "";
+  return `${paths.slice(0, MOST_NAMES).map(toLine).join(", ")}${more}`;
 }

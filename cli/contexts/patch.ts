@@ -1,4 +1,64 @@
 import { formatPatch, structuredPatch } from "diff";
+import { EXIT, type ExitCode } from "../exit-codes";
+import type { Io } from "../io";
+import { spellOut, toLine } from "../terminal/sanitize";
+import type { Fetching } from "./context-client";
+import { refusalOf } from "./directory";
+import type { Incoming } from "./incoming";
+import { type LeftOut, printStaying } from "./left-out";
+import type { Arrivals } from "./plan";
+import { isChange, type Side } from "./three-way";
+
+/** All changes that may be written here, whatever lies here: whoever applies the patch sees to conflicts. Gives 1 if some may not. */
+export async function printPatch(
+  { changes, base, theirs, what }: Incoming,
+  arrivals: Arrivals,
+  world: Pick<Io, "stdout" | "stderr">,
+): Promise<ExitCode> {
+  const [noText, refused, hidden, leftOut]: [string[], string[], string[], LeftOut[]] = [
+    [],
+    [],
+    [],
+    [],
+  ];
+  const contentsOf = async (path: string, side: Side, fetching: Fetching) =>
+    side && { bytes: await fetching(path, side.hash), executable: side.executable };
+  for (const change of changes) {
+    if (!isChange(change)) continue;
+    const refusal = refusalOf(change.path);
+    const left = refusal === null ? await arrivals.leftOut(change.path) : null;
+    if (refusal !== null) refused.push(`${toLine(change.path)} ${refusal}`);
+    if (left !== null) leftOut.push(left);
+    if (refusal !== null || left !== null) continue;
+    const before = await contentsOf(change.path, change.base, base);
+    const patch = patchOf(
+      change.path,
+      before,
+      await contentsOf(change.path, change.theirs, theirs),
+    );
+    if (patch === null) noText.push(change.path);
+    else {
+      // On a terminal escapes would act; git needs them as they are, from a file or a pipe.
+      const spelled = spellOut(patch);
+      if (spelled !== patch) hidden.push(toLine(change.path));
+      world.stdout.write(world.stdout.isTTY ? spelled : patch);
+    }
+  }
+  if (hidden.length > 0)
+    world.stderr.write(
+      `${what}: look before you apply it, these hold control characters or direction marks: ${hidden.join(", ")}\n`,
+    );
+  printStaying(leftOut, world);
+  if (noText.length > 0)
+    world.stderr.write(
+      `${what}: not in the patch, since it is no text: ${noText.map(toLine).join(", ")}\n`,
+    );
+  if (refused.length > 0)
+    world.stderr.write(
+      `${what}: not in the patch, since it may not be written here: ${refused.join(", ")}\n`,
+    );
+  return refused.length > 0 ? EXIT.config : EXIT.ok;
+}
 
 /** One file before and after, null where there is none. */
 export type Contents = { bytes: Uint8Array; executable: boolean } | null;

@@ -1,14 +1,14 @@
 import { contextNameFrom, type ContextUpload } from "../../src/protocol/contexts";
 import type { Connection } from "../credentials/connection";
-import { CliError, EXIT } from "../exit-codes";
 import { plural } from "../display/format";
+import { CliError, EXIT } from "../exit-codes";
 import type { Io } from "../io";
-import { toLine } from "../terminal/sanitize";
 import { canRedraw } from "../terminal/output";
+import { toLine } from "../terminal/sanitize";
 import { putManifest, sendMissing } from "./context-client";
 import { readLink, writeLink } from "./directory";
+import { printLeftOut } from "./left-out";
 import { type Scan, scan } from "./scan";
-import { tellLeftOut } from "./tell-left-out";
 
 export type PushOptions = {
   name?: string;
@@ -33,7 +33,7 @@ export async function push(
     link?.server === connection.server && (options.name ?? link.name) === link.name ? link : null;
   const name = options.name ?? link?.name ?? nameOf(directory);
   const found = await scan(directory, options.include ?? []);
-  tellLeftOut(found.leftOut, world);
+  printLeftOut(found.leftOut, world);
   if (found.leftOut.some(({ reason }) => reason === "may hold secrets"))
     world.stderr.write("--include <pattern> sends what it names all the same.\n");
   if (options.dryRun) {

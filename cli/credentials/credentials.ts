@@ -2,9 +2,8 @@ import { chmod, mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { CliError, EXIT } from "../exit-codes";
 import type { Io } from "../io";
-import { credentialsFile, shownPath } from "../places";
+import { credentialsFile, readTextFile, reasonOf, shownPath } from "../local-files";
 import { type Credentials, CredentialsSchema, parseJson } from "../service/schema";
-import { readTextFile, reasonOf } from "../local-files";
 
 type Home = Pick<Io, "home" | "cwd">;
 

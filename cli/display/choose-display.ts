@@ -1,11 +1,12 @@
-import { automationDisplay } from "./automation";
-import type { TurnDisplay } from "./turn-lines";
-import type { Io } from "../io";
-import { jsonDisplay } from "./json-display";
-import { liveDisplay } from "./live-display";
+import { turnOf } from "../../src/protocol/view";
 import type { OutputOptions } from "../asking/answer-output";
-import { plainDisplay } from "./plain-display";
-import { canRedraw } from "../terminal/output";
+import type { Io } from "../io";
+import { canRedraw, type Output, paint } from "../terminal/output";
+import { escapeJson } from "../terminal/sanitize";
+import { automationDisplay } from "./automation";
+import { describeEvent } from "./describe";
+import { liveDisplay } from "./live-display";
+import type { TurnDisplay } from "./turn-lines";
 
 type Sinks = Pick<Io, "stdout" | "stderr" | "env">;
 
@@ -33,3 +34,33 @@ const SILENT: TurnDisplay = {
   notice: () => undefined,
   close: () => undefined,
 };
+
+/** Every event as one line of JSON on `output`, also those this program does not know; notices go to `notices`. */
+export const jsonDisplay = (output: Output, notices: Output): TurnDisplay => ({
+  update({ raw }) {
+    output.write(`${escapeJson(raw).replaceAll("\n", " ")}\n`); // a line feed outside of strings is white space
+  },
+  notice(text) {
+    notices.write(`${text}\n`);
+  },
+  close() {},
+});
+
+/** A line for each change, for files and pipes. */
+export function plainDisplay(output: Output): TurnDisplay {
+  let closed = false;
+  const print = (text: string) => {
+    if (!closed) output.write(`${text}\n`);
+  };
+  return {
+    update({ event }, view) {
+      const turn = event && turnOf(view, event.turn);
+      const line = event && turn && describeEvent(event, turn);
+      if (line) print(paint(line, { width: Number.POSITIVE_INFINITY, color: false }));
+    },
+    notice: print,
+    close() {
+      closed = true;
+    },
+  };
+}

@@ -1,12 +1,13 @@
 import type { EventOf, WireEvent } from "../../src/protocol/events";
 import { fallbackWords } from "../../src/protocol/fallback";
+import { type HostedToolName, HostedToolNameSchema } from "../../src/protocol/hosted-tools";
 import { filesNote } from "../../src/protocol/left-out";
 import type { TurnView } from "../../src/protocol/view";
-import { formatDuration, formatProgress, plural } from "./format";
-import { didUse } from "./hosted-words";
 import { voteResult, voteWords } from "../../src/protocol/vote-result";
-import { type Line, segment, type Tone } from "../terminal/paint";
+import { type Line, segment, type Tone } from "../terminal/output";
 import { toLine } from "../terminal/sanitize";
+import { fitStart } from "../terminal/text-width";
+import { formatDuration, formatProgress, plural } from "./format";
 
 type Told = { text: string; tone?: Tone } | null;
 
@@ -260,3 +261,31 @@ function tellWork(event: WorkEvent): Told {
       return { text: `takes no further part: ${event.message}` };
   }
 }
+
+/** How people are told of tools that a provider runs itself. */
+const WORDS: Record<HostedToolName, { does: string; did: string; failed: string }> = {
+  web_search: {
+    does: "searches the web",
+    did: "searched the web",
+    failed: "could not search the web",
+  },
+  x_search: { does: "searches posts", did: "searched posts", failed: "could not search posts" },
+  code_execution: { does: "runs code", did: "ran code", failed: "had code fail" },
+};
+/** Enough of a query or of code to recognise it. */
+const MOST_INPUT_COLUMNS = 200;
+
+/** `searched the web: <query>`. */
+export function didUse({ name, input, outcome }: EventOf<"hosted_tool.completed">): string {
+  const { did, failed } = WORDS[name];
+  return withInput(outcome === "ok" ? did : failed, fitStart(toLine(input), MOST_INPUT_COLUMNS));
+}
+
+/** `searches the web: <query as far as it is written>`; `name` may be that of a tool this program does not know. */
+export function doesUse(name: string | null, input: string): string {
+  const known = HostedToolNameSchema.safeParse(name).data;
+  return withInput(known ? WORDS[known].does : "uses a tool of its provider", toLine(input));
+}
+
+const withInput = (what: string, input: string): string =>
+  input === "" ? what : `${what}: ${input}`;

@@ -1,9 +1,8 @@
-import { type TurnView, turnOf } from "../../src/protocol/view";
+import { turnOf, type TurnView } from "../../src/protocol/view";
+import { type Line, type Output, paint, segment, wantsColor } from "../terminal/output";
+import { widthOf } from "../terminal/text-width";
 import { describeEvent } from "./describe";
 import { type TurnDisplay, turnLines } from "./turn-lines";
-import { type Line, paint, segment } from "../terminal/paint";
-import { type Output, wantsColor } from "../terminal/output";
-import { widthOf } from "../terminal/text-width";
 
 const REDRAW_MS = 100;
 /** The clock in the first line goes on when nothing happens. */

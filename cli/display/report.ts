@@ -2,8 +2,8 @@ import { sessionPath } from "../../src/protocol/api";
 import type { TurnView } from "../../src/protocol/view";
 import { EXIT, type ExitCode } from "../exit-codes";
 import type { Io } from "../io";
-import { type Line, paint } from "../terminal/paint";
 import type { RequestContext } from "../service/problem";
+import { type Line, paint, wantsColor } from "../terminal/output";
 import {
   failureLines,
   finalText,
@@ -12,7 +12,6 @@ import {
   summaryLines,
   warningLines,
 } from "./summary";
-import { wantsColor } from "../terminal/output";
 
 type Sinks = Pick<Io, "stdout" | "stderr" | "env">;
 export type ReportTo = { options: { context: RequestContext; jsonStream: boolean }; io: Sinks };

@@ -4,10 +4,10 @@ import { leftOutWarnings } from "../../src/protocol/left-out";
 import { participantsOfTurn, participationWarnings } from "../../src/protocol/participation";
 import { type AttemptView, citationsOf, tallyOf, type TurnView } from "../../src/protocol/view";
 import { voteResult, voteWords } from "../../src/protocol/vote-result";
-import { costWords } from "./turn-lines";
-import { tokenWords } from "./format";
-import { type Line, segment } from "../terminal/paint";
+import { type Line, segment } from "../terminal/output";
 import { sanitize, toLine } from "../terminal/sanitize";
+import { tokenWords } from "./format";
+import { costWords } from "./turn-lines";
 
 /** What is said about a turn that has ended: votes with their reasons, winner, tokens, cost, where to read on. */
 export function summaryLines(turn: TurnView, url: string): Line[] {

@@ -1,6 +1,10 @@
 import type { WireEvent } from "../../src/protocol/events";
-import type { AgentView, AttemptView, SessionView, TurnView } from "../../src/protocol/view";
 import { totalTokens } from "../../src/protocol/usage";
+import type { AgentView, AttemptView, SessionView, TurnView } from "../../src/protocol/view";
+import { type Line, segment, type Tone } from "../terminal/output";
+import { toLine } from "../terminal/sanitize";
+import { fitEnd, fitStart, padTo, widthOf } from "../terminal/text-width";
+import { doesUse } from "./describe";
 import {
   formatCost,
   formatDuration,
@@ -9,10 +13,6 @@ import {
   formatUsed,
   plural,
 } from "./format";
-import { doesUse } from "./hosted-words";
-import { type Line, segment, type Tone } from "../terminal/paint";
-import { toLine } from "../terminal/sanitize";
-import { fitEnd, fitStart, padTo, widthOf } from "../terminal/text-width";
 
 /** Where a watched turn shows. Never throws, never waits. */
 export type TurnDisplay = {

@@ -2,10 +2,10 @@ import { fallbackWarnings } from "../../src/protocol/fallback";
 import { leftOutWarnings } from "../../src/protocol/left-out";
 import { participationWarnings } from "../../src/protocol/participation";
 import { voteWords } from "../../src/protocol/vote-result";
-import { formatCost, plural, tokenWords } from "./format";
-import { type Line, segment } from "../terminal/paint";
-import { sanitize, toLine } from "../terminal/sanitize";
 import type { SessionFacts, TurnFacts } from "../service/schema";
+import { type Line, segment } from "../terminal/output";
+import { sanitize, toLine } from "../terminal/sanitize";
+import { formatCost, plural, tokenWords } from "./format";
 
 /** What the service tells of turns and sessions, as lines for people. */
 

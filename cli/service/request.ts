@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { z } from "zod";
-import { readText } from "./answer-text";
 import type { Connection } from "../credentials/connection";
 import { CliError, EXIT } from "../exit-codes";
+import { VERSION } from "../invocation";
+import { codeOf } from "../local-files";
+import { readText } from "./answer-text";
 import { errorFrom, type RequestContext, unreachable } from "./problem";
 import { parseJson } from "./schema";
-import { codeOf } from "../local-files";
-import { VERSION } from "../version";
 
 export type Call = {
   method: "GET" | "POST" | "PUT" | "DELETE";

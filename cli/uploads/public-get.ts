@@ -1,11 +1,11 @@
-import { type LookupAddress, type LookupAllOptions, lookup } from "node:dns";
+import { lookup, type LookupAddress, type LookupAllOptions } from "node:dns";
 import type { ClientRequest, IncomingMessage } from "node:http";
 import https from "node:https";
 import type { LookupFunction } from "node:net";
 import { isPrivateAddress } from "../../src/outgoing/address-rules";
 import { isPrivateHost } from "../../src/outgoing/addresses";
+import { VERSION } from "../invocation";
 import type { Answer, Get } from "./fetch-file";
-import { VERSION } from "../version";
 
 /**
  * Asking addresses that somebody else wrote, from this machine: what only this machine or its network can reach must not be read for

@@ -58,7 +58,12 @@ describe.each(texts)("$document", ({ document, text }) => {
   });
 
   it("names only keys and variables there are", () => {
-    const places = [".dev.vars.example", "wrangler.toml", "cli/credentials/connection.ts", "src/api/access.ts"];
+    const places = [
+      ".dev.vars.example",
+      "wrangler.toml",
+      "cli/credentials/connection.ts",
+      "src/api/access.ts",
+    ];
     const known = places.map((place) => readFileSync(place, "utf8")).join("\n");
     const named = matchesOf(text, /\b([A-Z]+(?:_[A-Z]+)+)\b/g);
     expect(named).not.toEqual([]);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { costWords, turnLines } from "../../cli/display/turn-lines";
-import { summaryLines } from "../../cli/display/summary";
 import { endLines } from "../../cli/display/automation";
-import { paint } from "../../cli/terminal/paint";
-import { TurnFactsSchema } from "../../cli/service/schema";
+import { summaryLines } from "../../cli/display/summary";
+import { costWords, turnLines } from "../../cli/display/turn-lines";
 import { turnLinesOf } from "../../cli/display/turn-page";
+import { TurnFactsSchema } from "../../cli/service/schema";
+import { paint } from "../../cli/terminal/output";
 import { toStatus, toTurn } from "../../src/protocol/status";
 import { turnOf } from "../../src/protocol/view";
 import { agentRules, teamRules } from "../builders/team-rules";

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { examine } from "../../../cli/doctor";
+import { examine } from "../../../cli/commands/doctor";
 import { Service } from "../service";
 
 const NO_KEY = {

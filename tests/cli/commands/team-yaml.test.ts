@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { copiedTeam } from "../../../cli/team-yaml";
+import { copiedTeam } from "../../../cli/commands/config-init";
 
 const TEAMS = readdirSync("configs/teams").map(
   (file) => [file, readFileSync(`configs/teams/${file}`, "utf8")] as const,

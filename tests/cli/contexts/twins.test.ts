@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { isOneFile } from "../../../cli/contexts/directory";
-import { renameInCase } from "../../../cli/contexts/rename-in-case";
 import { type Change, type Here, planSteps, type Side } from "../../../cli/contexts/three-way";
-import { mergeTwins, twinsAmong } from "../../../cli/contexts/twins";
+import { mergeTwins, twinsAmong } from "../../../cli/contexts/plan";
+import { renameInCase } from "../../../cli/contexts/write-files";
 
 const of = (hash: string): Side => ({ hash, executable: false });
 const [A, B, C] = [of("a"), of("b"), of("c")];

@@ -2,9 +2,14 @@ import { chmod, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type ConnectionFlags, connect } from "../../../cli/credentials/connection";
-import { forgetKey, isExposed, readCredentials, storeKey } from "../../../cli/credentials/credentials";
-import { credentialsFile } from "../../../cli/places";
+import { connect, type ConnectionFlags } from "../../../cli/credentials/connection";
+import {
+  forgetKey,
+  isExposed,
+  readCredentials,
+  storeKey,
+} from "../../../cli/credentials/credentials";
+import { credentialsFile } from "../../../cli/local-files";
 
 let home = "";
 beforeEach(async () => {

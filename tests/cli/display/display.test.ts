@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { jsonDisplay, plainDisplay } from "../../../cli/display/choose-display";
 import { describeEvent } from "../../../cli/display/describe";
-import { turnLines } from "../../../cli/display/turn-lines";
-import { jsonDisplay } from "../../../cli/display/json-display";
-import { paint } from "../../../cli/terminal/paint";
-import { plainDisplay } from "../../../cli/display/plain-display";
 import { finalText, summaryLines } from "../../../cli/display/summary";
+import { turnLines } from "../../../cli/display/turn-lines";
+import { paint } from "../../../cli/terminal/output";
 import { widthOf } from "../../../cli/terminal/text-width";
 import { apply, emptyView, turnOf } from "../../../src/protocol/view";
 import * as b from "../../protocol/builders";

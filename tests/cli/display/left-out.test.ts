@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import { endLines } from "../../../cli/display/automation";
 import { describeEvent } from "../../../cli/display/describe";
-import { turnLines } from "../../../cli/display/turn-lines";
-import { paint } from "../../../cli/terminal/paint";
-import { SessionFactsSchema, TurnFactsSchema } from "../../../cli/service/schema";
 import { summaryLines } from "../../../cli/display/summary";
+import { turnLines } from "../../../cli/display/turn-lines";
 import { sessionLinesOf, turnLinesOf } from "../../../cli/display/turn-page";
+import { SessionFactsSchema, TurnFactsSchema } from "../../../cli/service/schema";
+import { paint } from "../../../cli/terminal/output";
 import { SessionStatusSchema, TurnResponseSchema } from "../../../src/protocol/api";
 import { toStatus, toTurn } from "../../../src/protocol/status";
 import { turnOf } from "../../../src/protocol/view";

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { beginningLines, endLines } from "../../../cli/display/automation";
 import { verdictLines } from "../../../cli/commands/config";
-import { paint } from "../../../cli/terminal/paint";
-import { SessionFactsSchema, TurnFactsSchema } from "../../../cli/service/schema";
-import { formatTime, printTable } from "../../../cli/terminal/table";
-import { teamYaml } from "../../../cli/team-yaml";
+import { teamYaml } from "../../../cli/commands/config-init";
+import { beginningLines, endLines } from "../../../cli/display/automation";
 import { sessionLinesOf, turnLinesOf } from "../../../cli/display/turn-page";
+import { SessionFactsSchema, TurnFactsSchema } from "../../../cli/service/schema";
+import { paint } from "../../../cli/terminal/output";
+import { formatTime, printTable } from "../../../cli/terminal/table";
 import { turnOf } from "../../../src/protocol/view";
 import * as b from "../../protocol/builders";
 

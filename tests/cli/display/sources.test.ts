@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { report } from "../../../cli/display/report";
 import { describeEvent } from "../../../cli/display/describe";
+import { report } from "../../../cli/display/report";
 import { turnLines } from "../../../cli/display/turn-lines";
-import { paint } from "../../../cli/terminal/paint";
+import { paint } from "../../../cli/terminal/output";
 import { turnOf } from "../../../src/protocol/view";
 import * as b from "../../protocol/builders";
 

@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import packageJson from "../../../package.json";
-import { examineClock } from "../../../cli/doctor";
+import { examineClock } from "../../../cli/commands/doctor";
 import { EXIT, EXIT_MEANINGS, exitCodeLines } from "../../../cli/exit-codes";
+import { VERSION } from "../../../cli/invocation";
 import { errorFrom, unreachable } from "../../../cli/service/problem";
-import { VERSION } from "../../../cli/version";
+import packageJson from "../../../package.json";
 
 const answer = (status: number, body: unknown, headers: Record<string, string> = {}) =>
   new Response(typeof body === "string" ? body : JSON.stringify(body), { status, headers });

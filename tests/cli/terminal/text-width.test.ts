@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { formatDuration, formatTokens, plural } from "../../../cli/display/format";
-import { formatUsd } from "../../../src/protocol/cost";
-import { paint, segment } from "../../../cli/terminal/paint";
+import { paint, segment } from "../../../cli/terminal/output";
 import { fitEnd, fitStart, padTo, widthOf } from "../../../cli/terminal/text-width";
+import { formatUsd } from "../../../src/protocol/cost";
 
 it.each([
   { text: "", width: 0 },

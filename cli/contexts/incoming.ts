@@ -1,0 +1,108 @@
+import type { Connection } from "../credentials/connection";
+import { CliError, EXIT } from "../exit-codes";
+import {
+  type Fetching,
+  fetchFromContext,
+  fetchFromTurn,
+  readChanges,
+  readContext,
+  readContextIfKept,
+  sidesOf,
+} from "./context-client";
+import { readLink } from "./directory";
+import type { Change, Side } from "./three-way";
+
+/** Changes made elsewhere, against what they were made from; what stays as it is stands among them. */
+export type Incoming = {
+  what: string;
+  changes: Change[];
+  theirs: Fetching;
+  base: Fetching;
+  /** What the directory is the same as once all has arrived; null: it is no version. */
+  arrives: { name: string; version: string } | null;
+  /** What has to be said of it beforehand. */
+  note: string | null;
+};
+const FORGOTTEN =
+  "The service no longer has the version that this folder was last the same as, so nobody knows who changed what: a file that differs is a conflict, and what was deleted there stays here.";
+
+/** The changes that `pull` was asked for: of a context's newest version, or of a turn. Throws CliError. */
+export function incomingOf(
+  directory: string,
+  options: { name?: string; session?: string; turn?: number },
+  connection: Connection,
+): Promise<Incoming> {
+  return options.session === undefined
+    ? fromContext(directory, options.name, connection)
+    : fromTurn({ session: options.session, turn: options.turn ?? 1 }, options.name, connection);
+}
+
+async function fromContext(
+  directory: string,
+  asked: string | undefined,
+  connection: Connection,
+): Promise<Incoming> {
+  const link = await readLink(directory);
+  const name = asked ?? link?.name;
+  if (name === undefined)
+    throw new CliError(
+      EXIT.config,
+      "This folder was never pushed: name the context with --name, or a session with --session.",
+    );
+  const isOwn = link?.server === connection.server && link.name === name;
+  const newest = await readContext(name, null, connection);
+  const base = isOwn ? await readContextIfKept(name, link.version, connection) : null;
+  const [before, after] = [base ? sidesOf(base) : new Map<string, Side>(), sidesOf(newest)];
+  for (const path of isOwn ? (link.without ?? []) : []) before.delete(path); // it has never been here
+  const paths = [...new Set([...before.keys(), ...after.keys()])].sort();
+  return {
+    what: `${name} ${newest.version}`,
+    changes: paths.map((path) => ({
+      path,
+      base: before.get(path) ?? null,
+      theirs: after.get(path) ?? null,
+    })),
+    theirs: fetchFromContext(name, newest.version, connection),
+    base: fetchFromContext(name, base?.version ?? newest.version, connection),
+    arrives: { name, version: newest.version },
+    note: isOwn && base === null ? FORGOTTEN : null,
+  };
+}
+
+async function fromTurn(
+  { session, turn }: { session: string; turn: number },
+  asked: string | undefined,
+  connection: Connection,
+): Promise<Incoming> {
+  const { data } = await readChanges(session, turn, connection);
+  const names = data.map(({ context }) => context);
+  const found =
+    asked === undefined && data.length === 1
+      ? data[0]
+      : data.find(({ context }) => context === asked);
+  if (!found) {
+    const message =
+      data.length === 0
+        ? `Turn ${turn} changed no context. One that runs, failed or was cancelled has no changes.`
+        : `Turn ${turn} changed ${names.join(", ")}: say which with --name.`;
+    throw new CliError(EXIT.config, message);
+  }
+  const before = sidesOf(await readContext(found.context, found.base_version, connection));
+  const changes: Change[] = found.changes.map(({ path, hash, executable }) => ({
+    path,
+    base: before.get(path) ?? null,
+    theirs: hash === null ? null : { hash, executable: executable ?? false },
+  }));
+  for (const { path } of changes) before.delete(path);
+  return {
+    what: `${found.context}, turn ${turn} of ${session}`,
+    changes: [
+      ...changes,
+      ...[...before].map(([path, side]) => ({ path, base: side, theirs: side })),
+    ],
+    theirs: fetchFromTurn(session, turn, connection),
+    base: fetchFromContext(found.context, found.base_version, connection),
+    arrives: null,
+    note: null,
+  };
+}
