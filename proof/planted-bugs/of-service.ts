@@ -59,8 +59,8 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
     replace: `if (started?.type !== "call.started") {
       const { signal } = new AbortController();
       const slot = { onHeaders: () => undefined, onSent: () => undefined, giveWay: signal };
-      const held = holdRequest(askedRequest(parts), () => askedRequest(parts).messages);
-      if (facts.length > 0) void this.#send(effect, { held, sent: slot.onSent, taken: new Set<string>(), slot, signal });
+      const { takenIds, ...prepared } = this.#requests.resumed(turn, effect);
+      if (facts.length > 0) void this.#send(effect, { ...prepared, slot, signal }, takenIds);
       return null;
     }`,
     invariant: "I11-ledger",

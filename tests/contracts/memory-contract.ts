@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, it } from "vitest";
-import { holdRequest } from "../../durable-objects/session/calls/releasable-request";
+import { releasableRequest } from "../../durable-objects/session/calls/call-requests";
 import { endpointAt } from "../fakes/endpoint";
 import { KEY, REQUEST } from "./contract-support";
 import { SSE_HEADERS } from "../../simulated/raw-server";
@@ -24,11 +24,11 @@ export function memoryContract(wire: Wire): void {
     write(frames.slice(0, at).join(""));
 
     const before = liveBytes();
-    const { request, letGo } = holdRequest(longRequest(), () => REQUEST.messages);
+    const { request, release } = releasableRequest(longRequest(), () => REQUEST.messages);
     let sentBytes = 0;
     const fetch: typeof globalThis.fetch = async (_, init) => {
       sentBytes = sentText(init?.body).length;
-      letGo();
+      release();
       return new Response(body.readable, { headers: SSE_HEADERS });
     };
     const provider = wire.create({

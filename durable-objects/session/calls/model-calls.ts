@@ -1,68 +1,52 @@
 import { expectedAttachmentTokens } from "../../../src/agents/attached";
 import { Calibrations } from "../../../src/agents/calibration";
-import { callIdsIn, type CompactionPlan } from "../../../src/agents/compaction";
-import { estimatedInput, expectedTokens, tokensTaken } from "../../../src/agents/expected-tokens";
-import { type CountedRequest, countedBy, digestOf } from "../../../src/agents/counted-request";
+import { countedBy, digestOf } from "../../../src/agents/counted-request";
+import { estimatedInput, expectedTokens } from "../../../src/agents/expected-tokens";
 import { inputBound } from "../../../src/agents/input-bound";
-import { type CallOptions, type Performed, performCall } from "../../../src/agents/perform-call";
-import { type CompleteReply, staysItsId, toReply, uniqueCallIds } from "../../../src/agents/reply";
+import { uniqueCallIds } from "../../../src/agents/reply";
 import { SaidText } from "../../../src/agents/said-text";
-import type { Backend, TeamAgent } from "../../../src/config/team";
+import type { TeamAgent } from "../../../src/config/team";
 import {
-  agentAt,
-  type CallFailure,
   type ModelCallEffect,
-  mayResearch,
-  offersOf,
   runningTurn,
   type ToolCallEffect,
   type ToolListingEffect,
-  type TurnState,
 } from "../../../src/coordination";
 import type { Attachment } from "../../../src/protocol/attachments";
-import type { DeltaKind, EventOf } from "../../../src/protocol/events";
-import { CALL_TIME_LIMITS } from "../../../src/providers/limits";
-import type { Provider, ResumePoint } from "../../../src/providers/provider";
-import { createProvider, hostById } from "../../../src/providers/registry";
-import { SYSTEM_TIMERS, withTimeLimits } from "../../../src/providers/time-limits";
-import { AttachedParts, type AttachedRequest } from "./attached-parts";
-import { AgentTools } from "../tools/agent-tools";
-import { type Compaction, Compactions } from "./compactions";
-import type { CallSlot, Enter, Performer, PreparedCall } from "./effect-runner";
 import type { Engine } from "../engine";
-import type { ResultFile } from "../files/files-entry";
-import { type AskedParts, askedRequest, grantedRequest } from "./granted-request";
-import { type HeldRequest, holdRequest } from "./releasable-request";
+import { AgentTools } from "../tools/agent-tools";
 import type { SessionTools } from "../tools/session-tools";
+import { CallOutcomes } from "./call-outcomes";
+import { CallRequests, type StartedCall } from "./call-requests";
+import { type Compaction, Compactions } from "./compactions";
+import type { Enter, Performer, PreparedCall } from "./effect-runner";
+import { askedRequest } from "./granted-request";
 import type { OriginProbes } from "./origin-probes";
 import { quotaOf, type RateWaits } from "./rate-waits";
+import { ReplyStreams, type Sending } from "./reply-streams";
 import type { FoundKey } from "./team-keys";
-import { type Progress, waitingFetch } from "./slot-fetch";
-import { wholeTextOf } from "./whole-text";
 
 type Options = {
   engine: Engine;
-  /** The key for an agent's backend, or why it has none. */
+  /** The key for an agent's backend, or why there is none. */
   keyOf: (agent: TeamAgent) => FoundKey;
-  /** Whether replies are written in the background where the endpoint can, to be taken up again after a restart. */
+  /** Whether endpoints that can are asked to write replies in the background, so that a call is resumed after a restart. */
   background: boolean;
   /** How requests leave the service. */
   fetch: typeof fetch;
-  /** Which origins `fetch` knows that it reaches; null: it probes none. */
+  /** The origins that `fetch` has found reachable; `null` if it probes none. */
   probes: Pick<OriginProbes, "forget" | "forgetAll"> | null;
-  /** Where calls wait that have limits to keep to. */
+  /** Where calls wait for the rate limits of their backend. */
   rates: RateWaits;
   tools: Pick<SessionTools, "toolsOf" | "list">;
-  /** The bytes of what came with a question. Throws ProviderError. */
+  /** Throws ProviderError. */
   readAttachment: (attachment: Attachment) => Promise<Uint8Array<ArrayBuffer>>;
 };
 
-/** Performs what the rules owe. Model calls: puts the request together, asks the rules, streams the reply, and tells the rules how it ended. */
+/** Performs effects. A model call: admitted, its request prepared, started by the rules, sent, and its end reported. */
 export class ModelCalls implements Performer {
   readonly #engine: Engine;
   readonly #keyOf: Options["keyOf"];
-  readonly #background: boolean;
-  readonly #fetch: typeof fetch;
   readonly #probes: Options["probes"];
   #probedTurn = 0;
   readonly #rates: RateWaits;
@@ -70,32 +54,50 @@ export class ModelCalls implements Performer {
   readonly #listTools: SessionTools["list"];
   readonly #calibrations = new Calibrations();
   readonly #compactions: Compactions;
-  readonly #attached: AttachedParts;
+  readonly #requests: CallRequests;
+  readonly #replies: ReplyStreams;
+  readonly #outcomes: CallOutcomes;
 
-  constructor({ engine, keyOf, background, fetch, probes, rates, tools, readAttachment }: Options) {
+  constructor({ engine, tools, readAttachment, ...options }: Options) {
+    const { keyOf, fetch, probes, rates } = options;
+    const { team, nonce, sessionId } = engine.facts;
+    const calibrationOf = (agent: number) => this.#calibrations.of(agent);
     this.#engine = engine;
     this.#keyOf = keyOf;
-    this.#background = background;
-    this.#fetch = fetch;
     this.#probes = probes;
-    this.#listTools = (effect, signal) => tools.list(effect, signal);
     this.#rates = rates;
+    this.#listTools = (effect, signal) => tools.list(effect, signal);
     this.#tools = new AgentTools({
       engine,
       toolsOf: (agent) => tools.toolsOf(agent),
       fetch,
-      calibrationOf: (agent) => this.#calibrations.of(agent),
+      calibrationOf,
     });
-    this.#compactions = new Compactions(engine, (agent) => this.#calibrations.of(agent));
-    this.#attached = new AttachedParts(readAttachment);
+    this.#compactions = new Compactions(engine, calibrationOf);
+    this.#requests = new CallRequests({
+      team,
+      nonce,
+      calls: engine.journal.calls,
+      specsOf: (agent) => this.#tools.specs(agent),
+      readAttachment,
+    });
+    this.#replies = new ReplyStreams({ engine, ...options });
+    this.#outcomes = new CallOutcomes({
+      engine,
+      sessionId,
+      requests: this.#requests,
+      compactions: this.#compactions,
+      workspaces: engine.workspaces,
+      toolNamesOf: (agent) => this.#tools.specs(agent).map(({ name }) => name),
+    });
   }
 
   admitCall(effect: ModelCallEffect, signal: AbortSignal): Promise<void> | null {
     const turn = runningTurn(this.#engine.state);
-    const agent = this.#agent(effect.agent);
+    const agent = this.#requests.agent(effect.agent);
     const found = agent.backend.rates && this.#keyOf(agent);
     if (!turn || !agent.backend.rates || !found?.ok) return null; // without a key it fails anyway
-    const parts = this.#parts(turn, effect);
+    const parts = this.#requests.parts(turn, effect);
     const request = askedRequest(parts);
     const { attachments = [], tokens: mostAttached = 0 } = turn.attached ?? {};
     const attached = expectedAttachmentTokens(agent.backend.model, attachments);
@@ -119,9 +121,8 @@ export class ModelCalls implements Performer {
     const turn = runningTurn(this.#engine.state);
     if (!turn) return null;
     this.#probeAgainIn(turn.number);
-    const parts = this.#parts(turn, effect);
-    const inputTokens =
-      inputBound(askedRequest(parts), parts.records) + (turn.attached?.tokens ?? 0);
+    const parts = this.#requests.parts(turn, effect);
+    const inputTokens = this.#requests.inputTokens(turn, parts);
     const compaction = this.#compactions.prepare(turn, { effect, ...parts });
     const compactionTokens = compaction && { compactionTokens: compaction.inputTokens };
     const facts = this.#engine.handle({
@@ -134,17 +135,12 @@ export class ModelCalls implements Performer {
       (event) => event.type === "call.started" && event.call === effect.id,
     );
     if (started?.type !== "call.started") return null;
-    if (compaction && started.compacts)
-      return this.#compactingCall(turn, effect, { ...compaction, started });
-    const toRequest = (all: AskedParts) => grantedRequest(all, started, isCapped(turn, all.agent));
-    const { sent, ...attached } = this.#attachedTo(turn, effect.agent);
-    const held = holdRequest(
-      { ...toRequest(parts), ...attached },
-      () => toRequest(this.#parts(turn, effect)).messages,
-    );
-    const taken = callIdsIn(parts.records);
+    const call = { turn, effect, started };
+    if (compaction && started.compacts) return this.#compactingCall(call, compaction);
+    const { takenIds, ...prepared } = this.#requests.granted(call, parts);
     return {
-      send: (signal, slot) => this.#send(effect, { held, sent, taken, slot, signal }).finally(sent),
+      send: (signal, slot) =>
+        this.#send(effect, { ...prepared, slot, signal }, takenIds).finally(prepared.sent),
     };
   }
 
@@ -154,25 +150,13 @@ export class ModelCalls implements Performer {
     this.#probedTurn = turn;
   }
 
-  #attachedTo({ number, attempt, attached }: TurnState, agent: number): AttachedRequest {
-    const nonce = this.#engine.facts.nonce(number, attempt.number, agent);
-    return this.#attached.for(nonce, attached?.attachments ?? []);
-  }
-
-  #compactingCall(
-    turn: TurnState,
-    effect: ModelCallEffect,
-    { plan, request, started }: StartedCompaction,
-  ): PreparedCall {
-    const maxOutputTokens = isCapped(turn, this.#agent(effect.agent))
-      ? started.max_output_tokens
-      : null;
+  #compactingCall(call: StartedCall, { plan, request }: Compaction): PreparedCall {
+    const { turn, effect } = call;
     const again = () =>
-      this.#compactions.requestFor(turn, { effect, ...this.#parts(turn, effect) }, plan).messages;
-    const held = holdRequest({ ...request, maxOutputTokens }, again);
+      this.#compactions.requestFor(turn, { effect, ...this.#requests.parts(turn, effect) }, plan);
+    const { releasable, sent } = this.#requests.compacting(call, request, again);
     return {
-      send: (signal, slot) =>
-        this.#sum(effect, plan, { held, sent: () => undefined, slot, signal }),
+      send: (signal, slot) => this.#sum(effect, plan, { releasable, sent, slot, signal }),
     };
   }
 
@@ -180,13 +164,9 @@ export class ModelCalls implements Performer {
     const turn = runningTurn(this.#engine.state);
     const from = this.#engine.journal.points.find(effect.id);
     if (!turn || !from) return null;
-    const again = () => this.#parts(turn, effect); // the provider has the real one
-    const parts = again();
-    const held = holdRequest(askedRequest(parts), () => askedRequest(again()).messages);
-    const taken = callIdsIn(parts.records);
+    const { takenIds, ...prepared } = this.#requests.resumed(turn, effect);
     return {
-      send: (signal, slot) =>
-        this.#send(effect, { held, sent: () => undefined, taken, slot, signal, from }),
+      send: (signal, slot) => this.#send(effect, { ...prepared, slot, signal, from }, takenIds),
     };
   }
 
@@ -202,219 +182,43 @@ export class ModelCalls implements Performer {
     this.#engine.fault(error);
   }
 
-  #parts(turn: TurnState, { agent, round }: ModelCallEffect): AskedParts {
-    const place = { turn: turn.number, attempt: turn.attempt.number, agent, round };
-    const state = agentAt(turn.attempt, agent);
-    const rules = turn.rules.agents[agent];
-    return {
-      records: this.#engine.journal.calls.read(place),
-      agent: this.#agent(agent),
-      aliases: turn.aliases,
-      offers: offersOf(turn, state),
-      mayResearch: rules !== undefined && state.round !== null && mayResearch(rules, state.round),
-      ownTools: this.#tools.specs(agent),
-    };
-  }
-
-  /** Streams one reply; what it gives is told to the rules once the call's slot is free again. */
+  /** Streams one reply; returns how to report its end once the call's slot is free again. */
   async #send(
     effect: ModelCallEffect,
-    { taken, ...sending }: Sending & { taken: ReadonlySet<string> },
+    sending: Sending,
+    takenIds: ReadonlySet<string>,
   ): Promise<() => void> {
     const said = new SaidText();
-    const { request } = sending.held;
+    const { request } = sending.releasable;
+    const call = { effect, agent: this.#requests.agent(effect.agent) };
     const estimated = estimatedInput(request);
-    const digest = sending.from ? null : digestOf(request); // of a reply taken up again, the request left before a restart
-    const performed = await this.#perform(
-      effect,
+    const digest = sending.from ? null : digestOf(request); // a resumed call's request left before the restart
+    const performed = await this.#replies.stream(
+      call,
       sending,
-      this.#listeners(effect, { said, taken }),
+      this.#replies.listeners(call, { said, takenIds }),
     );
-    if (performed.type === "failed") return () => this.#failed(effect, performed.failure, said);
+    if (performed.type === "failed")
+      return () => this.#outcomes.failedAfter(effect, performed.failure, said.text);
     const turn = runningTurn(this.#engine.state);
-    // What images come to is nobody's guess: only text says how a model counts it.
+    // Only text says how a model counts: the tokens of images cannot be estimated.
     if (!turn?.attached) this.#calibrations.note(effect.agent, estimated, performed.usage);
-    const items = uniqueCallIds(performed.items, taken);
+    const items = uniqueCallIds(performed.items, takenIds);
     const counted = digest && countedBy(digest, performed.usage);
-    const wholeText = await wholeTextOf(this.#engine, {
-      effect,
-      text: performed.text,
-      signal: sending.signal,
-    });
-    return () => this.#replied(effect, { ...performed, items }, { counted, wholeText });
+    const wholeText = await this.#outcomes.wholeText(effect, performed.text, sending.signal);
+    return () => this.#outcomes.replied(effect, { ...performed, items }, { counted, wholeText });
   }
 
-  /** Has the older part of a conversation summed up. Nobody is shown the text: it is no part of the agent's reply. */
-  async #sum(effect: ModelCallEffect, plan: CompactionPlan, sending: Sending): Promise<() => void> {
-    const performed = await this.#perform(effect, sending, { onDelta: () => {} });
-    if (performed.type === "failed") {
-      return () =>
-        void this.#engine.handle({
-          type: "call_failed",
-          effect: effect.id,
-          failure: performed.failure,
-        });
-    }
-    return () => {
-      const { told, brought } = this.#compactions.toReply(plan, effect, performed);
-      this.#engine.handle({ type: "call_replied", effect: effect.id, reply: told }, brought);
-    };
-  }
-
-  #listeners(
+  /** Has the older part of a conversation summed up. The text is shown to no reader: it is no part of the agent's reply. */
+  async #sum(
     effect: ModelCallEffect,
-    { said, taken }: { said: SaidText; taken: ReadonlySet<string> },
-  ): Listeners {
-    const source = { agent: this.#agent(effect.agent).id, round: effect.round, call: effect.id };
-    let point: ResumePoint | null = null;
-    return {
-      onResumePoint: (next, alone) => {
-        if (alone) this.#engine.notePoint(effect.id, next);
-        else point = next;
-      },
-      onDelta: ({ kind, name, toolIndex, toolId, text }) => {
-        if (kind !== "reasoning") said.add(text);
-        const shown: DeltaKind =
-          kind === "text" && effect.purpose === "presentation" ? "final" : kind;
-        const tool = {
-          ...(name !== undefined && { name }),
-          ...(toolIndex !== undefined && { tool_index: toolIndex }),
-          ...(toolId !== undefined && staysItsId(toolId, taken) && { tool_call: toolId }),
-        };
-        this.#engine.write({ ...source, kind: shown, ...tool }, text, point);
-        point = null;
-      },
-    };
-  }
-
-  async #perform(
-    effect: ModelCallEffect,
-    { held, sent, slot, signal, from }: Sending,
-    listeners: Listeners,
-  ): Promise<Performed> {
-    const agent = this.#agent(effect.agent);
-    const found = this.#keyOf(agent);
-    if (!found.ok) return { type: "failed", failure: found.failure };
-    const progress: Progress = { sent: 0 };
-    let tokens: number | null = null;
-    try {
-      const performed = await performCall({
-        provider: this.#provider(
-          agent.backend,
-          found.key,
-          lettingGo({ held, sent, slot }, waitingFetch(this.#fetch, slot, progress)),
-        ),
-        request: held.request,
-        signal,
-        ...(from && { from }),
-        ...listeners,
-        onUsage: (usage) => {
-          tokens = tokensTaken(usage);
-          this.#engine.noteUsage(effect.id, usage);
-        },
-        wasSent: () => progress.sent > 0,
-      });
-      tokens = takenBy(performed) ?? tokens;
-      if (isTransient(performed)) this.#probes?.forget(agent.backend.baseUrl);
-      return performed;
-    } finally {
-      const wasSent = from !== undefined || progress.sent > 0; // else it gives back what it took, as it is dropped
-      if (agent.backend.rates && wasSent)
-        this.#rates.settle(effect.id, quotaOf(agent.backend, found.key), tokens);
-    }
-  }
-
-  /** A call that was too long may be made again, shorter: then what it had written is kept, to be summed up with the rest. */
-  #failed(effect: ModelCallEffect, failure: CallFailure, said: SaidText): void {
-    const turn = runningTurn(this.#engine.state);
-    if (!turn || failure.class !== "context_too_long") {
-      this.#engine.handle({ type: "call_failed", effect: effect.id, failure });
-      return;
-    }
-    const { records } = this.#parts(turn, effect);
-    const compactible = this.#compactions.isPossible({ effect, records });
-    const cut = { agent: effect.agent, text: said.text };
-    this.#engine.handle(
-      { type: "call_failed", effect: effect.id, failure: { ...failure, compactible } },
-      { cut },
-    );
-  }
-
-  #replied(effect: ModelCallEffect, reply: CompleteReply, { counted, wholeText }: Aside): void {
-    const ownTools = this.#tools.specs(effect.agent).map(({ name }) => name);
-    const told = {
-      ...toReply(reply, { purpose: effect.purpose, ownTools }),
-      ...(wholeText && { storable: true }),
-    };
-    const brought = {
-      reply: { agent: effect.agent, items: [...reply.items], ...(counted && { counted }) },
-      wholeText,
-    };
-    this.#engine.handle({ type: "call_replied", effect: effect.id, reply: told }, brought);
-  }
-
-  #provider(
-    { format, baseUrl, host, apiVersion }: Backend,
-    apiKey: string,
-    fetch: typeof globalThis.fetch,
-  ): Provider {
-    const endpoint = {
-      baseUrl,
-      apiKey,
-      fetch,
-      host: hostById(host),
-      apiVersion,
-      background: this.#background,
-    };
-    return withTimeLimits(createProvider(format, endpoint), CALL_TIME_LIMITS, SYSTEM_TIMERS);
-  }
-
-  #agent(index: number): TeamAgent {
-    const agent = this.#engine.facts.team.agents[index];
-    if (!agent) throw new Error(`no agent at index ${index}`);
-    return agent;
+    plan: Compaction["plan"],
+    sending: Sending,
+  ): Promise<() => void> {
+    const call = { effect, agent: this.#requests.agent(effect.agent) };
+    const performed = await this.#replies.stream(call, sending, { onDelta: () => {} });
+    return performed.type === "failed"
+      ? () => this.#outcomes.failed(effect, performed.failure)
+      : () => this.#outcomes.summedUp(plan, effect, performed);
   }
 }
-
-/** A cap is sent where somebody set one: an unknown model's own limit may be lower than any guess of ours. */
-const isCapped = ({ budget }: TurnState, { backend }: TeamAgent): boolean =>
-  backend.capsOutput || budget.max_cost_usd !== undefined || budget.max_tokens !== undefined;
-
-/** What a lost connection looks like, among other things. */
-const isTransient = (performed: Performed): boolean =>
-  performed.type === "failed" && performed.failure.class === "transient";
-
-const takenBy = (performed: Performed): number | null => {
-  if (performed.type === "replied") return tokensTaken(performed.usage);
-  const { usage, reached } = performed.failure;
-  return reached ? tokensTaken(usage) : (tokensTaken(usage) ?? 0);
-};
-
-/** What comes with a reply and is not for the rules. */
-type Aside = { counted: CountedRequest | null; wholeText: ResultFile | null };
-
-type StartedCompaction = Compaction & { started: EventOf<"call.started"> };
-
-type Listeners = Pick<CallOptions, "onDelta" | "onResumePoint">;
-
-/** `sent`: to be told that the request leaves. */
-type Sending = {
-  held: HeldRequest;
-  sent: () => void;
-  slot: CallSlot;
-  signal: AbortSignal;
-  from?: ResumePoint;
-};
-
-/** When a request leaves, all of it is in its body. */
-const lettingGo = (
-  { held, sent, slot }: Pick<Sending, "held" | "sent" | "slot">,
-  send: typeof fetch,
-): typeof fetch => {
-  return (input, init) => {
-    held.letGo();
-    sent();
-    slot.onSent();
-    return send(input, init);
-  };
-};

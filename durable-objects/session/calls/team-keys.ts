@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Team, TeamAgent } from "../../../src/config/team";
+import type { Backend, Team, TeamAgent } from "../../../src/config/team";
 import type { CallFailure } from "../../../src/coordination";
 import { mayReceiveKey, OPERATOR_VARIABLES } from "../../../src/providers/registry";
 import {
@@ -12,7 +12,6 @@ import {
   versionOf,
 } from "../../../src/tenancy/sealing";
 import { type Env, readSecret, readVariables } from "../../../src/env";
-import { keyMissing, keyUnreadable } from "./key-missing";
 
 /** `key`: empty where the endpoint wants none. */
 export type FoundKey = { ok: true; key: string } | { ok: false; failure: CallFailure };
@@ -145,4 +144,34 @@ const withKeys = (team: Team, keyOf: (agent: TeamAgent) => Key): Team => ({
     ...agent,
     backend: { ...agent.backend, key: keyOf(agent) },
   })),
+});
+
+/** Why a call without its key was not sent: a key may be taken away, or its endpoint moved, after the config was checked. */
+export function keyMissing({ key, baseUrl }: Pick<Backend, "key" | "baseUrl">): CallFailure {
+  const { host } = new URL(baseUrl);
+  const name = key.from === "stored" ? key.name : "api_key";
+  const message = `The service has no ${name} for ${host} any more: set it with \`npx wrangler secret put ${name}\` (locally in .dev.vars).`;
+  return notSent("key_missing", message);
+}
+
+/** Why a caller's key that is kept could not go with a call. */
+export function keyUnreadable(
+  agent: string,
+  { why, version }: Extract<Opened, { ok: false }>,
+): CallFailure {
+  const otherwise = "or start a new session, which brings its key along";
+  const messages = {
+    unknown_version: `The key of ${agent} was sealed with version ${version} of SEALING_KEYS, which the service has no more: put that version back behind the first, ${otherwise}.`,
+    not_opened: `The key of ${agent} does not open: version ${version} of SEALING_KEYS is not the key it was sealed with, or what was kept has been changed. Put the right one back, ${otherwise}.`,
+  };
+  return notSent("key_unreadable", messages[why]);
+}
+
+const notSent = (code: string, message: string): CallFailure => ({
+  class: "bad_credentials",
+  code,
+  message,
+  retryAfterMs: null,
+  usage: null,
+  reached: false,
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { AttachedParts } from "../../../../durable-objects/session/calls/attached-parts";
+import { AttachedParts } from "../../../../durable-objects/session/calls/call-requests";
 import type { Attachment } from "../../../../src/protocol/attachments";
 
 const NEVER = new AbortController().signal;

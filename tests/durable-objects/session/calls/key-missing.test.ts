@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { keyMissing } from "../../../../durable-objects/session/calls/key-missing";
+import { keyMissing } from "../../../../durable-objects/session/calls/team-keys";
 
 it("a call whose key is gone says which it was, where it would have gone, and how to set it", () => {
   const failure = keyMissing({

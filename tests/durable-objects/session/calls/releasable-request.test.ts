@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { holdRequest } from "../../../../durable-objects/session/calls/releasable-request";
+import { releasableRequest } from "../../../../durable-objects/session/calls/call-requests";
 import type { Message } from "../../../../src/providers/provider";
 import { REQUEST } from "../../../contracts/contract-support";
 
@@ -7,12 +7,12 @@ const said = (text: string): Message[] => [{ role: "user", text }];
 
 it("gives the conversation it was made with, until that is let go of; then one made anew, each time", () => {
   let times = 0;
-  const { request, letGo } = holdRequest({ ...REQUEST, messages: said("first") }, () => {
+  const { request, release } = releasableRequest({ ...REQUEST, messages: said("first") }, () => {
     times += 1;
     return said(`again ${times}`);
   });
   expect(request).toEqual({ ...REQUEST, messages: said("first") });
-  letGo();
+  release();
   expect(request.messages).toEqual(said("again 1"));
   expect({ ...request }).toEqual({ ...REQUEST, messages: said("again 2") });
 });

@@ -1,0 +1,196 @@
+import type { Team } from "../../../src/config/team";
+import { type Attached, runningTurn } from "../../../src/coordination";
+import type { Env } from "../../../src/env";
+import type { PinnedContext } from "../../../src/protocol/events";
+import { unpricedAgents } from "../../../src/protocol/team";
+import { contextServices } from "../../shared/context-services";
+import { TeamKeys } from "../calls/team-keys";
+import { attachmentStore, type Session, type SessionMeta } from "../compose";
+import type { Started, StartRefusal, StartTurn } from "../session-api";
+import { acceptAttachments } from "./attachments";
+import { TenantLink } from "./tenant-link";
+import { pinnedContexts } from "./turn-contexts";
+
+type Options = {
+  env: Env;
+  sql: SqlStorage;
+  waitUntil: (work: Promise<unknown>) => void;
+  /** The session as it is now: another request may create or erase it at any `await`. */
+  current: () => Session | null;
+  isErased: () => boolean;
+  /** Makes the session's tables and loads it. */
+  create: (meta: SessionMeta) => Session;
+};
+
+/** A turn that a user wants to start. `attached`: the attachments of its question. */
+type WantedTurn = {
+  number: number;
+  turn: StartTurn;
+  team: Team;
+  attached: Attached | null;
+  tenant: string;
+  sessionId: string;
+};
+
+/** A turn with the budget and the contexts that it was granted. */
+type GrantedTurn = StartTurn & { contexts: readonly PinnedContext[] };
+/** `team`: of a session that begins with this turn. */
+type Granted = { turn: GrantedTurn; attached: Attached | null; team: Team | null };
+
+const NOT_FOUND = { ok: false, code: "session_not_found" } as const;
+
+/**
+ * Admits turns: pins their contexts, reserves their place and budget with the tenant, stores their
+ * attachments, and starts them. What a refused or failed turn had been given is returned.
+ */
+export class Admission {
+  readonly #options: Options;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** Starts the first turn of a session, which is created with it. Repeated, it only confirms that turn. */
+  async create(
+    tenant: string,
+    sessionId: string,
+    team: Team,
+    turn: StartTurn,
+  ): Promise<Started | StartRefusal> {
+    const { env, current, isErased, create } = this.#options;
+    const known = current();
+    if (isErased() || (known && known.tenant !== tenant)) return NOT_FOUND;
+    if (known && known.engine.state.turns > 0) return { ok: true, turn: 1 };
+    const accepted = acceptAttachments(team, turn.attachments ?? [], () => []);
+    if (!accepted.ok) return accepted;
+    const { attached } = accepted;
+    const kept = new TeamKeys(env, { tenant, session: sessionId }).seal(team);
+    const link = new TenantLink(env, tenant, sessionId);
+    const wanted = { number: 1, turn, team, attached, tenant, sessionId };
+    const granted = await this.#grant(link, wanted);
+    // Another request may have created the session in the meantime, or erased it.
+    if (isErased()) return this.#giveBack(link, wanted);
+    if ((current()?.engine.state.turns ?? 0) > 0) return this.create(tenant, sessionId, team, turn);
+    if (!granted.ok) return granted;
+    const session =
+      current() ?? create({ tenant, session_id: sessionId, team: JSON.stringify(kept) });
+    return this.#startGranted(session, link, { turn: granted.turn, attached, team: kept });
+  }
+
+  async startTurn(session: Session, turn: StartTurn): Promise<Started | StartRefusal> {
+    const { env, isErased } = this.#options;
+    const { engine, tenant, sessionId, team } = session;
+    const earlier = this.#startedAs(turn);
+    if (earlier) return earlier;
+    const refusal = refusalOf(session, turn);
+    if (refusal) return refusal;
+    const accepted = acceptAttachments(team, turn.attachments ?? [], () =>
+      engine.journal.queries.attachments(),
+    );
+    if (!accepted.ok) return accepted;
+    const { attached } = accepted;
+    const number = engine.state.turns + 1;
+    const link = new TenantLink(env, tenant, sessionId);
+    const wanted = { number, turn, team, attached, tenant, sessionId };
+    const granted = await this.#grant(link, wanted);
+    if (!granted.ok) return granted;
+    if (isErased()) return this.#giveBack(link, wanted);
+    if (engine.state.turns >= number) {
+      return this.#startedAs(turn) ?? { ok: false, code: "turn_running", turn: engine.state.turns };
+    }
+    return this.#startGranted(session, link, { turn: granted.turn, attached, team: null });
+  }
+
+  /**
+   * The turn with the budget that its tenant has for it and with pinned contexts; its attachments
+   * are stored where its calls will read them. Or the reason why it may not start.
+   */
+  async #grant(link: TenantLink, { number, turn, team, attached, tenant, sessionId }: WantedTurn) {
+    const { env, current, waitUntil } = this.#options;
+    const pinned = await pinnedContexts(
+      contextServices(env).pins,
+      { tenant, session: sessionId, turn: number },
+      team,
+    );
+    if (!pinned.ok) return pinned;
+    const history = () =>
+      current()?.engine.journal.queries.history(turn.parentTurn ?? number - 1) ?? [];
+    const granted = await link.ask(number, { turn, team, attached, history });
+    if (!granted.ok) waitUntil(pinned.giveBack());
+    if (!granted.ok) return granted;
+    try {
+      await attachmentStore(env, { tenant, session: sessionId }).put(turn.attachments ?? []);
+    } catch (error) {
+      waitUntil(Promise.all([link.release(number), pinned.giveBack()]));
+      throw error;
+    }
+    const capped = granted.maxCostUsd === null ? {} : { max_cost_usd: granted.maxCostUsd };
+    return {
+      ok: true,
+      turn: { ...turn, budget: { ...turn.budget, ...capped }, contexts: pinned.contexts },
+    } as const;
+  }
+
+  /** Returns the place of a turn whose session was erased, and removes its attachments. */
+  #giveBack(link: TenantLink, { number, turn, tenant, sessionId }: WantedTurn): typeof NOT_FOUND {
+    const { env, waitUntil } = this.#options;
+    const store = attachmentStore(env, { tenant, session: sessionId });
+    waitUntil(link.release(number));
+    waitUntil(store.remove(turn.attachments ?? []));
+    return NOT_FOUND;
+  }
+
+  /** Starts the turn. If it cannot even begin, its place is returned. */
+  #startGranted(session: Session, link: TenantLink, granted: Granted): Started {
+    try {
+      return this.#start(session, granted);
+    } catch (error) {
+      this.#options.waitUntil(link.release(session.engine.state.turns + 1));
+      throw error;
+    }
+  }
+
+  /** The turn that an earlier start with the same id began; `null` if there is none. */
+  #startedAs({ startId }: StartTurn): Started | null {
+    if (startId === undefined) return null;
+    const query = "SELECT turn FROM starts WHERE id = ?";
+    const [row] = this.#options.sql.exec<{ turn: number }>(query, startId).toArray();
+    return row ? { ok: true, turn: row.turn } : null;
+  }
+
+  #start({ engine }: Session, { turn, attached, team }: Granted): Started {
+    const { question, budget, timeoutMs, contexts } = turn;
+    const latest = engine.state.turns === 0 ? null : engine.state.turns;
+    const parentTurn = turn.parentTurn ?? latest;
+    const rules = team?.rules ?? null;
+    engine.handle({
+      type: "turn_requested",
+      rules,
+      question,
+      attached,
+      parentTurn,
+      budget,
+      timeoutMs,
+      contexts,
+    });
+    // Nothing awaits in between, so the platform stores both or neither.
+    if (turn.startId !== undefined) {
+      this.#options.sql.exec(
+        "INSERT INTO starts (id, turn) VALUES (?, ?)",
+        turn.startId,
+        engine.state.turns,
+      );
+    }
+    return { ok: true, turn: engine.state.turns };
+  }
+}
+
+/** The reasons to refuse a turn that the session itself knows; `null` if there are none. */
+function refusalOf({ engine, team }: Session, turn: StartTurn): StartRefusal | null {
+  const running = runningTurn(engine.state);
+  if (running) return { ok: false, code: "turn_running", turn: running.number };
+  if (turn.parentTurn !== null && turn.parentTurn > engine.state.turns)
+    return { ok: false, code: "turn_not_found" };
+  const unpriced = turn.budget.max_cost_usd === undefined ? [] : unpricedAgents(team.rules);
+  return unpriced.length > 0 ? { ok: false, code: "price_unknown", agents: unpriced } : null;
+}

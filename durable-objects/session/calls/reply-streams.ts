@@ -1,0 +1,144 @@
+import { tokensTaken } from "../../../src/agents/expected-tokens";
+import { type CallOptions, type Performed, performCall } from "../../../src/agents/perform-call";
+import { staysItsId } from "../../../src/agents/reply";
+import type { SaidText } from "../../../src/agents/said-text";
+import type { Backend, TeamAgent } from "../../../src/config/team";
+import type { ModelCallEffect } from "../../../src/coordination";
+import type { DeltaKind } from "../../../src/protocol/events";
+import { CALL_TIME_LIMITS } from "../../../src/providers/limits";
+import type { Provider, ResumePoint } from "../../../src/providers/provider";
+import { createProvider, hostById } from "../../../src/providers/registry";
+import { SYSTEM_TIMERS, withTimeLimits } from "../../../src/providers/time-limits";
+import type { Engine } from "../engine";
+import type { PreparedRequest } from "./call-requests";
+import type { CallSlot } from "./effect-runner";
+import type { OriginProbes } from "./origin-probes";
+import { quotaOf, type RateWaits } from "./rate-waits";
+import { type Progress, waitingFetch } from "./slot-fetch";
+import type { FoundKey } from "./team-keys";
+
+type Options = {
+  engine: Pick<Engine, "write" | "notePoint" | "noteUsage">;
+  keyOf: (agent: TeamAgent) => FoundKey;
+  background: boolean;
+  fetch: typeof fetch;
+  probes: Pick<OriginProbes, "forget"> | null;
+  rates: Pick<RateWaits, "settle">;
+};
+
+/** A request on its way. `from`: omitted if the call is new, not resumed. */
+export type Sending = Omit<PreparedRequest, "takenIds"> & {
+  slot: CallSlot;
+  signal: AbortSignal;
+  from?: ResumePoint;
+};
+
+type Call = { effect: ModelCallEffect; agent: TeamAgent };
+export type Listeners = Pick<CallOptions, "onDelta" | "onResumePoint">;
+
+/** Sends requests and streams their replies. What a call has used counts against its backend's limits. */
+export class ReplyStreams {
+  readonly #options: Options;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  async stream(
+    { effect, agent }: Call,
+    { releasable, sent, slot, signal, from }: Sending,
+    listeners: Listeners,
+  ): Promise<Performed> {
+    const { engine, keyOf, fetch, probes, rates } = this.#options;
+    const found = keyOf(agent);
+    if (!found.ok) return { type: "failed", failure: found.failure };
+    const progress: Progress = { sent: 0 };
+    let tokens: number | null = null;
+    try {
+      const performed = await performCall({
+        provider: this.#provider(
+          agent.backend,
+          found.key,
+          releaseOnSend({ releasable, sent, slot }, waitingFetch(fetch, slot, progress)),
+        ),
+        request: releasable.request,
+        signal,
+        ...(from && { from }),
+        ...listeners,
+        onUsage: (usage) => {
+          tokens = tokensTaken(usage);
+          engine.noteUsage(effect.id, usage);
+        },
+        wasSent: () => progress.sent > 0,
+      });
+      tokens = takenBy(performed) ?? tokens;
+      if (isTransient(performed)) probes?.forget(agent.backend.baseUrl);
+      return performed;
+    } finally {
+      const wasSent = from !== undefined || progress.sent > 0; // if not sent, dropping the call releases its share
+      if (agent.backend.rates && wasSent)
+        rates.settle(effect.id, quotaOf(agent.backend, found.key), tokens);
+    }
+  }
+
+  /** Writes the deltas of a reply to the log as they arrive, and collects its text in `said`. */
+  listeners(
+    { effect, agent }: Call,
+    { said, takenIds }: { said: SaidText; takenIds: ReadonlySet<string> },
+  ): Listeners {
+    const { engine } = this.#options;
+    const source = { agent: agent.id, round: effect.round, call: effect.id };
+    let point: ResumePoint | null = null;
+    return {
+      onResumePoint: (next, alone) => {
+        if (alone) engine.notePoint(effect.id, next);
+        else point = next;
+      },
+      onDelta: ({ kind, name, toolIndex, toolId, text }) => {
+        if (kind !== "reasoning") said.add(text);
+        const shown: DeltaKind =
+          kind === "text" && effect.purpose === "presentation" ? "final" : kind;
+        const tool = {
+          ...(name !== undefined && { name }),
+          ...(toolIndex !== undefined && { tool_index: toolIndex }),
+          ...(toolId !== undefined && staysItsId(toolId, takenIds) && { tool_call: toolId }),
+        };
+        engine.write({ ...source, kind: shown, ...tool }, text, point);
+        point = null;
+      },
+    };
+  }
+
+  #provider(
+    { format, baseUrl, host, apiVersion }: Backend,
+    apiKey: string,
+    fetch: typeof globalThis.fetch,
+  ): Provider {
+    const { background } = this.#options;
+    const endpoint = { baseUrl, apiKey, fetch, host: hostById(host), apiVersion, background };
+    return withTimeLimits(createProvider(format, endpoint), CALL_TIME_LIMITS, SYSTEM_TIMERS);
+  }
+}
+
+/** Releases the conversation when the request leaves: its body holds all of it by then. */
+const releaseOnSend =
+  (
+    { releasable, sent, slot }: Pick<Sending, "releasable" | "sent" | "slot">,
+    send: typeof fetch,
+  ): typeof fetch =>
+  (input, init) => {
+    releasable.release();
+    sent();
+    slot.onSent();
+    return send(input, init);
+  };
+
+/** A lost connection looks like this, among other failures. */
+const isTransient = (performed: Performed): boolean =>
+  performed.type === "failed" && performed.failure.class === "transient";
+
+const takenBy = (performed: Performed): number | null => {
+  if (performed.type === "replied") return tokensTaken(performed.usage);
+  const { usage, reached } = performed.failure;
+  return reached ? tokensTaken(usage) : (tokensTaken(usage) ?? 0);
+};
