@@ -6,25 +6,41 @@ export const MOST_AT_ONCE = 1_000;
 /** Whose files. Tenants and sessions have ids without slashes. */
 export type SessionPlace = { tenant: string; session: string };
 
+/** The part of R2 that a session's files need. */
+export type FileBucket = {
+  /** `null` if `onlyIf` kept it from being written. */
+  put(key: string, value: Uint8Array | string, options: PutOptions): Promise<object | null>;
+  get(key: string, options?: { range: Range }): Promise<StoredObject | null>;
+  head(key: string): Promise<object | null>;
+  delete(keys: string[]): Promise<void>;
+};
+type PutOptions = { onlyIf: { etagDoesNotMatch: string }; sha256?: string };
+type Range = { offset: number; length: number };
+type StoredObject = { arrayBuffer(): Promise<ArrayBuffer> };
+
 /** Everything of a session lies below this. */
 export const sessionPrefix = (tenant: string, session: string): string =>
   `tenants/${tenant}/sessions/${session}/`;
 
-/** Only where there is nothing yet. R2 answers null where there is something: the same, since names say what lies behind them. */
+/**
+ * Only where there is nothing yet. R2 answers null where there is something: the same, since names
+ * say what lies behind them.
+ */
 const IF_NEW = { onlyIf: { etagDoesNotMatch: "*" } } as const;
 
 /** The same for whoever only uses it. */
 export type SessionObjects = Pick<SessionFiles, keyof SessionFiles>;
 
 /**
- * A session's files in R2: contents by their SHA-256, alone or several in a pack, the manifests of snapshots, and results of tools.
- * Each object is written once, so that writing it again, after a kill or a failure, changes nothing.
+ * A session's files in R2: contents by their SHA-256, alone or several in a pack, the manifests of
+ * snapshots, and results of tools. Each object is written once, so that writing it again, after a
+ * kill or a failure, changes nothing.
  */
 export class SessionFiles {
-  readonly #bucket: Bucket;
+  readonly #bucket: FileBucket;
   readonly #prefix: string;
 
-  constructor(bucket: Bucket, { tenant, session }: SessionPlace) {
+  constructor(bucket: FileBucket, { tenant, session }: SessionPlace) {
     this.#bucket = bucket;
     this.#prefix = sessionPrefix(tenant, session);
   }
@@ -64,7 +80,10 @@ export class SessionFiles {
     length: number,
   ): Promise<Uint8Array<ArrayBuffer> | null> => this.#read(this.#pack(hash), { offset, length });
 
-  /** Erases contents that lie alone, at most `MOST_AT_ONCE`. Those that are not there are as good as erased. */
+  /**
+   * Erases contents that lie alone, at most `MOST_AT_ONCE`. Those that are not there are as good as
+   * erased.
+   */
   async eraseBlobs(hashes: readonly string[]): Promise<void> {
     if (hashes.length > 0) await this.#bucket.delete(hashes.map((hash) => this.#blob(hash)));
   }
@@ -72,10 +91,7 @@ export class SessionFiles {
   #blob = (hash: string): string => `${this.#prefix}blobs/${hash}`;
   #pack = (hash: string): string => `${this.#prefix}packs/${hash}`;
 
-  async #read(
-    key: string,
-    range?: { offset: number; length: number },
-  ): Promise<Uint8Array<ArrayBuffer> | null> {
+  async #read(key: string, range?: Range): Promise<Uint8Array<ArrayBuffer> | null> {
     const found = await this.#bucket.get(key, range && { range });
     return found && new Uint8Array(await found.arrayBuffer());
   }

@@ -1,6 +1,10 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-
-type Row = Record<string, string | number | null>;
+import type {
+  Platform,
+  SqlInput,
+  SqlRows,
+  SqlValue,
+} from "../durable-objects/session/object-storage";
 
 /** What may go wrong with a write; each may throw, or end the process before it returns. */
 export type DiskMishaps = {
@@ -107,11 +111,8 @@ export class Disk {
     await new Promise<void>((heard) => this.#waiting.push(heard));
   }
 
-  /** The part of `DurableObjectState` that an engine uses. */
-  state(
-    waitUntil: (work: Promise<unknown>) => void,
-    abort: (reason?: string) => void,
-  ): DurableObjectState {
+  /** The object of this life, as a session uses it. */
+  state(waitUntil: Platform["waitUntil"], abort: Platform["abort"]): Platform {
     const life = this.#life;
     const lives = (): boolean => this.#isAlive && life === this.#life;
     const assertLives = (): void => {
@@ -119,16 +120,16 @@ export class Disk {
     };
     const storage = {
       sql: {
-        exec: (query: string, ...values: SQLInputValue[]) => {
+        exec: <Row extends Record<string, SqlValue>>(query: string, ...values: SqlInput[]) => {
           assertLives();
-          return cursor(this.#exec(query, values));
+          return cursor(this.#exec<Row>(query, values));
         },
       },
       transactionSync: <T>(work: () => T): T => {
         assertLives();
         return this.#transaction(work);
       },
-      sync: () => (lives() ? this.whenDurable() : new Promise(() => {})),
+      sync: () => (lives() ? this.whenDurable() : new Promise<void>(() => {})),
       setAlarm: async (at: number) => {
         if (lives()) this.#setAlarm(at);
       },
@@ -136,7 +137,7 @@ export class Disk {
         if (lives()) this.#setAlarm(null);
       },
     };
-    return { storage, waitUntil, abort } as unknown as DurableObjectState;
+    return { storage, waitUntil, abort };
   }
 
   /** Rows as an observer reads them, whatever the object does. */
@@ -144,7 +145,7 @@ export class Disk {
     return this.#statement(query).all(...values) as T[];
   }
 
-  #exec(query: string, values: SQLInputValue[]): Row[] {
+  #exec<Row>(query: string, values: SQLInputValue[]): Row[] {
     if (!query.startsWith("SELECT")) this.#begin();
     return this.#statement(query).all(...values) as Row[];
   }
@@ -208,7 +209,7 @@ export class Disk {
   }
 }
 
-function cursor(rows: Row[]) {
+function cursor<Row>(rows: Row[]): SqlRows<Row> {
   return {
     toArray: () => rows,
     one: () => {

@@ -1,6 +1,13 @@
 import { z } from "zod";
-import type { Bucket } from "../r2-layout/bucket";
 import { hashOf } from "../src/workspace/hash";
+
+/** The part of R2 that is read. */
+export type ReadableBucket = {
+  list(options: { prefix: string }): Promise<{ objects: { key: string }[] }>;
+  get(
+    key: string,
+  ): Promise<{ arrayBuffer(): Promise<ArrayBuffer>; text(): Promise<string> } | null>;
+};
 
 /** Reads back what a session has in R2, with nothing but what lies there, and looks whether it is whole (I10). */
 
@@ -31,7 +38,7 @@ type Written = Extract<Manifest["changes"][number], { sha256: string }>;
 export type StoredSnapshots = { trees: Record<string, Record<string, string>>; problems: string[] };
 
 export async function readStoredSnapshots(
-  bucket: Bucket,
+  bucket: ReadableBucket,
   prefix: string,
 ): Promise<StoredSnapshots> {
   const below = `${prefix}snapshots/`;
@@ -82,7 +89,7 @@ function treeOf(
 type ObjectAt = (key: string) => Promise<Uint8Array<ArrayBuffer> | null>;
 
 /** Reads each object once: a pack has many files. */
-function reader(bucket: Bucket, prefix: string): ObjectAt {
+function reader(bucket: Pick<ReadableBucket, "get">, prefix: string): ObjectAt {
   const read = new Map<string, ReturnType<ObjectAt>>();
   const get = async (key: string) => {
     const found = await bucket.get(prefix + key);

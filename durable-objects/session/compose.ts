@@ -1,168 +1,180 @@
-import { createHmac, randomBytes } from "node:crypto";
-import { KeyStore } from "../../d1/key-store";
-import type { Team } from "../../src/config/team";
-import type { Env } from "../../src/env";
-import { LOCAL_TENANT } from "../../src/tenancy/principal";
-import { contextServices } from "../shared/context-services";
-import { ATTACHMENT_READ_MS, DEFAULT_READERS } from "../shared/limits";
-import { toolFetch } from "../shared/outgoing";
-import { AttachmentStore } from "./admission/attachments";
-import { TenantLink } from "./admission/tenant-link";
-import { ModelCalls } from "./calls/model-calls";
-import { modelFetch } from "./calls/model-fetch";
-import { RateWaits } from "./calls/rate-waits";
-import { TeamKeys } from "./calls/team-keys";
-import { Engine, type SessionFacts } from "./engine";
+import type { SessionPlace } from "../../r2-layout/session-files";
+import { SteadyClock } from "../../src/coordination";
+import { Coordinator } from "../../src/engine/coordinator";
+import { Engine } from "../../src/engine/engine";
+import type { Performer, SessionHost } from "../../src/engine/ports";
+import { BEGINS_AGAIN } from "../../src/providers/platform-words";
+import { CALL_SLOTS, HEADER_PATIENCE_MS } from "../shared/limits";
+import type { SettledTurn } from "../tenant/tenant-api";
+import { CallStore } from "./calls/call-store";
+import { RoundRecords } from "./calls/round-records";
+import { Slots } from "./calls/semaphore";
 import { sessionWorkspaces } from "./files/session-files";
-import { BucketTurns } from "./files/storage-queue";
+import { Journal } from "./log/journal";
+import { Outbox } from "./log/outbox";
+import { OutboxWorker } from "./log/outbox-worker";
+import { ResumePoints } from "./log/resume-points";
 import { SessionLog } from "./log/session-log";
-import { createTables } from "./session-tables";
-import { KeyWatch } from "./streams/key-revocation";
-import { Containers } from "./tools/containers";
-import { type SessionTools, sessionTools } from "./tools/session-tools";
-import { commandsOf } from "./tools/tool-secrets";
+import { SessionStore } from "./log/session-store";
+import type { Platform } from "./object-storage";
+import { isPlatformFault } from "./platform-fault";
+import type { SessionFacts } from "./session-facts";
+import { SessionQueries } from "./session-queries";
+import { EventStreams } from "./streams/event-streams";
+import type { ContainerDuty, Containers } from "./tools/containers";
 
-/** A session that has been loaded from its tables. */
-export type Session = {
-  tenant: string;
-  sessionId: string;
-  team: Team;
-  engine: Engine;
-  log: SessionLog;
-  tools: SessionTools;
-  keyWatch: KeyWatch;
-};
+type Files = Parameters<typeof sessionWorkspaces>[0];
 
-/** What a session is created with. `team`: as JSON, with sealed keys. */
-export type SessionMeta = { tenant: string; session_id: string; team: string };
-
-type Holder = { tenant: string; session: string };
-
-/** Makes the tables of a session, and loads it. */
-export function createSession(ctx: DurableObjectState, env: Env, meta: SessionMeta): Session {
-  const { sql } = ctx.storage;
-  const rows = { ...meta, secret: randomBytes(32).toString("hex") };
-  ctx.storage.transactionSync(() => {
-    createTables(sql);
-    for (const [key, value] of Object.entries(rows))
-      sql.exec("INSERT INTO meta (key, value) VALUES (?, ?)", key, value);
-  });
-  return loadSession(ctx, env);
-}
-
-/** Builds a session from its tables and the bindings. It does nothing before its engine boots. */
-export function loadSession(ctx: DurableObjectState, env: Env): Session {
-  const { sql } = ctx.storage;
-  const rows = sql.exec<{ key: string; value: string }>("SELECT key, value FROM meta").toArray();
-  const meta = new Map(rows.map(({ key, value }) => [key, value]));
-  const tenant = meta.get("tenant") ?? LOCAL_TENANT;
-  const sessionId = meta.get("session_id") ?? "";
-  const holder = { tenant, session: sessionId };
-  const teamKeys = new TeamKeys(env, holder);
-  const log = new SessionLog(sql);
-  const boot = Number(meta.get("boot") ?? 0) + 1;
-  if (log.isTurnOpen())
-    sql.exec("INSERT OR REPLACE INTO meta (key, value) VALUES ('boot', ?)", String(boot));
-  const team = loadTeam(sql, meta.get("team") ?? "", teamKeys);
-  const facts = { sessionId, team, boot, nonce: nonceOf(meta.get("secret") ?? "") };
-  const { engine, tools } = composeEngine(ctx, env, { facts, holder, log, teamKeys });
-  const keys = new KeyStore(env.DB);
-  const keyWatch = new KeyWatch({
-    streams: engine.journal.streams,
-    live: (ids) => keys.live(ids, Date.now()),
-  });
-  return { tenant, sessionId, team, engine, log, tools, keyWatch };
-}
-
-type Parts = {
+type Options = Pick<Files, "bucket" | "turns" | "contexts" | "stored"> & {
+  platform: Platform;
   facts: SessionFacts;
-  holder: Holder;
-  log: SessionLog;
-  teamKeys: TeamKeys;
+  place: SessionPlace;
+  /** Readers of the session's streams at a time. */
+  maxReaders: number;
+  /** Omitted: agents' commands run in no container. */
+  containers?: Pick<Containers, "duties" | "perform">;
+  /** Tells the tenant that a turn has ended. Throws if the tenant was not reached. */
+  settle: (turn: SettledTurn) => Promise<void>;
+  /** A fault of our own, to be logged. */
+  onFault: (error: unknown) => void;
 };
 
-function composeEngine(
-  ctx: DurableObjectState,
-  env: Env,
-  { facts, holder, log, teamKeys }: Parts,
-): { engine: Engine; tools: SessionTools } {
-  const { storage } = ctx;
+/**
+ * The parts of a session that only need its storage. Whoever performs its effects is built from
+ * them.
+ */
+export type SessionParts = ReturnType<typeof composeSession>;
+
+/** Builds a session over its storage. `createEngine` makes it run. */
+export function composeSession({ platform, facts, place, ...options }: Options) {
+  const { storage } = platform;
   const { sql } = storage;
-  const { team } = facts;
-  const turns = new BucketTurns();
-  const attachments = attachmentStore(env, holder, turns);
-  const link = new TenantLink(env, holder.tenant, holder.session);
-  const containers = new Containers({
-    sandboxes: env.SANDBOX,
-    place: commandsOf(env),
-    session: holder.session,
-    team,
+  const { sessionId, team, boot } = facts;
+  const log = new SessionLog(sql);
+  const clock = new SteadyClock(() => Date.now(), log.lastAt());
+  const now = () => clock.now();
+  const [calls, points] = [new CallStore(sql), new ResumePoints(sql)];
+  const queries = new SessionQueries(log, sessionId);
+  const { maxReaders } = options;
+  const streams = new EventStreams({
+    ...{ log, sessionId, maxReaders, now },
+    endedAt: () => log.endedAt,
   });
+  const { bucket, turns, contexts, stored } = options;
   const workspaces = sessionWorkspaces({
-    storage,
-    log,
-    bucket: env.BUCKET,
-    turns,
-    place: holder,
-    team,
-    contexts: contextServices(env),
+    ...{ storage, log, team, place, bucket, contexts },
+    ...(turns && { turns }),
+    ...(stored && { stored }),
   });
-  const fetch = toolFetch(env);
-  const toolsOf = (engine: Engine) =>
-    sessionTools({ env, engine, log, sql, team, containers, fetch, holder });
-  let tools: SessionTools | null = null;
-  const engine = new Engine({
-    ctx,
-    log,
-    workspaces,
-    ...facts,
-    maxReaders: Number(env.MAX_READERS) || DEFAULT_READERS,
-    performer: (made) => {
-      tools = toolsOf(made);
-      return new ModelCalls({
-        engine: made,
-        keyOf: (agent) => teamKeys.keyOf(agent),
-        background: env.BACKGROUND_REPLIES === "on",
-        ...modelFetch(env),
-        rates: new RateWaits({
-          session: holder.session,
-          gate: () => env.RATES.get(env.RATES.idFromName(holder.tenant)),
-          now: () => made.now(),
-        }),
-        tools,
-        readAttachment: (attachment) => attachments.read(attachment),
-      });
+  const settlements = new Outbox<SettledTurn>(sql, "outbox");
+  const journal = new Journal({
+    ...{ platform, log, sessionId, calls, points, queries, now },
+    outbox: settlements,
+    publish: (rows) => streams.publish(rows),
+    isWatched: () => streams.watched,
+  });
+  const records = new RoundRecords({ ...facts, log, calls, queries });
+  const { rules } = team;
+  const host: SessionHost = {
+    ...{ sessionId, boot, now },
+    storage: new SessionStore({ log, journal, records, files: workspaces, sessionId, rules }),
+    alarm: storage,
+    waitUntil: (work) => platform.waitUntil(work),
+    report: (error) => {
+      if (!isPlatformFault(error)) return options.onFault(error);
+      platform.abort(BEGINS_AGAIN);
+      throw error;
     },
-    containers,
-    settle: (turn) => link.settle(turn, sql),
-  });
-  return { engine, tools: tools ?? toolsOf(engine) };
+  };
+  return {
+    ...{ facts, platform, log, calls, points, queries, streams, workspaces, host, now },
+    coordinator: new Coordinator(host),
+    slots: new Slots(CALL_SLOTS, HEADER_PATIENCE_MS),
+    background: backgroundWork({ ...options, sessionId, sql, settlements, workspaces, now }),
+  };
 }
 
-/** The team as it is stored. Keys that an older version of SEALING_KEYS sealed are sealed again with the newest. */
-function loadTeam(sql: SqlStorage, stored: string, keys: TeamKeys): Team {
-  const team: Team = JSON.parse(stored);
-  const renewed = keys.renew(team);
-  if (renewed) sql.exec("UPDATE meta SET value = ? WHERE key = 'team'", JSON.stringify(renewed));
-  return renewed ?? team;
+type Background = Pick<Options, "containers" | "settle"> & {
+  sessionId: string;
+  sql: Platform["storage"]["sql"];
+  settlements: Outbox<SettledTurn>;
+  workspaces: ReturnType<typeof sessionWorkspaces>;
+  now: () => number;
+};
+
+/** The work that outlives turns. */
+function backgroundWork(options: Background) {
+  const { sessionId, sql, settlements, workspaces, containers, settle, now } = options;
+  const containerOutbox = new Outbox<ContainerDuty>(sql, "container_duties");
+  return {
+    settlements: new OutboxWorker({
+      outbox: settlements,
+      deliver: (turn) => settle(turn).then(() => "done" as const),
+      errorLabel: ["a turn's end was not told", sessionId],
+      now,
+    }),
+    files: new OutboxWorker({
+      outbox: workspaces.outbox,
+      deliver: (duty) => workspaces.perform(duty),
+      errorLabel: ["files were not brought to R2", sessionId],
+      now,
+    }),
+    containers: new OutboxWorker({
+      outbox: containerOutbox,
+      deliver: async (duty) => {
+        await containers?.perform(duty);
+        return "done";
+      },
+      errorLabel: ["a container was not destroyed", sessionId],
+      now,
+    }),
+    /** Adds the containers that the erased session leaves behind, each once. */
+    addContainers: () => {
+      const added = new Set(containerOutbox.all().map(({ name }) => name));
+      for (const duty of containers?.duties() ?? [])
+        if (!added.has(duty.name)) containerOutbox.add(duty);
+    },
+  };
 }
 
-const nonceOf =
-  (secret: string): SessionFacts["nonce"] =>
-  (turn, attempt, agent) =>
-    createHmac("sha256", secret).update(`${turn} ${attempt} ${agent}`).digest("hex").slice(0, 16);
-
-/** `turns`: omitted if nothing else of the session reads R2 at the same time. */
-export function attachmentStore(
-  env: Env,
-  { tenant, session }: Holder,
-  turns = new BucketTurns(),
-): AttachmentStore {
-  return new AttachmentStore({
-    bucket: env.BUCKET,
-    tenant,
-    session,
-    turns,
-    readMs: ATTACHMENT_READ_MS,
+/** The engine that runs a session. It does nothing before it boots. */
+export function createEngine(
+  { host, coordinator, slots, background }: SessionParts,
+  performer: Performer,
+): Engine {
+  const { settlements, files, containers } = background;
+  return new Engine({
+    ...{ host, coordinator, performer, slots },
+    building: new Slots(1, HEADER_PATIENCE_MS),
+    patienceMs: HEADER_PATIENCE_MS,
+    background: [settlements, files, containers],
   });
+}
+
+/**
+ * Stops a session for good, before it is erased: cancels what runs, settles every turn with the
+ * tenant, destroys containers, ends uploads to R2, and closes streams. No timer is left. Throws if
+ * a turn was not settled or a container not destroyed. Then it may be called again; meanwhile both
+ * are tried again.
+ */
+export async function stopSession(
+  { platform, coordinator, background, workspaces, streams }: SessionParts,
+  engine: Engine,
+): Promise<void> {
+  const { storage } = platform;
+  coordinator.handle({ type: "cancel_requested" });
+  storage.transactionSync(background.addContainers);
+  try {
+    await background.settlements.finish();
+    await background.containers.finish();
+  } catch (error) {
+    engine.arm();
+    throw error;
+  }
+  // An upload that ends after the session's files are erased in R2 would stay there for ever.
+  await Promise.all([background.files.stop(), workspaces.close()]);
+  // Readers are sent the last events only once those are on disk.
+  await storage.sync();
+  streams.end();
+  await engine.disarm();
 }

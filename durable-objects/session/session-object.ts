@@ -8,7 +8,8 @@ import {
   type StreamCode,
 } from "../../src/protocol/stream-request";
 import { Admission } from "./admission/admission";
-import { createSession, loadSession, type Session } from "./compose";
+import { stopSession } from "./compose";
+import { createSession, loadSession, type Session } from "./load-session";
 import {
   CALLER_KEY_HEADER,
   CALLER_TENANT_HEADER,
@@ -73,23 +74,24 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
   }
 
   async cancel(tenant: string) {
-    const engine = this.#of(tenant)?.engine;
-    if (!engine) return NOT_FOUND;
-    engine.handle({ type: "cancel_requested" });
-    const turn = engine.state.turns;
+    const session = this.#of(tenant);
+    if (!session) return NOT_FOUND;
+    session.coordinator.handle({ type: "cancel_requested" });
+    const turn = session.coordinator.state.turns;
     return {
       ok: true,
       turn,
-      status: engine.journal.queries.turn(turn)?.status ?? "cancelled",
+      status: session.queries.turn(turn)?.status ?? "cancelled",
     } as const;
   }
 
   async erase(tenant: string): Promise<boolean> {
     const session = this.#of(tenant);
     if (!session) return false;
-    this.#isErased = true; // a start that waits for its tenant's answer must not begin a turn any more
+    // a start that waits for its tenant's answer must not begin a turn any more
+    this.#isErased = true;
     try {
-      await session.engine.stop();
+      await stopSession(session, session.engine);
       this.ctx.waitUntil(session.tools.close());
       await this.ctx.storage.deleteAlarm();
       await this.ctx.storage.deleteAll();
@@ -102,15 +104,15 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
   }
 
   async status(tenant: string) {
-    const engine = this.#of(tenant)?.engine;
-    const status = engine?.journal.queries.status(engine.now());
+    const session = this.#of(tenant);
+    const status = session?.queries.status(session.now());
     return status ? ({ ok: true, status } as const) : NOT_FOUND;
   }
 
   async turn(tenant: string, number: number) {
     const session = this.#of(tenant);
     if (!session) return NOT_FOUND;
-    const turn = session.engine.journal.queries.turn(number);
+    const turn = session.queries.turn(number);
     return turn ? ({ ok: true, turn } as const) : TURN_NOT_FOUND;
   }
 
@@ -118,7 +120,7 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     const session = this.#of(tenant);
     if (!session) return NOT_FOUND;
     if (!session.log.turn(turn)) return TURN_NOT_FOUND;
-    const answer = session.engine.journal.queries.answer(turn, label, attempt);
+    const answer = session.queries.answer(turn, label, attempt);
     return answer
       ? ({ ok: true, answer } as const)
       : ({ ok: false, code: "answer_not_found" } as const);
@@ -128,15 +130,15 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     const session = this.#of(tenant);
     if (!session) return NOT_FOUND;
     if (!session.log.turn(turn)) return TURN_NOT_FOUND;
-    const { journal, workspaces } = session.engine;
-    const answer = label === null ? null : journal.queries.snapshotOf(turn, label, attempt);
+    const { queries, workspaces } = session;
+    const answer = label === null ? null : queries.snapshotOf(turn, label, attempt);
     if (label !== null && !answer) return { ok: false, code: "answer_not_found" } as const;
     return { ok: true, files: workspaces.frozen(turn, answer) } as const;
   }
 
   async blob(tenant: string, hash: string) {
     const session = this.#of(tenant);
-    return session ? session.engine.workspaces.contents(hash) : FILE_NOT_FOUND;
+    return session ? session.workspaces.contents(hash) : FILE_NOT_FOUND;
   }
 
   async changes(tenant: string, turn: number) {
@@ -153,7 +155,7 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     const isNamed = changesOf(session, turn).some(({ changes }) =>
       changes.some((change) => change.hash === hash),
     );
-    return isNamed ? session.engine.workspaces.contents(hash) : FILE_NOT_FOUND;
+    return isNamed ? session.workspaces.contents(hash) : FILE_NOT_FOUND;
   }
 
   async events(
@@ -165,7 +167,7 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     const session = this.#of(tenant);
     if (!session) return NOT_FOUND;
     if (request.turn !== null && !session.log.turn(request.turn)) return TURN_NOT_FOUND;
-    return { ok: true, page: session.engine.journal.queries.page(request) };
+    return { ok: true, page: session.queries.page(request) };
   }
 
   async issueTicket(tenant: string, keyId: string | null) {
@@ -187,7 +189,7 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     const code = session ? streamCode(session, wanted) : "session_not_found";
     const headers = { ...STREAM_HEADERS, [STREAM_CODE_HEADER]: code };
     const keyId = request.headers.get(CALLER_KEY_HEADER);
-    const body = code === "open" ? session?.engine.journal.streams.open(wanted, keyId) : null;
+    const body = code === "open" ? session?.streams.open(wanted, keyId) : null;
     if (body && keyId !== null) session?.keyWatch.start();
     return new Response(body ?? null, { headers });
   }
@@ -203,20 +205,23 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
 }
 
 function streamCode(
-  { engine, log }: Session,
+  { log, streams }: Session,
   { after, turn }: { after: number; turn: number | null },
 ): StreamCode {
   const place = turn === null ? null : log.turn(turn);
   if (turn !== null && !place) return "turn_not_found";
   if (place?.lastSeq != null && after >= place.lastSeq) return "over";
   if (after > log.head) return "event_id_ahead";
-  return engine.journal.streams.isFull ? "too_many_readers" : "open";
+  return streams.isFull ? "too_many_readers" : "open";
 }
 
-/** The changes that a completed turn made to contexts. A turn that ended otherwise has none: its final text does not count. */
-function changesOf({ engine }: Session, turn: number): ContextChanges[] {
-  if (engine.journal.queries.turn(turn)?.status !== "completed") return [];
-  return engine.workspaces.contextChanges(turn).map(({ context, version, changes }) => ({
+/**
+ * The changes that a completed turn made to contexts. A turn that ended otherwise has none: its
+ * final text does not count.
+ */
+function changesOf({ queries, workspaces }: Session, turn: number): ContextChanges[] {
+  if (queries.turn(turn)?.status !== "completed") return [];
+  return workspaces.contextChanges(turn).map(({ context, version, changes }) => ({
     context,
     base_version: version,
     changes: [...changes].map(([path, entry]) => ({ path, ...(entry ?? { hash: null, size: 0 }) })),

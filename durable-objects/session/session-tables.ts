@@ -1,3 +1,4 @@
+import type { Sql } from "./object-storage";
 /**
  * The tables of a session. They are made with the first turn, so that asking about an unknown session leaves nothing behind.
  * `events` and `deltas` share one sequence; `turns` only says where each turn lies in it and keeps a summary of settled ones.
@@ -44,14 +45,14 @@ const TABLES = [
   "CREATE TABLE tickets (hash TEXT PRIMARY KEY, key_id TEXT, expires_at INTEGER NOT NULL) WITHOUT ROWID",
 ];
 
-export const tablesExist = (sql: SqlStorage): boolean => exists(sql, "meta");
+export const tablesExist = (sql: Sql): boolean => exists(sql, "meta");
 
-const exists = (sql: SqlStorage, table: string): boolean =>
+const exists = (sql: Sql, table: string): boolean =>
   sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", table).toArray()
     .length > 0;
 
 /** Makes the tables that are not there yet: also those a later version of the service brought to an older session. */
-export function createTables(sql: SqlStorage): void {
+export function createTables(sql: Sql): void {
   const wasCounted = exists(sql, "stored_objects");
   const hadDuties = exists(sql, "file_duties");
   for (const table of TABLES) sql.exec(table.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS"));

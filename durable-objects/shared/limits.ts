@@ -74,6 +74,3 @@ export const HEADER_PATIENCE_MS = 45_000;
  * many more may wait in call slots that are free. `restMs`: for how long connections outlive the work, at most twice.
  */
 export const TOOL_SERVERS = { own: 1, guests: 2, restMs: 30_000 } as const;
-
-/** An alarm at least this often while a turn runs, so that a killed object wakes up by itself. */
-export const WATCHDOG_MS = 10_000;

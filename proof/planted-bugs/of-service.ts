@@ -12,7 +12,7 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
   {
     name: "readers are shown what is not on disk yet",
     file: "durable-objects/session/log/journal.ts",
-    find: "ctx.storage.sync().then(",
+    find: "platform.storage.sync().then(",
     replace: "Promise.resolve().then(",
     invariant: "I1",
   },
@@ -39,7 +39,7 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
   },
   {
     name: "the presenter begins with what the turn began with",
-    file: "durable-objects/session/files/workspaces.ts",
+    file: "durable-objects/session/files/workspace-trees.ts",
     find: "const isPresenter = settled?.winner === agent && settled.revision !== null;",
     replace: "const isPresenter = settled?.winner !== agent && settled?.winner === -1;",
     invariant: "I10-stored",
@@ -74,7 +74,7 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
   },
   {
     name: "no alarm outlives the process",
-    file: "durable-objects/session/log/alarm-scheduler.ts",
+    file: "src/engine/alarm-scheduler.ts",
     find: "await this.#alarm(delay);\n  }\n\n  async #alarm",
     replace: "}\n\n  async #alarm",
     invariant: "I13",
@@ -88,7 +88,7 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
   },
   {
     name: "a restart forgets what was under way",
-    file: "durable-objects/session/engine.ts",
+    file: "src/engine/engine.ts",
     find: "for (const effect of cutOff.filter((id) => !this.#takeUp(id))) {",
     replace: "for (const effect of cutOff.slice(1).filter((id) => !this.#takeUp(id))) {",
     invariant: "I13",
@@ -102,7 +102,7 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
   },
   {
     name: "requests that nobody waits for any more go on",
-    file: "durable-objects/session/calls/effect-runner.ts",
+    file: "src/engine/effect-runner.ts",
     find: 'if (!wanted.has(id)) abort.abort(new Error("no longer needed"));',
     replace: "if (!wanted.has(id) && wanted.size > 0) abort.abort(new Error(id));",
     invariant: "I15",
@@ -131,7 +131,7 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
   },
   {
     name: "a fault of the service's own ends turns, and nobody hears of it",
-    file: "durable-objects/session/files/workspaces.ts",
+    file: "durable-objects/session/files/decided-files.ts",
     find: "if (!hasFiles) return { changed, results, frozen: [], finalText: null, presented: null, ended };",
     replace: `if (!hasFiles) return { changed, results, frozen: [], finalText: null, presented: null, ended };
     if (ended !== null && events.length > 2) throw new Error("planted");`,
@@ -146,10 +146,10 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
   },
   {
     name: "a fault of the service's own ends the work of an alarm, which rings again",
-    file: "durable-objects/session/engine.ts",
-    find: "await this.#wakeUp.rang(runningTurn(this.#state) !== null);",
+    file: "src/engine/engine.ts",
+    find: "await this.#alarm.onAlarm(runningTurn(this.#coordinator.state) !== null);",
     replace:
-      'await this.#wakeUp.rang(runningTurn(this.#state) !== null);\n    if (this.now() % 97 === 0) throw new TypeError("planted");',
+      'await this.#alarm.onAlarm(runningTurn(this.#coordinator.state) !== null);\n    if (this.#host.now() % 97 === 0) throw new TypeError("planted");',
     invariant: "unhandled",
   },
   {

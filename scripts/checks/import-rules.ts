@@ -1,5 +1,5 @@
 /**
- * The direction of imports, as data (`docs/` draws it): worker → api → durable-objects → agents → providers, tools, prompts →
+ * The direction of imports, as data (`docs/` draws it): worker → api → durable-objects → engine → agents → providers, tools, prompts →
  * coordination → protocol. Rooms around the service are not layers: `CLOSED_ROOMS` says what they may not import.
  */
 export type LayerRule = {
@@ -20,6 +20,7 @@ export const LAYERS = [
   "durable-objects",
   "d1",
   "src/env",
+  "src/engine",
   "src/agents",
   "src/evals",
   "src/uploads",
@@ -79,6 +80,7 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
     uses: [
       "d1",
       "src/env",
+      "src/engine",
       "src/agents",
       "src/evals",
       "src/uploads",
@@ -102,6 +104,12 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
   },
   // Bindings: each object by the type of what it can be asked.
   "src/env": { uses: [], types: ["durable-objects", "src/tools", "r2-layout"], packages: [] },
+  // Decides, commits, performs, recovers, through its two ports. It knows no platform: whoever composes it gives it one.
+  "src/engine": {
+    uses: ["src/agents", "src/redaction", "src/coordination", "src/protocol", "src/providers"],
+    types: ["src/workspace"],
+    packages: [],
+  },
   "src/agents": {
     uses: [
       "src/providers",
@@ -224,6 +232,11 @@ export const CLOSED_TYPES: { name: RegExp; only: RegExp; why: string }[] = [
     name: /^R2(Bucket|Object|ObjectBody)$/,
     only: /^r2-layout\//,
     why: "only r2-layout/ knows what lies in R2",
+  },
+  {
+    name: /^(DurableObject\w*|SqlStorage\w*)$/,
+    only: /^(?!src\/engine\/)/,
+    why: "the engine knows its ports and no platform",
   },
 ];
 

@@ -68,6 +68,26 @@ describe("import directions", () => {
       "src/config/parse-team.ts",
       `import demo from "../../configs/teams/demo.yaml";`,
     ],
+    [
+      "the engine knows an object",
+      "src/engine/engine.ts",
+      `import { Journal } from "../../durable-objects/session/log/journal";`,
+    ],
+    [
+      "the engine takes a type from an object",
+      "src/engine/ports.ts",
+      `import type { Journal } from "../../durable-objects/session/log/journal";`,
+    ],
+    [
+      "the engine names the platform's storage",
+      "src/engine/ports.ts",
+      "export type Host = { storage: DurableObjectStorage };",
+    ],
+    [
+      "agents import the engine",
+      "src/agents/call.ts",
+      `import { Engine } from "../engine/engine";`,
+    ],
     ["the service imports a campaign", "src/worker.ts", `import { play } from "../proof/play";`],
     [
       "a test imports a campaign",
@@ -148,6 +168,16 @@ describe("import directions", () => {
       "the worker bundles a team",
       "src/worker.ts",
       `import demo from "../configs/teams/demo.yaml";`,
+    ],
+    [
+      "the engine imports the rules",
+      "src/engine/engine.ts",
+      `import { owed } from "../coordination";`,
+    ],
+    [
+      "an object imports the engine",
+      "durable-objects/session/compose.ts",
+      `import { Engine } from "../../src/engine/engine";`,
     ],
     [
       "agents import providers",

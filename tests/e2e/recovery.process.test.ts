@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { WATCHDOG_MS } from "../../durable-objects/shared/limits";
+import { WATCHDOG_MS } from "../../src/engine/alarm-scheduler";
 import type { RecordedRequest } from "../../simulated/providers/ledger";
 import { toSituation } from "../../simulated/providers/situation";
 import { Chance } from "../../simulated/chance";

@@ -5,15 +5,16 @@ import type { PinnedContext } from "../../../src/protocol/events";
 import { unpricedAgents } from "../../../src/protocol/team";
 import { contextServices } from "../../shared/context-services";
 import { TeamKeys } from "../calls/team-keys";
-import { attachmentStore, type Session, type SessionMeta } from "../compose";
+import { attachmentStore, type Session, type SessionMeta } from "../load-session";
 import type { Started, StartRefusal, StartTurn } from "../session-api";
 import { acceptAttachments } from "./attachments";
 import { TenantLink } from "./tenant-link";
 import { pinnedContexts } from "./turn-contexts";
+import type { Sql } from "../object-storage";
 
 type Options = {
   env: Env;
-  sql: SqlStorage;
+  sql: Sql;
   waitUntil: (work: Promise<unknown>) => void;
   /** The session as it is now: another request may create or erase it at any `await`. */
   current: () => Session | null;
@@ -50,7 +51,10 @@ export class Admission {
     this.#options = options;
   }
 
-  /** Starts the first turn of a session, which is created with it. Repeated, it only confirms that turn. */
+  /**
+   * Starts the first turn of a session, which is created with it. Repeated, it only confirms that
+   * turn.
+   */
   async create(
     tenant: string,
     sessionId: string,
@@ -60,7 +64,7 @@ export class Admission {
     const { env, current, isErased, create } = this.#options;
     const known = current();
     if (isErased() || (known && known.tenant !== tenant)) return NOT_FOUND;
-    if (known && known.engine.state.turns > 0) return { ok: true, turn: 1 };
+    if (known && known.coordinator.state.turns > 0) return { ok: true, turn: 1 };
     const accepted = acceptAttachments(team, turn.attachments ?? [], () => []);
     if (!accepted.ok) return accepted;
     const { attached } = accepted;
@@ -70,7 +74,8 @@ export class Admission {
     const granted = await this.#grant(link, wanted);
     // Another request may have created the session in the meantime, or erased it.
     if (isErased()) return this.#giveBack(link, wanted);
-    if ((current()?.engine.state.turns ?? 0) > 0) return this.create(tenant, sessionId, team, turn);
+    if ((current()?.coordinator.state.turns ?? 0) > 0)
+      return this.create(tenant, sessionId, team, turn);
     if (!granted.ok) return granted;
     const session =
       current() ?? create({ tenant, session_id: sessionId, team: JSON.stringify(kept) });
@@ -79,24 +84,25 @@ export class Admission {
 
   async startTurn(session: Session, turn: StartTurn): Promise<Started | StartRefusal> {
     const { env, isErased } = this.#options;
-    const { engine, tenant, sessionId, team } = session;
+    const { coordinator, facts, queries, tenant } = session;
+    const { sessionId, team } = facts;
     const earlier = this.#startedAs(turn);
     if (earlier) return earlier;
     const refusal = refusalOf(session, turn);
     if (refusal) return refusal;
-    const accepted = acceptAttachments(team, turn.attachments ?? [], () =>
-      engine.journal.queries.attachments(),
-    );
+    const accepted = acceptAttachments(team, turn.attachments ?? [], () => queries.attachments());
     if (!accepted.ok) return accepted;
     const { attached } = accepted;
-    const number = engine.state.turns + 1;
+    const number = coordinator.state.turns + 1;
     const link = new TenantLink(env, tenant, sessionId);
     const wanted = { number, turn, team, attached, tenant, sessionId };
     const granted = await this.#grant(link, wanted);
     if (!granted.ok) return granted;
     if (isErased()) return this.#giveBack(link, wanted);
-    if (engine.state.turns >= number) {
-      return this.#startedAs(turn) ?? { ok: false, code: "turn_running", turn: engine.state.turns };
+    if (coordinator.state.turns >= number) {
+      return (
+        this.#startedAs(turn) ?? { ok: false, code: "turn_running", turn: coordinator.state.turns }
+      );
     }
     return this.#startGranted(session, link, { turn: granted.turn, attached, team: null });
   }
@@ -113,8 +119,7 @@ export class Admission {
       team,
     );
     if (!pinned.ok) return pinned;
-    const history = () =>
-      current()?.engine.journal.queries.history(turn.parentTurn ?? number - 1) ?? [];
+    const history = () => current()?.queries.history(turn.parentTurn ?? number - 1) ?? [];
     const granted = await link.ask(number, { turn, team, attached, history });
     if (!granted.ok) waitUntil(pinned.giveBack());
     if (!granted.ok) return granted;
@@ -145,7 +150,7 @@ export class Admission {
     try {
       return this.#start(session, granted);
     } catch (error) {
-      this.#options.waitUntil(link.release(session.engine.state.turns + 1));
+      this.#options.waitUntil(link.release(session.coordinator.state.turns + 1));
       throw error;
     }
   }
@@ -158,12 +163,12 @@ export class Admission {
     return row ? { ok: true, turn: row.turn } : null;
   }
 
-  #start({ engine }: Session, { turn, attached, team }: Granted): Started {
+  #start({ coordinator }: Session, { turn, attached, team }: Granted): Started {
     const { question, budget, timeoutMs, contexts } = turn;
-    const latest = engine.state.turns === 0 ? null : engine.state.turns;
+    const latest = coordinator.state.turns === 0 ? null : coordinator.state.turns;
     const parentTurn = turn.parentTurn ?? latest;
     const rules = team?.rules ?? null;
-    engine.handle({
+    coordinator.handle({
       type: "turn_requested",
       rules,
       question,
@@ -178,19 +183,19 @@ export class Admission {
       this.#options.sql.exec(
         "INSERT INTO starts (id, turn) VALUES (?, ?)",
         turn.startId,
-        engine.state.turns,
+        coordinator.state.turns,
       );
     }
-    return { ok: true, turn: engine.state.turns };
+    return { ok: true, turn: coordinator.state.turns };
   }
 }
 
 /** The reasons to refuse a turn that the session itself knows; `null` if there are none. */
-function refusalOf({ engine, team }: Session, turn: StartTurn): StartRefusal | null {
-  const running = runningTurn(engine.state);
+function refusalOf({ coordinator, facts }: Session, turn: StartTurn): StartRefusal | null {
+  const running = runningTurn(coordinator.state);
   if (running) return { ok: false, code: "turn_running", turn: running.number };
-  if (turn.parentTurn !== null && turn.parentTurn > engine.state.turns)
+  if (turn.parentTurn !== null && turn.parentTurn > coordinator.state.turns)
     return { ok: false, code: "turn_not_found" };
-  const unpriced = turn.budget.max_cost_usd === undefined ? [] : unpricedAgents(team.rules);
+  const unpriced = turn.budget.max_cost_usd === undefined ? [] : unpricedAgents(facts.team.rules);
   return unpriced.length > 0 ? { ok: false, code: "price_unknown", agents: unpriced } : null;
 }

@@ -1,3 +1,4 @@
+import type { ResultFile, SessionInputs } from "../../../src/engine/ports";
 import type { CompactionPlan } from "../../../src/agents/compaction";
 import type { CountedRequest } from "../../../src/agents/counted-request";
 import { type CompleteReply, toReply } from "../../../src/agents/reply";
@@ -10,14 +11,12 @@ import {
 import { logError } from "../../../src/redaction/log";
 import { hashOf } from "../../../src/workspace/hash";
 import { FILES } from "../../shared/limits";
-import type { Engine } from "../engine";
-import type { ResultFile } from "../files/files-entry";
 import type { Workspaces } from "../files/workspaces";
 import type { CallRequests } from "./call-requests";
 import type { Compactions } from "./compactions";
 
 type Options = {
-  engine: Pick<Engine, "state" | "handle">;
+  session: SessionInputs;
   sessionId: string;
   requests: Pick<CallRequests, "parts">;
   compactions: Compactions;
@@ -42,7 +41,7 @@ export class CallOutcomes {
     reply: CompleteReply,
     { counted, wholeText }: ReplyExtras,
   ): void {
-    const { engine, toolNamesOf } = this.#options;
+    const { session, toolNamesOf } = this.#options;
     const told = {
       ...toReply(reply, { purpose: effect.purpose, ownTools: toolNamesOf(effect.agent) }),
       ...(wholeText && { storable: true }),
@@ -51,17 +50,17 @@ export class CallOutcomes {
       reply: { agent: effect.agent, items: [...reply.items], ...(counted && { counted }) },
       wholeText,
     };
-    engine.handle({ type: "call_replied", effect: effect.id, reply: told }, brought);
+    session.handle({ type: "call_replied", effect: effect.id, reply: told }, brought);
   }
 
   /** The reply of a call that sums up. */
   summedUp(plan: CompactionPlan, effect: ModelCallEffect, reply: CompleteReply): void {
     const { told, brought } = this.#options.compactions.toReply(plan, effect, reply);
-    this.#options.engine.handle({ type: "call_replied", effect: effect.id, reply: told }, brought);
+    this.#options.session.handle({ type: "call_replied", effect: effect.id, reply: told }, brought);
   }
 
   failed(effect: ModelCallEffect, failure: CallFailure): void {
-    this.#options.engine.handle({ type: "call_failed", effect: effect.id, failure });
+    this.#options.session.handle({ type: "call_failed", effect: effect.id, failure });
   }
 
   /**
@@ -69,13 +68,13 @@ export class CallOutcomes {
    * again with a shorter one: then the text is kept, to be summed up with the rest.
    */
   failedAfter(effect: ModelCallEffect, failure: CallFailure, text: string): void {
-    const { engine, requests, compactions } = this.#options;
-    const turn = runningTurn(engine.state);
+    const { session, requests, compactions } = this.#options;
+    const turn = runningTurn(session.state);
     if (!turn || failure.class !== "context_too_long") return this.failed(effect, failure);
     const { records } = requests.parts(turn, effect);
     const compactible = compactions.isPossible({ effect, records });
     const cut = { agent: effect.agent, text };
-    engine.handle(
+    session.handle(
       { type: "call_failed", effect: effect.id, failure: { ...failure, compactible } },
       { cut },
     );
@@ -91,8 +90,8 @@ export class CallOutcomes {
     text: string,
     signal: AbortSignal,
   ): Promise<ResultFile | null> {
-    const { engine, workspaces, sessionId } = this.#options;
-    const turn = runningTurn(engine.state);
+    const { session, workspaces, sessionId } = this.#options;
+    const turn = runningTurn(session.state);
     if (effect.purpose !== "presentation" || !isLongFinal(text)) return null;
     if (!turn || !workspaces.has(turn, effect.agent)) return null;
     const bytes = new TextEncoder().encode(text);

@@ -13,13 +13,14 @@ import type { Attachment } from "../../../src/protocol/attachments";
 import type { EventOf } from "../../../src/protocol/events";
 import type { Message, ModelRequest, ToolSpec } from "../../../src/providers/provider";
 import { HEADER_PATIENCE_MS } from "../../shared/limits";
+import type { SessionFacts } from "../session-facts";
 import type { CallStore } from "./call-store";
 import { type AskedParts, askedRequest, grantedRequest } from "./granted-request";
 import { type Release, Slots } from "./semaphore";
 
 type Options = {
   team: Team;
-  nonce: (turn: number, attempt: number, agent: number) => string;
+  nonce: SessionFacts["nonce"];
   calls: Pick<CallStore, "read">;
   /** The agent's own tools, as its model is shown them. */
   specsOf: (agent: number) => ToolSpec[];
@@ -89,7 +90,10 @@ export class CallRequests {
     return { releasable, sent, takenIds: callIdsIn(parts.records) };
   }
 
-  /** The request of a call that sums up. `again` builds it once more, for a later read of its messages. */
+  /**
+   * The request of a call that sums up. `again` builds it once more, for a later read of its
+   * messages.
+   */
   compacting(
     { turn, effect, started }: StartedCall,
     request: ModelRequest,
@@ -101,7 +105,10 @@ export class CallRequests {
     return { releasable, sent: () => undefined, takenIds: new Set() };
   }
 
-  /** The request of a call that was sent before a restart, about as it was: the provider has the real one. */
+  /**
+   * The request of a call that was sent before a restart, about as it was: the provider has the
+   * real one.
+   */
   resumed(turn: TurnState, effect: ModelCallEffect): PreparedRequest {
     const parts = this.parts(turn, effect);
     const releasable = releasableRequest(
@@ -117,7 +124,10 @@ export class CallRequests {
   }
 }
 
-/** The output limit is sent only if somebody set one: an unknown model's own limit may be lower than any guess. */
+/**
+ * The output limit is sent only if somebody set one: an unknown model's own limit may be lower than
+ * any guess.
+ */
 const isCapped = ({ budget }: TurnState, { backend }: TeamAgent): boolean =>
   backend.capsOutput || budget.max_cost_usd !== undefined || budget.max_tokens !== undefined;
 
@@ -125,9 +135,9 @@ const isCapped = ({ budget }: TurnState, { backend }: TeamAgent): boolean =>
 export type ReleasableRequest = { request: ModelRequest; release: () => void };
 
 /**
- * The same request, able to release its conversation: that may be megabytes, each call of a team has
- * its own, and it is hardly ever read while a reply streams for minutes. A later read builds it again.
- * `again` must not hold on to the conversation.
+ * The same request, able to release its conversation: that may be megabytes, each call of a team
+ * has its own, and it is hardly ever read while a reply streams for minutes. A later read builds it
+ * again. `again` must not hold on to the conversation.
  */
 export function releasableRequest(
   { messages, ...rest }: ModelRequest,
@@ -147,7 +157,10 @@ export function releasableRequest(
   };
 }
 
-/** `sent`: the request has left, or never will. To be called at least once for each time it was read. */
+/**
+ * `sent`: the request has left, or never will. To be called at least once for each time it was
+ * read.
+ */
 type AttachedRequest = Pick<ModelRequest, "attached"> & { sent: () => void };
 
 /**

@@ -1,18 +1,19 @@
 import type { CallRecord, RoundRecord } from "../../../src/agents/records";
 import { STORE } from "../../shared/limits";
 import { pieces } from "../log/chunks";
+import type { Sql } from "../object-storage";
 
 /** Which round's conversation. */
 export type RoundPlace = { turn: number; attempt: number; agent: number; round: number };
 
 /**
- * The private conversations: each round's start once, then only what was added, in chunks well under the size of a row.
- * Must be written in the transaction of the events it belongs to.
+ * The private conversations: each round's start once, then only what was added, in chunks well
+ * under the size of a row. Must be written in the transaction of the events it belongs to.
  */
 export class CallStore {
-  readonly #sql: SqlStorage;
+  readonly #sql: Sql;
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: Sql) {
     this.#sql = sql;
   }
 
@@ -68,7 +69,9 @@ export class CallStore {
   }
 }
 
-/** One JSON text per line, cut into pieces; a piece may end inside a record, the next one goes on. */
+/**
+ * One JSON text per line, cut into pieces; a piece may end inside a record, the next one goes on.
+ */
 function chunks(records: readonly CallRecord[]): Iterable<string> {
   return pieces(
     records.map((record) => `${JSON.stringify(record)}\n`).join(""),

@@ -17,23 +17,33 @@ import {
   wantsCompaction,
 } from "../../../src/coordination";
 import type { ModelRequest } from "../../../src/providers/provider";
-import type { Engine } from "../engine";
-import type { Brought } from "./round-records";
+import type { SessionFacts } from "../session-facts";
+import type { BroughtTexts, SessionInputs } from "../../../src/engine/ports";
 
-/** A conversation about to be summed up. The plan goes with the call: what its text stands for is what it was shown. */
+/**
+ * A conversation about to be summed up. The plan goes with the call: what its text stands for is
+ * what it was shown.
+ */
 export type Compaction = { plan: CompactionPlan; request: ModelRequest; inputTokens: number };
 
 type Round = { effect: ModelCallEffect; agent: TeamAgent; records: readonly CallRecord[] };
 
-/** Calls that sum up conversations: when to offer one to the rules, what it sends, and what becomes of its reply. */
-export class Compactions {
-  readonly #engine: Engine;
+type Options = {
+  session: Pick<SessionInputs, "state">;
+  nonce: SessionFacts["nonce"];
   /** What the agent's provider counts of our estimates. */
-  readonly #calibrationOf: (agent: number) => number;
+  calibrationOf: (agent: number) => number;
+};
 
-  constructor(engine: Engine, calibrationOf: (agent: number) => number) {
-    this.#engine = engine;
-    this.#calibrationOf = calibrationOf;
+/**
+ * Calls that sum up conversations: when to offer one to the rules, what it sends, and what becomes
+ * of its reply.
+ */
+export class Compactions {
+  readonly #options: Options;
+
+  constructor(options: Options) {
+    this.#options = options;
   }
 
   /** The call that sums up, where the rules want one and anything can go; else null. */
@@ -73,20 +83,23 @@ export class Compactions {
 
   /** Whether a conversation that was too long can be made shorter. */
   isPossible({ effect, records }: Omit<Round, "agent">): boolean {
-    const turn = runningTurn(this.#engine.state);
+    const turn = runningTurn(this.#options.session.state);
     return (
       turn !== null &&
       planCompaction(records, { ...this.#room(turn, effect.agent), refused: true }) !== null
     );
   }
 
-  /** What the reply means to the rules, and the record it becomes. A text that is empty or was withheld is no summary. */
+  /**
+   * What the reply means to the rules, and the record it becomes. A text that is empty or was
+   * withheld is no summary.
+   */
   toReply(
     plan: CompactionPlan,
     effect: ModelCallEffect,
     reply: CompleteReply,
-  ): { told: Reply; brought: Brought } {
-    const turn = runningTurn(this.#engine.state);
+  ): { told: Reply; brought: BroughtTexts } {
+    const turn = runningTurn(this.#options.session.state);
     const told: Reply = {
       stopReason: reply.stopReason,
       usage: reply.usage,
@@ -105,10 +118,10 @@ export class Compactions {
   #room(turn: TurnState, agent: number) {
     const contextWindow = turn.rules.agents[agent]?.context_window ?? 0;
     const refused = agentAt(turn.attempt, agent).round?.call.tooLong === true;
-    return { contextWindow, calibration: this.#calibrationOf(agent), refused };
+    return { contextWindow, calibration: this.#options.calibrationOf(agent), refused };
   }
 
   #nonce(turn: TurnState, agent: number): string {
-    return this.#engine.facts.nonce(turn.number, turn.attempt.number, agent);
+    return this.#options.nonce(turn.number, turn.attempt.number, agent);
   }
 }

@@ -7,7 +7,10 @@ import { isResearch } from "../../../src/coordination";
 import type { EventOf } from "../../../src/protocol/events";
 import type { ModelRequest } from "../../../src/providers/provider";
 
-/** What a call is made of before the rules have granted it. `mayResearch`: whether they may make it a research call. */
+/**
+ * What a call is made of before the rules have granted it. `mayResearch`: whether they may make it
+ * a research call.
+ */
 export type AskedParts = Omit<
   RequestParts,
   "forced" | "maxOutputTokens" | "hostedTools" | "research" | "limit"
@@ -15,7 +18,10 @@ export type AskedParts = Omit<
   mayResearch: boolean;
 };
 
-/** The request as it would be sent, for measuring: with all that the rules may grant, be it one or the other. */
+/**
+ * The request as it would be sent, for measuring: with all that the rules may grant, be it one or
+ * the other.
+ */
 export const askedRequest = ({ mayResearch, ...parts }: AskedParts): ModelRequest =>
   toRequest({
     ...parts,
@@ -26,8 +32,9 @@ export const askedRequest = ({ mayResearch, ...parts }: AskedParts): ModelReques
   });
 
 /**
- * The request that is sent: what was measured, with the tools and limits the log says. Time may pass a limit between the two,
- * and the log is what the reply is judged by. `capped`: whether the output limit is sent.
+ * The request that is sent: what was measured, with the tools and limits the log says. Time may
+ * pass a limit between the two, and the log is what the reply is judged by. `capped`: whether the
+ * output limit is sent.
  */
 export function grantedRequest(
   { mayResearch: _, ...parts }: AskedParts,

@@ -12,14 +12,23 @@ import {
   type ToolCallEffect,
   type ToolListingEffect,
 } from "../../../src/coordination";
+import type {
+  Enter,
+  Performer,
+  PreparedCall,
+  SessionInputs,
+  StreamInputs,
+} from "../../../src/engine/ports";
 import type { Attachment } from "../../../src/protocol/attachments";
-import type { Engine } from "../engine";
 import { AgentTools } from "../tools/agent-tools";
 import type { SessionTools } from "../tools/session-tools";
+import type { SessionFacts } from "../session-facts";
+import type { Workspaces } from "../files/workspaces";
+import type { ResumePoints } from "../log/resume-points";
 import { CallOutcomes } from "./call-outcomes";
 import { CallRequests, type StartedCall } from "./call-requests";
+import type { CallStore } from "./call-store";
 import { type Compaction, Compactions } from "./compactions";
-import type { Enter, Performer, PreparedCall } from "./effect-runner";
 import { askedRequest } from "./granted-request";
 import type { OriginProbes } from "./origin-probes";
 import { quotaOf, type RateWaits } from "./rate-waits";
@@ -27,10 +36,19 @@ import { ReplyStreams, type Sending } from "./reply-streams";
 import type { FoundKey } from "./team-keys";
 
 type Options = {
-  engine: Engine;
+  session: SessionInputs & StreamInputs;
+  facts: SessionFacts;
+  calls: CallStore;
+  points: Pick<ResumePoints, "find">;
+  workspaces: Workspaces;
+  /** The session's time, unix ms. */
+  now: () => number;
   /** The key for an agent's backend, or why there is none. */
   keyOf: (agent: TeamAgent) => FoundKey;
-  /** Whether endpoints that can are asked to write replies in the background, so that a call is resumed after a restart. */
+  /**
+   * Whether endpoints that can are asked to write replies in the background, so that a call is
+   * resumed after a restart.
+   */
   background: boolean;
   /** How requests leave the service. */
   fetch: typeof fetch;
@@ -43,9 +61,13 @@ type Options = {
   readAttachment: (attachment: Attachment) => Promise<Uint8Array<ArrayBuffer>>;
 };
 
-/** Performs effects. A model call: admitted, its request prepared, started by the rules, sent, and its end reported. */
+/**
+ * Performs effects. A model call: admitted, its request prepared, started by the rules, sent, and
+ * its end reported.
+ */
 export class ModelCalls implements Performer {
-  readonly #engine: Engine;
+  readonly #session: SessionInputs;
+  readonly #points: Options["points"];
   readonly #keyOf: Options["keyOf"];
   readonly #probes: Options["probes"];
   #probedTurn = 0;
@@ -58,42 +80,34 @@ export class ModelCalls implements Performer {
   readonly #replies: ReplyStreams;
   readonly #outcomes: CallOutcomes;
 
-  constructor({ engine, tools, readAttachment, ...options }: Options) {
-    const { keyOf, fetch, probes, rates } = options;
-    const { team, nonce, sessionId } = engine.facts;
+  constructor({ tools, readAttachment, points, ...options }: Options) {
+    const { session, facts, calls, workspaces, now, keyOf, fetch, probes, rates } = options;
+    const { team, nonce, sessionId } = facts;
     const calibrationOf = (agent: number) => this.#calibrations.of(agent);
-    this.#engine = engine;
+    this.#session = session;
+    this.#points = points;
     this.#keyOf = keyOf;
     this.#probes = probes;
     this.#rates = rates;
     this.#listTools = (effect, signal) => tools.list(effect, signal);
     this.#tools = new AgentTools({
-      engine,
+      ...{ session, sessionId, team, calls, workspaces, now, fetch, calibrationOf },
       toolsOf: (agent) => tools.toolsOf(agent),
-      fetch,
-      calibrationOf,
     });
-    this.#compactions = new Compactions(engine, calibrationOf);
-    this.#requests = new CallRequests({
-      team,
-      nonce,
-      calls: engine.journal.calls,
-      specsOf: (agent) => this.#tools.specs(agent),
-      readAttachment,
-    });
-    this.#replies = new ReplyStreams({ engine, ...options });
+    const specsOf = (agent: number) => this.#tools.specs(agent);
+    this.#compactions = new Compactions({ session, nonce, calibrationOf });
+    this.#requests = new CallRequests({ team, nonce, calls, specsOf, readAttachment });
+    this.#replies = new ReplyStreams(options);
     this.#outcomes = new CallOutcomes({
-      engine,
-      sessionId,
+      ...{ session, sessionId, workspaces },
       requests: this.#requests,
       compactions: this.#compactions,
-      workspaces: engine.workspaces,
-      toolNamesOf: (agent) => this.#tools.specs(agent).map(({ name }) => name),
+      toolNamesOf: (agent) => specsOf(agent).map(({ name }) => name),
     });
   }
 
   admitCall(effect: ModelCallEffect, signal: AbortSignal): Promise<void> | null {
-    const turn = runningTurn(this.#engine.state);
+    const turn = runningTurn(this.#session.state);
     const agent = this.#requests.agent(effect.agent);
     const found = agent.backend.rates && this.#keyOf(agent);
     if (!turn || !agent.backend.rates || !found?.ok) return null; // without a key it fails anyway
@@ -109,7 +123,7 @@ export class ModelCalls implements Performer {
       tokens,
     };
     const onWait = (until: number) =>
-      void this.#engine.handle({ type: "call_held", effect: effect.id, until, inputTokens });
+      void this.#session.handle({ type: "call_held", effect: effect.id, until, inputTokens });
     return this.#rates.start(effect.id, call, { signal, onWait });
   }
 
@@ -118,14 +132,14 @@ export class ModelCalls implements Performer {
   }
 
   prepareCall(effect: ModelCallEffect): PreparedCall | null {
-    const turn = runningTurn(this.#engine.state);
+    const turn = runningTurn(this.#session.state);
     if (!turn) return null;
     this.#probeAgainIn(turn.number);
     const parts = this.#requests.parts(turn, effect);
     const inputTokens = this.#requests.inputTokens(turn, parts);
     const compaction = this.#compactions.prepare(turn, { effect, ...parts });
     const compactionTokens = compaction && { compactionTokens: compaction.inputTokens };
-    const facts = this.#engine.handle({
+    const facts = this.#session.handle({
       type: "call_ready",
       effect: effect.id,
       inputTokens,
@@ -161,8 +175,8 @@ export class ModelCalls implements Performer {
   }
 
   resumeCall(effect: ModelCallEffect): PreparedCall | null {
-    const turn = runningTurn(this.#engine.state);
-    const from = this.#engine.journal.points.find(effect.id);
+    const turn = runningTurn(this.#session.state);
+    const from = this.#points.find(effect.id);
     if (!turn || !from) return null;
     const { takenIds, ...prepared } = this.#requests.resumed(turn, effect);
     return {
@@ -178,10 +192,6 @@ export class ModelCalls implements Performer {
     return this.#listTools(effect, signal);
   }
 
-  onFault(error: unknown): void {
-    this.#engine.fault(error);
-  }
-
   /** Streams one reply; returns how to report its end once the call's slot is free again. */
   async #send(
     effect: ModelCallEffect,
@@ -192,7 +202,8 @@ export class ModelCalls implements Performer {
     const { request } = sending.releasable;
     const call = { effect, agent: this.#requests.agent(effect.agent) };
     const estimated = estimatedInput(request);
-    const digest = sending.from ? null : digestOf(request); // a resumed call's request left before the restart
+    // a resumed call's request left before the restart
+    const digest = sending.from ? null : digestOf(request);
     const performed = await this.#replies.stream(
       call,
       sending,
@@ -200,7 +211,7 @@ export class ModelCalls implements Performer {
     );
     if (performed.type === "failed")
       return () => this.#outcomes.failedAfter(effect, performed.failure, said.text);
-    const turn = runningTurn(this.#engine.state);
+    const turn = runningTurn(this.#session.state);
     // Only text says how a model counts: the tokens of images cannot be estimated.
     if (!turn?.attached) this.#calibrations.note(effect.agent, estimated, performed.usage);
     const items = uniqueCallIds(performed.items, takenIds);
@@ -209,7 +220,10 @@ export class ModelCalls implements Performer {
     return () => this.#outcomes.replied(effect, { ...performed, items }, { counted, wholeText });
   }
 
-  /** Has the older part of a conversation summed up. The text is shown to no reader: it is no part of the agent's reply. */
+  /**
+   * Has the older part of a conversation summed up. The text is shown to no reader: it is no part
+   * of the agent's reply.
+   */
   async #sum(
     effect: ModelCallEffect,
     plan: Compaction["plan"],

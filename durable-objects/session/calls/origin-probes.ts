@@ -5,14 +5,19 @@ export type Connect = (address: { hostname: string; port: number }) => {
   close(): Promise<unknown>;
 };
 
-/** A connection that is not there by then is not made. Longer than a TCP handshake over bad lines, retransmissions counted. */
+/**
+ * A connection that is not there by then is not made. Longer than a TCP handshake over bad lines,
+ * retransmissions counted.
+ */
 const WITHIN_MS = 5_000;
 
 /**
- * Which origins can be reached from this machine. A probe opens a TCP connection and closes it: if it fails, no request left. An
- * origin is probed before its first call in a turn and after each call that it did not answer; calls at the same time share a probe.
+ * Which origins can be reached from this machine. A probe opens a TCP connection and closes it: if
+ * it fails, no request left. An origin is probed before its first call in a turn and after each
+ * call that it did not answer; calls at the same time share a probe.
  *
- * Only for workerd on this machine: on Cloudflare's edge `connect()` is refused for addresses that `fetch` reaches.
+ * Only for workerd on this machine: on Cloudflare's edge `connect()` is refused for addresses that
+ * `fetch` reaches.
  */
 export class OriginProbes {
   readonly #connect: Connect;
@@ -24,7 +29,9 @@ export class OriginProbes {
     this.#withinMs = withinMs;
   }
 
-  /** Whether the origin of an address that may be asked can be reached. Throws only `signal.reason`. */
+  /**
+   * Whether the origin of an address that may be asked can be reached. Throws only `signal.reason`.
+   */
   async reaches(url: URL, signal: AbortSignal | null): Promise<boolean> {
     signal?.throwIfAborted();
     const known = this.#known.get(url.origin) ?? this.#begin(url);

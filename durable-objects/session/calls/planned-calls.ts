@@ -7,7 +7,10 @@ import type { SessionLog } from "../log/session-log";
 /** An agent in one attempt; `id` is its name in the log. */
 export type AgentPlace = Omit<RoundPlace, "round"> & { id: string };
 
-/** The latest calls an agent planned while its team coordinated: the log says which, the private records with which arguments. */
+/**
+ * The latest calls an agent planned while its team coordinated: the log says which, the private
+ * records with which arguments.
+ */
 export function plannedCalls(log: SessionLog, calls: CallStore, place: AgentPlace): PlannedCalls {
   const turn = log.turn(place.turn);
   if (!turn) return NOTHING_PLANNED;
@@ -36,7 +39,11 @@ function* withArguments(
 }
 
 /** What a model wrote as the arguments of a tool call, as it wrote them. */
-export function argumentsOf(calls: CallStore, place: RoundPlace, toolCall: string): string {
+export function argumentsOf(
+  calls: Pick<CallStore, "read">,
+  place: RoundPlace,
+  toolCall: string,
+): string {
   return argumentsIn(calls.read(place), toolCall);
 }
 

@@ -19,7 +19,10 @@ import {
 /** A call as its gate knows it, but for its id, which is made of the effect's. */
 export type RatedCall = Omit<RateWish, "call">;
 
-/** What shares one quota at a provider: an address, a key and a model. Nobody can read the key out of it. */
+/**
+ * What shares one quota at a provider: an address, a key and a model. Nobody can read the key out
+ * of it.
+ */
 export function quotaOf({ baseUrl, model }: Backend, key: string): string {
   return `${baseUrl} ${model} ${createHash("sha256").update(key).digest("hex").slice(0, 16)}`;
 }
@@ -47,9 +50,10 @@ type Waiting = {
 };
 
 /**
- * A session's calls before its tenant's rate gate: each waits there until it may start. Nothing is kept: after a restart a call asks
- * anew, and one that had been let in is let in again. While the gate is out of reach the session keeps to the same limits by
- * itself, as if it were the tenant's only one.
+ * A session's calls before its tenant's rate gate: each waits there until it may start. Nothing is
+ * kept: after a restart a call asks anew, and one that had been let in is let in again. While the
+ * gate is out of reach the session keeps to the same limits by itself, as if it were the tenant's
+ * only one.
  */
 export class RateWaits {
   readonly #options: Options;
@@ -58,8 +62,9 @@ export class RateWaits {
   /** What was started without the gate. */
   readonly #alone = new Map<string, RateQueue>();
   /**
-   * Calls that leave, by their ids, until the gate has heard it or could not be told: connections keep no order among them, so one that asks anew before
-   * that could be let in and then be taken for the one that left.
+   * Calls that leave, by their ids, until the gate has heard it or could not be told: connections
+   * keep no order among them, so one that asks anew before that could be let in and then be taken
+   * for the one that left.
    */
   readonly #leaving = new Map<string, Promise<void>>();
 
@@ -67,7 +72,10 @@ export class RateWaits {
     this.#options = options;
   }
 
-  /** Returns once the call may start. Throws `signal.reason`, at once, if nobody waits for it any more. */
+  /**
+   * Returns once the call may start. Throws `signal.reason`, at once, if nobody waits for it any
+   * more.
+   */
   async start(effect: string, call: RatedCall, { signal, onWait }: Waiting): Promise<void> {
     signal.throwIfAborted();
     const wish = { ...call, call: this.#idOf(effect) };
@@ -95,8 +103,8 @@ export class RateWaits {
   }
 
   /**
-   * A call that was sent has ended, be it one that was let in before a restart. `tokens`: what it took; null where nobody knows, then
-   * what was thought stands.
+   * A call that was sent has ended, be it one that was let in before a restart. `tokens`: what it
+   * took; null where nobody knows, then what was thought stands.
    */
   settle(effect: string, endpoint: string, tokens: number | null): void {
     this.#admitted.delete(effect);
@@ -145,7 +153,8 @@ export class RateWaits {
     while (!signal.aborted) {
       const answer = await this.#ask(wish, line);
       if (signal.aborted) {
-        if (answer && answer.type !== "left") await this.#leave(wish); // its leaving came before it asked
+        // its leaving came before it asked
+        if (answer && answer.type !== "left") await this.#leave(wish);
         return;
       }
       if (answer?.type === "start") return;

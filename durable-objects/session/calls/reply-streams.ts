@@ -5,20 +5,19 @@ import type { SaidText } from "../../../src/agents/said-text";
 import type { Backend, TeamAgent } from "../../../src/config/team";
 import type { ModelCallEffect } from "../../../src/coordination";
 import type { DeltaKind } from "../../../src/protocol/events";
+import type { CallSlot, StreamInputs } from "../../../src/engine/ports";
 import { CALL_TIME_LIMITS } from "../../../src/providers/limits";
 import type { Provider, ResumePoint } from "../../../src/providers/provider";
 import { createProvider, hostById } from "../../../src/providers/registry";
 import { SYSTEM_TIMERS, withTimeLimits } from "../../../src/providers/time-limits";
-import type { Engine } from "../engine";
 import type { PreparedRequest } from "./call-requests";
-import type { CallSlot } from "./effect-runner";
 import type { OriginProbes } from "./origin-probes";
 import { quotaOf, type RateWaits } from "./rate-waits";
 import { type Progress, waitingFetch } from "./slot-fetch";
 import type { FoundKey } from "./team-keys";
 
 type Options = {
-  engine: Pick<Engine, "write" | "notePoint" | "noteUsage">;
+  session: StreamInputs;
   keyOf: (agent: TeamAgent) => FoundKey;
   background: boolean;
   fetch: typeof fetch;
@@ -36,7 +35,10 @@ export type Sending = Omit<PreparedRequest, "takenIds"> & {
 type Call = { effect: ModelCallEffect; agent: TeamAgent };
 export type Listeners = Pick<CallOptions, "onDelta" | "onResumePoint">;
 
-/** Sends requests and streams their replies. What a call has used counts against its backend's limits. */
+/**
+ * Sends requests and streams their replies. What a call has used counts against its backend's
+ * limits.
+ */
 export class ReplyStreams {
   readonly #options: Options;
 
@@ -49,7 +51,7 @@ export class ReplyStreams {
     { releasable, sent, slot, signal, from }: Sending,
     listeners: Listeners,
   ): Promise<Performed> {
-    const { engine, keyOf, fetch, probes, rates } = this.#options;
+    const { session, keyOf, fetch, probes, rates } = this.#options;
     const found = keyOf(agent);
     if (!found.ok) return { type: "failed", failure: found.failure };
     const progress: Progress = { sent: 0 };
@@ -67,7 +69,7 @@ export class ReplyStreams {
         ...listeners,
         onUsage: (usage) => {
           tokens = tokensTaken(usage);
-          engine.noteUsage(effect.id, usage);
+          session.noteUsage(effect.id, usage);
         },
         wasSent: () => progress.sent > 0,
       });
@@ -75,7 +77,8 @@ export class ReplyStreams {
       if (isTransient(performed)) probes?.forget(agent.backend.baseUrl);
       return performed;
     } finally {
-      const wasSent = from !== undefined || progress.sent > 0; // if not sent, dropping the call releases its share
+      // if not sent, dropping the call releases its share
+      const wasSent = from !== undefined || progress.sent > 0;
       if (agent.backend.rates && wasSent)
         rates.settle(effect.id, quotaOf(agent.backend, found.key), tokens);
     }
@@ -86,12 +89,12 @@ export class ReplyStreams {
     { effect, agent }: Call,
     { said, takenIds }: { said: SaidText; takenIds: ReadonlySet<string> },
   ): Listeners {
-    const { engine } = this.#options;
+    const { session } = this.#options;
     const source = { agent: agent.id, round: effect.round, call: effect.id };
     let point: ResumePoint | null = null;
     return {
       onResumePoint: (next, alone) => {
-        if (alone) engine.notePoint(effect.id, next);
+        if (alone) session.notePoint(effect.id, next);
         else point = next;
       },
       onDelta: ({ kind, name, toolIndex, toolId, text }) => {
@@ -103,7 +106,7 @@ export class ReplyStreams {
           ...(toolIndex !== undefined && { tool_index: toolIndex }),
           ...(toolId !== undefined && staysItsId(toolId, takenIds) && { tool_call: toolId }),
         };
-        engine.write({ ...source, kind: shown, ...tool }, text, point);
+        session.write({ ...source, kind: shown, ...tool }, text, point);
         point = null;
       },
     };

@@ -2,18 +2,16 @@ import { type RenderInput, type RoundRecord, renderRecords } from "../../../src/
 import type { Team } from "../../../src/config/team";
 import { runningTurn, type SessionState } from "../../../src/coordination";
 import type { EventOf, SessionEvent } from "../../../src/protocol/events";
+import type { BroughtTexts } from "../../../src/engine/ports";
 import type { CallStore } from "./call-store";
 import { plannedCalls } from "./planned-calls";
+import type { SessionFacts } from "../session-facts";
 import type { SessionLog } from "../log/session-log";
 import type { SessionQueries } from "../session-queries";
 
-/** What the conversation gains beside the events: texts that only the performer of an effect has seen. */
-export type Brought = Partial<Pick<RenderInput, "reply" | "toolResult" | "cut" | "summary">>;
-
 type Options = {
   team: Team;
-  /** Private words that mark the orchestrator's own blocks in an agent's messages. */
-  nonce: (turn: number, attempt: number, agent: number) => string;
+  nonce: SessionFacts["nonce"];
   log: SessionLog;
   calls: CallStore;
   queries: SessionQueries;
@@ -29,7 +27,11 @@ export class RoundRecords {
   }
 
   /** `before`: the state in which the events were decided. */
-  render(before: SessionState, events: readonly SessionEvent[], brought: Brought): RoundRecord[] {
+  render(
+    before: SessionState,
+    events: readonly SessionEvent[],
+    brought: BroughtTexts,
+  ): RoundRecord[] {
     const { team, nonce } = this.#options;
     const turn = events.at(-1)?.turn ?? 0;
     return renderRecords({

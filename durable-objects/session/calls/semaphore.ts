@@ -8,9 +8,9 @@ type Waiting = { giveWay: GiveWay; grant: () => void };
 type Holder = { giveWay: GiveWay; isAsked: boolean; isDue: boolean };
 
 /**
- * At most so many at a time; the rest wait in order. Who has held a slot for `patienceMs` is asked to give way to one who
- * waits: the longest first, as many as wait, each once. Those who give way to nobody ask nobody to, go after the others, and
- * leave one slot to them.
+ * At most so many at a time; the rest wait in order. Who has held a slot for `patienceMs` is asked
+ * to give way to one who waits: the longest first, as many as wait, each once. Those who give way
+ * to nobody ask nobody to, go after the others, and leave one slot to them.
  */
 export class Slots {
   readonly #size: number;

@@ -19,7 +19,10 @@ export type FoundKey = { ok: true; key: string } | { ok: false; failure: CallFai
 type KeyEnv = Pick<Env, "SEALING_KEYS">;
 const GENERATOR = `node -p "'1:'+require('node:crypto').randomBytes(32).toString('base64')"`;
 
-/** For the configs' context: nothing, or why no key of a caller's can be kept and what to do, in words for people. */
+/**
+ * For the configs' context: nothing, or why no key of a caller's can be kept and what to do, in
+ * words for people.
+ */
 export function literalKeyProblem(env: KeyEnv): { literalKeyProblem?: string } {
   const parsed = parseSealingKeys(readSecret(env, "SEALING_KEYS"));
   if (parsed.ok) return {};
@@ -30,8 +33,9 @@ export function literalKeyProblem(env: KeyEnv): { literalKeyProblem?: string } {
 }
 
 /**
- * The keys of a team's agents, for whoever keeps the team: a session, or a run of evaluations. On disk and in memory callers' keys
- * are sealed; each is opened for the call it goes with. Of the operator's keys only names are kept.
+ * The keys of a team's agents, for whoever keeps the team: a session, or a run of evaluations. On
+ * disk and in memory callers' keys are sealed; each is opened for the call it goes with. Of the
+ * operator's keys only names are kept.
  */
 export class TeamKeys {
   readonly #env: KeyEnv;
@@ -55,8 +59,8 @@ export class TeamKeys {
   }
 
   /**
-   * The kept team with every key sealed by the first version, those in clear from before there was sealing too; null if nothing
-   * changes. What cannot be opened or sealed stays as it is.
+   * The kept team with every key sealed by the first version, those in clear from before there was
+   * sealing too; null if nothing changes. What cannot be opened or sealed stays as it is.
    */
   renew(team: Team): Team | null {
     const sealing = this.#sealing;
@@ -78,7 +82,10 @@ export class TeamKeys {
     return { ok: true, team: withKeys(team, (agent) => clear.get(agent) ?? agent.backend.key) };
   }
 
-  /** What goes with a call. A key of the operator's goes to the origin it is bound to, whatever the config says. */
+  /**
+   * What goes with a call. A key of the operator's goes to the origin it is bound to, whatever the
+   * config says.
+   */
   keyOf(agent: TeamAgent): FoundKey {
     const { key, baseUrl } = agent.backend;
     switch (key.from) {
@@ -146,7 +153,10 @@ const withKeys = (team: Team, keyOf: (agent: TeamAgent) => Key): Team => ({
   })),
 });
 
-/** Why a call without its key was not sent: a key may be taken away, or its endpoint moved, after the config was checked. */
+/**
+ * Why a call without its key was not sent: a key may be taken away, or its endpoint moved, after
+ * the config was checked.
+ */
 export function keyMissing({ key, baseUrl }: Pick<Backend, "key" | "baseUrl">): CallFailure {
   const { host } = new URL(baseUrl);
   const name = key.from === "stored" ? key.name : "api_key";

@@ -6,6 +6,7 @@ import { type FileEntry, FileError } from "../../../src/workspace/types";
 import type { BucketTurns } from "./storage-queue";
 import { FILES } from "../../shared/limits";
 import { PackReader } from "../../../src/workspace/pack-reader";
+import type { Sql } from "../object-storage";
 
 /** Contents that somebody has named and that are nowhere: neither in the session's storage nor in R2. */
 export class LostContents extends Error {
@@ -16,7 +17,7 @@ export class LostContents extends Error {
   }
 }
 
-type Options = { sql: SqlStorage; objects: SessionObjects; turns: BucketTurns };
+type Options = { sql: Sql; objects: SessionObjects; turns: BucketTurns };
 
 /** Where contents lie in R2: on their own (null), or in a pack from `at` on. */
 export type StoredAt = { pack: string; at: number } | null;

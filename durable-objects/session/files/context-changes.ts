@@ -2,6 +2,7 @@ import { decodeManifest, encodeManifest } from "../../../src/workspace/manifest"
 import type { TreeChanges } from "../../../src/workspace/types";
 import { STORE } from "../../shared/limits";
 import { pieces } from "../log/chunks";
+import type { Sql } from "../object-storage";
 
 /** What was made of one context, against the version that was pinned. */
 export type ChangeSet = { context: string; version: string; changes: TreeChanges };
@@ -11,11 +12,11 @@ export type ChangeSet = { context: string; version: string; changes: TreeChanges
  * of change sets, which a later final replaces.
  */
 export class ContextChanges {
-  readonly #sql: SqlStorage;
+  readonly #sql: Sql;
   /** Those asked for last: who fetches their contents asks for each. */
   #latest: { turn: number; sets: readonly ChangeSet[] } | null = null;
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: Sql) {
     this.#sql = sql;
   }
 

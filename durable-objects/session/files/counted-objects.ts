@@ -1,4 +1,5 @@
 import type { SessionObjects } from "../../../r2-layout/session-files";
+import type { Sql } from "../object-storage";
 
 const bytesOf = (text: string): number => new TextEncoder().encode(text).byteLength;
 
@@ -6,7 +7,7 @@ const bytesOf = (text: string): number => new TextEncoder().encode(text).byteLen
  * A session's objects in R2, each with a row that says its size. The row is written before its object, and goes after it, so that
  * nothing lies in R2 uncounted.
  */
-export function countedObjects(objects: SessionObjects, sql: SqlStorage): SessionObjects {
+export function countedObjects(objects: SessionObjects, sql: Sql): SessionObjects {
   const count = (name: string, bytes: number) =>
     sql.exec(
       "INSERT INTO stored_objects (name, bytes) VALUES (?, ?) ON CONFLICT DO NOTHING",

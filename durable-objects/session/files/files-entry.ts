@@ -6,6 +6,7 @@ import {
   type SessionState,
   type TurnState,
 } from "../../../src/coordination";
+import type { ResultFile } from "../../../src/engine/ports";
 import { isTerminal, type SessionEvent } from "../../../src/protocol/events";
 import type { Staged } from "../../../src/workspace/agent-files";
 import type { Tree } from "../../../src/workspace/types";
@@ -47,15 +48,6 @@ export type FilesEntry = {
 /** `hasChanges`: what it made of contexts can be had. `hasContexts`: it may have been given some. */
 export type EndedTurn = { turn: number; hasChanges: boolean; hasContexts: boolean };
 
-/** What a tool call that settles has staged, and what of its result was not for the conversation. */
-export type BroughtFiles = {
-  toolCall: string;
-  staged: Staged | null;
-  results: readonly ResultFile[];
-};
-
-/** A text that was too large for the conversation, or a file that came with it. `name`: of its file, without a directory. */
-export type ResultFile = { name: string; hash: string; bytes: Uint8Array };
 export type Evicted = { place: RoundPlace; result: ResultFile };
 
 /** The turn that ends with these events. */

@@ -1,3 +1,4 @@
+import type { ResultFile } from "../../../src/engine/ports";
 import {
   type FoundResult,
   keepResult,
@@ -13,7 +14,6 @@ import type { AgentFiles } from "../../../src/workspace/agent-files";
 import { hashOf } from "../../../src/workspace/hash";
 import { FileError } from "../../../src/workspace/types";
 import { FILES } from "../../shared/limits";
-import type { ResultFile } from "./files-entry";
 
 /** What the conversation gets of a result, and what of it goes to R2. */
 export type FiledResult = { told: string; results: ResultFile[] };

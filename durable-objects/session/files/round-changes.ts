@@ -3,6 +3,7 @@ import { isHandedOver } from "../../../src/workspace/handed-over";
 import { EMPTY_TREE, mergeChanges, sameEntry } from "../../../src/workspace/tree";
 import type { FileEntry, Tree, TreeChanges } from "../../../src/workspace/types";
 import type { RoundPlace } from "../calls/call-store";
+import type { Sql } from "../object-storage";
 
 type ChangeRow = { path: string; hash: string | null; size: number; executable: number };
 type Mark = "read" | "foreign" | "directory";
@@ -31,10 +32,10 @@ const CONTEXT = /^\/contexts\/([^/]+)\/(.+)$/;
  * none; memory is a cache. A path is the agent's own if it wrote it in the round, unless what lies there now came from elsewhere.
  */
 export class RoundChanges {
-  readonly #sql: SqlStorage;
+  readonly #sql: Sql;
   readonly #rounds = new Map<string, Round>();
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: Sql) {
     this.#sql = sql;
   }
 

@@ -1,5 +1,4 @@
-import type { Bucket } from "../../../r2-layout/bucket";
-import { SessionFiles, type SessionPlace } from "../../../r2-layout/session-files";
+import { type FileBucket, SessionFiles, type SessionPlace } from "../../../r2-layout/session-files";
 import type { Team } from "../../../src/config/team";
 import type { ContextPins } from "../../../src/uploads/context-index";
 import type { ContextReader } from "../../../src/uploads/context-reader";
@@ -10,17 +9,21 @@ import { countedObjects } from "./counted-objects";
 import { ContextChanges } from "./context-changes";
 import { type FileDuty, FileDuties, type ReleasePins } from "./file-jobs";
 import { Outbox } from "../log/outbox";
+import type { ObjectStorage } from "../object-storage";
 import { RoundChanges } from "./round-changes";
 import type { SessionLog } from "../log/session-log";
 import { SessionContexts } from "./session-contexts";
 import { type Ends, SnapshotStore } from "./snapshot-store";
 import { Workspaces } from "./workspaces";
 
-type Storage = Pick<DurableObjectStorage, "sql" | "transactionSync">;
-/** `turns`: shared with whatever else of the session reads R2; absent: nothing else does. */
+type Storage = Pick<ObjectStorage, "sql" | "transactionSync">;
+/**
+ * `turns`: shared with everything else of the session that reads R2; omitted if nothing else does.
+ * `stored`: called when the bytes that the session stores may have changed.
+ */
 type Places = {
   storage: Storage;
-  bucket: Bucket;
+  bucket: FileBucket;
   place: SessionPlace;
   pins: Pick<ContextPins, "release">;
   turns?: BucketTurns;
@@ -60,24 +63,21 @@ export function fileStores(
 type Options = Omit<Places, "pins"> & {
   log: SessionLog;
   team: Team;
-  contexts: {
-    reader: ContextReader;
-    pins: Pick<ContextPins, "release">;
-    /** Told what the session stores whenever work on its files has changed that; absent: nobody counts. */
-    stored?: (place: SessionPlace, sql: SqlStorage) => Promise<void>;
-  };
+  contexts: { reader: ContextReader; pins: Pick<ContextPins, "release"> };
 };
 
 /** A session's files, as its agents work on them. */
-export function sessionWorkspaces({ log, team, contexts, ...places }: Options): Workspaces {
-  // The end of the turn says it again, and insists: no file waits for it here.
-  const stored = async () => {
-    await contexts
-      .stored?.(places.place, places.storage.sql)
-      .catch((error: unknown) => logError("stored bytes", error));
-  };
+export function sessionWorkspaces({
+  log,
+  team,
+  contexts,
+  stored = async () => undefined,
+  ...places
+}: Options): Workspaces {
+  // The end of the turn reports it again, and must succeed: no file waits for the report here.
+  const reported = () => stored().catch((error: unknown) => logError("stored bytes", error));
   const { turns, ...stores } = fileStores(
-    { ...places, pins: contexts.pins, stored },
+    { ...places, pins: contexts.pins, stored: reported },
     {
       parentOf: (turn) => log.turn(turn)?.parent ?? null,
       completedWith: (turn) => log.completedWith(turn),

@@ -3,6 +3,7 @@ import { applyChanges, diffTrees, EMPTY_TREE, treeStats } from "../../../src/wor
 import type { Tree, TreeChanges } from "../../../src/workspace/types";
 import { STORE } from "../../shared/limits";
 import { pieces } from "../log/chunks";
+import type { Sql } from "../object-storage";
 
 /** Whose files: of an answer, or of a final such as `agent2.final`. */
 export type SnapshotPlace = { turn: number; attempt: number; label: string };
@@ -45,12 +46,12 @@ const TURN_BASE = "turn";
  * The files of answers and finals. A snapshot never changes, and costs what differs from the tree its turn began with.
  */
 export class SnapshotStore {
-  readonly #sql: SqlStorage;
+  readonly #sql: Sql;
   readonly #parentOf: Ends["parentOf"];
   readonly #completedWith: Ends["completedWith"];
   readonly #kept = new Map<string, Snapshot>();
 
-  constructor(sql: SqlStorage, { parentOf, completedWith }: Ends) {
+  constructor(sql: Sql, { parentOf, completedWith }: Ends) {
     this.#sql = sql;
     this.#parentOf = parentOf;
     this.#completedWith = completedWith;

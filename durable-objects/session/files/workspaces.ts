@@ -1,15 +1,11 @@
 import type { WorkspaceSettings } from "../../../src/config/team";
 import {
-  BASE,
-  evolve,
-  indexOf,
   runningTurn,
-  agentAt,
   type SessionState,
   type TurnState,
   type WorkspaceFacts,
 } from "../../../src/coordination";
-import type { SessionEvent } from "../../../src/protocol/events";
+import type { BroughtFiles } from "../../../src/engine/ports";
 import type {
   AgentFiles,
   BlobSource,
@@ -18,7 +14,6 @@ import type {
   Staged,
 } from "../../../src/workspace/agent-files";
 import { CONTEXT_LIMITS } from "../../../src/protocol/contexts";
-import { handedOver } from "../../../src/workspace/handed-over";
 import { type ContextMount, contextsOf, peersOf } from "../../../src/workspace/mounts";
 import { readsToolResults } from "../../../src/tools/files";
 import { StagedFiles } from "../../../src/workspace/staged-files";
@@ -29,33 +24,18 @@ import { type BlobStore, LostContents } from "./blob-store";
 import type { RoundPlace } from "../calls/call-store";
 import type { ChangeSet, ContextChanges } from "./context-changes";
 import type { Delivered } from "../log/outbox-worker";
-import {
-  type AboutToBe,
-  type BroughtFiles,
-  type Changed,
-  contentsOf,
-  type EndedTurn,
-  type Evicted,
-  endedBy,
-  type FilesEntry,
-  type Frozen,
-  inRound,
-  isOf,
-  NOTHING,
-  placeOf,
-  type ResultFile,
-  resultName,
-  withTextFile,
-} from "./files-entry";
+import { DecidedFiles } from "./decided-files";
+import { contentsOf, type EndedTurn, type FilesEntry, NOTHING, placeOf } from "./files-entry";
 import type { FileDuties, FileDuty } from "./file-jobs";
 import { FILES } from "../../shared/limits";
 import type { Outbox } from "../log/outbox";
 import { RejectedResults } from "./rejected-results";
-import type { ContextEdits, RoundChanges } from "./round-changes";
+import type { RoundChanges } from "./round-changes";
 import type { Contents, FrozenFiles } from "../session-api";
 import type { AnswerFiles } from "../session-queries";
 import type { SessionContexts } from "./session-contexts";
-import type { SnapshotPlace, SnapshotStore } from "./snapshot-store";
+import type { SnapshotStore } from "./snapshot-store";
+import { WorkspaceTrees } from "./workspace-trees";
 
 type Options = {
   blobs: BlobStore;
@@ -70,8 +50,7 @@ type Options = {
   close: () => Promise<void>;
 };
 
-type Named = Omit<SnapshotPlace, "label"> & { label: string | null };
-/** What a context may become: what can be uploaded. */
+/** A context may grow to what can be uploaded. */
 const CONTEXT_FILES: FileLimits = {
   fileBytes: CONTEXT_LIMITS.fileBytes,
   files: CONTEXT_LIMITS.files,
@@ -79,16 +58,20 @@ const CONTEXT_FILES: FileLimits = {
 };
 
 /**
- * The agents' files. A working tree is the tree its round began with and what the round has changed since. Answers and finals
- * freeze trees; peers see those, and the next turn begins with the last.
+ * The agents' files. A working tree is the tree its round began with and what the round has changed
+ * since. Answers and finals freeze trees; peers see those, and the next turn begins with the last.
  */
 export class Workspaces {
   readonly #options: Options;
   readonly #rejected: RejectedResults;
+  readonly #trees: WorkspaceTrees;
+  readonly #decided: DecidedFiles;
 
   constructor(options: Options) {
     this.#options = options;
     this.#rejected = new RejectedResults(options);
+    this.#trees = new WorkspaceTrees(options);
+    this.#decided = new DecidedFiles({ ...options, trees: this.#trees });
   }
 
   /** Whether the agent has a workspace. */
@@ -96,17 +79,26 @@ export class Workspaces {
     return turn.rules.agents[agent]?.workspace === true;
   }
 
-  /** Whether calls of the agent's tools may leave files: in its workspace, or, without one, large results. */
+  /**
+   * Whether calls of the agent's tools may leave files: in its workspace, or, without one, large
+   * results.
+   */
   holdsFiles(turn: TurnState, agent: number): boolean {
     return this.has(turn, agent) || readsToolResults(turn.rules.agents[agent]?.tools ?? []);
   }
 
-  /** To be awaited before `open`: makes known what the turn's contexts hold. Throws `FileError` if that cannot be read now. */
+  /**
+   * To be awaited before `open`: makes known what the turn's contexts hold. Throws `FileError` if
+   * that cannot be read now.
+   */
   prepare(turn: TurnState): Promise<void> {
     return this.#options.contexts.load(turn.contexts ?? []);
   }
 
-  /** The agent's files for one tool call. Without a workspace the agent sees the large results of its round, and nothing else. */
+  /**
+   * The agent's files for one tool call. Without a workspace the agent sees the large results of
+   * its round, and nothing else.
+   */
   open(turn: TurnState, agent: number): AgentFiles {
     const { changes } = this.#options;
     const place = placeOf(turn, agent);
@@ -122,10 +114,10 @@ export class Workspaces {
     }
     const peers = [...peersOf(turn, agent)].map(([alias, label]): [string, Tree] => [
       alias,
-      this.#frozenTree({ ...place, label }),
+      this.#trees.frozen({ ...place, label }),
     ]);
     return new StagedFiles({
-      workspace: this.#working(turn, agent, NOTHING),
+      workspace: this.#trees.working(turn, agent, NOTHING),
       peers: new Map(peers),
       contexts: new Map(
         contextsOf(turn, agent).flatMap((mount) => this.#mounted(mount, agent, place)),
@@ -136,8 +128,8 @@ export class Workspaces {
   }
 
   /**
-   * Each agent's workspace, by its index, with what the call of a tool (`effect`) has staged. Nothing is looked at before it is read;
-   * read it at once.
+   * Each agent's workspace, by its index, with what the call of a tool (`effect`) has staged.
+   * Nothing is looked at before it is read; read it at once.
    */
   facts(
     state: SessionState,
@@ -162,21 +154,17 @@ export class Workspaces {
     if (!this.has(turn, agent)) return null;
     const place = placeOf(turn, agent);
     const touched = new Map([...this.#options.changes.of(place), ...(staged?.workspace ?? [])]);
-    const contexts = this.#contextEdits(turn, place, staged && this.#changed(turn, place, staged));
+    const contexts = this.#trees.contextEdits(
+      turn,
+      place,
+      staged && this.#trees.changed(turn, place, staged),
+    );
     return workspaceFacts({
-      base: this.#base(turn, agent, []),
+      base: this.#trees.base(turn, agent, []),
       touched,
-      previous: this.#previous(turn, agent),
+      previous: this.#trees.previous(turn, agent),
       contexts,
     });
-  }
-
-  /** The files of the agent's newest answer in the attempt; null: it has none. */
-  #previous({ number: turn, attempt }: TurnState, agent: number): Tree | null {
-    const { snapshot } = agentAt(attempt, agent);
-    return snapshot === null
-      ? null
-      : this.#frozenTree({ turn, attempt: attempt.number, label: snapshot });
   }
 
   /** The files of an answer as they were with it; null: those of the turn's result. */
@@ -184,7 +172,7 @@ export class Workspaces {
     const result = answer ? null : this.#options.snapshots.resultOf(turn);
     const { attempt, label } = answer ?? result?.place ?? { attempt: 1, label: "" };
     const tree = answer
-      ? this.#frozenTree({ turn, attempt, label: answer.snapshot })
+      ? this.#trees.frozen({ turn, attempt, label: answer.snapshot })
       : (result?.tree ?? EMPTY_TREE);
     return { attempt, label, tree: [...tree].map(([path, entry]) => ({ path, ...entry })) };
   }
@@ -218,8 +206,9 @@ export class Workspaces {
   }
 
   /**
-   * Puts elsewhere what fits into no row, and makes the session's own what was copied from a context, which may be erased; to be
-   * awaited before it is committed. Throws what R2 throws, and `FileError` if a context cannot be read now.
+   * Puts elsewhere what fits into no row, and makes the session's own what was copied from a
+   * context, which may be erased; to be awaited before it is committed. Throws what R2 throws, and
+   * `FileError` if a context cannot be read now.
    */
   async spill(
     { staged, results }: Pick<BroughtFiles, "staged" | "results">,
@@ -253,94 +242,27 @@ export class Workspaces {
     }
   }
 
+  /** See `DecidedFiles`. */
+  entry(...decided: Parameters<DecidedFiles["entry"]>): FilesEntry {
+    return this.#decided.entry(...decided);
+  }
+
+  write(entry: FilesEntry): void {
+    this.#decided.write(entry);
+  }
+
+  end(turn: EndedTurn): void {
+    this.#decided.end(turn);
+  }
+
   /** What a turn's latest final made of contexts. */
   contextChanges(turn: number): readonly ChangeSet[] {
     return this.#options.contextChanges.of(turn);
   }
 
-  /** What these events mean for the files. Writes nothing. */
-  entry(
-    before: SessionState,
-    events: readonly SessionEvent[],
-    brought: BroughtFiles | null,
-    wholeText: ResultFile | null = null,
-  ): FilesEntry {
-    const ended = endedBy(before, events);
-    let state = before;
-    let changed: Changed | null = null;
-    let results: readonly Evicted[] = [];
-    const hasFiles =
-      runningTurn(before)?.rules.agents.some(({ workspace }) => workspace) || brought !== null;
-    if (!hasFiles) return { changed, results, frozen: [], finalText: null, presented: null, ended };
-    const frozen: Frozen[] = [];
-    let presented: FilesEntry["presented"] = null;
-    let finalText: ResultFile | null = null;
-    for (const event of events) {
-      const turn = runningTurn(state);
-      if (turn && event.type === "tool.completed" && event.tool_call === brought?.toolCall) {
-        changed =
-          brought.staged &&
-          this.#changed(turn, placeOf(turn, indexOf(turn, event.agent)), brought.staged);
-        const place = inRound(turn, event);
-        results = brought.results.map((result) => ({ place, result }));
-      }
-      if (turn && event.type === "presentation.completed") {
-        presented = { turn: turn.number, sets: this.#changeSets(turn, event.agent, changed) };
-        if (event.text_file !== undefined) finalText = wholeText;
-      }
-      const taken = turn && this.#frozenBy(turn, event, { changed, frozen, finalText });
-      if (taken) frozen.push(taken);
-      state = evolve(state, event);
-    }
-    return { changed, results, frozen, finalText, presented, ended };
-  }
-
-  /** Inside the transaction of the events. */
-  write({ changed, results, frozen, finalText, presented, ended }: FilesEntry): void {
-    const { blobs, changes, contextChanges, snapshots, outbox } = this.#options;
-    if (changed) {
-      blobs.add(changed.staged.blobs);
-      changes.write(changed.place, changed.staged, changed);
-    }
-    blobs.add(contentsOf(results.map(({ result }) => result)));
-    for (const one of results)
-      outbox.add({ type: "upload_result", name: resultName(one), hash: one.result.hash });
-    if (finalText) blobs.add(contentsOf([finalText]));
-    for (const { place, tree, at } of frozen) {
-      snapshots.write(place, tree);
-      outbox.add({ type: "upload_snapshot", ...place, at });
-    }
-    if (presented) contextChanges.replace(presented.turn, presented.sets);
-    if (ended !== null) this.end(ended);
-  }
-
-  /** Nobody will ask for the working trees of this turn again. Inside the transaction of its end. */
-  end({ turn, hasChanges, hasContexts }: EndedTurn): void {
-    const { blobs, changes, outbox } = this.#options;
-    changes.forget(turn);
-    if (hasContexts) outbox.add({ type: "release_contexts", turn, hasChanges });
-    if (blobs.hasWorkingCopies()) outbox.add({ type: "tidy" });
-  }
-
-  /** The tree that an event freezes, after those that are about to be written; null if it freezes none. */
-  #frozenBy(turn: TurnState, event: SessionEvent, about: AboutToBe): Frozen | null {
-    if (event.type !== "answer.submitted" && event.type !== "presentation.completed") return null;
-    const agent = indexOf(turn, event.agent);
-    const { at } = event;
-    const place = { turn: turn.number, attempt: event.attempt, label: event.label };
-    if (event.type === "answer.submitted") {
-      return event.snapshot === event.label
-        ? { place, at, tree: handedOver(this.#working(turn, agent, about)) }
-        : null;
-    }
-    if (event.snapshot === null) return null;
-    const isOwn = event.snapshot === event.label;
-    if (!isOwn) return { place, at, tree: this.#base(turn, agent, about.frozen) };
-    const tree = handedOver(this.#working(turn, agent, about));
-    return { place, at, tree: withTextFile(tree, event.text_file, about.finalText) };
-  }
-
-  /** One context as the agent sees it, with what its round has made of it; none if it was erased. */
+  /**
+   * One context as the agent sees it, with what its round has made of it; none if it was erased.
+   */
   #mounted(
     { name, version, writable }: ContextMount,
     agent: number,
@@ -363,62 +285,5 @@ export class Workspaces {
       read: (entry: FileEntry) =>
         (blobs.isKept(entry.hash) || !contexts.has(entry.hash) ? blobs : contexts).read(entry),
     };
-  }
-
-  #changed(turn: TurnState, place: RoundPlace, staged: Staged): Changed {
-    const { changes, contexts } = this.#options;
-    const trees = contextsOf(turn, place.agent).flatMap((mount): [string, Tree][] => {
-      const tree = mount.writable ? contexts.tree(mount) : null;
-      return tree ? [[mount.name, tree]] : [];
-    });
-    const known = [this.#base(turn, place.agent, []), this.#previous(turn, place.agent)];
-    const isKnown = (path: string) => known.some((tree) => tree?.has(path));
-    return { place, staged, edits: changes.editsWith(place, staged, new Map(trees)), isKnown };
-  }
-
-  /** What the presenter has made of the contexts it may change; `changed`: with what is about to be written. */
-  #changeSets(turn: TurnState, id: string, changed: Changed | null): ChangeSet[] {
-    const agent = indexOf(turn, id);
-    const edits = this.#contextEdits(turn, placeOf(turn, agent), changed);
-    return contextsOf(turn, agent).flatMap(({ name, version }) => {
-      const changes = edits.get(name) ?? EMPTY_TREE;
-      return changes.size > 0 ? [{ context: name, version, changes }] : [];
-    });
-  }
-
-  /** By name, what the round has made of contexts, with what is about to be written. */
-  #contextEdits(turn: TurnState, place: RoundPlace, changed: Changed | null): ContextEdits {
-    const edits = isOf(changed, place) ? changed.edits : null;
-    const names = contextsOf(turn, place.agent).map(({ name }) => name);
-    return new Map(
-      names.map((name) => [name, edits?.get(name) ?? this.#options.changes.ofContext(place, name)]),
-    );
-  }
-
-  /** The tree as it stands, with what is about to be written. */
-  #working(turn: TurnState, agent: number, { changed, frozen }: AboutToBe): Tree {
-    const place = placeOf(turn, agent);
-    const tree = applyChanges(this.#base(turn, agent, frozen), this.#options.changes.of(place));
-    return isOf(changed, place) ? applyChanges(tree, changed.staged.workspace) : tree;
-  }
-
-  /** What the agent's round began with: the winning files for the presenter, what the turn began with for everybody else. */
-  #base({ number: turn, attempt }: TurnState, agent: number, frozen: readonly Frozen[]): Tree {
-    const { settled } = attempt;
-    const isPresenter = settled?.winner === agent && settled.revision !== null;
-    const answer = isPresenter ? attempt.answers[(settled.revision ?? 0) - 1] : undefined;
-    if (!answer) return this.#options.snapshots.baseOf(turn);
-    const label = answer.snapshot;
-    const unwritten = frozen.find(({ place }) => place.label === label); // one decision is about one attempt
-    return unwritten?.tree ?? this.#frozenTree({ turn, attempt: attempt.number, label });
-  }
-
-  /** The files that an event names: those of a snapshot, or those that the turn began with; none for null. */
-  #frozenTree({ turn, attempt, label }: Named): Tree {
-    const { snapshots } = this.#options;
-    if (label === null) return EMPTY_TREE;
-    return label === BASE
-      ? snapshots.baseOf(turn)
-      : (snapshots.read({ turn, attempt, label })?.tree ?? EMPTY_TREE);
   }
 }

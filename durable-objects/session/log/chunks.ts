@@ -1,4 +1,7 @@
-/** Cuts a text into pieces of at most `size` UTF-16 code units, never inside a surrogate pair: SQLite would lose the halves. */
+/**
+ * Cuts a text into pieces of at most `size` UTF-16 code units, never inside a surrogate pair:
+ * SQLite would lose the halves.
+ */
 export function* pieces(text: string, size: number): Generator<string> {
   let from = 0;
   while (from < text.length) {

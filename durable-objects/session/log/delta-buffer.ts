@@ -1,21 +1,12 @@
-import type { DeltaItem, DeltaKind } from "../../../src/protocol/events";
+import type { DeltaSource } from "../../../src/engine/ports";
+import type { DeltaItem } from "../../../src/protocol/events";
 import { FLUSH, STORE } from "../../shared/limits";
 import { pieces } from "./chunks";
 
-/** Where a piece of text belongs. `tool_index` and `name` tell the tool calls apart whose arguments stream. */
-export type DeltaSource = {
-  agent: string;
-  round: number;
-  call: string;
-  kind: DeltaKind;
-  name?: string;
-  tool_index?: number;
-  tool_call?: string;
-};
-
 /**
- * Collects what all agents write until it is worth a row: the first piece of a call at once, then at most one row per quarter
- * of a second while someone watches, one per second when nobody does. Knows nothing of storage; the owner takes the items.
+ * Collects what all agents write until it is worth a row: the first piece of a call at once, then
+ * at most one row per quarter of a second while someone watches, one per second when nobody does.
+ * Knows nothing of storage; the owner takes the items.
  */
 export class DeltaBuffer {
   readonly #onDue: () => void;

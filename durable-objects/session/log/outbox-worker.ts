@@ -1,8 +1,9 @@
+import { WATCHDOG_MS } from "../../../src/engine/alarm-scheduler";
+import type { BackgroundWork } from "../../../src/engine/ports";
 import { logError } from "../../../src/redaction/log";
-import { WATCHDOG_MS } from "../../shared/limits";
 import type { Outbox } from "./outbox";
 
-/** `later`: it waits for its next time without anything being wrong; `again`: the same, as what it has become. */
+/** `later`: to be tried again, without an error; `again`: the same, with a changed body. */
 export type Delivered<Body> = "done" | "later" | { again: Body };
 
 type Options<Body> = {
@@ -11,14 +12,12 @@ type Options<Body> = {
   deliver: (body: Body) => Promise<Delivered<Body>>;
   /** The session's time, unix ms. */
   now: () => number;
-  /** Called when nothing is due any more, for the alarm to be set to what waits. */
-  onIdle: () => void;
-  /** What to say, before the session's id, of what failed. */
-  complaint: readonly [what: string, session: string];
+  /** What an error is logged with. */
+  errorLabel: readonly [what: string, session: string];
 };
 
-/** Empties an outbox, one piece of work after the other. What fails waits for its next time. */
-export class Deliveries<Body> {
+/** Empties an outbox, one item after the other. An item that fails waits for its next time. */
+export class OutboxWorker<Body> implements BackgroundWork {
   readonly #options: Options<Body>;
   #running: Promise<void> | null = null;
   #isStopped = false;
@@ -27,9 +26,9 @@ export class Deliveries<Body> {
     this.#options = options;
   }
 
-  /** Begins, unless it is at it already or nothing is due; resolves when nothing is due any more. */
-  start(): Promise<void> | null {
-    const { outbox, now, onIdle } = this.#options;
+  /** Starts, unless it runs already or nothing is due; resolves when nothing is due any more. */
+  start(onIdle: () => void): Promise<void> | null {
+    const { outbox, now } = this.#options;
     if (this.#running || this.#isStopped || outbox.due(now()) === null) return null;
     this.#running = this.#drain().finally(() => {
       this.#running = null;
@@ -38,14 +37,17 @@ export class Deliveries<Body> {
     return this.#running;
   }
 
-  /** When to look again. What is being done right now is due all the while: there it is for work that gets lost. */
+  /**
+   * When to look again, unix ms. While an item is in progress: after the watchdog interval, in case
+   * that work gets lost.
+   */
   nextAt(now: number): number | null {
     if (this.#isStopped) return null;
     const next = this.#options.outbox.nextAt(now);
     return next !== null && this.#running !== null ? Math.max(next, now + WATCHDOG_MS) : next;
   }
 
-  /** Does all that is left, whenever it is due. Throws at the first that fails. */
+  /** Does everything that is left, due or not. Throws at the first item that fails. */
   async finish(): Promise<void> {
     await this.#running;
     const { outbox, deliver } = this.#options;
@@ -59,15 +61,15 @@ export class Deliveries<Body> {
     }
   }
 
-  /** Begins nothing any more; resolves when nothing is under way. */
+  /** Starts nothing any more; resolves when nothing is in progress. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#running;
   }
 
   async #drain(): Promise<void> {
-    const { outbox, deliver, now, complaint } = this.#options;
-    await null; // whoever wrote the work down, or took it up, goes on first, until the alarm is set
+    const { outbox, deliver, now, errorLabel } = this.#options;
+    await null; // the caller continues first, until the alarm is set
     for (let item = outbox.due(now()); item && !this.#isStopped; item = outbox.due(now())) {
       try {
         const delivered = await deliver(item.body);
@@ -77,7 +79,7 @@ export class Deliveries<Body> {
       } catch (error) {
         if (this.#isStopped) return;
         outbox.failed(item, now());
-        logError(...complaint, error);
+        logError(...errorLabel, error);
       }
     }
   }

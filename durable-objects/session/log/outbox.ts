@@ -1,3 +1,4 @@
+import type { Sql } from "../object-storage";
 /** Back-off of work that failed: from a second to ten minutes. */
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 600_000;
@@ -9,15 +10,16 @@ type Table = "outbox" | "file_duties" | "container_duties";
 type Row = { id: number; tries: number; not_before: number; body: string };
 
 /**
- * Work that outlives a turn. A row is written in the transaction of its cause and goes when the work is done, so that it is done
- * at least once whatever happens in between; whoever gets it must not mind twice.
+ * Work that outlives a turn. A row is written in the transaction of its cause and goes when the
+ * work is done, so that it is done at least once whatever happens in between; whoever gets it must
+ * not mind twice.
  */
 export class Outbox<Body> {
-  readonly #sql: SqlStorage;
+  readonly #sql: Sql;
   readonly #table: Table;
 
   /** `table`: each sort of work has its own, so that none waits for another. */
-  constructor(sql: SqlStorage, table: Table) {
+  constructor(sql: Sql, table: Table) {
     this.#sql = sql;
     this.#table = table;
   }
@@ -30,7 +32,10 @@ export class Outbox<Body> {
     );
   }
 
-  /** What may be tried now, the oldest first; also what waits for a time so far away that the clock must have been set back. */
+  /**
+   * What may be tried now, the oldest first; also what waits for a time so far away that the clock
+   * must have been set back.
+   */
   due(now: number): OutboxItem<Body> | null {
     const query = `SELECT id, tries, not_before, body FROM ${this.#table} WHERE not_before <= ? OR not_before > ? ORDER BY id LIMIT 1`;
     const [row] = this.#sql.exec<Row>(query, now, now + LONGEST_WAIT_MS).toArray();

@@ -1,17 +1,16 @@
 import { emptySession, evolve, type SessionState } from "../../../src/coordination";
+import type { OpenTurn, Restored } from "../../../src/engine/ports";
 import { toCostFields } from "../../../src/protocol/cost";
 import type { SessionEvent } from "../../../src/protocol/events";
 import type { TeamRules } from "../../../src/protocol/team";
 import { billOf } from "./turn-charges";
 import { toWire } from "../streams/frames";
-import type { SessionLog, TurnPlace } from "./session-log";
-
-/** What the log says about the session now. `broken`: the open turn does not fold; the state is that before it. */
-export type Restored = { state: SessionState; open: TurnPlace | null; broken: unknown };
+import type { SessionLog } from "./session-log";
 
 /**
- * The state as the log has it. Only an open turn is folded: a settled one leaves nothing but its number. A turn that cannot be
- * folded, because another version of the service wrote it, must not keep the session from going on.
+ * The state as the log has it. Only an open turn is folded: a settled one leaves nothing but its
+ * number. A turn that cannot be folded, because another version of the service wrote it, must not
+ * keep the session from going on.
  */
 export function restore(log: SessionLog, sessionId: string, rules: TeamRules): Restored {
   const latest = log.turns().at(-1);
@@ -41,10 +40,13 @@ function fold(log: SessionLog, sessionId: string, from: SessionState, range: Ran
   return state;
 }
 
-/** What ends an open turn that does not fold, at `at`: its calls in flight are given up, and it has failed. */
+/**
+ * What ends an open turn that does not fold, at `at`: its calls in flight are given up, and it has
+ * failed.
+ */
 export function brokenEnd(
   log: SessionLog,
-  { turn, firstSeq }: TurnPlace,
+  { turn, firstSeq }: OpenTurn,
   at: number,
 ): SessionEvent[] {
   const { usage, cost, settles } = billOf(

@@ -1,16 +1,18 @@
 import type { ResumePoint } from "../../../src/providers/provider";
+import type { Sql } from "../object-storage";
 
 /**
- * Where calls under way can be taken up again after a restart. A point is stored in the transaction of the text it follows, so
- * what a client has been shown and where the reply goes on always fit together.
+ * Where calls under way can be taken up again after a restart. A point is stored in the transaction
+ * of the text it follows, so what a client has been shown and where the reply goes on always fit
+ * together.
  */
 export class ResumePoints {
-  readonly #sql: SqlStorage;
+  readonly #sql: Sql;
   /** The newest points, not stored yet. */
   readonly #noted = new Map<string, ResumePoint>();
   readonly #stored: Set<string>;
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: Sql) {
     this.#sql = sql;
     this.#stored = new Set(
       sql

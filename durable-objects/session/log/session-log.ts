@@ -1,4 +1,5 @@
 import { type DeltaItem, isTerminal } from "../../../src/protocol/events";
+import type { Sql } from "../object-storage";
 import type { LogRow, NewRow } from "../streams/frames";
 
 /** Which part of the log a reader wants. */
@@ -13,14 +14,16 @@ export type TurnPlace = {
 };
 
 /**
- * A session's only memory. `seq` counts from 1 without gaps over events and deltas alike, and is the SSE id. Writing methods
- * must be called inside one synchronous transaction.
+ * A session's only memory. `seq` counts from 1 without gaps over events and deltas alike, and is
+ * the SSE id. Writing methods must be called inside one synchronous transaction.
  */
 export class SessionLog {
-  readonly #sql: SqlStorage;
+  readonly #sql: Sql;
   #head: number;
+  #latest: { turn: number; isRunning: boolean } | null;
+  #endedAt: number | null;
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: Sql) {
     this.#sql = sql;
     const { head } = sql
       .exec<{ head: number }>(
@@ -28,6 +31,9 @@ export class SessionLog {
       )
       .one();
     this.#head = head;
+    const [latest] = this.#places("ORDER BY turn DESC LIMIT 1");
+    this.#latest = latest ? { turn: latest.turn, isRunning: latest.lastSeq === null } : null;
+    this.#endedAt = this.#latest?.isRunning ? null : this.lastAt();
   }
 
   /** The highest number given out. */
@@ -48,8 +54,7 @@ export class SessionLog {
         row.at,
         row.body,
       );
-      if (isTerminal(row.type))
-        this.#sql.exec("UPDATE turns SET last_seq = ? WHERE turn = ?", row.seq, row.turn);
+      if (isTerminal(row.type)) this.#noteEnd(row);
       return row;
     });
   }
@@ -62,6 +67,14 @@ export class SessionLog {
       parent,
       firstSeq,
     );
+    this.#latest = { turn, isRunning: true };
+    this.#endedAt = null;
+  }
+
+  #noteEnd({ seq, turn, at }: LogRow): void {
+    this.#sql.exec("UPDATE turns SET last_seq = ? WHERE turn = ?", seq, turn);
+    this.#latest = { turn, isRunning: false };
+    this.#endedAt = at;
   }
 
   appendDelta(turn: number, at: number, items: readonly DeltaItem[]): LogRow {
@@ -118,10 +131,14 @@ export class SessionLog {
     return this.#places("ORDER BY turn");
   }
 
-  /** The latest turn, and whether it runs; null before the first. */
+  /** The latest turn, and whether it runs; `null` before the first. */
   latest(): { turn: number; isRunning: boolean } | null {
-    const [latest] = this.#places("ORDER BY turn DESC LIMIT 1");
-    return latest ? { turn: latest.turn, isRunning: latest.lastSeq === null } : null;
+    return this.#latest;
+  }
+
+  /** When the latest turn ended, unix ms; `null` while it runs. 0 before the first. */
+  get endedAt(): number | null {
+    return this.#endedAt;
   }
 
   /** The attempt whose final text a turn completed with; null if it runs, or ended otherwise. */
@@ -135,11 +152,6 @@ export class SessionLog {
   lastAt(): number {
     const query = "SELECT coalesce((SELECT at FROM events ORDER BY seq DESC LIMIT 1), 0) AS at";
     return this.#sql.exec<{ at: number }>(query).one().at;
-  }
-
-  /** Whether the latest turn has begun and not ended. */
-  isTurnOpen(): boolean {
-    return this.#places("WHERE last_seq IS NULL").length > 0;
   }
 
   /** The summary is written with the turn's terminal event and read without folding anything. */

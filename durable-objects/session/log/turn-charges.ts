@@ -10,7 +10,10 @@ import { addUsage, NO_USAGE } from "../../../src/protocol/usage";
 import { parseJson } from "../../../src/providers/json";
 import { type LogRow, toJson } from "../streams/frames";
 
-/** What a turn has cost; `settles` are the facts that end its calls still in flight, for which the bill already holds. */
+/**
+ * What a turn has cost; `settles` are the facts that end its calls still in flight, for which the
+ * bill already holds.
+ */
 type Bill = { usage: Usage; cost: Cost; settles: EventOf<"call.failed">[] };
 
 const SettledCallSchema = z.looseObject({
@@ -19,9 +22,10 @@ const SettledCallSchema = z.looseObject({
 });
 
 /**
- * The bill of a turn that cannot be folded, from the rows of its log alone: what its calls were charged, and what those in flight
- * had reserved, since nobody knows what became of them. Rows that say nothing of a call, or nothing that can be read, are
- * passed over. `at` is when the calls in flight are given up.
+ * The bill of a turn that cannot be folded, from the rows of its log alone: what its calls were
+ * charged, and what those in flight had reserved, since nobody knows what became of them. Rows that
+ * say nothing of a call, or nothing that can be read, are passed over. `at` is when the calls in
+ * flight are given up.
  */
 export function billOf(rows: Iterable<LogRow>, at: number): Bill {
   const open = new Map<string, EventOf<"call.started">>();

@@ -5,12 +5,13 @@ import {
   toTicket,
 } from "../../../src/tenancy/tickets";
 import { SECRET_BYTES } from "../../../src/tenancy/keys";
+import type { Sql } from "../object-storage";
 
 /** The tickets of a session that nobody has used yet; of each only its hash lies here. */
 export class Tickets {
-  readonly #sql: SqlStorage;
+  readonly #sql: Sql;
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: Sql) {
     this.#sql = sql;
   }
 

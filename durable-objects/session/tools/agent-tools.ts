@@ -1,3 +1,4 @@
+import type { Enter, ResultFile, SessionInputs } from "../../../src/engine/ports";
 import { objectFields } from "../../../src/agents/call-arguments";
 import {
   agentAt,
@@ -23,15 +24,21 @@ import type { AgentFiles, Staged } from "../../../src/workspace/agent-files";
 import { withoutChanges } from "../../../src/workspace/audit-trail";
 import { FileError } from "../../../src/workspace/types";
 import { logError } from "../../../src/redaction/log";
-import type { Enter } from "../calls/effect-runner";
-import type { Engine } from "../engine";
 import { isPlatformFault } from "../platform-fault";
+import type { Team } from "../../../src/config/team";
+import type { CallStore } from "../calls/call-store";
 import { argumentsOf } from "../calls/planned-calls";
+import type { Workspaces } from "../files/workspaces";
 import { type FiledResult, fileResult } from "../files/result-files";
-import type { ResultFile } from "../files/files-entry";
 
 type Options = {
-  engine: Engine;
+  session: SessionInputs;
+  sessionId: string;
+  team: Team;
+  calls: Pick<CallStore, "read">;
+  workspaces: Workspaces;
+  /** The session's time, unix ms. */
+  now: () => number;
   /** Tools of the agent at this index. */
   toolsOf: (agent: number) => readonly Tool[];
   /** How tools reach the outside. */
@@ -66,10 +73,10 @@ export class AgentTools {
 
   /** A call that touches files begins when its turn has come, and one that asks a server when it also has a slot. */
   async perform(effect: ToolCallEffect, signal: AbortSignal, enter: Enter): Promise<void> {
-    const turn = runningTurn(this.#options.engine.state);
+    const turn = runningTurn(this.#options.session.state);
     const touchesFiles =
       turn &&
-      this.#options.engine.workspaces.holdsFiles(turn, effect.agent) &&
+      this.#options.workspaces.holdsFiles(turn, effect.agent) &&
       !this.#toolOf(effect)?.leavesFiles;
     const begin = () => this.#begin(effect, signal, enter);
     await (touchesFiles ? this.#inTurn(effect.agent, begin) : begin());
@@ -77,14 +84,14 @@ export class AgentTools {
 
   async #begin(effect: ToolCallEffect, signal: AbortSignal, enter: Enter): Promise<void> {
     signal.throwIfAborted();
-    const { engine } = this.#options;
+    const { session } = this.#options;
     const headersCame = this.#toolOf(effect)?.staysInside ? () => {} : (await enter()).onHeaders;
-    const facts = engine.handle({ type: "tool_ready", effect: effect.id });
+    const facts = session.handle({ type: "tool_ready", effect: effect.id });
     if (
       !facts.some((event) => event.type === "tool.started" && event.tool_call === effect.toolCall)
     )
       return;
-    const turn = runningTurn(engine.state);
+    const turn = runningTurn(session.state);
     const tool = this.#toolOf(effect);
     if (!turn) return;
     const held = new Held(signal);
@@ -99,7 +106,7 @@ export class AgentTools {
   }
 
   async #perform(call: Call, tool: Tool | undefined): Promise<void> {
-    const { engine } = this.#options;
+    const { workspaces } = this.#options;
     const { effect, turn, signal } = call;
     if (!tool)
       return this.#settle(call, {
@@ -107,7 +114,7 @@ export class AgentTools {
         text: "This tool is not available.",
         ...NO_FILES,
       });
-    if (!engine.workspaces.holdsFiles(turn, effect.agent))
+    if (!workspaces.holdsFiles(turn, effect.agent))
       return this.#settle(call, await this.#run(call, tool, null));
     if (!tool.leavesFiles) return this.#settle(call, await this.#onFiles(call, tool));
     const result = await this.#resultOf(call, tool, null);
@@ -123,7 +130,7 @@ export class AgentTools {
 
   /** What does not fit into a row is put into R2 before anything names it, and what is a context's is copied. */
   async #onFiles(call: Call, tool: Tool): Promise<Done> {
-    const { workspaces } = this.#options.engine;
+    const { workspaces } = this.#options;
     try {
       await workspaces.prepare(call.turn);
     } catch (error) {
@@ -149,7 +156,7 @@ export class AgentTools {
 
   /** What went wrong has changed nothing; its result may still need a file of its own. So may that of a tool without `files`. */
   async #filed(call: Call, given: ToolResult, files: AgentFiles | null): Promise<Done> {
-    const { workspaces } = this.#options.engine;
+    const { workspaces } = this.#options;
     const { turn, effect } = call;
     const { outcome } = given;
     const kept =
@@ -178,25 +185,25 @@ export class AgentTools {
     tool: Tool,
     files: AgentFiles | null,
   ): Promise<ToolResult> {
-    const { engine, fetch } = this.#options;
+    const { calls, sessionId, now, fetch } = this.#options;
     const place = {
       turn: turn.number,
       attempt: turn.attempt.number,
       agent: effect.agent,
       round: effect.round,
     };
-    const args = objectFields(argumentsOf(engine.journal.calls, place, effect.toolCall));
+    const args = objectFields(argumentsOf(calls, place, effect.toolCall));
     if (!args.ok) return { outcome: "error", text: args.problem };
     const { id: agent } = agentAt(turn.attempt, effect.agent);
     const context: ToolContext = {
-      place: { ...place, session: engine.facts.sessionId, agent, toolCall: effect.toolCall },
+      place: { ...place, session: sessionId, agent, toolCall: effect.toolCall },
       files,
       fetch,
       signal,
       headersCame,
       untilFiled: (release) => held.hold(release),
-      idempotencyKey: `${engine.facts.sessionId}_${effect.id}`,
-      now: () => engine.now(),
+      idempotencyKey: `${sessionId}_${effect.id}`,
+      now,
       tell: (news) => this.#tell(effect, news),
       resultBytes: bytesWithin(room.limits.inlineTokens, room.calibration),
     };
@@ -204,17 +211,17 @@ export class AgentTools {
       return await tool.run(args.value, context);
     } catch (error) {
       if (signal.aborted || isPlatformFault(error)) throw error;
-      logError(`the tool ${tool.spec.name} broke`, engine.facts.sessionId, error);
+      logError(`the tool ${tool.spec.name} broke`, sessionId, error);
       return brokenCall(tool);
     }
   }
 
   /** A server may tell thousands of things a second: the rules are given only what they pass on. */
   #tell({ id }: ToolCallEffect, news: ToolNews): void {
-    const { engine } = this.#options;
-    const turn = runningTurn(engine.state);
-    if (turn && isWorthTelling(turn, id, news, engine.now()))
-      engine.handle({ type: "tool_told", effect: id, news });
+    const { session, now } = this.#options;
+    const turn = runningTurn(session.state);
+    if (turn && isWorthTelling(turn, id, news, now()))
+      session.handle({ type: "tool_told", effect: id, news });
   }
 
   /** What is not for the conversation goes to R2 and into files of the agent's. */
@@ -228,7 +235,7 @@ export class AgentTools {
       ...(reader && { reader }),
       tool: effect.name,
       id: effect.toolCall,
-      at: this.#options.engine.now(),
+      at: this.#options.now(),
       text,
       calibration: room.calibration,
       ...(brought && { files: brought }),
@@ -238,8 +245,7 @@ export class AgentTools {
 
   /** How much of a call's result the conversation takes: the same for the tool as for who judges its result. */
   #roomOf(agent: number): Room {
-    const { maxTokens, previewTokens } =
-      this.#options.engine.facts.team.agents[agent]?.toolResults ?? {};
+    const { maxTokens, previewTokens } = this.#options.team.agents[agent]?.toolResults ?? {};
     const limits = {
       inlineTokens: maxTokens ?? RESULT_LIMITS.inlineTokens,
       previewTokens: previewTokens ?? RESULT_LIMITS.previewTokens,
@@ -249,10 +255,10 @@ export class AgentTools {
 
   /** What does not fit into a row is put into R2 before anything names it. */
   async #settle({ effect, signal }: Call, done: Done): Promise<void> {
-    const { engine } = this.#options;
+    const { session } = this.#options;
     const { outcome, text, accesses, staged, results } = await this.#spilled(done, signal);
     signal.throwIfAborted();
-    engine.handle(
+    session.handle(
       {
         type: "tool_settled",
         effect: effect.id,
@@ -276,13 +282,13 @@ export class AgentTools {
       results: [],
     };
     try {
-      await this.#options.engine.workspaces.spill(done, signal);
+      await this.#options.workspaces.spill(done, signal);
       return done;
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof FileError)
         return { ...dropped, text: `Nothing was done: ${error.message}` };
-      logError("files of a tool call were not stored", this.#options.engine.facts.sessionId, error);
+      logError("files of a tool call were not stored", this.#options.sessionId, error);
       const text =
         "The call was made, but the storage for large files does not answer: neither its changes to files nor its result are kept. Make it again only if doing it twice does no harm.";
       return { ...dropped, text };

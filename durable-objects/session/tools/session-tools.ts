@@ -11,7 +11,8 @@ import type { Tool } from "../../../src/tools/tool";
 import { readsToolResults } from "../../../src/tools/files";
 import { Turnstile } from "../../../src/tools/turnstile";
 import type { Containers } from "./containers";
-import type { Engine } from "../engine";
+import type { SessionInputs } from "../../../src/engine/ports";
+import type { Slots } from "../calls/semaphore";
 import type { Env } from "../../../src/env";
 import { KeptTokens } from "./token-store";
 import type { SessionLog } from "../log/session-log";
@@ -19,12 +20,15 @@ import { ToolDefinitions } from "./tool-definitions";
 import { loaderOf, toolSecrets } from "./tool-secrets";
 import { ToolServers } from "./tool-servers";
 import { toolboxOf } from "./toolbox";
+import type { Sql } from "../object-storage";
 
 type Options = {
   env: Env;
-  engine: Engine;
+  session: SessionInputs;
+  slots: Slots;
+  now: () => number;
   log: SessionLog;
-  sql: SqlStorage;
+  sql: Sql;
   team: Team;
   containers: Containers;
   fetch: typeof fetch;
@@ -43,7 +47,9 @@ export type SessionTools = {
 /** A session's tools, put together over its tables and what the operator has set. */
 export function sessionTools({
   env,
-  engine,
+  session,
+  slots,
+  now,
   log,
   sql,
   team,
@@ -70,7 +76,9 @@ export function sessionTools({
   const { trust, problems } = parseToolTrust(env.MCP_SAFE_TOOLS);
   if (team.agents.some(({ mcp }) => mcp)) for (const problem of problems) logError(problem);
   const servers = new ToolServers({
-    engine,
+    session,
+    slots,
+    now,
     log,
     definitions: new ToolDefinitions(sql),
     team,

@@ -9,6 +9,7 @@ import {
 } from "../../../src/tenancy/sealing";
 import type { TokenShelf } from "../../../src/tools/mcp/renewed-tokens";
 import { type Env, readSecret } from "../../../src/env";
+import type { Sql } from "../object-storage";
 
 /** A row holds 2 MB; no issuer needs a hundredth of that. */
 const MOST_CHARS = 64 * 1024;
@@ -18,7 +19,7 @@ const MOST_CHARS = 64 * 1024;
  * sealed, because the operator has set no `SEALING_KEYS` or an issuer's tokens are absurdly long, lasts until a restart.
  */
 export class KeptTokens implements TokenShelf {
-  readonly #sql: SqlStorage;
+  readonly #sql: Sql;
   readonly #holder: { tenant: string; session: string };
   readonly #sealing: SealingKeys | null;
   /** In clear: what is not kept on disk. */
@@ -27,7 +28,7 @@ export class KeptTokens implements TokenShelf {
   constructor(
     env: Pick<Env, "SEALING_KEYS">,
     holder: { tenant: string; session: string },
-    sql: SqlStorage,
+    sql: Sql,
   ) {
     this.#sql = sql;
     this.#holder = holder;

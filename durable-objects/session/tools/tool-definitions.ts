@@ -1,4 +1,5 @@
 import type { Offered } from "../../../src/tools/mcp/offer";
+import type { Sql } from "../object-storage";
 
 /** A tool as its server defined it; bounded by `judgeListing`. */
 export type ToolDefinition = Offered["tool"];
@@ -8,10 +9,10 @@ export type ToolDefinition = Offered["tool"];
  * changed. What was offered before a restart is offered after it, be the server there or not.
  */
 export class ToolDefinitions {
-  readonly #sql: SqlStorage;
+  readonly #sql: Sql;
   readonly #known = new Map<string, ToolDefinition>();
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: Sql) {
     this.#sql = sql;
   }
 

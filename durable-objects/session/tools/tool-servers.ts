@@ -13,14 +13,19 @@ import { McpServers } from "../../../src/tools/mcp/mcp-servers";
 import { serverId } from "../../../src/tools/mcp/server";
 import { pinsOf, toListing } from "../../../src/tools/mcp/tool-listing";
 import type { Tool } from "../../../src/tools/tool";
-import type { Engine } from "../engine";
+import type { SessionInputs } from "../../../src/engine/ports";
+import type { Slots } from "../calls/semaphore";
 import { TOOL_SERVERS } from "../../shared/limits";
 import type { SessionLog } from "../log/session-log";
 import { ServerPlaces } from "./listing-slots";
 import type { ToolDefinitions } from "./tool-definitions";
 
 type Options = {
-  engine: Engine;
+  session: SessionInputs;
+  /** Where calls of models and tools wait for their headers. */
+  slots: Slots;
+  /** The session's time, unix ms. */
+  now: () => number;
   log: SessionLog;
   definitions: ToolDefinitions;
   team: Team;
@@ -42,10 +47,10 @@ export class ToolServers {
 
   constructor(options: Options) {
     this.#options = options;
-    this.#places = new ServerPlaces(options.engine.callSlots);
+    this.#places = new ServerPlaces(options.slots);
     this.#servers = new McpServers({
       ...options.environment,
-      now: () => options.engine.now(),
+      now: options.now,
       enter: (signal) => this.#places.enter(signal),
       listed: (listing) => this.#relisted(listing),
     });
@@ -53,7 +58,7 @@ export class ToolServers {
 
   /** The tools an agent has of its servers now, in the order of its config and of their lists. */
   toolsOf(agent: number): Tool[] {
-    const turn = runningTurn(this.#options.engine.state);
+    const turn = runningTurn(this.#options.session.state);
     if (!turn) return [];
     return listingsOf(turn, agent).flatMap((listing) => this.#toTools(listing));
   }
@@ -94,8 +99,8 @@ export class ToolServers {
 
   /** What is news is stored and logged, together: nothing awaits in between. */
   #tell(agent: number): void {
-    const { engine, definitions } = this.#options;
-    const turn = runningTurn(engine.state);
+    const { session, definitions } = this.#options;
+    const turn = runningTurn(session.state);
     if (!turn) return;
     const offers = this.#servers.offersFor(this.#agent(agent).id);
     const news = offers
@@ -104,13 +109,13 @@ export class ToolServers {
     for (const { tools } of news)
       for (const { offered } of tools) definitions.add(offered.hash, offered.tool);
     if (news.length > 0)
-      engine.handle({ type: "tools_listed", agent, servers: news.map(({ listing }) => listing) });
+      session.handle({ type: "tools_listed", agent, servers: news.map(({ listing }) => listing) });
   }
 
   /** A server was listed anew, for whatever reason: agents that have been told what it has are told what has changed. */
   #relisted({ id }: ServerListing): void {
-    const { engine, team } = this.#options;
-    const turn = runningTurn(engine.state);
+    const { session, team } = this.#options;
+    const turn = runningTurn(session.state);
     if (!turn) return;
     for (const [agent, { mcp }] of team.agents.entries()) {
       if (isListed(turn, agent) && mcp?.servers.some((server) => serverId(server) === id))
@@ -132,7 +137,7 @@ export class ToolServers {
   #stayAwhile(): void {
     clearTimeout(this.#rest);
     this.#rest = setTimeout(() => {
-      if (runningTurn(this.#options.engine.state)) this.#stayAwhile();
+      if (runningTurn(this.#options.session.state)) this.#stayAwhile();
       else void this.close();
     }, TOOL_SERVERS.restMs);
   }

@@ -1,4 +1,5 @@
-import type { Bucket } from "../../../r2-layout/bucket";
+import type { FileBucket } from "../../../r2-layout/session-files";
+import type { ReadableBucket } from "../../../simulated/stored-snapshots";
 import type { Faults } from "./faults";
 import type { VirtualTime } from "./virtual-time";
 
@@ -25,28 +26,25 @@ export class SimulatedBucket {
   }
 
   /** As the service is given it. */
-  get bucket(): Bucket {
-    const asked = {
-      put: (key: string, value: Uint8Array | string) => this.#ask(() => this.#put(key, value)),
-      get: (key: string, options?: { range: { offset: number; length: number } }) =>
-        this.#ask(() => this.#get(key, options?.range)),
-      head: (key: string) => this.#ask(() => (this.#objects.has(key) ? {} : null)),
-      delete: (keys: string[]) => this.#ask(() => this.#delete(keys)),
+  get bucket(): FileBucket {
+    return {
+      put: (key, value) => this.#ask(() => this.#put(key, value)),
+      get: (key, options) => this.#ask(() => this.#get(key, options?.range)),
+      head: (key) => this.#ask(() => (this.#objects.has(key) ? {} : null)),
+      delete: (keys) => this.#ask(() => this.#delete(keys)),
     };
-    return asked as unknown as Bucket;
   }
 
   /** As somebody else reads it, at any time and without trouble. */
-  get seen(): Bucket {
-    const seen = {
-      list: async ({ prefix }: { prefix: string }) => ({
+  get seen(): ReadableBucket {
+    return {
+      list: async ({ prefix }) => ({
         objects: [...this.#objects.keys()]
           .filter((key) => key.startsWith(prefix))
           .map((key) => ({ key })),
       }),
-      get: async (key: string) => this.#get(key),
+      get: async (key) => this.#get(key),
     };
-    return seen as unknown as Bucket;
   }
 
   /** All that is written is written once: `onlyIf` there is nothing yet. */

@@ -1,7 +1,6 @@
-import type { Engine } from "../../../durable-objects/session/engine";
 import type { Chance } from "../../../simulated/chance";
 import type { Faults } from "./faults";
-import type { Platform } from "./platform";
+import type { LiveSession, Platform } from "./platform";
 import type { VirtualTime } from "./virtual-time";
 
 const decoder = new TextDecoder();
@@ -73,8 +72,8 @@ export class Client {
 
   #connect(): void {
     if (this.isDone || this.#reader) return;
-    const engine = this.#world.platform.object();
-    const body = engine && this.#open(engine);
+    const session = this.#world.platform.object();
+    const body = session && this.#open(session);
     if (this.isDone) return;
     if (!body) return this.#comeBack(200, 4_000);
     this.connections += 1;
@@ -84,7 +83,7 @@ export class Client {
   }
 
   /** As the object's `fetch` answers: null if there is nothing to read yet. */
-  #open(engine: Engine): ReadableStream<Uint8Array> | null {
+  #open({ streams }: LiveSession): ReadableStream<Uint8Array> | null {
     const { turn, deltas } = this.wish;
     const after = this.lastId;
     const { head, place } = this.#world.platform.whereIs(turn);
@@ -98,7 +97,7 @@ export class Client {
       this.isDone = true;
       return null;
     }
-    return engine.journal.streams.open({ after, turn, deltas });
+    return streams.open({ after, turn, deltas });
   }
 
   #read(connection: number): void {

@@ -1,11 +1,13 @@
-import { Engine } from "../../../durable-objects/session/engine";
+import {
+  composeSession,
+  createEngine,
+  type SessionParts,
+} from "../../../durable-objects/session/compose";
 import { ModelCalls } from "../../../durable-objects/session/calls/model-calls";
 import { createTables } from "../../../durable-objects/session/session-tables";
-import { sessionWorkspaces } from "../../../durable-objects/session/files/session-files";
-import { SessionLog, type TurnPlace } from "../../../durable-objects/session/log/session-log";
+import type { TurnPlace } from "../../../durable-objects/session/log/session-log";
 import { RateWaits } from "../../../durable-objects/session/calls/rate-waits";
 import type { SettledTurn } from "../../../durable-objects/tenant/tenant-api";
-import type { Team } from "../../../src/config/team";
 import {
   isListed,
   isNews,
@@ -13,6 +15,8 @@ import {
   type ModelCallEffect,
   runningTurn,
 } from "../../../src/coordination";
+import type { Engine } from "../../../src/engine/engine";
+import type { Performer } from "../../../src/engine/ports";
 import type { ToolsListing } from "../../../src/protocol/events";
 import type { Tool } from "../../../src/tools/tool";
 import { SimulatedBucket } from "./bucket";
@@ -31,7 +35,12 @@ class Died extends Error {
   override readonly name = "Died";
 }
 
-/** After a kill the platform brings objects back within this time, in ms; overdue alarms ring then. */
+/** The session of one life of the process. */
+export type LiveSession = SessionParts & { engine: Engine };
+
+/**
+ * After a kill the platform brings objects back within this time, in ms; overdue alarms ring then.
+ */
 export const REVIVAL_MS = 1_700;
 /** A handler that threw is tried again, later each time, and then no more. */
 const ALARM_TRIES = 6;
@@ -39,8 +48,9 @@ const ALARM_TRIES = 6;
 type Options = { situation: EngineSituation; drawn: Drawn; time: VirtualTime; faults: Faults };
 
 /**
- * What runs a session's object: gives it its disk, alarm and fetch, kills it, and brings it back when it is asked or its alarm
- * rings. The object is the service's own: engine, journal, effect runner, model calls, streams. Nothing of it is replaced.
+ * What runs a session's object: gives it its disk, alarm and fetch, kills it, and brings it back
+ * when it is asked or its alarm rings. The session is composed as in the service: engine, journal,
+ * effect runner, model calls, streams.
  */
 export class Platform {
   readonly disk: Disk;
@@ -54,8 +64,7 @@ export class Platform {
   /** Deaths, by when, and where the log on disk ended. */
   readonly deaths: { at: number; head: number }[] = [];
   readonly #options: Options;
-  #engine: Engine | null = null;
-  #log: SessionLog | null = null;
+  #session: LiveSession | null = null;
   /** Where the log on disk ended when the process went. */
   #head = 0;
   #life = 0;
@@ -69,7 +78,7 @@ export class Platform {
   /** What happens to readers when the process goes. */
   onDeath: () => void = () => {};
   /** Looks at an engine that has just come back, and at one that is about to go. */
-  onBoot: (engine: Engine) => void = () => {};
+  onBoot: (session: LiveSession) => void = () => {};
 
   constructor(options: Options) {
     const { situation, drawn, time, faults } = options;
@@ -87,7 +96,8 @@ export class Platform {
         takenBack: (error) => {
           this.#thrown = error;
         },
-        // What its own handler sets for this very moment may never ring (cloudflare/workerd, issue 6866): here it never does.
+        // What its own handler sets for this very moment may never ring (cloudflare/workerd, issue
+        // 6866): here it never does.
         losesAlarm: (at) => this.#ringing !== null && at <= time.now,
         lagMs: () =>
           faults.strikes("slow_disk") ? faults.chance("slow_disk").latency(5, 4_000) : 1,
@@ -121,30 +131,36 @@ export class Platform {
     });
   }
 
-  /** The object, brought back if it is gone; null while the platform is at it, or if it died on the way. */
-  object(): Engine | null {
-    if (this.#engine) return this.#engine;
+  /**
+   * The object, brought back if it is gone; null while the platform is at it, or if it died on the
+   * way.
+   */
+  object(): LiveSession | null {
+    if (this.#session) return this.#session;
     if (this.#options.time.now < this.#revivesAt) return null;
     this.#begin();
     const life = this.#life;
     try {
       this.#isBooting = true;
-      this.#engine = this.#load(this.#options.drawn.team);
-      this.#engine.boot();
+      this.#session = this.#load();
+      this.#session.engine.boot();
     } catch (error) {
       this.#abort(life, error);
     } finally {
       this.#isBooting = false;
     }
-    if (life === this.#life && this.#engine) this.onBoot(this.#engine);
-    return this.#engine;
+    if (life === this.#life && this.#session) this.onBoot(this.#session);
+    return this.#session;
   }
 
-  /** Where a turn lies in the log, and where the log ends, as the object knows it; nobody knows while it is gone. */
+  /**
+   * Where a turn lies in the log, and where the log ends, as the object knows it; nobody knows
+   * while it is gone.
+   */
   whereIs(turn: number | null): { head: number; place: TurnPlace | null } {
     return {
-      head: this.#log?.head ?? this.#head,
-      place: turn === null ? null : (this.#log?.turn(turn) ?? null),
+      head: this.#session?.log.head ?? this.#head,
+      place: turn === null ? null : (this.#session?.log.turn(turn) ?? null),
     };
   }
 
@@ -161,8 +177,8 @@ export class Platform {
   }
 
   /** The object as it is now, without bringing it back. */
-  get live(): Engine | null {
-    return this.#engine;
+  get live(): LiveSession | null {
+    return this.#session;
   }
 
   /** When it can be brought back, should it be gone. */
@@ -172,12 +188,15 @@ export class Platform {
 
   /** Whether it is gone, with something left to do. */
   get isAway(): boolean {
-    return this.#engine === null;
+    return this.#session === null;
   }
 
-  /** What escaped from a timer or a request: of a process that is gone it does not matter, whoever lives by now. */
+  /**
+   * What escaped from a timer or a request: of a process that is gone it does not matter, whoever
+   * lives by now.
+   */
   threw(error: unknown): void {
-    if (error instanceof Died || error instanceof Gone || this.#engine === null) return;
+    if (error instanceof Died || error instanceof Gone || this.#session === null) return;
     this.#unhandled(this.#life, error);
   }
 
@@ -185,8 +204,7 @@ export class Platform {
   kill(): void {
     const { time, faults } = this.#options;
     this.#life += 1;
-    this.#engine = null;
-    this.#log = null;
+    this.#session = null;
     this.disk.crash();
     this.#head = this.#headOnDisk();
     this.deaths.push({ at: time.now, head: this.#head });
@@ -220,7 +238,7 @@ export class Platform {
   }
 
   #begin(): void {
-    if (this.#engine) return;
+    if (this.#session) return;
     this.disk.revive();
     this.#options.time.revive();
   }
@@ -229,118 +247,96 @@ export class Platform {
     if (this.dies(fault)) throw new Died();
   }
 
-  #load(team: Team): Engine {
+  #load(): LiveSession {
     const life = this.#life;
-    const { situation } = this.#options;
-    const ctx = this.disk.state(
+    const { situation, drawn } = this.#options;
+    const platform = this.disk.state(
       (work) => void work.catch((error: unknown) => this.#unhandled(life, error)),
       (reason) => this.#abort(life, this.#thrown ?? new Error(reason)),
     );
-    const { sql } = ctx.storage;
-    const gate = this.gate.connect();
-    ctx.storage.transactionSync(() => createTables(sql));
-    const log = new SessionLog(sql);
-    this.#log = log;
-    return new Engine({
-      ctx,
-      log,
-      workspaces: sessionWorkspaces({
-        storage: ctx.storage,
-        log,
-        bucket: this.bucket.bucket,
-        place: { tenant: "simulated", session: SESSION },
-        team,
-        contexts: noContexts,
-      }),
-      sessionId: SESSION,
-      team,
-      boot: life + 1,
+    const { storage } = platform;
+    storage.transactionSync(() => createTables(storage.sql));
+    const nonce = (turn: number, attempt: number, agent: number) =>
+      `n0nce${situation.seed.toString(36)}t${turn}a${attempt}g${agent}`;
+    const parts = composeSession({
+      platform,
+      facts: { sessionId: SESSION, team: drawn.team, boot: life + 1, nonce },
+      place: { tenant: "simulated", session: SESSION },
+      bucket: this.bucket.bucket,
+      contexts: noContexts,
       maxReaders: 50,
-      nonce: (turn, attempt, agent) =>
-        `n0nce${situation.seed.toString(36)}t${turn}a${attempt}g${agent}`,
-      performer: (engine) => {
-        const rates = new RateWaits({
-          session: SESSION,
-          gate: () => gate,
-          now: () => engine.now(),
-        });
-        const callsOf = ({ agent, id }: ModelCallEffect) =>
-          this.#callsOf({ engine, rates, fetch: this.providers.fetchFor(agent, id) });
-        // One for all tools of this life: those of an agent that touch files take turns.
-        const shared = this.#callsOf({ engine, rates, fetch: this.providers.fetchFor(0, "none") });
-        return {
-          admitCall: (effect, signal) => shared.admitCall(effect, signal),
-          dropCall: (effect) => shared.dropCall(effect),
-          prepareCall: (effect) => callsOf(effect).prepareCall(effect),
-          resumeCall: (effect) => callsOf(effect).resumeCall(effect),
-          performTool: (effect, signal, enter) => shared.performTool(effect, signal, enter),
-          listTools: (effect, signal) => shared.listTools(effect, signal),
-          onFault: (error) => {
-            this.#unhandled(life, error);
-            engine.fault(error);
-          },
-        };
-      },
       settle: (turn: SettledTurn) => this.tenant.settle(turn),
+      onFault: (error) => this.#unhandled(life, error),
     });
+    return { ...parts, engine: createEngine(parts, this.#performer(parts)) };
   }
 
-  /** The service's own performer; its fetch knows which call it is for. */
-  #callsOf({
-    engine,
-    rates,
-    fetch,
-  }: {
-    engine: Engine;
-    rates: RateWaits;
-    fetch: typeof globalThis.fetch;
-  }): ModelCalls {
-    const { situation } = this.#options;
+  /** The service's own performer. Each call has its own `fetch`, which knows the call. */
+  #performer(parts: SessionParts): Performer {
+    const gate = this.gate.connect();
+    const rates = new RateWaits({ session: SESSION, gate: () => gate, now: parts.now });
+    const callsOf = ({ agent, id }: ModelCallEffect) =>
+      this.#modelCalls(parts, rates, this.providers.fetchFor(agent, id));
+    // One for all tools of this life: those of an agent that touch files take turns.
+    const shared = this.#modelCalls(parts, rates, this.providers.fetchFor(0, "none"));
+    return {
+      admitCall: (effect, signal) => shared.admitCall(effect, signal),
+      dropCall: (effect) => shared.dropCall(effect),
+      prepareCall: (effect) => callsOf(effect).prepareCall(effect),
+      resumeCall: (effect) => callsOf(effect).resumeCall(effect),
+      performTool: (effect, signal, enter) => shared.performTool(effect, signal, enter),
+      listTools: (effect, signal) => shared.listTools(effect, signal),
+    };
+  }
+
+  #modelCalls(parts: SessionParts, rates: RateWaits, fetch: typeof globalThis.fetch): ModelCalls {
+    const { coordinator, facts, calls, points, workspaces, now } = parts;
     return new ModelCalls({
-      engine,
-      rates,
-      fetch,
+      ...{ session: coordinator, facts, calls, points, workspaces, now, rates, fetch },
       probes: null,
       keyOf: ({ backend }) => ({
         ok: true,
         key: backend.key.from === "literal" ? backend.key.value : "",
       }),
-      background: situation.habits.includes("background"),
+      background: this.#options.situation.habits.includes("background"),
       tools: {
-        toolsOf: (index) => this.#toolsOf(engine, index),
+        toolsOf: (index) => this.#toolsOf(parts, index),
         list: async (effect, signal) =>
-          this.#tellTools(engine, effect.agent, await this.tools.list(signal)),
+          this.#tellTools(parts, effect.agent, await this.tools.list(signal)),
       },
       readAttachment: () =>
         Promise.reject(new Error("nothing comes with the questions of this world")),
     });
   }
 
-  #toolsOf(engine: Engine, agent: number): Tool[] {
+  #toolsOf({ coordinator }: SessionParts, agent: number): Tool[] {
     const { habits } = this.#options.situation;
-    const turn = runningTurn(engine.state);
+    const turn = runningTurn(coordinator.state);
     const listed = turn
       ? listingsOf(turn, agent).flatMap(({ tools }) => tools.map(({ name }) => name))
       : [];
     return habits.includes("tools") || habits.includes("served") ? this.tools.tools(listed) : [];
   }
 
-  #tellTools(engine: Engine, agent: number, listing: ToolsListing): void {
-    const turn = runningTurn(engine.state);
+  #tellTools({ coordinator }: SessionParts, agent: number, listing: ToolsListing): void {
+    const turn = runningTurn(coordinator.state);
     if (turn && isNews(turn, agent, listing))
-      engine.handle({ type: "tools_listed", agent, servers: [listing] });
+      coordinator.handle({ type: "tools_listed", agent, servers: [listing] });
   }
 
   /** Agents that know what their server had are told what has changed. */
   #retellTools(listing: ToolsListing): void {
-    const engine = this.#engine;
+    const session = this.#session;
     for (const [agent] of this.#options.drawn.formats.entries()) {
-      const turn = engine && runningTurn(engine.state);
-      if (turn && isListed(turn, agent)) this.#tellTools(engine, agent, listing);
+      const turn = session && runningTurn(session.coordinator.state);
+      if (turn && isListed(turn, agent)) this.#tellTools(session, agent, listing);
     }
   }
 
-  /** The object begins again, as after a fault of the disk. Anything else was not ordered: a restart may heal it, but it is told. */
+  /**
+   * The object begins again, as after a fault of the disk. Anything else was not ordered: a restart
+   * may heal it, but it is told.
+   */
   #abort(life: number, error: unknown): void {
     if (life !== this.#life) return;
     if (!(error instanceof DiskError)) this.#unhandled(life, error);
@@ -376,7 +372,7 @@ export class Platform {
     this.#begin();
     this.disk.takeAlarm();
     this.#ringing = at;
-    const engine = this.object();
+    const engine = this.object()?.engine;
     // It died while it was brought back: then the alarm stands again already.
     if (!engine || life !== this.#life) return;
     if (this.dies("crash_in_alarm")) return;
@@ -394,7 +390,8 @@ export class Platform {
     if (faults.strikes("alarm_twice"))
       time.timeline.schedule(
         time.now + 1,
-        () => void this.#engine?.wake().catch((error: unknown) => this.#unhandled(life, error)),
+        () =>
+          void this.#session?.engine.wake().catch((error: unknown) => this.#unhandled(life, error)),
       );
   }
 }

@@ -1,4 +1,3 @@
-import type { Engine } from "../../../durable-objects/session/engine";
 import { type LogRow, toFrame, toWire } from "../../../durable-objects/session/streams/frames";
 import {
   emptySession,
@@ -14,7 +13,7 @@ import type { NumberedEvent } from "../../../checker";
 import { Chance } from "../../../simulated/chance";
 import { Client } from "./clients";
 import { Faults } from "./faults";
-import { Platform } from "./platform";
+import { type LiveSession, Platform } from "./platform";
 import { type Drawn, drawSession, type EngineSituation, SESSION } from "./situation";
 import { VirtualTime } from "./virtual-time";
 import { sessionPrefix } from "../../../r2-layout/session-files";
@@ -126,7 +125,7 @@ class Run {
       for (const client of this.#clients) client.lose();
       whileAway(this.#platform.disk);
     };
-    this.#platform.onBoot = (engine) => this.#compare(engine, "after a restart");
+    this.#platform.onBoot = (session) => this.#compare(session, "after a restart");
   }
 
   async play(): Promise<RunRecord> {
@@ -197,10 +196,10 @@ class Run {
   #ask(turn: number): void {
     const again = (): void =>
       void this.#time.timeline.schedule(this.#time.now + 500, () => this.#ask(turn));
-    const engine = this.#platform.object();
-    if (!engine) return again();
+    const session = this.#platform.object();
+    if (!session) return again();
     const deaths = this.#platform.deaths.length;
-    if (engine.state.turns < turn) this.#start(engine, turn);
+    if (session.coordinator.state.turns < turn) this.#start(session, turn);
     if (this.#platform.deaths.length > deaths) return again();
     let confirmed = false;
     void this.#platform.disk.whenDurable().then(() => {
@@ -239,10 +238,10 @@ class Run {
     });
   }
 
-  #start(engine: Engine, turn: number): void {
+  #start({ coordinator }: LiveSession, turn: number): void {
     const { team, budget, timeoutMs } = this.#drawn;
     try {
-      engine.handle({
+      coordinator.handle({
         type: "turn_requested",
         rules: turn === 1 ? team.rules : null,
         question: "Which way leads through the hills?",
@@ -260,20 +259,21 @@ class Run {
     if (times === 0) return;
     const again = (left: number, ms: number): void =>
       void this.#time.timeline.schedule(this.#time.now + ms, () => this.#cancel(left));
-    const engine = this.#platform.object();
-    if (!engine) return again(times, 500);
+    const session = this.#platform.object();
+    if (!session) return again(times, 500);
+    const { coordinator, queries } = session;
     const { head } = this.#platform.whereIs(null);
     const at = this.#time.now;
-    const turn = engine.state.turns;
+    const turn = coordinator.state.turns;
     const deaths = this.#platform.deaths.length;
     this.#cancelsAsked.push(head);
     try {
-      engine.handle({ type: "cancel_requested" });
+      coordinator.handle({ type: "cancel_requested" });
     } catch (error) {
       this.#platform.threw(error);
     }
     if (this.#platform.deaths.length > deaths) return again(times, 500);
-    const status = engine.journal.queries.turn(turn)?.status ?? "none";
+    const status = queries.turn(turn)?.status ?? "none";
     let confirmed = false;
     void this.#platform.disk.whenDurable().then(() => {
       confirmed = true;
@@ -290,7 +290,7 @@ class Run {
     const { habits } = this.#situation;
     if (this.#cancelsAt - this.#time.now < CLOSE_MS) return true;
     const live = this.#platform?.live;
-    const attempt = live && runningTurn(live.state)?.attempt;
+    const attempt = live && runningTurn(live.coordinator.state)?.attempt;
     if (!attempt) return false;
     if (habits.includes("strict_judges") && attempt.settled) return true;
     const most = (of: (agent: AgentState) => number): number => Math.max(...attempt.agents.map(of));
@@ -304,7 +304,7 @@ class Run {
       most(({ round }) => round?.contextTokens ?? 0) > FILLING_TOKENS
     )
       return true;
-    const calls = live.state.rules?.max_calls_per_round ?? LIMITS.callsPerRound;
+    const calls = live.coordinator.state.rules?.max_calls_per_round ?? LIMITS.callsPerRound;
     return (
       habits.includes("endless_tools") &&
       most(({ round }) => round?.calls ?? 0) >= calls - CLOSE_CALLS
@@ -346,12 +346,12 @@ class Run {
 
   /** Whatever is frozen, with the files that the API would give. */
   #frozen(): StoredSnapshots["trees"] {
-    const engine = this.#platform.live;
+    const session = this.#platform.live;
     const places = this.#platform.disk.read<{ turn: number; attempt: number; label: string }>(
       "SELECT DISTINCT turn, attempt, label FROM snapshots",
     );
     const trees = places.map(({ turn, attempt, label }) => {
-      const { tree } = engine?.workspaces.frozen(turn, { attempt, label, snapshot: label }) ?? {
+      const { tree } = session?.workspaces.frozen(turn, { attempt, label, snapshot: label }) ?? {
         tree: [],
       };
       return [
@@ -369,8 +369,8 @@ class Run {
   }
 
   #checkpoint(): void {
-    const engine = this.#platform.live;
-    if (engine) this.#compare(engine, "while it runs");
+    const session = this.#platform.live;
+    if (session) this.#compare(session, "while it runs");
   }
 
   /** What the log folds to from zero; what can no longer be lost is folded once. Deltas change nothing in it, and are most of the log. */
@@ -388,9 +388,9 @@ class Run {
   }
 
   /** I19: the live state is what folding the log from zero gives. */
-  #compare(engine: Engine, when: string): void {
+  #compare({ coordinator }: LiveSession, when: string): void {
     const folded = this.#fold();
-    const live = engine.state;
+    const live = coordinator.state;
     const same = runningTurn(live)
       ? isSame(folded, live)
       : folded.turns === live.turns &&
@@ -401,8 +401,8 @@ class Run {
   }
 
   #record(startedAt: number, stuck: string | null, stored: StoredSnapshots): RunRecord {
-    const engine = this.#platform.live;
-    if (engine) this.#compare(engine, "at the end");
+    const session = this.#platform.live;
+    if (session) this.#compare(session, "at the end");
     const rows = this.#rows();
     const record: RunRecord = {
       situation: this.#situation,
@@ -419,7 +419,7 @@ class Run {
       stuck,
       stored,
       frozen: this.#frozen(),
-      state: engine?.state ?? null,
+      state: session?.coordinator.state ?? null,
       left: {
         outbox: this.#count("outbox"),
         duties: this.#count("file_duties"),

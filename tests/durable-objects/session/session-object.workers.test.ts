@@ -1,7 +1,7 @@
 import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { WATCHDOG_MS } from "../../../durable-objects/shared/limits";
+import { WATCHDOG_MS } from "../../../src/engine/alarm-scheduler";
 import { type WireEvent, WireEventSchema } from "../../../src/protocol/events";
 import {
   eventsPath,

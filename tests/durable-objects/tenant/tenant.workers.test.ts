@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, inject, it, vi } from "vitest";
-import { Deliveries } from "../../../durable-objects/session/log/outbox-worker";
+import { OutboxWorker } from "../../../durable-objects/session/log/outbox-worker";
 import { EventStreams } from "../../../durable-objects/session/streams/event-streams";
 import { KeyWatch } from "../../../durable-objects/session/streams/key-revocation";
 import { Outbox } from "../../../durable-objects/session/log/outbox";
@@ -267,9 +267,9 @@ it("work that is stopped is due no more, or the alarm would ring for it again an
     createTables(storage.sql);
     const outbox = new Outbox<ReturnType<typeof settled>>(storage.sql, "outbox");
     outbox.add(settled(1, 0));
-    const work = new Deliveries({
-      ...{ outbox, deliver: async () => "done" as const, now: () => 0, onIdle: () => undefined },
-      complaint: ["was not told", "s"],
+    const work = new OutboxWorker({
+      ...{ outbox, deliver: async () => "done" as const, now: () => 0 },
+      errorLabel: ["was not told", "s"],
     });
     expect(work.nextAt(0)).toBe(0);
     await work.stop();

@@ -1,4 +1,4 @@
-import type { ResultFile } from "../../../../durable-objects/session/files/files-entry";
+import type { ResultFile } from "../../../../src/engine/ports";
 import { RoundChanges } from "../../../../durable-objects/session/files/round-changes";
 import { createTables } from "../../../../durable-objects/session/session-tables";
 import { SessionContexts } from "../../../../durable-objects/session/files/session-contexts";

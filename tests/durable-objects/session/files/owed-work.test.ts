@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { WATCHDOG_MS } from "../../../../durable-objects/shared/limits";
+import { WATCHDOG_MS } from "../../../../src/engine/alarm-scheduler";
 import type { Tool } from "../../../../src/tools/tool";
 import { workingAgent } from "../tools/tool-rig";
 

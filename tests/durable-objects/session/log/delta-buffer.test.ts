@@ -1,10 +1,8 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import {
-  DeltaBuffer,
-  type DeltaSource,
-} from "../../../../durable-objects/session/log/delta-buffer";
+import { DeltaBuffer } from "../../../../durable-objects/session/log/delta-buffer";
 import { FLUSH, STORE } from "../../../../durable-objects/shared/limits";
+import type { DeltaSource } from "../../../../src/engine/ports";
 import type { DeltaItem } from "../../../../src/protocol/events";
 
 const source = (call: string, kind: DeltaSource["kind"] = "text"): DeltaSource => ({

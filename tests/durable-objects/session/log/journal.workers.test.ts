@@ -3,6 +3,11 @@ import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import { BEGINS_AGAIN } from "../../../../src/providers/platform-words";
 import { toRow } from "../../../../durable-objects/session/streams/frames";
+import { CallStore } from "../../../../durable-objects/session/calls/call-store";
+import { SessionQueries } from "../../../../durable-objects/session/session-queries";
+import { EventStreams } from "../../../../durable-objects/session/streams/event-streams";
+import { Outbox } from "../../../../durable-objects/session/log/outbox";
+import { ResumePoints } from "../../../../durable-objects/session/log/resume-points";
 import { Journal } from "../../../../durable-objects/session/log/journal";
 import { createTables } from "../../../../durable-objects/session/session-tables";
 import { SessionLog } from "../../../../durable-objects/session/log/session-log";
@@ -46,6 +51,8 @@ const entry = (...events: SessionEvent[]) => ({ events, rows: events.map(toRow),
 type Rig = {
   journal: Journal;
   log: SessionLog;
+  points: ResumePoints;
+  streams: EventStreams;
   disk: { sync: () => Promise<void>; refuses: boolean; aborted: string[] };
 };
 
@@ -58,28 +65,33 @@ async function inObject(test: (rig: Rig) => Promise<void>): Promise<void> {
     const storage = {
       sql: state.storage.sql,
       sync: () => disk.sync(),
-      transactionSync: (work: () => unknown) =>
+      transactionSync: <T>(work: () => T): T =>
         state.storage.transactionSync(() => {
           const result = work();
           if (disk.refuses) throw new Error("disk full");
           return result;
         }),
     };
-    const ctx = {
-      storage,
-      waitUntil: () => {},
-      abort: (why: string) => void disk.aborted.push(why),
-    } as unknown as DurableObjectState;
-    const journal = new Journal({
-      ctx,
-      log,
-      sessionId: "session_x",
-      maxReaders: 5,
-      endedAt: () => null,
-      now: () => 1,
-      openTurn: () => 1,
+    const { sql } = state.storage;
+    const points = new ResumePoints(sql);
+    const sessionId = "session_x";
+    const streams = new EventStreams({
+      ...{ log, sessionId, maxReaders: 5, now: () => 1, endedAt: () => null },
     });
-    await test({ journal, log, disk });
+    const journal = new Journal({
+      ...{ log, sessionId, points, now: () => 1 },
+      platform: {
+        storage: { ...storage, setAlarm: async () => {}, deleteAlarm: async () => {} },
+        waitUntil: () => {},
+        abort: (why = "") => void disk.aborted.push(why),
+      },
+      calls: new CallStore(sql),
+      queries: new SessionQueries(log, sessionId),
+      outbox: new Outbox(sql, "outbox"),
+      publish: (rows) => streams.publish(rows),
+      isWatched: () => streams.watched,
+    });
+    await test({ journal, log, points, streams, disk });
   });
 }
 
@@ -87,11 +99,11 @@ const all = { after: 0, turn: null, deltas: true };
 const decoder = new TextDecoder();
 
 it("shows readers nothing that could still be lost", async () => {
-  await inObject(async ({ journal, disk }) => {
+  await inObject(async ({ journal, streams, disk }) => {
     const flushed = Promise.withResolvers<void>();
     disk.sync = () => flushed.promise;
     journal.commit(entry(turnStarted), 1);
-    const reader = journal.streams.open(all).getReader();
+    const reader = streams.open(all).getReader();
     await reader.read();
     const first = reader.read();
     const waited = new Promise((resolve) => setTimeout(() => resolve("nothing yet"), 50));
@@ -119,30 +131,24 @@ it("puts what models wrote before a fact into the same commit, ahead of it", asy
 });
 
 it("stores where a reply can be taken up together with the text it follows, until the call ends", async () => {
-  await inObject(async ({ journal, log }) => {
+  await inObject(async ({ journal, log, points }) => {
     const written = { agent: "a", round: 1, call: "c", kind: "text" } as const;
     const storedText = () =>
       [...log.readDeltas(1)].map(({ body }) => JSON.parse(body).items[0].text);
     journal.commit(entry(turnStarted), 1);
     journal.write(written, "at once", { id: "reply_1", after: 7 });
-    expect([storedText(), journal.points.find("c")]).toEqual([
-      ["at once"],
-      { id: "reply_1", after: 7 },
-    ]);
+    expect([storedText(), points.find("c")]).toEqual([["at once"], { id: "reply_1", after: 7 }]);
     journal.write(written, ", later", { id: "reply_1", after: 8 });
-    expect([storedText(), journal.points.find("c")]).toEqual([
-      ["at once"],
-      { id: "reply_1", after: 7 },
-    ]);
+    expect([storedText(), points.find("c")]).toEqual([["at once"], { id: "reply_1", after: 7 }]);
     journal.commit(entry(settled), 2);
-    expect([storedText(), journal.points.find("c")]).toEqual([
+    expect([storedText(), points.find("c")]).toEqual([
       ["at once", ", later"],
       { id: "reply_1", after: 8 },
     ]);
     journal.commit(entry(callFailed("c")), 3);
-    expect(journal.points.find("c")).toBeNull();
+    expect(points.find("c")).toBeNull();
     journal.notePoint("d", { id: "reply_2", after: 0 });
-    expect(journal.points.find("d")).toEqual({ id: "reply_2", after: 0 });
+    expect(points.find("d")).toEqual({ id: "reply_2", after: 0 });
   });
 });
 

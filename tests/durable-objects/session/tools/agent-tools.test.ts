@@ -159,12 +159,12 @@ describe("an agent's tool calls", () => {
 
   it("let go of it when nobody waits for them any more", async () => {
     const filed: string[] = [];
-    const { engine } = working(
+    const { session } = working(
       [clerk, hoard(filed, () => ({ outcome: "ok", text: "" }))],
       [{ name: "clerk" }, { name: "hoard" }],
     );
     await vi.waitFor(() => expect(waiting).toHaveLength(1), 10_000);
-    engine().handle({ type: "cancel_requested" });
+    session().coordinator.handle({ type: "cancel_requested" });
     await isOver();
     expect(filed).toEqual([""]); // while nothing was settled
   });
@@ -205,7 +205,7 @@ describe("an agent's tool calls", () => {
     "end alone where a tool that $name breaks, and its team goes on",
     async ({ tool, outcome }) => {
       const written = silently();
-      const { engine, events } = working([tool], [{ name: "breaks" }, write("a")]);
+      const { session, events } = working([tool], [{ name: "breaks" }, write("a")]);
       await isOver();
       const ends = events().flatMap((event) => {
         if (event.type === "tool.unknown") return [`${event.name} unknown`];
@@ -217,7 +217,7 @@ describe("an agent's tool calls", () => {
         "write_file ok",
       ]);
       const told = JSON.stringify(
-        engine().journal.calls.read({ turn: 1, attempt: 1, agent: 0, round: 1 }),
+        session().calls.read({ turn: 1, attempt: 1, agent: 0, round: 1 }),
       );
       expect(told).toContain(
         outcome === "unknown" ? "The outcome is unknown" : "The tool broke: a fault of the service",
@@ -236,15 +236,13 @@ describe("an agent's tool calls", () => {
       parameters: { type: "object", properties: {} },
     };
     const order: Tool = { spec, rule, run: async () => ({ outcome: "unknown", text: said }) };
-    const { engine, events } = working([order], [{ name: "order" }]);
+    const { session, events } = working([order], [{ name: "order" }]);
     await isOver();
     expect(events().find(({ type }) => type === "tool.unknown")).toMatchObject({
       name: "order",
       message: said,
     });
-    const told = JSON.stringify(
-      engine().journal.calls.read({ turn: 1, attempt: 1, agent: 0, round: 1 }),
-    );
+    const told = JSON.stringify(session().calls.read({ turn: 1, attempt: 1, agent: 0, round: 1 }));
     expect(told).toContain("stored order 7, then failed");
     expect(told).toContain("The outcome is unknown");
   });
@@ -260,7 +258,7 @@ describe("an agent's tool calls", () => {
     );
     await vi.waitFor(() => expect(faults).toContain(failure), 10_000);
     faults.length = 0;
-    agent.engine().handle({ type: "cancel_requested" });
+    agent.session().coordinator.handle({ type: "cancel_requested" });
   });
 
   it("are on record with what they did to files as not kept, where they went wrong", async () => {
@@ -285,7 +283,7 @@ describe("an agent's tool calls", () => {
       { ...png, bytes: new Uint8Array(17 * 1024 * 1024) },
       { ...png, bytes: png.bytes },
     ];
-    const { events, engine } = working(
+    const { events, session } = working(
       [hoard([], () => ({ outcome: "error", text: "Half.", files }))],
       [{ name: "hoard" }],
     );
@@ -305,23 +303,17 @@ describe("an agent's tool calls", () => {
       ["write", "/workspace/.tool_results/hoard_t0_3.png", null],
     ]);
     const place = { turn: 1, attempt: 1, agent: 0, round: 1 };
-    const text = JSON.stringify(engine().journal.calls.read(place)).replaceAll(
-      /_\d{8}T\d{6}Z_/g,
-      "_",
-    );
+    const text = JSON.stringify(session().calls.read(place)).replaceAll(/_\d{8}T\d{6}Z_/g, "_");
     expect(text).toContain("[file 1: .tool_results/hoard_t0_1.png, image/png, 8 bytes]");
     expect(text).toMatch(/\[file 2: image\/png, 17825792 bytes; not kept: [^\]]*16/);
     expect(text).toContain("[file 3: .tool_results/hoard_t0_3.png, image/png, 8 bytes]");
   });
 
   it("keep what a server of HTTP sends that is no text in a file, and tell where", async () => {
-    const { engine } = working([look("/picture")], [{ name: "look" }]);
+    const { session } = working([look("/picture")], [{ name: "look" }]);
     await isOver();
     const place = { turn: 1, attempt: 1, agent: 0, round: 1 };
-    const text = JSON.stringify(engine().journal.calls.read(place)).replaceAll(
-      /_\d{8}T\d{6}Z_/g,
-      "_",
-    );
+    const text = JSON.stringify(session().calls.read(place)).replaceAll(/_\d{8}T\d{6}Z_/g, "_");
     expect(text).toContain("[The server sent image/png, 8 bytes: file 1]");
     expect(text).toContain("[file 1: .tool_results/look_t0_1.png, image/png, 8 bytes]");
   });
@@ -339,9 +331,7 @@ describe("an agent's tool calls", () => {
   ])("read on in a result that was too large where the conversation $name", async ({ room }) => {
     const text = Array.from({ length: 40_000 }, (_, nth) => `${nth}`).join(" ");
     const told = () =>
-      JSON.stringify(
-        agent.engine().journal.calls.read({ turn: 1, attempt: 1, agent: 0, round: 1 }),
-      );
+      JSON.stringify(agent.session().calls.read({ turn: 1, attempt: 1, agent: 0, round: 1 }));
     const readOn = (): ToolCall[] => {
       const [, path, start_char] =
         /read_file \(path: \\"([^"]+)\\", start_char: (\d+)\)/.exec(told()) ?? [];

@@ -121,7 +121,7 @@ describe("a session's containers", () => {
   it("are destroyed before the session is erased, also while a command runs there", async () => {
     working("open_container");
     await begun(1);
-    const stopped = agent.engine().stop();
+    const stopped = agent.stop();
     await vi.waitFor(() => expect(fleet.destroyed).toEqual(["s-1"]), 10_000);
     fleet.letGo(); // what was under way ends, and may have started the container anew
     await stopped;
@@ -134,13 +134,13 @@ describe("a session's containers", () => {
     fleet.letGo();
     await isOver();
     fleet.isDown = true;
-    await expect(agent.engine().stop()).rejects.toThrow("Network connection lost.");
+    await expect(agent.stop()).rejects.toThrow("Network connection lost.");
     await vi.waitFor(() => expect(agent.alarmAt()).not.toBeNull(), 10_000);
     fleet.isDown = false;
     await agent.restart(); // the alarm loads an object that is not in memory any more
-    await agent.engine().wake();
+    await agent.session().engine.wake();
     await vi.waitFor(() => expect(fleet.destroyed).toEqual(["s-1"]), 10_000);
-    await agent.engine().stop();
+    await agent.stop();
   });
 });
 

@@ -1,13 +1,16 @@
 import { AgentTools } from "../../../../durable-objects/session/tools/agent-tools";
 import type { Containers } from "../../../../durable-objects/session/tools/containers";
-import type { Performer } from "../../../../durable-objects/session/calls/effect-runner";
-import { Engine } from "../../../../durable-objects/session/engine";
+import {
+  composeSession,
+  createEngine,
+  type SessionParts,
+  stopSession,
+} from "../../../../durable-objects/session/compose";
 import { createTables } from "../../../../durable-objects/session/session-tables";
-import { sessionWorkspaces } from "../../../../durable-objects/session/files/session-files";
-import { SessionLog } from "../../../../durable-objects/session/log/session-log";
-import type { Bucket } from "../../../../r2-layout/bucket";
+import type { FileBucket } from "../../../../r2-layout/session-files";
 import type { Team } from "../../../../src/config/team";
 import type { ModelCallEffect } from "../../../../src/coordination";
+import type { Performer, SessionInputs } from "../../../../src/engine/ports";
 import { isTerminal, type WireEvent } from "../../../../src/protocol/events";
 import type { ReplyItem } from "../../../../src/providers/provider";
 import { fileTools } from "../../../../src/tools/files";
@@ -18,7 +21,12 @@ import { used } from "../../../coordination/builders";
 import { Disk, Gone } from "../../../../simulated/disk";
 
 /** No file of these tests is too large for a row; their upload, which nobody waits for, comes to nothing. */
-const NO_BUCKET = { put: async () => null, delete: async () => {} } as unknown as Bucket;
+const NO_BUCKET: FileBucket = {
+  put: async () => null,
+  get: async () => null,
+  head: async () => null,
+  delete: async () => {},
+};
 const NO_MISHAPS = {
   beforeCommit: () => {},
   afterCommit: () => {},
@@ -57,44 +65,40 @@ export function workingAgent(more: readonly Tool[], calls: Calls, own?: Own, roo
   const faults: unknown[] = [];
   const replies = { given: 0 };
   const team = own?.team ?? teamWith([...fileTools(), ...more], room);
-  const begin = (boot: number): Engine => {
-    const ctx = disk.state(
-      (work) => void work.catch((error: unknown) => faults.push(error)),
+  const noted = (error: unknown): void => {
+    if (!(error instanceof Gone)) faults.push(error); // `Gone`: work of a life before this one
+  };
+  const begin = (boot: number) => {
+    const platform = disk.state(
+      (work) => void work.catch(noted),
       () => {},
     );
-    createTables(ctx.storage.sql);
-    const { storage } = ctx;
-    const log = new SessionLog(storage.sql);
-    const place = { tenant: "t", session: "s" };
-    const workspaces = sessionWorkspaces({
-      storage,
-      log,
-      bucket: NO_BUCKET,
-      place,
-      team,
-      contexts: noContexts,
-    });
+    createTables(platform.storage.sql);
     const containers = own?.containers();
     const tools = own && containers ? own.tools(containers) : [...fileTools(), ...more];
-    return new Engine({
-      ...{ ctx, log, workspaces, team, sessionId: "s", boot, maxReaders: 1, nonce: () => "n0nce" },
-      performer: (made) => performer(made, { tools, calls, faults, replies, room }),
+    const parts = composeSession({
+      ...{ platform, bucket: NO_BUCKET, contexts: noContexts, maxReaders: 1, onFault: noted },
+      facts: { team, sessionId: "s", boot, nonce: () => "n0nce" },
+      place: { tenant: "t", session: "s" },
       ...(containers && { containers }),
       settle: room.settle ?? (async () => {}),
     });
+    const performer = performerOf(parts, { tools, calls, replies, room });
+    return { parts, engine: createEngine(parts, performer) };
   };
-  let engine = begin(1);
+  let life = begin(1);
   const events = (): WireEvent[] =>
     disk.read<Row>("SELECT type, body FROM events ORDER BY seq").map(toEvent);
   return {
     faults,
     events,
-    engine: () => engine,
+    session: () => ({ ...life.parts, engine: life.engine }),
+    stop: () => stopSession(life.parts, life.engine),
     alarmAt: () => disk.alarmAt,
     /** What the alarm does, to which it rings whether or not it stands. */
     ring: () => {
       disk.takeAlarm();
-      return engine.wake();
+      return life.engine.wake();
     },
     /** The platform forgets it. */
     loseAlarm: () => disk.takeAlarm(),
@@ -103,11 +107,11 @@ export function workingAgent(more: readonly Tool[], calls: Calls, own?: Own, roo
       await disk.whenDurable();
       disk.crash();
       disk.revive();
-      engine = begin(2);
-      engine.boot();
+      life = begin(2);
+      life.engine.boot();
     },
     ask: () =>
-      void engine.handle({
+      void life.parts.coordinator.handle({
         ...{
           type: "turn_requested",
           rules: team.rules,
@@ -143,16 +147,16 @@ function teamWith(tools: readonly Tool[], { tokens }: Around): Team {
 type Work = {
   tools: readonly Tool[];
   calls: Calls;
-  faults: unknown[];
   replies: { given: number };
   room: Around;
 };
 
-function performer(engine: Engine, { tools, calls, faults, replies, room }: Work): Performer {
+function performerOf(parts: SessionParts, { tools, calls, replies, room }: Work): Performer {
+  const { coordinator, facts, workspaces, now } = parts;
   const working = new AgentTools({
-    engine,
+    ...{ session: coordinator, team: facts.team, sessionId: facts.sessionId },
+    ...{ calls: parts.calls, workspaces, now, fetch },
     toolsOf: () => tools,
-    fetch,
     calibrationOf: () => room.calibration ?? 1,
   });
   const callsOf = (reply: number) =>
@@ -161,28 +165,23 @@ function performer(engine: Engine, { tools, calls, faults, replies, room }: Work
     admitCall: () => null,
     dropCall: () => {},
     prepareCall: (effect) => {
-      engine.handle({ type: "call_ready", effect: effect.id, inputTokens: 1_000 });
+      coordinator.handle({ type: "call_ready", effect: effect.id, inputTokens: 1_000 });
       replies.given += 1;
       const reply = replies.given;
       return {
         send: async () => () =>
-          replied(engine, effect, callsOf(reply), reply === 1 ? "t" : `r${reply}t`),
+          replied(coordinator, effect, callsOf(reply), reply === 1 ? "t" : `r${reply}t`),
       };
     },
     resumeCall: () => null,
     performTool: (...given) => working.perform(...given),
     listTools: async () => {},
-    onFault: (error) => {
-      if (error instanceof Gone) return; // what a life before this one had begun
-      faults.push(error);
-      engine.fault(error);
-    },
   };
 }
 
 /** The model has replied: with calls of tools, or else with its answer. */
 function replied(
-  engine: Engine,
+  session: SessionInputs,
   effect: ModelCallEffect,
   calls: readonly ToolCall[],
   id: string,
@@ -201,7 +200,7 @@ function replied(
     ...{ decisions: [], verdict: null, personas: null },
   };
   const all: ReplyItem[] = text === "" ? items : [{ type: "text", text }];
-  engine.handle(
+  session.handle(
     { type: "call_replied", effect: effect.id, reply },
     { reply: { agent: effect.agent, items: all } },
   );

@@ -1,10 +1,8 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import {
-  EffectRunner,
-  type Performer,
-} from "../../../../durable-objects/session/calls/effect-runner";
-import { Slots } from "../../../../durable-objects/session/calls/semaphore";
-import type { Effect, ModelCallEffect } from "../../../../src/coordination";
+import { EffectRunner } from "../../src/engine/effect-runner";
+import type { Performer } from "../../src/engine/ports";
+import { Slots } from "../../durable-objects/session/calls/semaphore";
+import type { Effect, ModelCallEffect } from "../../src/coordination";
 
 const underWay = (id: string, notBefore = 0): ModelCallEffect => ({
   type: "model_call",
@@ -74,11 +72,12 @@ function start(slots: number, refuses: ReadonlySet<string> = new Set()) {
       await new Promise<void>((resolve) => open.set(id, { headers, sent: () => {}, end: resolve }));
     },
     listTools: async ({ id }) => void seen.push(`listing ${id}`),
-    onFault: (error) => void seen.push(`fault ${error instanceof Error ? error.message : error}`),
   };
   const runner = new EffectRunner(performer, {
     slots: new Slots(slots, PATIENCE),
+    building: new Slots(1, PATIENCE),
     patienceMs: PATIENCE,
+    onFault: (error) => void seen.push(`fault ${error instanceof Error ? error.message : error}`),
   });
   const sync = async (owed: Effect[], inFlight: string[] = [], now = 0) => {
     for (const run of runner.sync(owed, inFlight, now)) void run;

@@ -1,8 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it, vi } from "vitest";
-import { WATCHDOG_MS } from "../../../../durable-objects/shared/limits";
-import { WakeUp } from "../../../../durable-objects/session/log/alarm-scheduler";
+import { AlarmScheduler, WATCHDOG_MS } from "../../src/engine/alarm-scheduler";
 
 async function inObject(test: (storage: DurableObjectStorage) => Promise<void>): Promise<void> {
   const stub = env.SESSIONS.get(env.SESSIONS.newUniqueId());
@@ -21,7 +20,7 @@ it.each([
 ])("sets the alarm to $name", async ({ next, alarm }) => {
   await inObject(async (storage) => {
     const now = Date.now();
-    await new WakeUp(storage, () => {}).arm(true, next);
+    await new AlarmScheduler(storage, () => {}).arm(true, next);
     const armed = Date.now();
     const set = (await storage.getAlarm()) ?? 0;
     expect(set - now - alarm).toBeGreaterThanOrEqual(0);
@@ -33,7 +32,7 @@ it.each([
 it("writes no alarm that is later than the one that stands", async () => {
   await inObject(async (storage) => {
     const write = vi.spyOn(storage, "setAlarm");
-    const wakeUp = new WakeUp(storage, () => {});
+    const wakeUp = new AlarmScheduler(storage, () => {});
     for (const later of [9_000, 9_500, 60_000, 10_000]) await wakeUp.arm(true, later);
     expect(write).toHaveBeenCalledTimes(1);
     await wakeUp.arm(true, 2_000);
@@ -48,7 +47,7 @@ it.each([true, false])(
   async (isRunning) => {
     await inObject(async (storage) => {
       const write = vi.spyOn(storage, "setAlarm").mockResolvedValue();
-      const wakeUp = new WakeUp(storage, () => {});
+      const wakeUp = new AlarmScheduler(storage, () => {});
       await wakeUp.arm(isRunning, 0);
       await scheduler.wait(5);
       await wakeUp.arm(isRunning, 3_000);
@@ -63,7 +62,7 @@ it.each([true, false])(
   async (isRunning) => {
     await inObject(async (storage) => {
       const write = vi.spyOn(storage, "setAlarm").mockResolvedValue();
-      const wakeUp = new WakeUp(storage, () => {});
+      const wakeUp = new AlarmScheduler(storage, () => {});
       const before = Date.now();
       await wakeUp.arm(isRunning, 0);
       expect(Number(write.mock.calls[0]?.[0])).toBeGreaterThan(before);
@@ -74,11 +73,11 @@ it.each([true, false])(
 
 it("stands up again before anything else when it rang, unless nothing runs", async () => {
   await inObject(async (storage) => {
-    const wakeUp = new WakeUp(storage, () => {});
-    await wakeUp.rang(true);
+    const wakeUp = new AlarmScheduler(storage, () => {});
+    await wakeUp.onAlarm(true);
     expect(await storage.getAlarm()).toBeGreaterThan(Date.now());
     await storage.deleteAlarm();
-    await wakeUp.rang(false);
+    await wakeUp.onAlarm(false);
     expect(await storage.getAlarm()).toBeNull();
   });
 });
@@ -87,7 +86,7 @@ it("rings in memory at the moment itself", async () => {
   await inObject(async (storage) => {
     const rang = Promise.withResolvers<number>();
     const due = Date.now() + 40;
-    const wakeUp = new WakeUp(storage, () => rang.resolve(Date.now()));
+    const wakeUp = new AlarmScheduler(storage, () => rang.resolve(Date.now()));
     await wakeUp.arm(true, 40);
     expect((await rang.promise) - due).toBeGreaterThanOrEqual(0);
     await wakeUp.arm(false, null);

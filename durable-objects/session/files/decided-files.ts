@@ -1,0 +1,156 @@
+import {
+  evolve,
+  indexOf,
+  runningTurn,
+  type SessionState,
+  type TurnState,
+} from "../../../src/coordination";
+import type { BroughtFiles, ResultFile } from "../../../src/engine/ports";
+import type { SessionEvent } from "../../../src/protocol/events";
+import { handedOver } from "../../../src/workspace/handed-over";
+import { contextsOf } from "../../../src/workspace/mounts";
+import { EMPTY_TREE } from "../../../src/workspace/tree";
+import type { Outbox } from "../log/outbox";
+import type { BlobStore } from "./blob-store";
+import type { ChangeSet, ContextChanges } from "./context-changes";
+import type { FileDuty } from "./file-jobs";
+import {
+  type AboutToBe,
+  type Changed,
+  contentsOf,
+  type EndedTurn,
+  type Evicted,
+  endedBy,
+  type FilesEntry,
+  type Frozen,
+  inRound,
+  placeOf,
+  resultName,
+  withTextFile,
+} from "./files-entry";
+import type { RoundChanges } from "./round-changes";
+import type { SnapshotStore } from "./snapshot-store";
+import type { WorkspaceTrees } from "./workspace-trees";
+
+type Options = {
+  trees: WorkspaceTrees;
+  blobs: BlobStore;
+  changes: RoundChanges;
+  contextChanges: ContextChanges;
+  snapshots: SnapshotStore;
+  outbox: Outbox<FileDuty>;
+};
+
+/**
+ * What one decision stores of the agents' files: a tool call's changes, the trees that answers and
+ * final texts freeze, and what a turn leaves to be done when it ends.
+ */
+export class DecidedFiles {
+  readonly #options: Options;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** What these events mean for the files. Writes nothing. */
+  entry(
+    before: SessionState,
+    events: readonly SessionEvent[],
+    brought: BroughtFiles | null,
+    wholeText: ResultFile | null = null,
+  ): FilesEntry {
+    const { trees } = this.#options;
+    const ended = endedBy(before, events);
+    let state = before;
+    let changed: Changed | null = null;
+    let results: readonly Evicted[] = [];
+    const hasFiles =
+      runningTurn(before)?.rules.agents.some(({ workspace }) => workspace) || brought !== null;
+    if (!hasFiles) return { changed, results, frozen: [], finalText: null, presented: null, ended };
+    const frozen: Frozen[] = [];
+    let presented: FilesEntry["presented"] = null;
+    let finalText: ResultFile | null = null;
+    for (const event of events) {
+      const turn = runningTurn(state);
+      if (turn && event.type === "tool.completed" && event.tool_call === brought?.toolCall) {
+        changed =
+          brought.staged &&
+          trees.changed(turn, placeOf(turn, indexOf(turn, event.agent)), brought.staged);
+        const place = inRound(turn, event);
+        results = brought.results.map((result) => ({ place, result }));
+      }
+      if (turn && event.type === "presentation.completed") {
+        presented = { turn: turn.number, sets: this.#changeSets(turn, event.agent, changed) };
+        if (event.text_file !== undefined) finalText = wholeText;
+      }
+      const taken = turn && this.#frozenBy(turn, event, { changed, frozen, finalText });
+      if (taken) frozen.push(taken);
+      state = evolve(state, event);
+    }
+    return { changed, results, frozen, finalText, presented, ended };
+  }
+
+  /** Inside the transaction of the events. */
+  write({ changed, results, frozen, finalText, presented, ended }: FilesEntry): void {
+    const { blobs, changes, contextChanges, snapshots, outbox } = this.#options;
+    if (changed) {
+      blobs.add(changed.staged.blobs);
+      changes.write(changed.place, changed.staged, changed);
+    }
+    blobs.add(contentsOf(results.map(({ result }) => result)));
+    for (const one of results)
+      outbox.add({ type: "upload_result", name: resultName(one), hash: one.result.hash });
+    if (finalText) blobs.add(contentsOf([finalText]));
+    for (const { place, tree, at } of frozen) {
+      snapshots.write(place, tree);
+      outbox.add({ type: "upload_snapshot", ...place, at });
+    }
+    if (presented) contextChanges.replace(presented.turn, presented.sets);
+    if (ended !== null) this.end(ended);
+  }
+
+  /**
+   * Nobody will ask for the working trees of this turn again. Inside the transaction of its end.
+   */
+  end({ turn, hasChanges, hasContexts }: EndedTurn): void {
+    const { blobs, changes, outbox } = this.#options;
+    changes.forget(turn);
+    if (hasContexts) outbox.add({ type: "release_contexts", turn, hasChanges });
+    if (blobs.hasWorkingCopies()) outbox.add({ type: "tidy" });
+  }
+
+  /**
+   * The tree that an event freezes, after those that are about to be written; null if it freezes
+   * none.
+   */
+  #frozenBy(turn: TurnState, event: SessionEvent, about: AboutToBe): Frozen | null {
+    if (event.type !== "answer.submitted" && event.type !== "presentation.completed") return null;
+    const { trees } = this.#options;
+    const agent = indexOf(turn, event.agent);
+    const { at } = event;
+    const place = { turn: turn.number, attempt: event.attempt, label: event.label };
+    if (event.type === "answer.submitted") {
+      return event.snapshot === event.label
+        ? { place, at, tree: handedOver(trees.working(turn, agent, about)) }
+        : null;
+    }
+    if (event.snapshot === null) return null;
+    const isOwn = event.snapshot === event.label;
+    if (!isOwn) return { place, at, tree: trees.base(turn, agent, about.frozen) };
+    const tree = handedOver(trees.working(turn, agent, about));
+    return { place, at, tree: withTextFile(tree, event.text_file, about.finalText) };
+  }
+
+  /**
+   * What the presenter has made of the contexts it may change; `changed`: with what is about to be
+   * written.
+   */
+  #changeSets(turn: TurnState, id: string, changed: Changed | null): ChangeSet[] {
+    const agent = indexOf(turn, id);
+    const edits = this.#options.trees.contextEdits(turn, placeOf(turn, agent), changed);
+    return contextsOf(turn, agent).flatMap(({ name, version }) => {
+      const changes = edits.get(name) ?? EMPTY_TREE;
+      return changes.size > 0 ? [{ context: name, version, changes }] : [];
+    });
+  }
+}

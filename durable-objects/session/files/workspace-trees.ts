@@ -1,0 +1,92 @@
+import { agentAt, BASE, type TurnState } from "../../../src/coordination";
+import type { Staged } from "../../../src/workspace/agent-files";
+import { contextsOf } from "../../../src/workspace/mounts";
+import { applyChanges, EMPTY_TREE } from "../../../src/workspace/tree";
+import type { Tree } from "../../../src/workspace/types";
+import type { RoundPlace } from "../calls/call-store";
+import { type AboutToBe, type Changed, type Frozen, isOf, placeOf } from "./files-entry";
+import type { ContextEdits, RoundChanges } from "./round-changes";
+import type { SessionContexts } from "./session-contexts";
+import type { SnapshotPlace, SnapshotStore } from "./snapshot-store";
+
+type Options = {
+  changes: RoundChanges;
+  contexts: SessionContexts;
+  snapshots: SnapshotStore;
+};
+
+type Named = Omit<SnapshotPlace, "label"> & { label: string | null };
+
+/**
+ * The trees of the agents' files. A working tree is the tree its round began with and the round's
+ * changes since.
+ */
+export class WorkspaceTrees {
+  readonly #options: Options;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** The files of the agent's newest answer in the attempt; null: it has none. */
+  previous({ number: turn, attempt }: TurnState, agent: number): Tree | null {
+    const { snapshot } = agentAt(attempt, agent);
+    return snapshot === null
+      ? null
+      : this.frozen({ turn, attempt: attempt.number, label: snapshot });
+  }
+
+  changed(turn: TurnState, place: RoundPlace, staged: Staged): Changed {
+    const { changes, contexts } = this.#options;
+    const trees = contextsOf(turn, place.agent).flatMap((mount): [string, Tree][] => {
+      const tree = mount.writable ? contexts.tree(mount) : null;
+      return tree ? [[mount.name, tree]] : [];
+    });
+    const known = [this.base(turn, place.agent, []), this.previous(turn, place.agent)];
+    const isKnown = (path: string) => known.some((tree) => tree?.has(path));
+    return { place, staged, edits: changes.editsWith(place, staged, new Map(trees)), isKnown };
+  }
+
+  /** By name, what the round has made of contexts, with what is about to be written. */
+  contextEdits(turn: TurnState, place: RoundPlace, changed: Changed | null): ContextEdits {
+    const edits = isOf(changed, place) ? changed.edits : null;
+    const names = contextsOf(turn, place.agent).map(({ name }) => name);
+    return new Map(
+      names.map((name) => [name, edits?.get(name) ?? this.#options.changes.ofContext(place, name)]),
+    );
+  }
+
+  /** The tree as it stands, with what is about to be written. */
+  working(turn: TurnState, agent: number, { changed, frozen }: AboutToBe): Tree {
+    const place = placeOf(turn, agent);
+    const tree = applyChanges(this.base(turn, agent, frozen), this.#options.changes.of(place));
+    return isOf(changed, place) ? applyChanges(tree, changed.staged.workspace) : tree;
+  }
+
+  /**
+   * What the agent's round began with: the winning files for the presenter, what the turn began
+   * with for everybody else.
+   */
+  base({ number: turn, attempt }: TurnState, agent: number, frozen: readonly Frozen[]): Tree {
+    const { settled } = attempt;
+    const isPresenter = settled?.winner === agent && settled.revision !== null;
+    const answer = isPresenter ? attempt.answers[(settled.revision ?? 0) - 1] : undefined;
+    if (!answer) return this.#options.snapshots.baseOf(turn);
+    const label = answer.snapshot;
+    // one decision is about one attempt
+    const unwritten = frozen.find(({ place }) => place.label === label);
+    return unwritten?.tree ?? this.frozen({ turn, attempt: attempt.number, label });
+  }
+
+  /**
+   * The files that an event names: those of a snapshot, or those that the turn began with; none for
+   * null.
+   */
+  frozen({ turn, attempt, label }: Named): Tree {
+    const { snapshots } = this.#options;
+    if (label === null) return EMPTY_TREE;
+    return label === BASE
+      ? snapshots.baseOf(turn)
+      : (snapshots.read({ turn, attempt, label })?.tree ?? EMPTY_TREE);
+  }
+}

@@ -1,0 +1,165 @@
+import { createHmac, randomBytes } from "node:crypto";
+import { KeyStore } from "../../d1/key-store";
+import type { SessionPlace } from "../../r2-layout/session-files";
+import type { Team } from "../../src/config/team";
+import type { Engine } from "../../src/engine/engine";
+import type { Env } from "../../src/env";
+import { logError } from "../../src/redaction/log";
+import { LOCAL_TENANT } from "../../src/tenancy/principal";
+import { contextServices } from "../shared/context-services";
+import { ATTACHMENT_READ_MS, DEFAULT_READERS } from "../shared/limits";
+import { toolFetch } from "../shared/outgoing";
+import { AttachmentStore } from "./admission/attachments";
+import { TenantLink } from "./admission/tenant-link";
+import { ModelCalls } from "./calls/model-calls";
+import { modelFetch } from "./calls/model-fetch";
+import { RateWaits } from "./calls/rate-waits";
+import { TeamKeys } from "./calls/team-keys";
+import { composeSession, createEngine, type SessionParts } from "./compose";
+import { BucketTurns } from "./files/storage-queue";
+import type { SessionFacts } from "./session-facts";
+import { createTables } from "./session-tables";
+import { KeyWatch } from "./streams/key-revocation";
+import { Containers } from "./tools/containers";
+import { type SessionTools, sessionTools } from "./tools/session-tools";
+import { commandsOf } from "./tools/tool-secrets";
+
+/** A session that has been loaded from its tables. */
+export type Session = SessionParts & {
+  tenant: string;
+  engine: Engine;
+  tools: SessionTools;
+  keyWatch: KeyWatch;
+};
+
+/** What a session is created with. `team`: as JSON, with sealed keys. */
+export type SessionMeta = { tenant: string; session_id: string; team: string };
+
+/** What a session is given from outside its own storage. */
+type Surroundings = {
+  env: Env;
+  place: SessionPlace;
+  teamKeys: TeamKeys;
+  turns: BucketTurns;
+  containers: Containers;
+};
+
+/** Makes the tables of a session, and loads it. */
+export function createSession(ctx: DurableObjectState, env: Env, meta: SessionMeta): Session {
+  const { sql } = ctx.storage;
+  const rows = { ...meta, secret: randomBytes(32).toString("hex") };
+  ctx.storage.transactionSync(() => {
+    createTables(sql);
+    for (const [key, value] of Object.entries(rows))
+      sql.exec("INSERT INTO meta (key, value) VALUES (?, ?)", key, value);
+  });
+  return loadSession(ctx, env);
+}
+
+/** Builds a session from its tables and the bindings. It does nothing before its engine boots. */
+export function loadSession(ctx: DurableObjectState, env: Env): Session {
+  const { sql } = ctx.storage;
+  const rows = sql.exec<{ key: string; value: string }>("SELECT key, value FROM meta").toArray();
+  const meta = new Map(rows.map(({ key, value }) => [key, value]));
+  const tenant = meta.get("tenant") ?? LOCAL_TENANT;
+  const place = { tenant, session: meta.get("session_id") ?? "" };
+  const teamKeys = new TeamKeys(env, place);
+  const boot = Number(meta.get("boot") ?? 0) + 1;
+  if (isTurnOpen(sql))
+    sql.exec("INSERT OR REPLACE INTO meta (key, value) VALUES ('boot', ?)", String(boot));
+  const team = loadTeam(sql, meta.get("team") ?? "", teamKeys);
+  const nonce = nonceOf(meta.get("secret") ?? "");
+  const containers = new Containers({
+    ...{ sandboxes: env.SANDBOX, place: commandsOf(env), session: place.session, team },
+  });
+  const around = { env, place, teamKeys, containers, turns: new BucketTurns() };
+  const parts = partsOf(ctx, { sessionId: place.session, team, boot, nonce }, around);
+  const tools = toolsOf(parts, around);
+  const engine = createEngine(parts, modelCalls(parts, around, tools));
+  const keys = new KeyStore(env.DB);
+  const keyWatch = new KeyWatch({
+    streams: parts.streams,
+    live: (ids) => keys.live(ids, Date.now()),
+  });
+  return { ...parts, tenant, engine, tools, keyWatch };
+}
+
+function partsOf(
+  ctx: DurableObjectState,
+  facts: SessionFacts,
+  { env, place, turns, containers }: Surroundings,
+): SessionParts {
+  const { sql } = ctx.storage;
+  const contexts = contextServices(env);
+  const link = new TenantLink(env, place.tenant, place.session);
+  return composeSession({
+    ...{ platform: ctx, facts, place, bucket: env.BUCKET, turns, contexts, containers },
+    stored: () => contexts.stored(place, sql),
+    maxReaders: Number(env.MAX_READERS) || DEFAULT_READERS,
+    settle: (turn) => link.settle(turn, sql),
+    onFault: (error) => logError("internal fault", place.session, error),
+  });
+}
+
+function toolsOf(parts: SessionParts, { env, place, containers }: Surroundings): SessionTools {
+  const { coordinator, facts, log, platform, slots, now } = parts;
+  return sessionTools({
+    ...{ env, session: coordinator, slots, now, log, containers },
+    sql: platform.storage.sql,
+    team: facts.team,
+    fetch: toolFetch(env),
+    holder: place,
+  });
+}
+
+function modelCalls(
+  parts: SessionParts,
+  { env, place, teamKeys, turns }: Surroundings,
+  tools: SessionTools,
+): ModelCalls {
+  const { coordinator, facts, calls, points, workspaces, now } = parts;
+  const attachments = attachmentStore(env, place, turns);
+  return new ModelCalls({
+    ...{ session: coordinator, facts, calls, points, workspaces, now, tools },
+    ...modelFetch(env),
+    keyOf: (agent) => teamKeys.keyOf(agent),
+    background: env.BACKGROUND_REPLIES === "on",
+    rates: new RateWaits({
+      session: place.session,
+      gate: () => env.RATES.get(env.RATES.idFromName(place.tenant)),
+      now,
+    }),
+    readAttachment: (attachment) => attachments.read(attachment),
+  });
+}
+
+const isTurnOpen = (sql: SqlStorage): boolean =>
+  sql.exec("SELECT 1 FROM turns WHERE last_seq IS NULL LIMIT 1").toArray().length > 0;
+
+/**
+ * The team as it is stored. Keys that an older version of SEALING_KEYS sealed are sealed again with
+ * the newest.
+ */
+function loadTeam(sql: SqlStorage, stored: string, keys: TeamKeys): Team {
+  const team: Team = JSON.parse(stored);
+  const renewed = keys.renew(team);
+  if (renewed) sql.exec("UPDATE meta SET value = ? WHERE key = 'team'", JSON.stringify(renewed));
+  return renewed ?? team;
+}
+
+const nonceOf =
+  (secret: string): SessionFacts["nonce"] =>
+  (turn, attempt, agent) =>
+    createHmac("sha256", secret).update(`${turn} ${attempt} ${agent}`).digest("hex").slice(0, 16);
+
+/** `turns`: omitted if nothing else of the session reads R2 at the same time. */
+export function attachmentStore(
+  env: Env,
+  { tenant, session }: SessionPlace,
+  turns = new BucketTurns(),
+): AttachmentStore {
+  return new AttachmentStore({
+    ...{ bucket: env.BUCKET, tenant, session, turns },
+    readMs: ATTACHMENT_READ_MS,
+  });
+}

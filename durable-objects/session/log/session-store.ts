@@ -1,0 +1,82 @@
+import type { SessionState } from "../../../src/coordination";
+import type { Commit, EffectPayload, OpenTurn, SessionStorage } from "../../../src/engine/ports";
+import type { DeltaItem, SessionEvent } from "../../../src/protocol/events";
+import type { TeamRules } from "../../../src/protocol/team";
+import type { RoundRecords } from "../calls/round-records";
+import type { Workspaces } from "../files/workspaces";
+import { toRow } from "../streams/frames";
+import type { Journal } from "./journal";
+import { brokenEnd, restore } from "./restore";
+import type { SessionLog } from "./session-log";
+
+type Options = {
+  log: SessionLog;
+  journal: Journal;
+  records: RoundRecords;
+  files: Workspaces;
+  sessionId: string;
+  rules: TeamRules;
+};
+
+/** A session's tables, as its engine reads and writes them. */
+export class SessionStore implements SessionStorage {
+  readonly #options: Options;
+  readonly write: Journal["write"];
+  readonly notePoint: Journal["notePoint"];
+
+  constructor(options: Options) {
+    const { journal } = options;
+    this.#options = options;
+    this.write = (...piece) => journal.write(...piece);
+    this.notePoint = (...noted) => journal.notePoint(...noted);
+  }
+
+  restore() {
+    const { log, sessionId, rules } = this.#options;
+    return restore(log, sessionId, rules);
+  }
+
+  /** Text that follows a piece continues at its offset. */
+  *streamedSince({ firstSeq }: OpenTurn): Generator<DeltaItem> {
+    const { log, journal } = this.#options;
+    for (const { body } of log.readDeltas(firstSeq)) {
+      const { items }: { items: DeltaItem[] } = JSON.parse(body);
+      for (const item of items) {
+        journal.seed(item);
+        yield item;
+      }
+    }
+  }
+
+  workspaces(...asked: Parameters<SessionStorage["workspaces"]>) {
+    return this.#options.files.facts(...asked);
+  }
+
+  prepare(
+    before: SessionState,
+    events: readonly SessionEvent[],
+    payload: EffectPayload | null,
+  ): Commit {
+    const { journal, records, files } = this.#options;
+    const { files: brought = null, wholeText = null, ...texts } = payload ?? {};
+    const rendered = payload ? records.render(before, events, texts) : [];
+    const rows = events.map(toRow);
+    const filesEntry = files.entry(before, events, brought, wholeText);
+    const writeFiles = () => files.write(filesEntry);
+    return (at) => journal.commit({ events, rows, records: rendered, writeFiles }, at);
+  }
+
+  prepareBrokenEnd(
+    open: OpenTurn,
+    at: number,
+  ): { events: readonly SessionEvent[]; commit: Commit } {
+    const { log, journal, files } = this.#options;
+    const events = brokenEnd(log, open, at);
+    const rows = events.map(toRow);
+    const writeFiles = () => files.end({ turn: open.turn, hasChanges: false, hasContexts: true });
+    return {
+      events,
+      commit: (when) => journal.commit({ events, rows, records: [], writeFiles }, when),
+    };
+  }
+}

@@ -1,0 +1,163 @@
+import { PartialTexts } from "../agents/partial";
+import {
+  decide,
+  emptySession,
+  evolve,
+  failInternally,
+  type Input,
+  type InputBody,
+  runningTurn,
+  type SessionState,
+} from "../coordination";
+import type { DeltaItem, SessionEvent, Usage } from "../protocol/events";
+import type { ResumePoint } from "../providers/provider";
+import type {
+  Commit,
+  DeltaSource,
+  EffectPayload,
+  OpenTurn,
+  SessionHost,
+  SessionInputs,
+  StreamInputs,
+} from "./ports";
+
+/** What follows from an input, complete before any of it is written. */
+type Decided = { events: readonly SessionEvent[]; state: SessionState; commit: Commit };
+
+type Options = Pick<SessionHost, "storage" | "now" | "report">;
+
+/**
+ * Holds the session's state. Every input is decided, and its events are stored in one transaction
+ * before the state changes. Nothing awaits in between, so no other input can slip in.
+ */
+export class Coordinator implements SessionInputs, StreamInputs {
+  readonly #host: Options;
+  readonly #streamed = new PartialTexts();
+  readonly #usages = new Map<string, Usage>();
+  #state: SessionState = emptySession;
+  #lastInputAt = 0;
+  #afterInput: (events: readonly SessionEvent[]) => void = () => {};
+
+  constructor(host: Options) {
+    this.#host = host;
+  }
+
+  get state(): SessionState {
+    return this.#state;
+  }
+
+  /** Time of the latest input: whatever was due by then has been dealt with. */
+  get lastInputAt(): number {
+    return this.#lastInputAt;
+  }
+
+  /**
+   * `listener` is called after every input with the events that followed, also if there are none.
+   */
+  afterInput(listener: (events: readonly SessionEvent[]) => void): void {
+    this.#afterInput = listener;
+  }
+
+  /**
+   * Takes over the state that the log folds to. `streamed`: text that models had streamed in its
+   * open turn.
+   */
+  restore(state: SessionState, streamed: Iterable<DeltaItem>): void {
+    this.#state = state;
+    for (const item of streamed) this.#streamed.add(item, item.text);
+    for (const { id, answers } of runningTurn(state)?.attempt.agents ?? [])
+      if (answers > 0) this.#streamed.answered(id);
+  }
+
+  handle(body: InputBody, payload: EffectPayload = {}): readonly SessionEvent[] {
+    const before = this.#state;
+    const input: Input = {
+      ...body,
+      at: this.#host.now(),
+      seed: randomSeed(),
+      partials: this.#streamed.partials(before),
+      files: this.#host.storage.workspaces(
+        before,
+        "effect" in body ? body.effect : null,
+        payload.files?.staged ?? null,
+      ),
+      usages: Object.fromEntries(this.#usages),
+    };
+    this.#lastInputAt = Math.max(this.#lastInputAt, input.at);
+    const decided = this.#decide(before, input, payload);
+    this.#commit(decided, input.at);
+    this.#afterInput(decided.events);
+    return decided.events;
+  }
+
+  write(source: DeltaSource, text: string, point: ResumePoint | null): void {
+    if (!this.#isInFlight(source.call)) return;
+    this.#streamed.add(source, text);
+    this.#host.storage.write(source, text, point);
+  }
+
+  notePoint(call: string, point: ResumePoint): void {
+    if (this.#isInFlight(call)) this.#host.storage.notePoint(call, point);
+  }
+
+  noteUsage(call: string, usage: Usage): void {
+    if (this.#isInFlight(call)) this.#usages.set(call, usage);
+  }
+
+  /** A fault of our own ends the running turn: it must never be left hanging. */
+  fault(error: unknown): void {
+    this.#host.report(error);
+    const at = this.#host.now();
+    const decided = this.#failed(this.#state, at);
+    this.#commit(decided, at);
+    this.#afterInput(decided.events);
+  }
+
+  /** Ends an open turn that does not fold, because another version of the service wrote it. */
+  endBroken(open: OpenTurn, broken: unknown): void {
+    this.#host.report(broken);
+    const at = this.#host.now();
+    const { events, commit } = this.#host.storage.prepareBrokenEnd(open, at);
+    this.#commit({ events, commit, state: { ...this.#state, lastAt: at } }, at);
+  }
+
+  #isInFlight(call: string): boolean {
+    return runningTurn(this.#state)?.inFlight[call] !== undefined;
+  }
+
+  /** Everything that can fail fails here, before anything is written. */
+  #decide(before: SessionState, input: Input, payload: EffectPayload): Decided {
+    try {
+      const events = decide(before, input);
+      if (events.length === 0) return unchanged(before);
+      const state = events.reduce(evolve, before);
+      return { events, state, commit: this.#host.storage.prepare(before, events, payload) };
+    } catch (error) {
+      if (input.type === "turn_requested") throw error;
+      this.#host.report(error);
+      return this.#failed(before, input.at);
+    }
+  }
+
+  #failed(before: SessionState, at: number): Decided {
+    const events = failInternally(before, at);
+    if (events.length === 0) return unchanged(before);
+    const state = events.reduce(evolve, before);
+    return { events, state, commit: this.#host.storage.prepare(before, events, null) };
+  }
+
+  #commit({ events, state, commit }: Decided, at: number): void {
+    if (events.length === 0) return;
+    commit(at);
+    this.#state = state;
+    for (const event of events) {
+      if (event.type === "call.completed" || event.type === "call.failed")
+        this.#usages.delete(event.call);
+      if (event.type === "answer.submitted") this.#streamed.answered(event.agent);
+    }
+  }
+}
+
+const unchanged = (state: SessionState): Decided => ({ events: [], state, commit: () => {} });
+
+const randomSeed = (): number => crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;

@@ -1,0 +1,113 @@
+import { type Effect, type ModelCallEffect, triedCall } from "../coordination";
+import { ProviderError } from "../providers/provider";
+import type { Enter, Performer, PreparedCall, SlotSource } from "./ports";
+
+type Options = {
+  slots: SlotSource;
+  building: SlotSource;
+  patienceMs: number;
+  /** A fault of our own, in code that should not throw. */
+  onFault: (error: unknown) => void;
+};
+
+/**
+ * Performs what is owed: each effect once, in parallel, few at a time until their headers have
+ * come. Aborts effects that the rules no longer wait for. Holds no rule: `sync` is given what is
+ * owed and what is in flight.
+ */
+export class EffectRunner {
+  readonly #performer: Performer;
+  readonly #options: Options;
+  readonly #running = new Map<string, AbortController>();
+  /**
+   * Calls one of whose tries gave way: the tries after it may take as long as the provider's time
+   * limits allow.
+   */
+  readonly #gaveWay = new Set<string>();
+
+  constructor(performer: Performer, options: Options) {
+    this.#performer = performer;
+    this.#options = options;
+  }
+
+  /** `owed` and `inFlight` of the state as it is now. */
+  sync(owed: readonly Effect[], inFlight: readonly string[], now: number): Promise<void>[] {
+    const wanted = new Set([...inFlight, ...owed.map(({ id }) => id)]);
+    for (const [id, abort] of this.#running) {
+      if (!wanted.has(id)) abort.abort(new Error("no longer needed"));
+    }
+    if (wanted.size === 0) this.#gaveWay.clear();
+    const due = owed.filter((effect) => effect.type !== "model_call" || effect.notBefore <= now);
+    return due.filter(({ id }) => !this.#running.has(id)).map((effect) => this.#run(effect));
+  }
+
+  /** Resumes a call that was in flight before a restart; `null` if that is not possible. */
+  resume(effect: ModelCallEffect): Promise<void> | null {
+    const call = this.#performer.resumeCall(effect);
+    return call && this.#run(effect, call);
+  }
+
+  async #run(effect: Effect, resumed: PreparedCall | null = null): Promise<void> {
+    const abort = new AbortController();
+    this.#running.set(effect.id, abort);
+    const way = new AbortController();
+    let release = () => {};
+    let settle = () => {};
+    const enter: Enter = async () => {
+      const mayGiveWay = this.#mayGiveWay(effect, resumed);
+      release = await this.#options.slots.take(
+        abort.signal,
+        mayGiveWay ? () => this.#cut(effect, way) : null,
+      );
+      return { onHeaders: release, giveWay: way.signal };
+    };
+    try {
+      const wait =
+        effect.type === "model_call" && !resumed
+          ? this.#performer.admitCall(effect, abort.signal)
+          : null;
+      if (wait !== null) await wait;
+      settle = await this.#perform(effect, { resumed, signal: abort.signal, enter });
+    } catch (error) {
+      if (!abort.signal.aborted) settle = () => this.#options.onFault(error);
+    } finally {
+      if (effect.type === "model_call") this.#performer.dropCall(effect);
+      release();
+      this.#running.delete(effect.id);
+    }
+    settle();
+  }
+
+  /** A resumed call is paid already, and a tool may have done half its work. */
+  #mayGiveWay({ type, id }: Effect, resumed: PreparedCall | null): boolean {
+    return type === "model_call" && resumed === null && !this.#gaveWay.has(triedCall(id));
+  }
+
+  #cut({ id }: Effect, way: AbortController): void {
+    this.#gaveWay.add(triedCall(id));
+    const seconds = this.#options.patienceMs / 1_000;
+    const message = `No response came for ${seconds} s while other calls waited, so this one gave way to them.`;
+    way.abort(new ProviderError("transient", "timeout", message));
+  }
+
+  async #perform(effect: Effect, { resumed, signal, enter }: Performing): Promise<() => void> {
+    if (effect.type === "tool_call") {
+      await this.#performer.performTool(effect, signal, enter);
+      return () => {};
+    }
+    if (effect.type === "tool_listing") {
+      await this.#performer.listTools(effect, signal);
+      return () => {};
+    }
+    const slot = await enter();
+    const onSent = await this.#options.building.take(signal, null);
+    try {
+      const call = resumed ?? this.#performer.prepareCall(effect);
+      return call ? await call.send(signal, { ...slot, onSent }) : () => {};
+    } finally {
+      onSent();
+    }
+  }
+}
+
+type Performing = { resumed: PreparedCall | null; signal: AbortSignal; enter: Enter };
