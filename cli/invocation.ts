@@ -1,3 +1,5 @@
+import { version } from "../package.json";
+
 /** How this program is called here: the built file by its name, from the sources through npm. */
 const BUILT = /[\\/]massgen-edge(\.js)?$/.test(process.argv[1] ?? "");
 
@@ -18,5 +20,5 @@ export const commandAt = (server: string, ...words: string[]): string =>
 export const attachCommand = (sessionId: string, server: string): string =>
   commandAt(server, "attach", sessionId);
 
-/** The version of this program; a test holds it to that of the package. */
-export const VERSION = "0.1.0";
+/** The version of this program: that of the package. */
+export const VERSION = version;

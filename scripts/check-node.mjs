@@ -1,4 +1,4 @@
-// Ends this process with an explanation if its Node is too old. Imported before anything else, and run by itself before tests.
+// Ends this process with an explanation if its Node is too old. Scripts import it first; tests run it by itself.
 import { nodeProblem } from "./node-problem.mjs";
 
 const problem = nodeProblem(process.versions.node, process.platform);

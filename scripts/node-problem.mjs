@@ -1,14 +1,15 @@
-/** What the strictest packages ask for (commander, vitest). */
+/** The oldest Node that every package takes; commander and vitest set it. */
 const NEEDED = { major: 22, minor: 12 };
 
 /**
- * Why this Node cannot run what is here; null if it can. Plain JavaScript without a package, to be understood by the oldest.
+ * Why this Node cannot run the scripts, and what the user needs; null if it can.
+ * Plain JavaScript without packages, so that an old Node can read it.
  * @param {string} version @param {string} platform @returns {string | null}
  */
 export function nodeProblem(version, platform) {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   if (major > NEEDED.major || (major === NEEDED.major && minor >= NEEDED.minor)) return null;
-  const needed = `Node ${NEEDED.major}.${NEEDED.minor} or newer is needed; this is ${version}.`;
+  const needed = `Node ${NEEDED.major}.${NEEDED.minor} or newer is needed; this is Node ${version}.`;
   if (platform !== "linux") return `${needed} Install Node 24: https://nodejs.org`;
-  return `${needed} It comes with the packages: run \`npm ci\` (with the optional ones), then start everything through \`npm run\`.`;
+  return `${needed} \`npm ci\` installs Node 24 as an optional package, and \`npm run\` uses it. Run \`npm ci\` without --omit=optional, then start the script with \`npm run\`.`;
 }

@@ -19,7 +19,7 @@ it.each([
     name: "refuses the one before",
     version: "22.11.0",
     platform: "win32",
-    says: "this is 22.11.0",
+    says: "this is Node 22.11.0",
   },
   {
     name: "sends Linux to the packages' own Node",

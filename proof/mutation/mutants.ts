@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
-import { Instrumenter } from "@stryker-mutator/instrumenter";
+import { loadInstrumenter } from "./load-instrumenter";
 
 /** One small change of a file. Lines and columns are as editors count them. */
 export type Mutant = {
@@ -34,6 +34,7 @@ export async function instrument(
     }),
   );
   const contents = new Map(files.map(({ name, content }) => [name, content]));
+  const { Instrumenter } = await loadInstrumenter();
   const made = await new Instrumenter(SILENT).instrument(files, {
     plugins: null,
     excludedMutations: [],

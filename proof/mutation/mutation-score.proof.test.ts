@@ -1,6 +1,9 @@
 import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
+import { isDeepStrictEqual } from "node:util";
 import { expect, it } from "vitest";
+import { EQUIVALENTS } from "./equivalents";
+import { instrument } from "./mutants";
 
 /** The command on a few mutants, whose fates are known; the whole score is measured by hand. */
 
@@ -38,7 +41,7 @@ it("the tests of the checker notice that it takes a list of tools for news that 
   expect(output).toMatch(
     /checker\/listings\.ts:\d+:\d+ killed by the checker notices a list told again\n {2}- before === undefined \|\| .*\n {2}\+ true\n/,
   );
-  expect(output).toMatch(/^mutants +\d+, of \d{4} in tests\/simulation\/checker$/m);
+  expect(output).toMatch(/^mutants +\d+, of \d{4} in checker$/m);
   expect(output).toMatch(/^checks +\d{3} tests, 0 simulated sessions$/m);
   expect(output).not.toContain("lies.ts");
   expect(code).toBe(0);
@@ -54,4 +57,17 @@ it("a sample is the same for the same seed, and below the least score the comman
   expect(table(one.output)).toContain("mutants     3, of");
   expect(table(other.output)).toBe(table(one.output));
   expect(other.code).toBe(1);
+});
+
+it("every change that nobody could notice is just one that is made, and says why", async () => {
+  const subjects = await Promise.all(
+    ["src/coordination", "checker"].map((folder) => instrument(folder)),
+  );
+  const mutants = subjects.flatMap((subject) => subject.mutants);
+  expect(mutants.length).toBeGreaterThan(1_000);
+  for (const { reason, ...one } of EQUIVALENTS) {
+    const meant = mutants.filter((mutant) => isDeepStrictEqual({ ...mutant, ...one }, mutant));
+    expect(meant, JSON.stringify(one)).toHaveLength(1);
+    expect(reason.length).toBeGreaterThan(20);
+  }
 });

@@ -159,7 +159,7 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
   "src/coordination": { uses: ["src/protocol"], packages: [] },
   "src/protocol": { uses: [], packages: ["zod"] },
   // Clients are programs of their own: they share the wire's schemas and the rules for names of files and for addresses with the service, nothing else.
-  cli: { uses: ["src/protocol", "src/workspace", "src/outgoing"] },
+  cli: { uses: ["src/protocol", "src/workspace", "src/outgoing"], data: ["package.json"] },
   web: { uses: ["src/protocol"] },
 };
 

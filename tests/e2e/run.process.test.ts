@@ -94,7 +94,7 @@ describe("scripts/run.mjs", () => {
       encoding: "utf8",
     });
     expect([status, stdout]).toEqual([1, ""]);
-    expect(stderr).toMatch(/^Node 22\.12 or newer is needed; this is 20\.20\.2\. .*\n$/);
+    expect(stderr).toMatch(/^Node 22\.12 or newer is needed; this is Node 20\.20\.2\. .*\n$/);
   });
 
   it("leaves signals to the script", async () => {
