@@ -23,7 +23,7 @@ export function describeKeys(report: readonly KeyReport[], place = ".dev.vars"):
     ...(first === undefined
       ? []
       : [
-          `To add one: write a line such as ${first}="…" into ${place}, and start again. All names: docs/providers.md`,
+          `To add one: write a line such as ${first}="…" into ${place}, and start again. All names: docs/reference/providers.md`,
         ]),
   ];
 }

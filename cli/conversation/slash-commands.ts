@@ -99,6 +99,10 @@ export function complete(line: string): [string[], string] {
   return [line.startsWith("/") ? names.filter((name) => name.startsWith(line)) : [], line];
 }
 
+/** Usage and meaning of each command, for the reference page. */
+export const slashCommandUsages = (): string[][] =>
+  Object.values(COMMANDS).map(({ usage, says }) => [usage, says]);
+
 async function help(_: Conversation, io: Io): Promise<Outcome> {
   for (const { usage, says } of Object.values(COMMANDS))
     io.stderr.write(`  ${usage.padEnd(22)}${says}\n`);

@@ -24,7 +24,7 @@ import {
 import { Watcher } from "../../tests/e2e/support/watcher";
 
 /**
- * Each of MassGen's sample configs that docs/massgen-configs.md says to run is run, as it is written: only where its models and its
+ * Each of MassGen's sample configs that docs/reference/massgen-configs.md says to run is run, as it is written: only where its models and its
  * tool servers are is another place, and what it names of a machine is pushed first.
  */
 
@@ -64,8 +64,8 @@ describe.skipIf(RUNNABLE.length === 0)(
       await rm(folder, { recursive: true, force: true });
     });
 
-    it("that run are those of which docs/massgen-configs.md says so", async () => {
-      const page = await readFile("docs/massgen-configs.md", "utf8");
+    it("that run are those of which docs/reference/massgen-configs.md says so", async () => {
+      const page = await readFile("docs/reference/massgen-configs.md", "utf8");
       const listed = [...page.matchAll(/^\| `(.+)` \| runs\b/gm)].map(([, file]) => file);
       expect(RUNNABLE.toSorted()).toEqual(listed.toSorted());
     });

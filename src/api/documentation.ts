@@ -38,7 +38,7 @@ export function documentationRoutes(app: App): void {
   // Made when first asked for: routes come in one by one, and most processes are never asked.
   let made: OpenApiDocument | null = null;
   const document = () => {
-    made ??= toDocument(app);
+    made ??= openApiDocument(app);
     return made;
   };
   let page: ReturnType<typeof docsPage> | null = null;
@@ -72,7 +72,7 @@ export function documentationRoutes(app: App): void {
 }
 
 /** The OpenAPI document of everything served by now. */
-const toDocument = (app: App): OpenApiDocument => {
+export const openApiDocument = (app: App): OpenApiDocument => {
   for (const [name, described] of Object.entries(WAYS_IN)) {
     app.openAPIRegistry.registerComponent("securitySchemes", name, described);
   }

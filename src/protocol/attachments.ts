@@ -11,7 +11,7 @@ export const ATTACHMENT_LIMITS = {
   count: 16,
   /**
    * Of all together, and so of one: every call of a turn sends all of it, several at a time, and an object has 128 MB for
-   * everything (documentation, autumn 2026). `docs/decisions/0049` has what was measured.
+   * everything (documentation, autumn 2026). `docs/explain/attachments.md` has what was measured.
    */
   bytes: 3_000_000,
   /** Of all text files together: they are read as part of the prompt. */

@@ -47,10 +47,10 @@ describe.skipIf(SAMPLE_NAMES.length === 0)(
     it("are the files whose needs are known", () =>
       expect(SAMPLE_NAMES.toSorted()).toEqual(Object.keys(NEEDS).toSorted()));
 
-    it(`stand in docs/massgen-configs.md as they stand here; if not: ${SAMPLES_COMMAND}`, async () => {
+    it(`stand in docs/reference/massgen-configs.md as they stand here; if not: ${SAMPLES_COMMAND}`, async () => {
       const samples = await Promise.all(SAMPLE_NAMES.map(sampleOf));
       await expect(documentSamples(samples), SAMPLES_COMMAND).toMatchFileSnapshot(
-        "../../docs/massgen-configs.md",
+        "../../docs/reference/massgen-configs.md",
       );
     });
 

@@ -29,11 +29,11 @@ export function drawSamples(samples: readonly Sample[]): string {
   return [`Sample configs: ${countOf(sorted)}`, ...rows].join("\n");
 }
 
-/** What `docs/massgen-configs.md` is made anew with. */
+/** What `docs/reference/massgen-configs.md` is made anew with. */
 export const SAMPLES_COMMAND =
   "npx vitest run --project unit tests/config/massgen-configs.test.ts -u";
 
-/** All of `docs/massgen-configs.md`. */
+/** All of `docs/reference/massgen-configs.md`. */
 export function documentSamples(samples: readonly Sample[]): string {
   const sorted = inOrder(samples);
   const rows = sorted.map((sample) => `| \`${sample.file}\` | ${standingOf(sample)} |`);

@@ -1,19 +1,11 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
 import { COMMANDS } from "../../cli/commands/slips";
-import { DEFAULT_SERVER } from "../../cli/invocation";
 import { commandLine } from "../../cli/program";
-import { KEY_NAMES } from "../../src/providers/hosts";
 import { nobody } from "../cli/commands/terminal";
-
-const page = readFileSync("cli/README.md", "utf8");
-const readme = readFileSync("README.md", "utf8");
-const DOCUMENTS = [
-  { document: "cli/README.md", text: page },
-  { document: "README.md", text: readme },
-];
+import { codeOf, DOCUMENTS, isRecord } from "./documents";
+import { SCRIPTS, sourceOf, takesOption } from "./script-sources";
 
 /** `keys create`, not `keys`, which by itself does nothing. */
 const leavesOf = (
@@ -27,112 +19,132 @@ const leavesOf = (
 const program = commandLine({ io: nobody(), end: () => undefined });
 const leaves = leavesOf(program);
 const optionsOf = (command: Command) =>
-  command.options.filter(({ hidden }) => !hidden).map(({ long }) => long ?? "");
+  command.options.flatMap(({ hidden, long, short }) => (hidden ? [] : [long ?? "", short ?? ""]));
+const ASK = leaves.find(({ path }) => path === "ask");
+const OF_EVERY = ["--help", "--version", "-h"];
 
-/** What stands in the first column of a table, between backticks, without `massgen-edge` before it. */
-const firstColumn = (text: string): string[] =>
-  [...text.matchAll(/^\| (.*?) \|/gm)]
-    .flatMap(([, cell = ""]) => [...cell.matchAll(/`([^`]+)`/g)])
-    .map(([, code = ""]) => code.replace(/^massgen-edge /, ""));
-const startsWith = (path: string) => (code: string) => code === path || code.startsWith(`${path} `);
+const pages = DOCUMENTS.filter((document) => !isRecord(document));
 
-describe.each(DOCUMENTS)("the table of commands in $document", ({ text }) => {
-  it("has every command there is", () => {
-    const asking = (code: string) => code.startsWith('"');
-    const named = firstColumn(text);
-    const missing = leaves.filter(
-      ({ path }) => !named.some(path === "ask" ? asking : startsWith(path)),
+/** Words of a line of shell; what is quoted is one word. */
+const wordsOf = (line: string): string[] =>
+  [...line.replace(/(^|\s)#.*$/, "").matchAll(/"[^"]*"|'[^']*'|[^\s|;)&]+/g)].map(([word]) => word);
+const isOption = (word: string): boolean => /^--?[a-z]/.test(word);
+
+/** What is wrong with a call of the command line; null if nothing is. */
+function faultOfCall(line: string): string | null {
+  const words = wordsOf(line);
+  const named = words.filter((word) => /^[a-z][a-z-]*$/.test(word));
+  const [first = "", second = ""] = named;
+  const isNamed = words[0] === first && first !== "";
+  const leaf = isNamed
+    ? leaves.find(({ path }) => path === first || path === `${first} ${second}`)
+    : ASK;
+  const isGroup = isNamed && leaves.some(({ path }) => path.startsWith(`${first} `));
+  if (!leaf) return isGroup && !words.some(isOption) ? null : `no command: ${line}`;
+  const known = [...OF_EVERY, ...optionsOf(leaf.command)];
+  const unknown = words
+    .filter(isOption)
+    .filter((word) => !known.includes(word.split("=")[0] ?? ""));
+  return unknown.length === 0 ? null : `no option ${unknown.join(", ")}: ${line}`;
+}
+
+/** What is wrong with a call of an npm script; null if nothing is. */
+function faultOfScript(name: string, rest: string): string | null {
+  if (SCRIPTS[name] === undefined) return `no script: ${name}`;
+  const [, ours = ""] = /^\s*-- (.*)$/.exec(rest) ?? [];
+  if (name === "ask") return ours === "" ? null : faultOfCall(ours);
+  const source = sourceOf(name);
+  if (source === "") return null;
+  const options = wordsOf(ours).filter((word) => word.startsWith("--") && word !== "--help");
+  const unknown = options.filter((option) => !takesOption(source, option.split("=")[0] ?? ""));
+  return unknown.length === 0 ? null : `npm run ${name}: no option ${unknown.join(", ")}`;
+}
+
+const NPM = /\bnpm (?:run (?:-s |--silent )?([a-z][a-z:-]*)|(start|test))((?: -- [^`\n]*)?)/g;
+
+describe.each(pages)("$file", ({ text }) => {
+  const lines = codeOf(text);
+
+  it("calls only commands and options of massgen-edge that exist", () => {
+    const calls = lines.flatMap((line) =>
+      [...line.matchAll(/(?:^|[\s(|])massgen-edge(?: ([^`\n]*)|$)/g)].flatMap(
+        ([, call]) => call ?? [],
+      ),
     );
-    expect(missing.map(({ path }) => path)).toEqual([]);
+    expect(calls.flatMap((call) => faultOfCall(call) ?? [])).toEqual([]);
   });
 
-  it("has no command and no option there is not, wherever one is printed", () => {
-    const called = [...text.matchAll(/massgen-edge ([a-z]+)(?: ([a-z]+))?([^`\n|#]*)/g)];
-    expect(called.length).toBeGreaterThan(0);
-    const options = new Set(leaves.flatMap(({ command }) => optionsOf(command)));
-    const paths = new Set(leaves.map(({ path }) => path));
-    const wrong = called.filter(([, first = "", second = "", rest = ""]) => {
-      const isGroup = second === "" && leaves.some(({ path }) => path.startsWith(`${first} `));
-      const known = isGroup || paths.has(first) || paths.has(`${first} ${second}`);
-      return !known || (rest.match(/--[a-z-]+/g) ?? []).some((option) => !options.has(option));
-    });
-    expect(wrong.map(([whole]) => whole)).toEqual([]);
+  it("calls only npm scripts and options that exist", () => {
+    const faults = lines.flatMap((line) =>
+      [...line.matchAll(NPM)].flatMap(
+        ([, named, short, rest = ""]) => faultOfScript(named ?? short ?? "", rest) ?? [],
+      ),
+    );
+    expect(faults).toEqual([]);
+  });
+
+  it("runs only test files that exist", () => {
+    const files = [...text.matchAll(/npx vitest run ([^`\n]*)/g)].flatMap(([, rest = ""]) =>
+      rest.split(" ").filter((word) => /\.test\.ts$/.test(word)),
+    );
+    expect(files.filter((file) => !existsSync(file))).toEqual([]);
   });
 });
 
-it("cli/README.md has every option there is", () => {
-  const missing = leaves.flatMap(({ path, command }) =>
-    optionsOf(command)
-      .filter((option) => !new RegExp(`\`${option}[ \`]`).test(page))
-      .map((option) => `${path} ${option}`),
-  );
-  expect(missing).toEqual([]);
+it("the checks of calls find mistakes", () => {
+  expect(faultOfCall("keys make laptop")).toContain("no command");
+  expect(faultOfCall("show SESSION --nothing")).toContain("--nothing");
+  expect(faultOfCall('"why?" --config team.yaml')).toBeNull();
+  expect(faultOfScript("simulate", " -- --seeds 3")).toBeNull();
+  expect(faultOfScript("simulate", " -- --sedes 3")).toContain("--sedes");
+  expect(faultOfScript("dance", "")).toContain("no script");
 });
 
-it("a word that is a command is known as one where it stands in the wrong place", () => {
+it("a command in the wrong place is recognized as a command", () => {
   expect([...COMMANDS].sort()).toEqual(program.commands.map((command) => command.name()).sort());
 });
 
-describe("the README", () => {
-  const scripts = z
-    .object({ scripts: z.record(z.string(), z.string()) })
-    .parse(JSON.parse(readFileSync("package.json", "utf8"))).scripts;
+describe("AGENTS.md", () => {
+  const agents = readFileSync("AGENTS.md", "utf8");
   /** Steps of `npm run check`, which stands for them. */
-  const PARTS = /^(format|lint|types|check:.*)$/;
+  const PARTS = /^(lint|types|check:.*)$/;
 
-  it("needs no script of a package to be run at its installation, and none of ours before or after another", () => {
-    expect(readFileSync(".npmrc", "utf8")).toMatch(/^ignore-scripts=true$/m);
-    // npm then leaves these out too, without a word.
-    expect(Object.keys(scripts).filter((name) => /^(pre|post)/.test(name))).toEqual([]);
-  });
-
-  it("has every script for people", () => {
-    const missing = Object.keys(scripts).filter(
-      (name) => !PARTS.test(name) && !new RegExp(`npm (run (-s )?)?${name}\\b`).test(readme),
+  it("has every script", () => {
+    const missing = Object.keys(SCRIPTS).filter(
+      (name) => !PARTS.test(name) && !new RegExp(`npm (run )?${name}\\b`).test(agents),
     );
     expect(missing).toEqual([]);
   });
+});
 
-  it("has every variable that is no provider's key, and docs/providers.md has the keys", () => {
-    const known = [
-      ...readFileSync(".dev.vars.example", "utf8").matchAll(/^(?:# )?([A-Z_]+)="/gm),
-    ].map(([, name = ""]) => name);
-    const providers = readFileSync("docs/providers.md", "utf8");
-    const homeOf = (name: string) => (KEY_NAMES.some((key) => key === name) ? providers : readme);
-    expect(known.length).toBeGreaterThan(30);
-    expect(known.filter((name) => !new RegExp(`\\b${name}\\b`).test(homeOf(name)))).toEqual([]);
-  });
+it("the reference page has the variables that the command line reads", () => {
+  const sources = readdirSync("cli", { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => readFileSync(`cli/${file}`, "utf8"))
+    .join("\n");
+  const read = [...sources.matchAll(/\benv\["([A-Z_]+)"\]/g)].map(([, name = ""]) => name);
+  const page = readFileSync("docs/reference/cli.md", "utf8");
+  const missing = read.filter((name) => name !== "TERM" && !page.includes(`\`${name}\``));
+  expect(read.length).toBeGreaterThan(2);
+  expect(missing).toEqual([]);
+});
 
-  it("has the variables of the command line with it", () => {
-    const read = ["cli/credentials/connection.ts", "cli/terminal/output.ts"]
-      .map((file) => readFileSync(file, "utf8"))
-      .join("\n");
-    const variables = new Set(
-      [...read.matchAll(/env\["([A-Z_]+)"\]/g)].map(([, name = ""]) => name),
-    );
-    expect(
-      [...variables].filter((name) => name !== "TERM" && !page.includes(`\`${name}\``)),
-    ).toEqual([]);
-  });
-
-  it("explains only error codes there are", () => {
-    const [, table = ""] = /^## When something is wrong\n(.*?)^## /ms.exec(readme) ?? [];
-    const named = [...table.matchAll(/^\| (.*?) \|/gm)].flatMap(([, cell = ""]) => [
-      ...cell.matchAll(/`([a-z]+(?:_[a-z]+)+)`/g),
-    ]);
-    const sources = ["src", "durable-objects", "d1"].flatMap((folder) =>
-      readdirSync(folder, { recursive: true, encoding: "utf8" })
-        .filter((file) => file.endsWith(".ts"))
-        .map((file) => readFileSync(`${folder}/${file}`, "utf8")),
-    );
-    expect(named.length).toBeGreaterThan(8);
-    const unknown = named
-      .map(([, code = ""]) => code)
-      .filter((code) => !sources.some((text) => new RegExp(`\\b${code}\\b`).test(text)));
-    expect(unknown).toEqual([]);
-  });
-
-  it("calls the service where it is", () => {
-    expect(readme).toContain(`SERVICE=${DEFAULT_SERVER}\n`);
-  });
+it("troubleshooting explains only codes that the reference or the events have", () => {
+  const [guide = "", ...references] = [
+    "guides/troubleshooting",
+    "reference/errors",
+    "reference/events",
+  ].map((name) => readFileSync(`docs/${name}.md`, "utf8"));
+  const named = [...guide.matchAll(/^\| (.*?) \|/gm)].flatMap(([, cell = ""]) => [
+    ...cell.matchAll(/`([a-z]+(?:_[a-z]+)+)`/g),
+  ]);
+  /** Codes of calls, which have no table. */
+  const sources = readdirSync("durable-objects", { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => readFileSync(`durable-objects/${file}`, "utf8"));
+  expect(named.length).toBeGreaterThan(8);
+  const unknown = named
+    .map(([, code = ""]) => code)
+    .filter((code) => ![...references, ...sources].some((page) => page.includes(code)));
+  expect(unknown).toEqual([]);
 });

@@ -1,9 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
-import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
 import { type ConfigContext, parseTeam } from "../../src/config/parse-team";
 import { KEY_NAMES } from "../../src/providers/hosts";
+import { blocksOf, DOCUMENTS, isRecord } from "./documents";
 
 /** An operator as the documents describe them: every key, endpoints where they are needed, loopback allowed as by `npm run setup`. */
 const OPERATOR: ConfigContext = {
@@ -15,25 +14,21 @@ const OPERATOR: ConfigContext = {
   },
 };
 
-const DOCUMENTS = ["README.md", "docs/providers.md"];
-const texts = DOCUMENTS.map((document) => ({ document, text: readFileSync(document, "utf8") }));
+const pages = DOCUMENTS.filter((document) => !isRecord(document));
 
-const matchesOf = (text: string, pattern: RegExp): string[] =>
-  [...text.matchAll(pattern)].flatMap(([, found]) => found ?? []);
-
-const teams = texts.flatMap(({ document, text }) =>
-  [...text.matchAll(/^```yaml\n(.*?)^```/gms)].map((match) => ({
-    at: `${document}:${text.slice(0, match.index).split("\n").length}`,
-    yaml: match[1] ?? "",
+const teams = pages.flatMap(({ file, text }) =>
+  blocksOf(text, "yaml").map((yaml) => ({
+    at: `${file}:${text.slice(0, text.indexOf(yaml)).split("\n").length}`,
+    yaml,
   })),
 );
 
 describe("a team printed in the documents", () => {
-  it("is found in both of them", () => {
-    for (const document of DOCUMENTS)
+  it("is found in the README and in the guide", () => {
+    for (const file of ["README.md", "docs/guides/team.md"])
       expect(
-        teams.some(({ at }) => at.startsWith(document)),
-        document,
+        teams.some(({ at }) => at.startsWith(file)),
+        file,
       ).toBe(true);
   });
 
@@ -44,40 +39,43 @@ describe("a team printed in the documents", () => {
   });
 });
 
-describe.each(texts)("$document", ({ document, text }) => {
-  const scripts = Object.keys(
-    z
-      .object({ scripts: z.record(z.string(), z.string()) })
-      .parse(JSON.parse(readFileSync("package.json", "utf8"))).scripts,
-  );
+/** What a document may name in capitals although nothing here reads it. */
+const OF_OTHERS = /^NO_COLOR$/;
+const PLACES = [
+  ".dev.vars.example",
+  "wrangler.toml",
+  "cli/connection.ts",
+  "src/api/access.ts",
+  "src/env.ts",
+];
 
-  it("names only commands there are", () => {
-    const named = matchesOf(text, /\bnpm run (?:-s )?([a-z][a-z:-]*)/g);
-    expect(named).not.toEqual([]);
-    expect(named.filter((name) => !scripts.includes(name))).toEqual([]);
-  });
+describe.each(pages.filter(({ file }) => /^(README|docs\/(start|guides))/.test(file)))(
+  "$file",
+  ({ text }) => {
+    it("names only keys and variables that exist", () => {
+      const known = PLACES.map((place) => readFileSync(place, "utf8")).join("\n");
+      const named = [...text.matchAll(/\b([A-Z]+(?:_[A-Z]+)+)\b/g)].map(([, name = ""]) => name);
+      const unknown = named.filter(
+        (name) =>
+          !OF_OTHERS.test(name) &&
+          !text.includes(`secrets set ${name} `) &&
+          !new RegExp(`\\b${name}\\b`).test(known),
+      );
+      expect(unknown).toEqual([]);
+    });
+  },
+);
 
-  it("names only keys and variables there are", () => {
-    const places = [
-      ".dev.vars.example",
-      "wrangler.toml",
-      "cli/credentials/connection.ts",
-      "src/api/access.ts",
-    ];
-    const known = places.map((place) => readFileSync(place, "utf8")).join("\n");
-    const named = matchesOf(text, /\b([A-Z]+(?:_[A-Z]+)+)\b/g);
-    expect(named).not.toEqual([]);
-    expect(named.filter((name) => !new RegExp(`\\b${name}\\b`).test(known))).toEqual([]);
-  });
-
-  it("names only files and folders there are", () => {
-    const links = matchesOf(text, /\]\((?!https?:)([^)#]+)/g).map((link) =>
-      path.join(path.dirname(document), link),
-    );
-    const paths = matchesOf(
-      text,
-      /(?<![\w/.-])((?:src|configs|docs|scripts|cli|tests)\/[\w./-]*[\w/])/g,
-    );
-    expect([...links, ...paths].filter((name) => !existsSync(name))).toEqual([]);
-  });
-});
+describe.each(pages.filter(({ file }) => !file.startsWith("docs/reference/")))(
+  "$file",
+  ({ text }) => {
+    it("names only files and folders that exist", () => {
+      const paths = [
+        ...text.matchAll(
+          /(?<=[`\s(])((?:src|configs|docs|scripts|cli|tests|proof|checker|simulated|local|durable-objects|d1)\/[\w./-]*[\w/])/g,
+        ),
+      ].map(([, found = ""]) => found);
+      expect(paths.filter((name) => !existsSync(name))).toEqual([]);
+    });
+  },
+);

@@ -18,7 +18,7 @@ describe("what npm start says of provider keys", () => {
   it("says in two lines that none is set, and in which file to add one", () => {
     expect(told("").split("\n")).toEqual([
       "No provider key is set in .dev.vars: only models on this machine can be asked.",
-      'To add one: write a line such as OPENAI_API_KEY="…" into .dev.vars, and start again. All names: docs/providers.md',
+      'To add one: write a line such as OPENAI_API_KEY="…" into .dev.vars, and start again. All names: docs/reference/providers.md',
     ]);
   });
 

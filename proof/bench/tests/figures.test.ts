@@ -21,7 +21,11 @@ describe("the figures of the benchmark", () => {
   });
 
   it("are those that the documents name", () => {
-    const pages = ["README.md", "docs/performance.md", "docs/scale.md"]
+    const pages = [
+      "docs/explain/reliability.md",
+      "docs/explain/performance.md",
+      "docs/explain/scale.md",
+    ]
       .map((page) => readFileSync(page, "utf8"))
       .join("\n");
     const named = [...pages.matchAll(/npm run bench -- --only ([a-z,-]+)/g)].flatMap(

@@ -7,7 +7,7 @@ import { TROUBLES } from "../troubles/list";
 import { SessionEventSchema } from "../../../src/protocol/events";
 
 const PAGE = readFileSync(
-  path.join(import.meta.dirname, "../../../docs/reliability.md"),
+  path.join(import.meta.dirname, "../../../docs/explain/reliability.md"),
   "utf8",
 ).replaceAll(/\s+/g, " ");
 

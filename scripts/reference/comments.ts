@@ -1,0 +1,34 @@
+/**
+ * Doc comments of TypeScript sources, by the name they precede. Reference pages show them,
+ * so that the meaning of a limit or a field is written once, beside the code.
+ */
+
+const COMMENT = /\/\*\*((?:[^*]|\*(?!\/))*)\*\/\s*(?:export const )?([A-Za-z_]\w*)\b/g;
+
+/** The comment in front of each name. A name with two comments has the first. */
+export function commentsOf(source: string): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const [, comment = "", name = ""] of source.matchAll(COMMENT)) {
+    if (!found.has(name)) found.set(name, textOf(comment));
+  }
+  return found;
+}
+
+/** The comments of the fields of each event, by its type. */
+export function eventComments(source: string): ReadonlyMap<string, ReadonlyMap<string, string>> {
+  const starts = [...source.matchAll(/type: z\.literal\("([a-z_]+\.[a-z_]+)"\)/g)];
+  return new Map(
+    starts.map((start, nth) => [
+      start[1] ?? "",
+      commentsOf(source.slice(start.index, starts[nth + 1]?.index ?? source.length)),
+    ]),
+  );
+}
+
+const textOf = (comment: string): string =>
+  comment
+    .split("\n")
+    .map((line) => line.replace(/^\s*\*? ?/, ""))
+    .join(" ")
+    .replaceAll(/\s+/g, " ")
+    .trim();

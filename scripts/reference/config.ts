@@ -1,0 +1,86 @@
+import { teamSchema } from "../../src/config/json-schema";
+import { code, page, sentence, table } from "./markdown";
+import { type Shape, ShapeSchema } from "./schema";
+import { typeText } from "./shape-text";
+
+const INTRO = `Every key of a team file, from the schema that the service checks configs with. Editors read the same as
+[configs/team.schema.json](../../configs/team.schema.json). How to write a team: [the guide](../guides/team.md).
+Parameters of models (\`temperature\`, \`max_tokens\` …) differ by wire format; [providers](providers.md#parameters) has them.
+
+A key in none of these tables is an error, with line and column. Keys under "Ignored" are accepted and have no effect.
+Keys under "Not supported" are refused unless their value switches the feature off.`;
+
+/** Sections of the config by their place; `orchestrator.coordination` is one. */
+const SECTIONS: readonly { title: string; path: string }[] = [
+  { title: "Top level", path: "" },
+  { title: "agents", path: "$defs.agent" },
+  { title: "agents.backend", path: "$defs.backend" },
+  { title: "orchestrator", path: "properties.orchestrator" },
+  {
+    title: "orchestrator.coordination",
+    path: "properties.orchestrator.properties.coordination",
+  },
+  {
+    title: "orchestrator.coordination.persona_generator",
+    path: "properties.orchestrator.properties.coordination.properties.persona_generator",
+  },
+  { title: "timeout_settings", path: "properties.timeout_settings" },
+  { title: "ui", path: "properties.ui" },
+  { title: "rate_limits", path: "$defs.rate-limits" },
+];
+
+const IGNORED = /^Ignored: /;
+const REFUSED = /^Not served: /;
+
+export function configPage(): string {
+  const root: unknown = JSON.parse(JSON.stringify(teamSchema()));
+  return page(
+    "# Config",
+    INTRO,
+    ...SECTIONS.flatMap(({ title, path }) => [
+      `## ${path === "" ? title : code(title)}`,
+      ...sectionBlocks(ShapeSchema.parse(at(root, path))),
+    ]),
+  );
+}
+
+const at = (value: unknown, path: string): unknown =>
+  path === ""
+    ? value
+    : path
+        .split(".")
+        .reduce<unknown>(
+          (of, key) => (typeof of === "object" && of !== null ? Reflect.get(of, key) : undefined),
+          value,
+        );
+
+function sectionBlocks({ properties = {} }: Shape): string[] {
+  const all = Object.entries(properties);
+  const having = (pattern: RegExp) =>
+    all.filter(([, { description }]) => pattern.test(description ?? ""));
+  const [ignored, refused] = [having(IGNORED), having(REFUSED)];
+  const obeyed = all.filter((entry) => !ignored.includes(entry) && !refused.includes(entry));
+  return [
+    table(["Key", "Type", "Default", "Meaning"], obeyed.map(row)),
+    ...(ignored.length === 0
+      ? []
+      : ["Ignored:", table(["Key", "Why"], ignored.map(without(IGNORED)))]),
+    ...(refused.length === 0
+      ? []
+      : ["Not supported:", table(["Key", "Feature"], refused.map(without(REFUSED)))]),
+  ];
+}
+
+const row = ([key, shape]: [string, Shape]): string[] => [
+  code(key),
+  typeText(shape, (name) => code(name)),
+  shape.default === undefined ? "" : code(JSON.stringify(shape.default)),
+  sentence(shape.description ?? ""),
+];
+
+const without =
+  (prefix: RegExp) =>
+  ([key, { description = "" }]: [string, Shape]): string[] => [
+    code(key),
+    sentence(description.replace(prefix, "")),
+  ];

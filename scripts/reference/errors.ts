@@ -1,0 +1,48 @@
+import { CODE_MEANINGS } from "../../src/api/code-meanings";
+import { type ErrorCode, statusOf } from "../../src/api/errors";
+import { NEED_IDS, NEEDS } from "../../src/config/needs";
+import { ENDED_BY_MEANINGS, FAILURE_MEANINGS, PROBLEM_MEANINGS } from "./error-meanings";
+import { code, page, sentence, table } from "./markdown";
+
+const INTRO = `Errors of the HTTP API are \`application/problem+json\` (RFC 9457) with a stable \`code\`. Match on \`code\`; \`detail\` is for
+people and may change. What to do about frequent errors: [troubleshooting](../guides/troubleshooting.md).
+Exit codes of the command line: [cli](cli.md#exit-codes).`;
+
+export function errorsPage(): string {
+  return page(
+    "# Errors",
+    INTRO,
+    "## HTTP",
+    table(
+      ["Status", "Code", "Meaning"],
+      httpCodes().map((name) => [`${statusOf(name)}`, code(name), sentence(CODE_MEANINGS[name])]),
+    ),
+    "## Configs",
+    "A 422 `config_invalid` lists problems in `errors`, each with one of these codes, line and column.",
+    meanings("Code", PROBLEM_MEANINGS),
+    "## Features that are not supported",
+    "A problem with the code `not_served` names the feature in `need`.",
+    table(
+      ["Need", "Feature", "Instead"],
+      NEED_IDS.map((need) => [code(need), sentence(NEEDS[need].what), NEEDS[need].way]),
+    ),
+    "## Model calls",
+    "`call.failed` has one of these classes in `class`.",
+    meanings("Class", FAILURE_MEANINGS),
+    "## End of coordination",
+    "`attempt.settled` has one of these in `ended_by`.",
+    meanings("Reason", ENDED_BY_MEANINGS),
+  );
+}
+
+const meanings = (head: string, of: Readonly<Record<string, string>>): string =>
+  table(
+    [head, "Meaning"],
+    Object.entries(of).map(([name, meaning]) => [code(name), meaning]),
+  );
+
+const isCode = (name: string): name is ErrorCode => name in CODE_MEANINGS;
+const httpCodes = (): ErrorCode[] =>
+  Object.keys(CODE_MEANINGS)
+    .filter(isCode)
+    .sort((one, other) => statusOf(one) - statusOf(other) || one.localeCompare(other, "en"));

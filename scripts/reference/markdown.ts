@@ -1,0 +1,32 @@
+/** A table in Markdown. An empty cell becomes a dash, so that a reader does not take it for a mistake. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.map(toCell).join(" | ")} |`;
+  return [line(head), `|${head.map(() => "---").join("|")}|`, ...rows.map(line)].join("\n");
+}
+
+const toCell = (text: string): string =>
+  text === "" ? "–" : text.replaceAll("|", "\\|").replaceAll("\n", " ");
+
+export const code = (text: string): string => `\`${text}\``;
+
+/** Words as a list of code. */
+export const codes = (texts: readonly string[], between = ", "): string =>
+  texts.map(code).join(between);
+
+/** A number with separators, the same on every machine. */
+export const grouped = (number: number): string =>
+  number.toLocaleString("en-US", { maximumFractionDigits: 6 });
+
+/** US dollars, with all digits. */
+export const usd = (number: number): string => `$${grouped(number)}`;
+
+/** A sentence: it starts with a capital letter and ends with a full stop. */
+export function sentence(text: string): string {
+  const flat = text.replaceAll(/\s+/g, " ").trim();
+  if (flat === "") return "";
+  const first = /^[a-z]+[ ,:;]/.test(flat) ? flat.slice(0, 1).toUpperCase() + flat.slice(1) : flat;
+  return /[.!?`)]$/.test(first) && !/[a-z]\)$/.test(first) ? first : `${first}.`;
+}
+
+/** Headings, paragraphs and tables of a page, each a block. */
+export const page = (...blocks: readonly string[]): string => `${blocks.join("\n\n")}\n`;

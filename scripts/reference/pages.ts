@@ -1,0 +1,30 @@
+import { teamSchema } from "../../src/config/json-schema";
+import { cliPage } from "./cli";
+import { configPage } from "./config";
+import { decisionsPage } from "./decisions";
+import { errorsPage } from "./errors";
+import { eventsPage } from "./events";
+import { httpPage } from "./http";
+import { limitsPage } from "./limits";
+import { providersPage } from "./providers/page";
+import { settingsPage } from "./settings";
+import { demoPicture } from "./terminal-picture";
+
+/** Every file that `npm run docs` writes, and how. Each is made from data that the service itself uses. */
+export const GENERATED: readonly { file: string; make: () => string }[] = [
+  { file: "docs/reference/http.md", make: noted(httpPage) },
+  { file: "docs/reference/events.md", make: noted(eventsPage) },
+  { file: "docs/reference/config.md", make: noted(configPage) },
+  { file: "docs/reference/cli.md", make: noted(cliPage) },
+  { file: "docs/reference/settings.md", make: noted(settingsPage) },
+  { file: "docs/reference/limits.md", make: noted(limitsPage) },
+  { file: "docs/reference/errors.md", make: noted(errorsPage) },
+  { file: "docs/reference/providers.md", make: noted(providersPage) },
+  { file: "docs/decisions/README.md", make: noted(decisionsPage) },
+  { file: "docs/images/demo.svg", make: demoPicture },
+  { file: "configs/team.schema.json", make: () => `${JSON.stringify(teamSchema(), null, 2)}\n` },
+];
+
+function noted(make: () => string): () => string {
+  return () => `<!-- Written by \`npm run docs\`. Do not edit. -->\n\n${make()}`;
+}

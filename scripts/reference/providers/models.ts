@@ -1,0 +1,43 @@
+import { hostById } from "../../../src/providers/hosts";
+import {
+  type LongPrompt,
+  MODEL_GROUPS,
+  type ModelGroup,
+  type Row,
+} from "../../../src/providers/model-rows";
+import { code, grouped, table, usd } from "../markdown";
+
+/** Known models: window, output cap, and prices with the day they held. */
+export function modelsTable(): string {
+  const prices = ["Input", "Cached", "Cache write", "Output"];
+  const head = ["At", "Model", "Window", "Most output", ...prices, "Longer prompts", "Prices of"];
+  return table(head, MODEL_GROUPS.flatMap(groupRows));
+}
+
+const groupRows = ({ host, pricedAt, rows, sound }: ModelGroup): string[][] =>
+  Object.entries(rows).map(([model, row]) => [
+    hostById(host).name,
+    code(model),
+    ...facts(row, sound?.[model]),
+    pricedAt,
+  ]);
+
+function facts(
+  [window, mostOutput, input, cached, output, cacheWrite, long]: Row,
+  sound: number | undefined,
+): string[] {
+  const dear = cacheWrite == null ? "" : usd(cacheWrite);
+  const read = sound === undefined ? usd(input) : `${usd(input)}, sound ${usd(sound)}`;
+  return [
+    grouped(window),
+    grouped(mostOutput),
+    read,
+    usd(cached),
+    dear,
+    usd(output),
+    long ? times(long) : "",
+  ];
+}
+
+const times = ({ above, input, output }: LongPrompt): string =>
+  `above ${grouped(above)}: input × ${input}, output × ${output}`;

@@ -1,0 +1,54 @@
+import { ALL_PARAMS, FORMAT_NAMES, FORMAT_PARAMS } from "../../../src/providers/format-params";
+import type { FormatParams, ParamKind } from "../../../src/providers/params";
+import { code, codes, grouped, table } from "../markdown";
+
+const FORMATS = ["openai-chat", "openai-responses", "anthropic", "gemini"] as const;
+const HEADS = FORMATS.map((format) => FORMAT_NAMES[format].replace(/^the /, ""));
+
+/** Every parameter a config may hold, and what each wire format takes of it or wants instead. */
+export function paramsTable(): string {
+  const rows = [...ALL_PARAMS]
+    .sort()
+    .map((name) => [code(name), ...FORMATS.map((format) => cell(name, FORMAT_PARAMS[format]))]);
+  return table(["Parameter", ...HEADS], rows);
+}
+
+function cell(name: string, { kinds, outputCaps, foreign }: FormatParams): string {
+  const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
+  if (kind) return inWords(kind);
+  if (outputCaps.includes(name)) return "cap on output tokens";
+  const advice = Object.hasOwn(foreign, name) ? foreign[name] : undefined;
+  return advice === undefined ? "" : `no: ${advice}`;
+}
+
+function inWords(kind: ParamKind): string {
+  switch (kind.type) {
+    case "number":
+      return `${kind.min} to ${kind.max}`;
+    case "integer":
+      return Number.isSafeInteger(kind.max + 1)
+        ? `whole, ${grouped(kind.min)} to ${grouped(kind.max)}`
+        : "whole number";
+    case "words":
+      return codes(kind.words);
+    case "flag":
+      return "`true`, `false`";
+    case "list_or_mapping":
+      return "list or mapping";
+    case "texts":
+      return "list of texts";
+    case "text":
+    case "list":
+    case "mapping":
+      return kind.type;
+  }
+}
+
+/** The fields of a request that `extra_body` may not hold. */
+export function reservedTable(): string {
+  const rows = FORMATS.map((format, place) => {
+    const { reserved, outputCaps } = FORMAT_PARAMS[format];
+    return [HEADS[place] ?? format, codes([...new Set([...reserved, ...outputCaps])])];
+  });
+  return table(["Format", "`extra_body` may not hold"], rows);
+}

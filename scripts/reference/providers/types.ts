@@ -1,0 +1,132 @@
+import { type HostedToolName, HostedToolNameSchema } from "../../../src/protocol/hosted-tools";
+import { FORMAT_NAMES } from "../../../src/providers/format-params";
+import type { Host, HostedToolFacts } from "../../../src/providers/host";
+import { HOSTS } from "../../../src/providers/hosts";
+import { MODEL_GROUPS } from "../../../src/providers/model-rows";
+import {
+  BACKEND_TYPES,
+  type Format,
+  type ServedType,
+  typesWithTool,
+} from "../../../src/providers/registry";
+import { code, codes, grouped, table, usd } from "../markdown";
+
+const HOSTED_TOOLS = HostedToolNameSchema.options;
+
+/** What a config says for each hosted tool; code has a second word that means the same. */
+const HOSTED_KEYS: Readonly<Record<HostedToolName, string>> = {
+  web_search: "enable_web_search",
+  x_search: "enable_x_search",
+  code_execution: "enable_code_execution",
+};
+
+/** The served backend types and what each brings. */
+export function typesTable(): string {
+  const head = [
+    "`type`",
+    "Who",
+    "Speaks",
+    "`base_url` if none is written",
+    "Key",
+    "Model if none is written",
+    "Hosted tools",
+  ];
+  const rows = Object.entries(BACKEND_TYPES).flatMap(([type, facts]) =>
+    facts.served ? [typeRow(type, facts)] : [],
+  );
+  return table([...head, "Goes on after a restart"], rows);
+}
+
+function typeRow(type: string, facts: ServedType): string[] {
+  const host = HOSTS.find(({ id }) => id === facts.host);
+  const hosted = HOSTED_TOOLS.filter((tool) => typesWithTool(tool).includes(type));
+  return [
+    code(type),
+    facts.name,
+    spoken(facts),
+    address(facts),
+    host ? keys(host) : "that of the address",
+    facts.model === null ? "must be written" : code(facts.model),
+    hosted.map((tool) => tool.replaceAll("_", " ")).join(", "),
+    host?.background ? "with `BACKGROUND_REPLIES`" : "",
+  ];
+}
+
+const formatName = (format: Format): string => FORMAT_NAMES[format].replace(/^the /, "");
+
+function spoken({ format, apis = {} }: ServedType): string {
+  const others = Object.entries(apis).filter(([, other]) => other !== format);
+  return [
+    formatName(format),
+    ...others.map(([api, other]) => `with ${code(`api: ${api}`)} ${formatName(other)}`),
+  ].join("; ");
+}
+
+function address({ baseUrl, baseUrlVariable }: ServedType): string {
+  const places = [baseUrlVariable, baseUrl].filter((place) => typeof place === "string");
+  return codes(places, ", else ");
+}
+
+function keys({ keyNames, keyOptional, origins }: Host): string {
+  if (keyNames.length === 0) return "";
+  const names = codes(keyNames, " or ");
+  if (!keyOptional) return names;
+  return origins.length === 0
+    ? `${names}, if it wants one`
+    : `${names}, at ${origins.join(", ")} only`;
+}
+
+/** What a use of a hosted tool costs, and where it can be had. */
+export function hostedTable(): string {
+  const rows = HOSTED_TOOLS.flatMap((tool) =>
+    typesWithTool(tool).flatMap((type) => hostedRows(type, tool)),
+  );
+  return table(["Key", "`type`", "A use costs", "Reserved for its results"], rows);
+}
+
+function hostedRows(type: string, tool: HostedToolName): string[][] {
+  const facts = BACKEND_TYPES[type];
+  const host = facts?.served ? HOSTS.find(({ id }) => id === facts.host) : undefined;
+  const hosted = host?.hostedTools[tool];
+  if (!host || !hosted) return [];
+  return [
+    [
+      code(HOSTED_KEYS[tool]),
+      code(type),
+      priceOf(hosted, host.id),
+      `${grouped(hosted.tokensPerUse)} tokens`,
+    ],
+  ];
+}
+
+function priceOf({ usdPerUse, dearer }: HostedToolFacts, host: string): string {
+  if (usdPerUse === null) return "not known";
+  if (!dearer) return usd(usdPerUse);
+  const models = MODEL_GROUPS.flatMap((group) =>
+    group.host === host ? Object.keys(group.rows) : [],
+  );
+  const dear = models.filter((model) => dearer.models.test(model));
+  return `${usd(usdPerUse)}; ${usd(dearer.usdPerUse)} with models such as ${codes(dear)}`;
+}
+
+/** The types that MassGen has and this service refuses, and what to do instead. */
+export function refusedTable(): string {
+  const rows = Object.entries(BACKEND_TYPES).flatMap(([type, facts]) =>
+    facts.served ? [] : [[code(type), facts.name, facts.instead]],
+  );
+  return table(["`type`", "What", "Refused because"], rows);
+}
+
+/** Where each stored key may be sent. */
+export function originsTable(): string {
+  const rows = HOSTS.filter(({ keyNames }) => keyNames.length > 0).map(
+    ({ keyNames, origins, endpointVariable, keyPath }) => [
+      codes(keyNames),
+      [
+        ...origins.map((origin) => code(origin) + (keyPath ? ", path of its models only" : "")),
+        ...(endpointVariable === undefined ? [] : [`the origin of ${code(endpointVariable)}`]),
+      ].join(", "),
+    ],
+  );
+  return table(["Key", "Goes to"], rows);
+}

@@ -1,0 +1,67 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { KEY_NAMES, OPERATOR_VARIABLES } from "../../src/providers/registry";
+import { commentsOf, eventComments } from "./comments";
+import { sentence, table } from "./markdown";
+import { GENERATED } from "./pages";
+import { PROVIDER_MEANINGS } from "./settings-table";
+
+describe("the generated files", () => {
+  it.each(GENERATED)("$file is up to date; if not: npm run docs", ({ file, make }) => {
+    const isSame = readFileSync(file, "utf8") === make();
+    expect(isSame, `${file} is out of date. Run \`npm run docs\`.`).toBe(true);
+  });
+
+  it("have a meaning for every variable of a backend type", () => {
+    expect(OPERATOR_VARIABLES.filter((name) => PROVIDER_MEANINGS[name] === undefined)).toEqual([]);
+    const settings = readFileSync("docs/reference/settings.md", "utf8");
+    for (const name of KEY_NAMES) expect(settings).toContain(`\`${name}\``);
+  });
+});
+
+describe("comments of sources", () => {
+  const SOURCE = `
+/** Most agents. */
+export const AGENTS = 3;
+export const LIMITS = {
+  /**
+   * How long a call may be silent;
+   * in ms.
+   */
+  idleMs: 90_000,
+  other: 1, /* no doc comment */
+};`;
+
+  it("are found by the name they precede, on one line", () => {
+    expect([...commentsOf(SOURCE)]).toEqual([
+      ["AGENTS", "Most agents."],
+      ["idleMs", "How long a call may be silent; in ms."],
+    ]);
+  });
+
+  it("of events are kept apart by type", () => {
+    const events = `z.object({ type: z.literal("vote.cast"), /** Why. */ reason: z.string() }),
+      z.object({ type: z.literal("vote.stale"), /** What. */ reason: z.string() }),`;
+    const found = eventComments(events);
+    expect(found.get("vote.cast")?.get("reason")).toBe("Why.");
+    expect(found.get("vote.stale")?.get("reason")).toBe("What.");
+  });
+});
+
+it("a table lets no text break a row, and marks an empty cell", () => {
+  const rows = [
+    ["x | y", "one\ntwo"],
+    ["", "z"],
+  ];
+  expect(table(["a", "b"], rows)).toBe("| a | b |\n|---|---|\n| x \\| y | one two |\n| – | z |");
+});
+
+it.each([
+  ["the text", "The text."],
+  ["`code` first", "`code` first."],
+  ["ends well.", "Ends well."],
+  ["has a bracket (here)", "Has a bracket (here)."],
+  ["", ""],
+])("%j as a sentence is %j", (text, expected) => {
+  expect(sentence(text)).toBe(expected);
+});

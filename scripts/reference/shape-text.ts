@@ -1,0 +1,37 @@
+import { code } from "./markdown";
+import type { Shape } from "./schema";
+
+/** Turns the end of a `$ref` into the text of a link to that schema. */
+export type Link = (name: string) => string;
+
+/** The type of a value in a few words. */
+export function typeText(shape: Shape, link: Link): string {
+  if (shape.$ref !== undefined) return link(shape.$ref.split("/").at(-1) ?? "");
+  if (shape.const !== undefined) return code(JSON.stringify(shape.const));
+  if (shape.enum) return shape.enum.map((value) => code(JSON.stringify(value))).join(" or ");
+  const parts = shape.oneOf ?? shape.anyOf;
+  if (parts) return [...new Set(parts.map((part) => typeText(part, link)))].join(" or ");
+  if (shape.allOf) return shape.allOf.map((part) => typeText(part, link)).join(" and ");
+  const types = [shape.type ?? "any"].flat();
+  if (types.includes("array")) return listText(types, shape, link);
+  const { additionalProperties } = shape;
+  if (types.includes("object") && typeof additionalProperties === "object")
+    return `map of ${typeText(additionalProperties, link)}`;
+  return `${types.join(" or ")}${boundsText(shape)}`;
+}
+
+function listText(types: readonly string[], { items }: Shape, link: Link): string {
+  const list = `list of ${items ? typeText(items, link) : "any"}`;
+  return types.includes("null") ? `${list} or null` : list;
+}
+
+function boundsText({ minimum, maximum, maxLength }: Shape): string {
+  const isReal = (bound: number | undefined) =>
+    bound !== undefined && Math.abs(bound) !== Number.MAX_SAFE_INTEGER;
+  const bounds = [
+    isReal(minimum) ? `from ${minimum}` : "",
+    isReal(maximum) ? `to ${maximum}` : "",
+    maxLength === undefined ? "" : `at most ${maxLength} characters`,
+  ].filter((bound) => bound !== "");
+  return bounds.length === 0 ? "" : ` (${bounds.join(" ")})`;
+}

@@ -1,0 +1,40 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+
+const readme = readFileSync("README.md", "utf8");
+const MOST_WORDS = 900;
+
+describe("the README", () => {
+  it(`has at most ${MOST_WORDS} words`, () => {
+    expect(readme.split(/\s+/).length).toBeLessThanOrEqual(MOST_WORDS);
+  });
+
+  it("has the test command that CI runs, in a block after its marker", () => {
+    expect(readme).toMatch(/<!-- test command -->\n\n```sh\nnpm ci && npm test\n```/);
+    expect(readFileSync(".ci/run", "utf8")).toContain("<!-- test command -->");
+  });
+
+  it("takes each figure from the page that it links", () => {
+    const [, list = ""] = /^## What a terminal.*?\n\n(.*?)^## /ms.exec(readme) ?? [];
+    const points = list.split(/^(?:- |Each )/m).filter((point) => point.includes("]("));
+    expect(points).toHaveLength(6);
+    for (const point of points) {
+      const figures = [...point.matchAll(/\*\*(\$?[\d.,]+)(?: (?:ms|s))?\*\*/g)];
+      const [, link = ""] = /\]\(([^)#]+)/.exec(point) ?? [];
+      const page = readFileSync(path.join(".", link), "utf8");
+      expect(figures, point).not.toEqual([]);
+      for (const [, figure = ""] of figures)
+        expect(page, `${link}: ${figure}`).toContain(figure.replace("$", ""));
+    }
+  });
+});
+
+it("nothing of a package runs at its installation, and no script before or after another", () => {
+  expect(readFileSync(".npmrc", "utf8")).toMatch(/^ignore-scripts=true$/m);
+  const { scripts }: { scripts: Record<string, string> } = JSON.parse(
+    readFileSync("package.json", "utf8"),
+  );
+  // npm leaves these out too, without a message.
+  expect(Object.keys(scripts).filter((name) => /^(pre|post)/.test(name))).toEqual([]);
+});
