@@ -39,17 +39,17 @@ export function documentSamples(samples: readonly Sample[]): string {
   const rows = sorted.map((sample) => `| \`${sample.file}\` | ${standingOf(sample)} |`);
   return `# MassGen's sample configs
 
-Which of the configs that come along with MassGen run here, what the others need that is not to be had, and how those run that want
-something done first. ${countOf(sorted)}, of an operator who has a key for every provider and allows no address on a private network.
-What stands before a bracket is the need's code: a refusal has it, with line and column, as \`massgen-edge config validate\` shows.
+Which configs of MassGen run here, what the others need that this service does not have, and what you must do first for some.
+${countOf(sorted)}, for an operator who has a key for every provider and allows no address on a private network.
+The text before a bracket is the code of the missing feature. \`massgen-edge config validate\` shows it with line and column.
 
-Each that runs is run to its answer by \`proof/samples/samples.proof.test.ts\`, as it is written but for keys, addresses and the names of
-pushed files: with simulated models, one server in place of all tool servers, and small files in place of those it names.
+\`proof/samples/samples.proof.test.ts\` runs each config that runs up to its answer, unchanged except for keys, addresses and names of
+pushed files. It uses simulated models, one server for all tool servers, and small files for those that configs name.
 
-Made by \`${SAMPLES_COMMAND}\`
-where the samples lie; without \`-u\` the test fails where this page says something else.
+\`${SAMPLES_COMMAND}\`
+writes this page where the samples are. Without \`-u\` the test fails if this page says something else.
 
-| File | Stands |
+| File | Result |
 |---|---|
 ${rows.join("\n")}
 `;

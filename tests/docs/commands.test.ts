@@ -39,7 +39,8 @@ function faultOfCall(line: string): string | null {
   const leaf = isNamed
     ? leaves.find(({ path }) => path === first || path === `${first} ${second}`)
     : ASK;
-  const isGroup = isNamed && leaves.some(({ path }) => path.startsWith(`${first} `));
+  const isGroup =
+    isNamed && second === "" && leaves.some(({ path }) => path.startsWith(`${first} `));
   if (!leaf) return isGroup && !words.some(isOption) ? null : `no command: ${line}`;
   const known = [...OF_EVERY, ...optionsOf(leaf.command)];
   const unknown = words

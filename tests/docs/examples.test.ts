@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { type ConfigContext, parseTeam } from "../../src/config/parse-team";
 import { KEY_NAMES } from "../../src/providers/hosts";
@@ -8,6 +8,12 @@ import { blocksOf, DOCUMENTS, isRecord } from "./documents";
 const OPERATOR: ConfigContext = {
   storedKeys: KEY_NAMES,
   allowedOrigins: ["http://127.0.0.1:*", "http://localhost:*"],
+  toolSecrets: [
+    {
+      name: "WEATHER_KEY",
+      bindings: [{ origin: "https://weather.example.com" }],
+    },
+  ],
   variables: {
     AZURE_OPENAI_ENDPOINT: "https://ours.openai.azure.com",
     CLOUDFLARE_ACCOUNT_ID: "abc123",
@@ -41,19 +47,19 @@ describe("a team printed in the documents", () => {
 
 /** What a document may name in capitals although nothing here reads it. */
 const OF_OTHERS = /^NO_COLOR$/;
-const PLACES = [
-  ".dev.vars.example",
-  "wrangler.toml",
-  "cli/connection.ts",
-  "src/api/access.ts",
-  "src/env.ts",
-];
+const PLACES = [".dev.vars.example", "wrangler.toml", "src/api/access.ts", "src/env.ts"];
+
+const COMMAND_LINE = readdirSync("cli", { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".ts"))
+  .map((file) => `cli/${file}`);
 
 describe.each(pages.filter(({ file }) => /^(README|docs\/(start|guides))/.test(file)))(
   "$file",
   ({ text }) => {
     it("names only keys and variables that exist", () => {
-      const known = PLACES.map((place) => readFileSync(place, "utf8")).join("\n");
+      const known = [...PLACES, ...COMMAND_LINE]
+        .map((place) => readFileSync(place, "utf8"))
+        .join("\n");
       const named = [...text.matchAll(/\b([A-Z]+(?:_[A-Z]+)+)\b/g)].map(([, name = ""]) => name);
       const unknown = named.filter(
         (name) =>
