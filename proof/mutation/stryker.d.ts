@@ -10,7 +10,7 @@ declare module "@stryker-mutator/instrumenter" {
   };
 
   export class Instrumenter {
-    constructor(logger: Record<string, () => boolean | void>);
+    constructor(logger: Record<string, (() => boolean) | (() => void)>);
     instrument(
       files: readonly SourceFile[],
       options: { plugins: null; excludedMutations: string[]; ignorers: [] },
