@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import type { Command } from "commander";
 import { EXIT_MEANINGS, exitCodeLines } from "../../cli/exit-codes";
 import { commandLine } from "../../cli/program";
-import { slashCommandUsages } from "../../cli/slash-commands";
+import { slashCommandUsages } from "../../cli/conversation/slash-commands";
 import { code, page, sentence, table } from "./markdown";
 
 const INTRO = `Every command and option of \`massgen-edge\`. \`npm run build:cli\` builds it as one file, and \`npm link\` puts it on
