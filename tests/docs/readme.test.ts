@@ -4,6 +4,11 @@ import { describe, expect, it } from "vitest";
 
 const readme = readFileSync("README.md", "utf8");
 const MOST_WORDS = 900;
+const PACKAGE: {
+  scripts: Record<string, string>;
+  optionalDependencies: Record<string, string>;
+  engines: { node: string };
+} = JSON.parse(readFileSync("package.json", "utf8"));
 
 describe("the README", () => {
   it(`has at most ${MOST_WORDS} words`, () => {
@@ -32,9 +37,17 @@ describe("the README", () => {
 
 it("nothing of a package runs at its installation, and no script before or after another", () => {
   expect(readFileSync(".npmrc", "utf8")).toMatch(/^ignore-scripts=true$/m);
-  const { scripts }: { scripts: Record<string, string> } = JSON.parse(
-    readFileSync("package.json", "utf8"),
-  );
+  const { scripts } = PACKAGE;
   // npm leaves these out too, without a message.
   expect(Object.keys(scripts).filter((name) => /^(pre|post)/.test(name))).toEqual([]);
+});
+
+it("every place names the same Node", () => {
+  const { optionalDependencies, engines } = PACKAGE;
+  const versions = new Set(Object.values(optionalDependencies));
+  expect([...versions]).toHaveLength(1);
+  expect([...versions][0]?.split(".")[0]).toBe(readFileSync(".nvmrc", "utf8").trim());
+  const [, oldest = ""] = /^>=([\d.]+)$/.exec(engines.node) ?? [];
+  expect(readFileSync("README.md", "utf8")).toContain(`Node ${oldest} or newer on Linux`);
+  expect(readFileSync("README.md", "utf8")).toContain("on macOS, Node 22.12 or newer");
 });

@@ -15,8 +15,7 @@ const SCRIPTS = {
   check: "scripts/check.ts",
   setup: "scripts/setup.ts",
   "build:cli": "scripts/build-cli.ts",
-  "providers:table": "scripts/provider-table.ts",
-  "config:schema": "scripts/config-schema.ts",
+  docs: "scripts/docs.ts",
   bridge: "scripts/bridge.ts",
   keys: "scripts/keys.ts",
 };
