@@ -124,18 +124,8 @@ async function plantInConfigs(): Promise<void> {
   );
 }
 
-it("no canary is in any log line, event, stream, answer, error or row, but in hashes", {
-  timeout: 60_000,
-}, async () => {
-  const started = await runOnce([
-    agent("good", "quick"),
-    agent("echoed", "keyless"),
-    agent("down", "failing"),
-  ]);
-  const { session_id: id } = await started.clone().json<{ session_id: string }>();
-  await keep(started);
-  const stream = await keep(await askWith(owner.key, `/api/sessions/${id}/turns/1/events`));
-  expect(stream).toContain("event: agent.failed");
+/** Requests about a session, with secrets in paths, queries, headers and bodies. */
+async function plantInRequests(id: string): Promise<void> {
   for (const path of ["", "/turns/1", "/turns/1/answers/agent1.1"])
     await keep(await askWith(owner.key, `/api/sessions/${id}${path}`));
   await keep(
@@ -151,9 +141,10 @@ it("no canary is in any log line, event, stream, answer, error or row, but in ha
   tickets.push(issued.ticket);
   for (const _ of [1, 2])
     await keep(await ask(`/api/sessions/${id}/turns/1/events?ticket=${issued.ticket}`));
+}
 
-  await plantInConfigs();
-  await plantInSecrets();
+/** A request for a key with a secret as its scope, and the lists of keys and of the audit. */
+async function plantInKeys(): Promise<void> {
   await keep(
     await askWith(owner.key, "/api/keys", {
       method: "POST",
@@ -164,22 +155,21 @@ it("no canary is in any log line, event, stream, answer, error or row, but in ha
   expect(await keep(await askWith(owner.key, "/api/audit"))).toContain(
     "POST /api/sessions/[redacted]/cancel",
   );
-  logError("a fault in the middle of", new Error(`bearer ${owner.key} with ${SHAPED}`));
+}
 
-  const tables = await env.DB.prepare(
-    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\'",
-  ).all<{
-    name: string;
-  }>();
+/** Every row of the database that all tenants share. */
+async function rowsOfService(): Promise<string> {
+  const query =
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\'";
+  const tables = await env.DB.prepare(query).all<{ name: string }>();
   const rows = await Promise.all(
     tables.results.map(({ name }) => env.DB.prepare(`SELECT * FROM "${name}"`).all()),
   );
-  written.push(JSON.stringify(rows.map(({ results }) => results)));
-  expect(written.at(-1)).toContain(owner.id);
-  expect(written.at(-1)).toContain("start_id");
-  written.push(await rowsOfSession(id));
-  expect(written.at(-1)).toContain("turn.completed");
+  return JSON.stringify(rows.map(({ results }) => results));
+}
 
+/** Each canary in what was written, with the text around it. */
+function canariesFound(): string[] {
   const canaries = [
     LITERAL,
     PASSWORD,
@@ -191,14 +181,41 @@ it("no canary is in any log line, event, stream, answer, error or row, but in ha
     owner.key.slice(-43),
     ...tickets,
   ];
-  const found = canaries.flatMap((canary) =>
+  return canaries.flatMap((canary) =>
     written
       .filter((text) => text.includes(canary))
       .map(
         (text) => `${canary}: ${text.slice(Math.max(0, text.indexOf(canary) - 80)).slice(0, 200)}`,
       ),
   );
-  expect(found).toEqual([]);
+}
+
+it("no canary is in any log line, event, stream, answer, error or row, but in hashes", {
+  timeout: 60_000,
+}, async () => {
+  const started = await runOnce([
+    agent("good", "quick"),
+    agent("echoed", "keyless"),
+    agent("down", "failing"),
+  ]);
+  const { session_id: id } = await started.clone().json<{ session_id: string }>();
+  await keep(started);
+  const stream = await keep(await askWith(owner.key, `/api/sessions/${id}/turns/1/events`));
+  expect(stream).toContain("event: agent.failed");
+
+  await plantInRequests(id);
+  await plantInConfigs();
+  await plantInSecrets();
+  await plantInKeys();
+  logError("a fault in the middle of", new Error(`bearer ${owner.key} with ${SHAPED}`));
+
+  written.push(await rowsOfService());
+  expect(written.at(-1)).toContain(owner.id);
+  expect(written.at(-1)).toContain("start_id");
+  written.push(await rowsOfSession(id));
+  expect(written.at(-1)).toContain("turn.completed");
+
+  expect(canariesFound()).toEqual([]);
   expect(written.filter((text) => text.startsWith("a fault in the middle of"))).toHaveLength(1);
   expect((await keys.find(owner.id))?.secret_hash).toMatch(/^[0-9a-f]{64}$/);
 });

@@ -66,6 +66,13 @@ ${indent(backend, 6)}  - id: b
 ${indent(top, 0)}`;
 }
 
+/** The smallest team with one line in `orchestrator`. */
+export const orchestrator = (line: string) => yamlWith({ top: `orchestrator:\n  ${line}` });
+
+/** The smallest team with one line in `orchestrator.coordination`. */
+export const coordination = (line: string) =>
+  yamlWith({ top: `orchestrator:\n  coordination:\n    ${line}` });
+
 export function teamOf(source: unknown, context = CONTEXT): Team {
   const result = parseTeam(source, context);
   if (!result.ok) throw new Error(`refused: ${JSON.stringify(result.errors)}`);

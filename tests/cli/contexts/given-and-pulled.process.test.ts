@@ -5,6 +5,7 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import type { WireEvent } from "../../../src/protocol/events";
 import { worksOnFiles } from "../../../simulated/providers/coding";
 import { paced } from "../../../simulated/providers/scripts";
 import { runningService } from "../../e2e/support/running-service";
@@ -107,15 +108,8 @@ it("is refused before anything is spent while nothing is pushed, with the comman
   await expect(ask()).rejects.toThrow("Run `massgen-edge push --name site`.");
 });
 
-it("changes what the presenter may change, through a kill, and comes home as a list, a patch and files", async () => {
-  const [here, there, patched] = [
-    await folderOf("site"),
-    await folderOf("again"),
-    await folderOf("patched"),
-  ];
-  expect((await cli(here, "push")).stdout).toContain("site is pushed");
-
-  const { session_id: id } = await ask();
+/** Follows the session until the presenter writes, kills the service, and follows the turn to its end. */
+async function killedWhilePresenting(id: string): Promise<void> {
   const watcher = new Watcher(`${on.service.url}/api/sessions/${id}/turns/1/events`);
   const hasWritten = () =>
     watcher.frames.some((frame) => frame.includes('"path":"/contexts/site/docs/new.md"'));
@@ -125,8 +119,10 @@ it("changes what the presenter may change, through a kill, and comes home as a l
   await on.service.start();
   await on.client.status(id);
   await watcher.ended;
-  expect(await on.client.turn(id)).toMatchObject({ status: "completed" });
-  const events = await on.client.events(id);
+}
+
+/** The kill cut something off, and writes that the team may not do were refused. */
+function checkLog(events: readonly WireEvent[]): void {
   expect(
     events.some(
       (event) =>
@@ -147,7 +143,10 @@ it("changes what the presenter may change, through a kill, and comes home as a l
     path: "/contexts/site/LICENSE",
     refused: "protected",
   });
+}
 
+/** Where a file changed on both sides, `pull` names it, and writes the others only if told to skip it. */
+async function checkConflict(here: string, id: string): Promise<void> {
   await writeFile(path.join(here, "both.txt"), "mine\n");
   const wanted =
     "write\ta.txt\nconflict\tboth.txt\tchanged on both sides\nwrite\tdocs/new.md\ndelete\told.txt\nwrite\tsrc/run.sh\n";
@@ -170,6 +169,21 @@ it("changes what the presenter may change, through a kill, and comes home as a l
     FILES.LICENSE,
   ]);
   expect((await stat(path.join(here, "src/run.sh"))).mode & 0o100).toBe(0o100);
+}
+
+it("changes what the presenter may change, through a kill, and comes home as a list, a patch and files", async () => {
+  const [here, there, patched] = [
+    await folderOf("site"),
+    await folderOf("again"),
+    await folderOf("patched"),
+  ];
+  expect((await cli(here, "push")).stdout).toContain("site is pushed");
+
+  const { session_id: id } = await ask();
+  await killedWhilePresenting(id);
+  expect(await on.client.turn(id)).toMatchObject({ status: "completed" });
+  checkLog(await on.client.events(id));
+  await checkConflict(here, id);
 
   expect((await cli(there, "pull", "--session", id, "--apply")).code).toBe(0);
   expect([await text(there, "both.txt"), await text(there, "docs/new.md")]).toEqual([

@@ -1,0 +1,123 @@
+import { describe, expect, it } from "vitest";
+import { describeEvent } from "../../../cli/display/describe";
+import { paint } from "../../../cli/terminal/output";
+import { turnOf } from "../../../src/protocol/view";
+import * as b from "../../protocol/builders";
+import { base } from "./shown-turn";
+
+describe("what an event means to somebody who watches", () => {
+  const told = (body: b.Body, before: b.Body[] = base) => {
+    const events = b.log([...before, body]);
+    const event = events.at(-1);
+    const turn = turnOf(b.view(events));
+    const line = event && turn && describeEvent(event, turn);
+    return line ? paint(line, { width: 200, color: false }) : null;
+  };
+  const touched = (refused: string | null) => ({
+    operation: "write" as const,
+    path: "/peers/agent2/a",
+    refused,
+  });
+  const inRound = { attempt: 1, agent: "anna", round: 1 };
+  it.each<{ body: b.Body; line: string | null }>([
+    {
+      body: b.roundStarted("anna", 2, ["agent2.1"]),
+      line: "00:00  anna begins round 2 with agent2.1",
+    },
+    {
+      body: b.answered("anna", "agent1.1", 1, "12345"),
+      line: "00:00  anna answers: agent1.1 (5 characters)",
+    },
+    {
+      body: b.voted("anna", "agent2.1", 1, "it is\nclear"),
+      line: "00:00  anna votes for agent2.1: it is clear",
+    },
+    {
+      body: b.voteStale("anna", "agent2.1", ["agent2.2"]),
+      line: "00:00  anna votes for agent2.1 before it has seen agent2.2: not counted",
+    },
+    {
+      body: b.votesCleared("agent2.2", ["anna", "agent2.1"]),
+      line: "00:00  agent2.2 voids 1 vote: anna",
+    },
+    { body: b.votesCleared("agent2.2"), line: null },
+    {
+      body: b.injected("anna", ["agent2.2"]),
+      line: "00:00  anna is shown agent2.2 while it works",
+    },
+    {
+      body: b.injected("anna", ["agent2.2"], "reopened"),
+      line: "00:00  anna is shown agent2.2 and decides again",
+    },
+    {
+      body: b.callFailed("anna", "c1", b.START + 1_300),
+      line: "00:00  anna has a call fail, next try in 1.0 s: The model is overloaded.",
+    },
+    { body: b.agentFailed("anna"), line: "00:00  anna drops out: It cannot go on." },
+    {
+      body: {
+        type: "answer.refused",
+        ...inRound,
+        tool_call: "t",
+        code: "empty_answer",
+        message: "It is empty.",
+      },
+      line: "00:00  anna has an answer refused: It is empty.",
+    },
+    {
+      body: { type: "tool.unknown", ...inRound, tool_call: "t", name: "send_mail" },
+      line: "00:00  anna send_mail: whether it did its work is unknown",
+    },
+    {
+      body: {
+        type: "files.accessed",
+        ...inRound,
+        tool_call: "t",
+        name: "write_file",
+        accesses: [touched("read_only")],
+      },
+      line: "00:00  anna may not write /peers/agent2/a",
+    },
+    {
+      body: {
+        type: "files.accessed",
+        ...inRound,
+        tool_call: "t",
+        name: "read_file",
+        accesses: [touched("not_found"), touched(null)],
+      },
+      line: null,
+    },
+    {
+      body: b.progressed("anna", 4),
+      line: "00:00  anna mcp__box__ask: 4 of 10 (https://box.example.com)",
+    },
+    {
+      body: b.progressed("anna", 4, "reads", null),
+      line: "00:00  anna mcp__box__ask: 4, reads (https://box.example.com)",
+    },
+    {
+      body: b.settled("anna", "agent1.1"),
+      line: "00:00  settled: agent1.1 wins, 2 of 2 votes, unanimous",
+    },
+    { body: b.presenting("anna", "agent1.1"), line: "00:00  anna presents the final answer" },
+    { body: b.completed("anna", "x"), line: "00:00  turn 1 is complete" },
+    { body: b.failed("anna"), line: "00:00  turn 1 failed: No agent gave an answer." },
+    { body: b.delta("anna", { call: "c", offset: 0, text: "x" }), line: null },
+  ])("$body.type: $line", ({ body, line }) => {
+    expect(told(body)).toBe(line);
+  });
+});
+
+describe("D18 what a tool's server wants of a person", () => {
+  it("is shown as text, with its origin, and a refused address by its reason", () => {
+    const events = b.log([...base, b.inputRequired("anna")]);
+    const [event, turn] = [events.at(-1), turnOf(b.view(events))];
+    const line = event && turn ? describeEvent(event, turn) : null;
+    expect(paint(line ?? [], { width: 1_000, color: false })).toBe(
+      "00:00  anna mcp__box__ask: https://box.example.com wants a person to fill in a form: Your password?; to open " +
+        "https://pay.example.com/x: Pay; to open an address that is not shown, as its scheme is javascript, and only https is " +
+        "shown: Open this; something else: sampling/createMessage. Nobody answers it",
+    );
+  });
+});
