@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { countOf, rotated } from "../counts";
 import { bundlerOf } from "../planted-bugs/bundle";
 import { play, situationOf } from "./engine/judge";
-import type { RunRecord } from "./engine/run";
+import type { RunRecord } from "./engine/run-record";
 import { nameOf, PLANTED_BUGS, type PlantedBug } from "../planted-bugs/planted-bugs";
 
 /** The commands a person would run, in the size in force; in processes of their own, so that they use every core. */

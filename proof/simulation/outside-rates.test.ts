@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { play } from "./engine/judge";
 import { ratesKept } from "./engine/outside-rates";
-import type { RunRecord } from "./engine/run";
+import type { RunRecord } from "./engine/run-record";
 import { SESSION } from "./engine/situation";
 
 /** A run in which agents wait for limits of their backends, with one lie told of it. */

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type { NumberedEvent } from "../../checker";
 import { breaches, OUTSIDE } from "./engine/invariants";
 import { play } from "./engine/judge";
-import type { RunRecord } from "./engine/run";
+import type { RunRecord } from "./engine/run-record";
 import type { EngineSituation } from "./engine/situation";
 
 /** What counted in the service, held against what the simulated providers say they sent. */

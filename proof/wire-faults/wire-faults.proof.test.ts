@@ -176,20 +176,10 @@ const UNREACHABLE = [
 
 type Told = { log: WireEvent[]; problems: string[] };
 
-/** A run with one agent whose backend is as given, between two that are well, in formats of their own. */
-async function runTeam({
-  format,
-  model,
-  question,
-  origin,
-  works = false,
-}: {
-  format: Format;
-  model: string;
-  question: string;
-  origin: string;
-  works?: boolean | undefined;
-}): Promise<Told> {
+type Seat = { format: Format; model: string; origin: string; works?: boolean | undefined };
+
+/** One agent whose backend is as given, between two that are well, in formats of their own. */
+function teamAround({ format, model, origin, works = false }: Seat) {
   const others = FORMATS.filter((one) => one !== format);
   const healthy = (index: number) => {
     const its = others[(index + model.length) % others.length] ?? format;
@@ -210,13 +200,18 @@ async function runTeam({
       ...(works && { cwd: "work" }),
     },
   };
+  return [healthy(0), faulty, healthy(1)];
+}
+
+/** A run of the team around this agent. */
+async function runTeam({ question, ...seat }: Seat & { question: string }): Promise<Told> {
   const seconds = /time is up/.test(question) ? 20 : 600;
   const config = {
     timeout_settings: { initial_round_timeout_seconds: seconds, round_timeout_grace_seconds: 0 },
   };
   const { session_id: id } = await client.start({
     baseUrl: providers.baseUrl,
-    agents: [healthy(0), faulty, healthy(1)],
+    agents: teamAround(seat),
     question,
     config,
   });

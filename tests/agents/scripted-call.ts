@@ -20,7 +20,7 @@ export const request: ModelRequest = {
   continues: false,
 };
 export const text = (words: string): ModelEvent => ({ type: "text", text: words });
-export const stop: ModelEvent = {
+export const stop: Extract<ModelEvent, { type: "stop" }> = {
   type: "stop",
   reason: "stop",
   items: [

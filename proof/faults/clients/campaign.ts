@@ -80,34 +80,18 @@ export async function clients({
   };
   try {
     await service.start();
-    for (const { name, play } of scenes) {
-      const from = performance.now();
-      const [evidence, told]: [Evidence, string[]] = [new Evidence(), []];
-      const tell = (line: string) => told.push(line);
-      service.forgetOutput(); // what is kept of a scene that fails is what was printed in it
-      const played = play({
+    for (const scene of scenes) {
+      const played = await playScene(scene, {
         service,
         providers,
         inspectorPort,
         seed,
+        histories,
         loudAgents,
-        evidence,
-        tell,
         onFigures,
       });
-      const problems = await within(SCENE_WITHIN_MS, "its end", played).catch((error: unknown) => [
-        String(error),
-      ]);
-      const failed = {
-        name: `clients-${seed}-${name}`,
-        command: commandOf({ histories, seed, loudAgents, name }),
-        problems,
-      };
-      const folder = problems.length > 0 ? await evidence.keep(failed, service) : undefined;
-      const seconds = (performance.now() - from) / 1_000;
-      const scene = { name, problems, told, seconds, ...(folder !== undefined && { folder }) };
-      figures.scenes.push(scene);
-      onScene?.(scene);
+      figures.scenes.push(played);
+      onScene?.(played);
     }
     figures.seconds = (performance.now() - startedAt) / 1_000;
     return figures;
@@ -115,6 +99,33 @@ export async function clients({
     await service.stop();
     await providers.close();
   }
+}
+
+type Scene = (typeof CLIENTS)[number];
+type Stage = Omit<World, "evidence" | "tell"> & Pick<ClientFigures, "histories">;
+
+/** Plays one kind of client. If something is wrong, keeps the evidence in a folder. */
+async function playScene(
+  { name, play }: Scene,
+  { histories, ...stage }: Stage,
+): Promise<ClientFigures["scenes"][number]> {
+  const { service, seed, loudAgents } = stage;
+  const from = performance.now();
+  const [evidence, told]: [Evidence, string[]] = [new Evidence(), []];
+  const tell = (line: string) => told.push(line);
+  service.forgetOutput(); // what is kept of a scene that fails is what was printed in it
+  const played = play({ ...stage, evidence, tell });
+  const problems = await within(SCENE_WITHIN_MS, "its end", played).catch((error: unknown) => [
+    String(error),
+  ]);
+  const failed = {
+    name: `clients-${seed}-${name}`,
+    command: commandOf({ histories, seed, loudAgents, name }),
+    problems,
+  };
+  const folder = problems.length > 0 ? await evidence.keep(failed, service) : undefined;
+  const seconds = (performance.now() - from) / 1_000;
+  return { name, problems, told, seconds, ...(folder !== undefined && { folder }) };
 }
 
 /** The command that plays one of them again. */

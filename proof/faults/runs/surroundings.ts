@@ -4,7 +4,8 @@ import { startLookout } from "../../../simulated/tool-servers/lookout";
 import { modernServer } from "../../../simulated/tool-servers/modern-server";
 import { scriptedServer, tool } from "../../../simulated/tool-servers/scripted-server";
 import { startSimulatedProviders } from "../../../simulated/providers/server";
-import { MODELS, type Surroundings } from "./kinds";
+import type { Surroundings } from "./kinds";
+import { MODELS } from "./models";
 import { toolPorts } from "./tool-ports";
 import { purposeOf } from "./tool-witness";
 

@@ -2,17 +2,23 @@ import { ANSWERING } from "./answering";
 import { ENDING } from "./ending";
 import { HOSTING } from "./hosting";
 import { PAYING } from "./paying";
+import { PROMISES } from "./promises";
 import type { Row } from "./row";
 import { RULES } from "./rules";
 import { SETTLING } from "./settling";
+import { SHOWING } from "./showing";
 import { STANDING_IN } from "./standing-in";
 import { TRYING } from "./trying";
+import { VOTING } from "./voting";
 import { WORKING } from "./working";
 
 /** Every lie that is on record, in the order of the record. */
 export const LIES: readonly Row[] = [
+  ...PROMISES,
   ...RULES,
   ...ANSWERING,
+  ...VOTING,
+  ...SHOWING,
   ...WORKING,
   ...HOSTING,
   ...ENDING,

@@ -1,6 +1,6 @@
 import { SessionEventSchema } from "../../../src/protocol/events";
 import { FAULTS, type Fault } from "./faults";
-import type { RunRecord } from "./run";
+import type { RunRecord } from "./run-record";
 
 /**
  * A transition meets a fault if it is among this many facts logged after the strike, deltas not counted: what went wrong is then

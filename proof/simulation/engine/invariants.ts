@@ -19,7 +19,7 @@ import {
 } from "./outside";
 import { ratesKept } from "./outside-rates";
 import { countsAsSaid } from "./outside-said";
-import type { RunRecord } from "./run";
+import type { RunRecord } from "./run-record";
 
 export type Breach = { invariant: string; at: number; sentence: string };
 

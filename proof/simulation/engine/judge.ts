@@ -3,7 +3,8 @@ import { toJson } from "../../../durable-objects/session/streams/frames";
 import { loadFormats } from "../../../src/providers/registry";
 import { narrate } from "../world/narrate";
 import { type Breach, breaches } from "./invariants";
-import { type RunRecord, runEngine, type WhileAway } from "./run";
+import { runEngine, type WhileAway } from "./run";
+import type { RunRecord } from "./run-record";
 import { type EngineSituation, SESSION, situationOf } from "./situation";
 
 /** `run`: null if it threw before it was over. */

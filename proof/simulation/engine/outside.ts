@@ -6,7 +6,7 @@ import { priceOf } from "../../../checker/price";
 import { asStored, witnessFiles } from "./file-witness";
 import { MARK } from "./model";
 import type { Reached } from "./providers";
-import { framesFor, type RunRecord } from "./run";
+import { framesFor, type RunRecord } from "./run-record";
 import { idOf, keyOf, modelOf } from "./situation";
 import { DIALECTS } from "./wire";
 

@@ -94,3 +94,13 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array {
   }
   return all;
 }
+
+/** The response of a plan, with a body that `source` writes. */
+export const responseOf = (
+  { status, headers }: Plan,
+  source: UnderlyingSource<Uint8Array>,
+): Response => new Response(new ReadableStream<Uint8Array>(source), { status, headers });
+
+/** The error of a body whose connection the provider reset. */
+export const connectionReset = (): Error =>
+  new TypeError("terminated", { cause: new Error("other side closed") });

@@ -5,18 +5,21 @@ import { type Situation as Asked, toSituation } from "../../../simulated/provide
 import { inProvidersWords } from "../../../durable-objects/shared/outgoing";
 import { OriginUnreachable } from "../../../src/outgoing/guarded-fetch";
 import { Chance } from "../../../simulated/chance";
+import { drawFailure } from "./failures";
 import { type Fault, type Faults, hash } from "./faults";
 import { type Ending, type Said, sentOf, speak } from "./model";
 import { type EngineSituation, SEARCH_TOKENS } from "./situation";
 import {
   BREAKS,
   type Charge,
+  connectionReset,
   cutAt,
   encoder,
   EVENTS,
   INSTANT,
   type Plan,
   rechunked,
+  responseOf,
   withGarbage,
 } from "./plan";
 import type { VirtualTime } from "./virtual-time";
@@ -172,8 +175,7 @@ export class Providers {
       const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
         body = controller;
       };
-      const stream = new ReadableStream<Uint8Array>({ start, cancel: () => close() });
-      resolve(new Response(stream, { status: plan.status, headers: plan.headers }));
+      resolve(responseOf(plan, { start, cancel: close }));
       if (plan.charged) reached.charged = { ...plan.charged, output: 0 };
       if (dies("crash_after_headers")) return;
       later(plan.gapMs, () => write(0));
@@ -192,15 +194,11 @@ export class Providers {
       if (plan.ending === "hang") return;
       if (plan.charged && plan.ending === "complete") reached.charged = plan.charged;
       close();
-      if (plan.ending === "reset")
-        body?.error(new TypeError("terminated", { cause: new Error("other side closed") }));
+      if (plan.ending === "reset") body?.error(connectionReset());
       else body?.close();
     };
-    if (Number.isFinite(plan.afterMs))
-      later(
-        plan.afterMs,
-        plan.ending === "lost" ? () => breaks(new Error("Network connection lost.")) : respond,
-      );
+    const lose = (): void => breaks(new Error("Network connection lost."));
+    if (Number.isFinite(plan.afterMs)) later(plan.afterMs, plan.ending === "lost" ? lose : respond);
     return promise;
   }
 
@@ -213,7 +211,7 @@ export class Providers {
     const read = this.#read(sending);
     if ("failure" in read) return this.#failing(reached.agent, read.failure);
     reached.stage = read.asked.stage;
-    const failure = this.#drawFailure();
+    const failure = drawFailure(faults);
     if (failure) {
       reached.asksToWaitMs = 1_000 * Number(failure.retryAfter ?? 0);
       return this.#failing(reached.agent, failure);
@@ -241,48 +239,6 @@ export class Providers {
       reached.complaint = error.message;
       return { failure: error.failure };
     }
-  }
-
-  #drawFailure(): Failure | null {
-    const { faults } = this.#options;
-    if (faults.strikes("rate_limited")) {
-      const chance = faults.chance("rate_limited");
-      const wait = chance.weighted({ none: 3, seconds: 4, long: 1, absurd: 1 });
-      const retryAfter = {
-        none: null,
-        seconds: chance.int(1, 30),
-        long: chance.int(61, 600),
-        absurd: 1_000_000_000,
-      }[wait];
-      return {
-        status: 429,
-        message: "Too many requests.",
-        ...(retryAfter === null ? {} : { retryAfter }),
-      };
-    }
-    if (faults.strikes("server_error"))
-      return {
-        status: faults.chance("server_error").pick([500, 502, 503, 524, 529]),
-        message: "Overloaded.",
-      };
-    if (faults.strikes("quota"))
-      return {
-        status: 429,
-        code: "insufficient_quota",
-        type: "insufficient_quota",
-        message: "You exceeded your current quota, please check your plan and billing details.",
-      };
-    if (faults.strikes("bad_key"))
-      return { status: 401, code: "invalid_api_key", message: "Incorrect API key provided." };
-    if (faults.strikes("bad_request"))
-      return { status: 400, message: "Something about this request is not right." };
-    if (faults.strikes("context_too_long"))
-      return {
-        status: 400,
-        code: "context_length_exceeded",
-        message: "prompt is too long: 210000 tokens > 200000 maximum context length",
-      };
-    return null;
   }
 
   /** The rest of a reply that was written on; asked to stop, it says that it did. */

@@ -1,4 +1,4 @@
-import { type LogRow, toFrame, toWire } from "../../../durable-objects/session/streams/frames";
+import { type LogRow, toWire } from "../../../durable-objects/session/streams/frames";
 import {
   emptySession,
   evolve,
@@ -9,12 +9,13 @@ import {
 import { LIMITS } from "../../../src/coordination/limits";
 import type { SessionEvent } from "../../../src/protocol/events";
 import { isDeepStrictEqual } from "node:util";
-import type { NumberedEvent } from "../../../checker";
 import { Chance } from "../../../simulated/chance";
 import { Client } from "./clients";
 import { Faults } from "./faults";
 import { type LiveSession, Platform } from "./platform";
+import type { RunRecord } from "./run-record";
 import { type Drawn, drawSession, type EngineSituation, SESSION } from "./situation";
+import { User } from "./user";
 import { VirtualTime } from "./virtual-time";
 import { sessionPrefix } from "../../../r2-layout/session-files";
 import { readStoredSnapshots, type StoredSnapshots } from "../../../simulated/stored-snapshots";
@@ -30,37 +31,6 @@ const CLOSE_CALLS = 6;
 const FILLING_TOKENS = 5_000;
 /** The same of rounds, where runs go after the last one. */
 const LAST_ROUNDS = 2;
-
-/** Everything that is known of a run when nothing is left to happen; invariants look at nothing else. */
-export type RunRecord = {
-  situation: EngineSituation;
-  drawn: Drawn;
-  log: readonly NumberedEvent[];
-  rows: readonly LogRow[];
-  clients: readonly Client[];
-  platform: Platform;
-  faults: Faults;
-  /** Turns whose start was confirmed to the user. */
-  acknowledged: readonly number[];
-  cancels: readonly { at: number; head: number; turn: number; status: string }[];
-  /** Where the log ended each time that the user asked to cancel, whether or not it was confirmed. */
-  cancelsAsked: readonly number[];
-  /** What the checkpoints found. */
-  folds: readonly string[];
-  /** Why it did not come to an end; null if it did. */
-  stuck: string | null;
-  /** The snapshots that lie in R2, and what is wrong with them. */
-  stored: StoredSnapshots;
-  /** The files of every answer and final as the session has them, by name; each as text by path. */
-  frozen: StoredSnapshots["trees"];
-  state: SessionState | null;
-  left: { outbox: number; duties: number; points: number };
-  steps: number;
-  /** When the log grew, and how far. */
-  grew: readonly { at: number; head: number }[];
-  startedAt: number;
-  endedAt: number;
-};
 
 /** What becomes of the disk while no process runs. */
 export type WhileAway = (disk: Platform["disk"]) => void;
@@ -86,15 +56,11 @@ class Run {
   readonly #drawn: Drawn;
   readonly #faults: Faults;
   readonly #platform: Platform;
+  readonly #user: User;
   readonly #chance: Chance;
   readonly #clients: Client[] = [];
-  readonly #acknowledged: number[] = [];
-  readonly #cancels: { at: number; head: number; turn: number; status: string }[] = [];
-  readonly #cancelsAsked: number[] = [];
   readonly #folds: string[] = [];
-  readonly #turns: number;
   readonly #grew: { at: number; head: number }[] = [];
-  #cancelsAt = Number.POSITIVE_INFINITY;
   #folded: { seq: number; state: SessionState } = { seq: 0, state: emptySession };
   #steps = 0;
   #head = 0;
@@ -104,7 +70,6 @@ class Run {
     this.#time = time;
     this.#drawn = drawSession(situation);
     this.#chance = new Chance(situation.seed ^ 0x7f4a7c15);
-    this.#turns = situation.habits.includes("second_turn") ? 2 : 1;
     const self = this;
     const world = {
       get now() {
@@ -121,6 +86,8 @@ class Run {
     const plan = { ...situation, calmAfterMs, isLate };
     this.#faults = new Faults(plan, world);
     this.#platform = new Platform({ situation, drawn: this.#drawn, time, faults: this.#faults });
+    const platform = this.#platform;
+    this.#user = new User({ situation, drawn: this.#drawn, time, platform, chance: this.#chance });
     this.#platform.onDeath = () => {
       for (const client of this.#clients) client.lose();
       whileAway(this.#platform.disk);
@@ -132,7 +99,7 @@ class Run {
     const startedAt = this.#time.now;
     this.#watch();
     this.#disturb();
-    this.#ask(1);
+    this.#user.ask(1);
     const stuck = await this.#toTheEnd();
     const stored = await readStoredSnapshots(
       this.#platform.bucket.seen,
@@ -172,7 +139,10 @@ class Run {
     const world = { platform: this.#platform, time: this.#time, faults: this.#faults };
     const many = this.#chance.int(1, 3);
     for (let nth = 0; nth < many; nth += 1) {
-      const wish = { turn: nth === 1 ? null : this.#chance.int(1, this.#turns), deltas: nth !== 2 };
+      const wish = {
+        turn: nth === 1 ? null : this.#chance.int(1, this.#user.turns),
+        deltas: nth !== 2,
+      };
       this.#clients.push(new Client(wish, new Chance(this.#situation.seed ^ (nth + 77)), world));
     }
   }
@@ -192,103 +162,10 @@ class Run {
     timeline.schedule(this.#time.now + this.#chance.latency(50, 5_000), beat);
   }
 
-  /** The user asks, and asks again until the start is confirmed. */
-  #ask(turn: number): void {
-    const again = (): void =>
-      void this.#time.timeline.schedule(this.#time.now + 500, () => this.#ask(turn));
-    const session = this.#platform.object();
-    if (!session) return again();
-    const deaths = this.#platform.deaths.length;
-    if (session.coordinator.state.turns < turn) this.#start(session, turn);
-    if (this.#platform.deaths.length > deaths) return again();
-    let confirmed = false;
-    void this.#platform.disk.whenDurable().then(() => {
-      confirmed = true;
-      this.#confirmed(turn);
-    });
-    this.#time.timeline.schedule(this.#time.now + 5_000, () => {
-      if (!confirmed) this.#ask(turn);
-    });
-  }
-
-  #confirmed(turn: number): void {
-    if (this.#acknowledged.includes(turn)) return;
-    this.#acknowledged.push(turn);
-    const isLast = turn === this.#turns;
-    const { habits } = this.#situation;
-    if (isLast && habits.includes("cancel")) {
-      // Most in the beginning; with tools at any time, for the first of them is not called at once.
-      const afterMs = habits.includes("tools")
-        ? this.#chance.int(1, 15_000)
-        : this.#chance.latency(1, 90_000);
-      this.#cancelsAt = this.#time.now + afterMs;
-      this.#time.timeline.schedule(this.#cancelsAt, () => this.#cancel(2));
-    }
-    if (!isLast) this.#awaitTurn(turn);
-  }
-
-  /** The next turn, some time after this one has ended. */
-  #awaitTurn(turn: number): void {
-    this.#time.timeline.schedule(this.#time.now + 1_000, () => {
-      const isThere = this.#platform.object() !== null;
-      const hasEnded = isThere && this.#platform.whereIs(turn).place?.lastSeq != null;
-      // Nobody hears of an end that is not on disk: should the process die before, the turn goes on.
-      if (!hasEnded || this.#platform.disk.isDirty) this.#awaitTurn(turn);
-      else this.#ask(turn + 1);
-    });
-  }
-
-  #start({ coordinator }: LiveSession, turn: number): void {
-    const { team, budget, timeoutMs } = this.#drawn;
-    try {
-      coordinator.handle({
-        type: "turn_requested",
-        rules: turn === 1 ? team.rules : null,
-        question: "Which way leads through the hills?",
-        parentTurn: turn === 1 ? null : turn - 1,
-        budget,
-        timeoutMs,
-      });
-    } catch (error) {
-      this.#platform.threw(error);
-    }
-  }
-
-  /** Asked until it is confirmed, as often as it is asked for. */
-  #cancel(times: number): void {
-    if (times === 0) return;
-    const again = (left: number, ms: number): void =>
-      void this.#time.timeline.schedule(this.#time.now + ms, () => this.#cancel(left));
-    const session = this.#platform.object();
-    if (!session) return again(times, 500);
-    const { coordinator, queries } = session;
-    const { head } = this.#platform.whereIs(null);
-    const at = this.#time.now;
-    const turn = coordinator.state.turns;
-    const deaths = this.#platform.deaths.length;
-    this.#cancelsAsked.push(head);
-    try {
-      coordinator.handle({ type: "cancel_requested" });
-    } catch (error) {
-      this.#platform.threw(error);
-    }
-    if (this.#platform.deaths.length > deaths) return again(times, 500);
-    const status = queries.turn(turn)?.status ?? "none";
-    let confirmed = false;
-    void this.#platform.disk.whenDurable().then(() => {
-      confirmed = true;
-      this.#cancels.push({ at, head, turn, status });
-      this.#cancel(times - 1);
-    });
-    this.#time.timeline.schedule(this.#time.now + 5_000, () => {
-      if (!confirmed) this.#cancel(times);
-    });
-  }
-
   /** Whether a restart, the user's cancel, an agent out of rounds or calls, or a full conversation may come next, if the run goes after that. */
   #isClose(): boolean {
     const { habits } = this.#situation;
-    if (this.#cancelsAt - this.#time.now < CLOSE_MS) return true;
+    if (this.#user?.cancelsAt - this.#time.now < CLOSE_MS) return true;
     const live = this.#platform?.live;
     const attempt = live && runningTurn(live.coordinator.state)?.attempt;
     if (!attempt) return false;
@@ -322,8 +199,8 @@ class Run {
   #isOver(): boolean {
     const { disk } = this.#platform;
     if (this.#platform.isAway) return false;
-    if (this.#acknowledged.length < this.#turns) return false;
-    const { head, place } = this.#platform.whereIs(this.#turns);
+    if (this.#user.acknowledged.length < this.#user.turns) return false;
+    const { head, place } = this.#platform.whereIs(this.#user.turns);
     if (place?.lastSeq == null || disk.isDirty) return false;
     if (this.#clients.some((client) => !client.isDone && client.lastId < this.#due(client, head)))
       return false;
@@ -412,9 +289,9 @@ class Run {
       clients: this.#clients,
       platform: this.#platform,
       faults: this.#faults,
-      acknowledged: this.#acknowledged,
-      cancels: this.#cancels,
-      cancelsAsked: this.#cancelsAsked,
+      acknowledged: this.#user.acknowledged,
+      cancels: this.#user.cancels,
+      cancelsAsked: this.#user.cancelsAsked,
       folds: this.#folds,
       stuck,
       stored,
@@ -439,14 +316,4 @@ class Run {
 function isSame(one: SessionState, other: SessionState): boolean {
   const [left, right] = [JSON.stringify(one), JSON.stringify(other)];
   return left === right || isDeepStrictEqual(JSON.parse(left), JSON.parse(right));
-}
-
-/** The frames that somebody with this wish must have been given, byte for byte. */
-export function framesFor(rows: readonly LogRow[], { turn, deltas }: Client["wish"]): string {
-  return rows
-    .filter(
-      (row) => (turn === null || row.turn === turn) && (deltas || row.type !== "stream.delta"),
-    )
-    .map((row) => toFrame(row, SESSION))
-    .join("");
 }

@@ -1,0 +1,235 @@
+import {
+  adds,
+  all,
+  changes,
+  echoesAtEnd,
+  hides,
+  type Lie,
+  moves,
+  repeats,
+} from "../../../checker/lies";
+import type { Row } from "./row";
+
+const WANTS = {
+  type: "tool.input_required" as const,
+  origin: "https://far.example.com",
+  requests: [],
+};
+
+/** A running tool tells its progress so many times. */
+function tells(times: number, everyMs: number): Lie {
+  return adds("tool.started", (event) =>
+    Array.from({ length: times }, (_, nth) => ({
+      ...event,
+      ...PROGRESS,
+      at: event.at + nth * everyMs,
+    })),
+  );
+}
+
+const PROGRESS = {
+  type: "tool.progressed",
+  origin: WANTS.origin,
+  progress: 1,
+  total: null,
+  message: null,
+} as const;
+const TELLS_LATE = adds("tool.completed", ({ outcome: _, ...event }) => [
+  { ...event, ...PROGRESS },
+]);
+
+/** Small untruths about whole turns, each with the promise (I2 to I22) or the rule of tools that it breaks first. */
+export const PROMISES: readonly Row[] = [
+  {
+    name: "a gap in the numbers",
+    lie: (log) => log.filter(({ type }) => type !== "vote.cast"),
+    invariant: "I2",
+  },
+  { name: "time that runs backwards", lie: changes("vote.cast", { at: 1 }), invariant: "I2" },
+  {
+    name: "two agents with one alias",
+    lie: changes("turn.started", { aliases: { ada: "agent1", bela: "agent1", cleo: "agent3" } }),
+    invariant: "I2",
+  },
+  { name: "a second final text", lie: repeats("presentation.completed"), invariant: "I3" },
+  {
+    name: "an answer that is not the final text",
+    lie: changes("turn.completed", { answer: "Something else." }),
+    invariant: "I3",
+  },
+  {
+    name: "another reason than the attempt ended for",
+    lie: changes("turn.completed", { finish_reason: "deadline" }),
+    invariant: "I3",
+  },
+  {
+    name: "a completed turn without a final text",
+    lie: hides("presentation.completed"),
+    invariant: "I3",
+  },
+  { name: "an event after the end", lie: echoesAtEnd("vote.cast"), invariant: "I4" },
+  { name: "two ends", lie: repeats("turn.completed"), invariant: "I4" },
+  { name: "no end", lie: hides("turn.completed"), invariant: "I4" },
+  {
+    name: "a vote for an answer that does not exist",
+    lie: changes("vote.cast", { label: "agent2.7" }),
+    invariant: "I5",
+  },
+  {
+    name: "a vote before the voter saw the answers",
+    lie: moves("vote.cast", { before: "round.started", beforeNth: 4 }),
+    invariant: "I5",
+  },
+  {
+    name: "a vote that names another revision",
+    lie: changes("vote.cast", { revision: 1 }),
+    invariant: "I5",
+  },
+  { name: "two votes of one agent", lie: repeats("vote.cast"), invariant: "I5" },
+  {
+    name: "a stale vote that counts",
+    story: "stale-vote",
+    lie: hides("answers.injected"),
+    invariant: "I5",
+  },
+  {
+    name: "a stale vote that hides what was missing",
+    story: "stale-vote",
+    lie: changes("vote.stale", { missing: [] }),
+    invariant: "I5",
+  },
+  {
+    name: "another winner",
+    lie: changes("attempt.settled", { winner: "ada", label: "agent1.1" }),
+    invariant: "I5-winner",
+  },
+  {
+    name: "a tally with a vote too many",
+    lie: changes("attempt.settled", { tally: { "agent2.1": 4 } }),
+    invariant: "I5-winner",
+  },
+  {
+    name: "a tie that goes to the later answer",
+    story: "tie",
+    lie: changes("attempt.settled", { winner: "bela", label: "agent2.1" }),
+    invariant: "I5-winner",
+  },
+  {
+    name: "a tie kept quiet",
+    story: "tie",
+    lie: changes("attempt.settled", { tie: false }),
+    invariant: "I5-winner",
+  },
+  { name: "consensus before the last vote", lie: hides("vote.cast", 3), invariant: "I6" },
+  {
+    name: "a deadline that has not come",
+    lie: changes("attempt.settled", { ended_by: "deadline" }),
+    invariant: "I6",
+  },
+  {
+    name: "want of budget where no call waits for any",
+    lie: changes("attempt.settled", { ended_by: "budget" }),
+    invariant: "I6",
+  },
+  {
+    name: "an answer shown to an agent without one",
+    lie: changes("round.started", { labels: ["agent1.1"] }),
+    invariant: "I22",
+  },
+  {
+    name: "a first round begun anew because of another's answer",
+    lie: all(
+      repeats("round.started", 3),
+      moves("round.started", { nth: 4, before: "call.completed", beforeNth: 2 }),
+    ),
+    invariant: "I7",
+  },
+  {
+    name: "a first round that is cut and goes on",
+    story: "agent-failing",
+    lie: changes("call.failed", { class: "cancelled" }, 2),
+    invariant: "I7",
+  },
+  {
+    name: "a first round that fails for what another did",
+    story: "nobody-answers",
+    lie: moves("round.failed", { nth: 2, before: "call.failed", beforeNth: 3 }),
+    invariant: "I7",
+  },
+  {
+    name: "a reservation beyond the cap",
+    story: "budget",
+    lie: changes("call.started", { reserved: { tokens: 90_000, cost_usd: 0 } }),
+    invariant: "I11",
+  },
+  {
+    name: "a charge beyond the reservation",
+    lie: changes("call.completed", { cost_usd: 7 }),
+    invariant: "I11",
+  },
+  { name: "a call that never ended", lie: hides("call.completed", 6), invariant: "I12" },
+  { name: "a call started twice", lie: repeats("call.started"), invariant: "I12" },
+  { name: "a call that ends without a start", lie: hides("call.started", 3), invariant: "I12" },
+  {
+    name: "a call after a vote",
+    lie: all(
+      repeats("call.started", 4),
+      moves("call.started", { nth: 5, before: "vote.cast", beforeNth: 3 }),
+    ),
+    invariant: "I12",
+  },
+  {
+    name: "a tool result nobody waits for",
+    story: "single-agent",
+    lie: repeats("tool.completed"),
+    invariant: "tools",
+  },
+  {
+    name: "a tool that succeeds without having run",
+    story: "single-agent",
+    lie: hides("tool.started"),
+    invariant: "tools",
+  },
+  {
+    name: "a tool only planned where nothing is planned",
+    story: "single-agent",
+    lie: changes("tool.completed", { outcome: "planned" }),
+    invariant: "tools",
+  },
+  {
+    name: "a tool that tells its progress without running",
+    story: "single-agent",
+    lie: TELLS_LATE,
+    invariant: "news",
+  },
+  {
+    name: "a tool that tells its progress twice in a second",
+    story: "single-agent",
+    lie: tells(2, 999),
+    invariant: "news",
+  },
+  {
+    name: "a tool that tells its progress without end",
+    story: "single-agent",
+    lie: tells(21, 1_000),
+    invariant: "news",
+  },
+  {
+    name: "a server that wants something of a person again and again",
+    story: "single-agent",
+    lie: adds("tool.started", (event) => Array.from({ length: 4 }, () => ({ ...event, ...WANTS }))),
+    invariant: "news",
+  },
+  {
+    name: "a cancelled attempt whose turn goes on",
+    story: "cancel",
+    lie: hides("turn.cancelled"),
+    invariant: "I15",
+  },
+  {
+    name: "a cancelled turn that lost its winner",
+    story: "cancel",
+    lie: changes("turn.cancelled", { partial: { winner: null, answer: null, text: null } }),
+    invariant: "I15",
+  },
+];

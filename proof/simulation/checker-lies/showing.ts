@@ -1,0 +1,144 @@
+import type { EventOf } from "../../../src/protocol/events";
+import { adds, all, changes, hides, membered, moves, repeats, ruled } from "../../../checker/lies";
+import type { Row } from "./row";
+
+const IMPROVED = "improved-answer-with-injection";
+const NUDGES = "refusals-and-nudges";
+
+/** Lies about the answers that agents are shown, and about the decisions that calls offer. */
+export const SHOWING: readonly Row[] = [
+  {
+    name: "an update for somebody without an answer",
+    story: "cut-off-tools",
+    lie: adds("tool.interrupted", injectsNothing),
+    invariant: "I22",
+  },
+  {
+    name: "an update without news",
+    story: IMPROVED,
+    lie: changes("answers.injected", { labels: [] }),
+    invariant: "injections",
+  },
+  {
+    name: "an update in another round",
+    story: IMPROVED,
+    lie: changes("answers.injected", { round: 7 }),
+    invariant: "injections",
+  },
+  {
+    name: "an update while its agent is called",
+    story: IMPROVED,
+    lie: moves("answers.injected", { nth: 2, before: "call.completed", beforeNth: 9 }),
+    invariant: "injections",
+  },
+  {
+    name: "an update while its agent's tool runs",
+    story: IMPROVED,
+    lie: moves("answers.injected", { nth: 2, before: "tool.completed" }),
+    invariant: "injections",
+  },
+  {
+    name: "an update with a tool result where none may come so",
+    story: IMPROVED,
+    lie: ruled({ max_midstream_injections_per_round: 0 }),
+    invariant: "injections",
+  },
+  {
+    name: "an update while its agent works, where agents work undisturbed",
+    story: IMPROVED,
+    lie: ruled({ disable_injection: true }),
+    invariant: "injections",
+  },
+  {
+    name: "more updates with tool results than may come",
+    story: IMPROVED,
+    lie: all(ruled({ max_midstream_injections_per_round: 1 }), repeats("answers.injected", 2)),
+    invariant: "injections",
+  },
+  {
+    name: "a message that reopens nothing",
+    story: "stale-vote",
+    lie: changes("answers.injected", { via: "reopened" }),
+    invariant: "injections",
+  },
+  {
+    name: "an update with a tool result before any reply",
+    story: IMPROVED,
+    lie: all(hides("call.completed", 5), changes("answers.injected", { via: "tool_result" }, 2)),
+    invariant: "injections",
+  },
+  {
+    name: "a reopened round told as a message",
+    story: IMPROVED,
+    lie: changes("answers.injected", { via: "message" }),
+    invariant: "injections",
+  },
+  {
+    name: "a round that shows an answer twice",
+    lie: changes("round.started", { labels: ["agent1.1", "agent1.1", "agent2.1", "agent3.1"] }, 4),
+    invariant: "shown",
+  },
+  {
+    name: "a judge who is shown answers",
+    story: "restart-attempt",
+    lie: changes("round.started", { labels: ["agent1.1"] }, 5),
+    invariant: "shown",
+  },
+  {
+    name: "a round for a stranger",
+    lie: changes("round.started", { agent: "dora" }, 4),
+    invariant: "rounds",
+  },
+  {
+    name: "votes that wait until everybody has answered, and do not",
+    story: "deadline",
+    lie: ruled({ defer_voting_until_all_answered: true }),
+    invariant: "waiting",
+  },
+  {
+    name: "a vote offered at the limit on answers",
+    lie: ruled({ max_new_answers_per_agent: 1 }),
+    invariant: "offers",
+  },
+  {
+    name: "a decision forced where nobody can",
+    story: NUDGES,
+    lie: membered({ forces_tools: false }),
+    invariant: "offers",
+  },
+  {
+    name: "a nudged agent that need not decide",
+    story: NUDGES,
+    lie: changes("call.started", { forced: false }, 3),
+    invariant: "offers",
+  },
+  {
+    name: "a presenter that is offered a vote",
+    lie: changes("call.started", { offers: ["vote"] }, 7),
+    invariant: "offers",
+  },
+  {
+    name: "a judge without a verdict to give",
+    story: "restart-attempt",
+    lie: changes("call.started", { offers: ["submit"] }, 6),
+    invariant: "offers",
+  },
+  {
+    name: "personas by somebody who cannot assign them",
+    story: "personas",
+    lie: changes("call.started", { offers: [] }),
+    invariant: "offers",
+  },
+];
+
+function injectsNothing({
+  at,
+  turn,
+  attempt,
+  agent,
+  round,
+}: EventOf<"tool.interrupted">): EventOf<"answers.injected">[] {
+  return [
+    { type: "answers.injected", at, turn, attempt, agent, round, labels: [], via: "tool_result" },
+  ];
+}

@@ -1,0 +1,144 @@
+import { adds, all, changes, hides, moves, repeats } from "../../../checker/lies";
+import type { Row } from "./row";
+
+const IMPROVED = "improved-answer-with-injection";
+const NUDGES = "refusals-and-nudges";
+
+/** Lies about votes, and about the winner that they make. */
+export const VOTING: readonly Row[] = [
+  { name: "a vote of a stranger", lie: changes("vote.cast", { agent: "dora" }), invariant: "I5" },
+  {
+    name: "a vote after the end of its attempt",
+    lie: moves("vote.cast", { before: "presentation.started" }),
+    invariant: "I5",
+  },
+  {
+    name: "a vote of an agent that has failed",
+    story: "agent-failing",
+    lie: adds("agent.failed", ({ at, turn, attempt, agent }) => [
+      {
+        type: "vote.cast",
+        at,
+        turn,
+        attempt,
+        agent,
+        round: 1,
+        tool_call: "v",
+        label: "agent1.1",
+        revision: 1,
+        reason: "",
+      },
+    ]),
+    invariant: "I5",
+  },
+  {
+    name: "a vote in a judgement",
+    lie: changes("round.started", { purpose: "judgement" }, 4),
+    invariant: "I5",
+  },
+  {
+    name: "a vote for an answer that was improved on",
+    story: IMPROVED,
+    lie: changes("vote.cast", { label: "agent2.1", revision: 2 }, 2),
+    invariant: "I5",
+  },
+  {
+    name: "a vote with too long a reason",
+    lie: changes("vote.cast", { reason: "é".repeat(2_049) }),
+    invariant: "I5",
+  },
+  {
+    name: "a refused vote of a stranger",
+    story: NUDGES,
+    lie: changes("vote.refused", { agent: "dora" }),
+    invariant: "I5",
+  },
+  {
+    name: "a refused vote of an agent whose vote is valid",
+    story: NUDGES,
+    lie: all(
+      repeats("vote.refused", 2),
+      moves("vote.refused", { nth: 3, before: "attempt.settled" }),
+    ),
+    invariant: "I5",
+  },
+  {
+    name: "a stale vote for nobody's answer",
+    story: "stale-vote",
+    lie: changes("vote.stale", { label: "agent2.7" }),
+    invariant: "I5",
+  },
+  {
+    name: "a stale vote for an older answer",
+    story: "stale-vote",
+    lie: changes("vote.stale", { label: "agent2.1" }),
+    invariant: "I5",
+  },
+  {
+    name: "a stale vote of somebody who had seen everything",
+    story: "stale-vote",
+    lie: moves("answers.injected", { before: "vote.stale" }),
+    invariant: "I5",
+  },
+  {
+    name: "a stale vote that misses more than there is",
+    story: "stale-vote",
+    lie: changes("vote.stale", { missing: ["agent2.2", "agent1.1"] }),
+    invariant: "I5",
+  },
+  {
+    name: "a tie where there is none",
+    lie: changes("attempt.settled", { tie: true }),
+    invariant: "I5-winner",
+  },
+  {
+    name: "a tally with an answer too many",
+    lie: changes("attempt.settled", { tally: { "agent2.1": 3, "agent1.1": 0 } }),
+    invariant: "I5-winner",
+  },
+  {
+    name: "a tally of another answer",
+    lie: changes("attempt.settled", { tally: { "agent1.1": 3 } }),
+    invariant: "I5-winner",
+  },
+  {
+    name: "the winner's agent under another answer",
+    lie: changes("attempt.settled", { label: "agent1.1" }),
+    invariant: "I5-winner",
+  },
+  {
+    name: "the winning answer under another agent",
+    lie: changes("attempt.settled", { winner: "cleo" }),
+    invariant: "I5-winner",
+  },
+  {
+    name: "skipped, and another agent presents",
+    story: "single-agent",
+    lie: changes("attempt.settled", { winner: "bela" }),
+    invariant: "I5-winner",
+  },
+  {
+    name: "skipped, and an answer has won",
+    story: "single-agent",
+    lie: changes("attempt.settled", { label: "agent1.1" }),
+    invariant: "I5-winner",
+  },
+  {
+    name: "a winner by votes that were voided, and another winner told",
+    story: "deadline",
+    lie: all(hides("vote.cast"), changes("attempt.settled", { tally: {} })),
+    invariant: "I5-winner",
+  },
+  {
+    name: "two votes against one, and the one has won",
+    lie: all(
+      changes("vote.cast", { label: "agent1.1", revision: 1 }),
+      changes("attempt.settled", {
+        winner: "ada",
+        label: "agent1.1",
+        tally: { "agent1.1": 1, "agent2.1": 2 },
+      }),
+    ),
+    invariant: "I5-winner",
+  },
+];

@@ -1,0 +1,16 @@
+import { OUTSIDE } from "./engine/invariants";
+import type { RunRecord } from "./engine/run-record";
+import type { EngineSituation } from "./engine/situation";
+
+/** A run of two agents with files that breaks no invariant. */
+export const SITUATION: EngineSituation = {
+  seed: 5,
+  agents: 2,
+  habits: ["tools", "background"],
+  faults: [],
+  strikes: null,
+};
+
+/** The problems that one invariant finds in a run. */
+export const look = (invariant: string, doctored: RunRecord): string[] =>
+  OUTSIDE.flatMap(([id, check]) => (id === invariant ? check(doctored) : []));

@@ -1,0 +1,134 @@
+import type { Chance } from "../../../simulated/chance";
+import type { LiveSession, Platform } from "./platform";
+import type { Drawn, EngineSituation } from "./situation";
+import type { VirtualTime } from "./virtual-time";
+
+type World = {
+  situation: EngineSituation;
+  drawn: Drawn;
+  time: VirtualTime;
+  platform: Platform;
+  /** Shared with the rest of the run: the order of draws decides what a seed plays. */
+  chance: Chance;
+};
+
+/** The user of a simulated session: asks for its turns and cancels the last one, each until it is confirmed. */
+export class User {
+  /** How many turns the user asks for. */
+  readonly turns: number;
+  /** Turns whose start was confirmed. */
+  readonly acknowledged: number[] = [];
+  /** Cancels that were confirmed, with the status that the turn then had. */
+  readonly cancels: { at: number; head: number; turn: number; status: string }[] = [];
+  /** Where the log ended each time that the user asked to cancel, confirmed or not. */
+  readonly cancelsAsked: number[] = [];
+  /** When the user first asks to cancel. Infinite if never. */
+  cancelsAt = Number.POSITIVE_INFINITY;
+  readonly #situation: EngineSituation;
+  readonly #drawn: Drawn;
+  readonly #time: VirtualTime;
+  readonly #platform: Platform;
+  readonly #chance: Chance;
+
+  constructor({ situation, drawn, time, platform, chance }: World) {
+    this.turns = situation.habits.includes("second_turn") ? 2 : 1;
+    this.#situation = situation;
+    this.#drawn = drawn;
+    this.#time = time;
+    this.#platform = platform;
+    this.#chance = chance;
+  }
+
+  /** The user asks, and asks again until the start is confirmed. */
+  ask(turn: number): void {
+    const again = (): void =>
+      void this.#time.timeline.schedule(this.#time.now + 500, () => this.ask(turn));
+    const session = this.#platform.object();
+    if (!session) return again();
+    const deaths = this.#platform.deaths.length;
+    if (session.coordinator.state.turns < turn) this.#start(session, turn);
+    if (this.#platform.deaths.length > deaths) return again();
+    let confirmed = false;
+    void this.#platform.disk.whenDurable().then(() => {
+      confirmed = true;
+      this.#confirmed(turn);
+    });
+    this.#time.timeline.schedule(this.#time.now + 5_000, () => {
+      if (!confirmed) this.ask(turn);
+    });
+  }
+
+  #confirmed(turn: number): void {
+    if (this.acknowledged.includes(turn)) return;
+    this.acknowledged.push(turn);
+    const isLast = turn === this.turns;
+    const { habits } = this.#situation;
+    if (isLast && habits.includes("cancel")) {
+      // Most in the beginning; with tools at any time, for the first of them is not called at once.
+      const afterMs = habits.includes("tools")
+        ? this.#chance.int(1, 15_000)
+        : this.#chance.latency(1, 90_000);
+      this.cancelsAt = this.#time.now + afterMs;
+      this.#time.timeline.schedule(this.cancelsAt, () => this.#cancel(2));
+    }
+    if (!isLast) this.#awaitTurn(turn);
+  }
+
+  /** The next turn, some time after this one has ended. */
+  #awaitTurn(turn: number): void {
+    this.#time.timeline.schedule(this.#time.now + 1_000, () => {
+      const isThere = this.#platform.object() !== null;
+      const hasEnded = isThere && this.#platform.whereIs(turn).place?.lastSeq != null;
+      // Nobody hears of an end that is not on disk: should the process die before, the turn goes on.
+      if (!hasEnded || this.#platform.disk.isDirty) this.#awaitTurn(turn);
+      else this.ask(turn + 1);
+    });
+  }
+
+  #start({ coordinator }: LiveSession, turn: number): void {
+    const { team, budget, timeoutMs } = this.#drawn;
+    try {
+      coordinator.handle({
+        type: "turn_requested",
+        rules: turn === 1 ? team.rules : null,
+        question: "Which way leads through the hills?",
+        parentTurn: turn === 1 ? null : turn - 1,
+        budget,
+        timeoutMs,
+      });
+    } catch (error) {
+      this.#platform.threw(error);
+    }
+  }
+
+  /** Asked until it is confirmed, as often as it is asked for. */
+  #cancel(times: number): void {
+    if (times === 0) return;
+    const again = (left: number, ms: number): void =>
+      void this.#time.timeline.schedule(this.#time.now + ms, () => this.#cancel(left));
+    const session = this.#platform.object();
+    if (!session) return again(times, 500);
+    const { coordinator, queries } = session;
+    const { head } = this.#platform.whereIs(null);
+    const at = this.#time.now;
+    const turn = coordinator.state.turns;
+    const deaths = this.#platform.deaths.length;
+    this.cancelsAsked.push(head);
+    try {
+      coordinator.handle({ type: "cancel_requested" });
+    } catch (error) {
+      this.#platform.threw(error);
+    }
+    if (this.#platform.deaths.length > deaths) return again(times, 500);
+    const status = queries.turn(turn)?.status ?? "none";
+    let confirmed = false;
+    void this.#platform.disk.whenDurable().then(() => {
+      confirmed = true;
+      this.cancels.push({ at, head, turn, status });
+      this.#cancel(times - 1);
+    });
+    this.#time.timeline.schedule(this.#time.now + 5_000, () => {
+      if (!confirmed) this.#cancel(times);
+    });
+  }
+}

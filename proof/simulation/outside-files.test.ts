@@ -1,0 +1,94 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { SITUATION } from "./doctored-run";
+import { asStored, witnessFiles } from "./engine/file-witness";
+import { OUTSIDE } from "./engine/invariants";
+import { play } from "./engine/judge";
+import type { RunRecord } from "./engine/run-record";
+
+let run: RunRecord;
+beforeAll(async () => {
+  run = await play(SITUATION);
+});
+
+/** The invariants that a run breaks. */
+const found = (doctored: RunRecord): string[] =>
+  OUTSIDE.filter(([, check]) => check(doctored).length > 0).map(([id]) => id);
+
+it("nothing is wrong with the run that the lies are told of, and it has files in R2", () => {
+  expect(found(run)).toEqual([]);
+  expect(Object.values(run.stored.trees).some((tree) => Object.keys(tree).length > 0)).toBe(true);
+});
+
+describe("what lies in R2", () => {
+  const anyFile = (trees: RunRecord["frozen"]): [string, string] => {
+    for (const [name, tree] of Object.entries(trees))
+      for (const path of Object.keys(tree)) return [name, path];
+    throw new Error("the run has no files");
+  };
+  const changed = (change: (tree: Record<string, string>, path: string) => void): RunRecord => {
+    const trees = structuredClone(run.stored.trees);
+    const [name, path] = anyFile(trees);
+    change(trees[name] ?? {}, path);
+    return { ...run, stored: { ...run.stored, trees } };
+  };
+  const without = (): RunRecord => {
+    const [name] = anyFile(run.stored.trees);
+    const { [name]: _, ...trees } = run.stored.trees;
+    return { ...run, stored: { ...run.stored, trees } };
+  };
+
+  it.each([
+    { name: "a snapshot is missing", lie: without },
+    { name: "a file is missing", lie: () => changed((tree, path) => delete tree[path]) },
+    { name: "a file has other contents", lie: () => changed((tree, path) => (tree[path] = "0 1")) },
+    {
+      name: "a file is one too many",
+      lie: () => changed((tree) => (tree["/workspace/other"] = "0 1")),
+    },
+    {
+      name: "its contents are not there",
+      lie: () => ({ ...run, stored: { ...run.stored, problems: ["it is not there"] } }),
+    },
+  ])("is not what was frozen if $name", ({ lie }) => {
+    expect(found(lie())).toEqual(["I10-stored"]);
+  });
+
+  it("is not what an agent made if the service has frozen something else, and brought that to R2", () => {
+    const { stored } = changed((tree, path) => (tree[path] = "0 1"));
+    expect(found({ ...run, stored, frozen: stored.trees })).toEqual(["I10-stored"]);
+  });
+
+  it("is what agents wrote, deleted and copied from others, and what the presenter went on with", async () => {
+    const met = new Set<string>();
+    for (let seed = 1; seed <= 12; seed += 1) {
+      const { log, platform, stored } = await play({
+        ...SITUATION,
+        seed,
+        habits: ["tools", "second_turn"],
+      });
+      const { trees, workspaces, problems } = witnessFiles(log, platform.providers.reached);
+      expect(problems).toEqual([]);
+      expect(stored.trees).toEqual(asStored(trees));
+      const calls = platform.providers.reached.flatMap((one) => one.calls.map(({ name }) => name));
+      for (const event of log) {
+        if (event.type === "tool.completed" && event.outcome === "ok" && calls.includes(event.name))
+          met.add(event.name);
+        if (event.type === "answer.submitted" && event.snapshot !== event.label)
+          met.add("an unchanged workspace");
+        if (event.type === "answer.submitted" && event.left_out) met.add("something left out");
+      }
+      for (const [name, tree] of trees)
+        if (name.endsWith(".final") && tree.size > 0) met.add("a final with files");
+      if ([...workspaces.values()].some(({ files }) => files > 1)) met.add("several files");
+    }
+    const due = [
+      "write_file",
+      "delete_file",
+      "copy_file",
+      "an unchanged workspace",
+      "a final with files",
+      "several files",
+    ];
+    expect([...met]).toEqual(expect.arrayContaining(due));
+  });
+});
