@@ -13,23 +13,31 @@ const attachment = (kind: AttachmentKind, size: number, media_type: string = kin
 const MODEL = "gemini-3.8-flash";
 const team = teamOf(["a"]);
 
-describe("what a call will take for what came with the question, at a guess", () => {
+describe("the estimated tokens of attachments", () => {
   it.each<{ name: string; attachments: Attachment[]; tokens: number }>([
-    { name: "is nothing where nothing came", attachments: [], tokens: 0 },
+    { name: "are 0 without attachments", attachments: [], tokens: 0 },
     {
-      name: "is some 1,500 tokens for an image, whatever its size",
+      name: "are about 1,500 for an image of any size",
       attachments: [attachment("image", 2_000_000)],
       tokens: 1_700,
     },
-    { name: "is a PDF's bytes by eight", attachments: [attachment("pdf", 48_000)], tokens: 6_200 },
-    { name: "is a text's bytes by four", attachments: [attachment("text", 8_000)], tokens: 2_200 },
     {
-      name: "is a sound's bytes by 250",
+      name: "are the bytes of a PDF divided by 8",
+      attachments: [attachment("pdf", 48_000)],
+      tokens: 6_200,
+    },
+    {
+      name: "are the bytes of a text divided by 4",
+      attachments: [attachment("text", 8_000)],
+      tokens: 2_200,
+    },
+    {
+      name: "are the bytes of a sound divided by 250",
       attachments: [attachment("audio", 50_000, "audio/mpeg")],
       tokens: 400,
     },
     {
-      name: "is all of it together",
+      name: "are the sum of all attachments",
       attachments: [attachment("image", 1), attachment("text", 400)],
       tokens: 2_000,
     },
@@ -37,14 +45,14 @@ describe("what a call will take for what came with the question, at a guess", ()
     expect(expectedAttachmentTokens(MODEL, attachments)).toBe(tokens),
   );
 
-  it("leaves room for several calls a minute where the bound would not", () => {
+  it("leave room for several calls a minute where the upper bound would not", () => {
     const pdf = [attachment("pdf", 48_000)];
     expect(expectedAttachmentTokens(MODEL, pdf)).toBeLessThan(100_000 / 10);
     expect(attachmentTokens(team, pdf)).toBeGreaterThan(100_000);
   });
 
   it.each(["image", "pdf", "audio", "text"] as const)(
-    "is never over the bound, for a %s of any size",
+    "are never above the upper bound, for a %s of any size",
     (kind) => {
       for (const size of [1, 1_000, 100_000, 3_000_000]) {
         const attachments = [attachment(kind, size, kind === "audio" ? "audio/wav" : kind)];

@@ -1,7 +1,7 @@
-/** Reads the orchestrator's blocks out of a message, the way a strict reader would: only marks that carry the nonce count. */
+/** Reads the orchestrator's blocks in a message strictly: only marks with the nonce count. */
 export type Block = { title: string; text: string; inside: Block[] };
 
-/** Throws if a block is closed that is not open, or left open. */
+/** Throws if a mark closes a block that is not open, or if a block is never closed. */
 export function readBlocks(message: string, nonce: string): Block[] {
   const root: Block = { title: "", text: "", inside: [] };
   const open = [root];

@@ -12,33 +12,33 @@ const counted = (input_tokens: number, more: Partial<Usage> = {}): Usage => ({
   ...more,
 });
 
-describe("what a provider counts of our estimates is", () => {
+describe("the factor between our estimates and the counts of a provider is", () => {
   it.each<{ name: string; notes: [number, Usage | null][]; is: number }>([
-    { name: "1 where nothing is known", notes: [], is: 1 },
-    { name: "what the first call told", notes: [[1_000, counted(1_500)]], is: 1.5 },
+    { name: "1 before any call", notes: [], is: 1 },
+    { name: "that of the first call", notes: [[1_000, counted(1_500)]], is: 1.5 },
     {
-      name: "between what it was and what the last call told",
+      name: "between its old value and that of the last call",
       notes: [
         [1_000, counted(1_500)],
         [1_000, counted(1_100)],
       ],
       is: 1.3,
     },
-    { name: "not told by a call without usage", notes: [[1_000, null]], is: 1 },
-    { name: "not told by a small call", notes: [[400, counted(4_000)]], is: 1 },
-    { name: "not told by a provider that counts nothing", notes: [[1_000, counted(0)]], is: 1 },
+    { name: "not changed by a call without usage", notes: [[1_000, null]], is: 1 },
+    { name: "not changed by a small call", notes: [[400, counted(4_000)]], is: 1 },
+    { name: "not changed by a count of 0", notes: [[1_000, counted(0)]], is: 1 },
     {
-      name: "not told by a call that searched",
+      name: "not changed by a call that searched",
       notes: [[1_000, counted(30_000, { hosted_uses: { web_search: 1 } })]],
       is: 1,
     },
     {
-      name: "not told by a call of several requests",
+      name: "not changed by a call of several requests",
       notes: [[1_000, counted(3_000, { requests: 2 })]],
       is: 1,
     },
-    { name: "never absurdly much", notes: [[1_000, counted(90_000)]], is: 4 },
-    { name: "never absurdly little", notes: [[1_000, counted(3)]], is: 0.5 },
+    { name: "at most 4", notes: [[1_000, counted(90_000)]], is: 4 },
+    { name: "at least 0.5", notes: [[1_000, counted(3)]], is: 0.5 },
   ])("$name", ({ notes, is }) => {
     const calibrations = new Calibrations();
     for (const [estimated, usage] of notes) calibrations.note(0, estimated, usage);
@@ -47,7 +47,7 @@ describe("what a provider counts of our estimates is", () => {
   });
 });
 
-it("a call is expected to take its size as its provider counts, and a reply within its cap", () => {
+it("the expected tokens of a call are its size by the factor, and a reply within its cap", () => {
   const [plain, calibrated] = [expectedTokens(REQUEST), expectedTokens(REQUEST, 2)];
   const reply = Math.min(1_000, REQUEST.maxOutputTokens ?? 1_000);
   expect(calibrated - reply).toBeGreaterThanOrEqual(2 * (plain - reply) - 1);

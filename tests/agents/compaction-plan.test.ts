@@ -9,25 +9,25 @@ const planOf = (records: CallRecord[], room: Room = ROOM): Plan => {
   return plan && { keepFrom: plan.keepFrom, keepsNotes: plan.keepsNotes };
 };
 
-describe("of a conversation that is too long", () => {
+describe("a compaction", () => {
   it.each<{ name: string; records: CallRecord[]; plan: Plan }>([
     {
-      name: "nothing goes where that would not help",
+      name: "removes nothing if that would not help",
       records: [start, reply("a"), note(words(100))],
       plan: null,
     },
     {
-      name: "nothing goes where nothing has been said",
+      name: "removes nothing before the first reply",
       records: [start, note("answers")],
       plan: null,
     },
     {
-      name: "the oldest stretch goes, if that is enough",
+      name: "removes only the oldest part if that is enough",
       records: [start, reply("a"), result("a", 5_000), reply("b"), result("b", 1_000)],
       plan: { keepFrom: 3, keepsNotes: true },
     },
     {
-      name: "as many go as it takes",
+      name: "removes as many parts as it must",
       records: [
         start,
         reply("a"),
@@ -40,7 +40,7 @@ describe("of a conversation that is too long", () => {
       plan: { keepFrom: 5, keepsNotes: true },
     },
     {
-      name: "a reply goes with the results of all its calls",
+      name: "removes a reply together with the results of all its calls",
       records: [
         start,
         reply("a", "b", "c"),
@@ -53,7 +53,7 @@ describe("of a conversation that is too long", () => {
       plan: { keepFrom: 5, keepsNotes: true },
     },
     {
-      name: "answers that were shown meanwhile stay",
+      name: "keeps answers that were shown in between",
       records: [
         start,
         reply("a"),
@@ -65,17 +65,17 @@ describe("of a conversation that is too long", () => {
       plan: { keepFrom: 4, keepsNotes: true },
     },
     {
-      name: "they go before the recent part does",
+      name: "removes those answers before the recent part",
       records: [start, reply("a"), note(words(3_000)), reply("b"), result("b", 1_000)],
       plan: { keepFrom: 3, keepsNotes: false },
     },
     {
-      name: "the recent part goes last of all",
+      name: "removes the recent part last",
       records: [start, reply("a"), result("a", 500), reply("b"), result("b", 9_000)],
       plan: { keepFrom: 5, keepsNotes: true },
     },
     {
-      name: "as much goes as can, where nothing is enough",
+      name: "removes all that it can if nothing is enough",
       records: [
         start,
         reply("a"),
@@ -88,13 +88,13 @@ describe("of a conversation that is too long", () => {
 
   it.each<{ name: string; records: CallRecord[]; plan: Plan; refused: Plan }>([
     {
-      name: "nothing goes where that would free a twentieth of the window",
+      name: "removes nothing if that would free only a twentieth of the window",
       records: [start, reply("a"), result("a", 2_500), reply("b"), result("b", 100)],
       plan: null,
       refused: { keepFrom: 5, keepsNotes: false },
     },
     {
-      name: "nothing goes where the start alone fills the window, and the rest is little",
+      name: "removes nothing if the start alone fills the window and the rest is small",
       records: [
         { ...start, user: words(8_600) } as CallRecord,
         ...["a", "b", "c"].flatMap((id) => [reply(id), result(id, 850)]),
@@ -103,7 +103,7 @@ describe("of a conversation that is too long", () => {
       refused: { keepFrom: 7, keepsNotes: false },
     },
     {
-      name: "more goes than it takes, where less would free too little",
+      name: "removes more than it must if less would free too little",
       records: [
         start,
         reply("a"),
@@ -117,20 +117,20 @@ describe("of a conversation that is too long", () => {
       refused: { keepFrom: 7, keepsNotes: false },
     },
     {
-      name: "what is enough goes",
+      name: "removes what is enough",
       records: [start, reply("a"), result("a", 5_000), reply("b"), result("b", 1_000)],
       plan: { keepFrom: 3, keepsNotes: true },
       refused: { keepFrom: 5, keepsNotes: true },
     },
   ])(
-    "$name, but what the model refused goes on, whatever that frees",
+    "$name; after a refusal by the model it removes parts however little that frees",
     ({ records, plan, refused }) => {
       expect(planOf(records)).toEqual(plan);
       expect(planOf(records, { ...ROOM, refused: true })).toEqual(refused);
     },
   );
 
-  it("more goes where the model refused it than what is known of the model asks for", () => {
+  it("removes more after a refusal by the model than its known window requires", () => {
     const records = [
       start,
       reply("a"),
@@ -145,7 +145,7 @@ describe("of a conversation that is too long", () => {
     expect(planOf(records, { ...known, refused: true })).toEqual({ keepFrom: 5, keepsNotes: true });
   });
 
-  it("more goes where the provider counts more than we do", () => {
+  it("removes more if the provider counts more tokens than we estimate", () => {
     const records = [
       start,
       reply("a"),
@@ -159,7 +159,7 @@ describe("of a conversation that is too long", () => {
     expect(planOf(records, { ...ROOM, calibration: 2 })).toEqual({ keepFrom: 5, keepsNotes: true });
   });
 
-  it("the log can tell what went", () => {
+  it("returns the counts of what it removed, for the log", () => {
     const records = [
       start,
       reply("a", "b"),

@@ -43,17 +43,17 @@ describe("a conversation", () => {
       want: ["user U", "assistant", "tool A", "tool B"],
     },
     {
-      name: "puts results before what is said after them, whichever came first",
+      name: "puts results before notes, whichever arrived first",
       records: [start, reply(call("t", {}, "a")), note("N"), result("a", "A")],
       want: ["user U", "assistant", "tool A", "user N"],
     },
     {
-      name: "says several things in one message",
+      name: "joins several notes in one message",
       records: [start, reply({ type: "text", text: "x" }), note("N"), note("M")],
       want: ["user U", "assistant", "user N\n\nM"],
     },
     {
-      name: "leaves out a reply that said nothing, and goes on in the message before it",
+      name: "leaves out an empty reply and continues the message before it",
       records: [start, reply(), note("N"), reply({ type: "text", text: " \n" }), note("M")],
       want: ["user U\n\nN\n\nM"],
     },
@@ -63,17 +63,17 @@ describe("a conversation", () => {
       want: ["user U\n\nN"],
     },
     {
-      name: "goes on after results in one message, whatever silence lies between",
+      name: "joins the notes after results in one message if only empty replies are between them",
       records: [start, reply(call("t", {}, "a")), result("a", "A"), note("N"), reply(), note("M")],
       want: ["user U", "assistant", "tool A", "user N\n\nM"],
     },
     {
-      name: "begins a message after a reply that said something, after one that did not",
+      name: "begins a message after a reply with text that follows an empty one",
       records: [start, reply(), note("N"), reply({ type: "text", text: "x" }), note("M")],
       want: ["user U\n\nN", "assistant", "user M"],
     },
     {
-      name: "calls the last vote without a result recorded, earlier ones superseded",
+      name: "marks the last vote without a result as recorded, and earlier ones as superseded",
       records: [start, reply(call("vote", {}, "a"), call("vote", {}, "b")), note("N")],
       want: [
         "user U",
@@ -84,12 +84,12 @@ describe("a conversation", () => {
       ],
     },
     {
-      name: "says of any other call without a result that it was not executed",
+      name: "marks any other call without a result as not executed",
       records: [start, reply(call("t", {}, "a"))],
       want: ["user U", "assistant", "tool Not executed."],
     },
     {
-      name: "takes the first of two results, and none without a call",
+      name: "uses the first of two results, and no result without a call",
       records: [
         start,
         reply(call("t", {}, "a")),
@@ -117,30 +117,33 @@ describe("a conversation", () => {
 
   it.each<{ name: string; items: ReplyItem[]; sent: boolean }>([
     {
-      name: "with the tool call it led to",
+      name: "with the tool call after it",
       items: [hosted("found"), call("t", {}, "a"), hosted("more")],
       sent: true,
     },
     {
-      name: "with the text that rests on it",
+      name: "with the text after it",
       items: [hosted("found"), { type: "text", text: "So." }],
       sent: true,
     },
-    { name: "not where nothing was said after it", items: [hosted("found")], sent: false },
+    { name: "but not if the reply ends with it", items: [hosted("found")], sent: false },
     {
-      name: "not where it was only reasoned about",
+      name: "but not if only reasoning follows",
       items: [{ type: "reasoning", text: "hm" }, hosted("found"), { type: "text", text: "\n" }],
       sent: false,
     },
-  ])("sends back what a hosted tool did, whole and in its place, $name", ({ items, sent }) => {
-    const { messages } = toMessages([start, reply(...items), note("N")]);
-    const said = messages.flatMap((message) =>
-      message.role === "assistant" ? [message.items] : [],
-    );
-    expect(said).toEqual(sent ? [items] : []);
-  });
+  ])(
+    "sends the result of a hosted tool back unchanged and in its place, $name",
+    ({ items, sent }) => {
+      const { messages } = toMessages([start, reply(...items), note("N")]);
+      const said = messages.flatMap((message) =>
+        message.role === "assistant" ? [message.items] : [],
+      );
+      expect(said).toEqual(sent ? [items] : []);
+    },
+  );
 
-  it("cannot be made of records without a start", () => {
+  it("needs records with a start", () => {
     expect(() => toMessages([note("N")])).toThrow("begin with its start");
   });
 });
@@ -168,7 +171,7 @@ describe("a request", () => {
     expect(requestFor(offers).tools.map(({ name }) => name)).toEqual(want);
   });
 
-  it("takes model, parameters, output cap and force from where they belong", () => {
+  it("takes model, parameters, output cap and forced tools from the team and the call", () => {
     expect(requestFor(["vote"], true)).toMatchObject({
       system: "S",
       model: "model-a",
@@ -189,19 +192,19 @@ describe("a request", () => {
   });
 });
 
-describe("whether a conversation is likely to go on soon", () => {
+describe("a conversation is expected to continue soon", () => {
   const first = { offers: ["new_answer"], usesTools: false, hasReplied: false };
   it.each([
-    { name: "not where one answer is all that is asked for", prospects: first, want: false },
-    { name: "where the agent has tools", prospects: { ...first, usesTools: true }, want: true },
-    { name: "where it went on before", prospects: { ...first, hasReplied: true }, want: true },
+    { name: "but not if only one answer is asked for", prospects: first, want: false },
+    { name: "if the agent has tools", prospects: { ...first, usesTools: true }, want: true },
+    { name: "if it has continued before", prospects: { ...first, hasReplied: true }, want: true },
     {
-      name: "where a vote may be stale",
+      name: "if a vote may be stale",
       prospects: { ...first, offers: ["new_answer", "vote"] },
       want: true,
     },
     {
-      name: "not for a final text without tools",
+      name: "but not for a final text without tools",
       prospects: { ...first, offers: [] },
       want: false,
     },
@@ -211,12 +214,12 @@ describe("whether a conversation is likely to go on soon", () => {
       want: true,
     },
     {
-      name: "never for a verdict",
+      name: "but never for a verdict",
       prospects: { offers: ["submit", "restart_orchestration"], usesTools: true, hasReplied: true },
       want: false,
     },
     {
-      name: "never for personas",
+      name: "but never for personas",
       prospects: { offers: ["assign_personas"], usesTools: true, hasReplied: true },
       want: false,
     },
@@ -224,7 +227,7 @@ describe("whether a conversation is likely to go on soon", () => {
     expect(willContinue(prospects)).toBe(want);
   });
 
-  it("is asked with what the request really offers", () => {
+  it("according to the tools of the request itself", () => {
     expect(
       [requestFor(["new_answer"]), requestFor(["submit"])].map(({ continues }) => continues),
     ).toEqual([true, false]);
@@ -287,7 +290,7 @@ describe("the bound on a request's input tokens", () => {
       by: grown({ tools: [ownTool, { ...ownTool, description: "x".repeat(100) }] }),
       least: 100,
     },
-  ])("grows with $name by all its bytes, and not by much more", ({ by, least }) => {
+  ])("grows with $name by all its bytes and little more", ({ by, least }) => {
     expect(by).toBeGreaterThanOrEqual(least);
     expect(by).toBeLessThan(least + 150);
   });

@@ -4,21 +4,21 @@ import { cutToFit } from "../../src/agents/cut-to-fit";
 import { byteLength } from "../../src/coordination";
 
 describe("texts that must fit", () => {
-  it("stay whole if they do", () => expect(cutToFit(["ab", "c"], 3)).toEqual(["ab", "c"]));
+  it("stay whole if they fit", () => expect(cutToFit(["ab", "c"], 3)).toEqual(["ab", "c"]));
 
-  it("are cut in their middle, the longest only", () => {
+  it("are cut in the middle, and only the longest", () => {
     const [short, long] = cutToFit(["short", `begin${"x".repeat(5_000)}end`], 1_000);
     expect(short).toBe("short");
     expect(long).toMatch(/^beginx+\n\[… \d+ characters left out …\]\nx+end$/);
   });
 
-  it("are cut to one length, if several are too long", () => {
+  it("are cut to the same length if several are too long", () => {
     const lengths = cutToFit(["a".repeat(9_000), "b".repeat(5_000), "c"], 4_001).map(byteLength);
     expect(lengths[2]).toBe(1);
     expect(Math.abs((lengths[0] ?? 0) - (lengths[1] ?? 0))).toBeLessThan(10);
   });
 
-  it("never take more than they may, and hold whole characters", () => {
+  it("never exceed the limit and keep characters whole", () => {
     const text = fc.oneof(
       fc.string({ unit: "binary", maxLength: 2_000 }),
       fc.constant("👍".repeat(700)),

@@ -10,7 +10,7 @@ describe("a call that fails", () => {
     want: Record<string, unknown>;
   }>([
     {
-      name: "refused by status was never worked on",
+      name: "and was refused by its status was never worked on",
       script: [failed("transient", "overloaded", { status: 503 })],
       want: {
         class: "transient",
@@ -21,74 +21,74 @@ describe("a call that fails", () => {
       },
     },
     {
-      name: "asks to wait as long as the provider says",
+      name: "asks for the wait that the provider names",
       script: [failed("transient", "rate_limited", { status: 429, retryAfterMs: 7000 })],
       want: { retryAfterMs: 7000, reached: false },
     },
     {
-      name: "redirected was never worked on",
+      name: "with a redirect was never worked on",
       script: [failed("bad_request", "redirect_refused", { status: 302 })],
       want: { reached: false },
     },
     ...[400, 401, 404, 413, 429, 500, 501, 502, 503, 521, 522, 523, 525, 526, 529, 530].map(
       (status) => ({
-        name: `answered with ${status} before any reply was never worked on`,
+        name: `with status ${status} before any reply was never worked on`,
         script: [failed("transient", "server_error", { status })],
         want: { reached: false },
       }),
     ),
     ...[408, 504, 520, 524, 598].map((status) => ({
-      name: `answered with ${status} may have cost something: whoever said so only stopped waiting`,
+      name: `with status ${status} may have cost something: its sender only stopped waiting`,
       script: [failed("transient", "timeout", { status })],
       want: { reached: true },
     })),
     {
-      name: "refused in a stream before a word of the reply was never worked on",
+      name: "in its stream before the first word of the reply was never worked on",
       script: ["heard", failed("transient", "rate_limited", { status: 429 })],
       want: { reached: false },
     },
     {
-      name: "given up in a stream before a word of the reply may have cost something",
+      name: "with a timeout in its stream before the first word may have cost something",
       script: ["heard", failed("transient", "timeout", { status: 408 })],
       want: { reached: true },
     },
     {
-      name: "refused in a stream after a word of the reply may have cost something",
+      name: "in its stream after a word of the reply may have cost something",
       script: ["heard", text("a"), failed("transient", "rate_limited", { status: 429 })],
       want: { reached: true },
     },
     {
-      name: "that failed in its stream may have cost something, whatever status the stream tells",
+      name: "with a server error in its stream may have cost something",
       script: ["heard", failed("transient", "server_error", { status: 502 })],
       want: { reached: true },
     },
     {
-      name: "whose connection seems to have been refused may have cost something: it looks like one that was lost (A2)",
+      name: "with a refused connection may have cost something: a lost connection looks the same (A2)",
       script: [failed("transient", "connection_refused")],
       want: { reached: true, retryAfterMs: null },
     },
     {
-      name: "whose connection was lost before its headers may have cost something: the model may be at work",
+      name: "with a connection lost before the headers may have cost something: the model may be working",
       script: [failed("transient", "connection_failed")],
       want: { reached: true },
     },
     {
-      name: "cut after its headers may have cost something",
+      name: "after its headers may have cost something",
       script: [failed("transient", "connection_failed")],
       want: { reached: true },
     },
     {
-      name: "cut after something was heard may have cost something",
+      name: "after the provider sent data may have cost something",
       script: ["heard", failed("transient", "connection_failed")],
       want: { reached: true },
     },
     {
-      name: "cut in its stream is charged what was reported",
+      name: "in the middle of its stream is charged the usage reported so far",
       script: [text("a"), { type: "usage", usage }, failed("transient", "stream_cut")],
       want: { reached: true, usage },
     },
     {
-      name: "that timed out may have cost something",
+      name: "with a timeout may have cost something",
       script: [failed("transient", "timeout")],
       want: { reached: true },
     },
@@ -98,12 +98,12 @@ describe("a call that fails", () => {
       want: { class: "quota", reached: true },
     },
     {
-      name: "that ends without a stop was cut",
+      name: "because its stream ends without a stop is reported as a cut stream",
       script: [text("a")],
       want: { class: "transient", code: "stream_cut", reached: true },
     },
     {
-      name: "of our own is told without its words",
+      name: "with an unexpected error does not show the text of that error",
       script: [new Error("key sk-secret-123456 was bad")],
       want: {
         class: "transient",
@@ -112,7 +112,7 @@ describe("a call that fails", () => {
       },
     },
     {
-      name: "by our own restart is an interruption",
+      name: "because our service restarted is reported as interrupted",
       script: [new Error("Durable Object reset because its code was updated.")],
       want: { class: "interrupted" },
     },
@@ -125,39 +125,44 @@ describe("a call that fails", () => {
   const notBegun = failed("transient", "attachment_unreadable");
   it.each<{ name: string; error: Error; known: Known; reached: boolean; code?: string }>([
     {
-      name: "before its request was sent cost nothing",
+      name: "before its request was sent costs nothing",
       error: notBegun,
       known: { wasSent: () => false },
       reached: false,
     },
     {
-      name: "in the same way after it may have",
+      name: "after its request was sent may have cost something",
       error: notBegun,
       known: { wasSent: () => true },
       reached: true,
     },
-    { name: "and nobody knows if it was sent may have", error: notBegun, known: {}, reached: true },
     {
-      name: "while it was taken up again was sent before",
+      name: "may have cost something if it is unknown whether its request was sent",
+      error: notBegun,
+      known: {},
+      reached: true,
+    },
+    {
+      name: "while it was resumed had been sent before",
       error: notBegun,
       known: { wasSent: () => false, from: { id: "resp_1", after: 7 } },
       reached: true,
     },
     {
-      name: "by a probe cost nothing (A2)",
+      name: "in the probe of its host costs nothing (A2)",
       error: unreachable,
       known: { wasSent: () => false },
       reached: false,
     },
     {
-      name: "by a probe after another request of the try had left may have",
+      name: "in a probe after another request of the same try was sent may have cost something",
       error: unreachable,
       known: { wasSent: () => true },
       reached: true,
       code: "connection_failed",
     },
     {
-      name: "by our own fault, unsent, cost nothing",
+      name: "with our own error before it was sent costs nothing",
       error: new Error("no such thing"),
       known: { wasSent: () => false },
       reached: false,
@@ -170,7 +175,7 @@ describe("a call that fails", () => {
     });
   });
 
-  it("by asking for more tools than anyone means is cut off", async () => {
+  it("because its reply has more than 1,024 tool calls is reported as such", async () => {
     const items = Array.from({ length: 1_025 }, (_, id) => ({
       type: "tool_call" as const,
       id: `${id}`,

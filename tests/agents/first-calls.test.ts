@@ -34,7 +34,7 @@ const rows: Row[] = [
   { name: "an agent with a long system message", history: earlier, system: long("Be brief. ") },
 ];
 
-/** A team that answers, votes and presents, and what it sends. */
+/** The requests of a team that answers, votes and presents. */
 function play({ history, tools = [], system }: Row) {
   const team = teamOf(["a", "b"], {
     tools,
@@ -57,7 +57,7 @@ function play({ history, tools = [], system }: Row) {
 }
 
 describe("each agent's first call before the turn begins (A2)", () => {
-  it.each(rows)("is as long as the one that is made then: $name", (row) => {
+  it.each(rows)("has the length of the call that the turn then makes: $name", (row) => {
     const { run, calls } = play(row);
     const made = [0, 1].map((index) => {
       const sent = run.sent.find(({ agent }) => agent === index);
@@ -66,7 +66,7 @@ describe("each agent's first call before the turn begins (A2)", () => {
     expect(calls).toEqual(made);
   });
 
-  it.each(rows)("and one presentation fit into the cap that a refusal names: $name", (row) => {
+  it.each(rows)("fits, with one presentation, into the cap that a refusal names: $name", (row) => {
     const { team, run, calls } = play(row);
     const refusal = capTooSmall({
       rules: team.rules,

@@ -38,24 +38,24 @@ const replied = (request: ModelRequest, tokens: number, ...items: ReplyItem[]): 
 const said = (text: string): ReplyItem => ({ type: "text", text });
 const note = (text: string): CallRecord => ({ kind: "note", text });
 
-describe("the bound of a call's input", () => {
+describe("the upper bound of a call's input tokens", () => {
   const first = requestOf([start]);
   const second = [start, replied(first, 90, said("hm")), note("Go on.")];
   const closer = 90 + 128 + 16 + 16 + 2 + 16 + 6;
 
-  it("is the provider's count of the longest request that it goes on from, and a token for each byte of the rest", () => {
+  it("is the provider's count of the longest request that it continues, plus one token for each further byte", () => {
     expect(inputBound(requestOf(second), second)).toBe(closer);
     const third = [...second, replied(requestOf(second), 95, said("hm")), note("Go on.")];
     expect(inputBound(requestOf(third), third)).toBe(95 + closer - 90);
   });
 
-  it("is what its bytes allow where nobody has counted, and never more", () => {
+  it("is one token for each byte without such a count, and never more", () => {
     expect(inputBound(first, [start])).toBe(inputTokenBound(first));
     const dear = [start, replied(first, 1_000_000, said("hm")), note("Go on.")];
     expect(inputBound(requestOf(dear), dear)).toBe(inputTokenBound(requestOf(dear)));
   });
 
-  it("is the same from stored records", () => {
+  it("is the same for records that were stored and read again", () => {
     const stored: CallRecord[] = JSON.parse(JSON.stringify(second));
     expect(inputBound(requestOf(stored), stored)).toBe(closer);
   });
@@ -78,7 +78,7 @@ describe("the bound of a call's input", () => {
     expect(inputBound(request, second)).toBe(inputTokenBound(request));
   });
 
-  it("does not count a longer last message as one that was sent", () => {
+  it("does not treat a longer last message as part of the counted request", () => {
     const silent = [start, replied(first, 90), note("Go on.")]; // the note joins the first message
     expect(inputBound(requestOf(silent), silent)).toBe(inputTokenBound(requestOf(silent)));
   });
@@ -93,7 +93,10 @@ describe("the bound of a call's input", () => {
   });
 });
 
-/** All texts of a request's body that a model reads, each as its own piece; names of roles and types are framing. */
+/**
+ * All texts of a request's body that a model reads, each as its own piece; names of roles and types
+ * are framing.
+ */
 function textsOf(value: unknown, key = ""): string[] {
   if (typeof value === "string") return FRAMING.has(key) ? [] : [value];
   if (Array.isArray(value)) return value.flatMap((one) => textsOf(one, key));
@@ -112,19 +115,21 @@ const FRAMING = new Set([
   "call_id",
 ]);
 
-/** Between no token and one per byte, by the text and a seed, always the same for the same text. */
+/**
+ * Tokens of a text: between 0 and one per byte, by text and seed; equal texts give equal counts.
+ */
 function tokensOf(text: string, seed: number): number {
   const share = createHash("sha256").update(`${seed} ${text}`).digest().readUInt32BE() / 2 ** 32;
   return Math.round(Buffer.byteLength(text) * share);
 }
 
-/** What a provider counts of a body: its texts, and some framing of its own. */
+/** The tokens that a provider counts for a body: its texts, and some framing. */
 const countOf = (body: string, seed: number): number => {
   const texts = textsOf(JSON.parse(body));
   return texts.reduce((sum, text) => sum + tokensOf(text, seed), texts.length + (seed % 64));
 };
 
-/** The body that the wire's adapter sends. */
+/** The body that the adapter of a wire format sends. */
 async function bodyOf(wire: Wire, request: ModelRequest): Promise<string> {
   let body = "";
   const fake: typeof fetch = async (_input, init) => {

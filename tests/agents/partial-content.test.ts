@@ -3,23 +3,27 @@ import { describe, expect, it } from "vitest";
 import { partialContent } from "../../src/agents/partial-content";
 import { cpuMs } from "../fakes/cpu-time";
 
-describe("content of unfinished arguments", () => {
+describe("the content of unfinished arguments", () => {
   it.each([
     { name: "is what was written so far", raw: '{"content":"Hello, wor', want: "Hello, wor" },
     { name: "is whole when the call is", raw: '{"content":"Hello"}', want: "Hello" },
-    { name: "may stand after white space", raw: ' {\n  "content" :\t"Hi', want: "Hi" },
+    { name: "may follow white space", raw: ' {\n  "content" :\t"Hi', want: "Hi" },
     {
-      name: "may stand after other keys",
+      name: "may follow other keys",
       raw: '{"reason":"a \\"quoted\\" one","n":-1.5e3,"ok":true,"content":"Hi',
       want: "Hi",
     },
     {
-      name: "may stand after objects and lists",
+      name: "may follow objects and lists",
       raw: '{"a":{"content":"no","b":["}",{"c":[]}]},"content":"Hi',
       want: "Hi",
     },
-    { name: "is not another key's", raw: '{"contents":"no","content_type":"no"', want: "" },
-    { name: "is not one further inside", raw: '{"a":{"content":"no"}', want: "" },
+    {
+      name: "is not the value of another key",
+      raw: '{"contents":"no","content_type":"no"',
+      want: "",
+    },
+    { name: "is not a nested value", raw: '{"a":{"content":"no"}', want: "" },
     {
       name: "has its escapes decoded",
       raw: '{"content":"a\\n\\"b\\"\\t\\\\c\\/d\\u00e4',
@@ -27,9 +31,9 @@ describe("content of unfinished arguments", () => {
     },
     { name: "leaves out a backslash whose escape is cut", raw: '{"content":"a\\', want: "a" },
     { name: "keeps an escaped backslash at the end", raw: '{"content":"a\\\\', want: "a\\" },
-    { name: "leaves out a code that is cut", raw: '{"content":"a\\u00e', want: "a" },
+    { name: "leaves out a character code that is cut", raw: '{"content":"a\\u00e', want: "a" },
     {
-      name: "puts both halves of a character together",
+      name: "joins both halves of a character",
       raw: '{"content":"\\ud83d\\ude00',
       want: "\ud83d\ude00",
     },
@@ -40,19 +44,23 @@ describe("content of unfinished arguments", () => {
       want: "a",
     },
     {
-      name: "takes line breaks that should have been escaped",
+      name: "accepts line breaks that should have been escaped",
       raw: '{"content":"a\nb',
       want: "a\nb",
     },
-    { name: "ends at a code that is none", raw: '{"content":"a\\uZZZZb"}', want: "a" },
+    { name: "ends at an invalid character code", raw: '{"content":"a\\uZZZZb"}', want: "a" },
     { name: "may use an escape in its key", raw: '{"cont\\u0065nt":"Hi', want: "Hi" },
     { name: "is the last of two, as in JSON", raw: '{"content":"a","content":"b"}', want: "b" },
-    { name: "is that of the first of two calls", raw: '{"content":"a"}{"content":"b"}', want: "a" },
-    { name: "is nothing before it begins", raw: '{"content"', want: "" },
-    { name: "is nothing before its value begins", raw: '{"content": ', want: "" },
-    { name: "is nothing if it is no text", raw: '{"content":12', want: "" },
-    { name: "is nothing without arguments", raw: "", want: "" },
-    { name: "is nothing where no object begins", raw: '["content","a"]', want: "" },
+    {
+      name: "is the content of the first of two calls",
+      raw: '{"content":"a"}{"content":"b"}',
+      want: "a",
+    },
+    { name: "is empty before its key is complete", raw: '{"content"', want: "" },
+    { name: "is empty before its value begins", raw: '{"content": ', want: "" },
+    { name: "is empty if its value is not a string", raw: '{"content":12', want: "" },
+    { name: "is empty without arguments", raw: "", want: "" },
+    { name: "is empty if the arguments are not an object", raw: '["content","a"]', want: "" },
   ])("$name", ({ raw, want }) => {
     expect(partialContent(raw)).toBe(want);
   });

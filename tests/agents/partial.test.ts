@@ -14,7 +14,7 @@ import { cpuMs } from "../fakes/cpu-time";
 type Piece = WrittenPiece & { text: string };
 const IDS = ["a", "b"];
 
-/** A piece of the first agent's first call, unless it says otherwise. */
+/** A chunk of the first call of the first agent, unless `change` says otherwise. */
 const piece = (text: string, change: Partial<WrittenPiece> = {}): Piece => ({
   agent: "a",
   round: 1,
@@ -47,7 +47,7 @@ const inAttempt = (number: number, { turn, ...rest }: SessionState): SessionStat
   turn: turn && { ...turn, attempt: { ...turn.attempt, number } },
 });
 
-/** The first agent's call as the rules name it, with its reply. */
+/** The first agent's call with the id that the rules give it, and its reply. */
 function firstAnswer(state: SessionState): SessionState {
   const effect = owed(state)[0]?.id ?? "";
   const reply = {
@@ -74,19 +74,19 @@ function partialsOf(state: SessionState, pieces: Piece[]) {
 
 describe("the partial text of an agent without an answer", () => {
   it.each<{ name: string; pieces: Piece[]; want: Record<number, string> }>([
-    { name: "is nothing before anything is written", pieces: [], want: {} },
+    { name: "is empty before the first chunk", pieces: [], want: {} },
     {
       name: "is the decoded content of its unfinished answer",
       pieces: [args('{"content":"It '), args("is \\u00"), args("e4")],
       want: { 0: "It is ä" },
     },
     {
-      name: "is the content even where other text is longer",
+      name: "is the content even if other text is longer",
       pieces: [piece("Let me think about it."), args('{"content":"It')],
       want: { 0: "It" },
     },
     {
-      name: "is its text where no content was reached",
+      name: "is its text if there is no content yet",
       pieces: [piece("Let me "), piece("think."), args('{"cont')],
       want: { 0: "Let me think." },
     },
@@ -101,7 +101,7 @@ describe("the partial text of an agent without an answer", () => {
       want: { 0: "long text" },
     },
     {
-      name: "is the longest of three, wherever it stands",
+      name: "is the longest of three, at any place",
       pieces: [piece("long text"), piece("short", inCall(2)), piece("shorts", inCall(3))],
       want: { 0: "long text" },
     },
@@ -121,7 +121,7 @@ describe("the partial text of an agent without an answer", () => {
       want: {},
     },
     {
-      name: "is told apart from that of others",
+      name: "is separate from that of other agents",
       pieces: [piece("A"), piece("B", { agent: "b" })],
       want: { 0: "A", 1: "B" },
     },
@@ -131,7 +131,7 @@ describe("the partial text of an agent without an answer", () => {
       want: { 0: "first round" },
     },
     {
-      name: "is none of an earlier attempt",
+      name: "does not include texts of an earlier attempt",
       pieces: [
         piece("old", { call: "call_1_1_1_1_1_1" }),
         piece("new", { call: "call_1_2_1_1_1_1" }),
@@ -139,7 +139,7 @@ describe("the partial text of an agent without an answer", () => {
       want: {},
     },
     {
-      name: "is not lost to a late piece of an earlier turn",
+      name: "is kept when a late chunk of an earlier turn arrives",
       pieces: [piece("now"), piece("late", { call: "call_0_9_1_1_1_1" })],
       want: { 0: "now" },
     },
@@ -164,7 +164,7 @@ describe("the partial text of an agent without an answer", () => {
     ).toEqual({ 0: "My view" });
   });
 
-  it("is not kept once it has an answer, until the next attempt; its final text is", () => {
+  it("is dropped once the agent has an answer, until the next attempt; its final text is kept", () => {
     const texts = new PartialTexts();
     const add = ({ text, ...source }: Piece) => texts.add(source, text);
     const partials = (state = started()) => ({ ...texts.partials(state) });
@@ -182,13 +182,13 @@ describe("the partial text of an agent without an answer", () => {
     expect(partials(inAttempt(2, started()))).toEqual({ 0: "Anew" });
   });
 
-  it("is gone with the first answer", () => {
+  it("is dropped with the first answer", () => {
     expect(partialsOf(firstAnswer(started()), [piece("A"), piece("B", { agent: "b" })])).toEqual({
       1: "B",
     });
   });
 
-  it("fits the ids the rules give to calls", () => {
+  it("uses the ids that the rules give to calls", () => {
     const call = owed(started())[0]?.id ?? "";
     expect(partialsOf(started(), [piece("A", { call })])).toEqual({ 0: "A" });
   });
@@ -204,14 +204,14 @@ describe("the partial text of a presenter", () => {
 });
 
 describe("partial texts", () => {
-  it("are the same when fed again in larger pieces, as after a restart", () => {
+  it("are the same when read again in larger chunks, as after a restart", () => {
     const raw = JSON.stringify({ content: 'Zwölf \ud83d\ude00 \\ "gute" Gründe\n' });
     const small = [...raw].map((char) => args(char));
     const large = raw.match(/[\s\S]{1,7}/g)?.map((part) => args(part)) ?? [];
     expect(partialsOf(started(), small)).toEqual(partialsOf(started(), large));
   });
 
-  it("are decoded only when they are read, and then once", () => {
+  it("are decoded only when they are read, and then only once", () => {
     const texts = new PartialTexts();
     const { text, ...source } = args(`{"content":"${"\\nx".repeat(40_000)}`);
     texts.add(source, text);

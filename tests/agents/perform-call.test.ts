@@ -6,7 +6,7 @@ import { endpointAt } from "../fakes/endpoint";
 import { perform, request, scripted, stop, text, usage } from "./scripted-call";
 
 describe("a call that is answered", () => {
-  it("passes on every piece in order and gives the reply with its text", async () => {
+  it("passes on every chunk in order and returns the reply with its text", async () => {
     const pieces: ModelEvent[] = [
       { type: "reasoning", text: "hm" },
       text("Hi "),
@@ -25,7 +25,7 @@ describe("a call that is answered", () => {
     expect(performed).toMatchObject({ type: "replied", text: "Hi you", stopReason: "stop", usage });
   });
 
-  it("passes on what hosted tools are asked, and gives what they did with the reply", async () => {
+  it("passes on the input of hosted tools, and returns their results with the reply", async () => {
     const hosted = [{ name: "web_search", input: "passes", outcome: "ok", output: "" }] as const;
     const citations = [{ url: "https://a.example/", title: "A" }];
     const pieces: ModelEvent[] = [
@@ -47,7 +47,7 @@ describe("a call that is answered", () => {
     });
   });
 
-  it("tells from where it can be taken up again, and takes up from there", async () => {
+  it("reports where it can be resumed, and resumes there", async () => {
     const given = { id: "resp_1", after: 7 };
     const [points, asked]: unknown[][] = [[], []];
     const provider: Provider = {
@@ -64,7 +64,7 @@ describe("a call that is answered", () => {
     expect([asked, points]).toEqual([[given], [[{ id: "resp_1", after: 9 }, false]]]);
   });
 
-  it("keeps usage that came before a stop without any", async () => {
+  it("keeps usage that came before a stop without usage", async () => {
     const { performed } = await perform(
       scripted([
         { type: "usage", usage },
@@ -103,13 +103,13 @@ describe("a call that is aborted", () => {
     expect({ heard, closed }).toEqual({ heard: 3, closed: true });
   });
 
-  it("throws the reason also where the adapter ended without a word", async () => {
+  it("throws the reason even if the adapter ended without an event", async () => {
     const signal = AbortSignal.abort(new Error("too late"));
     await expect(perform(scripted([]), { signal })).rejects.toThrow("too late");
   });
 });
 
-describe("through a real adapter", () => {
+describe("a call through a real adapter", () => {
   const providerFor = (respond: () => Promise<Response>) =>
     createOpenAiChat(endpointAt("https://models.example/v1", { fetch: respond }));
   const sse = (...chunks: unknown[]) =>
@@ -120,7 +120,7 @@ describe("through a real adapter", () => {
   const stream = (body: string) => () =>
     Promise.resolve(new Response(body, { headers: { "content-type": "text/event-stream" } }));
 
-  it("gives the reply of a stream", async () => {
+  it("returns the reply of a stream", async () => {
     const { performed, deltas } = await perform(
       providerFor(stream(sse(chunk({ content: "Hi" }), chunk({}, "stop")))),
     );
@@ -135,17 +135,17 @@ describe("through a real adapter", () => {
 
   it.each([
     {
-      name: "a cut stream was reached",
+      name: "reached the model if its stream was cut",
       respond: stream(sse(chunk({ content: "Hi" }))),
       want: { code: "stream_cut", reached: true },
     },
     {
-      name: "a refusal was not",
+      name: "did not reach the model if it was refused",
       respond: () => Promise.resolve(new Response("no", { status: 500 })),
       want: { code: "server_error", reached: false },
     },
     {
-      name: "a connection that seems to have been refused may have been",
+      name: "may have reached the model if its connection was refused",
       respond: () =>
         Promise.reject(
           new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED 127.0.0.1:9") }),
@@ -153,7 +153,7 @@ describe("through a real adapter", () => {
       want: { code: "connection_refused", reached: true },
     },
     {
-      name: "a lost connection may have been",
+      name: "may have reached the model if its connection was lost",
       respond: () => Promise.reject(new Error("Network connection lost.")),
       want: { code: "connection_failed", reached: true },
     },

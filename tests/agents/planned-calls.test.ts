@@ -21,19 +21,19 @@ const message = (planned: readonly PlannedCall[]) =>
     planned: shown(planned),
   });
 
-describe("of the calls that a presenter planned it is shown", () => {
+describe("a presenter that planned calls is shown", () => {
   it.each([
     {
-      name: "all, word for word and in their order, where they are few",
+      name: "all of them, word for word and in their order, if they are few",
       planned: many(3, '{"to":"all"}'),
       kept: [1, 2, 3],
     },
     {
-      name: "one as long as may be in whole",
+      name: "the whole of one at the length limit",
       planned: [call("call_1", "x".repeat(argumentChars))],
       kept: [1],
     },
-    { name: "nothing where nothing was planned", planned: [], kept: [] },
+    { name: "nothing if none was planned", planned: [], kept: [] },
   ])("$name", ({ planned, kept }) => {
     expect(shown(planned)).toEqual({ calls: planned, leftOut: 0 });
     expect(shown(planned).calls.map(({ name }) => name)).toEqual(kept.map((nth) => `call_${nth}`));
@@ -41,16 +41,16 @@ describe("of the calls that a presenter planned it is shown", () => {
 
   it.each([
     {
-      name: "the beginning of a long one, and how much more there was",
+      name: "the beginning of a long one, and how much was left out",
       planned: [call("call_1", "x".repeat(MIB))],
       leftOut: 0,
     },
     {
-      name: "the latest where together they are too long",
+      name: "the latest if all together are too long",
       planned: many(64, "x".repeat(MIB)),
       leftOut: 57,
     },
-    { name: "the latest where there are too many", planned: many(20_000, "{}"), leftOut: 18_400 },
+    { name: "the latest if there are too many", planned: many(20_000, "{}"), leftOut: 18_400 },
   ])("$name", ({ planned, leftOut }) => {
     const { calls, leftOut: earlier } = shown(planned);
     expect(earlier).toBe(leftOut);
@@ -58,12 +58,12 @@ describe("of the calls that a presenter planned it is shown", () => {
     expect(message(planned).length).toBeLessThan(chars + 2_000);
   });
 
-  it("no half of a character", () => {
+  it("no half characters", () => {
     const [first] = shown([call("a", "😀".repeat(argumentChars).slice(1))]).calls;
     expect(first?.arguments.isWellFormed()).toBe(true);
   });
 
-  it("what it is told besides: that arguments were cut and calls left out", () => {
+  it("a note that arguments were cut and calls left out", () => {
     const long = message(many(64, "x".repeat(MIB)));
     expect(long).toContain("57 earlier ones are left out");
     expect(long).toContain(`x [… ${MIB - argumentChars} characters left out]`);
@@ -71,7 +71,7 @@ describe("of the calls that a presenter planned it is shown", () => {
   });
 });
 
-it("reads no more calls than there is room for", () => {
+it("the text of planned calls reads only as many calls as there is room for", () => {
   let read = 0;
   function* endless(): Generator<PlannedCall> {
     for (;;) {

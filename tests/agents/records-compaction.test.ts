@@ -9,7 +9,7 @@ import { nonceOf, teamOf } from "./team-run";
 const SUMMARY: CallRecord = { kind: "summary", keepFrom: 2, keepsNotes: true, text: "all of it" };
 const tooLong = failure({ class: "context_too_long", compactible: true });
 
-/** An agent under way, and what its conversation gains from what happens to its call. */
+/** The records that a running agent's conversation gains from an input about its call. */
 function gainedBy(
   prepare: (world: World) => void,
   body: (call: string) => InputBody,
@@ -57,7 +57,7 @@ const replies = (dropped: typeof DROPPED | undefined) => (effect: string) => {
 };
 
 describe("a conversation gains", () => {
-  it("what a call had written that was too long, as it will be summed up", () => {
+  it("the text of a call that was too long, because it will be summarized", () => {
     const cut = { agent: 0, text: "I was about to" };
     const records = gainedBy(
       works,
@@ -79,18 +79,19 @@ describe("a conversation gains", () => {
     expect(records).toEqual([]);
   });
 
-  it("the summary, and not the reply that it was", () => {
+  it("the summary instead of the reply that contained it", () => {
     expect(gainedBy(sums, replies(DROPPED), { summary: { agent: 0, record: SUMMARY } })).toEqual([
       SUMMARY,
     ]);
   });
 
-  it("nothing from a summary that is none", () => {
-    expect(gainedBy(sums, replies(undefined), {}).map(({ kind }) => kind)).toEqual(["start"]); // of the round that follows
+  it("nothing from an empty summary", () => {
+    // of the round that follows
+    expect(gainedBy(sums, replies(undefined), {}).map(({ kind }) => kind)).toEqual(["start"]);
   });
 });
 
-it("what a call had written that was too long is not sent again as it is", () => {
+it("the text of a call that was too long is not sent again unchanged", () => {
   const start: CallRecord = { kind: "start", system: "role", user: "THE TASK" };
   expect(toMessages([start, { kind: "cut", text: "I was about to" }]).messages).toEqual([
     { role: "user", text: "THE TASK" },

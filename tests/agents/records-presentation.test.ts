@@ -15,7 +15,7 @@ const usual: Script = (_agent, request, nth) => {
   return offers.includes("vote") ? votes("agent1", "clearest") : answers(`answer ${nth}`);
 };
 
-/** What the presenter is told after a log that `change` made of a usual run's. */
+/** The message of the presenter after the log of a usual run, as `change` altered it. */
 function presented(
   change: (event: SessionEvent) => SessionEvent[],
   more: Partial<RenderInput> = {},
@@ -47,7 +47,7 @@ function presented(
 const same = (event: SessionEvent) => [event];
 
 describe("a presenter is told", () => {
-  it("that its answer was cut, if it was", () => {
+  it("that its answer was cut, if so", () => {
     const cut = presented((event) => [
       event.type === "answer.submitted" ? { ...event, origin: "partial" } : event,
     ]);
@@ -55,7 +55,7 @@ describe("a presenter is told", () => {
     expect(presented(same).user).not.toContain("cut off");
   });
 
-  it("the last votes where all were voided, since they decided", () => {
+  it("the last votes if all were voided, because they decided", () => {
     const voided = presented((event) =>
       event.type === "attempt.settled"
         ? [{ type: "votes.cleared", at: event.at, turn: 1, attempt: 1, by: "x", votes: [] }, event]
@@ -65,7 +65,7 @@ describe("a presenter is told", () => {
     expect(voided.user).toContain("clearest");
   });
 
-  it("no reasons where nobody voted", () => {
+  it("no reasons if no agent voted", () => {
     const silent = presented((event) => (event.type === "vote.cast" ? [] : [event]));
     expect(silent.blocks).not.toContainEqual(expect.arrayContaining(["VOTES"]));
   });
@@ -83,7 +83,7 @@ describe("a presenter is told", () => {
 });
 
 describe("an agent is told", () => {
-  it("in planning mode that a call was recorded and not executed", () => {
+  it("in planning mode, that a call was recorded and not executed", () => {
     const script: Script = (agent, request, nth) =>
       agent === 0 && nth === 1 ? { items: [call("send_mail", {})] } : usual(agent, request, nth);
     const run = new TeamRun({ team: planningTeam(), script }).ask("Send it");
@@ -98,7 +98,7 @@ describe("an agent is told", () => {
     });
   });
 
-  it("after a restart which tools the rejected presentation has executed", () => {
+  it("after a restart, which tools the rejected presentation executed", () => {
     const script: Script = (agent, request, nth) => {
       const presents = request.tools.map(({ name }) => name).join() === "read_file";
       return presents && request.messages.length === 1
@@ -115,7 +115,7 @@ describe("an agent is told", () => {
     expect(user).toContain("- read_file");
   });
 
-  it("after a restart where the files of the rejected reply are, if it and the reader have files (D4)", () => {
+  it("after a restart, where the files of the rejected reply are, if both have files (D4)", () => {
     const script: Script = (agent, request, nth) => {
       const offers = request.tools.map(({ name }) => name);
       return offers.some((name) => name !== "read_file")
@@ -150,7 +150,7 @@ describe("an agent is told", () => {
     );
   });
 
-  it("a persona without its nonce, which the persona's author may have known", () => {
+  it("a persona without the nonce, which the author of the persona may have known", () => {
     const script: Script = (agent, request, nth) => {
       if (!request.tools.some(({ name }) => name === "assign_personas"))
         return usual(agent, request, nth);
@@ -170,7 +170,7 @@ describe("an agent is told", () => {
   });
 });
 
-/** A team whose only tool acts on the outside. */
+/** A team whose only tool acts outside the session. */
 function planningTeam(): Team {
   const team = teamOf(IDS, { tools: ["send_mail"], rules: { planning_mode: true } });
   const agents = team.rules.agents.map((agent) => ({

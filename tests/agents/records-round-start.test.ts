@@ -12,8 +12,8 @@ import {
 } from "./sent-requests";
 import { answers, call, nonceOf, says, type Script, teamOf, TeamRun, votes } from "./team-run";
 
-describe("what a round's conversation begins with", () => {
-  it("shows an agent without an answer the message and nothing of the others", () => {
+describe("the start of a round's conversation", () => {
+  it("shows an agent without an answer only the message, nothing of other agents", () => {
     const run = new TeamRun({ team: teamOf(IDS), script: afterFirst(() => votes("agent1")) }).ask(
       "How many?",
     );
@@ -25,7 +25,7 @@ describe("what a round's conversation begins with", () => {
     }
   });
 
-  it("shows all newest answers by alias, in the order logged and none marked as the reader's own", () => {
+  it("shows all newest answers by alias, in logged order, without marking the reader's own", () => {
     const run = new TeamRun({ team: teamOf(IDS), script: afterFirst(() => votes("agent1")) }).ask(
       "How many?",
     );
@@ -71,7 +71,8 @@ describe("what a round's conversation begins with", () => {
       { winner: chosen, ended_by: "consensus" },
     ]);
     const voters = run.sent.filter(({ request }) => offers(request).includes("vote"));
-    expect(voters.length).toBeGreaterThanOrEqual(2 * IDS.length); // what was only written was no vote, and they were asked again
+    // what was only written was no vote, and they were asked again
+    expect(voters.length).toBeGreaterThanOrEqual(2 * IDS.length);
     for (const { agent, request } of voters) {
       const [, answersShown] = readBlocks(firstText(request), nonceOf(agent, 1));
       expect(answersShown?.inside.map(({ title }) => title)).toEqual(
@@ -102,7 +103,7 @@ describe("what a round's conversation begins with", () => {
     ]);
   });
 
-  it("marks the presenter's own answer and gives it the others and the reasons", () => {
+  it("marks the presenter's own answer and adds the other answers and the reasons", () => {
     const run = new TeamRun({
       team: teamOf(IDS),
       script: afterFirst(() => votes("agent2", "it is exact")),
@@ -124,7 +125,7 @@ describe("what a round's conversation begins with", () => {
     expect(run.ofType("turn.completed")[0]?.answer).toBe("the final text");
   });
 
-  it("hands reason, instructions and the rejected reply to the next attempt, under a new nonce", () => {
+  it("gives reason, instructions and the rejected reply to the next attempt, with a new nonce", () => {
     const script: Script = (agent, request, nth) => {
       const judges = offers(request).includes("submit");
       const restart = { reason: "too short", instructions: "say why" };
@@ -182,7 +183,7 @@ describe("what a round's conversation begins with", () => {
     },
   );
 
-  it("tells agents in planning mode what the config asks for", () => {
+  it("includes the planning instruction of the config in planning mode", () => {
     const team = teamOf(IDS, {
       rules: { planning_mode: true },
       team: { planningInstruction: "Plan the mail only." },

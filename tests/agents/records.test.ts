@@ -5,9 +5,10 @@ import { emptySession, evolve } from "../../src/coordination";
 import { afterFirst, IDS, isFirst, lastText, offers, outlineOf } from "./sent-requests";
 import { answers, call, nonceOf, says, type Script, teamOf, TeamRun, votes } from "./team-run";
 
-describe("what a round's conversation gains", () => {
-  it("a stale vote's result carries the missing answers and the question, and no message repeats them", () => {
-    // The first agent reads a file while the third improves, and is not told before it votes.
+describe("records that a round's conversation gains", () => {
+  it("the result of a stale vote contains the missing answers, and no message repeats them", () => {
+    // The first agent reads a file while the third improves its answer. No update reaches the first
+    // before its vote.
     const script = afterFirst((agent, _request, nth) => {
       if (nth !== 2 || agent === 1) return votes("agent1");
       return agent === 2 ? answers("a better one") : { items: [call("read_file", {})] };
@@ -34,7 +35,7 @@ describe("what a round's conversation gains", () => {
     ]);
   });
 
-  it("a voided vote was recorded, and the update says that it no longer counts", () => {
+  it("a voided vote stays recorded, and the update says that it no longer counts", () => {
     const script = afterFirst((agent, _request, nth) =>
       agent === 2 && nth === 2 ? answers("a better one") : votes("agent1"),
     );
@@ -53,7 +54,7 @@ describe("what a round's conversation gains", () => {
     expect(request?.messages[2]).toMatchObject({ text: "Your vote was recorded.", isError: false });
   });
 
-  it("tool results come back in the order of the calls, without the reader's nonce", () => {
+  it("tool results are in the order of the calls, without the nonce of the reader", () => {
     const script: Script = (agent, request, nth) => {
       if (isFirst(request) && request.messages.length === 1) {
         return {
@@ -104,7 +105,7 @@ describe("what a round's conversation gains", () => {
       reply: { ...says("Well"), stopReason: "length" as const },
       notice: "was cut",
     },
-  ])("after $name an agent is reminded of what it may do", ({ reply, notice }) => {
+  ])("a reminder of the possible decisions follows $name", ({ reply, notice }) => {
     const script = afterFirst((agent, request) =>
       agent === 1 && request.messages.length === 1 ? reply : votes("agent1"),
     );
@@ -116,7 +117,7 @@ describe("what a round's conversation gains", () => {
     expect(request?.toolChoice).toBe("required");
   });
 
-  it("is nothing where nothing of a round changed", () => {
+  it("nothing is added if nothing in the round changed", () => {
     const run = new TeamRun({
       team: teamOf(["solo"], { rules: { skip_coordination: true } }),
       script: () => says("Done."),
@@ -134,12 +135,12 @@ describe("the result of new_answer", () => {
       says: "Your answer was recorded.",
     },
     {
-      name: "that earlier files stay where no file changed",
+      name: "that earlier files stay if no file changed",
       change: { files: "kept" as const },
       says: "Your answer was recorded. With it no file changed: earlier files stay.",
     },
     {
-      name: "nothing of files where there are none to stay",
+      name: "nothing about files if there are no earlier files",
       change: { files: "kept" as const, kept_files: 0 },
       says: "Your answer was recorded.",
     },
@@ -187,7 +188,7 @@ describe("stored conversations", () => {
     }
   });
 
-  it("never hold an id, a label, a provider or a model of anyone", () => {
+  it("never contain an id, a label, a provider or a model of an agent", () => {
     const script: Script = (agent, request, nth) => {
       if (offers(request).includes("submit"))
         return { items: [call("restart_orchestration", { reason: "r", instructions: "i" })] };

@@ -40,12 +40,12 @@ describe("the arguments of new_answer", () => {
       want: accepted(""),
     },
     {
-      name: "go by the last of two equal keys, as JSON does",
+      name: "use the last of two equal keys, as JSON does",
       args: '{"content":"a","content":"b"}',
       want: accepted("b"),
     },
     {
-      name: "have halves of characters mended",
+      name: "have half characters repaired",
       args: '{"content":"a\\ud83d"}',
       want: accepted("a\ufffd"),
     },
@@ -109,7 +109,7 @@ describe("the arguments of new_answer", () => {
       want: invalid("new_answer", /must be a string, not null/),
     },
     {
-      name: "may not lend content from a prototype",
+      name: "may not take content from a prototype",
       args: '{"__proto__":{"content":"A"}}',
       want: invalid("new_answer", /`content` is missing/),
     },
@@ -120,7 +120,7 @@ describe("the arguments of new_answer", () => {
 
   it.each([
     {
-      name: "broken by the output limit are called cut",
+      name: "that the output limit broke are called cut",
       args: '{"content":"A',
       want: /cut at its output limit/,
     },
@@ -172,7 +172,7 @@ describe("the arguments of vote", () => {
 });
 
 describe("a coordination reply", () => {
-  it("tells decisions and other tools apart, in order", () => {
+  it("separates decisions from other tools, in order", () => {
     const reply = read([
       { type: "reasoning", text: "hm" },
       call("read_file", {}, "t1"),
@@ -190,7 +190,7 @@ describe("a coordination reply", () => {
     expect(reply).toMatchObject({ verdict: null, personas: null, usage, stopReason: "tool_calls" });
   });
 
-  it("never takes text for a decision", () => {
+  it("never treats text as a decision", () => {
     const text =
       'vote(agent_id="agent1", reason="x") <tool_call>{"name":"new_answer","arguments":{"content":"A"}}</tool_call>';
     const reply = toReply(
@@ -200,7 +200,7 @@ describe("a coordination reply", () => {
     expect(reply).toMatchObject({ text, tools: [], decisions: [], verdict: null, personas: null });
   });
 
-  it("keeps only what can count of several decisions, so that its event stays small", () => {
+  it("keeps only decisions that can count, so that its event stays small", () => {
     const vote = (id: string) => call("vote", { agent_id: "agent1", reason: bytes(4000) }, id);
     const answer = (id: string) => call("new_answer", { content: bytes(100_000) }, id);
     const { decisions } = read([vote("v1"), answer("a1"), vote("v2"), answer("a2")]);
@@ -212,11 +212,11 @@ describe("a coordination reply", () => {
     ]);
   });
 
-  it("shortens names nobody offered", () => {
+  it("shortens tool names that were not offered", () => {
     expect(read([call(bytes(1_000_000), {})]).tools[0]?.name).toHaveLength(64);
   });
 
-  it("treats the tools of other stages as unknown ones", () => {
+  it("treats the tools of other stages as unknown", () => {
     expect(read([call("submit", { confirmed: true })])).toMatchObject({
       tools: [{ name: "submit" }],
       decisions: [],
@@ -225,18 +225,18 @@ describe("a coordination reply", () => {
   });
 });
 
-describe("what hosted tools did", () => {
+describe("the record of hosted tools", () => {
   const use = { name: "web_search", input: "passes", outcome: "ok", output: "three" } as const;
   const citation = { url: "https://a.example/", title: "A" };
   const reply = { items: [], text: "", stopReason: "stop", usage } as const;
   const context = { purpose: "coordination", ownTools: [] } as const;
 
-  it("is no decision and no tool of the agent's own", () => {
+  it("is neither a decision nor a tool call of the agent", () => {
     const read = toReply({ ...reply, hosted: [use], citations: [citation] }, context);
     expect(read).toMatchObject({ hosted: [use], citations: [citation], tools: [], decisions: [] });
   });
 
-  it("is absent where it was nothing", () => {
+  it("is omitted if no hosted tool ran", () => {
     const read = toReply({ ...reply, hosted: [], citations: [] }, context);
     expect([Object.hasOwn(read, "hosted"), Object.hasOwn(read, "citations")]).toEqual([
       false,
@@ -244,7 +244,7 @@ describe("what hosted tools did", () => {
     ]);
   });
 
-  it("is kept in so far as events can hold it, whatever an adapter gives", () => {
+  it("is cut to the limits of events, whatever an adapter returns", () => {
     const citations = Array.from({ length: 300 }, (_, nth) => ({
       ...citation,
       url: `https://a.example/${nth}`,
@@ -283,22 +283,26 @@ describe("a verdict", () => {
       want: { restart: true, ...restart },
     },
     {
-      name: "skips what cannot be read",
+      name: "skips a call that cannot be read",
       items: [call("restart_orchestration", restart), call("submit", "{")],
       want: { restart: true, ...restart },
     },
     {
-      name: "is none without confirmation",
+      name: "is missing without confirmation",
       items: [call("submit", { confirmed: false })],
       want: null,
     },
     {
-      name: "is none without a reason",
+      name: "is missing without a reason",
       items: [call("restart_orchestration", { reason: " ", instructions: "redo" })],
       want: null,
     },
-    { name: "is none in text", items: [{ type: "text" as const, text: "submit" }], want: null },
-    { name: "is none by another tool", items: [call("read_file", {})], want: null },
+    {
+      name: "is missing if the model only wrote text",
+      items: [{ type: "text" as const, text: "submit" }],
+      want: null,
+    },
+    { name: "is missing if another tool was called", items: [call("read_file", {})], want: null },
   ])("$name", ({ items, want }) => {
     expect(read(items, "judgement")).toMatchObject({ verdict: want, tools: [], decisions: [] });
   });
@@ -316,18 +320,18 @@ describe("personas", () => {
   const doubt = { agent_id: "agent1", persona: "Doubt." };
   it.each([
     {
-      name: "come by alias",
+      name: "are keyed by alias",
       args: { personas: [doubt, { agent_id: "agent2", persona: "Trust." }] },
       want: { agent1: "Doubt.", agent2: "Trust." },
     },
     {
-      name: "lose entries that cannot be read",
+      name: "leave out entries that cannot be read",
       args: { personas: [doubt, null, "x", { agent_id: 2, persona: "" }, []] },
       want: { agent1: "Doubt." },
     },
-    { name: "are none without an entry", args: { personas: [] }, want: null },
-    { name: "are none without a list", args: { personas: { agent1: "Doubt." } }, want: null },
-    { name: "are none if broken", args: "{", want: null },
+    { name: "are missing without an entry", args: { personas: [] }, want: null },
+    { name: "are missing without a list", args: { personas: { agent1: "Doubt." } }, want: null },
+    { name: "are missing if the arguments are broken", args: "{", want: null },
   ])("$name", ({ args, want }) => {
     expect(read([call("assign_personas", args)], "personas")).toMatchObject({
       personas: want,

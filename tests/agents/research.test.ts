@@ -42,7 +42,7 @@ const script: Script = (agent, request, nth) => {
 const run = () => new TeamRun({ team: searchingTeam(), script }).ask("Which pass?");
 const ofFirst = () => run().sent.filter(({ agent }) => agent === 0);
 
-it("a round begins with hosted tools alone and goes on with functions alone", () => {
+it("a round begins with only hosted tools and continues with only functions", () => {
   const calls = ofFirst().map(({ purpose, request }) => `${purpose} ${names(request)}`);
   expect(calls.slice(0, 4)).toEqual([
     "coordination web_search",
@@ -57,13 +57,13 @@ const textOf = (request: ModelRequest | undefined): string => {
   return first?.role === "user" && others.length === 0 ? first.text : "";
 };
 
-it("a research call is asked for research, which nothing later is", () => {
+it("only a research call is asked for research", () => {
   const [research, next] = ofFirst().map(({ request }) => request);
   expect(textOf(research)).toContain("First research");
   expect(textOf(next)).not.toContain("First research");
 });
 
-it("its text, results and sources stay, as quoted data, and nothing that only its provider could read", () => {
+it("research keeps its text, results and sources as quoted data, without provider-specific items", () => {
   const next = ofFirst()[1]?.request;
   const text = textOf(next);
   expect(outline(readBlocks(text, nonceOf(0, 1)))).toEqual([
@@ -78,7 +78,7 @@ it("its text, results and sources stay, as quoted data, and nothing that only it
   expect(JSON.stringify(next)).not.toMatch(/raw results|signed|unasked/);
 });
 
-it("research without a word is said to be none", () => {
+it("an empty research reply is reported as no result", () => {
   const voting = ofFirst()[3]?.request;
   expect(textOf(voting)).toContain("COMPUTED");
   expect(textOf(voting)).not.toContain("YOUR RESEARCH");
@@ -92,7 +92,7 @@ it("research without a word is said to be none", () => {
   );
 });
 
-it("what it decides unasked is no vote, and it is no reminder", () => {
+it("a decision in a research reply is neither a vote nor the cause of a reminder", () => {
   const done = run();
   expect(done.ofType("vote.refused")).toEqual([]);
   expect(done.ofType("round.nudged")).toEqual([]);

@@ -5,7 +5,7 @@ import { findHost } from "../../src/providers/hosts";
 import { toBody } from "../../src/providers/openai-chat/request";
 import { answers, call, says, teamOf, TeamRun, votes } from "./team-run";
 
-/** The simulated models read real requests as a model would: what they find there is what the prompts really say. */
+/** Simulated models read real requests, so these tests check the text of the prompts. */
 describe("a scripted model finds in its request", () => {
   const seen: Situation[] = [];
   const team = teamOf(["a", "b", "c"], { rules: { max_orchestration_restarts: 1 } });
@@ -34,13 +34,13 @@ describe("a scripted model finds in its request", () => {
     expect(new Set(seen.map(({ question }) => question))).toEqual(new Set(["How many?"]));
   });
 
-  it("no answers before its own", () => {
+  it("no answers before it has answered", () => {
     expect(at("first_answer").map(({ shown, aliases }) => [shown, aliases])).toEqual(
       [[], [], []].map((shown) => [shown, []]),
     );
   });
 
-  it("all answers and whom it may vote for, when it decides", () => {
+  it("all answers and possible votes, when it decides", () => {
     const [deciding] = at("deciding");
     expect(deciding?.shown.map(({ text }) => text).toSorted()).toEqual([
       "answer 0",
@@ -50,13 +50,13 @@ describe("a scripted model finds in its request", () => {
     expect(deciding?.aliases).toEqual(["agent1", "agent2", "agent3"]);
   });
 
-  it("the improved answer alone, in an update", () => {
+  it("only the improved answer, in an update", () => {
     const told = at("deciding").filter(({ updates }) => updates > 0);
     expect(told.length).toBeGreaterThan(0);
     for (const { news } of told) expect(news.map(({ text }) => text)).toEqual(["improved"]);
   });
 
-  it("every answer in a presentation, its own among them", () => {
+  it("every answer in a presentation, including its own", () => {
     expect(at("presentation")[0]?.shown).toHaveLength(3);
   });
 

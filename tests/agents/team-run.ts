@@ -19,7 +19,9 @@ import type { Citation, HostedUse } from "../../src/protocol/hosted-tools";
 import type { TeamRules } from "../../src/protocol/team";
 import type { ModelRequest, ReplyItem } from "../../src/providers/provider";
 
-/** A session without storage, network or clock: the real rules and the real agents, with scripted models. */
+/**
+ * A session without storage, network or clock: real rules and real agents, with scripted models.
+ */
 
 export type ScriptedReply = {
   items: ReplyItem[];
@@ -27,7 +29,7 @@ export type ScriptedReply = {
   hosted?: readonly HostedUse[];
   citations?: readonly Citation[];
 };
-/** What the agent at an index replies to a request; `nth` counts its calls from 1. */
+/** The reply of the agent at an index to a request. `nth` counts the calls of that agent from 1. */
 export type Script = (agent: number, request: ModelRequest, nth: number) => ScriptedReply;
 
 export type Sent = { agent: number; purpose: string; request: ModelRequest };
@@ -48,7 +50,7 @@ type Offer = Pick<
 export class TeamRun {
   readonly events: SessionEvent[] = [];
   readonly sent: Sent[] = [];
-  /** By `attempt agent round`. */
+  /** Keys are `attempt agent round`. */
   readonly conversations = new Map<string, CallRecord[]>();
   readonly #options: Options;
   readonly #calls = new Map<number, number>();
@@ -93,7 +95,7 @@ export class TeamRun {
     else this.#tool(effect);
   }
 
-  /** Agents take turns: who has made fewer calls goes first. */
+  /** Agents take turns: the agent with fewer calls goes first. */
   #callsOf(agent: number): number {
     return this.#calls.get(agent) ?? 0;
   }
@@ -241,7 +243,7 @@ type TeamOptions = {
   agent?: Partial<TeamAgent>;
 };
 
-/** A team of agents whose ids, providers and models nobody may be told. */
+/** A team of agents whose ids, providers and models no model may learn. */
 export function teamOf(
   ids: string[],
   { rules = {}, tools = [], team = {}, agent = {} }: TeamOptions = {},
