@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { wantedForm } from "../../src/api/accept";
 import type { ApiEnv } from "../../src/api/api-env";
 
-/** What is given where JSON is the rule, and where the stream is. */
+/** The forms of a reply where JSON is the default, and where the stream is. */
 async function formsFor(accept: string | null): Promise<string[]> {
   const app = new Hono<ApiEnv>();
   app.get("/json", (context) => context.text(wantedForm(context, "json")));
@@ -18,8 +18,8 @@ const JSON_EVERYWHERE = ["json", "json"];
 const STREAM_EVERYWHERE = ["stream", "stream"];
 
 it.each([
-  { name: "nothing: each address gives what it always gives", accept: null, forms: AS_EVER },
-  { name: "an empty wish: the same", accept: "", forms: AS_EVER },
+  { name: "nothing: each address returns its default form", accept: null, forms: AS_EVER },
+  { name: "an empty header: the same", accept: "", forms: AS_EVER },
   { name: "anything: the same", accept: "*/*", forms: AS_EVER },
   { name: "something else: the same", accept: "text/html", forms: AS_EVER },
   { name: "JSON", accept: "application/json", forms: JSON_EVERYWHERE },
@@ -40,7 +40,7 @@ it.each([
     forms: STREAM_EVERYWHERE,
   },
   {
-    name: "both, weighed: the heavier",
+    name: "both, with weights: the one with the larger weight",
     accept: "application/json;q=0.5, text/event-stream",
     forms: STREAM_EVERYWHERE,
   },

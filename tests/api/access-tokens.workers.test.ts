@@ -3,7 +3,10 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { env } from "cloudflare:workers";
 import { ask, makeKey } from "./keyed-client";
 
-/** Tokens of an access proxy, good or forged: the service knows no such proxy, so none of them says who asks. */
+/**
+ * Tokens of an access proxy, valid or forged. The service trusts no such proxy, so none of them
+ * authenticates a request.
+ */
 const UNKNOWN = "/api/sessions/session_unknown00";
 const ELSEWHERE = "https://massgen.example.com";
 const RSA = {
@@ -74,7 +77,7 @@ const TOKENS: readonly { row: string; name: string; token: () => Promise<string>
   },
 ];
 
-/** All the ways in which such a proxy tells who asks. */
+/** All headers in which such a proxy names the user. */
 const carrying = (token: string): Record<string, string> => ({
   "cf-access-jwt-assertion": token,
   "cf-access-authenticated-user-email": "admin@example.com",
@@ -103,13 +106,10 @@ describe("a token of an access proxy", () => {
     expect(await countSessions()).toEqual(before);
   });
 
-  it.each(TOKENS)(
-    "$row with $name adds nothing to a key, and takes nothing from it",
-    async ({ token }) => {
-      const headers = { ...carrying(await token()), authorization: `Bearer ${reader.key}` };
-      const look = await ask(ELSEWHERE + UNKNOWN, { headers });
-      const change = await ask(`${ELSEWHERE}/api/keys`, { headers });
-      expect([look.status, change.status]).toEqual([404, 403]);
-    },
-  );
+  it.each(TOKENS)("$row with $name does not change what a key may do", async ({ token }) => {
+    const headers = { ...carrying(await token()), authorization: `Bearer ${reader.key}` };
+    const look = await ask(ELSEWHERE + UNKNOWN, { headers });
+    const change = await ask(`${ELSEWHERE}/api/keys`, { headers });
+    expect([look.status, change.status]).toEqual([404, 403]);
+  });
 });

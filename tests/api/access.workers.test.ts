@@ -16,7 +16,7 @@ describe("open access", () => {
     "http://192.168.0.7:8787",
     "http://127.0.0.1.example.com",
     "http://localhost.evil.example",
-  ])("is not for %s", async (origin) => {
+  ])("does not apply to %s", async (origin) => {
     const response = await ask(`${origin}/api/sessions/session_unknown00`);
     expect([response.status, response.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
     expect((await ask(`${origin}/healthz`)).status).toBe(200);
@@ -25,13 +25,13 @@ describe("open access", () => {
   it.each([
     { name: "says so", headers: { "sec-fetch-site": "cross-site" }, status: 403 },
     { name: "is of another origin", headers: { origin: "https://evil.example" }, status: 403 },
-    { name: "hides where it comes from", headers: { origin: "null" }, status: 403 },
+    { name: "hides its origin", headers: { origin: "null" }, status: 403 },
     {
       name: "is our own",
       headers: { origin: "http://127.0.0.1:8787", "sec-fetch-site": "same-origin" },
       status: 404,
     },
-    { name: "is no page at all", headers: {}, status: 404 },
+    { name: "is no browser page", headers: {}, status: 404 },
   ])("for a page that $name: $status", async ({ headers, status }) => {
     const response = await ask("http://127.0.0.1:8787/api/sessions/session_unknown00/cancel", {
       method: "POST",

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { inject } from "vitest";
 import type { QuestionPart } from "../../src/protocol/attachments";
 
-/** Small files that are what they say, and teams that look at them. */
+/** Small valid files, and teams that read them. */
 
 const PNG_HEX =
   "89504e470d0a1a0a0000000d4948445200000001000000010806000000" +
@@ -15,7 +15,7 @@ export const PDF = Buffer.from(
 );
 export const GIF = Buffer.from("GIF89a\x01\x00\x01\x00\x00\x00\x00;", "latin1");
 
-/** A sound without a sound: the head of a WAV of PCM, and what it says comes behind. */
+/** A silent sound: the header of a PCM WAV, and the data that it announces. */
 export function wav({ tag = 1, channels = 1, rate = 24_000, bits = 16, data = 8 } = {}): Buffer {
   const perFrame = channels * Math.ceil(bits / 8);
   const head = Buffer.alloc(44);

@@ -29,7 +29,10 @@ import {
   wav,
 } from "./attachments";
 
-/** Images and files that come with a question, from the API to what the simulated providers were sent over their sockets. */
+/**
+ * Images and files of a question, from the API to the requests that the simulated providers
+ * received.
+ */
 
 const answersOf = (events: readonly WireEvent[]): Record<string, string> =>
   Object.fromEntries(
@@ -52,7 +55,7 @@ const nextTurn = async ({ session_id }: Run, question: unknown): Promise<Run> =>
   return response.json();
 };
 
-describe("what comes with a question", () => {
+describe("an attachment of a question", () => {
   it("reaches every wire format: an image, a PDF and a text file", async () => {
     const question = [
       text("What do you see?"),
@@ -90,7 +93,7 @@ describe("what comes with a question", () => {
     });
   });
 
-  it("is named in the log and the turn by its hash, type, name and size, and lies in R2 by its hash", async () => {
+  it("is listed in the log and the turn with hash, type, name and size, and is stored in R2 by its hash", async () => {
     const run = await start(teamOf(["looker"]), {
       question: [text("What is it?"), image(PNG, "photo.png")],
     });
@@ -111,7 +114,7 @@ describe("what comes with a question", () => {
     expect(await filesOf(run)).toEqual([sha256(PNG)]);
   });
 
-  it("is reserved for in every call", async () => {
+  it("is part of the tokens that every call reserves", async () => {
     const reserved = async (question: unknown) => {
       const { events } = await follow(await start(teamOf(["looker"]), { question }));
       const call = events.find((event) => event.type === "call.started");
@@ -122,7 +125,7 @@ describe("what comes with a question", () => {
     expect(with_image - plain).toBeGreaterThanOrEqual(16_384);
   });
 
-  it("reaches every wire format at the most that is taken", async () => {
+  it("reaches every wire format at the maximum size", async () => {
     const pdf = Buffer.concat([PDF, Buffer.alloc(ATTACHMENT_LIMITS.bytes - PDF.byteLength, 0x20)]);
     const { events } = await follow(
       await start(teamOfAllFormats("looker"), {
@@ -139,7 +142,7 @@ describe("what comes with a question", () => {
     expect(events.filter(({ type }) => type === "call.failed")).toEqual([]);
   });
 
-  it("is there at the presentation, too", async () => {
+  it("is part of the presentation, too", async () => {
     const { events } = await follow(
       await start(teamOf(["looker"]), { question: [text("What is it?"), image(PNG)] }),
     );
@@ -160,7 +163,7 @@ describe("what comes with a question", () => {
     });
   });
 
-  it("may come again in a later turn by its hash", async () => {
+  it("may be sent again in a later turn by its hash", async () => {
     const run = await start(teamOf(["looker"]), {
       question: [text("What is it?"), image(PNG, "photo.png")],
     });
@@ -172,7 +175,7 @@ describe("what comes with a question", () => {
     });
   });
 
-  it("may come again on a branch that does not hold the turn that brought it", async () => {
+  it("may be sent again on a branch without the turn that first sent it", async () => {
     const run = await start(teamOf(["looker"]), { question: "What do you see?" });
     await follow(run);
     await follow(await nextTurn(run, [text("What is it?"), image(PNG, "photo.png")]));
@@ -189,7 +192,7 @@ describe("what comes with a question", () => {
     });
   });
 
-  it("is there after a restart in the middle of a call", async () => {
+  it("is kept after a restart in the middle of a call", async () => {
     const run = await start(teamOf(["looker", "slow"]), {
       question: [text("What is it?"), image(PNG)],
     });
@@ -202,7 +205,7 @@ describe("what comes with a question", () => {
     expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
   });
 
-  it("fails the agents in clear words where its bytes are lost", async () => {
+  it("makes the agents fail with a clear message if its bytes are lost", async () => {
     const run = await start(teamOf(["looker"]), {
       question: [text("What is it?"), image(PNG, "photo.png")],
     });
@@ -218,7 +221,7 @@ describe("what comes with a question", () => {
     });
   });
 
-  it("goes with its session", async () => {
+  it("is erased with its session", async () => {
     const run = await start(teamOf(["looker"]), { question: [text("What is it?"), image(PNG)] });
     await follow(run);
     expect((await request(`/api/sessions/${run.session_id}`, { method: "DELETE" })).status).toBe(
@@ -228,7 +231,7 @@ describe("what comes with a question", () => {
   });
 });
 
-describe("what a config names in upload_files", () => {
+describe("a file that a config names in upload_files", () => {
   const config = () => {
     const { agents } = teamOf(["looker"]) as { agents: { id: string; backend: object }[] };
     return {
@@ -239,14 +242,14 @@ describe("what a config names in upload_files", () => {
     };
   };
 
-  it("is there if the question brings it by that name", async () => {
+  it("is used if the question has an attachment of that name", async () => {
     const { events } = await follow(
       await start(config(), { question: [text("What is it?"), image(PNG, "img/a.png")] }),
     );
     expect(events.at(-1)).toMatchObject({ answer: `What came: image/png ${shortHash(PNG)}` });
   });
 
-  it("is refused with the way to send it if not", async () => {
+  it("is refused otherwise, with the way to send it", async () => {
     const response = await post("/api/runs", { question: "What is it?", config: config() });
     const problem = await response.json<{
       code: string;
@@ -264,13 +267,16 @@ describe("what a config names in upload_files", () => {
   it.each([
     { attached: ["img/a.png"], runnable: true },
     { attached: ["a.png"], runnable: false },
-  ])("can run by its check with $attached: $runnable", async ({ attached, runnable }) => {
-    const response = await post("/api/configs/validate", { config: config(), attached });
-    expect(await response.json()).toMatchObject({ runnable });
-  });
+  ])(
+    "makes the check of the config with $attached return runnable $runnable",
+    async ({ attached, runnable }) => {
+      const response = await post("/api/configs/validate", { config: config(), attached });
+      expect(await response.json()).toMatchObject({ runnable });
+    },
+  );
 });
 
-describe("what a team cannot take is refused before it runs", () => {
+describe("an attachment that a team cannot read is refused before the run", () => {
   const refused = async (config: unknown, question: unknown) => {
     const response = await post("/api/runs", { config, question });
     return {
@@ -279,7 +285,7 @@ describe("what a team cannot take is refused before it runs", () => {
     };
   };
 
-  it("names the agent, its model and the part", async () => {
+  it("with the agent, its model and the attachment", async () => {
     const { status, body } = await refused(teamOf(["looker", "gpt-oss-looker"]), [
       text("What is it?"),
       image(PNG, "photo.png"),
@@ -291,7 +297,7 @@ describe("what a team cannot take is refused before it runs", () => {
     expect(body.detail).not.toContain('"a0"');
   });
 
-  it("goes by the kind of image, too", async () => {
+  it("depending on the kind of image, too", async () => {
     const { body } = await refused(teamOfAllFormats("looker"), [
       text("What is it?"),
       image(GIF, "a.gif"),
@@ -300,7 +306,7 @@ describe("what a team cannot take is refused before it runs", () => {
     expect(body.detail).not.toContain('"messages"');
   });
 
-  it("names who does not hear, and who does", async () => {
+  it("with the agents that cannot hear, and those that can", async () => {
     const { status, body } = await refused(teamOfAllFormats("gemini-looker"), [
       text("What is said?"),
       file(wav(), "a.wav"),
@@ -314,13 +320,13 @@ describe("what a team cannot take is refused before it runs", () => {
     expect(body.detail).toContain("Sound is taken by Gemini (WAV, MP3, Ogg, FLAC)");
   });
 
-  it("takes text files everywhere", async () => {
+  it("but text files are accepted for every model", async () => {
     const question = [text("What is it?"), file(new TextEncoder().encode("ash"), "trees.txt")];
     const { events } = await follow(await start(teamOf(["gpt-oss-looker"]), { question }));
     expect(events.at(-1)).toMatchObject({ answer: "What came: trees.txt:\n\nash" });
   });
 
-  it("says so for a hash that no earlier turn brought", async () => {
+  it("if its hash is not of an earlier turn", async () => {
     const { status, body } = await refused(teamOf(["looker"]), [
       text("What?"),
       { type: "image", sha256: sha256(PNG) },
@@ -328,7 +334,7 @@ describe("what a team cannot take is refused before it runs", () => {
     expect([status, body.code]).toEqual([422, "attachment_not_found"]);
   });
 
-  it("says the same of what another session brought, be it the same tenant's", async () => {
+  it("if its hash is only of another session of the tenant", async () => {
     await follow(await start(teamOf(["looker"]), { question: [text("What is it?"), image(PNG)] }));
     const other = await start(teamOf(["looker"]), { question: "What is it?" });
     await follow(other);
@@ -340,7 +346,7 @@ describe("what a team cannot take is refused before it runs", () => {
     ]);
   });
 
-  it("says the same of what another tenant brought", async () => {
+  it("if its hash is only of another tenant", async () => {
     const [mine, theirs] = [await makeKey("brings"), await makeKey("names")];
     const ended = async (key: string, question: unknown): Promise<string> => {
       const started = await askWith(key, "/api/runs", {
@@ -364,7 +370,7 @@ describe("what a team cannot take is refused before it runs", () => {
     ]);
   });
 
-  it("counts what came before each time it is named", async () => {
+  it("with each reference to an earlier attachment counted", async () => {
     const pdf = Buffer.concat([PDF, Buffer.alloc(ATTACHMENT_LIMITS.bytes - PDF.byteLength, 0x20)]);
     const run = await start(teamOf(["looker"]), {
       question: [text("What is it?"), file(pdf, "a.pdf")],
@@ -379,7 +385,7 @@ describe("what a team cannot take is refused before it runs", () => {
     expect(body.detail).toContain("at most 3000000 bytes of images and files");
   });
 
-  it("leaves nothing behind", async () => {
+  it("and leaves nothing behind", async () => {
     const before = await env.BUCKET.list();
     await refused(teamOf(["gpt-oss-looker"]), [text("What is it?"), image(PNG)]);
     expect((await env.BUCKET.list()).objects.length).toBe(before.objects.length);

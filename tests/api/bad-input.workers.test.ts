@@ -72,7 +72,7 @@ describe("POST /api/runs refuses", () => {
   it.each([
     { name: "no question", body: {}, pointer: "/question" },
     { name: "a blank question", body: { question: " \n" }, pointer: "/question" },
-    { name: "a question that is no text", body: { question: 42 }, pointer: "/question" },
+    { name: "a question that is not a string", body: { question: 42 }, pointer: "/question" },
     { name: "an unknown field", body: { question, budgets: {} }, pointer: "" },
     {
       name: "a negative budget",
@@ -124,7 +124,7 @@ describe("POST /api/runs refuses", () => {
     );
   });
 
-  it("a config that is too long, in the config's words", async () => {
+  it("a config that is too long, with the error of the config", async () => {
     const response = await post("/api/runs", {
       question,
       config_yaml: `# ${"x".repeat(1_100_000)}`,
@@ -136,7 +136,7 @@ describe("POST /api/runs refuses", () => {
     });
   });
 
-  it("nothing for its size that its parts may have: the longest config and question, all of it escaped", async () => {
+  it("no body for its size whose parts are within their limits: the longest config and question, all escaped", async () => {
     const escaped = (length: number) => "\\u0416".repeat(length);
     const config_yaml = `# ${escaped(256 * 1024 - 2)}`;
     const response = await raw(
@@ -149,7 +149,7 @@ describe("POST /api/runs refuses", () => {
     });
   });
 
-  it("a hundred thousand unknown fields, in few words", async () => {
+  it("a hundred thousand unknown fields, with a short message", async () => {
     const fields = Object.fromEntries(
       Array.from({ length: 100_000 }, (_, nth) => [`field${nth}`, 1]),
     );
@@ -159,7 +159,7 @@ describe("POST /api/runs refuses", () => {
   });
 
   it.each(["nobody", "__proto__", "constructor", "toString"])(
-    "the team %s, which is not on offer, naming those that are",
+    "the team %s, which is not included, naming the included teams",
     async (config) => {
       const response = await post("/api/runs", { question, config });
       expect(response.status).toBe(422);
@@ -170,7 +170,7 @@ describe("POST /api/runs refuses", () => {
     },
   );
 
-  it("a cap in dollars for a model whose price nobody knows, naming the agent and the way out", async () => {
+  it("a cap in dollars for a model without a known price, naming the agent and the remedy", async () => {
     const response = await post("/api/runs", {
       question,
       config: teamOf(["quick"]),
@@ -193,7 +193,7 @@ describe("POST /api/runs refuses", () => {
     expect(await turn.json()).toMatchObject({ status: 422, code: "price_unknown" });
   });
 
-  it("an endpoint on a private network, whatever else is right", async () => {
+  it("an endpoint on a private network, even if the rest is valid", async () => {
     const agents = [
       {
         id: "a",
@@ -231,11 +231,14 @@ describe("every address", () => {
     { path: "/healthz", method: "POST", allow: "GET, HEAD" },
     { path: "/api/sessions/session_unknown00/cancel", method: "GET", allow: "POST" },
     { path: "/api/sessions/session_unknown00/events", method: "PUT", allow: "GET, HEAD" },
-  ])("answers $method $path with 405 and what it takes", async ({ path, method, allow }) => {
-    const response = await request(path, { method });
-    expect([response.status, response.headers.get("allow")]).toEqual([405, allow]);
-    expect(await response.json()).toMatchObject({ code: "method_not_allowed" });
-  });
+  ])(
+    "answers $method $path with 405 and the methods that it allows",
+    async ({ path, method, allow }) => {
+      const response = await request(path, { method });
+      expect([response.status, response.headers.get("allow")]).toEqual([405, allow]);
+      expect(await response.json()).toMatchObject({ code: "method_not_allowed" });
+    },
+  );
 
   it("of a session opens no stream for HEAD", async () => {
     const run = await (
@@ -245,7 +248,7 @@ describe("every address", () => {
     expect([response.status, await response.text()]).toEqual([200, ""]);
   });
 
-  it("B19 carries no cache and no sniffing", async () => {
+  it("B19 forbids caching and sniffing", async () => {
     const { headers } = await request("/healthz");
     expect([headers.get("cache-control"), headers.get("x-content-type-options")]).toEqual([
       "no-store",
@@ -254,8 +257,8 @@ describe("every address", () => {
   });
 });
 
-describe("a run asked for as a stream", () => {
-  it("is the turn's stream itself, with the session's address", async () => {
+describe("a run that is requested as a stream", () => {
+  it("returns the stream of the turn, with the address of the session", async () => {
     const body = { question, config: teamOf(["quick", "plain"]) };
     const response = await post("/api/runs", body, { accept: "text/event-stream" });
     expect([response.status, response.headers.get("content-type")]).toEqual([
@@ -269,7 +272,7 @@ describe("a run asked for as a stream", () => {
     expect(await (await request(`${session}/turns/1/events`)).text()).toBe(withoutWarnings);
   });
 
-  it("carries the warnings of its config", async () => {
+  it("returns the warnings of its config", async () => {
     const config = teamOf(["quick"], { ui: { display_type: "simple" } });
     const body = await (await post("/api/runs", { question, config })).json<{
       warnings: { detail: string }[];
@@ -279,10 +282,11 @@ describe("a run asked for as a stream", () => {
     );
   });
 
-  it("carries them as a stream too, before the first event", async () => {
+  it("returns them in the stream too, before the first event", async () => {
     const config = teamOf(["hanging"], { ui: { display_type: "simple" } });
     const response = await post("/api/runs", { question, config }, { accept: "text/event-stream" });
-    expect([response.status, response.headers.get("x-config-warnings")]).toEqual([200, "2"]); // the model has no known price
+    // the model has no known price
+    expect([response.status, response.headers.get("x-config-warnings")]).toEqual([200, "2"]);
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     let text = "";
     while (!text.includes("event: ")) text += (await reader?.read())?.value ?? "";
@@ -292,7 +296,7 @@ describe("a run asked for as a stream", () => {
     await post(`${response.headers.get("location")}/cancel`);
   });
 
-  it("links to everything else when it is not", async () => {
+  it("returns links to everything else if it is requested as JSON", async () => {
     const response = await post("/api/runs", { question, config: teamOf(["quick"]) });
     const { links, status } = await response.json<{
       status: string;

@@ -1,36 +1,36 @@
 import { z } from "zod";
 import rows from "./bad-inputs.json";
 
-/** The acceptance list's bad inputs as data, and how a row becomes a request. */
+/** The bad inputs of the acceptance list as data, and the request of a row. */
 
 const TextSchema = z.union([
   z.string(),
   z.array(z.union([z.string(), z.strictObject({ repeat: z.string(), times: z.int() })])),
 ]);
 const BadInputSchema = z.strictObject({
-  /** Of the acceptance list. */
+  /** The row of the acceptance list. */
   row: z.string().regex(/^[A-F]\d+$/),
   input: z.string(),
   method: z.string().default("GET"),
   path: TextSchema,
-  /** null: not sent. */
+  /** `null` if the header is not sent. */
   headers: z.record(z.string(), TextSchema.nullable()).default({}),
   /** The body, in one of four forms. */
   json: z.json().optional(),
   text: TextSchema.optional(),
   bytes: z.array(z.int().min(0).max(255)).optional(),
-  /** Whether the body comes in pieces, its length untold. */
+  /** Whether the body is sent in chunks, without its length. */
   chunked: z.boolean().default(false),
   status: z.int(),
   code: z.string(),
-  /** Where the first error lies. */
+  /** The pointer of the first error. */
   pointer: z.string().optional(),
 });
 export type BadInput = z.infer<typeof BadInputSchema>;
 
 export const BAD_INPUTS: readonly BadInput[] = BadInputSchema.array().parse(rows);
 
-/** What stands in a row in braces. */
+/** The values of the names that a row has in braces. */
 export type Places = Readonly<Record<"session" | "used", string>>;
 
 const PIECE_BYTES = 64 * 1024;
@@ -54,7 +54,7 @@ export function toRequest(origin: string, input: BadInput, places: Places): Requ
   });
 }
 
-/** Bytes: a text would bring a type of its own. */
+/** Bytes, because a string would set a content type. */
 function bodyOf({ json, text, bytes }: BadInput): Uint8Array<ArrayBuffer> | null {
   if (bytes) return Uint8Array.from(bytes);
   const said =

@@ -8,7 +8,7 @@ import { type Document, DocumentSchema, operationsOf, undocumented } from "./ope
 const ORIGIN = "http://127.0.0.1:8787";
 const MAX_ANSWER_CHARS = 12_000;
 const KEY = "used-before";
-/** What the API may be asked with; a test cannot send TRACE and CONNECT. */
+/** The methods that a test can send: all but TRACE and CONNECT. */
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 let run: Run;
@@ -22,7 +22,7 @@ beforeAll(async () => {
   await follow(run);
 });
 
-/** Everything that a refused request must leave as it is. */
+/** Everything that a refused request must not change. */
 async function written(): Promise<unknown> {
   const events = await request(`/api/sessions/${run.session_id}/events?limit=1000`, {
     headers: { accept: "application/json" },
@@ -59,7 +59,7 @@ function expectSafeHeaders({ headers }: Response): void {
   expect(headers.get("access-control-allow-credentials")).toBeNull();
 }
 
-it("sees what is sent to providers, so that sending nothing means something", async () => {
+it("the test sees requests to providers, so that zero requests mean something", async () => {
   sent.mockClear();
   await follow(
     await (await post("/api/runs", { question: "x", config: teamOf(["quick"]) })).json<Run>(),
@@ -111,7 +111,7 @@ describe("refused, and nothing else:", () => {
   });
 });
 
-describe("taken, although it looks odd:", () => {
+describe("accepted, although unusual:", () => {
   it.each([
     { name: "cancelling twice, after the end", path: "/cancel" },
     { name: "cancelling with a body", path: "/cancel", body: '{"a":1}' },
@@ -163,7 +163,7 @@ describe("taken, although it looks odd:", () => {
   });
 });
 
-describe("what is right is as the document says:", () => {
+describe("a valid request is answered as the document says:", () => {
   it.each([
     { method: "HEAD", path: "/api/sessions/{session}" },
     { path: "/healthz" },

@@ -5,7 +5,7 @@ import { logError } from "../../src/redaction/log";
 import { sessionName } from "../../src/tenancy/session-name";
 import { askWith, keys, makeKey, ask } from "./keyed-client";
 
-/** I17: secrets planted wherever one can go, and everything that was written afterwards. */
+/** I17: secrets in every place of a request, and everything that the service wrote afterwards. */
 const written: string[] = [];
 const spies = (["log", "info", "warn", "error", "debug"] as const).map((method) =>
   vi
@@ -19,7 +19,7 @@ const PASSWORD = "canary-password-55ab";
 const SHAPED = "sk-canary-shaped-0123456789";
 const IDEMPOTENCY = "canary-of-an-order-4711";
 const SECRET = "tenant-canary-secret-90ae";
-const ECHOED = "sk-canary-0123456789abcdef"; // the simulated provider says it in its error
+const ECHOED = "sk-canary-0123456789abcdef"; // the simulated provider repeats this key in its error
 const owner = await makeKey("canaries", { scopes: "admin" });
 const tickets: string[] = [];
 
@@ -39,7 +39,7 @@ const run = (agents: unknown[]) =>
     body: { question: "What is six times seven?", config: { agents } },
   });
 
-/** The same with an idempotency key, which people make of what they have at hand. */
+/** A run with an idempotency key, which people may derive from private data. */
 const runOnce = (agents: unknown[]) => {
   const headers = {
     authorization: `Bearer ${owner.key}`,
@@ -61,14 +61,14 @@ function rowsOfSession(id: string): Promise<string> {
   });
 }
 
-/** Reads an answer to its end, as a client gets it: headers and bytes. */
+/** Reads a response to its end, with headers, and records it. */
 async function keep(response: Response): Promise<string> {
   const text = `${JSON.stringify([...response.headers])}\n${await response.text()}`;
   written.push(text);
   return text;
 }
 
-/** A tenant's own secret, as it should be set and as it should not. */
+/** A secret of the tenant, set correctly and in several wrong ways. */
 async function plantInSecrets(): Promise<void> {
   const bindings = [{ origin: "https://api.example.com" }];
   const put = (name: string, body: unknown) =>
@@ -82,7 +82,7 @@ async function plantInSecrets(): Promise<void> {
   await keep(await askWith(owner.key, "/api/secrets"));
 }
 
-/** Configs that are refused, with secrets wherever their authors may put one. */
+/** Refused configs, with secrets in every place where their authors may put one. */
 async function plantInConfigs(): Promise<void> {
   const address = inject("providersUrl").replace("://", `://user:${PASSWORD}@`);
   await keep(await run([agent("userinfo", "quick", { base_url: address })]));
@@ -190,7 +190,7 @@ function canariesFound(): string[] {
   );
 }
 
-it("no canary is in any log line, event, stream, answer, error or row, but in hashes", {
+it("no canary is in a log line, event, stream, answer, error or row, except as a hash", {
   timeout: 60_000,
 }, async () => {
   const started = await runOnce([

@@ -16,8 +16,8 @@ const sendYaml = (
   headers: Record<string, string> = { "content-type": "application/yaml" },
 ) => request("/api/configs/validate", { method: "POST", headers, body });
 
-describe("the teams on offer", () => {
-  it("are listed with what keeps each from running", async () => {
+describe("the included teams", () => {
+  it("are listed with the reasons why each cannot run", async () => {
     const list = await (await request("/api/configs")).json<ConfigList>();
     expect(ConfigListSchema.parse(list)).toEqual(list);
     expect(list.data.map(({ name }) => name)).toEqual(
@@ -35,7 +35,7 @@ describe("the teams on offer", () => {
     }
   });
 
-  it("are given as YAML, each of which is as the service thinks it is", async () => {
+  it("are returned as YAML, and each is runnable or not as the list says", async () => {
     const { data } = await (await request("/api/configs")).json<ConfigList>();
     for (const { links, missing } of data) {
       const response = await request(links.config);
@@ -59,20 +59,20 @@ describe("the teams on offer", () => {
     },
   );
 
-  it("have no name that is an address", async () => {
+  it("have no name that is also a route", async () => {
     const response = await request("/api/configs/validate");
     expect([response.status, response.headers.get("allow")]).toEqual([405, "POST"]);
   });
 });
 
 describe("a config that is checked", () => {
-  it("is runnable, as an object", async () => {
+  it("is runnable if it is a valid object", async () => {
     const { status, check } = await validate({ config: teamOf(["quick"]) });
     expect([status, check.runnable, check.errors, check.refusals]).toEqual([200, true, [], []]);
     expect(check.warnings).toContainEqual(expect.objectContaining({ code: "price_unknown" }));
   });
 
-  it("has mistakes, with line and column", async () => {
+  it("has its errors listed with line and column", async () => {
     const config_yaml =
       "agents:\n  - id: a\n    backend:\n      type: openai\n      modle: gpt-6\n      api_key: k\n";
     const { status, check } = await validate({ config_yaml });
@@ -82,7 +82,7 @@ describe("a config that is checked", () => {
     );
   });
 
-  it("asks for what is not served here, which is told apart from mistakes", async () => {
+  it("has settings that are not supported listed apart from errors", async () => {
     const config_yaml =
       "agents:\n  - id: a\n    backend:\n      type: openai\n      model: gpt-6-luna\n      api_key: k\n      enable_image_generation: true\n";
     const { check } = await validate({ config_yaml });
@@ -90,7 +90,7 @@ describe("a config that is checked", () => {
     expect(check.refusals).toEqual([expect.objectContaining({ code: "not_served", line: 7 })]);
   });
 
-  it("may be a team on offer", async () => {
+  it("may be an included team", async () => {
     const { check } = await validate({ config: "demo" });
     expect(check.refusals.map(({ code }) => code)).toContain("key_not_set");
   });
@@ -100,7 +100,7 @@ describe("a config that is checked", () => {
     { name: "too long", yaml: `# ${"x".repeat(300_000)}`, code: "too_large" },
     { name: "empty", yaml: "", code: "missing" },
     { name: "JSON, and without agents", yaml: '{"agents": []}', code: "out_of_range" },
-  ])("is told what is wrong with YAML that is $name", async ({ yaml, code }) => {
+  ])("has the error of YAML that is $name", async ({ yaml, code }) => {
     const response = await sendYaml(yaml);
     const check = ConfigCheckSchema.parse(await response.json());
     expect([response.status, check.runnable, check.errors[0]?.code]).toEqual([200, false, code]);
@@ -109,12 +109,12 @@ describe("a config that is checked", () => {
   it.each([
     { name: "both forms", body: { config: "demo", config_yaml: "agents: []" }, status: 422 },
     { name: "no form", body: {}, status: 422 },
-    { name: "a name nobody has", body: { config: "nobody" }, status: 422 },
+    { name: "an unknown name", body: { config: "nobody" }, status: 422 },
   ])("is refused with $name", async ({ body, status }) => {
     expect((await post("/api/configs/validate", body)).status).toBe(status);
   });
 
-  it("is refused as another type, or compressed", async () => {
+  it("is refused with another content type, or compressed", async () => {
     expect((await sendYaml("agents: []", { "content-type": "text/plain" })).status).toBe(415);
     const gzip = { "content-type": "application/yaml", "content-encoding": "gzip" };
     expect((await sendYaml("agents: []", gzip)).status).toBe(415);

@@ -18,8 +18,8 @@ import {
 } from "./context-client";
 import { ask } from "./keyed-client";
 
-describe("a context by its manifest", () => {
-  it("takes the hashes first, then only what is missing, then is a version", async () => {
+describe("a context that is uploaded by its manifest", () => {
+  it("accepts the hashes first, then only the missing blobs, then becomes a version", async () => {
     const files = [
       await fileOf("a.txt", "one"),
       await fileOf("src/b.txt", "two"),
@@ -63,7 +63,7 @@ describe("a context by its manifest", () => {
     expect(shown.tree.map(({ path }) => path)).toEqual(["a.txt", "copy.txt", "src/b.txt"]);
   });
 
-  it("asks of a next version only what no version before it had, and leaves the older one as it was", async () => {
+  it("needs only new blobs for the next version, and does not change the older one", async () => {
     const first = await pushed("next", { "a.txt": "alpha", "b.txt": "beta" });
     const files = [
       await fileOf("a.txt", "alpha"),
@@ -82,7 +82,7 @@ describe("a context by its manifest", () => {
     ]).toEqual(["beta", "changed", "beta"]);
   });
 
-  it("refuses what was made from a version that is not the newest any more", async () => {
+  it("refuses an upload whose base version is no longer the newest", async () => {
     const first = await pushed("race", { "a.txt": "1" });
     const second = await pushed("race", { "a.txt": "2" });
     const files = [await fileOf("a.txt", "3")];
@@ -97,7 +97,7 @@ describe("a context by its manifest", () => {
     expect((await manifest("race", files, { base_version: second })).status).toBe(202);
   });
 
-  it("two who send the same at the same time make one version", async () => {
+  it("becomes one version if two clients upload the same files at once", async () => {
     const files = [await fileOf("a.txt", "same")];
     const begun = await Promise.all(
       [manifest("twins", files), manifest("twins", files)].map(async (one) => upload(await one)),
@@ -112,10 +112,10 @@ describe("a context by its manifest", () => {
   });
 
   it.each([
-    { name: "other bytes than the hash says", body: "xxx" },
+    { name: "bytes of another hash", body: "xxx" },
     { name: "too few bytes", body: "on" },
     { name: "too many bytes", body: "one and more" },
-  ])("takes no blob with $name", async ({ body }) => {
+  ])("accepts no blob with $name", async ({ body }) => {
     const file = await fileOf("a.txt", "one");
     const { links } = await upload(await manifest("lies", [file]));
     const path = links.blobs.replace("?", `/${file.sha256}?`);
@@ -129,7 +129,7 @@ describe("a context by its manifest", () => {
     expect((await upload(await manifest("lies", [file]))).missing).toEqual([file.sha256]);
   });
 
-  it("takes no blob that its manifest does not name, none for a version that is made, none for another context's", async () => {
+  it("accepts no blob that its manifest does not name, none for a committed version or another context", async () => {
     const { links } = await upload(await manifest("strict", [await fileOf("a.txt", "one")]));
     expect(
       await codeOf(await send("PUT", links.blobs, { type: TAR, body: await blobsTar(["two"]) })),
@@ -148,7 +148,7 @@ describe("a context by its manifest", () => {
   const HASH = "0".repeat(64);
   it.each([
     {
-      name: "a path that leads out",
+      name: "a path that leads outside",
       files: [{ path: "../a", sha256: HASH, size: 1 }],
       code: "path_invalid",
     },
@@ -164,7 +164,7 @@ describe("a context by its manifest", () => {
     },
     { name: "a NUL", files: [{ path: "a\0b", sha256: HASH, size: 1 }], code: "path_invalid" },
     {
-      name: "two names that are one in form C",
+      name: "two names that are equal in Unicode form C",
       files: [
         { path: "caf\u00e9", sha256: HASH, size: 1 },
         { path: "cafe\u0301", sha256: HASH, size: 1 },
@@ -172,7 +172,7 @@ describe("a context by its manifest", () => {
       code: "path_invalid",
     },
     {
-      name: "a file where a directory is",
+      name: "a file at the path of a directory",
       files: [
         { path: "a/b", sha256: HASH, size: 1 },
         { path: "a", sha256: HASH, size: 1 },
@@ -193,7 +193,7 @@ describe("a context by its manifest", () => {
       code: "context_too_large",
     },
     {
-      name: "too much together",
+      name: "too many bytes in all",
       files: Array.from({ length: 7 }, (_, nth) => ({
         path: `${nth}`,
         sha256: String(nth).repeat(64),
@@ -211,7 +211,7 @@ describe("a context by its manifest", () => {
       })),
       code: "request_invalid",
     },
-  ])("takes no manifest with $name: $code", async ({ files, code }) => {
+  ])("accepts no manifest with $name: $code", async ({ files, code }) => {
     expect((await codeOf(await manifest("bad", files)))[1]).toBe(code);
     expect(await codeOf(await send("GET", "/api/contexts/bad"))).toEqual([
       404,
@@ -220,7 +220,7 @@ describe("a context by its manifest", () => {
   });
 });
 
-describe("a context by an archive", () => {
+describe("a context that is uploaded as an archive", () => {
   const entries: TarEntry[] = [
     { header: { name: "./src/", size: 0, type: "directory" } },
     { header: { name: "./src/run.sh", size: 4, mode: 0o755 }, body: "echo" },
@@ -237,7 +237,7 @@ describe("a context by an archive", () => {
     { path: "./root", reason: "setuid" },
   ];
 
-  it("E10 is made of a tar's files; links, devices and setuid files are left out and told", async () => {
+  it("E10 has the files of a tar; links, devices and setuid files are left out and listed", async () => {
     const response = await send("PUT", "/api/contexts/tarred", {
       type: TAR,
       body: await tarOf(entries),
@@ -252,7 +252,7 @@ describe("a context by an archive", () => {
     ]);
   });
 
-  it("E10 says how many were left out beyond the thousand that it names", async () => {
+  it("E10 returns the number of left-out files beyond the thousand that it lists", async () => {
     const links = [...Array(1_002).keys()].map(
       (n): TarEntry => ({ header: { name: `${n}`, size: 0, type: "symlink" } }),
     );
@@ -262,7 +262,7 @@ describe("a context by an archive", () => {
     expect([made.status, made.skipped.length, made.skipped_more]).toEqual(["committed", 1_000, 2]);
   });
 
-  it("is the same by gzip, and then changes nothing", async () => {
+  it("is the same with gzip, and a repeated upload changes nothing", async () => {
     const packed = new Response(await tarOf(entries)).body?.pipeThrough(
       new CompressionStream("gzip"),
     );
@@ -273,7 +273,7 @@ describe("a context by an archive", () => {
     expect(await objects()).toEqual(before);
   });
 
-  it("is made of a zip's files", async () => {
+  it("has the files of a zip", async () => {
     const body = zipSync({
       "src/run.sh": text("echo"),
       "big.bin": new Uint8Array(50_000).fill(7),
@@ -289,7 +289,7 @@ describe("a context by an archive", () => {
 
   it.each([
     {
-      name: "a path that leads out",
+      name: "a path that leads outside",
       body: () => tarOf([{ header: { name: "../x", size: 1 }, body: "x" }]),
       code: "path_invalid",
     },
@@ -304,11 +304,11 @@ describe("a context by an archive", () => {
       code: "archive_invalid",
     },
     {
-      name: "half of one",
+      name: "half an archive in it",
       body: async () => (await tarOf(entries)).slice(0, 1_200),
       code: "archive_invalid",
     },
-  ])("is not made of a tar with $name, and leaves nothing behind", async ({ body, code }) => {
+  ])("is refused for a tar with $name, and leaves nothing behind", async ({ body, code }) => {
     const before = await objects();
     const response = await send("PUT", "/api/contexts/broken", { type: TAR, body: await body() });
     expect((await codeOf(response))[1]).toBe(code);
@@ -318,7 +318,7 @@ describe("a context by an archive", () => {
     ]);
   });
 
-  it("E13 stops reading one that never ends at its limit, and leaves nothing behind", async () => {
+  it("E13 is read up to the limit if the archive never ends, and leaves nothing behind", async () => {
     const before = await objects();
     const header = (await tarOf([{ header: { name: "endless", size: 0 } }])).slice(0, 512);
     let sent = 0;
@@ -334,7 +334,7 @@ describe("a context by an archive", () => {
     expect([sent < 130, await objects()]).toEqual([true, before]);
   }, 120_000);
 
-  it("E13 that says it is larger than the limit is not read at all", async () => {
+  it("E13 is not read if its content length is above the limit", async () => {
     const headers = {
       authorization: `Bearer ${owner.key}`,
       "content-type": TAR,
@@ -344,7 +344,7 @@ describe("a context by an archive", () => {
     expect((await codeOf(response))[0]).toBe(413);
   });
 
-  it("is not made of what says it is something else", async () => {
+  it("is refused for another content type", async () => {
     const response = await send("PUT", "/api/contexts/odd", {
       type: "application/x-7z-compressed",
       body: "x",

@@ -19,7 +19,7 @@ import {
 import { makeKey } from "./keyed-client";
 import { sweepAt } from "./scheduled";
 
-describe("what is there", () => {
+describe("a stored context", () => {
   it("is listed by name, page by page, each with its newest version", async () => {
     const reader = await makeKey("pages");
     const put = async (name: string, body: string) =>
@@ -39,7 +39,7 @@ describe("what is there", () => {
     expect([second.data.map(({ name }) => name), second.has_more]).toEqual([["c"], false]);
   });
 
-  it("E14 comes as bytes to be kept, whatever it is", async () => {
+  it("E14 has files that are downloaded as bytes, of every type", async () => {
     await pushed("pages", { 'sub/"évil" x.html': "<script>alert(1)</script>" });
     const path = "/api/contexts/pages/files/sub/%22%C3%A9vil%22%20x.html";
     const response = await send("GET", path);
@@ -58,7 +58,7 @@ describe("what is there", () => {
       ]);
   });
 
-  it("comes as a zip, the same bytes each time", async () => {
+  it("is downloaded as a zip with the same bytes each time", async () => {
     const contents = Object.fromEntries(
       Array.from({ length: 40 }, (_, nth) => [`dir/${nth}.txt`, `content ${nth}`.repeat(nth)]),
     );
@@ -84,7 +84,7 @@ describe("what is there", () => {
     expect((await codeOf(await send("GET", path)))[1]).toBe(code);
   });
 
-  it("another tenant makes its own of the same name, and finds none of the first's versions", async () => {
+  it("is separate from a context of the same name of another tenant", async () => {
     const version = await pushed("shared", { "a.txt": "mine" });
     const other = await makeKey("neighbour");
     const theirs = async (path: string) => codeOf(await send("GET", path, { key: other.key }));
@@ -111,8 +111,8 @@ describe("what is there", () => {
   });
 });
 
-describe("what goes", () => {
-  it("a context goes with all its versions and open uploads; a new one of its name begins anew", async () => {
+describe("erasing", () => {
+  it("removes a context with all its versions and open uploads; a new one of its name starts empty", async () => {
     const version = await pushed("gone", { "a.txt": "gone for good" });
     const open = await upload(await manifest("gone", [await fileOf("a.txt", "never sent")]));
     const ours = async () =>
@@ -130,7 +130,7 @@ describe("what goes", () => {
     ).toHaveLength(1);
   });
 
-  it("E13 an upload that nobody finished is swept after a day by the clock, and what is committed stays (H4)", async () => {
+  it("E13 sweeps an unfinished upload after a day of the clock, and keeps committed versions (H4)", async () => {
     await pushed("kept", { "a.txt": "kept" });
     const open = await upload(
       await manifest("kept", [await fileOf("a.txt", "half"), await fileOf("b.txt", "other half")]),

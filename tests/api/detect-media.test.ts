@@ -5,7 +5,7 @@ import { GIF, PDF, PNG } from "./attachments";
 const bytes = (latin1: string): Uint8Array => Buffer.from(latin1, "latin1");
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-describe("what bytes are", () => {
+describe("the media type of bytes", () => {
   it.each([
     { name: "a PNG", given: PNG, kind: "image", mediaType: "image/png" },
     {
@@ -37,14 +37,14 @@ describe("what bytes are", () => {
       mediaType: "image/svg+xml",
     },
     {
-      name: "a text that is called a PNG",
+      name: "a text with the type of a PNG",
       given: utf8("no"),
       said: "image/png",
       kind: "text",
       mediaType: "text/plain",
     },
     {
-      name: "a text of no type",
+      name: "a text without a type",
       given: utf8("no"),
       said: "a sentence",
       kind: "text",
@@ -58,20 +58,20 @@ describe("what bytes are", () => {
       mediaType: "application/x-ndjson",
     },
     {
-      name: "a table that is called one",
+      name: "a table with its own type",
       given: utf8("a,b\n"),
       said: "text/csv",
       kind: "text",
       mediaType: "text/csv",
     },
     {
-      name: "a PNG that is called a PDF",
+      name: "a PNG with the type of a PDF",
       given: PNG,
       said: "application/pdf",
       kind: "image",
       mediaType: "image/png",
     },
-  ])("$name is told by its bytes", ({ given, said, kind, mediaType }) => {
+  ])("is found for $name", ({ given, said, kind, mediaType }) => {
     expect(detectMedia(given, said)).toEqual({ kind, mediaType });
   });
 
@@ -82,13 +82,13 @@ describe("what bytes are", () => {
     { name: "text in Latin-1", given: bytes("Gr\xf6\xdfe") },
     { name: "text with a NUL", given: utf8("a\0b") },
     { name: "text with an escape sequence", given: utf8("\x1b[2J") },
-    { name: "a PDF that does not begin as one", given: bytes("\x00%PDF-1.4") },
-  ])("$name is none of them, whatever it is called", ({ given }) => {
+    { name: "a PDF that does not begin with its mark", given: bytes("\x00%PDF-1.4") },
+  ])("is not found for $name, whatever type the client names", ({ given }) => {
     expect(detectMedia(given, "text/plain")).toBeNull();
   });
 });
 
-describe("the type that somebody names", () => {
+describe("the type that a client names", () => {
   it.each([
     ["image/jpg", "image/jpeg"],
     ["Image/PNG", "image/png"],

@@ -3,7 +3,7 @@ import { detectMedia } from "../../src/api/detect-media";
 import { MP3, MP3_FRAME, wav } from "./attachments";
 
 const latin1 = (text: string): Buffer => Buffer.from(text, "latin1");
-/** The head of an Ogg's first page, and what its packet begins with. */
+/** The header of the first page of an Ogg, and the start of its packet. */
 const ogg = (codec: string): Buffer =>
   Buffer.concat([latin1("OggS"), Buffer.alloc(24), latin1(codec), Buffer.alloc(8)]);
 /** A tag of 128 bytes before the sound. */
@@ -26,15 +26,15 @@ const extensible = (tag: number): Buffer => {
   return Buffer.concat([plain.subarray(0, 36), more, plain.subarray(36)]);
 };
 
-describe("sound that is taken", () => {
+describe("sound that is accepted", () => {
   it.each([
     {
-      name: "a WAV of PCM, though its head does not know how long it is",
+      name: "a PCM WAV whose header does not know its length",
       given: wav(),
       mediaType: "audio/wav",
     },
     {
-      name: "the least WAV there is, 8 bits at 8 kHz",
+      name: "the smallest WAV, 8 bits at 8 kHz",
       given: wav({ rate: 8_000, bits: 8 }),
       mediaType: "audio/wav",
     },
@@ -49,7 +49,7 @@ describe("sound that is taken", () => {
       mediaType: "audio/wav",
     },
     {
-      name: "a WAV that says so in an extended head",
+      name: "a WAV with an extended header",
       given: extensible(1),
       mediaType: "audio/wav",
     },
@@ -71,12 +71,12 @@ describe("sound that is taken", () => {
       mediaType: "audio/mpeg",
     },
     {
-      name: "an MP3 of MPEG 2 at 24 kHz, the least bits there are",
+      name: "an MP3 of MPEG 2 at 24 kHz with the lowest bit rate",
       given: frames("fff31400", 24),
       mediaType: "audio/mpeg",
     },
     {
-      name: "an MP3 of MPEG 2.5 at 8 kHz, the least bits there are",
+      name: "an MP3 of MPEG 2.5 at 8 kHz with the lowest bit rate",
       given: frames("ffe31800", 72),
       mediaType: "audio/mpeg",
     },
@@ -87,7 +87,7 @@ describe("sound that is taken", () => {
     expect(detectMedia(given, undefined)).toEqual({ kind: "audio", mediaType }),
   );
 
-  it("is told by its bytes whatever it is called", () => {
+  it("is found by its bytes, whatever type the client names", () => {
     expect(detectMedia(MP3, "audio/wav")).toEqual({ kind: "audio", mediaType: "audio/mpeg" });
     expect(detectMedia(latin1("la la"), "audio/mpeg")).toEqual({
       kind: "text",
@@ -96,19 +96,19 @@ describe("sound that is taken", () => {
   });
 });
 
-describe("sound of which nobody could say how many tokens it is at most is not taken", () => {
+describe("sound without an upper bound of tokens is not accepted", () => {
   it.each([
-    { name: "a WAV of a codec that packs", given: wav({ tag: 0x31, bits: 8 }) },
-    { name: "a WAV with hardly any bytes a second", given: wav({ rate: 100, bits: 8 }) },
+    { name: "a WAV of a codec that compresses", given: wav({ tag: 0x31, bits: 8 }) },
+    { name: "a WAV with very few bytes a second", given: wav({ rate: 100, bits: 8 }) },
     { name: "a WAV of no channel", given: wav({ channels: 0 }) },
-    { name: "a WAV that packs and says it in an extended head", given: extensible(0x55) },
-    { name: "a WAV with two heads", given: withChunk("fmt ", wav().subarray(20, 36)) },
+    { name: "a compressed WAV with an extended header", given: extensible(0x55) },
+    { name: "a WAV with two headers", given: withChunk("fmt ", wav().subarray(20, 36)) },
     { name: "a WAV without sound", given: wav().subarray(0, 36) },
-    { name: "a WAV cut in its head", given: wav().subarray(0, 30) },
+    { name: "a WAV cut in its header", given: wav().subarray(0, 30) },
     { name: "an MP3 of a free bit rate", given: frames("fffb0000", 417) },
     { name: "an MP3 of no bit rate", given: frames("fffbf000", 417) },
     { name: "MPEG of layer II", given: frames("fffd9000", 417) },
-    { name: "AAC, whose marks are nearly those of MP3", given: frames("fff19000", 417) },
+    { name: "AAC, whose marks are similar to those of MP3", given: frames("fff19000", 417) },
     {
       name: "one mark of an MP3 in noise",
       given: Buffer.concat([MP3_FRAME, latin1("\x00\x01\x02\x03")]),

@@ -12,7 +12,7 @@ describe("the docs page", () => {
     page = await response.text();
   });
 
-  it("is HTML that tells of every address", async () => {
+  it("is HTML that lists every address", async () => {
     expect([response.status, response.headers.get("content-type")]).toEqual([
       200,
       "text/html; charset=UTF-8",
@@ -25,7 +25,7 @@ describe("the docs page", () => {
     for (const path of Object.keys(document.paths)) expect(page).toContain(`${path}</code>`);
   });
 
-  it("loads nothing: no address beyond its own, no script, no image, no frame", () => {
+  it("loads nothing: no other address, no script, no image, no frame", () => {
     const attributes = [...page.matchAll(/\b(?:src|href|action|data|style|on\w+)="([^"]*)"/g)].map(
       ([, value]) => value ?? "",
     );
@@ -42,12 +42,12 @@ describe("the docs page", () => {
     );
   });
 
-  it("points only to places it has", () => {
+  it("links only to its own anchors", () => {
     const ids = new Set([...page.matchAll(/\bid="([^"]+)"/g)].map(([, id]) => id));
     for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(target);
   });
 
-  it("shows whatever the document says as text", async () => {
+  it("shows all contents of the document as text", async () => {
     const evil = `<img src=x onerror=alert(1)>"'\`<b>`;
     const { html } = await docsPage({
       openapi: "3.1.0",

@@ -5,7 +5,7 @@ import { teamOf } from "../durable-objects/session/session-client";
 import { ask, makeKey } from "./keyed-client";
 import { type Document, DocumentSchema, operationsOf, undocumented } from "./openapi-document";
 
-/** A tenant's whole life with the service, each answer of which is held against the document. */
+/** A tenant uses every operation, and each response is validated against the document. */
 const TEAM = teamOf(["quick", "plain"]);
 const FILES_TEAM = teamOf(["builder"], { orchestrator: { snapshot_storage: "snapshots" } });
 const GIVEN_TEAM = teamOf(["scribe"], {
@@ -16,7 +16,7 @@ const QUESTION = "What is six times seven?";
 const STREAM = { accept: "text/event-stream" };
 const PAGE = { accept: "application/json" };
 
-/** `body` is sent as JSON; `text` as it is. */
+/** `body` is sent as JSON, `text` unchanged. */
 type Step = {
   asks: string;
   body?: unknown;
@@ -137,7 +137,7 @@ beforeAll(async () => {
   document = DocumentSchema.parse(await (await ask("/openapi.json")).json());
 });
 
-/** The answer to a step; a run of an evaluation is shown a moment after it began. */
+/** The response to a step. A run of an evaluation can be read a moment after it began. */
 async function take({
   asks,
   body,
@@ -167,7 +167,7 @@ async function take({
   }
 }
 
-it.each(STEPS)("$asks gives $gives as the document says", async (step) => {
+it.each(STEPS)("$asks returns $gives as the document says", async (step) => {
   const { method, path, response } = await take(step);
   expect([response.status, await undocumented(document, { method, path }, response)]).toEqual([
     step.gives,

@@ -8,7 +8,7 @@ import { noEvals } from "../builders/no-evals";
 import { noSessions } from "../builders/no-sessions";
 import { noSecrets } from "../builders/no-secrets";
 
-/** What the API answers when a session's object throws this at it. */
+/** The response of the API when a session's object throws this error. */
 function answerTo(thrown: Error): Promise<Response> {
   const fail = () => Promise.reject(thrown);
   const stub: SessionStub = {
@@ -57,7 +57,7 @@ describe("an object that throws", () => {
     "Cannot access storage because object has moved to a different machine",
     "internal error; reference = abc123",
     BEGINS_AGAIN,
-  ])("the platform's words is answered with 503 and when to ask again: %s", async (message) => {
+  ])("an error of the platform is answered with 503 and a time to retry: %s", async (message) => {
     const response = await answerTo(new Error(message));
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);
     const problem = await response.text();
@@ -66,7 +66,7 @@ describe("an object that throws", () => {
   });
 
   it.each(["retryable", "overloaded"])(
-    "what the platform marks as %s is answered alike",
+    "an error that the platform marks as %s is answered in the same way",
     async (mark) => {
       const response = await answerTo(
         Object.assign(new Error("words of next year"), { [mark]: true }),
@@ -78,7 +78,7 @@ describe("an object that throws", () => {
   it.each([
     new Error("no agent at index 3"),
     Object.assign(new Error("strange"), { retryable: false, remote: true }),
-  ])("anything else is a fault of ours, without its words: %s", async (thrown) => {
+  ])("another error is answered as internal, without its message: %s", async (thrown) => {
     const response = await answerTo(thrown);
     expect([response.status, response.headers.get("retry-after")]).toEqual([500, null]);
     const problem = await response.text();

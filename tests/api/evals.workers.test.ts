@@ -34,7 +34,7 @@ async function ended(path: string): Promise<EvalRunPage> {
 }
 
 describe("POST /api/evals/{suite}/runs", () => {
-  it("starts the suite now and shows its results, each with a session anyone of the tenant can look at", async () => {
+  it("starts the suite now and returns its results, each with a session that the tenant can read", async () => {
     const response = await post("/api/evals/simulated/runs");
     const started = await response.json<EvalStarted>();
     expect([response.status, response.headers.get("location")]).toEqual([202, started.links.run]);
@@ -61,7 +61,7 @@ describe("POST /api/evals/{suite}/runs", () => {
     });
   });
 
-  it("starts another run each time it is asked", async () => {
+  it("starts another run at each request", async () => {
     const ids = await Promise.all(
       [1, 2].map(
         async () => (await (await post("/api/evals/simulated/runs")).json<EvalStarted>()).id,
@@ -84,7 +84,7 @@ describe("an idempotency key", () => {
       EvalStarted & { code: string }
     >();
 
-  it("starts one run, however often and together it comes", async () => {
+  it("starts one run, however often and concurrently it is sent", async () => {
     const started = await Promise.all(Array.from({ length: 5 }, () => begin("together")));
     const [first] = new Set(started.map(({ id }) => id));
     expect(started.every(({ id }) => id === first)).toBe(true);
@@ -96,7 +96,7 @@ describe("an idempotency key", () => {
     expect([results.length, JSON.stringify(results).includes("together")]).toEqual([1, false]);
   });
 
-  it("that is none is refused", async () => {
+  it("that is invalid is refused", async () => {
     expect((await begin("x".repeat(256))).code).toBe("bad_idempotency_key");
   });
 
@@ -140,7 +140,7 @@ describe("GET /api/evals", () => {
     ]);
   });
 
-  it("shows a tenant no run of another's", async () => {
+  it("does not show runs of another tenant", async () => {
     const place = {
       tenant: "other",
       id: "run_20200202t000000z",
@@ -190,7 +190,7 @@ describe("a cron", () => {
     teams: {},
   });
 
-  it("F11 that rings twice in its minute starts what is due once, and nothing else", async () => {
+  it("F11 that fires twice in its minute starts each due suite once, and no other", async () => {
     const offered = services({ nightly, simulated });
     await Promise.all([
       startDue(offered, { at: AT, now: AT }),
@@ -213,7 +213,7 @@ describe("a cron", () => {
     );
   });
 
-  it("starts nothing where no tenant is named to pay for it", async () => {
+  it("starts nothing if no paying tenant is set", async () => {
     const offered = services({ nightly }, () => Promise.reject(new Error("no run may start")));
     await startDue(
       { ...offered, evals: { ...offered.evals, cronTenant: null } },
@@ -223,7 +223,7 @@ describe("a cron", () => {
 
   const weekly = nightly.replace("name: nightly", "name: weekly");
 
-  it("that dies after its first call has started everything due", async () => {
+  it("that is killed after its first call has started every due suite", async () => {
     const later = AT + 7 * 24 * 60 * 60 * 1_000;
     let calls = 0;
     const dying: EvalServices["start"] = async (run, others) => {
@@ -243,7 +243,7 @@ describe("a cron", () => {
     }
   });
 
-  it("passes over a run's object that does not answer; the one that does takes the other along", async () => {
+  it("skips a run's object that does not answer; the object that answers starts the other suite too", async () => {
     const begun: string[][] = [];
     const starting: EvalServices["start"] = async ({ suite }, others = []) => {
       if (suite.name === "nightly") throw new Error("Network connection lost.");
@@ -254,7 +254,7 @@ describe("a cron", () => {
     expect(begun).toEqual([["weekly", "nightly"]]);
   });
 
-  it("asks again when nobody answers, and in the end says so", async () => {
+  it("retries if no object answers, and logs an error in the end", async () => {
     const asked: string[] = [];
     const starting: EvalServices["start"] = async ({ suite }) => {
       asked.push(suite.name);
@@ -266,14 +266,14 @@ describe("a cron", () => {
     expect(asked).toEqual(["nightly", "nightly", "nightly"]);
   });
 
-  it("starts the suites on offer through the Worker; one whose team has no keys says so in each case", async () => {
+  it("starts the included suites through the Worker; a team without keys is reported in each case", async () => {
     const withoutKeys: typeof env = Object.assign({}, env, {
       OPENAI_API_KEY: "",
       ANTHROPIC_API_KEY: "",
       GEMINI_API_KEY: "",
       GOOGLE_API_KEY: "",
     });
-    // A Monday of the past, so that alarms which are set under that clock are due at once.
+    // A Monday in the past, so that alarms set by that clock are due at once.
     const monday = Date.parse("2024-01-01T06:00:00Z");
     clockAt(monday);
     for (let rings = 0; rings < 2; rings += 1) {
@@ -297,7 +297,7 @@ describe("a cron", () => {
   it.each([
     { name: "a time more than a day from now", now: AT - 25 * 3_600_000, tenant: "acme" },
     { name: "a time that was more than a day ago", now: AT + 25 * 3_600_000, tenant: "acme" },
-    { name: "no tenant that pays, on open access too", now: AT, tenant: "" },
+    { name: "no paying tenant, with open access too", now: AT, tenant: "" },
   ])("starts nothing for $name (H4)", async ({ now, tenant }) => {
     const minute = AT + 14 * 86_400_000;
     clockAt(minute + (now - AT));

@@ -3,12 +3,12 @@ import { ulid } from "ulid";
 import { KeyStore } from "../../d1/key-store";
 import { hashSecret, type KeyRow, SECRET_BYTES, toKey } from "../../src/tenancy/keys";
 
-/** Keys in the database of the service under test, and requests with them; from elsewhere than this machine's own name. */
+/** Keys in the database of the service under test, and requests with them. */
 export const ORIGIN = "http://127.0.0.1:8787";
 
 export const keys = new KeyStore(env.DB);
 
-/** A key that is in the database. */
+/** Inserts a key into the database. */
 export async function makeKey(
   tenant: string,
   more: Partial<KeyRow> = {},

@@ -27,7 +27,7 @@ describe("a key", () => {
     },
   );
 
-  it("opens it under any name of the service", async () => {
+  it("opens it at every host name of the service", async () => {
     const headers = { authorization: `Bearer ${good.key}` };
     expect((await ask(`https://massgen.example.com${UNKNOWN}`, { headers })).status).toBe(404);
   });
@@ -46,7 +46,7 @@ describe("a key", () => {
     },
     {
       row: "A3",
-      name: "a key nobody has",
+      name: "an unknown key",
       authorization: () => `Bearer mge_${"0".repeat(26)}_${"A".repeat(43)}`,
     },
     {
@@ -63,7 +63,7 @@ describe("a key", () => {
     { row: "A2", name: "nothing after the scheme", authorization: () => "Bearer" },
     { row: "A3", name: "two keys", authorization: () => `Bearer ${good.key}, Bearer ${good.key}` },
   ])(
-    "$row is not $name: 401, always the same answer, also on this machine",
+    "$row is refused for $name: 401, always the same answer, also on this machine",
     async ({ authorization }) => {
       const response = await ask(UNKNOWN, { headers: { authorization: authorization() } });
       expect([response.status, response.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
@@ -87,7 +87,7 @@ describe("a key", () => {
     expect(await reasonOf(await askWith(key, UNKNOWN))).toEqual([401, "unauthorized"]);
   });
 
-  it("A5 that is revoked opens nothing from the next request on", async () => {
+  it("A5 that is revoked opens nothing from the next request", async () => {
     const { key, id } = await makeKey("acme");
     expect((await askWith(key, UNKNOWN)).status).toBe(404);
     await keys.revoke("acme", id, Date.now());
@@ -95,7 +95,7 @@ describe("a key", () => {
   });
 
   it.each(["api_key", "key", "token", "access_token", "API_KEY", "q"])(
-    "A6 in the query as %s is refused, and said to be lost",
+    "A6 in the query as %s is refused as a leaked key",
     async (name) => {
       const warn = [
         vi.spyOn(console, "log"),
@@ -120,7 +120,7 @@ describe("a key", () => {
     { name: "as it is", tenant: "pasted", written: (key: string) => key },
     { name: "escaped", tenant: "pasted_escaped", written: (key: string) => `%6D${key.slice(1)}` },
   ])(
-    "A6 in the path, where its id belongs, $name, is refused as one in the query, and stands in no audit log",
+    "A6 in the path in place of its id, $name, is refused in the same way, and is in no audit log",
     async (row) => {
       const admin = await makeKey(row.tenant, { scopes: "admin" });
       const response = await askWith(admin.key, `/api/keys/${row.written(admin.key)}`, {
@@ -141,7 +141,7 @@ describe("a key", () => {
   it.each([
     { kind: "a provider's", name: "sk-proj-0123456789abcdef" },
     { kind: "one with words around it", name: "my mge_01kb0000000000000000000000 laptop" },
-  ])("A6 as another's name is refused, and not said again: $kind", async ({ name }) => {
+  ])("A6 as the name of another key is refused and not repeated: $kind", async ({ name }) => {
     const admin = await makeKey("named", { scopes: "admin" });
     const response = await askWith(admin.key, "/api/keys", {
       method: "POST",
@@ -170,7 +170,7 @@ describe("a key", () => {
     expect((await ask(`https://massgen.example.com${UNKNOWN}`, { headers })).status).toBe(401);
   });
 
-  it("notes its use, at most once a minute", async () => {
+  it("has its last use recorded at most once a minute", async () => {
     const { key, id } = await makeKey("acme");
     await askWith(key, UNKNOWN);
     await vi.waitFor(
@@ -239,7 +239,7 @@ describe("a service", () => {
     };
   };
 
-  it("without keys says how to make the first", async () => {
+  it("without keys names the command that makes the first", async () => {
     expect(await answerOf({ hasMasterKey: true })).toMatchObject({
       status: 401,
       code: "access_closed",
@@ -247,14 +247,14 @@ describe("a service", () => {
     });
   });
 
-  it("without its master key says how to set it", async () => {
+  it("without its master key names the command that sets it", async () => {
     expect(await answerOf({ keys })).toMatchObject({
       status: 401,
       detail: expect.stringContaining("wrangler secret put MASTER_KEY"),
     });
   });
 
-  it("A1 with keys asks for one", async () => {
+  it("A1 with keys requires one", async () => {
     expect(await answerOf({ keys, hasMasterKey: true })).toMatchObject({
       status: 401,
       code: "unauthorized",
@@ -262,7 +262,7 @@ describe("a service", () => {
     });
   });
 
-  it("refuses a key that asks too often, with when to ask again", async () => {
+  it("refuses a key with too many requests, with a time to retry", async () => {
     const app = createApp();
     const tenancy = {
       ...OPEN_TENANCY,
@@ -280,7 +280,7 @@ describe("a service", () => {
     expect(await response.json()).toMatchObject({ code: "rate_limited" });
   });
 
-  it("refuses a tenant whose keys together ask too often, and no other; one key's excess is not charged to its tenant (M13)", async () => {
+  it("refuses a tenant whose keys together send too many requests; refused requests of a key do not count (M13)", async () => {
     const app = createApp();
     const counted: string[] = [];
     const [one, two, other] = [
@@ -311,13 +311,13 @@ describe("a service", () => {
     expect(await codeFor(other)).toBe("bad_id");
   });
 
-  it("counts a tenant's requests, five times as many as a key's (M13)", { retry: 2 }, async () => {
+  it("allows a tenant five times as many requests as a key (M13)", { retry: 2 }, async () => {
     const [key, limiter] = [crypto.randomUUID(), env.TENANT_RATE_LIMITER];
     const results = await Promise.all(Array.from({ length: 3_001 }, () => limiter?.limit({ key })));
     expect(results.filter((result) => result?.success).length).toBe(3_000);
   });
 
-  it("refuses whoever comes too often without a good key, by where they come from", async () => {
+  it("refuses too many requests without a valid key, by their address", async () => {
     const app = createApp();
     const tenancy = {
       ...OPEN_TENANCY,
@@ -340,7 +340,7 @@ describe("a service", () => {
   });
 
   it("counts requests by key, as the deployment limits them", { retry: 2 }, async () => {
-    // The count begins anew with each minute, so one of the tries may see two of them.
+    // The count restarts each minute, so one of the tries may fall into two minutes.
     const [key, limiter] = [crypto.randomUUID(), env.RATE_LIMITER];
     const results = await Promise.all(Array.from({ length: 601 }, () => limiter?.limit({ key })));
     expect(results.filter((result) => result?.success).length).toBe(600);
@@ -357,7 +357,7 @@ describe("the audit log", () => {
     return rows.map(({ action, result, keyId, from }) => ({ action, result, keyId, from }));
   };
 
-  it("tells who did what, from where, with which result; looking is not told", async () => {
+  it("records who did what, from where and with which result; reads are not recorded", async () => {
     const { key, id } = await makeKey("audited");
     const reader = await makeKey("audited", { scopes: "read" });
     await askWith(key, UNKNOWN);
@@ -370,7 +370,7 @@ describe("the audit log", () => {
   });
 
   it.each(["sk-canary-0123456789", "%73k-canary-0123456789", "x%2Fsk-canary-0123456789"])(
-    "A6 holds no key that somebody put into an address as %s",
+    "A6 contains no key that a client put into an address as %s",
     async (written) => {
       const { key } = await makeKey("misplaced");
       await askWith(key, `/api/sessions/${written}/cancel`, { method: "POST" });
@@ -379,7 +379,7 @@ describe("the audit log", () => {
     },
   );
 
-  it("tells of this machine too", async () => {
+  it("records requests of this machine too", async () => {
     await ask(`${UNKNOWN}/cancel`, {
       method: "POST",
       headers: { "cf-connecting-ip": "203.0.113.9" },

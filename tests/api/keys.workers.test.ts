@@ -14,7 +14,7 @@ const create = (body: unknown, key = admin.key) =>
   askWith(key, "/api/keys", { method: "POST", body });
 
 describe("an admin's key", () => {
-  it("makes keys of its own tenant, shown once, with the scopes and the end they were given", async () => {
+  it("creates keys of its own tenant, shown once, with the given scopes and expiry", async () => {
     const response = await create({ name: "ci", scopes: ["read"], expires_in_days: 30 });
     expect(response.status).toBe(201);
     const made = NewKeySchema.parse(await response.json());
@@ -32,7 +32,7 @@ describe("an admin's key", () => {
     expect(listed).not.toContain(made.key.slice(-43));
   });
 
-  it("ends them, and twice is the same as once", async () => {
+  it("revokes keys, and a second time changes nothing", async () => {
     const { id, key } = NewKeySchema.parse(
       await (await create({ name: "short", scopes: ["run"] })).json(),
     );
@@ -43,7 +43,7 @@ describe("an admin's key", () => {
     expect((await askWith(key, "/api/sessions/session_unknown00")).status).toBe(401);
   });
 
-  it("knows no key of another tenant: neither listed nor ended", async () => {
+  it("neither lists nor revokes keys of another tenant", async () => {
     const unknown = await askWith(other.key, `/api/keys/${"0".repeat(26)}`, { method: "DELETE" });
     const foreign = await askWith(other.key, `/api/keys/${admin.id}`, { method: "DELETE" });
     const texts = await Promise.all(
@@ -56,7 +56,7 @@ describe("an admin's key", () => {
     expect((await askWith(admin.key, "/api/keys")).status).toBe(200);
   });
 
-  it("sees its keys page by page, newest first", async () => {
+  it("lists keys page by page, newest first", async () => {
     const { key } = await makeKey("pages", { scopes: "admin" });
     for (const name of ["one", "two", "three"]) await create({ name, scopes: ["read"] }, key);
     const first = KeyListSchema.parse(await (await askWith(key, "/api/keys?limit=2")).json());
@@ -72,7 +72,7 @@ describe("an admin's key", () => {
     expect([first.has_more, second.has_more]).toEqual([true, false]);
   });
 
-  it("makes at most 50 keys that are good, and more once one is revoked (M13)", async () => {
+  it("creates at most 50 valid keys, and another once one is revoked (M13)", async () => {
     const { key } = await makeKey("minter", { scopes: "admin" });
     const made = await Promise.all(
       Array.from({ length: 49 }, (_, nth) => create({ name: `key ${nth}`, scopes: ["read"] }, key)),
@@ -96,7 +96,7 @@ describe("an admin's key", () => {
     );
   });
 
-  it("keeps the newest 500 revoked and expired keys in the list, not all there ever were (M13)", async () => {
+  it("lists only the newest 500 revoked and expired keys (M13)", async () => {
     const past = Date.now() - 1;
     for (let nth = 0; nth < 503; nth += 1)
       await makeKey("mortal", { expires_at: past, name: `old ${nth}` });
@@ -107,7 +107,7 @@ describe("an admin's key", () => {
     expect((await askWith(key, "/api/keys")).status).toBe(200);
   });
 
-  it("makes no key that outlives it: without a wish the end is its own, a later one is refused (M13)", async () => {
+  it("creates no key that expires later: its own expiry is the default and the limit (M13)", async () => {
     const ends = Date.now() + 10 * 86_400_000;
     const { key } = await makeKey("mortals", { scopes: "admin", expires_at: ends });
     const inherited = NewKeySchema.parse(
@@ -131,10 +131,10 @@ describe("an admin's key", () => {
     { name: "no name", body: { scopes: ["read"] } },
     { name: "a blank name", body: { name: " ", scopes: ["read"] } },
     { name: "no scope", body: { name: "x", scopes: [] } },
-    { name: "a scope nobody knows", body: { name: "x", scopes: ["root"] } },
+    { name: "an unknown scope", body: { name: "x", scopes: ["root"] } },
     { name: "another tenant", body: { name: "x", scopes: ["read"], tenant: "other" } },
-    { name: "an end in the past", body: { name: "x", scopes: ["read"], expires_in_days: -1 } },
-  ])("makes none with $name", async ({ body }) => {
+    { name: "an expiry in the past", body: { name: "x", scopes: ["read"], expires_in_days: -1 } },
+  ])("creates no key with $name", async ({ body }) => {
     expect(await codeOf(await create(body))).toEqual([422, "request_invalid"]);
   });
 
@@ -143,11 +143,11 @@ describe("an admin's key", () => {
     ["/api/keys?limit=0", "bad_query"],
     ["/api/audit?after=-1", "bad_query"],
     ["/api/audit?limit=5000", "bad_query"],
-  ])("asks for %s in vain: %s", async (path, code) => {
+  ])("is refused for %s: %s", async (path, code) => {
     expect(await codeOf(await askWith(admin.key, path))).toEqual([400, code]);
   });
 
-  it("reads what was done, in a chain without a break, page by page", async () => {
+  it("reads the audit log page by page, as a chain without a gap", async () => {
     const { key, id } = await makeKey("told", { scopes: "admin" });
     for (const name of ["one", "two", "three"]) await create({ name, scopes: ["read"] }, key);
     const first = AuditListSchema.parse(await (await askWith(key, "/api/audit?limit=2")).json());
@@ -170,7 +170,7 @@ describe("an admin's key", () => {
   });
 });
 
-it("this machine without a key makes none for itself", async () => {
+it("this machine creates no key for itself without a key", async () => {
   const init = {
     method: "POST",
     headers: { "content-type": "application/json" },

@@ -14,7 +14,7 @@ const send = (method: string, path: string, type?: string, body?: BodyInit) =>
     ...(body === undefined ? {} : { body }),
   });
 
-/** A path of so many bytes, unlike any other number's. All lie in the same directories, which count as well as files. */
+/** A unique path of this many bytes. All paths share their directories, which count like files. */
 function pathOf(nth: number, bytes: number): string {
   const name = `/${String(nth).padStart(9, "f")}`;
   const directories = `${"directory-".repeat(20)}/`.repeat(6).slice(0, bytes - name.length);
@@ -33,7 +33,7 @@ const manifestOf = (files: number, pathBytes: number, more: object = {}) =>
     ...more,
   });
 
-/** A body whose length nobody tells. */
+/** A body without a content length. */
 const streamed = (text: string) => new Response(text).body ?? "";
 
 describe("a manifest of as many files as a context has", () => {
@@ -44,7 +44,7 @@ describe("a manifest of as many files as a context has", () => {
       pathBytes: PATH_LIMITS.pathBytes,
       body: (text: string) => text,
     },
-    { name: "with paths of 230 bytes, its length untold", pathBytes: 230, body: streamed },
+    { name: "with paths of 230 bytes, without a content length", pathBytes: 230, body: streamed },
   ])("becomes a version, $name", async ({ name, pathBytes, body }) => {
     const at = `/api/contexts/${name.replaceAll(/[^a-z0-9]+/g, "-")}`;
     const text = manifestOf(CONTEXT_LIMITS.files, pathBytes);
@@ -63,21 +63,18 @@ describe("a manifest of as many files as a context has", () => {
   });
 
   it.each([
-    { name: "as its length says", body: (text: string) => text },
-    { name: "as it comes", body: streamed },
-  ])(
-    "is refused where it is larger than that needs, $name, with what to do instead",
-    async ({ body }) => {
-      const text = " ".repeat(MANIFEST_BYTES) + manifestOf(1, 10);
-      const answer = await send("PUT", "/api/contexts/beyond", "application/json", body(text));
-      expect([answer.status, await answer.json()]).toMatchObject([
-        413,
-        {
-          code: "body_too_large",
-          detail:
-            "The manifest is larger than 12.24 MB: 10000 files with paths of 1024 bytes take less. Write it without \\u escapes and spaces, shorten the paths, or send the files themselves as a tar (application/x-tar).",
-        },
-      ]);
-    },
-  );
+    { name: "by its content length", body: (text: string) => text },
+    { name: "while it is read", body: streamed },
+  ])("is refused if it is larger than needed, $name, with a remedy", async ({ body }) => {
+    const text = " ".repeat(MANIFEST_BYTES) + manifestOf(1, 10);
+    const answer = await send("PUT", "/api/contexts/beyond", "application/json", body(text));
+    expect([answer.status, await answer.json()]).toMatchObject([
+      413,
+      {
+        code: "body_too_large",
+        detail:
+          "The manifest is larger than 12.24 MB: 10000 files with paths of 1024 bytes take less. Write it without \\u escapes and spaces, shorten the paths, or send the files themselves as a tar (application/x-tar).",
+      },
+    ]);
+  });
 });

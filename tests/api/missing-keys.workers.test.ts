@@ -4,7 +4,7 @@ import { BACKEND_TYPES, keyReport } from "../../src/providers/registry";
 import { hostById } from "../../src/providers/hosts";
 import { post } from "../durable-objects/session/session-client";
 
-/** Types that cannot be asked without a key at the address they have by themselves. */
+/** Backend types that need a key at their default address. */
 const KEYED = keyReport([]).flatMap(({ type, keyNames }) => {
   const facts = BACKEND_TYPES[type];
   const isFixed =
@@ -15,14 +15,14 @@ const KEYED = keyReport([]).flatMap(({ type, keyNames }) => {
 });
 
 describe("a run whose team lacks a key", () => {
-  it("is known of the types people use most", () => {
+  it("is detected for the most used backend types", () => {
     expect(KEYED.map(({ type }) => type)).toEqual(
       expect.arrayContaining(["openai", "claude", "gemini", "grok", "groq"]),
     );
   });
 
   it.each(KEYED)(
-    "of type $type is refused before anything starts, and $key is named with how to set it",
+    "of type $type is refused before it starts, with $key and the way to set it",
     async ({ type, key }) => {
       expect(Object.keys(env)).not.toContain(key);
       const good = {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What tests read of an OpenAPI document, and responses held against it. */
+/** Readers of the OpenAPI document for tests, and validation of responses against it. */
 
 const MediaSchema = z.record(
   z.string(),
@@ -56,7 +56,7 @@ export const operationsOf = ({
     })),
   );
 
-/** What a schema of the document finds wrong with a value; empty for a right one. */
+/** The errors of a value by a schema of the document. Empty if the value is valid. */
 export function faultsOf({ components }: Document, schema: object, value: unknown): string[] {
   const standing: unknown = JSON.parse(
     JSON.stringify({ ...schema, $defs: components.schemas }).replaceAll(
@@ -70,10 +70,13 @@ export function faultsOf({ components }: Document, schema: object, value: unknow
     : result.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
 }
 
-/** Headers that programs act on, where there is one. */
+/** Headers that programs act on. */
 const TELLING = ["location", "retry-after", "x-config-warnings"];
 
-/** What in a response the document does not say: its status, its headers, its type, its content. Reads a copy of the body. */
+/**
+ * The parts of a response that the document does not allow: status, headers, type, content. Reads a
+ * copy of the body.
+ */
 export async function undocumented(
   document: Document,
   request: { method: string; path: string },
@@ -103,6 +106,6 @@ export async function undocumented(
   );
 }
 
-/** Paths with fewer names in them come first in what is served, so `validate` is no name of a config. */
+/** Paths with fewer parameters match first, so `validate` is not the name of a config. */
 const toPattern = (path: string): RegExp =>
   new RegExp(`^${path.replace("{path}", ".+").replaceAll(/\{\w+\}/g, "[^/]+")}$`);

@@ -21,7 +21,7 @@ const MEDIA = operations.flatMap(({ name, operation }) => [
   ),
 ]);
 
-/** What is promised; more may be served. */
+/** Operations that the service promises. It may have more. */
 const ROUTES = [
   "GET /healthz",
   "GET /openapi.json",
@@ -41,7 +41,7 @@ describe("the OpenAPI document", () => {
     expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/json"]);
   });
 
-  it("tells of every route", () => {
+  it("lists every route", () => {
     expect(operations.map(({ name }) => name)).toEqual(expect.arrayContaining(ROUTES));
     const served = createApp()
       .routes.filter(({ method, path }) => method !== "ALL" && path !== "/*" && path !== "*")
@@ -55,7 +55,7 @@ describe("the OpenAPI document", () => {
   });
 
   it.each(operations)(
-    "$name has every name of its path as a parameter, and says what each is",
+    "$name has every parameter of its path, with a description",
     ({ path, operation }) => {
       const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
       const inPath = (operation.parameters ?? []).filter((parameter) => parameter.in === "path");
@@ -65,7 +65,7 @@ describe("the OpenAPI document", () => {
   );
 
   it.each(operations.filter(({ path }) => path.startsWith("/api/")))(
-    "$name tells of refusals as problems, by their codes",
+    "$name lists its refusals as problems, by their codes",
     ({ operation }) => {
       const refusals = Object.entries(operation.responses).filter(
         ([status]) => Number(status) >= 400,
@@ -83,7 +83,7 @@ describe("the OpenAPI document", () => {
   );
 
   it.each(operations)(
-    "$name says who may ask: everybody, whoever has a key, or whoever has a ticket too",
+    "$name says who may call it: everyone, a key, or a ticket too",
     ({ path, operation }) => {
       const wanted = !path.startsWith("/api/")
         ? []
@@ -98,7 +98,7 @@ describe("the OpenAPI document", () => {
     },
   );
 
-  it("refers to nothing that is not there", () => {
+  it("has no reference without a target", () => {
     const names = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(
       ([, name]) => name ?? "",
     );
@@ -107,7 +107,7 @@ describe("the OpenAPI document", () => {
     );
   });
 
-  it("names the schema of every JSON it gives or takes, its own aside", () => {
+  it("names the schema of every JSON body except its own", () => {
     const unnamed = MEDIA.filter(
       ({ type, schema }) => type.endsWith("json") && !("$ref" in schema),
     );
@@ -115,14 +115,14 @@ describe("the OpenAPI document", () => {
   });
 
   it.each(MEDIA.filter(({ type }) => type.endsWith("json")))(
-    "$name has an example that is right",
+    "$name has a valid example",
     ({ schema, example }) => {
       expect(example).toBeDefined();
       expect(faultsOf(document, schema, example)).toEqual([]);
     },
   );
 
-  it("finds what is wrong, so that the tests above can fail", () => {
+  it("detects errors, so that the tests above can fail", () => {
     const run = { $ref: "#/components/schemas/Run" };
     expect(faultsOf(document, run, { session_id: "x", turn: 0, status: "running" })).not.toEqual(
       [],

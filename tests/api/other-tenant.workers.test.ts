@@ -5,12 +5,13 @@ import type { EvalStarted } from "../../src/protocol/evals";
 import { teamOf } from "../durable-objects/session/session-client";
 import { ask, askWith, makeKey } from "./keyed-client";
 
-/** I18: whatever there is of one tenant, the keys of another find nothing of it, on any address with any method. */
+/** I18: keys of one tenant find nothing of another tenant, at any address with any method. */
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const first = await makeKey("first", { scopes: "admin" });
 const second = await makeKey("second", { scopes: "admin" });
 
-const third = await makeKey("third", { scopes: "admin" }); // its log holds no address that anyone asked in vain
+// its log holds no address that anyone asked in vain
+const third = await makeKey("third", { scopes: "admin" });
 
 const body = { question: "What is six times seven?", config: teamOf(["quick", "plain"]) };
 const started = await askWith(first.key, "/api/runs", { method: "POST", body });
@@ -22,7 +23,7 @@ const { links } = await (
 ).json<EvalStarted>();
 await vi.waitUntil(async () => (await askWith(first.key, links.run)).ok, { timeout: 10_000 });
 
-/** A context of the first tenant, committed, and the hash of its file. */
+/** A committed context of the first tenant, and the hash of its file. */
 const HASH = await hashOf(new TextEncoder().encode("mine"));
 const MANIFEST = { files: [{ path: "a.txt", sha256: HASH, size: 4 }] };
 const CONTEXT = "handbook";
@@ -52,7 +53,7 @@ const DocumentSchema = z.object({
   ),
 });
 const documented = DocumentSchema.parse(await (await ask("/openapi.json")).json());
-/** A secret's name is a tenant's own, a team's is not. */
+/** The name of a secret belongs to a tenant, the name of a team does not. */
 const paths = Object.fromEntries(
   Object.entries(documented.paths).map(([path, item]) => [
     path.replace("/secrets/{name}", "/secrets/{secret}"),
@@ -69,7 +70,10 @@ await ask(`/api/secrets/${SECRET}`, {
 });
 
 type Names = Readonly<Record<string, string>>;
-/** Names in addresses behind which a tenant has something, each with one of the first tenant's. A new one is to be added here. */
+/**
+ * Path parameters that name something of a tenant, each with a value of the first tenant. Add new
+ * ones here.
+ */
 const OWN: Names = {
   id: session_id,
   key: first.id,
@@ -78,7 +82,7 @@ const OWN: Names = {
   version,
   secret: SECRET,
 };
-/** Names that mean the same for every tenant, or lead on from an id. */
+/** Path parameters that mean the same for every tenant, or that belong to an id before them. */
 const SHARED: Names = {
   turn: "1",
   label: "agent1.1",
@@ -87,14 +91,16 @@ const SHARED: Names = {
   sha256: HASH,
   path: "a.txt",
 };
-/** Queries that may hold an id: after which one a page begins. */
+/** Query parameters that may be an id: a page begins after it. */
 const OWN_AFTER: Names = {
   "/api/sessions": session_id,
   "/api/keys": first.id,
   "/api/contexts": CONTEXT,
   "/api/evals/{suite}/runs": OWN["run"] ?? "",
 };
-/** Headers and queries without ids, or whose ids are counted from 1 in each session or log. */
+/**
+ * Headers and query parameters without ids, or with ids that count from 1 in each session or log.
+ */
 const WITHOUT_IDS = ["limit", "attempt", "detail", "last-event-id", "idempotency-key", "ticket"];
 const COUNTED_AFTER = [
   "/api/audit",
@@ -102,7 +108,7 @@ const COUNTED_AFTER = [
   "/api/sessions/{id}/turns/{turn}/events",
 ];
 
-/** An id beside this one, in every order the next: nobody's. */
+/** The id next to this one in every order. It belongs to no tenant. */
 const beside = (id: string): string => id.slice(0, -1) + (id.endsWith("0") ? "1" : "0");
 const NOBODYS: Names = Object.fromEntries(
   Object.entries(OWN).map(([name, id]) => [name, beside(id)]),
@@ -110,12 +116,12 @@ const NOBODYS: Names = Object.fromEntries(
 const UNKNOWN = beside(session_id);
 const namesIn = (path: string): string[] =>
   [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
-/** The address, and of contexts the version that goes with the name. */
+/** The address, with the version if the name is that of a context. */
 const fill = (path: string, names: Names) =>
   path.replaceAll(/\{(\w+)\}/g, (_, name: string) => names[name] ?? SHARED[name] ?? "") +
   (path.includes("{context}") ? `?version=${names["version"] ?? version}` : "");
 
-/** Status, headers and body, without what names the request. */
+/** Status, headers and body, without the id of the request. */
 async function answerOf(key: string, path: string, method: string) {
   const response = await askWith(key, path, {
     method,
@@ -129,10 +135,10 @@ async function answerOf(key: string, path: string, method: string) {
 
 const cases = Object.keys(paths).flatMap((path) => METHODS.map((method) => ({ path, method })));
 const isOwned = (path: string): boolean => namesIn(path).some((name) => name in OWN);
-/** Names that everybody gives as they like: the same one makes another thing for another tenant. */
+/** Names that tenants choose: the same name is a different thing for another tenant. */
 const MAKES = ["PUT /api/contexts/{context}", "PUT /api/secrets/{secret}"];
 
-it("every address of the document is swept: each name in it, and each query, is known here", () => {
+it("every address of the document is tested: each path and query parameter is known here", () => {
   const names = Object.keys(paths).flatMap(namesIn);
   expect(names.filter((name) => !(name in OWN || name in SHARED))).toEqual([]);
   const queries = Object.entries(paths).flatMap(([path, item]) =>
@@ -201,7 +207,7 @@ it.each([
   },
 );
 
-it("the audit log of one tenant holds what its own keys did, and nothing another's did", async () => {
+it("the audit log of a tenant has the actions of its own keys only", async () => {
   const rowsOf = async (key: string) =>
     (
       await (
@@ -214,7 +220,7 @@ it("the audit log of one tenant holds what its own keys did, and nothing another
   }
 });
 
-it("an idempotency key is its tenant's own: the same one of another starts another session", async () => {
+it("an idempotency key belongs to its tenant: the same key of another tenant starts another session", async () => {
   const start = async (key: string) => {
     const headers = {
       authorization: `Bearer ${key}`,
@@ -232,7 +238,7 @@ it("an idempotency key is its tenant's own: the same one of another starts anoth
   expect([new Set(ids).size, ids[0] === ids[2]]).toEqual([2, true]);
 });
 
-it("and everything is still there for its own tenant", async () => {
+it("everything is still there for its own tenant", async () => {
   expect((await askWith(first.key, `/api/sessions/${session_id}`)).status).toBe(200);
   const turn = await askWith(first.key, `/api/sessions/${session_id}/turns/1`);
   expect(await turn.json()).toMatchObject({ status: "completed" });

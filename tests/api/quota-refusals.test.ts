@@ -6,7 +6,7 @@ const spend = (limitUsd: number, spentUsd: number, reservedUsd = 0) =>
 const running = (count: number, limit: number) =>
   quotaError({ ok: false, code: "quota_exceeded", running: count, limit }).message;
 
-describe("what a tenant's limit says (A5)", () => {
+describe("the refusal of a tenant's limit (A5)", () => {
   it("names amounts below a dollar with four decimals", () => {
     expect(spend(0.002, 0.0013, 0.0007)).toContain(
       "Of today's $0.0020, $0.0013 are spent and $0.0007 reserved",
@@ -19,7 +19,7 @@ describe("what a tenant's limit says (A5)", () => {
     expect(running(2, 2)).toMatch(/^2 turns are running, and 2 may at a time\. /);
   });
 
-  it("names the tenant's day where that is the cap that cannot hold, and no way out that is refused too", () => {
+  it("names the tenant's daily budget if that is too small, and no remedy that is refused too", () => {
     const { message, code } = priceError({
       ok: false,
       code: "price_unknown",

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 import { createApp } from "../../src/api/app";
 import { OPEN_SERVICE } from "../builders/open-service";
 
-/** A request whose body breaks off with what the platform throws then. */
+/** A request whose body breaks off with the error of the platform. */
 const brokenOff = (error: Error, type = "application/json"): Request => {
   const pieces = [new TextEncoder().encode('{"question": "What is')];
   const body = new ReadableStream<Uint8Array>({
@@ -19,36 +19,33 @@ const brokenOff = (error: Error, type = "application/json"): Request => {
 describe("a body that breaks off before its end", () => {
   it.each([
     {
-      name: "JSON, by the client's going",
+      name: "JSON, because the client disconnected",
       type: "application/json",
       error: new Error("Network connection lost."),
     },
     {
-      name: "YAML, by the client's going",
+      name: "YAML, because the client disconnected",
       type: "application/yaml",
       error: new Error("Network connection lost."),
     },
     {
-      name: "by bad chunks",
+      name: "because of bad chunks",
       type: "application/json",
       error: new TypeError("chunk size is no number"),
     },
-  ])(
-    "$name is the client's fault, no interruption of the service, and not logged",
-    async ({ type, error }) => {
-      const log = vi.spyOn(console, "error");
-      const response = await createApp().fetch(brokenOff(error, type), OPEN_SERVICE);
-      expect(response.status).toBe(400);
-      expect(await response.json()).toMatchObject({
-        code: "bad_json",
-        detail: "The body broke off before its end. Nothing was started.",
-      });
-      expect(log).not.toHaveBeenCalled();
-      vi.restoreAllMocks();
-    },
-  );
+  ])("$name is reported as an error of the client and not logged", async ({ type, error }) => {
+    const log = vi.spyOn(console, "error");
+    const response = await createApp().fetch(brokenOff(error, type), OPEN_SERVICE);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      code: "bad_json",
+      detail: "The body broke off before its end. Nothing was started.",
+    });
+    expect(log).not.toHaveBeenCalled();
+    vi.restoreAllMocks();
+  });
 
-  it("is not called bad JSON where it is YAML (F8)", async () => {
+  it("is not called invalid JSON if it is YAML (F8)", async () => {
     const body = Uint8Array.of(0xff, 0xfe, 0x61, 0x00);
     const init = { method: "POST", headers: { "content-type": "application/yaml" }, body };
     const response = await createApp().fetch(
@@ -62,7 +59,7 @@ describe("a body that breaks off before its end", () => {
     expect(await response.json()).toMatchObject(problem);
   });
 
-  it("is checked whole: `__proto__` at the top of a config is an unknown key (F4)", async () => {
+  it("is checked completely: `__proto__` at the top of a config is an unknown key (F4)", async () => {
     const body =
       '{"config": {"__proto__": {"admin": true}, "agent": {"id": "a", "backend": {"type": "claude"}}}}';
     const init = { method: "POST", headers: { "content-type": "application/json" }, body };
@@ -76,7 +73,7 @@ describe("a body that breaks off before its end", () => {
     });
   });
 
-  it("is told apart from one that is no UTF-8", async () => {
+  it("is distinguished from a body that is not UTF-8", async () => {
     const init = {
       method: "POST",
       headers: { "content-type": "application/json" },

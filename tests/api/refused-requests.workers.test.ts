@@ -44,7 +44,7 @@ describe("strict-transport-security", () => {
 
 describe("every answer", () => {
   it.each(["/healthz", "/docs", "/api/sessions", "/nowhere"])(
-    "at %s is for no other site (Info: headers)",
+    "at %s forbids use by other sites (Info: headers)",
     async (path) => {
       const { headers } = await ask(`https://massgen.example.com${path}`);
       expect([headers.get("cross-origin-resource-policy"), headers.get("referrer-policy")]).toEqual(

@@ -58,7 +58,7 @@ describe("a tenant's secret", () => {
     expect(await list()).toEqual([]);
   });
 
-  it("goes only where it is bound to", async () => {
+  it("is sent only to its bound origins", async () => {
     await put("BOUND");
     const uses = [
       USE,
@@ -74,7 +74,7 @@ describe("a tenant's secret", () => {
     ]);
   });
 
-  it("is no other tenant's: not used, listed or deleted by one, and two may have the same name", async () => {
+  it("cannot be used, listed or deleted by another tenant, which may use the same name", async () => {
     await put("MINE");
     expect([await valueFor("others", "MINE"), await list(other.key)]).toEqual([undefined, []]);
     const answers = [await remove("MINE", other.key), await remove("NOBODYS", other.key)];
@@ -89,7 +89,7 @@ describe("a tenant's secret", () => {
     ]);
   });
 
-  it("wins over the operator's of the same name, also where it is bound elsewhere; the operator's may name a tenant (M11)", async () => {
+  it("replaces the operator's secret of the same name, even with other origins; the operator's may name a tenant (M11)", async () => {
     const names = ["SHARED", "ONLY"];
     expect(await Promise.all(names.map((name) => valueFor("holders", name)))).toEqual(
       Object.values(OPERATORS),
@@ -106,7 +106,7 @@ describe("a tenant's secret", () => {
     expect(await valueFor("others", "SHARED")).toBe(OPERATORS.SHARED);
   });
 
-  it("lies in the database sealed, and opens for no other tenant, name or binding", async () => {
+  it("is stored sealed, and cannot be opened for another tenant, name or binding", async () => {
     await put("SEALED");
     const rows = await env.DB.prepare("SELECT * FROM tenant_secrets").all();
     expect(JSON.stringify(rows.results)).not.toContain(CANARY);
@@ -125,7 +125,7 @@ describe("a tenant's secret", () => {
     }
   });
 
-  it("is sealed anew by the first version of the keys when an older one had sealed it", async () => {
+  it("is sealed again with the first version of the keys if an older one sealed it", async () => {
     const { SEALING_KEYS: old = "" } = env;
     await put("ROTATED");
     const next = `9:${Buffer.alloc(32, 9).toString("base64")}`;
@@ -136,7 +136,7 @@ describe("a tenant's secret", () => {
     expect(await find(old)).toEqual({ ok: false, version: 9 });
   });
 
-  it("is one of a hundred, and two who want the last place do not both get it", async () => {
+  it("is one of at most a hundred, also if two are set at once", async () => {
     const { key } = await makeKey("rich", { scopes: "admin" });
     await Promise.all(
       Array.from({ length: SECRET_LIMITS.secrets - 1 }, (_, nth) => put(`S${nth}`, undefined, key)),
@@ -211,7 +211,7 @@ describe("a tenant's secret", () => {
     expect([await codeOf(response), text.includes(CANARY)]).toEqual([code, false]);
   });
 
-  it("is not kept where nothing can seal it", async () => {
+  it("is refused if the service has no sealing key", async () => {
     const store = new SecretStore({ DB: env.DB });
     const wish = {
       tenant: "holders",
@@ -257,7 +257,7 @@ describe("a config may name a secret", () => {
     return body.errors.map(({ code }) => code).filter((code) => code.startsWith("key_"));
   };
 
-  it("that its own tenant has, for what it is bound to", async () => {
+  it("of its own tenant, for its bound origins", async () => {
     await put("NAMED");
     expect(await check(admin.key, "https://api.example.com/v1/{id}", "NAMED")).toEqual([]);
     expect(await check(admin.key, "https://api.example.com/{version}/x", "NAMED")).toEqual([]);

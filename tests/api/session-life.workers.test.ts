@@ -38,7 +38,7 @@ const addRow = (id: string, createdAt = Date.now()) =>
     .bind(TENANT, id, createdAt)
     .run();
 
-/** One id above all others: what is listed first. */
+/** An id above all others, which is listed first. */
 const ghostId = (letter: string) => `session_zzzzzzzzzzzzzzzzzzzzzzz${letter}`;
 
 describe("the list of sessions", () => {
@@ -57,7 +57,7 @@ describe("the list of sessions", () => {
     });
   });
 
-  it("gives all of them once, page by page", async () => {
+  it("returns all of them once, page by page", async () => {
     for (let nth = 0; nth < 5; nth += 1) await start(quick());
     const whole = await list("?limit=100");
     const seen: string[] = [];
@@ -88,14 +88,14 @@ describe("the list of sessions", () => {
     },
   );
 
-  it("holds a run whose start was cut off between the row and its confirmation", async () => {
+  it("has a run whose start was cut off between the row and its confirmation", async () => {
     const run = await start(quick());
     await setState(run.session_id, "starting");
     expect(idsOf(await list())).toContain(run.session_id);
     await expect.poll(() => rowOf(run.session_id)).toEqual({ state: "started" });
   });
 
-  it("holds no run that never came to be, and drops its row after days", async () => {
+  it("does not have a run that never started, and drops its row after days", async () => {
     const [young, old] = [ghostId("a"), ghostId("b")];
     await addRow(young);
     await addRow(old, Date.now() - 3 * 24 * 60 * 60 * 1_000);
@@ -121,7 +121,7 @@ describe("DELETE of a session", () => {
   };
   const NOTHING = { tables: 0, alarm: null, files: 0, row: null };
 
-  it("erases everything, and is 404 the second time, like everything of it", async () => {
+  it("erases everything, and returns 404 the second time, as all its addresses do", async () => {
     const run = await start(quick());
     await follow(run);
     await env.BUCKET.put(
@@ -141,7 +141,7 @@ describe("DELETE of a session", () => {
     expect(await leftovers(run.session_id)).toEqual(NOTHING);
   });
 
-  it("cancels the running turn, ends its streams, and nothing of it comes back", async () => {
+  it("cancels the running turn and ends its streams, and nothing of the session reappears", async () => {
     const run = await start(teamOf(["hanging", "slow"]));
     const streams = await Promise.all(
       ["", "/turns/1"].map((of) => request(`/api/sessions/${run.session_id}${of}/events`)),
@@ -155,7 +155,7 @@ describe("DELETE of a session", () => {
     expect((await request(`/api/sessions/${run.session_id}`)).status).toBe(404);
   });
 
-  it("is finished by doing it again, wherever it was cut off", async () => {
+  it("is completed by a second request, wherever it was cut off", async () => {
     const marked = await start(quick());
     await setState(marked.session_id, "erasing");
     expect(idsOf(await list())).not.toContain(marked.session_id);
@@ -175,12 +175,12 @@ describe("DELETE of a session", () => {
     }
   });
 
-  it("of an id nobody has is 404 and leaves nothing, of what is no id 400", async () => {
+  it("returns 404 for an unknown id and leaves nothing, and 400 for an invalid id", async () => {
     expect((await erase("session_unknown00")).status).toBe(404);
     expect((await erase("x")).status).toBe(400);
   });
 
-  it("erases more files than one list holds, and no others", async () => {
+  it("erases more files than one page of a list has, and no others", async () => {
     const neighbour = "tenants/local/sessions/session_filesaaaa0/answer.txt";
     await env.BUCKET.put(neighbour, "stays");
     const prefix = sessionPrefix(TENANT, "session_filesaaaa");
@@ -205,7 +205,7 @@ describe("an idempotency key", () => {
     path = "/api/runs",
   ) => post(path, body, { "idempotency-key": key });
 
-  it("A15 makes twenty starts at once one run, with twenty equal answers", async () => {
+  it("A15 makes twenty concurrent starts one run, with twenty equal answers", async () => {
     const key = newKey();
     const body = { question, config: teamOf(["quick"], { ui: { display_type: "simple" } }) };
     const before = idsOf(await list("?limit=100")).length;
@@ -222,7 +222,7 @@ describe("an idempotency key", () => {
     expect(await (await withKey(key, body)).text()).toBe(texts[0]);
   });
 
-  it("gives the same stream to who asks for the stream", async () => {
+  it("returns the same stream to a repeated request for a stream", async () => {
     const key = newKey();
     const body = { question, config: quick() };
     const ask = async () =>
@@ -234,7 +234,7 @@ describe("an idempotency key", () => {
     expect(await ask()).toBe(first);
   });
 
-  it("drives on a start that was cut off before its session was there", async () => {
+  it("completes a start that was cut off before its session existed", async () => {
     const key = newKey();
     const body = { question, config: quick() };
     const run = await (await withKey(key, body)).json<Run>();
@@ -271,7 +271,7 @@ describe("an idempotency key", () => {
     expect((await withKey(key)).status).toBe(202);
   });
 
-  it("does not bring an erased run back", async () => {
+  it("does not restore an erased run", async () => {
     const key = newKey();
     const run = await (await withKey(key)).json<Run>();
     await erase(run.session_id);
@@ -283,7 +283,7 @@ describe("an idempotency key", () => {
     expect((await request(`/api/sessions/${run.session_id}`)).status).toBe(404);
   });
 
-  it("A15 makes twenty further turns at once one turn", async () => {
+  it("A15 makes twenty concurrent further turns one turn", async () => {
     const run = await start(quick());
     await follow(run);
     const key = newKey();
@@ -302,7 +302,7 @@ describe("an idempotency key", () => {
     expect(await (await withKey(newKey(), { question }, path)).json()).toMatchObject({ turn: 3 });
   });
 
-  it("is kept for a day, and swept with others of its age", async () => {
+  it("is kept for a day, and then deleted with others of its age", async () => {
     const [old, older] = [newKey(), newKey()];
     const first = await (await withKey(old)).json<Run>();
     const other = await (await withKey(older)).json<Run>();
@@ -337,7 +337,7 @@ describe("an idempotency key", () => {
 });
 
 describe("pages of events", () => {
-  it("follow one another by `after` and `limit`, and say what the stream says", async () => {
+  it("are read with `after` and `limit`, and have the events of the stream", async () => {
     const run = await start(quick());
     const { events } = await follow(run);
     const paged: unknown[] = [];

@@ -44,7 +44,7 @@ const PATHS = [
 ];
 
 describe("a deployment", () => {
-  it("says at /healthz which code answers, and which deployment of it", async () => {
+  it("returns at /healthz its code version and deployment", async () => {
     const services = { ...OPEN_SERVICE, version: { version: "1.2.3", deployment: "d1" } };
     const response = await app.fetch(new Request("https://massgen.example.com/healthz"), services);
     expect(await response.json()).toEqual({ status: "ok", version: "1.2.3", deployment: "d1" });
@@ -54,22 +54,28 @@ describe("a deployment", () => {
     expect((await answerOf("/healthz", state)).status).toBe(200);
   });
 
-  it.each(PATHS)("without its master key refuses %s and says how to set it", async (path) => {
-    const { status, text } = await answerOf(path, { hasMasterKey: false, hasKeys: true });
-    expect([status, text]).toEqual([
-      401,
-      expect.stringContaining("wrangler secret put MASTER_KEY"),
-    ]);
-  });
-
-  it.each(PATHS)("without keys refuses %s and says how to make the first", async (path) => {
-    const { status, text } = await answerOf(path, WITHOUT_KEYS);
-    expect([status, text]).toEqual([401, expect.stringContaining("npm run keys -- create")]);
-    expect(JSON.parse(text)).toMatchObject({ code: "access_closed" });
-  });
+  it.each(PATHS)(
+    "without its master key refuses %s and names the command that sets it",
+    async (path) => {
+      const { status, text } = await answerOf(path, { hasMasterKey: false, hasKeys: true });
+      expect([status, text]).toEqual([
+        401,
+        expect.stringContaining("wrangler secret put MASTER_KEY"),
+      ]);
+    },
+  );
 
   it.each(PATHS)(
-    "with a limit that is none refuses %s, on its own machine too, and names the variable",
+    "without keys refuses %s and names the command that makes the first",
+    async (path) => {
+      const { status, text } = await answerOf(path, WITHOUT_KEYS);
+      expect([status, text]).toEqual([401, expect.stringContaining("npm run keys -- create")]);
+      expect(JSON.parse(text)).toMatchObject({ code: "access_closed" });
+    },
+  );
+
+  it.each(PATHS)(
+    "with an invalid limit refuses %s, on its own machine too, and names the variable",
     async (path) => {
       for (const openOnLoopback of [false, true]) {
         const answer = await answerOf(path, {
@@ -100,7 +106,7 @@ describe("a deployment", () => {
     { path: "/nowhere", status: 404 },
     { path: "/api/sessions", status: 401 },
   ])(
-    "that is set up answers whoever asks for $path without a key with $status",
+    "that is set up answers a request for $path without a key with $status",
     async ({ path, status }) => {
       const answer = await answerOf(path, SET_UP);
       expect(answer.status).toBe(status);

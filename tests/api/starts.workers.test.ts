@@ -13,12 +13,18 @@ import { askWith, makeKey, ORIGIN } from "./keyed-client";
 import { noContexts } from "../builders/no-contexts";
 import { noSecrets } from "../builders/no-secrets";
 
-/** A start is three writes in two stores: a row, a session, a word that it is there. Here it stops between them, or others come in between. */
+/**
+ * A start is three writes in two stores: a row, a session, and its confirmation. These tests stop
+ * it between the writes, or run others in between.
+ */
 
 const app = createApp();
 const body = { question: "What is six times seven?", config: teamOf(["quick"]) };
 
-/** The service with its real stores, but that `broken` stands in for some parts of them. Gives the answer when all that it left for later is done. */
+/**
+ * The service with its real stores; `broken` replaces parts of them. Resolves with the response
+ * once all background work is done.
+ */
 async function startAt(
   broken: Partial<Services["stored"]["index"]> & { create?: Create },
   key: string,
@@ -87,7 +93,7 @@ const allow = (tenant: string, turns: number) =>
     .bind(tenant, turns)
     .run();
 
-/** A tenant whose one place is taken, until `free` is called. */
+/** A tenant whose only place is taken until `free` is called. */
 async function fullTenant(tenant: string) {
   await allow(tenant, 1);
   const { key } = await makeKey(tenant);
@@ -104,11 +110,11 @@ async function fullTenant(tenant: string) {
   return { key, free: () => object.releaseTurn(wish.session, 1) };
 }
 
-describe("of two starts at once with one key", () => {
+describe("two concurrent starts with one idempotency key:", () => {
   it.each([
     { name: "the first is refused when the second may begin", refusedFirst: true },
     { name: "the second is refused before the first begins", refusedFirst: false },
-  ])("$name: the accepted one stays, and the key leads to it", async ({ refusedFirst }) => {
+  ])("if $name, the accepted one stays, and the key leads to it", async ({ refusedFirst }) => {
     const tenant = refusedFirst ? "refused_first" : "refused_second";
     const { key, free } = await fullTenant(tenant);
     const [freed, made, told] = [1, 2, 3].map(() => Promise.withResolvers<void>());
@@ -148,7 +154,7 @@ describe("of two starts at once with one key", () => {
     ).toHaveLength(1);
   });
 
-  it("both are refused: nothing is left, and the key is free", async () => {
+  it("if both are refused, nothing is left, and the key is free", async () => {
     const { key, free } = await fullTenant("both_refused");
     const answers = await Promise.all([1, 2].map(() => startAt({}, key, "same")));
     expect(answers.map(({ code }) => code)).toEqual(["quota_exceeded", "quota_exceeded"]);
@@ -165,7 +171,7 @@ describe("a start that is cut off", () => {
   it.each([
     { name: "before its session", broken: { create: dies } },
     {
-      name: "with its session made and not answered",
+      name: "with its session created and not answered",
       broken: {
         create: async (real: Parameters<Create>[0]) => {
           await real();
@@ -175,7 +181,7 @@ describe("a start that is cut off", () => {
     },
     { name: "before it is confirmed", broken: { confirm: dies } },
   ])(
-    "$name is the same run when it comes again, once, and the index knows it",
+    "$name starts the same run once when it is repeated, and the index has it",
     async ({ name, broken }) => {
       const tenant = name.replaceAll(/[^a-z]/g, "_").slice(0, 30);
       const { key } = await makeKey(tenant);
@@ -193,7 +199,7 @@ describe("a start that is cut off", () => {
     },
   );
 
-  it("and refused when it comes again keeps its place for the next time", async () => {
+  it("and refused when it is repeated can be repeated again", async () => {
     const { key, free } = await fullTenant("cut_and_refused");
     await startAt({ create: dies }, key, "later");
     const [begun] = await rowsOf("cut_and_refused");

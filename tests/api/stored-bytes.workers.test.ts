@@ -13,7 +13,10 @@ import { hashOf } from "../../src/workspace/hash";
 import { teamOf } from "../durable-objects/session/session-client";
 import { ask, askWith, makeKey } from "./keyed-client";
 
-/** M13: what a tenant stores is one figure, right after each thing that changes it, and a limit of it holds before anything is written. */
+/**
+ * M13: the stored bytes of a tenant are one number, correct after each change, and their limit
+ * applies before a write.
+ */
 const storedBy = async (tenant: string) => (await storageOf(env, tenant)).storedBytes;
 const limit = (tenant: string, bytes: number | null) =>
   env.DB.prepare("INSERT OR REPLACE INTO tenants (id, stored_bytes) VALUES (?, ?)")
@@ -34,7 +37,7 @@ const codeOf = async (response: Response) => [
   (await response.json<{ code?: string }>()).code,
 ];
 
-/** A file of so many bytes that nobody else has. */
+/** A unique file of this many bytes. */
 const fileOf = async (bytes: number) => {
   const content = new Uint8Array(bytes);
   for (let at = 0; at < bytes; at += 60_000)
@@ -60,8 +63,8 @@ const push = async (
   return put(key, `/api/contexts/${name}`, "application/json", manifest);
 };
 
-describe("what a tenant stores (M13)", () => {
-  it("is counted as it lies in R2: by manifest, tar and zip, in a newer version and after pruning and erasing", async () => {
+describe("the stored bytes of a tenant (M13)", () => {
+  it("are those in R2: by manifest, tar and zip, in a newer version and after pruning and erasing", async () => {
     const { key } = await makeKey("counted");
     const [kept, changed, next] = [
       await fileOf(70_000),
@@ -105,7 +108,7 @@ describe("what a tenant stores (M13)", () => {
     expect([await storedBy("counted"), await sizeOf("counted")]).toEqual([0, 0]);
   });
 
-  it("has what an open upload announced until that is swept", async () => {
+  it("include the announced bytes of an open upload until it is swept", async () => {
     const { key } = await makeKey("opened");
     const { sha256 } = await fileOf(10);
     const manifest = JSON.stringify({ files: [{ path: "a", sha256, size: 3_000_000 }] });
@@ -115,7 +118,7 @@ describe("what a tenant stores (M13)", () => {
     expect(await storedBy("opened")).toBe(0);
   });
 
-  it("is never more than its limit by uploads: 507, and nothing of a refused one is there", async () => {
+  it("never exceed their limit by uploads: 507, and nothing of a refused upload is stored", async () => {
     const { key } = await makeKey("limited");
     await limit("limited", 200_000);
     const file = async (bytes: number) => [{ path: "a", ...(await fileOf(bytes)) }];
@@ -155,7 +158,7 @@ describe("what a tenant stores (M13)", () => {
     expect((await push(key, "two", await file(60_000))).status).toBe(201);
   });
 
-  it("has a session's log and files from the end of its turn on, and no more of it once it is erased", async () => {
+  it("include the log and files of a session from the end of its turn until it is erased", async () => {
     const { key } = await makeKey("running");
     const body = { question: "What is six times seven?", config: teamOf(["quick"]) };
     const { session_id: id } = await (
@@ -185,7 +188,7 @@ describe("what a tenant stores (M13)", () => {
     expect((await askWith(key, "/api/runs", { method: "POST", body })).status).toBe(202);
   });
 
-  it("refuses a question whose attachments no longer fit, before they are stored", async () => {
+  it("make a question with too large attachments refused before these are stored", async () => {
     const { key } = await makeKey("attaching");
     await limit("attaching", 1_000);
     const text = Buffer.from("x".repeat(2_000)).toString("base64");
@@ -199,7 +202,7 @@ describe("what a tenant stores (M13)", () => {
     expect(await objectsOf("attaching")).toEqual([]);
   });
 
-  it("has the deployment's limit, or none, where it has none of its own", async () => {
+  it("have the limit of the deployment, or none, if the tenant has none", async () => {
     const of = async (TENANT_STORED_BYTES: string | undefined, tenant = "anyone") => {
       const { limitBytes } = await storageOf(
         { DB: env.DB, ...(TENANT_STORED_BYTES !== undefined && { TENANT_STORED_BYTES }) },

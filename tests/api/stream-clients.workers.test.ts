@@ -9,7 +9,10 @@ import {
   teamOf,
 } from "../durable-objects/session/session-client";
 
-/** What an EventSource does: reads some events, loses the connection, and comes back with the id of the last one it has. */
+/**
+ * Like an EventSource: reads some events, loses the connection, and resumes with the id of its last
+ * event.
+ */
 async function readSome(
   path: string,
   lastId: string | null,
@@ -35,7 +38,7 @@ async function readSome(
   return { ids, texts, isOver: false };
 }
 
-/** Everything, by as many connections as it takes. */
+/** Reads all events, with as many connections as needed. */
 async function readAll(
   path: string,
   most: number,
@@ -55,7 +58,7 @@ const wholeOf = async (run: Run) =>
 
 describe("a client of a turn's stream that loses its connection", () => {
   it.each([1, 2, 7])(
-    "after every %i events has all of them once, in order, and is told to stop",
+    "after every %i events reads all of them once, in order, and is asked to stop",
     async (most) => {
       const run = await start(teamOf(["quick", "plain"]));
       const { texts, connections } = await readAll(eventsPath(run), most);
@@ -64,7 +67,7 @@ describe("a client of a turn's stream that loses its connection", () => {
     },
   );
 
-  it("may begin anywhere, by query, and the header wins over it", async () => {
+  it("may begin at any event by query, and the header takes precedence", async () => {
     const run = await start(teamOf(["quick"]));
     const whole = await wholeOf(run);
     expect((await readAll(`${eventsPath(run)}?after=4`, 100)).texts).toEqual(whole.slice(3));

@@ -21,7 +21,7 @@ function streamOf(text: string, onCancel = () => {}): Response {
   });
 }
 
-/** What a client of the stream is told, by its first event. */
+/** The first event that a client of the stream reads. */
 async function heard(
   response: Response,
 ): Promise<{ comments: string[]; events: EventSourceMessage[] }> {
@@ -39,12 +39,12 @@ async function heard(
   return { comments, events };
 }
 
-it("passes a stream without warnings on as it is", () => {
+it("a stream without warnings is passed on unchanged", () => {
   const stream = streamOf(FRAME);
   expect(withWarnings(stream, [])).toBe(stream);
 });
 
-it("begins with a comment for each warning, tells their number, and changes no event", async () => {
+it("a stream with warnings begins with a comment for each and their number, and its events are unchanged", async () => {
   const warnings = [warning("`a` has no effect."), warning("two\nlines: \u2028 é")];
   const response = withWarnings(streamOf(FRAME), warnings);
   expect(Object.fromEntries(response.headers)).toEqual({
@@ -59,7 +59,7 @@ it("begins with a comment for each warning, tells their number, and changes no e
   expect(events).toEqual([{ event: "turn.started", id: "2", data: '{"turn":1}' }]);
 });
 
-it("lets go of the session's stream when its reader leaves", async () => {
+it("the session's stream is released when its reader disconnects", async () => {
   let left = false;
   const response = withWarnings(
     streamOf(FRAME, () => {

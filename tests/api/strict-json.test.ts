@@ -4,9 +4,9 @@ import { JsonRefusal, MAX_JSON_DEPTH, parseStrictJson } from "../../src/api/stri
 
 const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
 
-describe("a JSON text is taken", () => {
+describe("a JSON text is accepted", () => {
   it.each([
-    { name: "as deep as it may be", text: nested(MAX_JSON_DEPTH) },
+    { name: "at the depth limit", text: nested(MAX_JSON_DEPTH) },
     { name: "with one key in two objects", text: '[{"a":1},{"a":{"a":2}}]' },
     { name: "with a key that is also a value", text: '{"a":"b","b":"a","c":["a","b"]}' },
     {
@@ -20,7 +20,7 @@ describe("a JSON text is taken", () => {
     expect(parseStrictJson(text)).toEqual(JSON.parse(text));
   });
 
-  it("whatever it is, with the value that JSON.parse gives", () => {
+  it("with the value that JSON.parse returns", () => {
     fc.assert(
       fc.property(
         fc.jsonValue({ maxDepth: 8 }),
@@ -38,8 +38,8 @@ describe("a JSON text is taken", () => {
 describe("a text is refused", () => {
   it.each([
     { name: "that is cut off", text: '{"a": 1', says: /JSON/ },
-    { name: "with something behind it", text: "{} x", says: /JSON/ },
-    { name: "that says NaN", text: '{"a": NaN}', says: /JSON/ },
+    { name: "with trailing text", text: "{} x", says: /JSON/ },
+    { name: "with NaN", text: '{"a": NaN}', says: /JSON/ },
     { name: "with a key twice", text: '{"a":1,"b":{"a":1},"a":1}', says: /"a" is there twice/ },
     {
       name: "with a key twice, once in escapes",
@@ -47,14 +47,14 @@ describe("a text is refused", () => {
       says: /"a" is there twice/,
     },
     {
-      name: "with a key twice, behind spaces",
+      name: "with a key twice, after spaces",
       text: '{"a" : 1 ,\n "a" : 1}',
       says: /"a" is there twice/,
     },
     { name: "with __proto__ twice", text: '{"__proto__":1,"__proto__":2}', says: /__proto__/ },
     { name: "one level too deep", text: nested(MAX_JSON_DEPTH + 1), says: /deeper than 64/ },
     { name: "a hundred thousand levels deep", text: nested(100_000), says: /deeper than 64/ },
-    { name: "with a number beyond all numbers", text: "[1e999]", says: /1e999 is too large/ },
+    { name: "with a number above the largest", text: "[1e999]", says: /1e999 is too large/ },
     {
       name: "with a number of four hundred digits",
       text: `[${"9".repeat(400)}]`,
@@ -80,7 +80,7 @@ it.each([
     text: `{"a":${" ".repeat(1_000_000)}1,${" ".repeat(1_000_000)}"b":1}`,
   },
 ])("$name costs no more than its length", ({ text }) => {
-  // Of this thread alone: a busy machine makes the clock say anything.
+  // CPU time of this thread, because wall time is not reliable on a busy machine.
   const before = process.threadCpuUsage();
   parseStrictJson(text);
   const { user, system } = process.threadCpuUsage(before);

@@ -17,21 +17,21 @@ describe("the title of a config", () => {
       title: "Three of a kind.",
     },
     {
-      name: "is not what editors read",
+      name: "is not a comment for editors",
       yaml: "# yaml-language-server: $schema=../x.json\n# A team.\na: 1\n",
       title: "A team.",
     },
     {
-      name: "begins behind empty comments",
+      name: "begins after empty comments",
       yaml: "#\n# A team.\n\n# Not this.\n",
       title: "A team.",
     },
     {
-      name: "is none without a comment at the beginning",
+      name: "is empty without a comment at the beginning",
       yaml: "agents: [] # not this\n",
       title: "",
     },
-    { name: "is none of an empty text", yaml: "", title: "" },
+    { name: "is empty for an empty text", yaml: "", title: "" },
   ])("$name", ({ yaml, title }) => {
     expect(titleOf(yaml)).toBe(title);
   });
@@ -66,10 +66,10 @@ describe("a team by its name", () => {
   );
 });
 
-describe("a team on offer", () => {
+describe("an included team", () => {
   const yaml = `# Two.\nagents:\n${agent("a", "type: openai, model: gpt-6.1-terra")}${agent("b", "type: gemini, model: gemini-3.8-flash")}`;
 
-  it("tells who is in it and which keys it needs, also where none is set", () => {
+  it("lists its agents and the keys it needs, even if none is set", () => {
     const entry = describeTeam("two", yaml, NOTHING);
     expect(entry).toMatchObject({
       name: "two",
@@ -87,7 +87,7 @@ describe("a team on offer", () => {
     expect(entry.missing.map(({ code }) => code)).toEqual(["key_not_set", "key_not_set"]);
   });
 
-  it("is runnable once the keys are set, by whichever of their names", () => {
+  it("is runnable once the keys are set, under any of their names", () => {
     const entry = describeTeam("two", yaml, {
       ...NOTHING,
       storedKeys: ["OPENAI_API_KEY", "GOOGLE_API_KEY"],
@@ -99,7 +99,7 @@ describe("a team on offer", () => {
     ]);
   });
 
-  it("that cannot be read says why", () => {
+  it("that cannot be read has the reason", () => {
     const entry = describeTeam("broken", "agents: [", NOTHING);
     expect([entry.runnable, entry.agents, entry.title]).toEqual([false, [], "broken"]);
     expect(entry.missing[0]?.code).toBe("syntax");

@@ -1,6 +1,6 @@
 import type { TenancyServices } from "../../src/api/tenancy-services";
 
-/** Keys and tenants of a service where nobody has any: whoever gets in has come from this machine. */
+/** Keys and tenants of a service without any. Only requests from this machine are accepted. */
 export const OPEN_TENANCY: TenancyServices = {
   keys: {
     find: async () => null,

@@ -44,7 +44,7 @@ describe("A7 a ticket", () => {
     await opened.body?.cancel();
   });
 
-  it("opens nothing but streams, nothing twice at once, and no other session", async () => {
+  it("opens only streams of its session, and only once, also concurrently", async () => {
     const second = await run();
     expect((await open(second, await ticketOf(session))).status).toBe(401);
     expect(
@@ -75,7 +75,7 @@ describe("A7 a ticket", () => {
     expect((await open(session, ticket)).status).toBe(401);
   });
 
-  it("opens nothing once its key does not", async () => {
+  it("opens nothing once its key is revoked", async () => {
     const { key, id } = await makeKey("acme");
     const ticket = await ticketOf(session, key);
     await keys.revoke("acme", id, Date.now());
@@ -89,7 +89,7 @@ describe("A7 a ticket", () => {
     },
   );
 
-  it("is none for a session of another tenant, and needs a key that may run", async () => {
+  it("is refused for a session of another tenant, and needs a key with the scope run", async () => {
     const other = await makeKey("other");
     expect((await issue(session, other.key)).status).toBe(404);
     const reader = await makeKey("acme", { scopes: "read" });

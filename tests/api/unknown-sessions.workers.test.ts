@@ -7,7 +7,9 @@ import { ask, askWith, makeKey } from "./keyed-client";
 
 /** An id that no session has. */
 const madeUp = (nth: number): string => `session_${String(nth).padStart(26, "0")}`;
-/** Below a session's address, with the method: every kind of route that names a session. */
+/**
+ * Routes below the address of a session, with the method: every kind of route that names a session.
+ */
 const ROUTES: readonly (readonly [string, string])[] = [
   ["GET", ""],
   ["GET", "/events"],
@@ -45,7 +47,7 @@ const countObjects = async (): Promise<number> => (await listDurableObjectIds(en
 afterEach(() => void vi.restoreAllMocks());
 
 describe("a session that is not in the index", () => {
-  it("leaves no object, whichever route and however many ids are asked (L19)", async () => {
+  it("creates no object, at any route and for any number of ids (L19)", async () => {
     const running = await run();
     expect((await askWith(key, `/api/sessions/${running}`)).status).toBe(200);
     const before = await countObjects();
@@ -66,7 +68,7 @@ describe("a session that is not in the index", () => {
     expect(await countObjects()).toBe(before);
   });
 
-  it("is not reached by a made-up ticket, which needs no key (L19)", async () => {
+  it("is not reached with an invented ticket, which needs no key (L19)", async () => {
     const before = await countObjects();
     for (let nth = 0; nth < 20; nth += 1) {
       const answer = await ask(
@@ -98,7 +100,7 @@ describe("a session that is not in the index", () => {
 });
 
 describe("a session that is in the index", () => {
-  it("is there from the moment its start is answered, and gone once it is erased (L19)", async () => {
+  it("is found from the moment its start is answered until it is erased (L19)", async () => {
     const id = await run();
     expect((await askWith(key, `/api/sessions/${id}/turns/1`)).status).toBe(200);
     expect((await askWith(key, `/api/sessions/${id}`, { method: "DELETE" })).status).toBe(204);
@@ -120,7 +122,7 @@ describe("a session that is in the index", () => {
     expect((await askWith(key, `/api/sessions/${madeUp(1)}`)).status).toBe(404);
   });
 
-  it("costs one read of the index for each request, streams and archives too (L19)", async () => {
+  it("costs one read of the index for each request, including streams and archives (L19)", async () => {
     const id = await run();
     await (await askWith(key, `/api/sessions/${id}/turns/1/events`)).text();
     const prepare = vi.spyOn(env.DB, "prepare");

@@ -2,17 +2,17 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { inRoom } from "../../src/api/upload-place";
 import { UploadRoom } from "../../src/uploads/upload-room";
 
-/** One tenant's half of the room. */
+/** The half of the memory that one tenant may use. */
 const BYTES = 40_000_000;
 const never = new AbortController().signal;
 const hangs = () => new Promise<never>(() => undefined);
 const failure = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error);
 
-describe("an upload that finds no room", () => {
+describe("an upload without free memory", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it("begins when another has ended, also by failing", async () => {
+  it("begins when another has ended or failed", async () => {
     const room = new UploadRoom();
     const fails = Promise.withResolvers<never>();
     const first = failure(
@@ -25,7 +25,7 @@ describe("an upload that finds no room", () => {
     expect([await first, await second]).toEqual([new Error("broken"), "done"]);
   });
 
-  it("is asked to come again after 20 seconds, and leaves its place in the queue", async () => {
+  it("is asked to retry after 20 seconds, and leaves the queue", async () => {
     const room = new UploadRoom();
     const holder = inRoom(
       room,
@@ -50,7 +50,7 @@ describe("an upload that finds no room", () => {
     expect([await holder, await next]).toEqual(["held", "next"]);
   });
 
-  it("is turned away at once where 16 of its tenant wait; another tenant's is taken in (M8)", async () => {
+  it("is refused at once if 16 of its tenant wait; that of another tenant is accepted (M8)", async () => {
     const room = new UploadRoom();
     const all = Array.from({ length: 17 }, () =>
       failure(inRoom(room, { tenant: "a", bytes: BYTES, signal: never }, hangs)),
@@ -67,7 +67,7 @@ describe("an upload that finds no room", () => {
     );
   });
 
-  it("is asked to come again where what it needs beyond its half is wanted by another tenant (M8)", async () => {
+  it("is asked to retry if it needs more than its half and another tenant needs that memory (M8)", async () => {
     const room = new UploadRoom();
     const grown = failure(
       inRoom(room, { tenant: "a", bytes: 1, signal: never }, async ({ holds }) => {
@@ -86,7 +86,7 @@ describe("an upload that finds no room", () => {
     expect([await grown, await other]).toMatchObject([{ code: "uploads_busy" }, "taken in"]);
   });
 
-  it("stops when its client is silent for more than ten seconds, and another then begins (M8)", async () => {
+  it("stops when its client sends nothing for more than ten seconds, and another then begins (M8)", async () => {
     const room = new UploadRoom();
     const wakes = Promise.withResolvers<void>();
     const slow = failure(
@@ -103,7 +103,7 @@ describe("an upload that finds no room", () => {
     expect(await slow).toMatchObject({ code: "upload_broken" });
   });
 
-  it("waits no longer once its client has gone", async () => {
+  it("stops waiting once its client has disconnected", async () => {
     const room = new UploadRoom();
     void inRoom(room, { tenant: "a", bytes: BYTES, signal: never }, hangs);
     const client = new AbortController();
@@ -114,7 +114,7 @@ describe("an upload that finds no room", () => {
     expect(await waiting).toMatchObject({ code: "upload_broken" });
   });
 
-  it("begins once the client of another has gone, and that one must stop", async () => {
+  it("begins once the client of another has disconnected, and that one must stop", async () => {
     const room = new UploadRoom();
     const client = new AbortController();
     const wakes = Promise.withResolvers<void>();
@@ -131,7 +131,7 @@ describe("an upload that finds no room", () => {
     expect([await next, await left]).toMatchObject(["next", { code: "upload_broken" }]);
   });
 
-  it("begins a minute after one of which nothing came, and that one must stop", async () => {
+  it("begins a minute after an upload that sent nothing, and that one must stop", async () => {
     const room = new UploadRoom();
     const wakes = Promise.withResolvers<void>();
     const still = failure(

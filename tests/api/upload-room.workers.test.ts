@@ -23,7 +23,7 @@ const problemOf = async (response: Response) => [
   response.headers.get("retry-after"),
 ];
 
-/** A body that begins at once, and goes on when it is told. */
+/** A body that begins at once, and continues when the test asks for it. */
 function held(bytes: Uint8Array) {
   const rest = Promise.withResolvers<void>();
   const body = new ReadableStream<Uint8Array>({
@@ -37,7 +37,7 @@ function held(bytes: Uint8Array) {
   return { body, end: () => rest.resolve() };
 }
 
-/** A body whose length nobody tells. */
+/** A body without a content length. */
 const ofUnknownLength = (bytes: Uint8Array) => {
   const { body, end } = held(bytes);
   end();
@@ -47,7 +47,7 @@ const ofUnknownLength = (bytes: Uint8Array) => {
 const archive = () => packTar([{ header: { name: "a.txt", size: 5 }, body: "hello" }]);
 
 describe("uploads at the same time", () => {
-  it("of one tenant wait for its half of the room; one too many is asked to come again, and another tenant's is taken at once (M8)", async () => {
+  it("of one tenant wait for its half of the memory; one too many must retry, and another tenant is served at once (M8)", async () => {
     const tar = await archive();
     const hash = await hashOf(new TextEncoder().encode("hello"));
     const manifest = JSON.stringify({ files: [{ path: "a.txt", sha256: hash, size: 5 }] });
@@ -59,11 +59,13 @@ describe("uploads at the same time", () => {
 
     const bodies = [held(tar)];
     const inside = bodies.map(({ body }, nth) => send(`/api/contexts/inside-${nth}`, TAR, body));
-    await new Promise((resolve) => setTimeout(resolve, 1_000)); // these are in the room before the others come
+    // these are in the room before the others come
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
     const waiting = Array.from({ length: 15 }, (_, nth) =>
       send(`/api/contexts/waiting-${nth}`, TAR, ofUnknownLength(tar)),
     );
-    await new Promise((resolve) => setTimeout(resolve, 1_000)); // and these before a blob, which would find room at once
+    // and these before a blob, which would find room at once
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
     waiting.push(blob());
     await new Promise((resolve) => setTimeout(resolve, 3_000));
     const refused = [await send("/api/contexts/more", TAR, tar), await blob()];
@@ -78,7 +80,7 @@ describe("uploads at the same time", () => {
     expect((await send("/api/contexts/more", TAR, tar)).status).toBe(201);
   });
 
-  it("are not kept from it by three of another tenant that send nothing (M8)", {
+  it("are not blocked by three uploads of another tenant that send nothing (M8)", {
     timeout: 30_000,
   }, async () => {
     const zip = zipSync({ x: new Uint8Array(99) });
@@ -98,7 +100,7 @@ describe("uploads at the same time", () => {
     expect(theirs.status).toBe(201);
   });
 
-  it("are not kept from it by clients that went away", async () => {
+  it("are not blocked by clients that disconnected", async () => {
     const tar = await archive();
     const clients = [1, 2, 3].map((nth) => {
       const client = new AbortController();
@@ -117,7 +119,7 @@ describe("uploads at the same time", () => {
   });
 });
 
-it("a zip of many pieces is put down and read as it was, and none of its pieces stays", async () => {
+it("a zip of many parts is stored and read unchanged, and none of its parts remains", async () => {
   const noise = new Uint8Array(9_000_000);
   for (let at = 0; at < noise.byteLength; at += 50_000)
     crypto.getRandomValues(noise.subarray(at, at + 50_000));

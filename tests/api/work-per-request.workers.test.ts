@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { ask, askWith, keys, makeKey } from "./keyed-client";
 
 const UNKNOWN = "/api/sessions/session_unknown00";
-/** What is asked of the database, from now on: the first two words and the table. */
+/** The queries of the database from now on: the first two words and the table. */
 function watchQueries(): () => string[] {
   const prepare = vi.spyOn(env.DB, "prepare");
   return () =>
@@ -20,14 +20,14 @@ afterEach(() => void vi.restoreAllMocks());
 const { key, id } = await makeKey("acme", { last_used_at: Date.now() });
 const wrong = `${key.slice(0, -4)}AAAA`;
 
-describe("a request asks the database", () => {
-  it("once for its key, and once for the session it names", async () => {
+describe("a request queries the database", () => {
+  it("once for its key, and once for its session", async () => {
     const queries = watchQueries();
     expect((await askWith(key, UNKNOWN)).status).toBe(404);
     expect(queries()).toEqual(["SELECT api_keys", "SELECT sessions"]);
   });
 
-  it("once, for a key that opens nothing, since a service that has a key will always have one", async () => {
+  it("once for an invalid key, because a service that has a key always keeps one", async () => {
     await askWith(wrong, UNKNOWN);
     const queries = watchQueries();
     for (const shown of [wrong, "none", key.replace(id, "0".repeat(26))])
@@ -35,7 +35,7 @@ describe("a request asks the database", () => {
     expect(queries()).toEqual(["SELECT api_keys", "SELECT api_keys", "SELECT api_keys"]);
   });
 
-  it("nothing, without a key, from elsewhere", async () => {
+  it("never without a key from another machine", async () => {
     await ask(`https://massgen.example.com${UNKNOWN}`);
     const queries = watchQueries();
     expect((await ask(`https://massgen.example.com${UNKNOWN}`)).status).toBe(401);
@@ -43,7 +43,7 @@ describe("a request asks the database", () => {
   });
 });
 
-it("a key's use is written once a minute, however many requests come at once", async () => {
+it("the last use of a key is written once a minute, however many requests arrive at once", async () => {
   const minute = 60_000;
   const now = Date.now();
   const { id: used } = await makeKey("acme");
