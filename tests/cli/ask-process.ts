@@ -6,18 +6,21 @@ import path from "node:path";
 import { CLI_FILE } from "../../local/bundle/cli-bundle";
 
 export type Start = {
-  /** What runs: the sources through npm's runner, or the built file as users have it, under a Node of any version. */
+  /**
+   * The program: the sources through npm's runner, or the built file of users, under any Node
+   * version.
+   */
   program?: "sources" | "built";
-  /** Piped in; absent: there is nothing to read. */
+  /** Piped into stdin. Omitted if there is nothing to read. */
   input?: string | Buffer;
   cwd?: string;
   env?: Record<string, string>;
 };
 
-/** A folder without any config, as far as tests are concerned. */
+/** A folder without a config. */
 const NOWHERE = tmpdir();
 
-/** The command as users start it: a process of its own, with real signals and without a terminal. */
+/** The command in its own process, with real signals and without a terminal. */
 export class Ask {
   stdout = "";
   stderr = "";
@@ -54,14 +57,14 @@ export class Ask {
   interrupt(): void {
     this.#child.kill("SIGINT");
   }
-  /** As `kill -9`: it has no say in it. */
+  /** Like `kill -9`: the process cannot handle it. */
   kill(): void {
     this.#child.kill("SIGKILL");
   }
   closeStdout(): void {
     this.#child.stdout?.destroy();
   }
-  /** Waits until stderr holds `text`. */
+  /** Waits until stderr contains `text`. */
   async says(text: string): Promise<void> {
     const deadline = Date.now() + 20_000;
     while (!this.stderr.includes(text)) {
@@ -71,7 +74,7 @@ export class Ask {
   }
 }
 
-/** The Node a user has: the tests themselves may run under a newer one that came with the packages. */
+/** The Node of the user. The tests themselves may run under a newer one from the packages. */
 function nodeOnPath(): string {
   const folders = (process.env["PATH"] ?? "")
     .split(":")

@@ -9,7 +9,7 @@ import * as b from "../protocol/builders";
 import { Ask, type Start } from "./ask-process";
 import { problem, Service, type ServiceOptions } from "./service";
 
-/** The one file that users get, under the Node that is on the path. */
+/** The built file of users, under the Node in the path. */
 const events = b.log(b.story);
 const start = (options: Partial<ServiceOptions> = {}) => Service.start({ events, ...options });
 
@@ -41,7 +41,7 @@ const inShell = (script: string) =>
 const ended = async (ask: Ask) => [await ask.ended(), ask.stdout, ask.stderr] as const;
 
 describe("without a terminal", () => {
-  it("stdout has the answer alone, and stderr nothing", async () => {
+  it("stdout has only the answer, and stderr is empty", async () => {
     await using service = await start();
     expect(await ended(run(["why?", "--server", service.url]))).toEqual([
       0,
@@ -60,7 +60,7 @@ describe("without a terminal", () => {
       input: "long\ntext\n",
       question: "sum up\n\nlong\ntext",
     },
-  ])("what is piped in is the question, $name", async ({ args, input, question }) => {
+  ])("piped text is the question, $name", async ({ args, input, question }) => {
     await using service = await start();
     const [code, stdout] = await ended(run([...args, "--server", service.url], { input }));
     expect([code, stdout, JSON.parse(service.requests[0]?.body ?? "").question]).toEqual([
@@ -91,12 +91,12 @@ describe("without a terminal", () => {
       code: 7,
       says: "Busy (409 turn_running)\nWait for the running turn, attach to it, or cancel it.\n",
     },
-  ])("$name is told all the same, and ends with $code", async ({ options, code, says }) => {
+  ])("$name is reported, and ends with $code", async ({ options, code, says }) => {
     await using service = await start(options);
     expect(await ended(run(["q", "--server", service.url]))).toEqual([code, "", says]);
   });
 
-  it("a reader that has had enough ends it silently", async () => {
+  it("a reader that closes the pipe ends it silently", async () => {
     await using service = await start();
     const file = path.resolve(CLI_FILE);
     const script = `node ${file} ask q --json-stream --server ${service.url} | head -1; exit \${PIPESTATUS[0]}`;
@@ -104,7 +104,7 @@ describe("without a terminal", () => {
     expect([code, stdout, stderr]).toEqual([0, `${JSON.stringify(events[0])}\n`, ""]);
   });
 
-  it("Ctrl+C is told, and ends with 4", async () => {
+  it("Ctrl+C is reported, and ends with 4", async () => {
     await using service = await start({ events: events.slice(0, 13) });
     const ask = run(["q", "--server", service.url]);
     while (service.resumes.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -128,7 +128,7 @@ describe("forms of output", () => {
   };
   const answers = { [`/api/sessions/${b.SESSION}/turns/1`]: { status: 200, body: turn } };
 
-  it("--json prints the turn as the service tells it, safe for terminals", async () => {
+  it("--json prints the turn of the service, safe for terminals", async () => {
     await using service = await start({ answers });
     const [code, stdout] = await ended(run(["q", "--json", "--server", service.url]));
     expect([
@@ -139,7 +139,7 @@ describe("forms of output", () => {
     ]).toEqual([0, turn, false, 1]);
   });
 
-  it("--automation prints MassGen's lines, -o puts the answer into a file", async () => {
+  it("--automation prints MassGen's lines, -o writes the answer to a file", async () => {
     await using service = await start();
     const [code, stdout] = await ended(
       run(["why?", "--automation", "-o", "answer.md", "--server", service.url]),
@@ -165,7 +165,7 @@ describe("forms of output", () => {
     expect(await ended(run(["q", "-o", "a.md", "--server", service.url]))).toEqual([0, "", ""]);
   });
 
-  it("a file that cannot be written is told before anything is asked", async () => {
+  it("a file that cannot be written is reported before the run starts", async () => {
     await using service = await start();
     const [code, , stderr] = await ended(run(["q", "-o", "no/such/a.md", "--server", service.url]));
     expect([code, stderr, service.requests]).toEqual([
@@ -175,7 +175,7 @@ describe("forms of output", () => {
     ]);
   });
 
-  it("--detach prints the session's id and goes", async () => {
+  it("--detach prints the id of the session and ends", async () => {
     await using service = await start({ events: events.slice(0, 13) });
     expect(await ended(run(["q", "--detach", "--server", service.url]))).toEqual([
       0,
@@ -186,7 +186,7 @@ describe("forms of output", () => {
   });
 });
 
-describe("a config that lies in the folder", () => {
+describe("a config in the folder", () => {
   const yaml = "agents:\n  - id: a\n    backend: {type: opnai, api_key: sk-verysecret}\n";
   const error = {
     pointer: "/agents/0/backend/type",
@@ -199,7 +199,7 @@ describe("a config that lies in the folder", () => {
     await writeFile(path.join(root, ".massgen/config.yaml"), yaml);
   });
 
-  it("is sent as it is, and what is wrong with it is shown with its line and a caret, but without its key", async () => {
+  it("is sent unchanged, and its error is shown with the line and a caret, but without the key", async () => {
     const answer = problem(422, {
       title: "The config cannot be run",
       code: "config_invalid",
@@ -227,14 +227,14 @@ describe("a config that lies in the folder", () => {
     ]);
   });
 
-  it("is not sent before its user has allowed it, and the command says what to type (H6)", async () => {
+  it("is not sent without consent, and the message has the command to type (H6)", async () => {
     await using service = await start({});
     const [code, stdout, stderr] = await ended(run(["q", "--server", service.url]));
     expect([code, stdout, service.requests]).toEqual([1, "", []]);
     expect(stderr).toContain('massgen-edge --config .massgen/config.yaml "your question"');
   });
 
-  it("is checked by config validate, which ends with 1 where it cannot run", async () => {
+  it("is checked by config validate, which ends with 1 if it cannot run", async () => {
     const verdict = { runnable: false, errors: [error], refusals: [], warnings: [] };
     await using service = await start({
       answers: { "/api/configs/validate": { status: 200, body: verdict } },
@@ -256,12 +256,12 @@ describe("a config that lies in the folder", () => {
 describe("mistakes", () => {
   it.each([
     {
-      name: "a command that is nearly one",
+      name: "a misspelt command",
       args: ["sesions"],
       says: "Did you mean massgen-edge sessions?",
     },
     {
-      name: "a command behind an option",
+      name: "a command after an option",
       args: ["--verbose", "show", b.SESSION],
       says: "Options come after the command: massgen-edge show",
     },
@@ -272,12 +272,12 @@ describe("mistakes", () => {
     },
     { name: "no models for a new config", args: ["config", "init"], says: "Name its models" },
     {
-      name: "nobody to confirm",
+      name: "no terminal for a confirmation",
       args: ["keys", "revoke", "01kb0000000000000000000000"],
       says: "add --yes",
     },
     {
-      name: "a key over a network in the clear",
+      name: "a key over an unencrypted network",
       args: ["q", "--server", "http://far.example", "--key", "k"],
       says: "is not encrypted",
     },
@@ -288,7 +288,7 @@ describe("mistakes", () => {
   });
 });
 
-it("runs on the oldest Node there is here, and says so where it cannot", () => {
+it("refuses a Node that is too old, and names both versions", () => {
   const old = `data:text/javascript,${encodeURIComponent('Object.defineProperty(process, "versions", { value: { ...process.versions, node: "18.20.0" } })')}`;
   const { status, stderr } = spawnSync(process.execPath, ["--import", old, CLI_FILE, "--version"], {
     encoding: "utf8",
@@ -299,7 +299,7 @@ it("runs on the oldest Node there is here, and says so where it cannot", () => {
   ]);
 });
 
-it("runs where it lies alone", async () => {
+it("runs without other files", async () => {
   await writeFile(path.join(root, "massgen-edge.js"), await readFile(CLI_FILE));
   const { status, stdout } = spawnSync(process.execPath, ["massgen-edge.js", "--version"], {
     cwd: root,

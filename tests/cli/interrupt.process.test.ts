@@ -5,7 +5,7 @@ import { problem, Service, type ServiceOptions } from "./service";
 
 const events = b.log(b.story);
 const start = (options: Partial<ServiceOptions> = {}) => Service.start({ events, ...options });
-/** A run in which anna has answered and nothing more happens. */
+/** A run in which anna has answered, without further events. */
 const running: Partial<ServiceOptions> = {
   events: events.slice(0, 13),
   onCancel: b.cancelled("Quicksort, so far.\x1b[2J"),
@@ -13,17 +13,18 @@ const running: Partial<ServiceOptions> = {
 
 describe("Ctrl+C", () => {
   const ANSWERED = "anna answers: agent1.1";
-  const LOOK_EVERY_MS = 20;
+  const INTERVAL_MS = 20;
 
-  /** How often one looks, every 20 ms of a machine that runs, until something is over. */
-  async function looksUntil(over: Promise<unknown>): Promise<number> {
-    let [looks, isOver] = [0, false];
+  /** Counts 20 ms intervals until a promise settles. A stalled machine does not count. */
+  async function intervalsUntil(over: Promise<unknown>): Promise<number> {
+    let [intervals, isOver] = [0, false];
     void over.then(() => (isOver = true));
-    for (; !isOver; looks += 1) await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
-    return looks;
+    for (; !isOver; intervals += 1)
+      await new Promise((resolve) => setTimeout(resolve, INTERVAL_MS));
+    return intervals;
   }
 
-  it("once: leaves the run alone, says how to attach again, ends with 4 after a moment", async () => {
+  it("once: lets the run continue, prints how to attach again, and ends with 4 after 2 s", async () => {
     await using service = await start(running);
     const ask = new Ask(["q", "--verbose", "--server", service.url]);
     await ask.says(ANSWERED);
@@ -37,7 +38,7 @@ describe("Ctrl+C", () => {
     expect(ask.stdout).toBe("");
   });
 
-  it("before the service answered: ends with 4 at once and promises nothing", async () => {
+  it("before the service answered: ends with 4 at once", async () => {
     await using service = await start({ hangs: ["/api/runs"] });
     const ask = new Ask(["q", "--server", service.url]);
     while (service.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -48,7 +49,7 @@ describe("Ctrl+C", () => {
     ]);
   });
 
-  it("twice: cancels the run, prints what there is, ends with 4", async () => {
+  it("twice: cancels the run, prints the partial answer, and ends with 4", async () => {
     await using service = await start(running);
     const ask = new Ask(["q", "--verbose", "--server", service.url]);
     await ask.says(ANSWERED);
@@ -65,7 +66,7 @@ describe("Ctrl+C", () => {
     expect(ask.stdout).toBe("");
   });
 
-  it("twice, when the run cannot be cancelled: says why and ends with 4", async () => {
+  it("twice, if the run cannot be cancelled: prints the reason and ends with 4", async () => {
     const path = `/api/sessions/${b.SESSION}/cancel`;
     await using service = await start({
       ...running,
@@ -80,20 +81,21 @@ describe("Ctrl+C", () => {
     expect(ask.stderr).toContain("It could not be cancelled: Overloaded (503 overloaded)");
   });
 
-  it("once, when the run ends in that moment: still prints the answer", async () => {
+  it("once, if the run ends within the 2 s: still prints the answer", async () => {
     await using service = await start(running);
     const ask = new Ask(["q", "--verbose", "--server", service.url]);
     await ask.says(ANSWERED);
     ask.interrupt();
     await ask.says("Press Ctrl+C again");
-    // It does not sit out the moment, which is 2 s of the command's own: while the machine stalls neither it nor these looks go on.
-    const looks = looksUntil(ask.ended());
+    // The command does not wait for the end of its 2 s. While the machine stalls, neither its timer
+    // nor this count advances.
+    const intervals = intervalsUntil(ask.ended());
     service.push(b.completed("anna", "Just in time."));
     expect([await ask.ended(), ask.stdout]).toEqual([0, "Just in time.\n"]);
-    expect(await looks).toBeLessThan(1_200 / LOOK_EVERY_MS);
+    expect(await intervals).toBeLessThan(1_200 / INTERVAL_MS);
   });
 
-  it("while it waits for the connection to come back: detaches all the same", async () => {
+  it("while it reconnects: detaches as well", async () => {
     await using service = await start({
       ...running,
       connections: [{ send: 13, ends: "cut" }],

@@ -23,7 +23,7 @@ const file = async (name: string, text: string): Promise<string> => {
 };
 
 describe("asking", () => {
-  it("prints the final answer alone on stdout, everything else on stderr, and ends with 0", async () => {
+  it("prints only the final answer on stdout, everything else on stderr, and ends with 0", async () => {
     await using service = await start();
     const ask = new Ask([
       "why",
@@ -54,7 +54,7 @@ describe("asking", () => {
     });
   });
 
-  it("posts the config's text, so that errors point into the file", async () => {
+  it("sends the text of the config, so that errors point into the file", async () => {
     const yaml = "agents:\n  - id: a\n    backend: {type: opnai}\n";
     const team = await file("team.yaml", yaml);
     const errors = [
@@ -98,42 +98,39 @@ describe("asking", () => {
       flags: ["--json-stream"],
       stdout: events.map((event) => `${JSON.stringify(event)}\n`).join(""),
     },
-  ])(
-    "tells on stderr what the config is warned of, before $name comes",
-    async ({ flags, stdout }) => {
-      const warnings = [
-        {
-          code: "no_effect",
-          pointer: "/agents/0/cwd",
-          line: 4,
-          column: 5,
-          detail: "cwd has no effect here.\x1b[2J",
-        },
-        {
-          code: "no_key",
-          pointer: "/agent/backend",
-          line: null,
-          column: null,
-          detail: "No key is known.",
-        },
-      ];
-      const body = {
-        session_id: b.SESSION,
-        turn: 1,
-        status: "running",
-        links: runLinks(b.SESSION, 1),
-        warnings,
-      };
-      await using service = await start({ answers: { "/api/runs": { status: 202, body } } });
-      const ask = new Ask(["q", ...flags, "--server", service.url]);
-      expect([await ask.ended(), ask.stdout]).toEqual([0, stdout]);
-      expect(ask.stderr).toMatch(
-        /^warning {2}line 4: cwd has no effect here\.\nwarning {2}\/agent\/backend: No key is known\.\n/,
-      );
-    },
-  );
+  ])("prints warnings about the config on stderr before $name", async ({ flags, stdout }) => {
+    const warnings = [
+      {
+        code: "no_effect",
+        pointer: "/agents/0/cwd",
+        line: 4,
+        column: 5,
+        detail: "cwd has no effect here.\x1b[2J",
+      },
+      {
+        code: "no_key",
+        pointer: "/agent/backend",
+        line: null,
+        column: null,
+        detail: "No key is known.",
+      },
+    ];
+    const body = {
+      session_id: b.SESSION,
+      turn: 1,
+      status: "running",
+      links: runLinks(b.SESSION, 1),
+      warnings,
+    };
+    await using service = await start({ answers: { "/api/runs": { status: 202, body } } });
+    const ask = new Ask(["q", ...flags, "--server", service.url]);
+    expect([await ask.ended(), ask.stdout]).toEqual([0, stdout]);
+    expect(ask.stderr).toMatch(
+      /^warning {2}line 4: cwd has no effect here\.\nwarning {2}\/agent\/backend: No key is known\.\n/,
+    );
+  });
 
-  it("prints every event as one JSON line with --json-stream, over a lost connection too", async () => {
+  it("prints every event as one JSON line with --json-stream, also after a lost connection", async () => {
     await using service = await start({ connections: [{ send: 9, ends: "torn" }] });
     const ask = new Ask(["q", "--json-stream", "--server", service.url]);
     expect(await ask.ended()).toBe(0);
@@ -201,7 +198,7 @@ describe("asking", () => {
     },
   );
 
-  it("strips control sequences from the answer and from all that is shown", async () => {
+  it("removes control sequences from the answer and from all other output", async () => {
     const evil = "safe\x1b]52;c;ZXZpbA==\x07\x1b[2J\x9b31m\r\n\tend";
     const story = [
       b.created("anna"),
@@ -214,7 +211,7 @@ describe("asking", () => {
     const ask = new Ask(["q", "--verbose", "--server", service.url]);
     expect([await ask.ended(), ask.stdout]).toEqual([0, "safe\n\tend\n"]);
     expect(ask.stderr).toContain("anna votes for agent1.1: safe end\n");
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not be there
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the output must not contain control characters
     expect(ask.stderr).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/);
   });
 });
@@ -252,13 +249,13 @@ describe("exit codes and messages", () => {
       says: "failed",
     },
     {
-      name: "4 when somebody cancelled it",
+      name: "4 when the turn was cancelled",
       options: ended(b.cancelled("so far")),
       code: 4,
       says: "What there is so far:\nso far\n",
     },
     {
-      name: "2 when the service is at fault",
+      name: "2 when the service has an internal error",
       options: {
         answers: { "/api/runs": problem(500, { title: "Internal error", code: "internal" }) },
       },
@@ -266,7 +263,7 @@ describe("exit codes and messages", () => {
       says: "Internal error (500 internal)\nThe fault is the service's.",
     },
     {
-      name: "2 when something else answers",
+      name: "2 when another server answers",
       options: {
         answers: { "/api/runs": { status: 200, type: "text/html", body: "<h1>hi</h1>" } },
       },
@@ -300,7 +297,7 @@ describe("exit codes and messages", () => {
       says: "Cannot read the config no/such.yaml: there is no such file.",
     },
     {
-      name: "a server that is no address",
+      name: "a server that is not an address",
       args: ["q", "--server", "file:///etc"],
       says: "Give an address like http://127.0.0.1:8787.",
     },
@@ -310,12 +307,12 @@ describe("exit codes and messages", () => {
       says: "Give US dollars, like 0.50.",
     },
     {
-      name: "no time at all",
+      name: "a timeout of 0",
       args: ["q", "--timeout", "0"],
       says: "Give seconds, from 1 to 86400.",
     },
     {
-      name: "an id that is none",
+      name: "an invalid id",
       args: ["--attach", "../other"],
       says: "Session ids look like session_01jd….",
     },
@@ -325,7 +322,7 @@ describe("exit codes and messages", () => {
       says: "--attach watches a run that was started before",
     },
     {
-      name: "an option it does not know",
+      name: "an unknown option",
       args: ["q", "--modle", "x"],
       says: "unknown option '--modle'",
     },
@@ -344,7 +341,7 @@ describe("exit codes and messages", () => {
     ]).toEqual([0, true]);
   });
 
-  it("is silent when its reader has had enough", async () => {
+  it("0 without a message when its reader closes the pipe", async () => {
     await using service = await start({ events: events.slice(0, 13) });
     const ask = new Ask(["q", "--json-stream", "--server", service.url]);
     while (service.resumes.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));

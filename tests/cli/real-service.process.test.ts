@@ -34,7 +34,7 @@ const FIRST_KEY = insertKey({
 });
 const MODELS = {
   good: answersThenVotes({ answer: "At 100 °C." }),
-  // Takes far longer to present than the moment that Ctrl+C leaves for second thoughts, on a busy machine too.
+  // Takes far longer to present than the 2 s that Ctrl+C waits, on a busy machine too.
   thorough: byStage({
     answering: () => newAnswer(FINAL),
     deciding: (situation) => vote(situation),
@@ -84,7 +84,7 @@ const asking = async (...models: (keyof typeof MODELS)[]): Promise<Ask> =>
     "--verbose",
   ]);
 
-/** The command that it printed for coming back, after `npm run ask --`. */
+/** The printed command that attaches again, after `npm run ask --`. */
 function attachArguments({ stderr }: Ask): string[] {
   const printed = /npm run ask -- (.*)\n/.exec(stderr)?.[1];
   if (printed === undefined) throw new Error(`No command in: ${stderr}`);
@@ -92,7 +92,7 @@ function attachArguments({ stderr }: Ask): string[] {
 }
 
 describe("Ctrl+C, with the service itself", () => {
-  it("once: the run goes on without anybody, and the printed command shows it to its end", async () => {
+  it("once: the run continues without clients, and the printed command shows it to its end", async () => {
     const ask = await asking("good", "thorough");
     await ask.says("thorough presents the final answer");
     ask.interrupt();
@@ -126,14 +126,14 @@ describe("Ctrl+C, with the service itself", () => {
       "event: turn.cancelled",
     ]);
     const stalled = () => providers.requests().filter(({ model }) => model === "stalls");
-    // Left to itself, a call that has fallen silent is closed after 90 s.
+    // Without a cancel, a silent call is closed after 90 s.
     await expect
       .poll(() => stalled().map(({ outcome }) => outcome), { timeout: 20_000 })
       .toEqual(["closed"]);
   });
 });
 
-describe("files that go along, with the service itself", () => {
+describe("attached files, with the service itself", () => {
   it("reach the model: those of upload_files and those of --file", async () => {
     const [picture, notes, team] = ["a.png", "notes.txt", "looking.yaml"].map((name) =>
       path.join(folder, name),
@@ -153,7 +153,7 @@ describe("files that go along, with the service itself", () => {
     );
   });
 
-  it("are refused by name where the model cannot take them", async () => {
+  it("are refused by name if the model cannot read them", async () => {
     const picture = path.join(folder, "b.png");
     await writeFile(picture, PNG);
     const team = path.join(folder, "blind.yaml");
@@ -195,7 +195,7 @@ describe("the built file, with the service itself", () => {
     return [await ask.ended(), ask.stdout, ask.stderr] as const;
   };
 
-  it("asks, lists, shows and goes back to a session, each as a program would", async () => {
+  it("asks, lists, shows and resumes a session, as a program would", async () => {
     const [code, stdout, stderr] = await run(
       ["ask", "-", "--config", await teamOf("good"), "--json"],
       {
@@ -233,7 +233,7 @@ describe("the built file, with the service itself", () => {
     expect((await run(["sessions", "--all"]))[1]).not.toContain(session);
   });
 
-  it("copies a team of the service as one's own", async () => {
+  it("copies a team of the service into an own config", async () => {
     const cwd = await mkdtemp(path.join(folder, "copy-"));
     expect((await run(["config", "init", "--team", "one-provider"], { cwd }))[0]).toBe(0);
     const [code, stdout] = await run(["config", "validate"], { cwd });
@@ -296,14 +296,15 @@ describe("the built file, with the service itself", () => {
     expect((await run(["logout"]))[1]).toContain("is forgotten here");
   });
 
-  it("is well, says doctor, or says what is not", async () => {
+  it("is healthy according to doctor, or doctor names the error", async () => {
     const [code, stdout] = await run(["doctor"]);
     expect([code, stdout]).toEqual([
       0,
       expect.stringMatching(/^ok {4}service {3}http.* answers in \d+ ms/m),
     ]);
     expect(stdout).toContain("lets everybody in");
-    // The service has no provider's key: it is healthy, and the first question would be refused (A33).
+    // The service has no key of a provider: it is healthy, and would refuse the first question
+    // (A33).
     expect(stdout).toMatch(
       /^note {2}config {4}none here; the service's usual team, demo, cannot run yet\. .*set \w+_API_KEY/m,
     );

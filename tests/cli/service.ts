@@ -5,9 +5,16 @@ import { isTerminal, type WireEvent } from "../../src/protocol/events";
 import { type Body, log, SESSION } from "../protocol/builders";
 
 /**
- * What one connection to the event stream gets. `cut`: the socket is destroyed; `torn`: in the middle of the next frame;
- * `end`: closed normally; `hold`: stays open for what `push` brings; `silence`: open, without heartbeats; `page`: a web page instead of a stream; `slow`: heartbeats
- * alone for a second and a half, then the rest, cut into pieces in the middle of characters; `quiet`: the same heartbeats, then cut.
+ * The response to one connection to the event stream.
+ *
+ * - `cut`: the socket is destroyed
+ * - `torn`: the socket is destroyed in the middle of the next frame
+ * - `end`: the stream is closed normally
+ * - `hold`: the stream stays open for events of `push`
+ * - `silence`: the stream stays open, without heartbeats
+ * - `slow`: only heartbeats for 1.5 s, then the rest in chunks that split characters
+ * - `quiet`: only heartbeats for 1.5 s, then the socket is destroyed
+ * - `page`: a web page instead of a stream
  */
 export type Connection =
   | { send?: number; ends: "cut" | "torn" | "end" | "hold" | "silence" | "slow" | "quiet" }
@@ -16,9 +23,9 @@ export type Connection =
 
 export type ServiceOptions = {
   events: WireEvent[];
-  /** In order; afterwards connections get everything, and are held until the turn ends. */
+  /** In order. Later connections get all events and stay open until the turn ends. */
   connections?: Connection[];
-  /** Answers by path that replace the usual ones. */
+  /** Responses by path that replace the default ones. */
   answers?: Record<string, { status: number; type?: string; body: unknown }>;
   /** Paths that are never answered. */
   hangs?: string[];
@@ -27,7 +34,7 @@ export type ServiceOptions = {
   retryMs?: number;
 };
 
-/** A real HTTP server that speaks the service's API and event stream over a given log. */
+/** A real HTTP server with the API and the event stream of the service, over a given log. */
 export class Service {
   readonly requests: { method: string; path: string; body: string; lastEventId: string | null }[] =
     [];
@@ -51,7 +58,7 @@ export class Service {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Connections to the event stream so far, by the id they came back with. */
+  /** The `Last-Event-ID` of each connection to the event stream so far. */
   get resumes(): (string | null)[] {
     return this.requests
       .filter(({ path }) => path.endsWith("/events"))
@@ -152,7 +159,8 @@ async function beat(response: ServerResponse): Promise<void> {
 async function drip(response: ServerResponse, events: WireEvent[]): Promise<void> {
   await beat(response);
   const bytes = Buffer.from(events.map(frame).join(""));
-  const wide = bytes.findIndex((byte: number) => byte >= 0xc0); // the first byte of a character of several
+  // the first byte of a character of several
+  const wide = bytes.findIndex((byte: number) => byte >= 0xc0);
   for (const part of wide < 0 ? [bytes] : [bytes.subarray(0, wide + 1), bytes.subarray(wide + 1)]) {
     response.write(part);
     await pause(50);

@@ -16,21 +16,21 @@ describe("the question", () => {
       io: piped("not read"),
       question: "why is it?",
     },
-    { name: "is what is piped in", words: [], io: piped("why\n", "so?\n"), question: "why\nso?" },
+    { name: "is the piped text", words: [], io: piped("why\n", "so?\n"), question: "why\nso?" },
     {
-      name: "is what is piped in, asked for with a dash",
+      name: "is the piped text for a dash",
       words: ["-"],
       io: piped("why?\r\n"),
       question: "why?",
     },
     {
-      name: "is the words, then what is piped in",
+      name: "is the words, then the piped text",
       words: ["sum up:", "-"],
       io: piped("a\nb\n"),
       question: "sum up:\n\na\nb",
     },
     {
-      name: "keeps characters that come in pieces",
+      name: "keeps characters that arrive in parts",
       words: [],
       io: piped(Buffer.from("😀").subarray(0, 2), Buffer.from("😀").subarray(2)),
       question: "😀",
@@ -44,25 +44,25 @@ describe("the question", () => {
     { name: "an empty pipe", words: [], io: piped(), says: "The question is empty." },
     { name: "blanks", words: ["-"], io: piped(" \n"), says: "The question is blank." },
     {
-      name: "bytes that are no text",
+      name: "bytes that are not text",
       words: ["-"],
       io: piped(Buffer.from([0x61, 0xff])),
       says: "not UTF-8",
     },
     {
-      name: "more than a question may be",
+      name: "text above the length limit",
       words: ["-"],
       io: piped("x".repeat(MAX_QUESTION_CHARS + 1)),
       says: "is over 200000 characters",
     },
-  ])("is not $name", async ({ words, io, says }) => {
+  ])("is refused for $name", async ({ words, io, says }) => {
     await expect(readQuestion(words, io)).rejects.toMatchObject({
       exitCode: 1,
       message: expect.stringContaining(says),
     });
   });
 
-  it("is not read to its end where it has none", async () => {
+  it("is not read further than its length limit", async () => {
     let read = 0;
     const endless = Readable.from(
       (function* () {

@@ -10,7 +10,7 @@ const places = () => ({
   home: path.join(root, "home"),
   stderr: { write: () => undefined },
 });
-/** Whoever is asked says yes. */
+/** A user who answers every question with yes. */
 const io = () => ({ ...places(), answer: async () => true });
 beforeEach(async () => {
   root = await mkdtemp(path.join(tmpdir(), "team-"));
@@ -25,7 +25,7 @@ async function put(file: string, text: string | Buffer): Promise<void> {
 const PROJECT = "work/.massgen/config.yaml";
 const USER = "home/.config/massgen/config.yaml";
 
-describe("the team that is asked", () => {
+describe("the team of a question", () => {
   it.each<{
     name: string;
     files: Record<string, string>;
@@ -34,7 +34,7 @@ describe("the team that is asked", () => {
     described: string;
   }>([
     {
-      name: "is the service's usual one",
+      name: "is the default team of the service",
       files: {},
       flags: {},
       request: {},
@@ -55,35 +55,35 @@ describe("the team that is asked", () => {
       described: ".massgen/config.yaml",
     },
     {
-      name: "is the file that is named, before any other",
+      name: "is the named file, before any other",
       files: { [PROJECT]: "p: 1", "work/my.yaml": "m: 1" },
       flags: { config: "my.yaml" },
       request: { config_yaml: "m: 1" },
       described: "my.yaml",
     },
     {
-      name: "is one on offer, where no such file lies",
+      name: "is an included team, if no file has that name",
       files: { [PROJECT]: "p: 1" },
       flags: { config: "coding" },
       request: { config: "coding" },
       described: "team coding of the service",
     },
     {
-      name: "is a file whose name is that of one on offer",
+      name: "is a file with the name of an included team",
       files: { "work/coding": "c: 1" },
       flags: { config: "coding" },
       request: { config_yaml: "c: 1" },
       described: "coding",
     },
     {
-      name: "is one model, whatever lies here",
+      name: "is one model, even if there is a config",
       files: { [PROJECT]: "p: 1" },
       flags: { model: ["gpt-6.1-terra"] },
       request: { config: { agents: [{ id: "agent", backend: { model: "gpt-6.1-terra" } }] } },
       described: "gpt-6.1-terra",
     },
     {
-      name: "is a model of any name through the backend that is told, with its system message",
+      name: "is a model of any name with the given backend and its system message",
       files: {},
       flags: { model: ["acme/large"], backend: "openrouter", systemMessage: "Be brief." },
       request: {
@@ -114,7 +114,7 @@ describe("the team that is asked", () => {
       described: "claude-sonnet-5-5, gemini-3.8-flash",
     },
     {
-      name: "is the usual model of a backend",
+      name: "is the default model of a backend",
       files: {},
       flags: { backend: "claude" },
       request: { config: { agents: [{ id: "agent", backend: { type: "claude" } }] } },
@@ -132,7 +132,7 @@ describe("the team that is asked", () => {
     says: string;
   }>([
     {
-      name: "a file that is not there",
+      name: "a missing file",
       flags: { config: "no/such.yaml" },
       says: "Cannot read the config no/such.yaml: there is no such file.",
     },
@@ -149,7 +149,7 @@ describe("the team that is asked", () => {
       says: "The config .massgen/config.yaml is empty.",
     },
     {
-      name: "a file that is no text",
+      name: "a file that is not text",
       files: { "work/t.yaml": Buffer.from([0xff, 0xfe]) },
       flags: { config: "t.yaml" },
       says: "it is not UTF-8 text",
@@ -160,11 +160,11 @@ describe("the team that is asked", () => {
       says: "A config says itself",
     },
     {
-      name: "a system message for nobody",
+      name: "a system message without a model",
       flags: { systemMessage: "x" },
       says: "--system-message goes with --model",
     },
-  ])("is none for $name", async ({ files = {}, flags, says }) => {
+  ])("is refused for $name", async ({ files = {}, flags, says }) => {
     for (const [file, text] of Object.entries(files)) await put(file, text);
     await expect(chooseTeam(flags, io())).rejects.toMatchObject({
       exitCode: 1,
@@ -173,7 +173,7 @@ describe("the team that is asked", () => {
   });
 });
 
-describe("a config that a folder brings (H6)", () => {
+describe("a config found in a folder (H6)", () => {
   const CONSENTS = "home/.config/massgen-edge/allowed-configs.json";
   const TEAM =
     "agents:\n  - backend: {type: vllm, base_url: 'http://127.0.0.1:9/v1', upload_files: [{file_path: NOTES.md}]}\n    system_message: \"x\\e[2J\"\n";
@@ -186,7 +186,7 @@ describe("a config that a folder brings (H6)", () => {
     return { questions, io: { ...places(), answer } };
   };
 
-  it("is not used without a terminal, and the refusal says what to type", async () => {
+  it("is not used without a terminal, and the refusal has the command to type", async () => {
     await put(PROJECT, TEAM);
     const refused = chooseTeam({}, places());
     await expect(refused).rejects.toMatchObject({
@@ -195,7 +195,7 @@ describe("a config that a folder brings (H6)", () => {
     });
   });
 
-  it("is asked about once, with the addresses and files it names, and again when it has changed", async () => {
+  it("needs consent once, with the addresses and files it names, and again after a change", async () => {
     await put(PROJECT, TEAM);
     await put("work/NOTES.md", "notes");
     const user = asking(true);
@@ -212,7 +212,7 @@ describe("a config that a folder brings (H6)", () => {
     expect((await stat(path.join(root, CONSENTS))).mode & 0o777).toBe(0o600);
   });
 
-  it("is not used after a no, which is not remembered", async () => {
+  it("is not used after a no, which is not stored", async () => {
     await put(PROJECT, "p: 1");
     const user = asking(false);
     for (let tries = 0; tries < 2; tries += 1)
@@ -223,7 +223,7 @@ describe("a config that a folder brings (H6)", () => {
     expect(user.questions).toHaveLength(2);
   });
 
-  it("needs its own consent in another folder, and none where it is named", async () => {
+  it("needs its own consent in another folder, and none if it is named", async () => {
     await put(PROJECT, "p: 1");
     await chooseTeam({}, io());
     await put("elsewhere/.massgen/config.yaml", "p: 1");
@@ -241,7 +241,7 @@ describe("a config that a folder brings (H6)", () => {
     for (const mark of ["\u001b", "\u202e"]) expect(user.questions[0]).not.toContain(mark);
   });
 
-  it("has no consent in a file that others wrote differently", async () => {
+  it("has no consent in a file with other contents", async () => {
     await put(PROJECT, "p: 1");
     for (const text of ["", "[]", '{"folders": 1}', '{"folders": {"__proto__": "x"}}']) {
       await put(CONSENTS, text);

@@ -7,7 +7,7 @@ import { type Connection, problem, Service, type ServiceOptions } from "../servi
 
 const events = b.log(b.story);
 
-/** Keeps the JSON of every event in order, and the notices. */
+/** Records the JSON of every event in order, and the notices. */
 function recorder(): TurnDisplay & { raws: string[]; notices: string[] } {
   const raws: string[] = [];
   const notices: string[] = [];
@@ -47,7 +47,7 @@ async function watched(
 }
 
 describe("watchTurn", () => {
-  it("gets the whole log in one connection and knows how the turn ended", async () => {
+  it("reads the whole log in one connection and returns how the turn ended", async () => {
     const { outcome, display, resumes } = await watched({});
     expect(display.raws).toEqual(events.map((event) => JSON.stringify(event)));
     expect(outcome).toMatchObject({
@@ -83,7 +83,7 @@ describe("watchTurn", () => {
       resumes: [null, "2", "2", "2", "2"],
     },
     {
-      name: "answered by a page of somebody in between",
+      name: "answered by a web page of a proxy",
       connections: [{ send: 3, ends: "cut" }, { page: "<h1>Log in to this hotel</h1>" }],
       resumes: [null, "3", "3"],
     },
@@ -93,7 +93,7 @@ describe("watchTurn", () => {
       resumes: [null, "4"],
     },
   ])(
-    "comes back with its last id after a connection was $name, without gap or repeat",
+    "resumes with its last id after a connection was $name, without gap or repeat",
     async ({ connections, resumes }) => {
       const got = await watched({ connections }, { idleMs: 1_000 });
       expect(got.display.raws).toEqual(events.map((event) => JSON.stringify(event)));
@@ -101,7 +101,7 @@ describe("watchTurn", () => {
     },
   );
 
-  it("stitches the same log together over any disconnects", async () => {
+  it("reads the same log over any disconnects", async () => {
     const hows = fc.constantFrom<"cut" | "torn" | "end">("cut", "torn", "end");
     const cut = fc.tuple(fc.nat(6), hows).map(([send, how]): Connection => ({ send, ends: how }));
     await fc.assert(
@@ -123,7 +123,7 @@ describe("watchTurn", () => {
     expect(outcome.turn?.attempts[0]?.answers).toHaveLength(3);
   });
 
-  it("takes heartbeats for life, and characters in pieces", async () => {
+  it("accepts heartbeats as a sign of life, and characters that are split", async () => {
     const story = b.log([
       ...b.story.slice(0, 12),
       b.answered("anna", "agent1.1", 1, "漢字 😀"),
@@ -137,14 +137,15 @@ describe("watchTurn", () => {
     expect(got.outcome.turn?.attempts[0]?.answers[0]?.content).toBe("漢字 😀");
   });
 
-  it("waits no longer each time while every connection brings something", async () => {
+  it("does not increase its wait while every connection has an event", async () => {
     const begin = performance.now();
     const connections = Array.from({ length: 9 }, (): Connection => ({ send: 1, ends: "cut" }));
     await watched({ connections, retryMs: 20 });
-    expect(performance.now() - begin).toBeLessThan(7_000); // doubling would take 10 s, less a quarter
+    // doubling would take 10 s, less a quarter
+    expect(performance.now() - begin).toBeLessThan(7_000);
   });
 
-  it("waits longer each time while connections bring nothing", async () => {
+  it("increases its wait while connections have no event", async () => {
     const begin = performance.now();
     const connections = [
       { send: 1, ends: "cut" as const },
@@ -154,7 +155,7 @@ describe("watchTurn", () => {
     expect(performance.now() - begin).toBeGreaterThan(900); // 20 + 40 + … + 640 ms, less a quarter
   });
 
-  it("does not wait for ever when the service says there is nothing more, but no end was seen", async () => {
+  it("ends with an error if the service has no more events, but the turn has no end", async () => {
     const connections: Connection[] = [{ send: 5, ends: "end" }, { status: 204 }];
     await expect(watched({ connections })).rejects.toMatchObject({
       exitCode: 2,
@@ -162,7 +163,7 @@ describe("watchTurn", () => {
     });
   });
 
-  it("says once that the connection was lost and once that it is back", async () => {
+  it("reports once that the connection was lost and once that it is back", async () => {
     const { display } = await watched({
       connections: [{ send: 2, ends: "cut" }, { status: 503 }, { status: 503 }],
     });
@@ -172,20 +173,20 @@ describe("watchTurn", () => {
     ]);
   });
 
-  it("passes on events it does not know, and goes on", async () => {
+  it("passes on unknown events and continues", async () => {
     const [first, ...rest] = events;
     const future = { ...first, type: "from.the.future" } as unknown as (typeof events)[number];
     const { display, outcome } = await watched({ events: [future, ...rest] });
     expect([display.raws[0], outcome.turn?.status]).toEqual([JSON.stringify(future), "completed"]);
   });
 
-  it("waits as long as the server asks before it comes back", async () => {
+  it("waits as long as the server asks before it reconnects", async () => {
     const begin = performance.now();
     await watched({ connections: [{ send: 2, ends: "cut" }], retryMs: 400 });
     expect(performance.now() - begin).toBeGreaterThan(290); // three quarters of it at least
   });
 
-  it("leaves when told to, with what it has seen", async () => {
+  it("ends when it is aborted, with the events so far", async () => {
     const { outcome } = await watched(
       { connections: [{ send: 13, ends: "hold" }] },
       { leavesAfter: 13 },
@@ -196,7 +197,7 @@ describe("watchTurn", () => {
     });
   });
 
-  it("leaves at once while it waits to reconnect", async () => {
+  it("ends at once if it is aborted while it waits to reconnect", async () => {
     const begin = performance.now();
     const { outcome } = await watched(
       { connections: [{ send: 2, ends: "cut" }], retryMs: 60_000 },
@@ -205,7 +206,7 @@ describe("watchTurn", () => {
     expect([outcome.end, performance.now() - begin < 5_000]).toEqual(["detached", true]);
   });
 
-  it("gives up on a service that stays away, and says how to attach again", async () => {
+  it("gives up on a service that stays unreachable, and prints how to attach again", async () => {
     const connections = Array.from({ length: 50 }, () => ({ status: 503 }));
     await expect(watched({ connections }, { giveUpAfterMs: 50 })).rejects.toMatchObject({
       exitCode: 6,
@@ -216,9 +217,9 @@ describe("watchTurn", () => {
   });
 
   it.each<{ name: string; connections: Connection[] }>([
-    { name: "a long stretch of heartbeats", connections: [{ send: 4, ends: "quiet" }] },
+    { name: "a long time of heartbeats only", connections: [{ send: 4, ends: "quiet" }] },
     {
-      name: "connections that were answered and brought nothing",
+      name: "accepted connections without events",
       connections: Array(5).fill({ send: 0, ends: "cut" }),
     },
   ])("does not give up after $name", async ({ connections }) => {
@@ -233,7 +234,7 @@ describe("watchTurn", () => {
       exitCode: 2,
       says: "answered 200, not as this service does",
     },
-    { name: "an address elsewhere", connection: { status: 307 }, exitCode: 2, says: "(307 error)" },
+    { name: "a redirect", connection: { status: 307 }, exitCode: 2, says: "(307 error)" },
   ])("stops at once when the first answer is $name", async ({ connection, exitCode, says }) => {
     await expect(watched({ connections: [connection] })).rejects.toMatchObject({
       exitCode,
@@ -241,7 +242,7 @@ describe("watchTurn", () => {
     });
   });
 
-  it("stops at a refusal and tells it", async () => {
+  it("stops at a refusal and reports it", async () => {
     const refusal = problem(404, {
       title: "No such session",
       code: "session_not_found",

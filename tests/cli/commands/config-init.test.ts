@@ -27,7 +27,7 @@ const answers = {
 const DOWN = "\x1b[B";
 
 describe("massgen-edge config init", () => {
-  it("copies a team of the service, without the schema that lies beside the original", async () => {
+  it("copies a team of the service, without the schema comment of the original", async () => {
     await using service = await Service.start({ events: [], answers });
     const ran = await runAt({ cwd }, "config", "init", "--team", "pair", "--server", service.url);
     expect([ran.code, ran.stdout, await written()]).toEqual([
@@ -37,7 +37,7 @@ describe("massgen-edge config init", () => {
     ]);
   });
 
-  it("offers the service's teams, with what each is and whether it can run there", async () => {
+  it("offers the teams of the service, with their titles and whether they can run there", async () => {
     await using service = await Service.start({ events: [], answers });
     const keys = [["models of my own", `${DOWN}\r`]] as const;
     const ran = await runAt({ cwd, keys }, "config", "init", "--server", service.url);
@@ -45,7 +45,7 @@ describe("massgen-edge config init", () => {
     expect([ran.code, await written()]).toEqual([0, COPY]);
   });
 
-  it("takes models of their own instead", async () => {
+  it("accepts models instead", async () => {
     await using service = await Service.start({ events: [], answers });
     const keys = [
       ["models of my own", `${DOWN}${DOWN}\r`],
@@ -58,7 +58,7 @@ describe("massgen-edge config init", () => {
     ]);
   });
 
-  it("asks for models where no service answers", async () => {
+  it("asks for models if no service answers", async () => {
     await using service = await Service.start({
       events: [],
       answers: { "/api/configs": problem(503, {}) },
@@ -74,7 +74,7 @@ describe("massgen-edge config init", () => {
     ]);
   });
 
-  it("leaves a config that is there, before it asks anything", async () => {
+  it("keeps an existing config, before it asks anything", async () => {
     await using service = await Service.start({ events: [], answers });
     await runAt({ cwd }, "config", "init", "--model", "gpt-6.1-terra");
     const before = await written();
@@ -99,14 +99,14 @@ describe("massgen-edge config init", () => {
   });
 
   it.each([
-    { name: "a team there is not", args: ["--team", "nope"], says: "Check the id and the server." },
+    { name: "an unknown team", args: ["--team", "nope"], says: "Check the id and the server." },
     {
       name: "a team and models at once",
       args: ["--team", "pair", "--model", "m"],
       says: "Either --team, or --model",
     },
     {
-      name: "neither, where nobody can be asked",
+      name: "neither, without a terminal",
       args: [],
       says: "Name its models, or a team of the service: ",
     },

@@ -37,7 +37,7 @@ const naming = (...paths: string[]): string =>
     "",
   ].join("\n");
 
-describe("a file that upload_files names and that cannot go along (F7)", () => {
+describe("a file in upload_files that cannot be sent (F7)", () => {
   it("is an error with its line, column and pointer, and exit code 1", async () => {
     await writeFile(path.join(here, "a.png"), "png");
     const ran = await validate(naming("a.png", "gone.png"));
@@ -52,7 +52,7 @@ describe("a file that upload_files names and that cannot go along (F7)", () => {
     expect(ran.code).toBe(1);
   });
 
-  it("is in the answer for programs, which keeps what the service said", async () => {
+  it("is part of the JSON output, which keeps the response of the service", async () => {
     const ran = await validate(naming("gone.png"), "--json");
     expect(ran.code).toBe(1);
     expect(JSON.parse(ran.stdout)).toEqual({
@@ -83,7 +83,7 @@ describe("a file that upload_files names and that cannot go along (F7)", () => {
     expect([ran.code, ran.stdout]).toEqual([1, expect.stringContaining(why)]);
   });
 
-  it("is one error, however many agents name it, and one more where there are too many", async () => {
+  it("is one error, however many agents name it, and one more if there are too many files", async () => {
     const shared =
       "agents:\n  - backend: &b {upload_files: [gone.png]}\n  - backend: {upload_files: [gone.png]}\n";
     const twice = await validate(shared, "--json");
@@ -95,7 +95,7 @@ describe("a file that upload_files names and that cannot go along (F7)", () => {
     ]);
   });
 
-  it("is not one that is there, nor an address, which a check does not fetch", async () => {
+  it("is neither an existing file nor an address, which a check does not fetch", async () => {
     await writeFile(path.join(here, "a.png"), "png");
     const ran = await validate(naming("a.png", "https://nowhere.invalid/b.png"));
     expect([ran.code, ran.stdout]).toEqual([0, "t.yaml can run here.\n"]);

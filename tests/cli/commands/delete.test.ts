@@ -30,7 +30,7 @@ describe("massgen-edge delete", () => {
     ]);
   });
 
-  it("asks nobody where nobody is, and does nothing", async () => {
+  it("does nothing without a terminal", async () => {
     await using service = await Service.start({ events: [], answers: known });
     await expect(runAt({ cwd }, "delete", SESSION, "--server", service.url)).rejects.toMatchObject({
       exitCode: 1,
@@ -39,7 +39,7 @@ describe("massgen-edge delete", () => {
     expect(service.requests).toEqual([]);
   });
 
-  it("shows what would be lost, and erases it after a yes", async () => {
+  it("shows what would be erased, and erases it after a yes", async () => {
     await using service = await Service.start({ events: [], answers: known });
     const ran = await runAt(
       { cwd, keys: [["No", "y"]] },
@@ -56,16 +56,16 @@ describe("massgen-edge delete", () => {
 
   it.each([
     { name: "a no", press: "n" },
-    { name: "Enter alone", press: "\r" },
+    { name: "only Enter", press: "\r" },
     { name: "Escape", press: "\x1b" },
-  ])("leaves it after $name", async ({ press }) => {
+  ])("keeps the session after $name", async ({ press }) => {
     await using service = await Service.start({ events: [], answers: known });
     const run = runAt({ cwd, keys: [["No", press]] }, "delete", SESSION, "--server", service.url);
     await expect(run).rejects.toMatchObject({ exitCode: 4, message: "Nothing was changed." });
     expect(methods(service)).toEqual([`GET ${PATH}`]);
   });
 
-  it("says so when there is no such session, before it asks", async () => {
+  it("reports an unknown session before it asks", async () => {
     const refusal = problem(404, { title: "No such session", code: "session_not_found" });
     await using service = await Service.start({ events: [], answers: { [PATH]: refusal } });
     const run = runAt({ cwd, keys: [] }, "delete", SESSION, "--server", service.url);

@@ -39,7 +39,7 @@ afterAll(() => rm(home, { recursive: true }));
 
 type Answers = { teams?: object[]; verdict?: object };
 
-/** What `doctor` finds about the config, and whether anything is wrong. */
+/** The findings of `doctor` about the config, and whether one is an error. */
 async function findings(cwd: string, { teams = [], verdict = {} }: Answers) {
   const body = (value: object) => ({ status: 200, body: value });
   await using service = await Service.start({
@@ -70,8 +70,8 @@ async function findings(cwd: string, { teams = [], verdict = {} }: Answers) {
   };
 }
 
-describe("doctor, asked of a healthy service (A33)", () => {
-  it("without keys finds nothing wrong, and says what is still needed", async () => {
+describe("doctor with a healthy service (A33)", () => {
+  it("reports no error without keys, and names what is still needed", async () => {
     expect(await findings(home, { teams: [demo([NO_KEY])] })).toEqual({
       state: "note",
       text:
@@ -80,24 +80,24 @@ describe("doctor, asked of a healthy service (A33)", () => {
       isBad: false,
     });
   });
-  it("names the teams that are ready where the usual one is not", async () => {
+  it("names the teams that are ready if the default one is not", async () => {
     const { text } = await findings(home, {
       teams: [demo([NO_KEY]), team("one-provider", {}), team("fast", {})],
     });
     expect(text).toContain("Ready now: --config one-provider, --config fast.");
   });
-  it("calls a usual team bad that more than keys keeps from running", async () => {
+  it("reports an error if the default team lacks more than keys", async () => {
     expect(await findings(home, { teams: [demo([NO_KEY, SLIP])] })).toMatchObject({
       state: "bad",
       isBad: true,
     });
   });
-  it("finds a config that lacks only keys right", async () => {
+  it("accepts a config that lacks only keys", async () => {
     const { state, text, isBad } = await findings(project, { verdict: { refusals: [NO_KEY] } });
     expect([state, isBad]).toEqual(["note", false]);
     expect(text).toMatch(/config\.yaml is right and cannot run yet\. OpenAI needs a key/);
   });
-  it("finds a config with a mistake bad", async () => {
+  it("reports an error for an invalid config", async () => {
     expect(
       await findings(project, { verdict: { errors: [SLIP], refusals: [NO_KEY] } }),
     ).toMatchObject({ state: "bad" });

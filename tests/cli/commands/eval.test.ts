@@ -48,7 +48,7 @@ const answers = (shown: object): NonNullable<ServiceOptions["answers"]> => ({
   [`${RUNS}/${ID}`]: { status: 200, body: shown },
 });
 
-/** Calls the command as `main` does; what it printed, how it ended, or what it threw. */
+/** Calls the command as `main` does. Returns its output and exit code, or throws its error. */
 async function call(args: string[], options: Partial<ServiceOptions>, interruptAfterMs?: number) {
   await using service = await Service.start({ events: [], ...options });
   const out = {
@@ -128,7 +128,7 @@ describe("eval run", () => {
     expect((await call(["run", "smoke", ...args], { answers: answers(shown) })).code).toBe(code);
   });
 
-  it("prints the service's answer with --json", async () => {
+  it("prints the response of the service with --json", async () => {
     const { stdout } = await call(["run", "smoke", "--json"], { answers: answers(run()) });
     expect(JSON.parse(stdout)).toEqual(run());
   });
@@ -141,7 +141,7 @@ describe("eval run", () => {
     expect(requests.filter(({ method }) => method === "POST")).toHaveLength(1);
   });
 
-  it("waits for a run that is not shown yet", async () => {
+  it("waits for a run that cannot be read yet", async () => {
     const { [RUNS]: started } = answers(run());
     const { error } = await call(
       ["run", "smoke"],
@@ -151,7 +151,7 @@ describe("eval run", () => {
     expect(error).toMatchObject({ exitCode: 4 });
   });
 
-  it("tells of a suite that is not there", async () => {
+  it("reports an unknown suite", async () => {
     const refusal = problem(404, {
       code: "eval_not_found",
       title: "eval not found",
@@ -199,7 +199,7 @@ describe("eval list", () => {
     expect(code).toBe(0);
   });
 
-  it("says so where there is none", async () => {
+  it("reports an empty list", async () => {
     expect((await call(["list"], { answers: list([]) })).stderr).toContain("no evaluation suites");
   });
 });

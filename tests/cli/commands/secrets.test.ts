@@ -8,7 +8,7 @@ const ANSWER = {
 };
 
 describe("secrets set", () => {
-  it("asks for the value at a terminal, shows none of it, and sends where it may go", async () => {
+  it("asks for the value at a terminal without echo, and sends it with its allowed origins", async () => {
     const answers = { "/api/secrets/ITEMS_KEY": { status: 201, body: ANSWER } };
     await using service = await Service.start({ events: [], answers });
     const place = ["--origin", "https://api.example.com", "--path", "/v1", "--method", "get"];
@@ -34,19 +34,19 @@ describe("secrets set", () => {
 
   it.each([
     {
-      name: "no value as an argument",
+      name: "a value as an argument",
       args: ["ITEMS_KEY", "the-s3cret", "--origin", "https://a.net"],
     },
-    { name: "no secret that may go anywhere", args: ["ITEMS_KEY"] },
+    { name: "a secret without an origin", args: ["ITEMS_KEY"] },
     {
-      name: "no name that a config cannot write",
+      name: "a name that a config cannot use",
       args: ["items-key", "--origin", "https://a.net"],
     },
     {
-      name: "no method of nobody's",
+      name: "an unknown method",
       args: ["ITEMS_KEY", "--origin", "https://a.net", "--method", "got"],
     },
-  ])("takes $name", async ({ args }) => {
+  ])("refuses $name", async ({ args }) => {
     await using service = await Service.start({ events: [], answers: {} });
     await expect(
       runAt({ cwd: ".", keys: [] }, "secrets", "set", ...args, "--server", service.url),
@@ -55,7 +55,7 @@ describe("secrets set", () => {
   });
 });
 
-it("secrets delete without a terminal wants --yes", async () => {
+it("secrets delete without a terminal needs --yes", async () => {
   await using service = await Service.start({
     events: [],
     answers: { "/api/secrets/X": problem(404, { code: "secret_not_found" }) },

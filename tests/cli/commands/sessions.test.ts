@@ -13,7 +13,7 @@ const [A, B, C] = ["session_a000000000", "session_b000000000", "session_c0000000
 const ids = (stdout: string) => stdout.match(/session_\w+/g);
 
 describe("massgen-edge sessions", () => {
-  it("says on a terminal how the list goes on, at the same service and with as many", async () => {
+  it("prints on a terminal the command for the next page, with the same service and limit", async () => {
     await using service = await Service.start({
       events: [],
       answers: { "/api/sessions?limit=2": page([A, B], true) },
@@ -28,7 +28,7 @@ describe("massgen-edge sessions", () => {
   it.each([
     { name: "to its end", last: page([C], false), all: [A, B, C] },
     {
-      name: "no further than to a page that brings nothing new",
+      name: "up to a page without new sessions",
       last: page([B], true),
       all: [A, B, B],
     },
@@ -54,7 +54,7 @@ describe("massgen-edge sessions", () => {
   });
 });
 
-it("massgen-edge keys list says so where there are none", async () => {
+it("massgen-edge keys list reports an empty list", async () => {
   await using service = await Service.start({
     events: [],
     answers: { "/api/keys?limit=20": page([], false) },

@@ -4,7 +4,7 @@ import { COMMANDS, refuseSlips } from "../../../cli/commands/slips";
 import { commandLine } from "../../../cli/program";
 import { nobody } from "./terminal";
 
-describe("words that were hardly meant as a question", () => {
+describe("words that are unlikely to be a question", () => {
   it.each([
     { words: ["sesions"], says: "Did you mean npm run ask -- sessions?" },
     { words: ["Doctr"], says: "Did you mean npm run ask -- doctor?" },
@@ -47,11 +47,11 @@ describe("words that were hardly meant as a question", () => {
   const more =
     "context contexts audit events turns review plan compact memory search find quota budget release pr issue rebase switch restart " +
     "retry replay compare save load docs api tasks jobs metrics dashboard";
-  it.each(more.split(" "))("%s is not one either (A7)", (word) => {
+  it.each(more.split(" "))("%s is not a question either (A7)", (word) => {
     expect(() => refuseSlips([word])).toThrow(/There is no command .*npm run ask -- ask "/);
   });
 
-  it.each(["/status", "/Retry", "/q"])("%s belongs to the conversation (A7)", (word) => {
+  it.each(["/status", "/Retry", "/q"])("%s is a command of the conversation (A7)", (word) => {
     expect(() => refuseSlips([word])).toThrow(
       `${word} is a command of the conversation, which starts with npm run ask --`,
     );
@@ -79,7 +79,7 @@ describe("words that were hardly meant as a question", () => {
     expect(() => refuseSlips(words)).not.toThrow();
   });
 
-  it("each of them names a command that this program has, and is none itself", () => {
+  it("each refusal names a command of this program, and the word itself is not a command", () => {
     const program = commandLine({ io: nobody(), end: () => undefined });
     const paths = program.commands.flatMap((command) => [
       command.name(),

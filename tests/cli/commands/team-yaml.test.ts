@@ -8,7 +8,7 @@ const TEAMS = readdirSync("configs/teams").map(
 );
 
 describe("a team of the service, copied", () => {
-  it.each(TEAMS)("%s speaks of no place but its own, and is the same team", (_, yaml) => {
+  it.each(TEAMS)("%s mentions no other path, and is the same team", (_, yaml) => {
     const copy = copiedTeam(yaml);
     expect(copy).toMatch(/^# [A-Z]/);
     expect(copy).not.toMatch(/configs\/|yaml-language-server|npm run ask/);
@@ -21,7 +21,7 @@ describe("a team of the service, copied", () => {
     expect(copiedTeam(yaml)).toBe(yaml);
   });
 
-  it("ends its lines as the original does", () => {
+  it("has the line ends of the original", () => {
     const yaml =
       '# Two of a kind.\r\n#\r\n#   npm run ask -- --config configs/teams/pair.yaml "Why?"\r\n#\r\n# Needs no key.\r\n';
     expect(copiedTeam(yaml)).toBe("# Two of a kind.\r\n#\r\n# Needs no key.\r\n");

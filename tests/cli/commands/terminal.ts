@@ -3,11 +3,11 @@ import type { ExitCode } from "../../../cli/exit-codes";
 import type { Io } from "../../../cli/io";
 import { commandLine } from "../../../cli/program";
 
-/** Who sits there: nobody, or somebody who presses these keys, each lot once its text is on the screen. */
+/** The user: none, or one who presses these keys, each group once its text is on the screen. */
 export type Who = { cwd: string; keys?: readonly (readonly [after: string, press: string])[] };
 export type Ran = { code: ExitCode | null; stdout: string; screen: string };
 
-/** A world without anybody in it. */
+/** An environment without a user. */
 export function nobody(cwd = "."): Io {
   const write = () => undefined;
   const stdin = new PassThrough();
@@ -23,7 +23,10 @@ export function nobody(cwd = "."): Io {
   };
 }
 
-/** Runs a command line in this process. Throws what the program would print, as CliError. */
+/**
+ * Runs a command line in this process. Throws a CliError with the message that the program would
+ * print.
+ */
 export async function runAt({ cwd, keys }: Who, ...args: string[]): Promise<Ran> {
   const isTTY = keys !== undefined;
   const stdin = Object.assign(new PassThrough(), { isTTY, setRawMode: () => stdin });

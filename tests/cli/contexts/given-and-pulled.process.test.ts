@@ -12,7 +12,10 @@ import { runningService } from "../../e2e/support/running-service";
 import { Watcher } from "../../e2e/support/watcher";
 import { runAt } from "../commands/terminal";
 
-/** A folder is pushed, a team works on it, the service is killed while the presenter does, and what came of it is pulled. */
+/**
+ * A folder is pushed, a team works on it, the service is killed during the presentation, and the
+ * result is pulled.
+ */
 
 const run = promisify(execFile);
 const PACE = { ttftMs: 150, tokensPerSecond: 400 };
@@ -104,11 +107,14 @@ const ask = () =>
     ...TEAM,
   });
 
-it("is refused before anything is spent while nothing is pushed, with the command that comes next", async () => {
+it("a run without a pushed folder is refused before it costs anything, with the next command", async () => {
   await expect(ask()).rejects.toThrow("Run `massgen-edge push --name site`.");
 });
 
-/** Follows the session until the presenter writes, kills the service, and follows the turn to its end. */
+/**
+ * Follows the session until the presenter writes, kills the service, and follows the turn to its
+ * end.
+ */
 async function killedWhilePresenting(id: string): Promise<void> {
   const watcher = new Watcher(`${on.service.url}/api/sessions/${id}/turns/1/events`);
   const hasWritten = () =>
@@ -145,7 +151,10 @@ function checkLog(events: readonly WireEvent[]): void {
   });
 }
 
-/** Where a file changed on both sides, `pull` names it, and writes the others only if told to skip it. */
+/**
+ * Where a file changed on both sides, `pull` names it, and writes the others only if told to skip
+ * it.
+ */
 async function checkConflict(here: string, id: string): Promise<void> {
   await writeFile(path.join(here, "both.txt"), "mine\n");
   const wanted =
@@ -171,7 +180,7 @@ async function checkConflict(here: string, id: string): Promise<void> {
   expect((await stat(path.join(here, "src/run.sh"))).mode & 0o100).toBe(0o100);
 }
 
-it("changes what the presenter may change, through a kill, and comes home as a list, a patch and files", async () => {
+it("a run changes what its presenter may change, survives a kill, and is pulled as a list, a patch and files", async () => {
   const [here, there, patched] = [
     await folderOf("site"),
     await folderOf("again"),
@@ -202,7 +211,7 @@ it("changes what the presenter may change, through a kill, and comes home as a l
   expect(await isThere(patched, "old.txt")).toBe(false);
 });
 
-it("of a session of nobody's, and of a turn that changed nothing, is said in words", async () => {
+it("pull reports a turn that changed no context", async () => {
   const quiet = await on.client.start({
     baseUrl: on.providers.baseUrl,
     agents: [{ id: "one", model: "editor" }],

@@ -8,16 +8,16 @@ import {
 } from "../../../src/protocol/contexts";
 import { SESSION } from "../../protocol/builders";
 
-/** What a service has to offer to `pull`, as its answers by path. */
+/** Responses of a service to `pull`, by path. */
 
 export type Files = Readonly<Record<string, string>>;
 
-/** The id of a version, by its place in the order. */
+/** The id of a version, by its index. */
 export const versionOf = (nth: number): string => String(nth).padStart(26, "0");
 const ok = (body: unknown, type = "application/json") => ({ status: 200, type, body });
 export type Answers = Record<string, ReturnType<typeof ok>>;
 
-/** A service that has a context in these versions, the last one the newest. */
+/** A service that has a context in these versions. The last one is the newest. */
 export function withVersions(...versions: Files[]): Answers {
   const answers: Answers = {};
   for (const [nth, files] of versions.entries()) {
@@ -48,7 +48,7 @@ export function withVersions(...versions: Files[]): Answers {
   return answers;
 }
 
-/** And a turn that changed the first of them. null: it deleted the file. */
+/** The same, with a turn that changed the first version. `null` if it deleted the file. */
 export function withTurn(base: Files, changed: Readonly<Record<string, string | null>>): Answers {
   const answers = withVersions(base);
   const changes = Object.entries(changed).map(([file, text]) => ({

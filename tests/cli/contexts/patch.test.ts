@@ -26,10 +26,10 @@ it.each([
   { name: "a change in the middle", before: of(`${lines(40)}\n`), after: of(`${lines(40, 20)}\n`) },
   { name: "a change at an end without a line feed", before: of(lines(5)), after: of(lines(5, 4)) },
   { name: "a new file", before: null, after: of("hello\n") },
-  { name: "a new file that may be run", before: null, after: of("#!/bin/sh\n", true) },
+  { name: "a new executable file", before: null, after: of("#!/bin/sh\n", true) },
   { name: "a deleted file", before: of("hello\n"), after: null },
   { name: "a file that becomes empty", before: of("hello\n"), after: of("") },
-  { name: "a file that may be run now", before: of("x\n"), after: of("x\n", true) },
+  { name: "a file that becomes executable", before: of("x\n"), after: of("x\n", true) },
   { name: "line feeds of both kinds", before: of("a\r\nb\n"), after: of("a\r\nc\n") },
 ])("git applies the patch of $name", ({ before, after }) => {
   const folder = mkdtempSync(path.join(tmpdir(), "patch-"));

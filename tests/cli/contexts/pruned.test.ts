@@ -14,7 +14,7 @@ const file = (name: string, text: string) => ({
   size: text.length,
 });
 
-it("pull, where the version that the folder was last the same as was pruned, overwrites and deletes nothing", async () => {
+it("pull overwrites and deletes nothing if the version of the folder was pruned", async () => {
   const folder = await mkdtemp(path.join(tmpdir(), "pruned-"));
   for (const name of ["same", "differs", "deleted-there"])
     await writeFile(path.join(folder, name), name);

@@ -10,7 +10,7 @@ import type { Answers, Files } from "./offered";
 const NOTE = ".massgen-edge/context.json";
 export const OF_TURN = ["--session", SESSION, "--turn", "1"];
 
-/** A folder that `pull` writes into. Each test of the file that creates it has an empty one. */
+/** A folder that `pull` writes into. It is empty at the start of each test. */
 export class PullFolder {
   at = "";
 

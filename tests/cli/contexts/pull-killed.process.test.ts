@@ -9,7 +9,7 @@ import { Ask } from "../ask-process";
 import { Service } from "../service";
 import { withTurn } from "./offered";
 
-it("a pull killed between deleting a file and writing the folder in its place is gone on with by the next one", async () => {
+it("the next pull completes one that was killed between deleting a file and writing the folder in its place", async () => {
   const here = await mkdtemp(path.join(tmpdir(), "killed-"));
   const answers = withTurn({ a: "old", b: "b" }, { a: null, "a/x": "new", b: "better" });
   const held = turnChangeBlobPath(SESSION, 1, hashOf(Buffer.from("new")));

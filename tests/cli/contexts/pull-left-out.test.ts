@@ -9,7 +9,7 @@ import { OF_TURN, PullFolder } from "./pull-folder";
 
 const folder = new PullFolder();
 
-describe("what a team put into a context and nobody asked for", () => {
+describe("a file that a team added to a context", () => {
   const IGNORED = { ".gitignore": "dist/\n*.local\n", ".git/info/exclude": "/notes/\n" };
   const rows = [
     { file: ".env", why: "may hold secrets", left: ".env" },
@@ -38,7 +38,7 @@ describe("what a team put into a context and nobody asked for", () => {
   ].map((row) => ({ id: "", ...row }));
 
   it.each(rows)(
-    "is not written where it would be $file ($why), and that is said$id",
+    "is left out with a notice if it is $file ($why)$id",
     async ({ file, why, left }) => {
       await folder.fill(IGNORED);
       const ran = await folder.pull(
@@ -56,7 +56,7 @@ describe("what a team put into a context and nobody asked for", () => {
     },
   );
 
-  it.each(rows)("is written where --include names $file$id", async ({ file }) => {
+  it.each(rows)("is written if --include names $file$id", async ({ file }) => {
     await folder.fill(IGNORED);
     const ran = await folder.pull(
       withTurn({}, { [file]: "theirs" }),
@@ -72,7 +72,7 @@ describe("what a team put into a context and nobody asked for", () => {
   });
 
   it.each(rows)(
-    "is in no patch where it would be $file, and its contents are not fetched$id",
+    "is not in a patch if it is $file, and its contents are not fetched$id",
     async ({ file, left }) => {
       await folder.fill(IGNORED);
       const ran = await folder.pull(
@@ -89,7 +89,7 @@ describe("what a team put into a context and nobody asked for", () => {
     },
   );
 
-  it("is not written for a folder that --include names, where it may hold secrets or says where packages come from", async () => {
+  it("is left out of a folder that --include names if it may hold secrets or sets the source of packages", async () => {
     await folder.fill({ ".gitignore": "generated/\n" });
     const turn = withTurn(
       {},
@@ -104,7 +104,7 @@ describe("what a team put into a context and nobody asked for", () => {
     ]);
   });
 
-  it("leaves your own file of that name as it is, whether the team changed or deleted it", async () => {
+  it("does not change an existing file of that name, whether the team changed or deleted it", async () => {
     await folder.fill({ ".env": "KEY=1", ".npmrc": "save-exact=true" });
     const turn = withTurn(
       { ".env": "KEY=1", ".npmrc": "save-exact=true" },
@@ -124,11 +124,11 @@ describe("what a team put into a context and nobody asked for", () => {
   );
 });
 
-describe("what was left out of a version", () => {
+describe("a file that was left out of a version", () => {
   const FIRST = { "a.txt": "a", ".env": "KEY=1" };
   const SECOND = { "a.txt": "b", ".env": "KEY=1" };
 
-  it("can be had later, and keeps nothing else from being the same as the version", async () => {
+  it("can be pulled later, and the other files still match the version", async () => {
     await using service = await Service.start({ events: [], answers: withVersions(FIRST) });
     const run = (...args: string[]) =>
       runAt({ cwd: folder.at }, "pull", "--server", service.url, ...args);

@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(here, { recursive: true, force: true }));
 
-/** A name with a final `/` is a folder with nothing in it. */
+/** A name with a final `/` is an empty folder. */
 async function fill(files: Files): Promise<void> {
   for (const [name, content] of Object.entries(files)) {
     await mkdir(path.join(here, name.endsWith("/") ? name : path.dirname(name)), {
@@ -29,7 +29,10 @@ async function fill(files: Files): Promise<void> {
   }
 }
 
-/** All that lies in the folder but the note of the last pull; an empty folder as `fill` takes it. */
+/**
+ * All files in the folder, without the note of the last pull. Empty folders have the form that
+ * `fill` accepts.
+ */
 async function filesHere(at = ""): Promise<Files> {
   const found: Record<string, string> = {};
   for (const name of (await readdir(path.join(here, at))).sort()) {
@@ -88,7 +91,7 @@ const SWAPS: Swap[] = [
     then: { "a/x": "new" },
   },
   {
-    name: "a file becomes a folder, told the other way round",
+    name: "a file becomes a folder, listed in reverse order",
     base: { a: "old", "z.txt": "z" },
     turn: { "a/x/y": "new", "a/z": "new too", a: null, "z.txt": "better" },
     does: "write\ta/x/y\nwrite\ta/z\ndelete\ta\nwrite\tz.txt\n",
@@ -121,9 +124,9 @@ const SWAPS: Swap[] = [
   },
 ];
 
-describe("where nothing was changed here, and there", () => {
+describe("if nothing was changed here, and there", () => {
   it.each(SWAPS)(
-    "$name: that is no conflict, and nothing is done yet",
+    "$name, there is no conflict, and nothing is written yet",
     async ({ base, turn, does, counts }) => {
       await fill(base);
       const [writes, deletes] = counts;
@@ -139,7 +142,7 @@ describe("where nothing was changed here, and there", () => {
   );
 
   it.each(SWAPS)(
-    "$name: so it is here then, and once more changes nothing",
+    "$name, pull does the same here, and a second pull changes nothing",
     async ({ base, turn, does, counts, then }) => {
       await fill(base);
       const [writes, deletes] = counts;
@@ -155,7 +158,7 @@ describe("where nothing was changed here, and there", () => {
     },
   );
 
-  it.each(SWAPS)("$name: so it does by a newer version too", async ({ base, turn, then }) => {
+  it.each(SWAPS)("$name, pull of a newer version does the same", async ({ base, turn, then }) => {
     await fill(base);
     await using service = await Service.start({ events: [], answers: withVersions(base, then) });
     await writeLink(here, { server: service.url, name: "site", version: versionOf(0) });
@@ -164,7 +167,7 @@ describe("where nothing was changed here, and there", () => {
     expect(Object.keys(turn).length).toBeGreaterThan(0);
   });
 
-  it.each(SWAPS)("$name: so does git by the patch", async ({ base, turn, then }) => {
+  it.each(SWAPS)("$name, git does the same with the patch", async ({ base, turn, then }) => {
     const lines = (files: Record<string, string | null>) =>
       Object.fromEntries(
         Object.entries(files).map(([file, text]) => [file, text === null ? null : `${text}\n`]),
@@ -179,7 +182,7 @@ describe("where nothing was changed here, and there", () => {
   });
 });
 
-describe("what a pull left here that broke off in between", () => {
+describe("an interrupted pull", () => {
   const [toFolder, toFile] = [SWAPS[1], SWAPS[3]];
   const rows = [
     {
@@ -187,7 +190,11 @@ describe("what a pull left here that broke off in between", () => {
       swap: toFolder,
       left: { "z.txt": "z" },
     },
-    { name: "the folder made, nothing in it", swap: toFolder, left: { "a/x/": "", "z.txt": "z" } },
+    {
+      name: "the folder created, without files",
+      swap: toFolder,
+      left: { "a/x/": "", "z.txt": "z" },
+    },
     {
       name: "one file of the folder written",
       swap: toFolder,
@@ -195,21 +202,21 @@ describe("what a pull left here that broke off in between", () => {
     },
     { name: "some of the folder deleted", swap: toFile, left: { "b/d/f/g": "g", "keep/b": "k" } },
     {
-      name: "all of the folder deleted, folders standing",
+      name: "all files of the folder deleted, its folders left",
       swap: toFile,
       left: { "b/d/f/": "", "keep/b": "k" },
     },
     { name: "the folder deleted, the file not written", swap: toFile, left: { "keep/b": "k" } },
-    { name: "all done, and not noted", swap: toFile, left: { b: "new", "keep/b": "k" } },
+    { name: "all done, and not recorded", swap: toFile, left: { b: "new", "keep/b": "k" } },
   ];
-  it.each(rows)("is gone on with: $name", async ({ swap, left }) => {
+  it.each(rows)("is continued: $name", async ({ swap, left }) => {
     await fill(left);
     const ran = await pull(withTurn(swap?.base ?? {}, swap?.turn ?? {}), "--apply");
     expect([ran.code, await filesHere()]).toEqual([0, swap?.then]);
   });
 
   it.each(SWAPS)(
-    "is all there where contents could not be had at first: $name",
+    "is completed if contents could not be fetched at first: $name",
     async ({ base, turn, then }) => {
       await fill(base);
       const answers = withTurn(base, turn);
@@ -223,12 +230,12 @@ describe("what a pull left here that broke off in between", () => {
   );
 });
 
-describe("what was changed here is a conflict, and stays, whatever becomes a file or a folder there", () => {
+describe("a local change is a conflict and is kept if the path becomes a file or a folder there:", () => {
   const [file, folder] = [SWAPS[0], SWAPS[3]];
   const DIRTY = "is a folder here";
   const rows = [
     {
-      name: "the file that a folder comes for",
+      name: "the file that a folder replaces",
       swap: file,
       mine: { a: "mine" },
       conflicts: { a: "changed here, deleted there", "a/x": "a is a file here" },
@@ -242,14 +249,14 @@ describe("what was changed here is a conflict, and stays, whatever becomes a fil
       then: { "b/d/e": "mine", "keep/b": "k" },
     },
     {
-      name: "a file that was made in the folder",
+      name: "a file that was created in the folder",
       swap: folder,
       mine: { "b/d/mine": "m" },
       conflicts: { b: DIRTY },
       then: { "b/d/mine": "m", "keep/b": "k" },
     },
     {
-      name: "an empty folder that was made in the folder",
+      name: "an empty folder that was created in the folder",
       swap: folder,
       mine: { "b/mine/": "" },
       conflicts: { b: DIRTY },
@@ -283,7 +290,7 @@ describe("what was changed here is a conflict, and stays, whatever becomes a fil
     expect(await filesHere()).toEqual(then);
   });
 
-  it("a link in the folder, and what it leads to", async () => {
+  it("a link in the folder, and its target", async () => {
     const { base = {}, turn = {} } = folder ?? {};
     await fill({ ...base, "elsewhere/c": "c" });
     await symlink(path.join(here, "elsewhere"), path.join(here, "b/link"));
@@ -292,12 +299,12 @@ describe("what was changed here is a conflict, and stays, whatever becomes a fil
     expect(await readFile(path.join(here, "b/link/c"), "utf8")).toBe("c");
   });
 
-  it("a folder that nobody pushed, although nothing is in it", async () => {
+  it("an empty folder that was not pushed", async () => {
     await fill({ "b/": "" });
     expect((await pull(withTurn({}, { b: "new" }))).stdout).toBe(`conflict\tb\t${DIRTY}\n`);
   });
 
-  it("a file that moved and whose contents cannot be had stays under its old name", async () => {
+  it("a moved file keeps its old name if its contents cannot be fetched", async () => {
     await fill({ a: "text" });
     const text = { hash: hashOf(Buffer.from("text")), executable: false };
     const steps = planSteps([
@@ -313,7 +320,7 @@ describe("what was changed here is a conflict, and stays, whatever becomes a fil
   it.each([
     { name: "before its files are deleted", at: "c" },
     { name: "before the new file is written", at: "new" },
-  ])("a file made in the folder after the plan, $name", async ({ at }) => {
+  ])("a file created in the folder after the plan, $name", async ({ at }) => {
     const turn = { "a.txt": "c", "b/c": null, b: "new" };
     await fill({ "b/c": "old" });
     const sideOf = (text: string | null | undefined) =>

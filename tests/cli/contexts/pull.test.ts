@@ -75,7 +75,7 @@ describe("a file that programs read or run unasked (L15)", () => {
     expect(await folder.files()).toEqual({ "a.txt": "a", [file]: "theirs" });
   });
 
-  it("is named together with what --include brings, by the first twenty names, without --apply too", async () => {
+  it("is named together with files of --include, by the first twenty names, without --apply too", async () => {
     const hooks = Array.from(
       { length: 21 },
       (_, index) => `.husky/${String(index).padStart(2, "0")}`,
@@ -96,7 +96,7 @@ describe("a file that programs read or run unasked (L15)", () => {
     expect(alone.said[0]).toBe(`${WARNING}.pnpmfile.cjs`);
   });
 
-  it("is not named where it is deleted, left out, or in conflict, which writes nothing", async () => {
+  it("is not named if it is deleted, left out, or in conflict, because then it is not written", async () => {
     await folder.fill({ ".gitmodules": "a", ".mcp.json": "mine" });
     const gone = await folder.pull(
       withTurn({ ".gitmodules": "a" }, { ".gitmodules": null }),
@@ -122,9 +122,9 @@ describe("a file that programs read or run unasked (L15)", () => {
   });
 });
 
-describe("who may do what with a file", () => {
+describe("the permissions of a file", () => {
   it.each(["600", "755", "700"])(
-    "stays as it is here when its contents are written: mode %s",
+    "are kept when its contents are written: mode %s",
     async (mode) => {
       await folder.fill({ "run.sh": "a" });
       await chmod(path.join(folder.at, "run.sh"), Number.parseInt(mode, 8));
@@ -143,8 +143,8 @@ describe("who may do what with a file", () => {
   );
 });
 
-describe("a file whose name changed in case alone, on a disk that takes both names for one file", () => {
-  /** Two names of one file, as such a disk has them. */
+describe("a file whose name changed only in case, on a disk that ignores case", () => {
+  /** Two names of one file, like on such a disk. */
   async function fillBoth(text: string): Promise<void> {
     await folder.fill({ "Readme.md": text });
     await link(path.join(folder.at, "Readme.md"), path.join(folder.at, "README.md"));
@@ -188,7 +188,7 @@ describe("a file whose name changed in case alone, on a disk that takes both nam
     ]);
   });
 
-  it("stays where only one of both names was deleted", async () => {
+  it("stays if only one of both names was deleted", async () => {
     await fillBoth("a");
     const turn = withTurn({ "README.md": "a", "Readme.md": "a" }, { "Readme.md": null });
     const ran = await folder.pull(turn, ...OF_TURN, "--apply");
@@ -197,7 +197,7 @@ describe("a file whose name changed in case alone, on a disk that takes both nam
   });
 });
 
-describe("a path that may not be written here", () => {
+describe("a path that must not be written here", () => {
   it.each([
     { file: "a\u200bb.txt", why: "is a name that other systems do not take" }, // (L16)
     { file: "../out.txt", why: "leads elsewhere" },
@@ -208,7 +208,7 @@ describe("a path that may not be written here", () => {
     { file: ".env. ", why: "is a name that other systems do not take" },
     { file: ".envrc::$DATA", why: "is a name that other systems do not take" },
     { file: ".g\u200cit/config", why: "is a name that other systems do not take" },
-  ])("is in no patch and in no folder, whatever is included: $file $why", async ({ file, why }) => {
+  ])("is in no patch and in no folder, with any --include: $file $why", async ({ file, why }) => {
     const shown = file
       .trim()
       .replace(/[\u200b\u200c]/, (mark) => `\\u{${mark.charCodeAt(0).toString(16)}}`);

@@ -74,7 +74,7 @@ const shown = async (): Promise<Context> =>
   (await fetch(`${service.url}/api/contexts/${name}`)).json() as Promise<Context>;
 
 describe("push and pull", () => {
-  it("move a folder there and into another, byte by byte", async () => {
+  it("copy a folder to the service and into another folder, byte by byte", async () => {
     const bytes = randomBytes(3_000_000);
     await fill(here, {
       "bin/data": bytes,
@@ -110,7 +110,7 @@ describe("push and pull", () => {
     ]);
   });
 
-  it("send only what changed, and bring only what changed; what changed on both sides stays", async () => {
+  it("send and fetch only changed files; a file that changed on both sides stays", async () => {
     await fill(here, { "a.txt": "a", "b.txt": "b", "old/c.txt": "c", "d.txt": "d" });
     await run(here, "push");
     await run(there, "pull", "--name", name, "--apply");
@@ -149,7 +149,7 @@ describe("push and pull", () => {
     expect(screen).toContain("no text: data.bin");
   });
 
-  it("write through no link, and over nothing that is no plain file", async () => {
+  it("write through no link, and replace only plain files", async () => {
     await fill(here, { "dir/a.txt": "x", "b.txt": "y" });
     await run(here, "push");
     const outside = path.join(folder, `outside-${nth}`);
@@ -163,7 +163,7 @@ describe("push and pull", () => {
     expect(await readdir(outside)).toEqual([]);
   });
 
-  it("move as many files as a context has, with long paths", async () => {
+  it("copy the maximum number of files, with long paths", async () => {
     const deep = `${"d".repeat(110)}/${"e".repeat(110)}`;
     await mkdir(path.join(here, deep), { recursive: true });
     const names = Array.from(
@@ -175,7 +175,7 @@ describe("push and pull", () => {
     expect((await shown()).tree.length).toBe(10_000);
   });
 
-  it("list what would go, without sending anything", async () => {
+  it("list the files to send, without sending anything", async () => {
     await fill(here, { "a.txt": "x", "b.pem": "secret" });
     const ran = await run(here, "push", "--dry-run");
     expect([ran.stdout, ran.screen]).toEqual([
@@ -186,7 +186,10 @@ describe("push and pull", () => {
   });
 });
 
-/** The service with the change sets of turns in front of it. `lie`: what it sends instead of each blob. */
+/**
+ * The service behind a proxy that adds the change sets of turns. `lie` replaces the contents of
+ * each blob.
+ */
 async function withChanges(
   changes: ContextChanges[],
   blobs: readonly string[],
@@ -209,7 +212,7 @@ async function withChanges(
   return server;
 }
 
-describe("pull of what a turn changed", () => {
+describe("pull of the changes of a turn", () => {
   const change = (file: string, content: string | null) => ({
     path: file,
     hash: content === null ? null : hashOf(Buffer.from(content)),
@@ -235,7 +238,7 @@ describe("pull of what a turn changed", () => {
     }
   };
 
-  it("brings its files, against the version it was made from", async () => {
+  it("writes its files, compared with the base version", async () => {
     await fill(here, { "a.txt": "a", "b.txt": "b", "c.txt": "c" });
     await run(here, "push");
     const { version } = await shown();
@@ -280,7 +283,7 @@ describe("pull of what a turn changed", () => {
     expect(await filesOf(here)).toEqual(["a.txt"]);
   });
 
-  it("writes nothing of contents that are not those it was told", async () => {
+  it("writes no contents whose hash differs", async () => {
     await fill(here, { "a.txt": "a" });
     await run(here, "push");
     const set = {

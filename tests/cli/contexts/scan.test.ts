@@ -24,8 +24,8 @@ const scanned = async (includes: string[] = [], at = "") => {
   };
 };
 
-describe("what of a folder goes", () => {
-  it("is every plain file, binary as it is, with whether it may be run", async () => {
+describe("a file of a pushed folder", () => {
+  it("is sent if it is plain, with its bytes unchanged and its executable mode", async () => {
     const bytes = Uint8Array.from({ length: 300 }, (_, nth) => nth);
     await fill({ "b/run.sh": "x", "a.bin": bytes });
     await chmod(path.join(root, "b/run.sh"), 0o755);
@@ -64,7 +64,7 @@ describe("what of a folder goes", () => {
     "keys/AuthKey_ABC123.p8",
     "prod.tfvars.json",
     ".s3cfg",
-  ])("is never %s, which may hold secrets, unless asked for", async (name) => {
+  ])("is left out if it may hold secrets, unless --include names it: %s", async (name) => {
     await fill({ [name]: "secret", "a.txt": "x" });
     const { goes, stays } = await scanned();
     expect([goes, Object.values(stays)]).toEqual([["a.txt"], ["may hold secrets"]]);
@@ -72,7 +72,7 @@ describe("what of a folder goes", () => {
   });
 
   it.each(["src/aux.js", "notes 10:30.md", "con/a.txt", "a./b.txt"])(
-    "is not %s, which the service would refuse",
+    "is left out if the service would refuse its name: %s",
     async (name) => {
       await fill({ [name]: "x", "a.txt": "x" });
       const { goes, stays } = await scanned();
@@ -94,7 +94,7 @@ describe("what of a folder goes", () => {
     "credentials",
     "src/secrets.ts",
     ".config/app.json",
-  ])("may be %s", async (name) => {
+  ])("is sent if it does not hold secrets: %s", async (name) => {
     await fill({ [name]: "harmless" });
     expect((await scanned()).goes).toEqual([name]);
   });
@@ -108,7 +108,7 @@ describe("what of a folder goes", () => {
       text: "[global]\nindex-url = https://user:password@packages.example.org/simple",
     },
     { file: "pip.conf", text: "[global]\nindex-url = https://ghp_abc@packages.example.org/simple" },
-  ])("is no $file with a token: $text", async ({ file, text }) => {
+  ])("is left out if it is a $file with a token: $text", async ({ file, text }) => {
     await fill({ [file]: text });
     expect(await scanned()).toEqual({ goes: [], stays: { [file]: "may hold secrets" } });
   });
@@ -120,12 +120,12 @@ describe("what of a folder goes", () => {
     },
     { file: ".yarnrc.yml", text: 'npmRegistryServer: "https://packages.example.org"' },
     { file: "pip.conf", text: "[global]\nindex-url = https://packages.example.org/simple" },
-  ])("may be a $file without a token: $text", async ({ file, text }) => {
+  ])("is sent if it is a $file without a token: $text", async ({ file, text }) => {
     await fill({ [file]: text });
     expect((await scanned()).goes).toEqual([file]);
   });
 
-  it("is nothing that git ignores, by files of any depth, the nearest last", async () => {
+  it("is left out if git ignores it, by files of any depth, the nearest last", async () => {
     await fill({
       ".gitignore": "*.log\n/dist/\n!keep.log\n",
       "a.log": "",
@@ -153,7 +153,7 @@ describe("what of a folder goes", () => {
     });
   });
 
-  it("is what is ignored all the same, where --include names it", async () => {
+  it("is sent although git ignores it if --include names it", async () => {
     await fill({
       ".gitignore": "dist/\n",
       "dist/a.js": "",
@@ -172,7 +172,7 @@ describe("what of a folder goes", () => {
     { include: "generated/.env", goes: ["generated/.env"], named: ["generated/.aws/"] },
     { include: "generated/**", goes: [...SECRET, ...HARMLESS].sort(), named: [] },
   ])(
-    "is a secret only where --include matches its file, not a folder above it: $include",
+    "is sent although secret only if --include matches the file, not a folder above it: $include",
     async ({ include, goes, named }) => {
       await fill({
         ".gitignore": "generated/*\n",
@@ -188,7 +188,7 @@ describe("what of a folder goes", () => {
     },
   );
 
-  it("is nothing that a repository around it ignores", async () => {
+  it("is left out if a repository around the folder ignores it", async () => {
     await fill({
       ".git/config": "",
       ".gitignore": "/app/private/\n*.tmp\n",
@@ -199,7 +199,7 @@ describe("what of a folder goes", () => {
     expect((await scanned([], "app")).goes).toEqual(["b.txt"]);
   });
 
-  it("is nothing that the repository's own info/exclude names, unless a .gitignore says otherwise", async () => {
+  it("is left out if info/exclude of the repository names it, unless a .gitignore includes it", async () => {
     await fill({
       ".git/info/exclude": "notes/\n*.log\n/app/only.txt\n",
       "app/.gitignore": "!kept.log\n",
@@ -227,7 +227,7 @@ describe("what of a folder goes", () => {
     },
     { kind: "submodule", own: ".repo", shared: {} },
   ])(
-    "is nothing that the repository of a $kind excludes, which lies elsewhere",
+    "is left out if the repository of a $kind, stored elsewhere, excludes it",
     async ({ own, shared }) => {
       await fill({
         ...shared,
@@ -243,12 +243,12 @@ describe("what of a folder goes", () => {
     },
   );
 
-  it("is never .git, even if asked for", async () => {
+  it("is left out if it is in .git, even if --include names it", async () => {
     await fill({ ".git/config": "", "sub/.git/hooks/x": "", "a.txt": "" });
     expect((await scanned([".git/", ".git/config"])).goes).toEqual(["a.txt"]);
   });
 
-  it("is no link, wherever it leads", async () => {
+  it("is left out if it is a link, with any target", async () => {
     await fill({ "a.txt": "x", "dir/b.txt": "y" });
     await symlink("/etc/passwd", path.join(root, "out"));
     await symlink("dir", path.join(root, "into"));
@@ -258,7 +258,7 @@ describe("what of a folder goes", () => {
     });
   });
 
-  it("is no file that is too large, and no folder with too many", async () => {
+  it("is left out if it is too large", async () => {
     await fill({ "big.bin": new Uint8Array(16_000_001), "a.txt": "x" });
     expect(await scanned()).toEqual({ goes: ["a.txt"], stays: { "big.bin": "too large" } });
   });

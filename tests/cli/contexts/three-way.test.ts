@@ -13,23 +13,29 @@ type Row = { name: string; base: Side; theirs: Side; here: Here; does: string };
 
 const ROWS: Row[] = [
   { name: "changed there, untouched here", base: A, theirs: B, here: A, does: "write" },
-  { name: "new there, nothing here", base: null, theirs: B, here: null, does: "write" },
+  { name: "new there, missing here", base: null, theirs: B, here: null, does: "write" },
   { name: "deleted there, untouched here", base: A, theirs: null, here: A, does: "delete" },
   { name: "untouched there, changed here", base: A, theirs: A, here: B, does: "nothing" },
   { name: "untouched there, deleted here", base: A, theirs: A, here: null, does: "nothing" },
-  { name: "nowhere there, made here", base: null, theirs: null, here: B, does: "nothing" },
-  { name: "changed on both sides alike", base: A, theirs: B, here: B, does: "nothing" },
-  { name: "made on both sides alike", base: null, theirs: B, here: B, does: "nothing" },
+  { name: "missing there, created here", base: null, theirs: null, here: B, does: "nothing" },
+  { name: "changed in the same way on both sides", base: A, theirs: B, here: B, does: "nothing" },
+  {
+    name: "created in the same way on both sides",
+    base: null,
+    theirs: B,
+    here: B,
+    does: "nothing",
+  },
   { name: "deleted on both sides", base: A, theirs: null, here: null, does: "nothing" },
   {
-    name: "changed on both sides otherwise",
+    name: "changed differently on both sides",
     base: A,
     theirs: B,
     here: C,
     does: "conflict: changed on both sides",
   },
   {
-    name: "made on both sides otherwise",
+    name: "created differently on both sides",
     base: null,
     theirs: B,
     here: C,
@@ -115,7 +121,7 @@ describe("a file that is", () => {
     expect(said(step)).toBe(does);
   });
 
-  it("whatever it is: what only this machine has is never written over or deleted, neither contents nor whether it may be run", () => {
+  it("in any state is never overwritten or deleted if only this machine has its contents or its mode", () => {
     const side = fc.constantFrom(null, A, B, C, A_RUNS, B_RUNS);
     fc.assert(
       fc.property(side, side, side, (base, theirs, here) => {

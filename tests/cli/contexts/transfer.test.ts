@@ -6,7 +6,7 @@ import { transferJson } from "../../../cli/contexts/transfer";
 let stop = () => {};
 afterEach(() => stop());
 
-/** A service that answers uploads with these, one after the other, and what it was sent. */
+/** A service that returns these responses to uploads in order, and the requests it received. */
 async function serving(answers: readonly { status: number; retryAfter?: string; body: object }[]) {
   const sent: string[] = [];
   const server = createServer(async (request, response) => {
@@ -35,14 +35,14 @@ const call = {
 } as const;
 const schema = z.object({ stored: z.number() });
 
-it("blobs that find the service full of uploads are sent again, as often as it asks", async () => {
+it("blobs that the busy service refuses are sent again, as often as it asks", async () => {
   const full = { status: 503, retryAfter: "1", body: busy };
   const { server, sent } = await serving([full, full, stored]);
   expect(await transferJson(call, schema, { server })).toEqual({ stored: 1 });
   expect(sent).toEqual(["a tar", "a tar", "a tar"]);
 });
 
-it("blobs that the service asks to send much later are not sent again: the reason is told", async () => {
+it("blobs are not sent again if the service asks for a long wait, and the reason is reported", async () => {
   const { server, sent } = await serving([{ status: 503, retryAfter: "3600", body: busy }, stored]);
   await expect(transferJson(call, schema, { server })).rejects.toThrow("Send it again.");
   expect(sent).toHaveLength(1);

@@ -13,7 +13,7 @@ const gone = (name: string, base: Side): Change => ({ path: name, base, theirs: 
 const made = (name: string, theirs: Side): Change => ({ path: name, base: null, theirs });
 const kept = (name: string, side: Side): Change => ({ path: name, base: side, theirs: side });
 
-describe("on a disk that takes names in any case for one file, one that is", () => {
+describe("on a disk that ignores case, a file that is", () => {
   const RENAME = "rename README.md, which was Readme.md";
   const rows: { name: string; changes: Change[]; here: Here; does: string[] }[] = [
     {
@@ -35,13 +35,13 @@ describe("on a disk that takes names in any case for one file, one that is", () 
       does: [RENAME, "write README.md"],
     },
     {
-      name: "renamed in case and changed there, changed here alike",
+      name: "renamed in case and changed there, changed here in the same way",
       changes: [made("README.md", B), gone("Readme.md", A)],
       here: B,
       does: [RENAME],
     },
     {
-      name: "renamed in case and changed there, changed here otherwise",
+      name: "renamed in case and changed there, changed here differently",
       changes: [made("README.md", B), gone("Readme.md", A)],
       here: C,
       does: ["conflict README.md: changed on both sides"],
@@ -100,7 +100,7 @@ describe("on a disk that takes names in any case for one file, one that is", () 
     expect(said).toEqual(does);
   });
 
-  it("is two files where the disk tells case apart: each goes its own way", () => {
+  it("renamed in case is two files on a disk with case, each handled separately", () => {
     const changes = [made("README.md", A), gone("Readme.md", A)];
     expect(mergeTwins(changes, [])).toEqual(changes);
   });
@@ -113,7 +113,7 @@ describe("two names that differ in case", () => {
     for (const folder of ["Docs", "docs", "Only"]) await mkdir(path.join(here, folder));
     for (const name of ["Readme.md", "two", "TWO", "Docs/a.md", "Only/a.md"])
       await writeFile(path.join(here, name), name);
-    // Two names of one file, as a disk has them that tells no case apart.
+    // Two names of one file, like on a disk that ignores case.
     await link(path.join(here, "Readme.md"), path.join(here, "README.md"));
     await link(path.join(here, "Docs/a.md"), path.join(here, "docs/a.md"));
   });
@@ -125,7 +125,7 @@ describe("two names that differ in case", () => {
     { one: "Readme.md", other: "readme.md", is: false },
     { one: "Docs/a.md", other: "docs/a.md", is: false },
     { one: "none", other: "NONE", is: false },
-  ])("lead to one file: $one and $other, $is", async ({ one, other, is }) => {
+  ])("are one file: $one and $other, $is", async ({ one, other, is }) => {
     expect(await isOneFile(here, one, other)).toBe(is);
   });
 

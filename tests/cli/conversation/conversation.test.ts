@@ -18,29 +18,29 @@ const conversation = (more: Partial<Conversation> = {}): Conversation => ({
 });
 const SESSION = "session_01jd";
 
-describe("what is asked next", () => {
+describe("the next question", () => {
   it("is a new session's first turn, with team and limits", () => {
     expect(nextTurn(conversation(), "q")).toEqual({
       run: { question: "q", config: "demo", timeout_seconds: 60 },
     });
   });
-  it("is the next turn of the session, which has its team already", () => {
+  it("is the next turn of the session, which already has its team", () => {
     expect(nextTurn(conversation({ session: SESSION }), "q")).toEqual({
       next: { sessionId: SESSION, body: { question: "q", timeout_seconds: 60 } },
     });
   });
 });
 
-describe("the last question again", () => {
+describe("repeating the last question", () => {
   it.each([
-    { name: "is nothing before there was one", given: {}, what: null },
+    { name: "does nothing before the first question", given: {}, what: null },
     {
-      name: "is a new session for a first question",
+      name: "starts a new session for a first question",
       given: { session: SESSION, latest: { question: "q", parent: null, turn: 1, attached: [] } },
       what: { run: { question: "q", config: "demo", timeout_seconds: 60 } },
     },
     {
-      name: "follows the turn it followed before",
+      name: "starts at the same parent turn as before",
       given: { session: SESSION, latest: { question: "q", parent: 2, turn: 5, attached: [] } },
       what: {
         next: { sessionId: SESSION, body: { question: "q", parent_turn: 2, timeout_seconds: 60 } },
@@ -51,7 +51,7 @@ describe("the last question again", () => {
   });
 });
 
-describe("what goes along", () => {
+describe("an attached file", () => {
   const [own, teams] = ["own.png", "team.png"].map(
     (name) => ({ type: "file", name, data: "eA==" }) as const,
   );
@@ -59,25 +59,22 @@ describe("what goes along", () => {
   const text = { type: "text", text: "q" };
   const attached = own ? [own] : [];
 
-  it("goes with the first question, after what the team has for it", () => {
+  it("is sent with the first question, after the files of the team", () => {
     const asked = nextTurn(conversation({ team, attached }), "q");
     expect(asked).toMatchObject({
       run: { question: [text, { name: "team.png" }, { name: "own.png" }] },
     });
   });
-  it("goes with a later question, without what the team had for the first", () => {
+  it("is sent with a later question, without the files of the team", () => {
     const asked = nextTurn(conversation({ team, session: SESSION, attached }), "q");
     expect(asked).toMatchObject({ next: { body: { question: [text, { name: "own.png" }] } } });
   });
-  it.each([null, 2])(
-    "goes again with the question that is asked again (after turn %s)",
-    (parent) => {
-      const latest = { question: "q", parent, turn: 5, attached };
-      expect(JSON.stringify(again(conversation({ team, session: SESSION, latest })))).toContain(
-        '"name":"own.png"',
-      );
-    },
-  );
+  it.each([null, 2])("is sent again with a repeated question (after turn %s)", (parent) => {
+    const latest = { question: "q", parent, turn: 5, attached };
+    expect(JSON.stringify(again(conversation({ team, session: SESSION, latest })))).toContain(
+      '"name":"own.png"',
+    );
+  });
 });
 
 describe("/file", () => {
@@ -87,7 +84,7 @@ describe("/file", () => {
   const io = { ...nobody(), cwd, stderr: { write: (text: string) => said.push(text) } };
   const asked = conversation();
 
-  it("sends a file along with the next question, once by each name, and none without a path", async () => {
+  it("attaches a file to the next question, once by each name, and none without a path", async () => {
     await perform({ name: "file", argument: "a.txt" }, asked, io);
     await perform({ name: "file", argument: "a.txt" }, asked, io);
     expect(asked.attached).toEqual([{ type: "file", name: "a.txt", data: "YXNo" }]);
@@ -101,7 +98,7 @@ describe("/file", () => {
   });
 });
 
-describe("what is typed", () => {
+describe("typed text", () => {
   it.each([
     { typed: "/help", command: { name: "help", argument: "" } },
     { typed: "/show 2 ", command: { name: "show", argument: "2" } },

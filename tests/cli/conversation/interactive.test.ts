@@ -15,10 +15,10 @@ beforeEach(async () => {
 });
 afterEach(() => rm(home, { recursive: true }));
 
-/** A prompt on a line of its own, not one that is drawn again. */
+/** A prompt on its own line, not one that is drawn again. */
 const PROMPT = "\n\x1b[1G\x1b[0J> ";
 
-/** Somebody at a terminal. `types` waits for the prompt, then presses the keys. */
+/** A user at a terminal. `types` waits for the prompt, then presses the keys. */
 class Somebody {
   readonly stdin = Object.assign(new PassThrough(), { isTTY: true });
   readonly screen = new PassThrough();
@@ -60,7 +60,7 @@ class Somebody {
     this.seen += text;
   }
 
-  /** Presses the keys once there is a prompt for them. */
+  /** Waits for a prompt, then presses the keys. */
   async types(keys: string, prompts: number): Promise<void> {
     await this.sees(() => this.seen.split(PROMPT).length > prompts);
     this.stdin.write(keys);
@@ -113,7 +113,7 @@ describe("a conversation at a terminal", () => {
     expect(somebody.seen).toContain(`npm run ask -- show ${b.SESSION} 1`);
   });
 
-  it("takes what is pasted, and lines that end in a backslash, for one question", async () => {
+  it("treats pasted text, and lines that end in a backslash, as one question", async () => {
     await using stage = await talk({ answers: { [turnsPath]: secondTurn } });
     await stage.somebody.types("one\r\ntwo\r\nthree", 1);
     await new Promise((resolve) => setTimeout(resolve, 150));
@@ -129,7 +129,7 @@ describe("a conversation at a terminal", () => {
   });
 
   it.each(["history", "Resume", "push", "sesions"])(
-    "takes %s for no first question (A7)",
+    "does not send %s as a first question (A7)",
     async (word) => {
       await using stage = await talk();
       const { somebody, service } = stage;
@@ -143,7 +143,7 @@ describe("a conversation at a terminal", () => {
     },
   );
 
-  it("takes a word of other tools for a question once there is a session", async () => {
+  it("sends a command name of another tool as a question once there is a session", async () => {
     await using stage = await talk({ answers: { [turnsPath]: secondTurn } });
     await stage.somebody.types("why?\r", 1);
     await stage.somebody.types("continue\r", 2);
@@ -152,7 +152,7 @@ describe("a conversation at a terminal", () => {
     expect(questionsTo(stage.service)).toEqual(["why?", "continue"]);
   });
 
-  it("goes on after a refusal, an unknown command and a mistake", async () => {
+  it("continues after a refusal, an unknown command and an error", async () => {
     await using stage = await talk({
       answers: { "/api/runs": problem(429, { title: "Too many", code: "rate_limited" }) },
     });
@@ -201,7 +201,7 @@ describe("a conversation at a terminal", () => {
     },
   );
 
-  it("puts what is pasted where the cursor is (A8)", async () => {
+  it("inserts pasted text at the cursor (A8)", async () => {
     await using stage = await talk();
     const { somebody, service } = stage;
     await somebody.types("why  so?\x1b[D\x1b[D\x1b[D\x1b[D", 1);
@@ -212,7 +212,7 @@ describe("a conversation at a terminal", () => {
     expect(questionsTo(service)).toEqual(["why is\nit so?"]);
   });
 
-  it("waits for Enter after several lines at once from a terminal that marks no paste (A8)", async () => {
+  it("waits for Enter after several lines at once from a terminal without bracketed paste (A8)", async () => {
     await using stage = await talk();
     const { somebody, service } = stage;
     await somebody.types("one\rtwo\r", 1);
@@ -224,7 +224,7 @@ describe("a conversation at a terminal", () => {
     expect(questionsTo(service)).toEqual(["one\ntwo"]);
   });
 
-  it("sends nothing that was pasted when the terminal is gone, and nothing after Ctrl+C (A8)", async () => {
+  it("sends no pasted text after the terminal closed or after Ctrl+C (A8)", async () => {
     await using stage = await talk();
     const { somebody, service } = stage;
     await somebody.types("\x1b[200~one\rtwo\r\x1b[201~", 1);
@@ -237,7 +237,7 @@ describe("a conversation at a terminal", () => {
     expect([await somebody.ended(), service.requests]).toEqual([0, []]);
   });
 
-  it("takes the bare name of a command for no question, and in quotes for one (A7)", async () => {
+  it("does not send the bare name of a command, and sends it in quotes as a question (A7)", async () => {
     await using stage = await talk();
     const { somebody, service } = stage;
     await somebody.types("exit\r", 1);
@@ -251,7 +251,7 @@ describe("a conversation at a terminal", () => {
     expect(questions).toEqual(['"exit"']);
   });
 
-  it("leaves at the second Ctrl+C on an empty line; on a line that is not, it empties the line", async () => {
+  it("ends at the second Ctrl+C on an empty line; on another line, Ctrl+C clears the line", async () => {
     await using stage = await talk();
     const { somebody } = stage;
     await somebody.types("half a questi\x03", 1);
@@ -262,14 +262,14 @@ describe("a conversation at a terminal", () => {
     expect([await somebody.ended(), stage.service.requests]).toEqual([0, []]);
   });
 
-  it("leaves when the terminal is gone", async () => {
+  it("ends when the terminal closes", async () => {
     await using stage = await talk();
     await stage.somebody.types("", 1);
     stage.somebody.stdin.end();
     expect(await stage.somebody.ended()).toBe(0);
   });
 
-  it("leaves when the terminal went while a question was answered", async () => {
+  it("ends if the terminal closed while a question was answered", async () => {
     await using stage = await talk();
     await stage.somebody.types("why?\r", 1);
     await stage.somebody.sees(() => stage.service.requests.length > 0);
@@ -277,7 +277,7 @@ describe("a conversation at a terminal", () => {
     expect([await stage.somebody.ended(), stage.somebody.stdout]).toEqual([0, "Use quicksort.\n"]);
   });
 
-  it("begins a new session with another model, and says which", async () => {
+  it("starts a new session with another model, and names the model", async () => {
     await using stage = await talk();
     const { somebody, service } = stage;
     await somebody.types("/model claude-sonnet-5-5\r", 1);
@@ -294,7 +294,7 @@ describe("a conversation at a terminal", () => {
     );
   });
 
-  it("remembers what was typed for the arrow keys", async () => {
+  it("keeps typed questions for the arrow keys", async () => {
     await using stage = await talk({ answers: { [turnsPath]: secondTurn } });
     await stage.somebody.types("first?\r", 1);
     await stage.somebody.types("\x1b[A\r", 2);

@@ -20,7 +20,7 @@ const io = (env: Record<string, string> = {}) => ({ home, cwd: home, env });
 const A = "https://a.example";
 const B = "https://b.example";
 
-describe("the service and the key that are used", () => {
+describe("the service and the key of a command", () => {
   it.each<{
     name: string;
     flags?: ConnectionFlags;
@@ -29,7 +29,7 @@ describe("the service and the key that are used", () => {
     gives: object;
   }>([
     {
-      name: "are this machine's without anything",
+      name: "are those of this machine without settings",
       gives: { server: "http://127.0.0.1:8787", origins: { server: "default", key: null } },
     },
     {
@@ -46,7 +46,7 @@ describe("the service and the key that are used", () => {
       gives: { server: B, key: "kb", origins: { server: "login", key: "login" } },
     },
     {
-      name: "are those of the command line first",
+      name: "are those of the command line before all others",
       stored: [[A, "ka"]],
       env: { MASSGEN_EDGE_SERVER: A, MASSGEN_EDGE_KEY: "ke" },
       flags: { server: B, key: "kf" },
@@ -62,13 +62,13 @@ describe("the service and the key that are used", () => {
       gives: { server: A, key: "ka" },
     },
     {
-      name: "belong together: a server without one gets none",
+      name: "belong together: a server without a stored key gets none",
       stored: [[A, "ka"]],
       flags: { server: B },
       gives: { server: B, origins: { server: "--server", key: null } },
     },
     {
-      name: "are taken for empty where they are blank",
+      name: "are ignored if they are blank",
       env: { MASSGEN_EDGE_KEY: " ", MASSGEN_EDGE_SERVER: "" },
       gives: { origins: { server: "default", key: null } },
     },
@@ -81,17 +81,17 @@ describe("the service and the key that are used", () => {
 
   it.each<{ name: string; flags?: ConnectionFlags; env?: Record<string, string>; says: string }>([
     {
-      name: "a key on its way over a network in the clear",
+      name: "a key over an unencrypted network",
       flags: { server: "http://far.example", key: "k" },
       says: "is not encrypted",
     },
     {
-      name: "a key that is none",
+      name: "an invalid key",
       env: { MASSGEN_EDGE_KEY: "two words" },
       says: "MASSGEN_EDGE_KEY gives is no key",
     },
     {
-      name: "an address that is none",
+      name: "an invalid address",
       env: { MASSGEN_EDGE_SERVER: "a.example" },
       says: "MASSGEN_EDGE_SERVER is no address",
     },
@@ -110,7 +110,7 @@ describe("the service and the key that are used", () => {
 });
 
 describe("stored keys", () => {
-  it("lie in a file and a folder that nobody else can read", async () => {
+  it("are stored in a file and a folder that no other user can read", async () => {
     await storeKey(A, "ka", io());
     const modes = [
       await stat(credentialsFile(io())),
@@ -118,7 +118,7 @@ describe("stored keys", () => {
     ].map(({ mode }) => mode & 0o777);
     expect([modes, await isExposed(io())]).toEqual([[0o600, 0o700], false]);
   });
-  it("are closed again by the next login where somebody opened the file", async () => {
+  it("get strict file permissions again at the next login", async () => {
     await storeKey(A, "ka", io());
     await chmod(credentialsFile(io()), 0o644);
     expect(await isExposed(io())).toBe(true);
@@ -128,7 +128,7 @@ describe("stored keys", () => {
       { [A]: "ka", [B]: "kb" },
     ]);
   });
-  it("are forgotten one by one, the file with the last", async () => {
+  it("are deleted one by one, and the file with the last", async () => {
     await storeKey(A, "ka", io());
     await storeKey(B, "kb", io());
     expect([await forgetKey(B, io()), await forgetKey(B, io())]).toEqual([true, false]);
@@ -137,7 +137,7 @@ describe("stored keys", () => {
     await forgetKey(A, io());
     await expect(stat(credentialsFile(io()))).rejects.toMatchObject({ code: "ENOENT" });
   });
-  it("are not guessed from a file that holds something else", async () => {
+  it("are not read from a file with other contents", async () => {
     await storeKey(A, "ka", io());
     await writeFile(credentialsFile(io()), "{");
     await expect(connect({}, io())).rejects.toMatchObject({

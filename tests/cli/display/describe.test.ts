@@ -5,7 +5,7 @@ import { turnOf } from "../../../src/protocol/view";
 import * as b from "../../protocol/builders";
 import { base } from "./shown-turn";
 
-describe("what an event means to somebody who watches", () => {
+describe("the line of an event", () => {
   const told = (body: b.Body, before: b.Body[] = base) => {
     const events = b.log([...before, body]);
     const event = events.at(-1);
@@ -109,7 +109,7 @@ describe("what an event means to somebody who watches", () => {
   });
 });
 
-describe("D18 what a tool's server wants of a person", () => {
+describe("D18 the request of a tool server to a person", () => {
   it("is shown as text, with its origin, and a refused address by its reason", () => {
     const events = b.log([...base, b.inputRequired("anna")]);
     const [event, turn] = [events.at(-1), turnOf(b.view(events))];

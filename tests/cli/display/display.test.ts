@@ -45,7 +45,7 @@ describe("the lines of a turn", () => {
 
   it.each([
     {
-      name: "the end of what it is writing",
+      name: "the end of the text that an agent writes",
       after: [
         b.callStarted("anna", "c1"),
         b.delta("anna", { call: "c1", offset: 0, text: `${"x".repeat(300)} the end` }),
@@ -53,7 +53,7 @@ describe("the lines of a turn", () => {
       shows: /….*x the end$/,
     },
     {
-      name: "that it thinks before the first text",
+      name: "that an agent thinks before its first text",
       after: [b.callStarted("anna", "c1")],
       shows: /thinks$/,
     },
@@ -71,13 +71,17 @@ describe("the lines of a turn", () => {
       shows: /a said "b"$/,
     },
     {
-      name: "when a failed call is tried again, and why",
+      name: "when a failed call is retried, and why",
       after: [b.callStarted("anna", "c1"), b.callFailed("anna", "c1", NOW + 2_500)],
       shows: /tries again in 3 s: The model is overloaded\.$/,
     },
-    { name: "why it failed", after: [b.agentFailed("anna")], shows: /error .*It cannot go on\.$/ },
     {
-      name: "the tools it uses",
+      name: "why an agent failed",
+      after: [b.agentFailed("anna")],
+      shows: /error .*It cannot go on\.$/,
+    },
+    {
+      name: "the tools that an agent uses",
       after: [
         {
           type: "tool.started",
@@ -91,7 +95,7 @@ describe("the lines of a turn", () => {
       shows: /uses read_file$/,
     },
     {
-      name: "how far a tool is, and by whose word",
+      name: "the progress of a tool, with the origin that reported it",
       after: [
         {
           type: "tool.started",
@@ -109,7 +113,7 @@ describe("the lines of a turn", () => {
     expect(drawn([...base, ...after])[1]).toMatch(shows);
   });
 
-  it("never hold control sequences of models, ids or servers", () => {
+  it("never contain control sequences of models, ids or servers", () => {
     const evil = "\x1b[2J\x1b]0;t\x07\r\nevil";
     const team = [
       b.created(evil),
@@ -144,7 +148,7 @@ describe("displays for files and pipes", () => {
     const texts: string[] = [];
     return { texts, write: (text: string) => texts.push(text) };
   };
-  it("the plain one has a line for each change and no escape codes", () => {
+  it("the plain display has a line for each change and no escape codes", () => {
     const output = collect();
     const display = plainDisplay(output);
     const view = emptyView();
@@ -158,7 +162,7 @@ describe("displays for files and pipes", () => {
     ]);
     expect(text).not.toContain("\x1b");
   });
-  it("the JSON one prints each event on one line, known or not, safe for terminals", () => {
+  it("the JSON display prints each event on one line, known or not, safe for terminals", () => {
     const output = collect();
     const display = jsonDisplay(output, collect());
     display.update({ event: null, raw: '{"type":"from.the.future",\n"x":"\x9b31m"}' }, emptyView());

@@ -11,7 +11,7 @@ import { toStatus, toTurn } from "../../../src/protocol/status";
 import { turnOf } from "../../../src/protocol/view";
 import * as b from "../../protocol/builders";
 
-/** Every display tells how many files an answer leaves out of its author's previous one. */
+/** Every display shows how many files of the previous answer an answer leaves out. */
 
 const text = (lines: Parameters<typeof paint>[0][]) =>
   lines.map((line) => paint(line, { width: 200, color: false })).join("\n");
@@ -87,7 +87,7 @@ it.each<{ name: string; shown: () => string; says: RegExp }>([
   expect(shown()).toMatch(says);
 });
 
-it("an answer without files that keeps none says nothing of files (D1)", () => {
+it("an answer without files that keeps none is shown without a note about files (D1)", () => {
   const [event] = b.log([files("agent1.1", { files: "kept", kept_files: 0 })]);
   const line = event && describeEvent(event, turn());
   expect(text(line ? [line] : [])).toContain("answers: agent1.1 (15 characters)");
@@ -95,12 +95,12 @@ it("an answer without files that keeps none says nothing of files (D1)", () => {
 
 it.each([
   {
-    name: "keeps the files of before",
+    name: "keeps the earlier files",
     more: { files: "kept" },
     says: "no file changed: earlier files stay",
   },
   {
-    name: "has none, since its round deleted all",
+    name: "has none, because its round deleted all",
     more: { files: "workspace_cleared" },
     says: "workspace emptied",
   },

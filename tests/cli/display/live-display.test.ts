@@ -11,7 +11,10 @@ const ESC = "\x1b";
 const COLOR = new RegExp(`${ESC}\\[\\d+m`, "g");
 const UP = new RegExp(`^${ESC}\\[(\\d+)A\\r${ESC}\\[J`);
 
-/** A terminal as far as the live display uses one: lines, the cursor below them, moving up, erasing below. */
+/**
+ * The parts of a terminal that the live display uses: lines, the cursor below them, moving up,
+ * erasing below.
+ */
 class FakeTerminal {
   isTTY = true;
   columns = 100;
@@ -41,7 +44,7 @@ describe("the live display", () => {
     return display;
   };
 
-  it("keeps what happened above and one block below, drawn over in place", () => {
+  it("prints events above and redraws one block below in place", () => {
     const terminal = new FakeTerminal();
     const display = play(terminal, b.story.slice(0, 13), { NO_COLOR: "1" });
     vi.advanceTimersByTime(5_000);
@@ -63,7 +66,7 @@ describe("the live display", () => {
     display.close();
   });
 
-  it("lets the clock go on when nothing happens", () => {
+  it("updates the clock when no event arrives", () => {
     const terminal = new FakeTerminal();
     const display = play(terminal, base);
     vi.advanceTimersByTime(3_500);
@@ -71,7 +74,7 @@ describe("the live display", () => {
     display.close();
   });
 
-  it("goes back over wrapped lines when the terminal became narrower", () => {
+  it("redraws wrapped lines after the terminal became narrower", () => {
     const terminal = new FakeTerminal();
     terminal.columns = 200;
     const display = play(terminal, b.story.slice(0, 24));
@@ -89,7 +92,7 @@ describe("the live display", () => {
     display.close();
   });
 
-  it("takes a terminal that does not know its size for a usual one", () => {
+  it("assumes the default size for a terminal without a known size", () => {
     const terminal = new FakeTerminal();
     [terminal.columns, terminal.rows] = [0, 0];
     const display = play(terminal, b.story.slice(0, 24));
@@ -111,7 +114,7 @@ describe("the live display", () => {
     expect(terminal.lines.join("").includes(`${ESC}[`)).toBe(colored);
   });
 
-  it("draws nothing after it was closed", () => {
+  it("draws nothing after it is closed", () => {
     const terminal = new FakeTerminal();
     const display = play(terminal, base);
     display.close();

@@ -21,7 +21,7 @@ describe("MassGen's lines for programs", () => {
   };
   const base = [b.created("anna"), b.turnStarted("anna"), b.attemptStarted()];
 
-  it("begin with where to look, each on one line", () => {
+  it("begin with the addresses of the run, each on one line", () => {
     expect(beginningLines({ sessionId: "s", statusUrl: url, question: "a\nb\x1b[2J" })).toEqual([
       "SESSION: s",
       `STATUS_URL: ${url}`,
@@ -62,7 +62,7 @@ describe("MassGen's lines for programs", () => {
     expect(lines).toContain("ANSWER_FILE: a.md");
     expect(lines).toContain(`ANSWER_PREVIEW: ${"x".repeat(199)}\ufffd...`);
   });
-  it("say why there is none", () => {
+  it("name the reason if there is no answer", () => {
     const skipped = [...base, b.settled("anna", "agent1.1", "skipped")];
     const lines = endLines(turnAfter([...skipped, b.failed("anna")]), { url });
     expect(lines.join("\n")).not.toContain("WINNER");
@@ -70,13 +70,13 @@ describe("MassGen's lines for programs", () => {
     expect(lines.at(-1)).toMatch(/^FAILED: 0 of 1 agent took part, /);
     expect(lines.join()).not.toContain("ANSWER");
   });
-  it("name each agent's reason where a turn failed (A1)", () => {
+  it("name each agent's reason if a turn failed (A1)", () => {
     const failed = [b.agentFailed("anna"), b.failed("anna")];
     const lines = endLines(turnAfter([...base, ...failed]), { url });
     const at = lines.indexOf("ERROR: No agent gave an answer.");
     expect(lines[at + 1]).toMatch(/^ERROR: anna: \S/);
   });
-  it("name the answer that led where a turn was cancelled, and no winner", () => {
+  it("name the leading answer if a turn was cancelled, and no winner", () => {
     const led = [
       b.answered("anna", "agent1.1", 1),
       b.settled("anna", "agent1.1", "cancelled", {}),
@@ -149,7 +149,7 @@ describe("a turn as a page", () => {
       "cost     $0.5000",
     ]);
   });
-  it("names nobody a winner whose answer there is not", () => {
+  it("names no winner without an answer", () => {
     const winner = (more: object) =>
       text(turnLinesOf({ ...turn, ...more })).filter((line) => / with agent1\.1/.test(line));
     expect(winner({ status: "failed", error: { message: "All failed.", agents: [] } })).toEqual([]);
@@ -157,7 +157,7 @@ describe("a turn as a page", () => {
       "ahead    anna with agent1.1, 1 of 2 votes (a tie: the earlier answer wins)",
     ]);
   });
-  it("says why there is no answer, and what there is", () => {
+  it("has the reason if there is no answer, and the partial results", () => {
     const failed = {
       ...turn,
       answer: null,
@@ -225,10 +225,10 @@ describe("a table", () => {
       `id   question\ns1   漢字 what\ns22  ${"x".repeat(24)}…\n`,
     );
   });
-  it("is whole, and separated by tabs, in a pipe", () => {
+  it("is complete and separated by tabs in a pipe", () => {
     expect(printed({})).toBe(`s1\t漢字 what\ns22\t${"x".repeat(50)}\n`);
   });
-  it("has times of this machine", () => {
+  it("has times in the time zone of this machine", () => {
     expect(formatTime(new Date(2027, 0, 5, 8, 3).getTime())).toBe("2027-01-05 08:03");
   });
 });
@@ -236,7 +236,7 @@ describe("a table", () => {
 describe("a config that is checked", () => {
   const source = { name: "t.yaml", text: "agents: []\nui: {x: 1}\n" };
   const fault = (line: number, detail: string) => ({ pointer: "", line, column: 1, detail });
-  it("is told of with every place", () => {
+  it("is printed with the place of every error", () => {
     const verdict = {
       runnable: false,
       errors: [fault(1, "A team has agents.")],
@@ -255,7 +255,7 @@ describe("a config that is checked", () => {
       "      | ^",
     ]);
   });
-  it("tells what is missing from what is not served", () => {
+  it("separates missing keys from settings that are not supported", () => {
     const at = { pointer: "/agents/0/backend", line: 1, column: 1 };
     const refusals = [
       { ...at, detail: "OpenAI needs a key.", code: "key_not_set" },
@@ -279,7 +279,7 @@ describe("a config that is checked", () => {
       "  t.yaml:1:1  /agents/0/backend  No images are made here.",
     ]);
   });
-  it("is praised in one line", () => {
+  it("is confirmed in one line", () => {
     expect(
       verdictLines({ runnable: true, errors: [], refusals: [], warnings: [] }, source),
     ).toEqual(["t.yaml can run here."]);
@@ -287,17 +287,17 @@ describe("a config that is checked", () => {
 });
 
 describe("a new config", () => {
-  it("names each model, in quotes where YAML needs them, and leaves whose it is to the model's name", () => {
+  it("names each model, in quotes where YAML needs them, without a backend", () => {
     expect(teamYaml(["gpt-6.1-terra", "@cf/meta/llama"], undefined)).toContain(
       '  - id: agent_1\n    backend:\n      model: gpt-6.1-terra\n\n  - id: agent_2\n    backend:\n      model: "@cf/meta/llama"\n',
     );
   });
-  it("names the backend that is said", () => {
+  it("names the backend if it is given", () => {
     expect(teamYaml(["acme/large"], "openrouter")).toContain(
       "    backend:\n      type: openrouter\n      model: acme/large\n",
     );
   });
-  it("is not made of nothing", () => {
+  it("is not created without a model", () => {
     expect(() => teamYaml([], undefined)).toThrow("A team needs a model.");
   });
 });

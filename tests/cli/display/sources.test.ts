@@ -70,7 +70,7 @@ describe("the sources of the final answer", () => {
     return { out: out.join(""), err: err.join("") };
   }
 
-  it("stand under it, beside the answer itself", () => {
+  it("are printed below it, next to the answer itself", () => {
     const { out, err } = printed(presented("https://a.example/", "https://b.example/\x1b[31m"));
     expect(out).toBe("Use quicksort.\n");
     expect(err.split("\n").slice(0, 4)).toEqual([
@@ -81,7 +81,7 @@ describe("the sources of the final answer", () => {
     ]);
   });
 
-  it("are a short list, which says how many more there are", () => {
+  it("are a short list, with the number of further sources", () => {
     const { err } = printed(
       presented(...Array.from({ length: 13 }, (_, nth) => `https://${nth}.example/`)),
     );
@@ -93,13 +93,13 @@ describe("the sources of the final answer", () => {
   });
 
   it.each([
-    { name: "where there are none", turn: presented(), options: {} },
+    { name: "if there are none", turn: presented(), options: {} },
     {
-      name: "where the answer is not printed",
+      name: "if the answer is not printed",
       turn: presented("https://a.example/"),
       options: { jsonStream: true },
     },
-    { name: "where there is no final answer", turn: turnAfter(b.cancelled("x")), options: {} },
+    { name: "if there is no final answer", turn: turnAfter(b.cancelled("x")), options: {} },
   ])("are left out $name", ({ turn, options }) => {
     expect(printed(turn, options).err).not.toContain("Sources");
   });

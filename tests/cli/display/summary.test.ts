@@ -11,7 +11,7 @@ describe("the summary of a turn", () => {
   const text = (bodies: b.Body[]) =>
     summaryLines(turnAfter(bodies), url).map((line) => paint(line, { width: 300, color: false }));
 
-  it("names votes with reasons, winner, tokens, cost and where the run lies", () => {
+  it("has votes with reasons, winner, tokens, cost and the address of the run", () => {
     expect(text(b.story)).toEqual([
       "vote    anna → agent1.1: because of agent1.1",
       "vote    ben → agent1.1: because of agent1.1",
@@ -21,7 +21,7 @@ describe("the summary of a turn", () => {
       `run     ${url}`,
     ]);
   });
-  it("names who was ahead when the turn was cancelled", () => {
+  it("names the leading answer of a cancelled turn", () => {
     const open = b.story.slice(
       0,
       b.story.findIndex(({ type }) => type === "presentation.started"),
@@ -30,7 +30,7 @@ describe("the summary of a turn", () => {
       "ahead   anna with agent1.1, 2 of 2 votes, unanimous",
     );
   });
-  it("counts the votes where agents disagree, and never says consensus (A6)", () => {
+  it("counts the votes if agents disagree, and never says consensus (A6)", () => {
     const votes = [
       b.answered("anna", "agent1.1", 1),
       b.answered("ben", "agent2.1", 2),
@@ -54,7 +54,7 @@ describe("the summary of a turn", () => {
       "00:00  settled: agent1.1 wins, 1 of 2 votes (a tie: the earlier answer wins)",
     );
   });
-  it("warns of an agent that dropped out, and calls no lone survivor a winner of votes (A1)", () => {
+  it("warns of an agent that dropped out, and does not report votes for a single survivor (A1)", () => {
     const story = [
       ...base,
       b.agentFailed("ben"),
@@ -72,7 +72,7 @@ describe("the summary of a turn", () => {
       ]),
     );
   });
-  it("says if the final text is not the presenter's own", () => {
+  it("warns if the final text is not by the presenter", () => {
     const story = b.story.map((body) =>
       body.type === "presentation.completed"
         ? b.presented("anna", "x", { source: "answer", fallback: "too_large" })
@@ -82,7 +82,7 @@ describe("the summary of a turn", () => {
       "warning  anna could not present the final text (too_large): its answer stands in for it.",
     );
   });
-  it("says how many files of a presenter that was cut off are handed over (D3)", () => {
+  it("has the number of files kept from a presenter that was cut off (D3)", () => {
     const story = b.story.map((body) =>
       body.type === "presentation.completed"
         ? b.presented("anna", "x", { source: "answer", fallback: "call_cap", changed_files: 4 })
@@ -100,7 +100,7 @@ describe("the summary of a turn", () => {
       "        ben: 500",
     ]);
   });
-  it("says why an agent's last call failed where money or time ended it for lack of another", () => {
+  it("has the failure of an agent's last call if budget or time prevented another call", () => {
     const bodies = [
       ...base,
       b.callStarted("anna", "c1"),
@@ -112,7 +112,7 @@ describe("the summary of a turn", () => {
       "        ben: 500",
     ]);
   });
-  it("strips the final text, and keeps its lines", () => {
+  it("removes control sequences from the final text, and keeps its lines", () => {
     expect(finalText(turnAfter([...base, b.completed("anna", "# A\x1b[31m\n\n\tcode\n\n")]))).toBe(
       "# A\n\n\tcode",
     );

@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { excerpt } from "../../../cli/service/excerpt";
 
-describe("the line of a config at which something is wrong", () => {
+describe("the line of an error in a config", () => {
   it.each([
     {
-      name: "stands with its number and a caret",
+      name: "is shown with its number and a caret",
       text: "a: 1\nb: opnai\n",
       place: { line: 2, column: 4 },
       lines: ["    2 | b: opnai", "      |    ^"],
     },
     {
-      name: "has no caret where no column is known",
+      name: "has no caret without a column",
       text: "a: 1",
       place: { line: 1, column: null },
       lines: ["    1 | a: 1"],
@@ -21,7 +21,12 @@ describe("the line of a config at which something is wrong", () => {
       place: { line: 2, column: 1 },
       lines: ["    2 | b: 2", "      | ^"],
     },
-    { name: "is none beyond the end", text: "a: 1", place: { line: 9, column: 1 }, lines: [] },
+    {
+      name: "is omitted beyond the end of the file",
+      text: "a: 1",
+      place: { line: 9, column: 1 },
+      lines: [],
+    },
     {
       name: "has its caret below wide characters",
       text: "名前: x",
@@ -29,25 +34,25 @@ describe("the line of a config at which something is wrong", () => {
       lines: ["    1 | 名前: x", "      |       ^"],
     },
     {
-      name: "has its caret behind a tab",
+      name: "has its caret after a tab",
       text: "a:\tx",
       place: { line: 1, column: 4 },
       lines: ["    1 | a:  x", "      |     ^"],
     },
     {
-      name: "has its caret at the end at most",
+      name: "has its caret at the end of the line at most",
       text: "ab",
       place: { line: 1, column: 99 },
       lines: ["    1 | ab", "      |   ^"],
     },
     {
-      name: "loses control sequences",
+      name: "is shown without control sequences",
       text: "a: \x1b[2Jx",
       place: { line: 1, column: 1 },
       lines: ["    1 | a: x", "      | ^"],
     },
     {
-      name: "shows no key, and keeps its length",
+      name: "hides a key, and keeps its length",
       text: 'b: {api_key: "sk-abc", type: x}',
       place: { line: 1, column: 24 },
       lines: ["    1 | b: {api_key: ********, type: x}", "      |                        ^"],
@@ -59,13 +64,13 @@ describe("the line of a config at which something is wrong", () => {
       lines: ["    1 | api_key: ${MY_KEY}", "      | ^"],
     },
     {
-      name: "shows no token of a header",
+      name: "hides the token of a header",
       text: "Authorization: Bearer abc # x",
       place: { line: 1 },
       lines: ["    1 | Authorization: ****** *** # x"],
     },
     {
-      name: "shows nothing that looks like a key",
+      name: "hides text that looks like a key",
       text: "- sk-ant-0123456789",
       place: { line: 1 },
       lines: ["    1 | - *****************"],
@@ -74,7 +79,7 @@ describe("the line of a config at which something is wrong", () => {
     expect(excerpt(text, place)).toEqual(lines);
   });
 
-  it("is cut around the column where it is long", () => {
+  it("is cut around the column if it is long", () => {
     const [line = "", caret = ""] = excerpt(`${"x".repeat(300)}HERE${"y".repeat(300)}`, {
       line: 1,
       column: 301,

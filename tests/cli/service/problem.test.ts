@@ -10,7 +10,7 @@ const answer = (status: number, body: unknown, headers: Record<string, string> =
   new Response(typeof body === "string" ? body : JSON.stringify(body), { status, headers });
 const SERVER = "https://edge.example";
 
-describe("an answer that is no success", () => {
+describe("a response that is not a success", () => {
   it.each([
     { status: 400, code: "bad_json", exitCode: 1, advice: "Correct that and ask again." },
     {
@@ -57,7 +57,7 @@ describe("an answer that is no success", () => {
     },
   );
 
-  it("says how to tell whose a model of the command line is", async () => {
+  it("names the option that sets the backend of a model", async () => {
     const errors = [{ pointer: "/agents/0/backend", detail: "type is missing", code: "missing" }];
     const problem = { title: "No", status: 422, code: "config_invalid", errors };
     const adviceFor = async (name: string) =>
@@ -79,7 +79,7 @@ describe("an answer that is no success", () => {
       message: expect.stringContaining("sends its callers to https://other.example."),
     });
   });
-  it("is named for what it is where something else answers", async () => {
+  it("is reported as another server if it is not from the service", async () => {
     const error = await errorFrom(answer(502, "<h1>Bad gateway</h1>"), { server: SERVER });
     expect(error).toMatchObject({
       exitCode: 2,
@@ -88,23 +88,23 @@ describe("an answer that is no success", () => {
   });
 });
 
-describe("a request without an answer", () => {
+describe("a request without a response", () => {
   const late = new DOMException("late", "TimeoutError");
   it.each([
     {
-      name: "on this machine is told how to start the service",
+      name: "on this machine prints the command that starts the service",
       server: "http://127.0.0.1:8787",
       cause: new TypeError("fetch failed"),
       says: "No service answers at http://127.0.0.1:8787. Start it with `npm start`, or name another with --server.",
     },
     {
-      name: "elsewhere is told to look at the address",
+      name: "to another machine asks to check the address",
       server: SERVER,
       cause: new TypeError("fetch failed"),
       says: `No service answers at ${SERVER}. Check the address and your connection, or name another with --server.`,
     },
     {
-      name: "in time is told of as such",
+      name: "in time is reported as a timeout",
       server: SERVER,
       cause: late,
       says: `${SERVER} took the request and did not answer. Check the address and your connection, or name another with --server.`,
@@ -115,14 +115,14 @@ describe("a request without an answer", () => {
 });
 
 describe("exit codes", () => {
-  it("are MassGen's first, each with its meaning", () => {
+  it("begin with those of MassGen, each with its meaning", () => {
     expect(Object.values(EXIT)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
     expect(exitCodeLines()).toHaveLength(Object.keys(EXIT_MEANINGS).length);
     expect(exitCodeLines()[4]).toMatch(/^ {2}4 {2}detached or cancelled/);
   });
 });
 
-it("the page about the command line has the exit codes as they are", async () => {
+it("the page about the command line lists the same exit codes", async () => {
   const page = await readFile("docs/reference/cli.md", "utf8");
   const codes = [...page.matchAll(/^\| (\d) \| /gm)].map(([, code]) => code);
   expect(codes).toEqual(exitCodeLines().map((line) => line.trim().split(" ")[0]));
@@ -140,7 +140,7 @@ describe("the clock", () => {
       expect.objectContaining({ state, text: expect.stringContaining(text) }),
     ]);
   });
-  it.each([null, "soon"])("is not mentioned if the service's date is %s (A33)", (date) => {
+  it.each([null, "soon"])("is not reported if the date of the service is %s (A33)", (date) => {
     expect(examineClock(date, now)).toEqual([]);
   });
 });

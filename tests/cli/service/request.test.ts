@@ -3,7 +3,10 @@ import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { request } from "../../../cli/service/request";
 
-/** `break`: the socket is destroyed; `cut`: in the middle of the answer; `endless`: an answer that does not end. */
+/**
+ * `break`: the socket is destroyed; `cut`: the same in the middle of a response; `endless`: a
+ * response without an end.
+ */
 type Reply =
   | { status: number; headers?: Record<string, string>; body?: object }
   | "break"
@@ -12,7 +15,10 @@ type Reply =
 let stop = () => {};
 afterEach(() => stop());
 
-/** A server that gives these answers in order, the last one for ever; with what it was asked. */
+/**
+ * A server that returns these responses in order and repeats the last one, with the requests it
+ * received.
+ */
 async function serving(...replies: Reply[]) {
   const asked: IncomingMessage["headers"][] = [];
   const server = createServer((message: IncomingMessage, response: ServerResponse) => {
@@ -58,7 +64,7 @@ const moved = {
 describe("a request", () => {
   it.each<{ name: string; replies: Reply[]; tries: number }>([
     { name: "whose connection broke", replies: ["break", OK], tries: 2 },
-    { name: "whose answer broke off", replies: ["cut", OK], tries: 2 },
+    { name: "whose response broke off", replies: ["cut", OK], tries: 2 },
     { name: "that met a deploy", replies: [moved, moved, OK], tries: 3 },
   ])(
     "that starts something and $name is repeated with the same idempotency key",
@@ -95,34 +101,40 @@ describe("a request", () => {
     },
     { name: "keeps breaking off", call: START, replies: ["break"], tries: 4, exitCode: 6 },
     {
-      name: "has its answers keep breaking off",
+      name: "gets responses that keep breaking off",
       call: START,
       replies: ["cut"],
       tries: 4,
       exitCode: 6,
     },
     {
-      name: "only asks, and its answer broke off",
+      name: "only reads, and its response broke off",
       call: LIST,
       replies: ["cut"],
       tries: 1,
       exitCode: 6,
     },
-    { name: "is answered without end", call: LIST, replies: ["endless"], tries: 1, exitCode: 2 },
-  ])("is not repeated for ever when it $name", async ({ call, replies, tries, exitCode }) => {
+    {
+      name: "gets a response without an end",
+      call: LIST,
+      replies: ["endless"],
+      tries: 1,
+      exitCode: 2,
+    },
+  ])("is not repeated endlessly when it $name", async ({ call, replies, tries, exitCode }) => {
     const { server, asked } = await serving(...replies);
     await expect(request(call, schema, { server })).rejects.toMatchObject({ exitCode });
     expect(asked).toHaveLength(tries);
   });
 
-  it("tells an answer that broke off from none", async () => {
+  it("reports a response that broke off differently from no response", async () => {
     const { server } = await serving("cut");
     await expect(request(LIST, schema, { server })).rejects.toThrow(
       `The answer of ${server} broke off.`,
     );
   });
 
-  it("shows its key to nobody but the server it is for", async () => {
+  it("sends its key only to its own server", async () => {
     const other = await serving(OK);
     const stopOther = stop;
     const { server, asked } = await serving({
@@ -136,7 +148,7 @@ describe("a request", () => {
     stopOther();
   });
 
-  it("ends at once when it is no longer wanted, also while it waits for another try", async () => {
+  it("ends at once when it is aborted, also while it waits for a retry", async () => {
     const { server } = await serving({ ...moved, headers: { "retry-after": "9" } });
     const reason = new Error("enough");
     const stopping = new AbortController();

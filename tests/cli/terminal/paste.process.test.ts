@@ -6,11 +6,14 @@ import { expect, it } from "vitest";
 import * as b from "../../protocol/builders";
 import { Service } from "../service";
 
-/** `script` of util-linux, which runs a command under a terminal of its own; that of other systems takes other options. */
+/**
+ * `script` of util-linux runs a command under its own terminal. On other systems it has other
+ * options.
+ */
 const hasScript =
   spawnSync("script", ["--version"]).stdout?.toString().includes("util-linux") ?? false;
 
-/** The program under a real terminal: what it writes there, and keys pressed there. */
+/** The program under a real terminal, with its output and pressed keys. */
 function atTerminal(server: string) {
   const program = [
     process.execPath,
@@ -61,7 +64,7 @@ it.skipIf(!hasScript)(
     await sees("run     "); // the summary's last line: the next prompt follows
     terminal.press("/quit\r");
     expect(await terminal.ended).toEqual([0, null]);
-    // Until it leaves, during the turn too: what is pasted meanwhile is read at the next prompt.
+    // Until the program ends, also during a turn: text pasted meanwhile is read at the next prompt.
     expect(terminal.seen.match(/\[\?2004[hl]/g)).toEqual(["[?2004h", "[?2004l"]);
   },
 );

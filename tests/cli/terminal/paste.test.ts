@@ -4,7 +4,7 @@ import { PasteSplitter } from "../../../cli/terminal/paste";
 const ON = "\x1b[200~";
 const OFF = "\x1b[201~";
 
-/** What comes of reads, in order: `k:` keys, `p:` pasted text. */
+/** The keys (`k:`) and pasted texts (`p:`) of reads, in order. */
 function split(...reads: (string | Buffer)[]): string[] {
   const seen: string[] = [];
   const add = (mark: string) => (text: string) => {
@@ -19,9 +19,9 @@ function split(...reads: (string | Buffer)[]): string[] {
 }
 const bytes = (text: string) => [...Buffer.from(text)].map((byte) => Buffer.from([byte]));
 
-describe("what a terminal sends (A8)", () => {
+describe("terminal input (A8)", () => {
   it.each([
-    { name: "keys alone", reads: ["why?\r", "\x1b[A"], seen: ["k:why?\r\x1b[A"] },
+    { name: "only keys", reads: ["why?\r", "\x1b[A"], seen: ["k:why?\r\x1b[A"] },
     {
       name: "a paste between keys",
       reads: [`a${ON}b\rc\r${OFF}d\r`],
@@ -36,26 +36,26 @@ describe("what a terminal sends (A8)", () => {
       seen: ["p:\ta[2Jb"],
     },
     {
-      name: "an end mark without a beginning, as the key it is",
+      name: "an end mark without a start mark, as keys",
       reads: [`a${OFF}b`],
       seen: [`k:a${OFF}b`],
     },
     {
-      name: "marks that come byte by byte",
+      name: "marks that arrive byte by byte",
       reads: bytes(`é${ON}ü\r${OFF}\r`),
       seen: ["k:é", "p:ü\n", "k:\r"],
     },
-    { name: "what only begins like a mark", reads: ["\x1b", "[D", "x"], seen: ["k:\x1b[Dx"] },
+    { name: "keys that begin like a mark", reads: ["\x1b", "[D", "x"], seen: ["k:\x1b[Dx"] },
     {
       name: "Ctrl+C, where the end of a paste was lost",
       reads: [`${ON}a\r`, "\x03", "b\r"],
       seen: ["p:a\n", "k:\x03b\r"],
     },
-  ])("is told apart: $name", ({ reads, seen }) => {
+  ])("is separated into keys and pasted text: $name", ({ reads, seen }) => {
     expect(split(...reads)).toEqual(seen);
   });
 
-  it("the Escape key is passed on after a moment, as no mark follows", () => {
+  it("passes the Escape key on after a moment if no mark follows", () => {
     vi.useFakeTimers();
     const keys: string[] = [];
     const splitter = new PasteSplitter({

@@ -40,7 +40,7 @@ describe("sanitize", () => {
       clean: "lqkx",
     },
     {
-      name: "removes carriage returns, so that no line is written over",
+      name: "removes carriage returns, so that no line is overwritten",
       text: "safe\revil\r\nnext",
       clean: "safeevil\nnext",
     },
@@ -52,7 +52,11 @@ describe("sanitize", () => {
       text: "a\x1b]0;open\nb",
       clean: "a\nb",
     },
-    { name: "leaves no sequence made of what is left", text: "\x1b\x1b[31m[31mx", clean: "[31mx" },
+    {
+      name: "leaves no sequence that the removal itself would form",
+      text: "\x1b\x1b[31m[31mx",
+      clean: "[31mx",
+    },
     { name: "removes nested introducers", text: "\x1b]\x1b]0;t\x07x", clean: "x" },
   ])("$name", ({ text, clean }) => {
     expect(sanitize(text)).toBe(clean);
@@ -86,7 +90,7 @@ describe("sanitize", () => {
         ),
         (text) => {
           const clean = sanitize(text);
-          // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not be there
+          // biome-ignore lint/suspicious/noControlCharactersInRegex: the output must not contain control characters
           expect(clean).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/);
           expect(sanitize(clean)).toBe(clean);
         },
@@ -109,28 +113,28 @@ describe("toLine", () => {
   it.each([
     { name: "joins lines", text: " a\n\n b\tc ", line: "a b c" },
     {
-      name: "writes out marks that reorder a line (L16)",
+      name: "spells out marks that reorder a line (L16)",
       text: "a\u202eb\u2066c\u200fd",
       line: String.raw`a\u{202e}b\u{2066}c\u{200f}d`,
     },
     {
-      name: "writes out marks without width, soft hyphens, tags and fillers (L16)",
+      name: "spells out marks without width, soft hyphens, tags and fillers (L16)",
       text: "a\u200bb\u00adc\ufeffd\u{e0041}e\u3164f\u200d",
       line: String.raw`a\u{200b}b\u{ad}c\u{feff}d\u{e0041}e\u{3164}f\u{200d}`,
     },
-    { name: "leaves emoji whole (L16)", text: "👩🏽‍💻 🏳️‍🌈 ❤️‍🔥 1️⃣ ℹ️", line: "👩🏽‍💻 🏳️‍🌈 ❤️‍🔥 1️⃣ ℹ️" },
+    { name: "keeps emoji (L16)", text: "👩🏽‍💻 🏳️‍🌈 ❤️‍🔥 1️⃣ ℹ️", line: "👩🏽‍💻 🏳️‍🌈 ❤️‍🔥 1️⃣ ℹ️" },
     {
-      name: "leaves the joiners of Persian and Hindi (L16)",
+      name: "keeps the joiners of Persian and Hindi (L16)",
       text: "می\u200cخواهم क्\u200dष",
       line: "می\u200cخواهم क्\u200dष",
     },
     {
-      name: "writes out a selector that follows a letter (L16)",
+      name: "spells out a selector that follows a letter (L16)",
       text: "a\ufe0f 1\ufe0f",
       line: String.raw`a\u{fe0f} 1\u{fe0f}`,
     },
     { name: "removes colours that hide between lines", text: "a\x1b[8m\nb", line: "a b" },
-    { name: "takes Unicode line separators as space", text: "a\u2028b\u2029c", line: "a b c" },
+    { name: "treats Unicode line separators as spaces", text: "a\u2028b\u2029c", line: "a b c" },
   ])("$name", ({ text, line }) => {
     expect(toLine(text)).toBe(line);
   });

@@ -48,7 +48,7 @@ describe("paint", () => {
       color: true,
       out: "\x1b[1mab \x1b[0m\x1b[32mcdef\x1b[0m",
     },
-    { name: "leaves colours out", width: 80, color: false, out: "ab cdef" },
+    { name: "omits colours", width: 80, color: false, out: "ab cdef" },
     {
       name: "cuts at the width, colours not counted",
       width: 5,
@@ -61,11 +61,11 @@ describe("paint", () => {
   });
 });
 
-it("paint shows nothing after a cut, though a wide character left a column free", () => {
+it("paint shows nothing after a cut, even if a wide character left a column free", () => {
   expect(paint([segment("漢字漢"), segment("x")], { width: 4, color: false })).toBe("漢…");
 });
 
-it("figures read well", () => {
+it("numbers are readable", () => {
   expect([0, 9_999, 10_000, 123_456, 999_949, 999_950, 2_500_000].map(formatTokens)).toEqual([
     "0",
     "9,999",

@@ -4,7 +4,7 @@ import { fetchFile, getBy, isAddress } from "../../../cli/uploads/fetch-file";
 const START = "https://files.example/a.pdf";
 type Pages = Readonly<Record<string, () => Response>>;
 
-/** Answers as these addresses do, and tells which were asked. */
+/** A fetch that answers for these addresses, and the addresses that were requested. */
 function web(pages: Pages) {
   const asked: string[] = [];
   const fetch: typeof globalThis.fetch = async (input) => {
@@ -22,12 +22,12 @@ const to =
 describe("a file with an address", () => {
   it.each<{ name: string; pages: Pages; steps: number }>([
     {
-      name: "is what its server sends",
+      name: "has the bytes that its server sends",
       pages: { [START]: () => new Response("%PDF-1") },
       steps: 1,
     },
     {
-      name: "is what its address leads to",
+      name: "has the bytes of the address that it redirects to",
       pages: {
         [START]: to("/b.pdf", 308),
         "https://files.example/b.pdf": () => new Response("%PDF-1"),
@@ -41,29 +41,29 @@ describe("a file with an address", () => {
   });
 
   it.each<{ name: string; pages: Pages; told: string; asked?: number }>([
-    { name: "one that is not there", pages: {}, told: "the answer is 404" },
+    { name: "does not exist", pages: {}, told: "the answer is 404" },
     {
-      name: "one over the limit",
+      name: "is above the size limit",
       pages: { [START]: () => new Response("x".repeat(101)) },
       told: "it has over 100 bytes",
     },
     {
-      name: "one that leads away from https",
+      name: "redirects to an address without https",
       pages: { [START]: to("http://files.example/a.pdf") },
       told: "without https",
     },
     {
-      name: "one that leads into this machine",
+      name: "redirects to this machine",
       pages: { [START]: to("file:///etc/passwd") },
       told: "without https",
     },
     {
-      name: "one that leads in a circle",
+      name: "redirects in a circle",
       pages: { [START]: to(START) },
       told: "more than 5 times",
       asked: 6,
     },
-  ])("is not $name", async ({ pages, told, asked: times = 1 }) => {
+  ])("is refused if it $name", async ({ pages, told, asked: times = 1 }) => {
     const { asked, fetch } = web(pages);
     await expect(fetchFile(START, 100, getBy(fetch))).rejects.toThrow(told);
     expect(asked).toHaveLength(times);
@@ -74,5 +74,5 @@ describe("a file with an address", () => {
     ["HTTPS://x.example/a", true],
     ["http://x.example/a", false],
     ["docs/https.pdf", false],
-  ])("%s is one: %s", (name, is) => expect(isAddress(name)).toBe(is));
+  ])("%s is an address: %s", (name, is) => expect(isAddress(name)).toBe(is));
 });

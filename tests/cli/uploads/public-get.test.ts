@@ -12,7 +12,7 @@ import { fetchFile } from "../../../cli/uploads/fetch-file";
 import { NotPublic, publicGet, publicLookup, type Resolve } from "../../../cli/uploads/public-get";
 
 const PUBLIC: LookupAddress = { address: "8.8.8.8", family: 4 };
-/** Every name leads to these addresses. */
+/** A lookup that resolves every name to these addresses. */
 const leadsTo =
   (...found: LookupAddress[]): Resolve =>
   (_name, _options, done) =>
@@ -21,7 +21,7 @@ const at = (address: string): LookupAddress => ({ address, family: address.inclu
 const asks = (address: string, resolve = leadsTo(PUBLIC)) =>
   publicGet({ request: https.request, resolve })(new URL(address), AbortSignal.timeout(5_000));
 
-describe("an address that a config names is not asked", () => {
+describe("an address in a config is not requested", () => {
   it.each([
     { name: "without https", address: "http://files.org/a", told: "only https" },
     {
@@ -60,17 +60,17 @@ describe("an address that a config names is not asked", () => {
       told: "is in no public network",
     },
     {
-      name: "of a network at home",
+      name: "of a home network",
       address: "https://192.168.0.1/a",
       told: "192.168.0.1 is in no public network",
     },
     {
-      name: "of a network at work",
+      name: "of a company network",
       address: "https://wiki.corp/a",
       told: "wiki.corp is in no public network",
     },
     {
-      name: "of a cloud's own data",
+      name: "of the metadata of a cloud",
       address: "https://169.254.169.254/latest",
       told: "169.254.169.254 is in",
     },
@@ -89,7 +89,7 @@ describe("an address that a config names is not asked", () => {
     "fd00::1",
     "fe80::1",
     "::ffff:10.0.0.8",
-  ])("where its name leads to %s, be it beside a public one", async (address) => {
+  ])("if its name resolves to %s, even with a public address too", async (address) => {
     for (const found of [[at(address)], [PUBLIC, at(address)]])
       await expect(asks("https://files.org/a", leadsTo(...found))).rejects.toThrow(
         `files.org leads to ${address}`,
@@ -97,10 +97,10 @@ describe("an address that a config names is not asked", () => {
   });
 });
 
-describe("a connection goes to what was looked at", () => {
+describe("a connection uses the checked addresses", () => {
   it.each([
-    { name: "all of it, where all is wanted", all: true, given: [[PUBLIC]] },
-    { name: "the first, where one is wanted", all: false, given: ["8.8.8.8", 4] },
+    { name: "all of them, if all are requested", all: true, given: [[PUBLIC]] },
+    { name: "the first, if one is requested", all: false, given: ["8.8.8.8", 4] },
   ])("$name", ({ all, given }) => {
     const got: unknown[] = [];
     publicLookup(leadsTo(PUBLIC))("files.org", { all }, (error, ...rest) =>
@@ -109,14 +109,17 @@ describe("a connection goes to what was looked at", () => {
     expect(got).toEqual([null, ...given]);
   });
 
-  it("and nowhere where there is no address", async () => {
+  it("and fails without an address", async () => {
     await expect(asks("https://files.org/a", leadsTo())).rejects.toThrow(
       "files.org has no address",
     );
   });
 });
 
-/** A real server behind every public name; the names are looked up, and then the connection is led to it, without TLS. */
+/**
+ * A real server behind every public name. Names are resolved, and then the connection goes to this
+ * server without TLS.
+ */
 let server: Server;
 let asked: IncomingMessage[] = [];
 const PAGES: Record<string, (response: ServerResponse) => void> = {
@@ -164,7 +167,7 @@ describe("a public address", () => {
     expect((await fetchFile(`https://files.org${page}`, 100, get)).toString()).toBe("%PDF-1");
   });
 
-  it("is told nothing of the user", async () => {
+  it("is sent no data of the user", async () => {
     await fetchFile("https://files.org/a.pdf", 100, get);
     const [{ headers } = { headers: {} }] = asked;
     expect(Object.keys(headers).toSorted()).toEqual([
@@ -178,13 +181,13 @@ describe("a public address", () => {
 
   it.each([
     {
-      name: "that leads into a network at home",
+      name: "after a redirect to a home network",
       page: "/home",
       told: "192.168.0.1 is in no public network",
     },
-    { name: "that leads away from https", page: "/plain", told: "without https" },
-    { name: "that never ends", page: "/endless", told: "it has over 100 bytes" },
-    { name: "where nothing is", page: "/gone", told: "the answer is 410" },
+    { name: "after a redirect to an address without https", page: "/plain", told: "without https" },
+    { name: "beyond the size limit", page: "/endless", told: "it has over 100 bytes" },
+    { name: "after an error status", page: "/gone", told: "the answer is 410" },
   ])("is not read further $name", async ({ page, told }) => {
     await expect(fetchFile(`https://files.org${page}`, 100, get)).rejects.toThrow(told);
     expect(asked).toHaveLength(1);

@@ -21,7 +21,7 @@ function folder(files: Readonly<Record<string, string | Buffer>>) {
   return { cwd, home: cwd, stderr: quiet };
 }
 
-describe("the files a config names", () => {
+describe("the files that a config names", () => {
   it.each([
     { name: "once, however many agents share them", yaml: CONFIG, paths: ["a.png"] },
     {
@@ -31,17 +31,17 @@ describe("the files a config names", () => {
     },
     { name: "bare words", yaml: "agent: {backend: {upload_files: [a.pdf]}}", paths: ["a.pdf"] },
     {
-      name: "what has an address with https",
+      name: "addresses with https",
       yaml: "agent: {backend: {upload_files: [{file_path: 'https://x.example/a'}]}}",
       paths: ["https://x.example/a"],
     },
     {
-      name: "not what has another",
+      name: "no other addresses",
       yaml: "agent: {backend: {upload_files: [{file_path: 'http://x.example/a'}, 'file:///etc/passwd', 'FTP://x.example/a']}}",
       paths: [],
     },
     {
-      name: "sound, and not video",
+      name: "sound, but not video",
       yaml: "agent: {backend: {upload_files: [{audio_path: a}, {video_path: b}]}}",
       paths: ["a"],
     },
@@ -61,17 +61,17 @@ describe("the files a config names", () => {
       paths: ["a.png", "b.png"],
     },
     {
-      name: "none by an anchor that is not there",
+      name: "none by an unknown anchor",
       yaml: "agent: {backend: {upload_files: [*gone]}}",
       paths: [],
     },
-    { name: "none in what is no YAML", yaml: "agents: [", paths: [] },
-    { name: "none in a list that is none", yaml: "upload_files: a.png", paths: [] },
+    { name: "none in invalid YAML", yaml: "agents: [", paths: [] },
+    { name: "none in a value that is not a list", yaml: "upload_files: a.png", paths: [] },
   ])("$name", ({ yaml, paths }) => expect(uploadsIn(yaml)).toEqual(paths));
 });
 
-describe("what goes along with a question", () => {
-  it("is what the config and the command line name, by these names", async () => {
+describe("the attachments of a question", () => {
+  it("are the files that the config and the command line name, by these names", async () => {
     const io = folder({
       "team.yaml": CONFIG,
       "a.png": Buffer.from("\x89PNG", "latin1"),
@@ -86,14 +86,14 @@ describe("what goes along with a question", () => {
     expect(RunRequestSchema.safeParse({ question }).success).toBe(true);
   });
 
-  it("is nothing where nothing is named", async () => {
+  it("are empty if no file is named", async () => {
     const team = await chooseTeam({ model: ["gpt-5"] }, folder({}));
     expect(withUploads("What is it?", team.attached)).toBe("What is it?");
   });
 
   it.each([
     {
-      name: "a file that is not there",
+      name: "a missing file",
       files: {},
       path: "a.png",
       told: /Cannot send a\.png along .* no such file/,
@@ -101,19 +101,19 @@ describe("what goes along with a question", () => {
     { name: "a folder", files: {}, path: ".", told: /it is a folder/ },
     { name: "an empty file", files: { "a.txt": "" }, path: "a.txt", told: /it is empty/ },
     {
-      name: "more than may be sent",
+      name: "files above the size limit",
       files: { "a.bin": Buffer.alloc(3_000_001) },
       path: "a.bin",
       told: /3000000 bytes may go along/,
     },
-  ])("cannot be $name", async ({ files, path: named, told }) => {
+  ])("cannot include $name", async ({ files, path: named, told }) => {
     await expect(readUploads([{ name: named, isMeant: true }], folder(files))).rejects.toThrow(
       told,
     );
   });
 });
 
-describe("what only a config names stays here", () => {
+describe("a file that only a config names is not sent", () => {
   const configOf = (named: string) =>
     `agent: {backend: {upload_files: [${JSON.stringify(named)}]}}`;
   const PARENT = folder({ "elsewhere/notes.txt": "not for others", "site/a.txt": "ash" });
@@ -138,31 +138,39 @@ describe("what only a config names stays here", () => {
 
   it.each([
     {
-      name: "a file above the folder",
+      name: "if it is above the folder",
       named: "../elsewhere/notes.txt",
       reason: "it lies outside this folder",
     },
     {
-      name: "a file by its whole path",
+      name: "if it is named by its absolute path",
       named: "/etc/passwd",
       reason: "it lies outside this folder",
     },
     {
-      name: "a file behind a link out of the folder",
+      name: "if it is behind a link out of the folder",
       named: "linked/notes.txt",
       reason: "it lies outside this folder",
     },
-    { name: "passwords", named: ".env", reason: "it may hold secrets" },
-    { name: "passwords under another name", named: "picture.png", reason: "it may hold secrets" },
-    { name: "a private key", named: "keys/id_ed25519", reason: "it may hold secrets" },
-    { name: "what lies in a folder of keys", named: ".ssh/config", reason: "it may hold secrets" },
+    { name: "if it has passwords", named: ".env", reason: "it may hold secrets" },
     {
-      name: "what git keeps for itself",
+      name: "if it has passwords under another name",
+      named: "picture.png",
+      reason: "it may hold secrets",
+    },
+    { name: "if it is a private key", named: "keys/id_ed25519", reason: "it may hold secrets" },
+    { name: "if it is in a folder of keys", named: ".ssh/config", reason: "it may hold secrets" },
+    {
+      name: "if it belongs to git",
       named: "docs/../.git/config",
       reason: "it may hold secrets",
     },
-    { name: "a certificate, in capitals", named: "certs/ca.PEM", reason: "it may hold secrets" },
-    { name: "a file that holds a token", named: ".npmrc", reason: "it holds a key" },
+    {
+      name: "if it is a certificate, in capitals",
+      named: "certs/ca.PEM",
+      reason: "it may hold secrets",
+    },
+    { name: "if it contains a token", named: ".npmrc", reason: "it holds a key" },
   ])("$name", async ({ named, reason }) => {
     put("team.yaml", configOf(named));
     const message = `Cannot send ${named} along with the question: only a config names it, and ${reason}; send it with --file ${named} if you mean it.`;
@@ -172,7 +180,7 @@ describe("what only a config names stays here", () => {
   });
 
   it.each(["docs/b.txt", path.join(io.cwd, "a.txt"), "same.txt", "../site/a.txt"])(
-    "but not %s, which lies in it",
+    "unless it is in the folder: %s",
     async (named) => {
       put("team.yaml", configOf(named));
       expect((await chooseTeam({ config: "team.yaml" }, io)).attached).toMatchObject([
@@ -181,7 +189,7 @@ describe("what only a config names stays here", () => {
     },
   );
 
-  it("and what goes along is said by name, on one line each can trust", () => {
+  it("and sent files are listed by name on one line, without control characters", () => {
     const said: string[] = [];
     const stderr = { write: (text: string) => said.push(text) };
     const parts = ["a.png", "b\u001b[2J.txt"].map(
@@ -193,13 +201,13 @@ describe("what only a config names stays here", () => {
   });
 });
 
-describe("what has an address", () => {
+describe("a file with an address", () => {
   const ADDRESS = "https://files.example/a.pdf";
   const CONFIG_OF = `agent: {backend: {upload_files: [{file_path: '${ADDRESS}'}]}}`;
   async function* bytes(): AsyncGenerator<Uint8Array> {
     yield Buffer.from("%PDF-1");
   }
-  /** Asks nobody, and keeps who was to be asked by whom. */
+  /** Sends no request, and records each address with the way it would be fetched. */
   const world = () => {
     const asked: string[] = [];
     const said: string[] = [];
@@ -213,7 +221,7 @@ describe("what has an address", () => {
     return { asked, said, stderr, gets: { meant: get("meant"), others: get("others") } };
   };
 
-  it("is fetched as public where only a config names it, and that is said before", async () => {
+  it("is fetched as public if only a config names it, after a notice", async () => {
     const { asked, said, stderr, gets } = world();
     const { attached } = await chooseTeam(
       { config: "team.yaml" },
@@ -229,7 +237,7 @@ describe("what has an address", () => {
     ]);
   });
 
-  it("is fetched from anywhere where the user names it, be it in a config too", async () => {
+  it("is fetched from any address if the user names it, even if a config does too", async () => {
     const { asked, said, stderr, gets } = world();
     const flags = { config: "team.yaml", file: [ADDRESS] };
     const { attached } = await chooseTeam(
@@ -241,7 +249,7 @@ describe("what has an address", () => {
     expect([asked, said]).toEqual([[`meant ${ADDRESS}`], []]);
   });
 
-  it("is not fetched where it is not public, in words that say how it may be", async () => {
+  it("is not fetched if it is not public, and the message has the remedy", async () => {
     const named = "https://192.168.0.1/secret.txt";
     const io = folder({ "team.yaml": `agent: {backend: {upload_files: ['${named}']}}` });
     const message = `Cannot send ${named} along with the question: 192.168.0.1 is in no public network; for an address of your own, --file ${named} says that you mean it.`;
