@@ -46,8 +46,8 @@ function presented(
 
 const same = (event: SessionEvent) => [event];
 
-describe("a presenter is told", () => {
-  it("that its answer was cut, if so", () => {
+describe("a presenter receives", () => {
+  it("a note that its answer was cut, if so", () => {
     const cut = presented((event) => [
       event.type === "answer.submitted" ? { ...event, origin: "partial" } : event,
     ]);
@@ -82,8 +82,8 @@ describe("a presenter is told", () => {
   });
 });
 
-describe("an agent is told", () => {
-  it("in planning mode, that a call was recorded and not executed", () => {
+describe("an agent receives", () => {
+  it("in planning mode, the result that a call was recorded and not executed", () => {
     const script: Script = (agent, request, nth) =>
       agent === 0 && nth === 1 ? { items: [call("send_mail", {})] } : usual(agent, request, nth);
     const run = new TeamRun({ team: planningTeam(), script }).ask("Send it");
@@ -98,7 +98,7 @@ describe("an agent is told", () => {
     });
   });
 
-  it("after a restart, which tools the rejected presentation executed", () => {
+  it("after a restart, the tools that the rejected presentation executed", () => {
     const script: Script = (agent, request, nth) => {
       const presents = request.tools.map(({ name }) => name).join() === "read_file";
       return presents && request.messages.length === 1
@@ -115,7 +115,7 @@ describe("an agent is told", () => {
     expect(user).toContain("- read_file");
   });
 
-  it("after a restart, where the files of the rejected reply are, if both have files (D4)", () => {
+  it("after a restart, the place of the rejected reply's files, if both have files (D4)", () => {
     const script: Script = (agent, request, nth) => {
       const offers = request.tools.map(({ name }) => name);
       return offers.some((name) => name !== "read_file")

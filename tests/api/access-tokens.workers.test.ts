@@ -52,7 +52,7 @@ const withHeader = async (header: Record<string, unknown>) => {
 };
 
 const TOKENS: readonly { row: string; name: string; token: () => Promise<string> }[] = [
-  { row: "A11", name: "a token nobody signed for this service", token: () => signed({}) },
+  { row: "A11", name: "a token that was not signed for this service", token: () => signed({}) },
   { row: "A11", name: "a text that is no token", token: async () => "admin" },
   { row: "A11", name: "ten thousand characters", token: async () => "x".repeat(10_000) },
   {
@@ -69,7 +69,7 @@ const TOKENS: readonly { row: string; name: string; token: () => Promise<string>
   },
   { row: "A12", name: "the wrong audience", token: () => signed({ aud: ["another-service"] }) },
   { row: "A12", name: "a time that is over", token: () => signed({ exp: 1 }) },
-  { row: "A12", name: "a kid nobody knows", token: () => withHeader({ kid: "unknown" }) },
+  { row: "A12", name: "an unknown kid", token: () => withHeader({ kid: "unknown" }) },
   {
     row: "A12",
     name: "a kid and a key of its own",

@@ -10,7 +10,7 @@ const agentOf = (backend: string, context = FULL_CONTEXT) => {
 const stored = (name: string) => ({ from: "stored", name });
 const NO_KEY = { from: "none" };
 
-describe("a backend of a type alone", () => {
+describe("a backend with only a type", () => {
   it.each([
     {
       type: "openai",
@@ -105,7 +105,7 @@ describe("a backend of a type alone", () => {
     "vllm",
     "sglang",
     "inference",
-  ])("%s wants a model named", (type) => {
+  ])("%s needs a model", (type) => {
     expect(errorsOf(teamWith(`type: ${type}`), FULL_CONTEXT)).toEqual([
       "4:7 missing /agents/0/backend",
     ]);
@@ -113,7 +113,7 @@ describe("a backend of a type alone", () => {
   });
 
   it.each(Object.keys(BACKEND_TYPES).filter((type) => !SERVED_TYPES.includes(type)))(
-    "%s is refused with the way out",
+    "%s is refused with a remedy",
     (type) => {
       const source = teamWith(`type: ${type}`);
       expect(errorsOf(source, FULL_CONTEXT)).toEqual(["4:13 not_served /agents/0/backend/type"]);
@@ -122,9 +122,9 @@ describe("a backend of a type alone", () => {
   );
 });
 
-describe("another address", () => {
+describe("a base URL", () => {
   it.each(SERVED_TYPES.filter((type) => type !== "chatcompletion" && type !== "azure_openai"))(
-    "is honoured for %s, whose host stays what the type says, without any key of the operator's",
+    "is used for %s, keeps the host of the type, and gets no key of the operator",
     (type) => {
       const own = agentOf(`type: ${type}\nmodel: m`).backend;
       const moved = agentOf(
@@ -139,7 +139,7 @@ describe("another address", () => {
     },
   );
 
-  it("tells the host of Chat Completions", () => {
+  it("sets the host of Chat Completions", () => {
     expect(
       agentOf("type: chatcompletion\nmodel: m\nbase_url: https://api.mistral.ai/v1").backend,
     ).toMatchObject({
@@ -149,7 +149,7 @@ describe("another address", () => {
   });
 });
 
-describe("a server of one's own", () => {
+describe("a self-hosted server", () => {
   it.each([
     { type: "vllm", baseUrl: "http://10.0.0.5:8000/v1", key: stored("VLLM_API_KEY") },
     { type: "sglang", baseUrl: "http://localhost:30000/v1", key: NO_KEY },
@@ -176,21 +176,21 @@ describe("a server of one's own", () => {
     ]);
   });
 
-  it("may want the key that servers make nothing of", () => {
+  it("may have a key that the server ignores", () => {
     expect(agentOf("type: lmstudio\nmodel: m\napi_key: lm-studio").backend?.key).toEqual({
       from: "literal",
       value: "lm-studio",
     });
   });
 
-  it("is refused where nobody allowed its address", () => {
+  it("is refused if its address is not allowed", () => {
     const source = teamWith("type: lmstudio\nmodel: m");
     expect(errorsOf(source, { ...FULL_CONTEXT, allowedOrigins: [] })).toEqual([
       "4:7 base_url_refused /agents/0/backend/base_url",
     ]);
   });
 
-  it("in the cloud wants its key", () => {
+  it("in the cloud needs its key", () => {
     const source = teamWith("type: ollama\nmodel: m\nbase_url: https://ollama.com/v1");
     expect(teamOf(source, FULL_CONTEXT).agents[0]?.backend.key).toEqual(stored("OLLAMA_API_KEY"));
     expect(errorsOf(source, { ...FULL_CONTEXT, storedKeys: [] })).toEqual([
@@ -199,25 +199,25 @@ describe("a server of one's own", () => {
   });
 });
 
-describe("what the rules hear of a backend", () => {
+describe("the data of a backend for the rules", () => {
   it.each([
     { name: "tools can be forced", backend: "type: openai", forces_tools: true },
     {
-      name: "tools cannot be forced while the model thinks",
+      name: "tools cannot be forced if the model thinks",
       backend: "type: claude",
       forces_tools: false,
     },
     {
-      name: "tools can be forced on a model that does not",
+      name: "tools can be forced if the model does not think",
       backend: "type: claude\nmodel: claude-sonnet-4-5",
       forces_tools: true,
     },
-    { name: "tools are not forced where nobody knows", backend: "type: qwen", forces_tools: false },
-  ])("is that $name", ({ backend, forces_tools }) => {
+    { name: "tools are not forced if that is unknown", backend: "type: qwen", forces_tools: false },
+  ])("say that $name", ({ backend, forces_tools }) => {
     expect(agentOf(backend).rules).toMatchObject({ forces_tools });
   });
 
-  it("is the price with all its rates", () => {
+  it("have the price with all its rates", () => {
     expect(agentOf("type: claude\nmodel: claude-haiku-5-5").rules?.price).toMatchObject({
       cache_write: 0.125,
       long_prompt: { above: 100_000, output: 2.5 },

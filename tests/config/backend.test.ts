@@ -8,19 +8,19 @@ const at = (key: string) => `/agents/0/backend${key}`;
 
 describe("an agent's key", () => {
   it.each([
-    ["is the operator's for the host", "", { from: "stored", name: "OPENAI_API_KEY" }],
+    ["is the operator's key for the host", "", { from: "stored", name: "OPENAI_API_KEY" }],
     [
-      "is the operator's of the name written",
+      "is the operator's key of the given name",
       "api_key: ${OPENAI_API_KEY}",
       { from: "stored", name: "OPENAI_API_KEY" },
     ],
     ["is the caller's own", "api_key: sk-mine", { from: "literal", value: "sk-mine" }],
     [
-      "is the caller's own for a host of theirs",
+      "is the caller's own for their host",
       "base_url: https://api.example.org/v1\napi_key: mine",
       { from: "literal", value: "mine" },
     ],
-    ["is none on loopback", "base_url: http://127.0.0.1:9000/v1", { from: "none" }],
+    ["is omitted on loopback", "base_url: http://127.0.0.1:9000/v1", { from: "none" }],
   ])("%s", (_, lines, key) => {
     expect(backendOf(lines)?.key).toEqual(key);
   });
@@ -42,46 +42,50 @@ describe("an agent's key", () => {
       `7:16 key_bound_elsewhere ${at("/api_key")}`,
     ],
     [
-      "it is bound elsewhere than the caller's server",
+      "it is bound to another host than the caller's server",
       "base_url: https://api.example.org/v1\napi_key: ${OPENAI_API_KEY}",
       `7:16 key_bound_elsewhere ${at("/api_key")}`,
     ],
     [
-      "it would leave for a look-alike",
+      "it would be sent to a similar host",
       "base_url: https://api.openai.com.example.org/v1\napi_key: ${OPENAI_API_KEY}",
       `7:16 key_bound_elsewhere ${at("/api_key")}`,
     ],
     [
-      "it would leave for loopback",
+      "it would be sent to loopback",
       "base_url: http://127.0.0.1:9000/v1\napi_key: ${OPENAI_API_KEY}",
       `7:16 key_bound_elsewhere ${at("/api_key")}`,
     ],
-    ["the name is any variable's", "api_key: ${PATH}", `6:16 key_unknown ${at("/api_key")}`],
-    ["the name is every object's", "api_key: ${constructor}", `6:16 key_unknown ${at("/api_key")}`],
+    ["the name is of another variable", "api_key: ${PATH}", `6:16 key_unknown ${at("/api_key")}`],
+    [
+      "the name is a property of every object",
+      "api_key: ${constructor}",
+      `6:16 key_unknown ${at("/api_key")}`,
+    ],
     [
       "a name is mixed with text",
       "api_key: sk-${OPENAI_API_KEY}",
       `6:16 wrong_type ${at("/api_key")}`,
     ],
     ["it would end the header", 'api_key: "a\\r\\nb"', `6:16 wrong_type ${at("/api_key")}`],
-    ["its braces were left out", "api_key: $OPENAI_API_KEY", `6:16 wrong_type ${at("/api_key")}`],
+    ["its braces are missing", "api_key: $OPENAI_API_KEY", `6:16 wrong_type ${at("/api_key")}`],
     [
-      "it is a name without its sign and braces",
+      "it is a name without dollar sign and braces",
       "api_key: OPENAI_API_KEY",
       `6:16 wrong_type ${at("/api_key")}`,
     ],
     [
-      "it is such a name in small letters",
+      "it is such a name in lower case",
       "api_key: openai_api_key",
       `6:16 wrong_type ${at("/api_key")}`,
     ],
-    ["it is a name that is nobody's", "api_key: MY_OWN_KEY", `6:16 wrong_type ${at("/api_key")}`],
+    ["it is an unknown name", "api_key: MY_OWN_KEY", `6:16 wrong_type ${at("/api_key")}`],
     ["it is empty", 'api_key: ""', `6:16 wrong_type ${at("/api_key")}`],
   ])("is refused because %s", (_, lines, error) => {
     expect(errorsOf(yamlWith({ backend: lines }))).toContain(error);
   });
 
-  it("is named with the way to set it where it is missing", () => {
+  it("is named with the way to set it if it is missing", () => {
     const result = parseTeam(yamlWith(), { storedKeys: [], allowedOrigins: [], variables: {} });
     expect(detailsOf(result)[0]).toContain("npx wrangler secret put OPENAI_API_KEY");
     expect(detailsOf(result)[0]).toContain(".dev.vars");
@@ -104,14 +108,11 @@ describe("an agent's key", () => {
     expect(detail).not.toContain("MY_OWN_KEY");
   });
 
-  it.each(["AKIAIOSFODNN7EXAMPLE", "Z9X8C7V6", "MY-OWN-KEY"])(
-    "may be all in capitals: %s",
-    (key) => {
-      expect(backendOf(`api_key: ${key}`)?.key).toEqual({ from: "literal", value: key });
-    },
-  );
+  it.each(["AKIAIOSFODNN7EXAMPLE", "Z9X8C7V6", "MY-OWN-KEY"])("may be in capitals: %s", (key) => {
+    expect(backendOf(`api_key: ${key}`)?.key).toEqual({ from: "literal", value: key });
+  });
 
-  it("takes the second name of a host that has two", () => {
+  it("may have the second name of a host with two names", () => {
     const lines = "base_url: https://api.moonshot.ai/v1";
     expect(
       backendOf(lines, { ...CONTEXT, storedKeys: ["KIMI_API_KEY", "OPENAI_API_KEY"] })?.key,
@@ -121,7 +122,7 @@ describe("an agent's key", () => {
     });
   });
 
-  it("never stands in what is said about the config", () => {
+  it("is never part of errors and warnings", () => {
     const result = parseTeam(
       yamlWith({ backend: "api_key: sk-CANARY-1234\nbase_url: http://10.0.0.1\nstrange: 1" }),
       CONTEXT,
@@ -141,13 +142,13 @@ describe("an agent's key", () => {
     expect(team.agents[0]?.backend.params).toEqual({ user: "${OPENAI_API_KEY}" });
   });
 
-  it("is warned about where an endpoint nobody knows gets none", () => {
+  it("causes a warning if an unknown endpoint has none", () => {
     expect(
       parseTeam(yamlWith({ backend: "base_url: https://api.example.org/v1" }), CONTEXT).warnings,
     ).toMatchObject([{ code: "no_key", pointer: at("/base_url"), line: 6 }]);
   });
 
-  it("is named where the operator has one for the address, and it is not the type's", () => {
+  it("is named if the operator has one for the address, and it is not the key of the type", () => {
     const lines = "type: claude\nmodel: glm-5.3\nbase_url: https://api.z.ai/api/anthropic";
     expect(parseTeam(teamWith(lines), FULL_CONTEXT).warnings).toMatchObject([
       {
@@ -179,7 +180,7 @@ describe("a model's name", () => {
     "..",
     "a\\b",
     "a\nb",
-  ])("may not lead to another place of its host: %j", (name) => {
+  ])("must not change the path at its host: %j", (name) => {
     expect(errorsOf(named(name), FULL_CONTEXT)).toEqual([
       "5:14 out_of_range /agents/0/backend/model",
     ]);
@@ -187,7 +188,7 @@ describe("a model's name", () => {
 });
 
 describe("parameters", () => {
-  it("are passed on as they are, nested ones as plain objects", () => {
+  it("are passed on unchanged, nested ones as plain objects", () => {
     const lines =
       "temperature: 0.2\ntop_p: 0.9\nseed: 7\nstop: [END]\nchat_template_kwargs: {enable_thinking: True}\nextra_body: {deep: {er: [1, {x: y}]}}";
     expect(backendOf(lines)?.params).toEqual({
@@ -205,7 +206,7 @@ describe("parameters", () => {
     ["max_completion_tokens: 600", 600],
     ["max_tokens: 9999999", 128_000],
     ["", 128_000],
-  ])("hold the output cap apart, at most what the model can: %s", (line, cap) => {
+  ])("do not include the output cap, which is at most that of the model: %s", (line, cap) => {
     const team = teamOf(yamlWith({ backend: line }));
     expect(team.rules.agents[0]?.max_output_tokens).toBe(cap);
     expect(team.agents[0]?.backend.params).toEqual({});
@@ -224,7 +225,7 @@ describe("parameters", () => {
     ["extra_body: {__proto__: {x: 1}}", "6:20 not_allowed /agents/0/backend/extra_body/__proto__"],
     ["reasoning: {effort: low}", "6:7 unknown_key /agents/0/backend/reasoning"],
     ["betas: [x]", "6:7 unknown_key /agents/0/backend/betas"],
-  ])("are refused if they cannot be meant: %s", (line, error) => {
+  ])("are refused if they are invalid: %s", (line, error) => {
     expect(errorsOf(yamlWith({ backend: line }))).toEqual([error]);
   });
 });

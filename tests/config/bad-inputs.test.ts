@@ -30,7 +30,7 @@ it("C1 an alias bomb takes less than 50 ms and 5 MB", () => {
   expect(process.memoryUsage().heapUsed - heap).toBeLessThan(5_000_000);
 });
 
-describe("C5 what looks like a secret's name is text", () => {
+describe("C5 text that looks like the name of a secret is not replaced", () => {
   const NAMES = [
     "${OPENAI_API_KEY}",
     "${env:OPENAI_API_KEY}",
@@ -39,8 +39,9 @@ describe("C5 what looks like a secret's name is text", () => {
     "%OPENAI_API_KEY%",
   ];
 
-  it.each(NAMES)("in every field that takes text: %s", (name) => {
-    const model = name.replaceAll("%", ""); // no model's name holds one, as addresses may be made of it
+  it.each(NAMES)("in every text field: %s", (name) => {
+    // no model's name holds one, as addresses may be made of it
+    const model = name.replaceAll("%", "");
     const agent = {
       id: "a",
       system_message: name,
@@ -70,8 +71,8 @@ describe("C5 what looks like a secret's name is text", () => {
   });
 });
 
-describe("C8 a path of somebody's machine", () => {
-  it.each(PATHS)("only switches the workspace on, with a warning: cwd: %s", (path) => {
+describe("C8 a path of a user's machine", () => {
+  it.each(PATHS)("only enables the workspace, with a warning: cwd: %s", (path) => {
     const source = `agent: {id: a, backend: {type: claude, cwd: "${path}"}}`;
     const { runnable, warnings } = checkTeam(source, { ...CONTEXT, served: ALL_SERVED });
     expect(runnable).toBe(true);
@@ -79,14 +80,14 @@ describe("C8 a path of somebody's machine", () => {
   });
 });
 
-it("more mistakes than anyone reads are not all told", () => {
+it("the number of reported errors is limited", () => {
   const source = Object.fromEntries(
     Array.from({ length: 10_000 }, (_, nth) => [`strange_${nth}`, nth]),
   );
   expect(checkTeam(source, CONTEXT).errors.length).toBeLessThanOrEqual(100);
 });
 
-it("what a client wrote is shown cut, whatever its length", () => {
+it("text of a client is shortened in errors", () => {
   const long = "x".repeat(100_000);
   const sources = [
     { [long]: 1 },

@@ -1,6 +1,9 @@
 import type { ProblemCode } from "../../src/config/parse-team";
 
-/** Configs that must be refused: which row of the acceptance list they are of, or are like, and with which code. */
+/**
+ * Configs that must be refused, with their row of the acceptance list (or a similar row) and the
+ * code.
+ */
 export type BadInput = {
   row: string;
   name: string;
@@ -86,13 +89,13 @@ const SHAPES: readonly BadInput[] = [
   },
   {
     row: "B5",
-    name: "what every object has as an id",
+    name: "a property of every object as an id",
     source: "agent: {id: toString, backend: {type: claude}}",
     code: "out_of_range",
   },
   {
     row: "B5",
-    name: "what every object has as a type",
+    name: "a property of every object as a type",
     source: "agent: {id: a, backend: {type: constructor}}",
     code: "out_of_range",
   },
@@ -124,19 +127,19 @@ const SHAPES: readonly BadInput[] = [
   { row: "B6", name: "a key that is no text", source: `${claude("}")}\n7: x`, code: "wrong_type" },
   {
     row: "B8",
-    name: "no time at all",
+    name: "a time of 0",
     source: claude("}\ntimeout_settings: {orchestrator_timeout_seconds: 0}"),
     code: "out_of_range",
   },
   {
     row: "B8",
-    name: "less than no time",
+    name: "a negative time",
     source: claude("}\ntimeout_settings: {orchestrator_timeout_seconds: -5}"),
     code: "out_of_range",
   },
   {
     row: "B8",
-    name: "all the time",
+    name: "too much time",
     source: claude("}\ntimeout_settings: {orchestrator_timeout_seconds: 1000000000}"),
     code: "out_of_range",
   },
@@ -148,7 +151,7 @@ const SHAPES: readonly BadInput[] = [
   },
   {
     row: "B4",
-    name: "a number that is none",
+    name: "NaN as a number",
     source: one("temperature: .nan"),
     code: "out_of_range",
   },
@@ -182,7 +185,7 @@ const SECRETS: readonly BadInput[] = [
   },
   {
     row: "C5",
-    name: "a key by a form of other programs",
+    name: "a key in the syntax of other programs",
     source: one("api_key: '${env:OPENAI_API_KEY}'"),
     code: "wrong_type",
   },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { checkBaseUrl, parseAllowedOrigins, parseToolOrigins } from "../../src/config/base-url";
 
-describe("a base URL that no operator allowed", () => {
+describe("a base URL that the operator did not allow", () => {
   it.each([
     "http://127.0.0.1",
     "https://127.0.0.1/v1",
@@ -73,7 +73,7 @@ describe("a base URL that no operator allowed", () => {
     ["https://172.32.0.1", "https://172.32.0.1"],
     ["https://100.128.0.1", "https://100.128.0.1"],
     ["https://[2606:4700::1111]/v1", "https://[2606:4700::1111]/v1"],
-  ])("is taken if it is public https: %s", (url, baseUrl) => {
+  ])("is accepted if it is public https: %s", (url, baseUrl) => {
     expect(checkBaseUrl(url, { allowedOrigins: [] })).toEqual({ ok: true, baseUrl });
   });
 });
@@ -104,7 +104,7 @@ describe("an allowed origin", () => {
   });
 });
 
-describe("what no operator can allow (H6, L17)", () => {
+describe("an origin that no operator can allow (H6, L17)", () => {
   const ownOrigins = ["http://127.0.0.1:8787", "https://ours.example.org"];
   const allowedOrigins = [
     "http://127.0.0.1:*",
@@ -132,7 +132,7 @@ describe("what no operator can allow (H6, L17)", () => {
     }
   });
 
-  it("and its neighbours are still allowed", () => {
+  it("does not exclude similar origins", () => {
     for (const url of [
       "http://127.0.0.1:8788/v1",
       "http://localhost:9221/v1",
@@ -141,7 +141,7 @@ describe("what no operator can allow (H6, L17)", () => {
       expect(checkBaseUrl(url, { allowedOrigins, ownOrigins }).ok).toBe(true);
   });
 
-  it("takes origins of tools exactly: a `*` allows nothing", () => {
+  it("must be exact for tools: a `*` allows nothing", () => {
     expect(parseToolOrigins("http://127.0.0.1:*, http://127.0.0.1:3000")).toEqual([
       "http://127.0.0.1:3000",
     ]);

@@ -9,7 +9,7 @@ const SIZE = 240_000;
 const repeated = (part: string, before = "", after = ""): string =>
   before + part.repeat(Math.floor((SIZE - before.length - after.length) / part.length)) + after;
 
-/** Texts of 240 kB that cost most for each byte, most of them broken in every place. */
+/** Texts of 240 kB with the highest cost for each byte. Most have an error at every place. */
 const BROKEN = [
   { name: "commas in a list", text: repeated(",", "a: [") },
   { name: "quotes", text: repeated('"') },
@@ -30,7 +30,7 @@ const BROKEN = [
   { name: "tabs", text: repeated("\tb: 1\n", "a:\n") },
   { name: "keys without end", text: repeated("a: b: ") },
 ];
-/** Such as are right, but long. */
+/** Valid but long texts. */
 const LONG = [
   { name: "the same key", text: repeated("a:\n") },
   { name: "comments", text: repeated("#\n") },
@@ -67,7 +67,7 @@ describe("bounded parsing", () => {
     { name: "no text", text: "" },
     { name: "anchors and aliases", text: "a: &x {b: 1}\nc: *x\n" },
     { name: "a document with an end", text: "---\na: 1\n...\n" },
-  ])("gives what the package gives for $name", ({ text }) => {
+  ])("returns the result of the package for $name", ({ text }) => {
     const { doc, problems } = bounded(text);
     expect(problems).toEqual([]);
     expect(doc?.toJS()).toEqual(parseDocument(text, options).toJS());
@@ -79,7 +79,7 @@ describe("bounded parsing", () => {
     { name: "an unknown tag", text: "a: !!js/function x\n" },
     { name: "two documents", text: "a: 1\n---\nb: 2\n" },
     { name: "several mistakes", text: "a: [,]\nb: }\n" },
-  ])("finds the package's problems in $name", ({ text }) => {
+  ])("reports the errors of the package in $name", ({ text }) => {
     const { errors, warnings } = parseDocument(text, options);
     const placed = (found: { code: string; pos: readonly number[] }[]) =>
       found.map(({ code, pos }) => `${code} ${pos[0]}`).sort();
@@ -87,7 +87,7 @@ describe("bounded parsing", () => {
     expect(bounded(text).problems.length).toBeGreaterThan(0);
   });
 
-  it("stops at the most problems", () => {
+  it("stops at the limit of errors", () => {
     expect(bounded(`a: [${",".repeat(1_000)}`, 7).problems).toHaveLength(7);
   });
 });

@@ -2,7 +2,10 @@ import { describe, expect, it } from "vitest";
 import { checkTeam } from "../../src/config/parse-team";
 import { FULL_CONTEXT } from "./teams";
 
-/** What people write who know neither YAML nor this service well, and what they are told: where, what, what next. */
+/**
+ * Configs of people who know neither YAML nor this service well, and the errors: place, problem,
+ * remedy.
+ */
 const ONE = "agent: {id: a, backend: {type: claude}}";
 const backend = (line: string) => `agent:\n  id: a\n  backend:\n    type: claude\n    ${line}\n`;
 const agent = (line: string) => `agent:\n  id: a\n  ${line}\n  backend: {type: claude}\n`;
@@ -13,7 +16,7 @@ const toldOf = (source: unknown) => {
   return [...errors, ...refusals].map(({ line, column, detail }) => `${line}:${column} ${detail}`);
 };
 
-describe("of text that is no YAML, or none that is read here, people are told", () => {
+describe("text that is not YAML, or not supported YAML, has an error for", () => {
   it.each([
     ["a tab", "agents:\n\t- id: a\n", "2:1 A tab indents this line: YAML takes spaces only."],
     [
@@ -108,7 +111,7 @@ describe("of text that is no YAML, or none that is read here, people are told", 
       "1:10 Flow sequence in block collection must be sufficiently indented and end with a ].",
     ],
     [
-      "a character nobody sees",
+      "an invisible character",
       agent("system_message: a\u0007b"),
       "3:20 U+0007 may not stand in a config: remove it.",
     ],
@@ -124,17 +127,17 @@ describe("of text that is no YAML, or none that is read here, people are told", 
     ],
   ])("%s", (_, source, told) => expect(toldOf(source)).toEqual([told]));
 
-  it("spaces of a web page, which are letters to YAML", () => {
+  it("spaces of a web page, which YAML treats as letters", () => {
     const told = "2:1 A non-breaking space stands before `id`: write plain spaces.";
     expect(toldOf("agent:\n\u00a0\u00a0id: a")).toContain(told);
   });
 
-  it("a fence of Markdown, at both of its lines", () => {
+  it("a fence of Markdown, at both its lines", () => {
     const told = "This is a fence of Markdown, no YAML: remove the line.";
     expect(toldOf(`\`\`\`yaml\n${ONE}\n\`\`\``)).toEqual([`1:1 ${told}`, `3:1 ${told}`]);
   });
 
-  it("no more than one thing about a line", () => {
+  it("at most one problem in a line", () => {
     const bad = Array.from({ length: 5_000 }, () => "\t- x: [").join("\n");
     const { errors } = checkTeam(`agents:\n${bad}`, FULL_CONTEXT);
     expect(errors.length).toBeLessThanOrEqual(100);
@@ -142,7 +145,7 @@ describe("of text that is no YAML, or none that is read here, people are told", 
   });
 });
 
-describe("of a value of another kind, people are told how to write it", () => {
+describe("a value of the wrong type has an error with the correct form for", () => {
   it.each([
     [
       "yes for true",
@@ -155,7 +158,7 @@ describe("of a value of another kind, people are told how to write it", () => {
       "5:24 enable_web_search must be true or false; `Off` is text here.",
     ],
     [
-      "no for a feature that is not here",
+      "no for a feature that is not supported",
       backend("enable_mcp_command_line: no"),
       "5:30 enable_mcp_command_line must be true or false; `no` is text here.",
     ],
@@ -207,12 +210,12 @@ describe("of a value of another kind, people are told how to write it", () => {
     ],
   ])("%s", (_, source, told) => expect(toldOf(source)).toEqual([told]));
 
-  it("a key that is a long list is not repeated", () => {
+  it("a key that is a long list, without repeating it", () => {
     expect(toldOf(top(`? [${"x, ".repeat(20_000)}]\n: c`)).join().length).toBeLessThan(100);
   });
 });
 
-describe("of a key at the wrong place, people are told where it belongs", () => {
+describe("a key at the wrong place has an error with its correct place for", () => {
   it.each([
     [
       "a model beside the backend",
@@ -225,7 +228,7 @@ describe("of a key at the wrong place, people are told where it belongs", () => 
       "3:3 `temperature` is no known key here: it belongs into an agent's `backend`.",
     ],
     [
-      "a message inside of it",
+      "a message inside the backend",
       backend("system_message: x"),
       "5:5 `system_message` is no known key here: it belongs into an entry of `agents`.",
     ],
@@ -250,7 +253,7 @@ describe("of a key at the wrong place, people are told where it belongs", () => 
       "2:1 `orchestrator_timeout_seconds` is no known key here: it belongs into `timeout_settings`.",
     ],
     [
-      "what is not served, at the top",
+      "an unsupported setting at the top",
       top("use_skills: true"),
       "2:1 `use_skills` is no known key here: it belongs into `orchestrator.coordination`.",
     ],
@@ -272,7 +275,7 @@ describe("of a key at the wrong place, people are told where it belongs", () => 
   ])("%s", (_, source, told) => expect(toldOf(source)).toEqual([told]));
 });
 
-describe("inside of what is refused as a whole, a key nobody knows is told too", () => {
+describe("inside a refused setting, an unknown key is reported too:", () => {
   it.each([
     [
       "a tool",
@@ -300,7 +303,7 @@ describe("inside of what is refused as a whole, a key nobody knows is told too",
   ])("%s are known", (_, source) => expect(checkTeam(source, FULL_CONTEXT).errors).toEqual([]));
 });
 
-describe("clumsy, and right", () => {
+describe("an unusual but valid config has", () => {
   it.each([
     ["a byte order mark", `\ufeff${ONE}`],
     ["line ends of Windows", agent("system_message: x").replaceAll("\n", "\r\n")],

@@ -26,11 +26,11 @@ const WEATHER = `{
   headers: {Authorization: 'Bearer \${WEATHER_KEY}', Accept: application/json}, preset_args: {units: c}, timeout_seconds: 5}`;
 const with_ = (lines: string) => `{name: t, description: d, ${lines}}`;
 
-/** Agents without files page through large results of such tools. */
+/** Agents without files read large results of such tools in pages. */
 const READS_RESULTS = { name: "read_tool_result", acts_outside: false, idempotent: true };
 
 describe("a tool over HTTP", () => {
-  it("is what its entry says, its secrets named and not filled in", () => {
+  it("has the data of its entry, with names of secrets instead of values", () => {
     const { agents, rules } = toolOf(WEATHER);
     expect(agents[0]?.httpTools).toEqual([
       {
@@ -81,14 +81,14 @@ describe("a tool over HTTP", () => {
       lines: "url: 'https://api.weather.net.evil.net/search', method: POST",
       rule: { acts_outside: true, idempotent: false },
     },
-  ])("is known to the rules by its method and the operator's word: $lines", ({ lines, rule }) => {
+  ])("is classified for the rules by its method and its settings: $lines", ({ lines, rule }) => {
     expect(toolOf(with_(lines)).rules.agents[0]?.tools).toEqual([
       READS_RESULTS,
       { name: "t", ...rule },
     ]);
   });
 
-  it("may stand under its name, and is left out where it is excluded", () => {
+  it("may be listed by its name, and is omitted if it is excluded", () => {
     const source = (more: string) =>
       `agent: {id: a, backend: {type: claude, custom_tools: {look: {url: 'https://x.net', description: d}}${more}}}`;
     expect(teamOf(source(""), CONTEXT).agents[0]?.httpTools?.map(({ name }) => name)).toEqual([
@@ -111,17 +111,17 @@ describe("a tool over HTTP", () => {
       says: "may not name a secret",
     },
     {
-      name: "a host that arguments choose",
+      name: "a host from an argument",
       lines: "url: 'https://{host}/x'",
       says: "whose host is written out",
     },
     {
-      name: "a user that arguments choose",
+      name: "a user from an argument",
       lines: "url: 'https://{u}@x.net/x'",
       says: "whose host is written out",
     },
     {
-      name: "a port that arguments choose",
+      name: "a port from an argument",
       lines: "url: 'https://x.net:{p}/x'",
       says: "whose host is written out",
     },
@@ -142,7 +142,7 @@ describe("a tool over HTTP", () => {
       says: "may not hold `api_key`",
     },
     {
-      name: "an argument nobody describes",
+      name: "an argument without a description",
       lines: "url: 'https://x.net/{id}'",
       says: "`{id}` is no argument",
     },
@@ -152,7 +152,7 @@ describe("a tool over HTTP", () => {
       says: "a brace that belongs to no",
     },
     {
-      name: "another method",
+      name: "an unknown method",
       lines: "url: 'https://x.net', method: TRACE",
       says: "method must be GET, POST, PUT, PATCH, DELETE",
     },
@@ -168,7 +168,7 @@ describe("a tool over HTTP", () => {
       says: "/custom_tools/0/parameters/properties/a/$ref: parameters.properties.a.$ref is not taken here",
     },
     {
-      name: "a header that is the service's",
+      name: "a header that the service sets",
       lines: "url: 'https://x.net', headers: {Host: y}",
       says: "`Host` is the service's own",
     },
@@ -188,7 +188,7 @@ describe("a tool over HTTP", () => {
       says: "looks like a key",
     },
     {
-      name: "a secret of another origin",
+      name: "a secret bound to another origin",
       lines: "url: 'https://evil.net', headers: {X: '${WEATHER_KEY}'}",
       says: "key_bound_elsewhere /agent/backend/custom_tools/0/headers/X: ${WEATHER_KEY} is sent to https://api.weather.net only",
     },
@@ -203,20 +203,20 @@ describe("a tool over HTTP", () => {
       says: "credential's name",
     },
     {
-      name: "a preset that an alternative asks the model for",
+      name: "a preset that an alternative of the schema requires",
       lines:
         "url: 'https://x.net', preset_args: {t: 1}, parameters: {type: object, properties: {q: {}, t: {}}, anyOf: [{required: [q, t]}]}",
       says: "not_allowed /agent/backend/custom_tools/0/parameters/anyOf/0/required: parameters.anyOf.0.required names `t`",
     },
     {
-      name: "a count of arguments beside presets",
+      name: "a number of arguments together with presets",
       lines:
         "url: 'https://x.net', preset_args: {t: 1}, parameters: {type: object, properties: {q: {}}, minProperties: 1}",
       says: "not_allowed /agent/backend/custom_tools/0/parameters/minProperties: parameters.minProperties counts arguments",
     },
     ...["dependentRequired: {q: [t]}", "if: {required: [t]}", "then: {required: [t]}"].map(
       (keyword) => ({
-        name: `what no arguments are checked for: ${keyword}`,
+        name: `an unchecked keyword: ${keyword}`,
         lines: `url: 'https://x.net', preset_args: {t: 1}, parameters: {type: object, ${keyword}}`,
         says: "is no keyword of JSON Schema that is taken here",
       }),
@@ -231,7 +231,7 @@ describe("a tool over HTTP", () => {
   });
 });
 
-describe("a tool that models of a format cannot be told of", () => {
+describe("a tool whose schema a wire format cannot express", () => {
   const FIRST =
     "parameters: {type: object, properties: {a: {anyOf: [{type: string}, {not: {type: 'null'}}]}}}";
   const source = (type: string, tool: string, more = "") =>
@@ -240,13 +240,13 @@ describe("a tool that models of a format cannot be told of", () => {
 
   it.each([
     {
-      name: "a keyword deep in it",
+      name: "a nested keyword",
       lines: `url: 'https://x.net', ${FIRST}`,
       at: "/properties/a/anyOf/1/not",
       says: "`not`",
     },
     {
-      name: "an alternative among others, which are written otherwise there",
+      name: "one of several alternatives, which have another form there",
       lines:
         "url: 'https://x.net', parameters: {type: object, properties: {a: {oneOf: [{type: string}, {not: {}}]}}}",
       at: "/properties/a",
@@ -259,7 +259,7 @@ describe("a tool that models of a format cannot be told of", () => {
       at: "/properties/a/allOf",
       says: "two of its parts say `minLength` differently",
     },
-  ])("is refused where it stands, for $name", ({ lines, at, says }) => {
+  ])("is refused at its place for $name", ({ lines, at, says }) => {
     expect(problems(source("gemini", lines))).toEqual([
       {
         code: "not_allowed",
@@ -275,13 +275,13 @@ describe("a tool that models of a format cannot be told of", () => {
     expect(problems(source("claude", lines))).toEqual([]);
   });
 
-  it("has its own place: line and column of the keyword's value", () => {
+  it("has an error with line and column of the keyword's value", () => {
     const [problem] = problems(source("gemini", `url: 'https://x.net', ${FIRST}`));
     const line = source("gemini", `url: 'https://x.net', ${FIRST}`).split("\n")[5] ?? "";
     expect(problem?.column).toBe(line.indexOf("{type: 'null'}") + 1);
   });
 
-  it("may stand in the config where it is left out", () => {
+  it("may be in the config if it is excluded", () => {
     expect(
       problems(
         source("gemini", `url: 'https://x.net', ${FIRST}`, "\n    exclude_custom_tools: [t]"),
@@ -289,7 +289,7 @@ describe("a tool that models of a format cannot be told of", () => {
     ).toEqual([]);
   });
 
-  it("is one again where what cannot be said is set", () => {
+  it("is accepted if the argument has a preset", () => {
     const schema =
       "parameters: {type: object, properties: {a: {not: {}}, b: {type: string}}}, preset_args: {a: 1}";
     expect(problems(source("gemini", `url: 'https://x.net', ${schema}`))).toEqual([]);
@@ -324,7 +324,7 @@ describe("a tool of the deployment", () => {
     ]);
   });
 
-  it("that is none is told with what is like it", () => {
+  it("that is unknown has an error with the nearest name", () => {
     expect(told("curent_time")).toContain(
       "`curent_time` is no tool of this service. Did you mean `current_time`?",
     );
@@ -334,7 +334,7 @@ describe("a tool of the deployment", () => {
   });
 });
 
-it("a tool in Python is refused with the way to have it", () => {
+it("a tool in Python is refused with a remedy", () => {
   expect(told("{name: [add], path: add.py, function: [add]}")).toContain(
     "write its address as `url` in place of `path`",
   );
@@ -367,7 +367,7 @@ it.each([
   },
 );
 
-it("a tenant is served by the operator's secrets that name it or nobody, and its own win (M11)", () => {
+it("a tenant uses the operator's secrets for it or for all tenants, and its own secrets first (M11)", () => {
   const operators = parseToolSecrets(
     "A@acme=https://a.net,A=https://b.net,B@other=https://b.net,C=https://c.net",
   );

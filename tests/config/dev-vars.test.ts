@@ -7,7 +7,7 @@ type Text = {
   [Name in keyof Env]-?: NonNullable<Env[Name]> extends string ? Name : never;
 }[keyof Env];
 
-/** What the service itself reads of texts: does not compile unless it names them all. */
+/** All text variables that the service reads. Does not compile if one is missing. */
 const SERVICE: Record<Text, "set" | "offered"> = {
   OPEN_ACCESS: "set",
   ALLOWED_ORIGINS: "set",
@@ -36,18 +36,18 @@ const serviceNames = (state: "set" | "offered") =>
   Object.entries(SERVICE).flatMap(([name, wanted]) => (wanted === state ? [name] : []));
 
 describe("the example of .dev.vars", () => {
-  it("sets what opens the service to this machine, and nothing else", () => {
+  it("sets only the variables that open the service to this machine", () => {
     expect(named(/^([A-Z_]+)="/)).toEqual(serviceNames("set").sort());
   });
 
-  it("names every other variable of the service, every provider's key and every variable of the operator's once", () => {
+  it("names every other variable of the service, every key of a provider and every variable of the operator once", () => {
     expect(named(/^# ([A-Z_]+)="/)).toEqual(
       [...serviceNames("offered"), ...KEY_NAMES, ...OPERATOR_VARIABLES].sort(),
     );
   });
 });
 
-it("wrangler.toml sets every variable of the service that is no secret and not for development alone", () => {
+it("wrangler.toml sets every variable of the service except secrets and those only for development", () => {
   const [, vars = ""] = /^\[vars\]\n(.*?)^\[/ms.exec(readFileSync("wrangler.toml", "utf8")) ?? [];
   const set = vars.split("\n").flatMap((line) => /^([A-Z_]+) = /.exec(line)?.[1] ?? []);
   const wanted = Object.keys(SERVICE).filter(

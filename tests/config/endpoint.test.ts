@@ -14,43 +14,43 @@ const withVersion = (version: string) => ({
 describe("a versioned endpoint", () => {
   it.each([
     {
-      name: "is the operator's at its current API",
+      name: "is that of the operator with the current API",
       lines: "",
       baseUrl: `${ENDPOINT}/openai/v1`,
       apiVersion: null,
     },
     {
-      name: "is at its current API by name",
+      name: "has the current API by name",
       lines: "api_version: v1",
       baseUrl: `${ENDPOINT}/openai/v1`,
       apiVersion: null,
     },
     {
-      name: "is at a dated version",
+      name: "has a dated version",
       lines: "api_version: 2024-12-01-preview",
       baseUrl: `${ENDPOINT}/openai`,
       apiVersion: "2024-12-01-preview",
     },
     {
-      name: "is at a dated version that YAML need not quote",
+      name: "has a dated version without quotes",
       lines: 'api_version: "2024-10-21"',
       baseUrl: `${ENDPOINT}/openai`,
       apiVersion: "2024-10-21",
     },
     {
-      name: "is the config's, as other tools write it",
+      name: "is that of the config, in the form of other tools",
       lines: "azure_endpoint: https://ours.openai.azure.com/openai/v1/",
       baseUrl: `${ENDPOINT}/openai/v1`,
       apiVersion: null,
     },
     {
-      name: "is the config's, as a console shows a deployment",
+      name: "is that of the config, in the form of a console",
       lines: "azure_endpoint: https://ours.openai.azure.com/openai/deployments/gpt-4.1",
       baseUrl: `${ENDPOINT}/openai/v1`,
       apiVersion: null,
     },
     {
-      name: "is the config's base_url",
+      name: "is the base_url of the config",
       lines: "base_url: https://ours.openai.azure.com/openai\napi_version: 2025-04-01-preview",
       baseUrl: `${ENDPOINT}/openai`,
       apiVersion: "2025-04-01-preview",
@@ -64,7 +64,7 @@ describe("a versioned endpoint", () => {
     });
   });
 
-  it("has the operator's version where the config names none", () => {
+  it("has the version of the operator if the config names none", () => {
     expect(backendOf(azure(""), withVersion("2025-04-01-preview"))).toMatchObject({
       apiVersion: "2025-04-01-preview",
     });
@@ -81,12 +81,12 @@ describe("a versioned endpoint", () => {
     expect(backendOf(azure(lines))?.format).toBe(format),
   );
 
-  it.each(["azure_deployment", "deployment_name"])("takes its model's name from %s", (key) => {
+  it.each(["azure_deployment", "deployment_name"])("reads the name of its model from %s", (key) => {
     expect(backendOf(azure(`${key}: our-gpt`))?.model).toBe("our-gpt");
     expect(backendOf(teamWith(`type: azure_openai\n${key}: our-gpt`))?.model).toBe("our-gpt");
   });
 
-  it("knows the window of a model by the deployment's name, and no price", () => {
+  it("has the context window of a model by the name of the deployment, and no price", () => {
     expect(teamOf(azure(""), FULL_CONTEXT).rules.agents[0]).toMatchObject({
       context_window: 1_047_576,
       price: null,
@@ -97,17 +97,17 @@ describe("a versioned endpoint", () => {
 describe("an endpoint is refused", () => {
   it.each([
     {
-      name: "a version that is none",
+      name: "an invalid version",
       source: azure("api_version: latest"),
       error: "6:20 out_of_range /agents/0/backend/api_version",
     },
     {
-      name: "an API that is none",
+      name: "an unknown API",
       source: azure("api: completions"),
       error: "6:12 out_of_range /agents/0/backend/api",
     },
     {
-      name: "another resource's, which the operator's key is not for",
+      name: "another resource than that of the operator's key",
       source: azure("azure_endpoint: https://theirs.openai.azure.com"),
       error: "4:7 key_not_set /agents/0/backend",
     },
@@ -117,12 +117,12 @@ describe("an endpoint is refused", () => {
       error: "6:23 base_url_refused /agents/0/backend/azure_endpoint",
     },
     {
-      name: "a version where there are none",
+      name: "a version for a backend without versions",
       source: teamWith("type: openai\napi_version: v1"),
       error: "5:7 unknown_key /agents/0/backend/api_version",
     },
     {
-      name: "a choice of APIs where there is none",
+      name: "an API for a backend without a choice",
       source: teamWith("type: openai\napi: responses"),
       error: "5:7 unknown_key /agents/0/backend/api",
     },
@@ -133,14 +133,14 @@ describe("an endpoint is refused", () => {
   it.each([
     { type: "azure_openai", variable: "AZURE_OPENAI_ENDPOINT" },
     { type: "workers_ai", variable: "CLOUDFLARE_ACCOUNT_ID" },
-  ])("where nobody named it, saying how: $type", ({ type, variable }) => {
+  ])("if it is missing, with the way to set it: $type", ({ type, variable }) => {
     const source = teamWith(`type: ${type}\nmodel: m`);
     const context = { ...FULL_CONTEXT, variables: {} };
     expect(errorsOf(source, context)).toEqual(["4:7 missing /agents/0/backend"]);
     expect(detailsOf(parseTeam(source, context))[0]).toContain(`set ${variable}`);
   });
 
-  it("where the operator's own is no address, saying whose it is", () => {
+  it("if that of the operator is not an address, with the name of the variable", () => {
     const context = { ...FULL_CONTEXT, variables: { AZURE_OPENAI_ENDPOINT: "ours" } };
     expect(detailsOf(parseTeam(azure(""), context))[0]).toContain(
       "The operator's AZURE_OPENAI_ENDPOINT is no complete URL",
@@ -149,14 +149,14 @@ describe("an endpoint is refused", () => {
 });
 
 describe("an operator's variable", () => {
-  it("allows its address although it is private, and no other", () => {
+  it("allows its address even if it is private, and no other", () => {
     expect(backendOf(teamWith("type: vllm\nmodel: m"))?.baseUrl).toBe("http://10.0.0.5:8000/v1");
     expect(
       errorsOf(teamWith("type: vllm\nmodel: m\nbase_url: http://10.0.0.6:8000/v1"), FULL_CONTEXT),
     ).toEqual(["6:17 base_url_refused /agents/0/backend/base_url"]);
   });
 
-  it("cannot lead an address, or the key with it, to another place of the host", () => {
+  it("cannot move an address, and its key, to another path of the host", () => {
     const context = { ...FULL_CONTEXT, variables: { CLOUDFLARE_ACCOUNT_ID: "../../zones" } };
     expect(backendOf(teamWith("type: workers_ai"), context)).toMatchObject({
       baseUrl: "https://api.cloudflare.com/client/v4/accounts/..%2F..%2Fzones/ai/v1",

@@ -31,7 +31,7 @@ describe("a tool that the provider runs", () => {
     expect(agent.hosted).toMatchObject([{ name: tool, max_uses: 5, usd_per_use: usd }]);
   });
 
-  it("is one, whichever of its keys are on", () => {
+  it("is offered once, whichever of its keys are on", () => {
     const source = teamWith(
       "type: claude\nenable_code_execution: true\nenable_code_interpreter: true\nenable_web_search: true",
     );
@@ -41,12 +41,12 @@ describe("a tool that the provider runs", () => {
     ]);
   });
 
-  it("is none where its key is off", () => {
+  it("is not offered if its key is off", () => {
     const agent = agentOf(teamWith("type: claude\nenable_web_search: false"));
     expect(agent).toMatchObject({ backend: { hostedTools: [] }, hosted: undefined });
   });
 
-  it("may be used as often in a call as the config says", () => {
+  it("has the limit of uses in a call from the config", () => {
     expect(
       agentOf(teamWith("type: claude\nenable_web_search: true\nhosted_tool_max_uses: 2")).hosted,
     ).toMatchObject([{ max_uses: 2 }]);
@@ -67,14 +67,14 @@ describe("a tool that the provider runs", () => {
       backend: "type: grok",
       says: ["has no effect: the agent has no tool that its provider runs"],
     },
-  ])("is warned about where nothing holds it to that: $backend", ({ backend, says }) => {
+  ])("has a warning if the limit cannot be enforced: $backend", ({ backend, says }) => {
     const at = "no_effect /agents/0/backend/hosted_tool_max_uses: `hosted_tool_max_uses` ";
     const warnings = warningsOf(teamWith(`${backend}\nhosted_tool_max_uses: 2`));
     expect(warnings).toEqual(says.map((words) => expect.stringContaining(at + words)));
     expect(warningsOf(teamWith(backend))).toEqual([]);
   });
 
-  it("is to be had in the API that has it, where a provider has two", () => {
+  it("needs the API that supports it if a provider has two", () => {
     const grok = (lines: string) => errorsOf(teamWith(`type: grok\n${lines}`), FULL_CONTEXT);
     expect(grok("enable_x_search: true")).toEqual([]);
     expect(grok("api: chat_completions\nseed: 7")).toEqual([]);
@@ -104,7 +104,7 @@ describe("a tool is refused", () => {
       backend: "type: azure_openai\nmodel: m\napi: responses\nenable_web_search: true",
       says: "Azure OpenAI has no web search",
     },
-  ])("with what to do: $says", ({ backend, says }) => {
+  ])("with a remedy: $says", ({ backend, says }) => {
     expect(refusal(backend)).toContain(says);
     expect(errorsOf(teamWith(backend), FULL_CONTEXT)[0]).toContain(
       " not_served /agents/0/backend/enable_",
@@ -115,12 +115,12 @@ describe("a tool is refused", () => {
     ["enable_web_search: sometimes", "5:26 wrong_type /agents/0/backend/enable_web_search"],
     ["hosted_tool_max_uses: 0", "5:29 out_of_range /agents/0/backend/hosted_tool_max_uses"],
     ["hosted_tool_max_uses: 51", "5:29 out_of_range /agents/0/backend/hosted_tool_max_uses"],
-  ])("or its key is, if it cannot be meant: %s", (line, error) => {
+  ])("or its key is, if the value is invalid: %s", (line, error) => {
     expect(errorsOf(teamWith(`type: openai\n${line}`), FULL_CONTEXT)).toEqual([error]);
   });
 });
 
-describe("a model that runs tools only by themselves", () => {
+describe("a model that runs hosted tools only without functions", () => {
   const alone =
     "{id: a, backend: {type: gemini, model: gemini-2.5-flash, enable_web_search: true, enable_code_execution: true}}";
   const rulesOf = (source: string) => teamOf(source, FULL_CONTEXT).rules.agents[0];
@@ -128,10 +128,10 @@ describe("a model that runs tools only by themselves", () => {
   it.each([
     { name: "in a team", source: `agents: [${alone}, {id: b, backend: {type: claude}}]` },
     {
-      name: "of a single agent that goes through the full protocol",
+      name: "of a single agent that uses the full protocol",
       source: `agent: ${alone}\nui: {use_orchestrator_for_single_agent: true}`,
     },
-  ])("has research calls $name, which one warning says", ({ source }) => {
+  ])("has research calls $name, with one warning", ({ source }) => {
     expect(rulesOf(source)).toMatchObject({
       hosted_alone: true,
       hosted_tools: [{ name: "web_search" }, { name: "code_execution" }],
@@ -150,7 +150,7 @@ describe("a model that runs tools only by themselves", () => {
       source: `agents: [${alone}, {id: b, backend: {type: claude}}]\norchestrator: {skip_coordination_rounds: true}`,
     },
     {
-      name: "where the model takes both",
+      name: "if the model supports both",
       source: `agents: [${alone.replace("2.5", "3.8")}, {id: b, backend: {type: claude}}]`,
     },
   ])("has none $name", ({ source }) => {
@@ -161,7 +161,7 @@ describe("a model that runs tools only by themselves", () => {
     );
   });
 
-  it("has its uses at its own price", () => {
+  it("has the price of its own uses", () => {
     expect(agentOf(`agent: ${alone}`).hosted?.[0]).toMatchObject({
       name: "web_search",
       usd_per_use: 0.035,

@@ -12,11 +12,11 @@ const SCHEMA = "configs/team.schema.json";
 const schema: Record<string, unknown> = JSON.parse(readFileSync(SCHEMA, "utf8"));
 const problems = (yaml: string) => problemsOf(schema, parse(yaml));
 
-it("the JSON Schema in configs/ is what the tables say; if not: npm run docs", () => {
+it("the JSON Schema in configs/ matches the tables; to update: npm run docs", () => {
   expect(`${JSON.stringify(teamSchema(), null, 2)}\n`).toBe(readFileSync(SCHEMA, "utf8"));
 });
 
-describe("the JSON Schema takes", () => {
+describe("the JSON Schema accepts", () => {
   const teams = readdirSync("configs/teams").map((name) => path.join("configs/teams", name));
   it.each(teams)("%s", (file) => expect(problems(readFileSync(file, "utf8"))).toEqual([]));
 
@@ -73,7 +73,7 @@ describe("the JSON Schema takes", () => {
     "{model: gpt-6-luna}",
     "{model: claude-sonnet-5-5, max_tokens: 99}",
     "{model: gemini-3.8-flash, enable_web_search: true}",
-  ])("a backend whose model tells its type: %s", (backend) => {
+  ])("a backend whose model implies its type: %s", (backend) => {
     const source = `agent: {id: a, backend: ${backend}}`;
     expect(problems(source)).toEqual([]);
     expect(checkTeam(source, FULL_CONTEXT).errors).toEqual([]);
@@ -82,22 +82,25 @@ describe("the JSON Schema takes", () => {
     "{type: grok, api: chat_completions, min_p: 0.1}",
     "{type: grok, text: {verbosity: low}}",
     "{type: azure_openai, model: m, api: responses, text: {verbosity: low}}",
-  ])("parameters of the API that is chosen: %s", (backend) => {
+  ])("parameters of the chosen API: %s", (backend) => {
     const source = `agent: {id: a, backend: ${backend}}`;
     expect([problems(source), checkTeam(source, FULL_CONTEXT).errors]).toEqual([[], []]);
   });
   it.each(rows.filter(({ taken }) => taken))(
-    "what the config check accepts: $source",
+    "a config that the config check accepts: $source",
     ({ source }) => {
       expect(problems(source)).toEqual([]);
     },
   );
-  it.each(rows.filter(({ taken }) => !taken))("not what it refuses: $source", ({ source }) => {
-    expect(problems(source)).not.toEqual([]);
-  });
+  it.each(rows.filter(({ taken }) => !taken))(
+    "no config that the config check refuses: $source",
+    ({ source }) => {
+      expect(problems(source)).not.toEqual([]);
+    },
+  );
 });
 
-describe("the JSON Schema says no to", () => {
+describe("the JSON Schema refuses", () => {
   it.each([
     ["no agents", "orchestrator: {}"],
     ["agents and agent", "agent: {id: a, backend: {type: claude}}\nagents: []"],

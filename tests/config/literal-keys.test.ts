@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { checkTeam, parseTeam } from "../../src/config/parse-team";
 import { CONTEXT } from "./teams";
 
-/** An operator who has no way to keep callers' keys. */
+/** An operator without a sealing key for callers' keys. */
 const UNKEPT = { ...CONTEXT, literalKeyProblem: "SEALING_KEYS is not set. Set it." };
 const SECRET = "caller-key-0123456789";
 const SOURCE = `agents:
@@ -10,8 +10,8 @@ const SOURCE = `agents:
   - {id: b, backend: {type: claude, api_key: ${SECRET}}}
 `;
 
-describe("a caller's key, where none can be kept,", () => {
-  it("is one refusal at its line, with what to do, and without the key", () => {
+describe("a caller's key that cannot be stored", () => {
+  it("is refused once at its line, with a remedy and without the key", () => {
     const refused = parseTeam(SOURCE, UNKEPT);
     expect(refused).toEqual({
       ok: false,
@@ -31,7 +31,7 @@ describe("a caller's key, where none can be kept,", () => {
     expect(JSON.stringify([refused, checkTeam(SOURCE, UNKEPT)])).not.toContain(SECRET);
   });
 
-  it("is told of by a check as a refusal", () => {
+  it("is reported as a refusal by a check", () => {
     expect(checkTeam(SOURCE, UNKEPT)).toMatchObject({
       runnable: false,
       errors: [],
@@ -42,7 +42,7 @@ describe("a caller's key, where none can be kept,", () => {
   it.each([
     { name: "the operator's key by name", key: "${OPENAI_API_KEY}" },
     { name: "no key", key: null },
-  ])("does not keep $name from running", ({ key }) => {
+  ])("does not prevent $name from running", ({ key }) => {
     const line = key === null ? "" : `, api_key: "${key}"`;
     expect(
       parseTeam(`agents: [{id: a, backend: {type: openai, model: gpt-6.1-terra${line}}}]`, UNKEPT)

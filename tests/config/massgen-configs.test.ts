@@ -16,19 +16,22 @@ import {
 } from "./samples";
 import { ALL_SERVED } from "./teams";
 
-/** Where a warning may stand: about a terminal, and of a path that only switches workspaces on. */
+/** Allowed warnings: about a terminal, and about a path that only enables workspaces. */
 const QUIET = /^\/ui\/|\/(cwd|snapshot_storage|agent_temporary_workspace|command_line_\w+)$/;
 const check = (name: string, context = SAMPLES_CONTEXT) => checkTeam(readSample(name), context);
-/** Features that sessions have by now are needs no more. */
+/** Needs without the features that sessions have. */
 const isUnserved = (need: string, served: Served) =>
   !Object.entries(served).some(([name, isServed]) => name === need && isServed);
 const NEEDS: Record<string, string[]> =
   SAMPLE_NAMES.length > 0 ? JSON.parse(readSample("needs.json")) : {};
-/** What files for the question a sample names, the command line sends: as of any of them a path or an address with https. */
+/**
+ * Files of a sample that the command line sends with the question: a path, or an address with
+ * https.
+ */
 const expectedNeeds = (name: string): string[] | undefined =>
   NEEDS[name]?.filter((need) => need !== "upload_files" && isUnserved(need, SERVED));
 
-/** A config whose tool servers were started beside the user, and where these listen. */
+/** A config whose tool servers run on the user's machine, with their addresses. */
 function bridged(source: string): { yaml: string; origins: string[] } {
   const options = {
     host: "127.0.0.1",
@@ -44,10 +47,10 @@ function bridged(source: string): { yaml: string; origins: string[] } {
 describe.skipIf(SAMPLE_NAMES.length === 0)(
   "MassGen's examples [needs ../shared/massgen-configs]",
   () => {
-    it("are the files whose needs are known", () =>
+    it("have known needs", () =>
       expect(SAMPLE_NAMES.toSorted()).toEqual(Object.keys(NEEDS).toSorted()));
 
-    it(`stand in docs/reference/massgen-configs.md as they stand here; if not: ${SAMPLES_COMMAND}`, async () => {
+    it(`are listed correctly in docs/reference/massgen-configs.md; to update: ${SAMPLES_COMMAND}`, async () => {
       const samples = await Promise.all(SAMPLE_NAMES.map(sampleOf));
       await expect(documentSamples(samples), SAMPLES_COMMAND).toMatchFileSnapshot(
         "../../docs/reference/massgen-configs.md",
@@ -90,7 +93,7 @@ describe.skipIf(SAMPLE_NAMES.length === 0)(
     });
 
     it.each(SAMPLE_NAMES.filter((name) => NEEDS[name]?.includes("upload_files")))(
-      "are refused for their files where nothing comes with the question: %s",
+      "are refused for their files if the question has no attachments: %s",
       (name) => {
         const { runnable, refusals } = check(name);
         expect([runnable, refusals.map(({ need }) => need)]).toEqual([false, ["upload_files"]]);
@@ -118,7 +121,7 @@ describe.skipIf(SAMPLE_NAMES.length === 0)(
       },
     );
 
-    it("are refused by nothing else where they need only files, commands, uploads and tool servers", () => {
+    it("are not refused for other reasons if they need only files, commands, uploads and tool servers", () => {
       const had = new Set([
         "workspace",
         "shell",
@@ -133,7 +136,7 @@ describe.skipIf(SAMPLE_NAMES.length === 0)(
       expect(ready.filter((name) => !expectedNeeds(name)?.every(isMet))).toEqual([]);
     });
 
-    it("lose nothing where they run: no warning but about display, paths, research calls, prices and keys", () => {
+    it("run completely: warnings are only about display, paths, research calls, prices and keys", () => {
       const codes = SAMPLE_NAMES.filter((name) => check(name).runnable).flatMap(
         (name) => check(name).warnings,
       );
@@ -143,7 +146,7 @@ describe.skipIf(SAMPLE_NAMES.length === 0)(
       expect(others).toEqual([]);
     });
 
-    it("that need only what sessions get run where they have it", () => {
+    it("run if sessions have the features that they need", () => {
       const context = { ...SAMPLES_CONTEXT, served: ALL_SERVED };
       const kinds = ["workspace", "shell"];
       const ready = SAMPLE_NAMES.filter(

@@ -19,11 +19,11 @@ const CONTEXT = {
   ...FULL_CONTEXT,
   variables: { ...FULL_CONTEXT.variables, SGLANG_BASE_URL: "http://10.0.0.6:30000/v1" },
 };
-/** Before sessions have any of the features that are switched on one by one. */
+/** A context in which sessions have no optional feature. */
 const BEFORE = { ...CONTEXT, served: NONE_SERVED };
 const MODEL = "model: m, ";
 
-/** A config that holds this one key more than it must. */
+/** A minimal config with this key added. */
 const CONFIGS = {
   top: ({ key, value }: KeyRow) => `agent: {id: a, backend: {type: claude}}\n${key}: ${value}`,
   agent: ({ key, value }: KeyRow) => `agent: {id: a, backend: {type: claude}, ${key}: ${value}}`,
@@ -38,7 +38,7 @@ const CONFIGS = {
   ui: ({ key, value }: KeyRow) => `agent: {id: a, backend: {type: claude}}\nui: {${key}: ${value}}`,
 };
 
-/** Which group a key falls into, by what is said where it stands. */
+/** The group of a key, by the error or warning at its place. */
 function groupOf(source: string, key: string): Expected | string {
   const { errors, refusals, warnings } = checkTeam(source, CONTEXT);
   const isHere = ({ pointer }: { pointer: string }) => pointer.split("/").includes(key);
@@ -66,7 +66,7 @@ describe.each([
   });
 
   it.each(rows.filter(({ expected }) => expected === "obeyed"))(
-    "$key: $value is one that keeps a team runnable",
+    "$key: $value keeps a team runnable",
     (row) => {
       const { errors, refusals } = checkTeam(CONFIGS[section](row), CONTEXT);
       expect([...errors, ...refusals]).toEqual([]);
@@ -74,7 +74,7 @@ describe.each([
   );
 
   it.each(rows.filter(({ value, expected }) => value === "true" && expected === "refused"))(
-    "$key: false asks for nothing",
+    "$key: false needs nothing",
     (row) => {
       const { refusals } = checkTeam(CONFIGS[section]({ ...row, value: "false" }), CONTEXT);
       expect(refusals).toEqual([]);
@@ -90,7 +90,7 @@ describe("an entry of mcp_servers", () => {
     expect(checkTeam(withServer(entry), CONTEXT).errors).toEqual([]);
   });
 
-  it("holds no key that is a slip of one of them", () => {
+  it("accepts no misspelt key", () => {
     expect(checkTeam(withServer("comand: npx"), CONTEXT).errors).toMatchObject([
       {
         code: "unknown_key",
@@ -102,7 +102,7 @@ describe("an entry of mcp_servers", () => {
   });
 
   it.each(["auth: {type: oauth}", "transport_options: {a: 1}"])(
-    "is only refused for a newer key while none is served: %s",
+    "with a newer key is refused only as a tool server if none is supported: %s",
     (entry) => {
       const { errors, refusals } = checkTeam(
         withServer(`name: w, url: 'https://w.example.com/mcp', ${entry}`),
@@ -132,7 +132,7 @@ describe("an entry of mcp_servers", () => {
     ]);
   });
 
-  it("may stand under its name, and several are one refusal", () => {
+  it("may be listed by its name, and several cause one refusal", () => {
     const servers = "mcp_servers: {one: {command: a}, two: {command: b}}";
     const { refusals } = checkTeam(`agent: {id: a, backend: {type: claude, ${servers}}}`, CONTEXT);
     expect(refusals.map(({ detail }) => detail)).toEqual([
@@ -148,7 +148,7 @@ describe("a refusal", () => {
       BEFORE,
     ).refusals;
 
-  it("is one for all keys and agents that need the same, at the first of them", () => {
+  it("covers all keys and agents with the same need, at the first of them", () => {
     const refusals = team(
       "{type: claude, cwd: w1, context_paths: [{path: src}]}",
       "{type: claude, cwd: w2, enable_mcp_command_line: true, shared_tools_directory: t, enable_code_based_tools: true}",
@@ -162,7 +162,7 @@ describe("a refusal", () => {
     expect(refusals[3]?.detail).toContain("(`shared_tools_directory`, `enable_code_based_tools`)");
   });
 
-  it("stands at the first of its keys in the text, whichever is read first, and names them in that order", () => {
+  it("is at the first of its keys in the text, and names them in that order", () => {
     const source =
       "agents:\n  - id: a\n    backend:\n      type: claude\n      cwd: w1\norchestrator: {snapshot_storage: s, agent_temporary_workspace: t}";
     expect(checkTeam(source, BEFORE).refusals).toMatchObject([
@@ -184,7 +184,7 @@ describe("a refusal", () => {
     ]);
   });
 
-  it("tells the settings of a feature with the key that switches it on", () => {
+  it("names the settings of a feature together with the key that enables it", () => {
     const source = (on: boolean) =>
       `agent: {id: a, backend: {type: claude}}\norchestrator: {coordination: {use_skills: ${on}, skills_directory: x}}`;
     expect(checkTeam(source(true), CONTEXT).refusals.map(({ need }) => need)).toEqual(["skills"]);
@@ -197,14 +197,14 @@ describe("a refusal", () => {
     });
   });
 
-  it("names no more than a few of many", () => {
+  it("names only a few of many keys", () => {
     const servers = Array.from({ length: 20 }, (_, nth) => `s${nth}: {command: x}`).join(", ");
     expect(team(`{type: claude, mcp_servers: {${servers}}}`)[0]?.detail).toContain(
       "`s7` and 12 more",
     );
   });
 
-  it("shows what a client wrote short and on one line", () => {
+  it("shows text of a client shortened and on one line", () => {
     const detail =
       team(`{type: claude, mcp_servers: {"x\\ny${"z".repeat(500)}": {command: x}}}`)[0]?.detail ??
       "";
@@ -212,7 +212,7 @@ describe("a refusal", () => {
     expect(detail.length).toBeLessThan(500);
   });
 
-  it("of a missing key is one for each key", () => {
+  it("for missing keys is separate for each key", () => {
     const bare = { ...CONTEXT, storedKeys: [] };
     const source =
       "agents: [{id: a, backend: {type: openai}}, {id: b, backend: {type: openai}}, {id: c, backend: {type: claude}}]";
@@ -223,7 +223,7 @@ describe("a refusal", () => {
   });
 });
 
-it("no warning promises a page that is not there; each says that there are event streams (A9)", () => {
+it("no warning promises a missing page, and each mentions event streams (A9)", () => {
   const terminal =
     "ui: {display_type: rich_terminal, logging_enabled: true}\norchestrator: {interactive_mode: true}\n";
   const { warnings } = checkTeam(

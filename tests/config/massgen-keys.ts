@@ -1,7 +1,13 @@
 /**
- * Every key of MassGen's configuration, by section, and what becomes of it here. `obeyed`: accepted and
- * quiet. `warned`: accepted, and said to mean nothing here. `refused`: named, with the way out. `old`: of MassGen's first version.
- * `wrong`: a mistake in MassGen too. Values are as a config may have them; a key of another wire format names its backend type.
+ * Every key of MassGen's configuration, by section, with its treatment here.
+ *
+ * - `obeyed`: accepted without a warning
+ * - `warned`: accepted with a warning that it has no effect
+ * - `refused`: an error with a remedy
+ * - `old`: a key of MassGen's first version
+ * - `wrong`: an error in MassGen too
+ *
+ * Values are valid. A key of another wire format has its backend type.
  */
 export type Expected = "obeyed" | "warned" | "refused" | "old" | "wrong";
 export type KeyRow = { key: string; value: string; expected: Expected; type?: string };

@@ -26,7 +26,7 @@ const problemsOf = (source: string, context = CONTEXT) => {
 };
 
 describe("a tool server over HTTP", () => {
-  it("is part of the team, with what holds unless something else is written", () => {
+  it("is part of the team, with default settings", () => {
     expect(mcpOf(withServers(`[{${BOX}}]`))).toEqual({
       servers: [
         {
@@ -39,7 +39,7 @@ describe("a tool server over HTTP", () => {
     });
   });
 
-  it("may stand under its name", () => {
+  it("may be listed by its name", () => {
     const mcp = mcpOf(
       withServers(
         "{box: {url: 'https://box.example.com/mcp'}, other: {url: 'https://other.example.com/mcp'}}",
@@ -74,13 +74,13 @@ describe("a tool server over HTTP", () => {
     ).toMatchObject([{ readOnlyTools: ["search_*", "mcp__box__look"] }]);
   });
 
-  it("holds a written timeout for calls too", () => {
+  it("uses a given timeout for calls too", () => {
     expect(mcpOf(withServers(`[{${BOX}, timeout: 20}]`))?.servers).toMatchObject([
       { connectMs: 20_000, callMs: 20_000 },
     ]);
   });
 
-  it("may be private where the operator allows its exact origin for tools (H6)", () => {
+  it("may be private if the operator allows its exact origin for tools (H6)", () => {
     const local = withServers("[{name: box, url: 'http://127.0.0.1:8000/mcp'}]");
     expect(
       mcpOf(local, { ...CONTEXT, allowedToolOrigins: ["http://127.0.0.1:8000"] })?.servers,
@@ -91,7 +91,7 @@ describe("a tool server over HTTP", () => {
       ]);
   });
 
-  it("is never this service itself, and nobody is told to hand that on (H6)", () => {
+  it("is never this service itself, without advice to allow it (H6)", () => {
     const own = { ...CONTEXT, ownOrigins: ["http://127.0.0.1:8000"] };
     expect(problemsOf(withServers("[{name: box, url: 'http://localhost:8000/mcp'}]"), own)).toEqual(
       [expect.stringContaining("this service's own address")],
@@ -116,7 +116,7 @@ describe("a tool server over HTTP", () => {
       said: /unknown_key: `header` is no known key. Did you mean `headers`\?/,
     },
     { entry: "defer_loading: true", said: /not_served: This team needs tool search/ },
-  ])("is told what is wrong with `$entry`", ({ entry, said }) => {
+  ])("has an error for `$entry`", ({ entry, said }) => {
     expect(problemsOf(withServers(`[{${BOX}, ${entry}}]`))).toEqual([expect.stringMatching(said)]);
   });
 
@@ -127,13 +127,13 @@ describe("a tool server over HTTP", () => {
     { url: "https://box.example.com/${BOX_KEY}", said: /may not name a secret/ },
     { url: "ftp://box.example.com/mcp", said: /must begin with https/ },
     { url: "box", said: /no complete URL/ },
-  ])("cannot lie at $url", ({ url, said }) => {
+  ])("cannot have the address $url", ({ url, said }) => {
     expect(problemsOf(withServers(`[{name: box, url: '${url}'}]`))).toEqual([
       expect.stringMatching(said),
     ]);
   });
 
-  it("has a name of its own", () => {
+  it("has a unique name", () => {
     expect(problemsOf(withServers(`[{${BOX}}, {${BOX}}]`))).toEqual([
       expect.stringMatching(/^duplicate: /),
     ]);
@@ -142,7 +142,7 @@ describe("a tool server over HTTP", () => {
     ]);
   });
 
-  it("is warned of what has no effect", () => {
+  it("has a warning for settings without effect", () => {
     expect(
       checkTeam(withServers(`[{${BOX}, security: {level: strict}}]`), CONTEXT).warnings,
     ).toMatchObject([{ code: "no_effect", detail: expect.stringContaining("`security`") }]);
@@ -153,7 +153,7 @@ describe("a tool server over HTTP", () => {
 });
 
 describe("a server that is a program", () => {
-  it("is refused with the way to attach it", () => {
+  it("is refused with the way to connect it", () => {
     const { refusals } = checkTeam(
       withServers("[{name: weather, command: npx, args: [-y, weather]}]"),
       CONTEXT,
@@ -178,7 +178,7 @@ describe("auth of a tool server", () => {
     });
   });
 
-  it("may be tokens that a person's consent gave", () => {
+  it("may be tokens from the consent of a person", () => {
     const source = withAuth(
       `type: authorization_code, ${OURS}, access_token: '\${BOX_KEY}', refresh_token: '\${OAUTH_SECRET}'`,
     );
@@ -210,7 +210,7 @@ describe("auth of a tool server", () => {
       auth: "type: client_credentials, client_id: us, client_secret: '${OAUTH_SECRET}', issuer: 'http://169.254.169.254'",
       said: /base_url_refused/,
     },
-  ])("is told what is wrong with {$auth}", ({ auth, said }) => {
+  ])("has an error for {$auth}", ({ auth, said }) => {
     expect(problemsOf(withAuth(auth))[0]).toMatch(said);
   });
 });

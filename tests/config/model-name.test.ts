@@ -36,31 +36,31 @@ describe("the name of a model (A1)", () => {
       backend: "type: openai\nmodel: gpt-6-lunna-2026-01-01",
       says: "OpenAI has no model gpt-6-lunna-2026-01-01 that this service knows. Did you mean `gpt-6-luna`?",
     },
-  ])("$backend is questioned where its provider's models are known", ({ backend, says }) => {
+  ])("$backend has a warning if the models of its provider are known", ({ backend, says }) => {
     expect(about(backend)).toEqual([`model_unknown /agents/0/backend/model: ${says}`]);
   });
 
   it.each([
     { name: "that is known", backend: "model: gpt-6-luna" },
     { name: "of another version", backend: "model: gpt-5-codex" },
-    { name: "with a date behind", backend: "model: gpt-6-luna-2026-11-01" },
-    { name: "that more than one model's name ends with", backend: "type: openai\nmodel: luna" },
-    { name: "that is like none", backend: "type: openai\nmodel: ft:acme:support:7p4lURel" },
+    { name: "with a date suffix", backend: "model: gpt-6-luna-2026-11-01" },
+    { name: "that is the end of several names", backend: "type: openai\nmodel: luna" },
+    { name: "that is similar to none", backend: "type: openai\nmodel: ft:acme:support:7p4lURel" },
     {
       name: "of a host whose models are not known",
       backend: "type: openrouter\nmodel: openai/gpt-6-lunna",
     },
-    { name: "of one's own server", backend: "type: ollama\nmodel: gpt-6-lunna" },
+    { name: "of a self-hosted server", backend: "type: ollama\nmodel: gpt-6-lunna" },
     {
-      name: "of a deployment, which may be called anything",
+      name: "of a deployment, which may have any name",
       backend:
         "type: azure_openai\nmodel: gpt-6-lunna\nbase_url: https://acme.openai.azure.com/openai/v1\napi_key: ${AZURE_OPENAI_API_KEY}",
     },
-  ])("a model $name is not", ({ backend }) => {
+  ])("a model $name has no warning", ({ backend }) => {
     expect(about(backend)).toEqual([]);
   });
 
-  it("no known model is questioned at its own host", () => {
+  it("no known model has a warning at its own host", () => {
     expect(SERVED_TYPES).toContain("openai");
     const known = MODEL_GROUPS.filter(({ host }) => host === "openai").flatMap(({ rows }) =>
       Object.keys(rows),

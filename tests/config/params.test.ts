@@ -6,7 +6,7 @@ const paramsOf = (backend: string) =>
   teamOf(teamWith(backend), FULL_CONTEXT).agents[0]?.backend.params;
 const says = (backend: string) => detailsOf(parseTeam(teamWith(backend), FULL_CONTEXT)).join("\n");
 
-describe("parameters are those of the wire format", () => {
+describe("parameters of a wire format are", () => {
   it.each([
     {
       backend: "type: openai\nreasoning: {effort: low, summary: auto}",
@@ -24,13 +24,13 @@ describe("parameters are those of the wire format", () => {
       backend: "type: sglang\nmodel: m\nseparate_reasoning: true",
       params: { separate_reasoning: true },
     },
-  ])("taken: $backend", ({ backend, params }) => expect(paramsOf(backend)).toEqual(params));
+  ])("accepted: $backend", ({ backend, params }) => expect(paramsOf(backend)).toEqual(params));
 
   it.each([
     { backend: "type: claude\nmax_tokens: 900", most: 900 },
     { backend: "type: openai\nmax_tokens: 900\nmax_output_tokens: 800", most: 800 },
     { backend: "type: gemini\nmax_tokens: 900", most: 900 },
-  ])("their output cap by any of its names: $backend", ({ backend, most }) => {
+  ])("read with an output cap of any name: $backend", ({ backend, most }) => {
     const team = teamOf(teamWith(backend), FULL_CONTEXT);
     expect(team.rules.agents[0]?.max_output_tokens).toBe(most);
     expect(team.agents[0]?.backend.capsOutput).toBe(true);
@@ -60,12 +60,15 @@ describe("parameters are those of the wire format", () => {
       told: "`enable_thinking` is no known key. A parameter of the provider's own goes under extra_body.",
     },
     { backend: "type: openai\nagent_config: {}", told: "no parameter of OpenAI Responses" },
-  ])("refused if they are another's, with what to write: $backend", ({ backend, told }) => {
-    expect(says(backend)).toContain(told);
-    expect(errorsOf(teamWith(backend), FULL_CONTEXT)[0]).toContain(
-      " unknown_key /agents/0/backend/",
-    );
-  });
+  ])(
+    "refused if they are of another format, with the correct name: $backend",
+    ({ backend, told }) => {
+      expect(says(backend)).toContain(told);
+      expect(errorsOf(teamWith(backend), FULL_CONTEXT)[0]).toContain(
+        " unknown_key /agents/0/backend/",
+      );
+    },
+  );
 
   it.each([
     {
@@ -92,7 +95,7 @@ describe("parameters are those of the wire format", () => {
       backend: "type: ollama\nmodel: m\nextra_body: {Max_Tokens: 1}",
       at: "6:20 not_allowed /agents/0/backend/extra_body/Max_Tokens",
     },
-  ])("refused beside them if the service sets them itself: $backend", ({ backend, at }) => {
+  ])("refused in extra_body if the service sets them itself: $backend", ({ backend, at }) => {
     expect(errorsOf(teamWith(backend), FULL_CONTEXT)).toEqual([at]);
   });
 
@@ -104,7 +107,7 @@ describe("parameters are those of the wire format", () => {
       "5:20 not_allowed /agents/0/backend/extra_body/api_key",
     ],
     [
-      "a key by its name in other letters",
+      "a key by its name in other case",
       "{X-API-Key: mine}",
       "5:20 not_allowed /agents/0/backend/extra_body/X-API-Key",
     ],
@@ -115,7 +118,7 @@ describe("parameters are those of the wire format", () => {
       "5:36 not_allowed /agents/0/backend/extra_body/extra_headers/Authorization",
     ],
     [
-      "what is shaped like a key",
+      "a value in the form of a key",
       `{note: [1, sk-${TOKEN}]}`,
       "5:30 not_allowed /agents/0/backend/extra_body/note/1",
     ],
@@ -124,7 +127,7 @@ describe("parameters are those of the wire format", () => {
       `{note: "Bearer ${TOKEN}"}`,
       "5:26 not_allowed /agents/0/backend/extra_body/note",
     ],
-  ])("refused beside them if it is %s, which would lie there unsealed", (_, extra, at) => {
+  ])("refused in extra_body with %s, which would be stored unsealed", (_, extra, at) => {
     const source = teamWith(`type: openai\nextra_body: ${extra}`);
     expect(errorsOf(source, FULL_CONTEXT)).toEqual([at]);
     const [told = ""] = detailsOf(parseTeam(source, FULL_CONTEXT));
@@ -135,7 +138,7 @@ describe("parameters are those of the wire format", () => {
   it.each([
     "{max_completion_tokens_details: {token_count: 3}, top_logprobs: 2}",
     "{user: sk-learn, note: a token of thanks}",
-  ])("not refused for being alike: %s", (extra) =>
+  ])("accepted if they are only similar: %s", (extra) =>
     expect(errorsOf(teamWith(`type: openai\nextra_body: ${extra}`), FULL_CONTEXT)).toEqual([]),
   );
 
@@ -148,7 +151,7 @@ describe("parameters are those of the wire format", () => {
       backend: "type: openai\nmodel: gpt-5\ntemperature: 0.2",
       at: "6:7 not_allowed /agents/0/backend/temperature",
     },
-  ])("refused where the model does not take them: $backend", ({ backend, at }) => {
+  ])("refused if the model does not support them: $backend", ({ backend, at }) => {
     expect(errorsOf(teamWith(backend), FULL_CONTEXT)).toEqual([at]);
     expect(says(backend)).toMatch(/^temperature: .*\.$/);
   });

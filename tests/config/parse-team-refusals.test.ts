@@ -43,7 +43,7 @@ describe("a config is refused, with the place, for", () => {
       "8:1 old_keyword /max_rounds",
     ],
     [
-      "a feature that is not here",
+      "a feature that is not supported",
       yamlWith({ backend: "mcp_servers: [{name: x}]" }),
       "6:7 not_served /agents/0/backend/mcp_servers",
     ],
@@ -68,7 +68,7 @@ describe("a config is refused, with the place, for", () => {
       "9:30 out_of_range /orchestrator/max_new_answers_per_agent",
     ],
     [
-      "an endless time",
+      "an infinite time",
       yamlWith({ top: "timeout_settings: {orchestrator_timeout_seconds: .inf}" }),
       "8:50 out_of_range /timeout_settings/orchestrator_timeout_seconds",
     ],
@@ -78,7 +78,7 @@ describe("a config is refused, with the place, for", () => {
       "8:50 out_of_range /timeout_settings/orchestrator_timeout_seconds",
     ],
     [
-      "a word that is no bar",
+      "an unknown voting sensitivity",
       orchestrator("voting_sensitivity: harsh"),
       "9:23 out_of_range /orchestrator/voting_sensitivity",
     ],
@@ -88,18 +88,18 @@ describe("a config is refused, with the place, for", () => {
       "9:21 wrong_type /orchestrator/fairness_enabled",
     ],
     ["a list for a section", "agents: []\norchestrator: []", "2:15 wrong_type /orchestrator"],
-    ["no agents", "ui: {}", "1:1 missing "],
+    ["a config without agents", "ui: {}", "1:1 missing "],
     ["an empty text", "", "1:1 missing "],
     ["a list instead of a config", "[]", "1:1 wrong_type "],
     ["a word instead of a config", "hello", "1:1 wrong_type "],
     ["an empty team", "agents: []", "1:9 out_of_range /agents"],
-    ["agents that are no list", "agents: {a: {}}", "1:9 wrong_type /agents"],
+    ["agents that are not a list", "agents: {a: {}}", "1:9 wrong_type /agents"],
     [
       "agents and agent",
       "agent: {id: x, backend: {type: chatcompletion, model: m}}\nagents: []",
       "1:1 not_allowed /agent",
     ],
-    ["an agent that is no mapping", "agents: [x]", "1:10 wrong_type /agents/0"],
+    ["an agent that is not a mapping", "agents: [x]", "1:10 wrong_type /agents/0"],
     [
       "an agent without an id",
       "agents: [{backend: {type: chatcompletion, model: m}}]",
@@ -111,7 +111,7 @@ describe("a config is refused, with the place, for", () => {
       "1:15 out_of_range /agents/0/id",
     ],
     [
-      "an id every object has",
+      "an id that is a property of every object",
       "agents: [{id: constructor, backend: {type: chatcompletion, model: m}}]",
       "1:15 out_of_range /agents/0/id",
     ],
@@ -147,17 +147,17 @@ describe("a config is refused, with the place, for", () => {
       "1:27 missing /agents/0/backend",
     ],
     [
-      "a type nobody has",
+      "an unknown type",
       "agents: [{id: a, backend: {type: chatcompletions, model: m}}]",
       "1:34 out_of_range /agents/0/backend/type",
     ],
     [
-      "a type every object has",
+      "a type that is a property of every object",
       "agents: [{id: a, backend: {type: constructor, model: m}}]",
       "1:34 out_of_range /agents/0/backend/type",
     ],
     [
-      "a type that is not served",
+      "a type that is not supported",
       "agents: [{id: a, backend: {type: claude_code, model: m}}]",
       "1:34 not_served /agents/0/backend/type",
     ],
@@ -186,7 +186,7 @@ describe("a config is refused, with the place, for", () => {
     expect(teamOf(team(64)).agents).toHaveLength(64);
   });
 
-  it("everything wrong at once, in the order of the text", () => {
+  it("all errors at once, in the order of the text", () => {
     const source = yamlWith({
       top: "orchestrator: {voting_sensitivity: harsh}\nmemory: {enabled: true}",
       agent: "colour: red",
@@ -198,7 +198,7 @@ describe("a config is refused, with the place, for", () => {
     ]);
   });
 
-  it("a problem in an object, by pointer alone", () => {
+  it("an error in an object, with only a pointer", () => {
     expect(
       errorsOf({
         agents: [{ id: "a", backend: { type: "chatcompletion", model: "m", "a/b~c": 1 } }],
@@ -207,7 +207,7 @@ describe("a config is refused, with the place, for", () => {
   });
 });
 
-describe("what an error says", () => {
+describe("an error", () => {
   it.each([
     [
       "names the nearest known key",
@@ -225,7 +225,7 @@ describe("what an error says", () => {
       "This team needs generated images, sound, video or files (`enable_image_generation`)",
     ],
     [
-      "names the key of Chat Completions for another format's",
+      "names the key of Chat Completions for a key of another format",
       yamlWith({ backend: "reasoning: {effort: low}" }),
       "`reasoning_effort`",
     ],
@@ -236,12 +236,12 @@ describe("what an error says", () => {
     ],
     ["names a missing backend", "agents: [{id: a}]", "backend is missing"],
     [
-      "names the types that are served",
+      "names the supported types",
       "agents: [{id: a, backend: {model: m}}]",
       "served here: openai, claude, gemini",
     ],
     [
-      "names the way out of a type that is not",
+      "names the remedy for an unsupported type",
       "agents: [{id: a, backend: {type: claude_code}}]",
       "Use the API of its models",
     ],

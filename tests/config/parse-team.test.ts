@@ -13,12 +13,12 @@ import {
 } from "./teams";
 
 describe("a team", () => {
-  it("has MassGen's defaults where nothing is written", () => {
+  it("has MassGen's defaults for omitted settings", () => {
     const { rules } = teamOf(yamlWith());
     expect(rules).toEqual(teamRules(rules.agents));
   });
 
-  it("keeps its agents in the order written, with what the rules need of each model", () => {
+  it("keeps the order of its agents, with the data that the rules need of each model", () => {
     const team = teamOf(yamlWith());
     expect(TeamRulesSchema.parse(team.rules)).toEqual(team.rules);
     expect(team.rules.agents).toMatchObject([
@@ -52,11 +52,11 @@ describe("a team", () => {
   });
 
   it.each([
-    { name: "nothing about it", line: "", caps: false, most: 16_384 },
-    { name: "a cap beyond our guess", line: "max_tokens: 30000", caps: true, most: 30_000 },
+    { name: "no cap", line: "", caps: false, most: 16_384 },
+    { name: "a cap above our default", line: "max_tokens: 30000", caps: true, most: 30_000 },
     { name: "a small cap", line: "max_tokens: 500", caps: true, most: 500 },
   ])(
-    "knows of an unknown model's output only what the config says: $name",
+    "has the output cap of an unknown model only from the config: $name",
     ({ line, caps, most }) => {
       const backend = `{type: chatcompletion, model: strange-1, base_url: "https://models.example.com/v1", api_key: k${line && `, ${line}`}}`;
       const result = parseTeam(`agents: [{id: a, backend: ${backend}}]`, {
@@ -117,14 +117,14 @@ describe("a team", () => {
     });
   });
 
-  it("takes the planning instruction only with planning mode", () => {
+  it("uses the planning instruction only in planning mode", () => {
     const lines = (on: boolean) =>
       coordination(`enable_planning_mode: ${on}\n    planning_mode_instruction: Plan first.`);
     expect(teamOf(lines(true)).planningInstruction).toBe("Plan first.");
     expect(teamOf(lines(false)).planningInstruction).toBeNull();
   });
 
-  it("reads what kind of personas are wanted", () => {
+  it("reads the settings of personas", () => {
     const line =
       "persona_generator: {enabled: true, diversity_mode: methodology, persona_guidelines: Be bold., after_first_answer: keep}";
     expect(teamOf(coordination(line)).personas).toEqual({
@@ -137,7 +137,7 @@ describe("a team", () => {
     ).toBeNull();
   });
 
-  it("lets an agent judge by another bar than the team", () => {
+  it("may have an agent with another voting sensitivity", () => {
     const team = teamOf(
       yamlWith({
         top: "orchestrator: {voting_sensitivity: strict}",
@@ -155,7 +155,7 @@ describe("a team", () => {
       true,
     ],
     [
-      "takes the full protocol if that is written",
+      "uses the full protocol if the config says so",
       "ui: {use_orchestrator_for_single_agent: true}",
       false,
     ],
@@ -166,7 +166,7 @@ describe("a team", () => {
     ).toBe(skips);
   });
 
-  it("reads the same from a JSON object as from text", () => {
+  it("is the same from a JSON object as from text", () => {
     const object = {
       agents: ["a", "b"].map((id, i) => ({
         id,
@@ -187,12 +187,12 @@ describe("a team", () => {
 describe("a warning", () => {
   it.each([
     [
-      "what only makes sense at a terminal",
+      "a setting that is only for a terminal",
       yamlWith({ top: "ui: {display_type: rich_terminal}" }),
       "8:6 no_effect /ui/display_type",
     ],
     [
-      "what has no effect in MassGen either",
+      "a setting that has no effect in MassGen either",
       yamlWith({ agent: "append_system_prompt: x" }),
       "3:5 no_effect /agents/0/append_system_prompt",
     ],
@@ -212,7 +212,7 @@ describe("a warning", () => {
   });
 
   it.each(["enable_web_search: false", "mcp_servers: []", "cwd:", "custom_tools: null"])(
-    "is not needed where a missing feature is off: %s",
+    "is omitted if an unsupported feature is off: %s",
     (line) => {
       expect(parseTeam(yamlWith({ backend: line }), CONTEXT)).toMatchObject({
         ok: true,
@@ -231,14 +231,14 @@ describe("a team of 32 agents that share one text by an alias", () => {
   };
 
   it.each([
-    { name: "is taken while the whole fits into a row", text: "x".repeat(40_000), errors: [] },
-    { name: "is refused where it does not", text: "x".repeat(60_000), errors: ["1:1 too_large "] },
-    { name: "counts in bytes", text: "é".repeat(30_000), errors: ["1:1 too_large "] },
+    { name: "is accepted if it fits into a row", text: "x".repeat(40_000), errors: [] },
+    { name: "is refused if it does not fit", text: "x".repeat(60_000), errors: ["1:1 too_large "] },
+    { name: "is measured in bytes", text: "é".repeat(30_000), errors: ["1:1 too_large "] },
   ])("$name", ({ text, errors }) => {
     expect(errorsOf(sharing(text))).toEqual(errors);
   });
 
-  it("is told what it takes and what it may take", () => {
+  it("has an error with its size and the limit", () => {
     expect(detailsOf(parseTeam(sharing("x".repeat(60_000)), CONTEXT))[0]).toMatch(
       /1500000 bytes.*this takes 19\d{5}/,
     );

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { CONTEXT, errorsOf, teamOf, yamlWith } from "./teams";
 
-/** The same parser in the runtime it is deployed to, whose stack is smaller. */
+/** The same parser in the deployed runtime, whose stack is smaller. */
 it("reads a team in workerd", () => {
   expect(teamOf(yamlWith(), CONTEXT).agents.map((agent) => agent.id)).toEqual(["a", "b"]);
 });

@@ -4,7 +4,7 @@ import { FULL_CONTEXT, teamOf, teamWith, warningsOf } from "./teams";
 const priceOf = (backend: string) => teamOf(teamWith(backend), FULL_CONTEXT).rules.agents[0]?.price;
 const ONLY = "only budget.max_tokens can cap a run.";
 
-describe("a price nobody knows", () => {
+describe("an unknown price", () => {
   it.each([
     {
       name: "of a model",
@@ -23,7 +23,7 @@ describe("a price nobody knows", () => {
       says: `price_unknown /agents/0/backend/service_tier: The price of gpt-6.2-sol at OpenAI in this tier is not known: ${ONLY}`,
     },
     {
-      name: "of another tier, said beside the parameters",
+      name: "of another tier, set in extra_body",
       backend: "type: openai\nextra_body: {service_tier: fast}",
       says: `price_unknown /agents/0/backend/extra_body: The price of gpt-6.2-sol at OpenAI with \`service_tier\` is not known: ${ONLY}`,
     },
@@ -33,16 +33,16 @@ describe("a price nobody knows", () => {
       says: `price_unknown /agents/0/backend/extra_body: The price of claude-sonnet-5-5 at Anthropic with \`speed\` is not known: ${ONLY}`,
     },
     {
-      name: "of a search that is said beside the parameters",
+      name: "of a search, set in extra_body",
       backend: "type: qwen\nextra_body: {enable_search: true}",
       says: `price_unknown /agents/0/backend/extra_body: The price of qwen3.8-max at Qwen with \`enable_search\` is not known: ${ONLY}`,
     },
-  ])("$name is warned of, and none is assumed", ({ backend, says }) => {
+  ])("$name has a warning, and no price is assumed", ({ backend, says }) => {
     expect(warningsOf(teamWith(backend))).toEqual([says]);
     expect(priceOf(backend)).toBeNull();
   });
 
-  it("of a hosted tool is warned of beside the model's", () => {
+  it("of a hosted tool has a warning besides that of the model", () => {
     expect(
       warningsOf(
         teamWith("type: azure_openai\nmodel: m\napi: responses\nenable_code_execution: true"),
@@ -60,12 +60,12 @@ describe("a price nobody knows", () => {
     "type: gemini",
     "type: claude\nmodel: glm-5.3\nbase_url: https://api.z.ai/api/anthropic\napi_key: ${ZAI_API_KEY}",
     "type: openai\nbase_url: https://gateway.ai.cloudflare.com/v1/a/b/openai\napi_key: mine",
-  ])("is not warned of where it is known: %s", (backend) => {
+  ])("has no warning if the price is known: %s", (backend) => {
     expect(warningsOf(teamWith(backend))).toEqual([]);
     expect(priceOf(backend)).not.toBeNull();
   });
 
-  it("is warned of for each such agent", () => {
+  it("has a warning for each such agent", () => {
     const agent = (id: string) => `{id: ${id}, backend: {type: openrouter, model: m-${id}}}`;
     expect(
       warningsOf(`agents: [${agent("a")}, ${agent("b")}]`).map((warning) => warning.split(":")[0]),

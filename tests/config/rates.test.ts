@@ -4,10 +4,10 @@ import { errorsOf, FULL_CONTEXT, NONE_SERVED, teamOf, teamWith, warningsOf } fro
 const ratesOf = (backend: string) =>
   teamOf(teamWith(backend), FULL_CONTEXT).agents[0]?.backend.rates;
 
-describe("a backend keeps to", () => {
+describe("a backend uses", () => {
   it.each([
     {
-      name: "MassGen's limits of a model where it only asks for limits",
+      name: "MassGen's limits of a model if it only enables limits",
       backend: "type: gemini\nmodel: gemini-2.5-flash\nenable_rate_limit: true",
       rates: { requestsPerMinute: 9, tokensPerMinute: 240_000, requestsPerDay: 245 },
     },
@@ -22,7 +22,7 @@ describe("a backend keeps to", () => {
       rates: { requestsPerMinute: 7, tokensPerMinute: 100_000, requestsPerDay: 100 },
     },
     {
-      name: "its own before the usual ones",
+      name: "its own before the default ones",
       backend:
         "type: gemini\nmodel: gemini-2.5-pro\nenable_rate_limit: true\nrate_limits: {rpm: 150, tpd: 5000000}",
       rates: {
@@ -33,7 +33,7 @@ describe("a backend keeps to", () => {
       },
     },
     {
-      name: "its own alone where it does not ask for the usual ones",
+      name: "only its own if it does not enable the default ones",
       backend: "type: gemini\nrate_limits: {rpm: 150}",
       rates: { requestsPerMinute: 150 },
     },
@@ -43,16 +43,16 @@ describe("a backend keeps to", () => {
       rates: { requestsPerDay: 7 },
     },
     {
-      name: "none that are switched off",
+      name: "no limits that are disabled",
       backend: "type: gemini\nenable_rate_limit: false\nrate_limits: {rpm: 1}",
       rates: undefined,
     },
-    { name: "none where nobody asks", backend: "type: gemini", rates: undefined },
+    { name: "none by default", backend: "type: gemini", rates: undefined },
   ])("$name", ({ backend, rates }) => expect(ratesOf(backend)).toEqual(rates));
 });
 
-describe("people are told", () => {
-  it("that no usual limits are known", () => {
+describe("a warning or error reports", () => {
+  it("that no default limits are known", () => {
     expect(warningsOf(teamWith("type: openai\nenable_rate_limit: true"))).toEqual([
       expect.stringContaining(
         "`enable_rate_limit` has no effect: no usual limits of OpenAI are known. Write `rate_limits:",
@@ -60,7 +60,7 @@ describe("people are told", () => {
     ]);
   });
 
-  it("that limits are ignored while nobody counts", () => {
+  it("that limits are ignored if requests are not counted", () => {
     const context = { ...FULL_CONTEXT, served: NONE_SERVED };
     expect(warningsOf(teamWith("type: gemini\nenable_rate_limit: true"), context)).toEqual([
       expect.stringContaining("`enable_rate_limit` is ignored"),
@@ -72,7 +72,7 @@ describe("people are told", () => {
     ["rate_limits: {requests: 5}", "5:21 unknown_key /agents/0/backend/rate_limits/requests"],
     ["rate_limits: [5]", "5:20 wrong_type /agents/0/backend/rate_limits"],
     ["enable_rate_limit: often", "5:26 wrong_type /agents/0/backend/enable_rate_limit"],
-  ])("of what cannot be meant: %s", (line, error) => {
+  ])("an invalid value: %s", (line, error) => {
     expect(errorsOf(teamWith(`type: gemini\n${line}`), FULL_CONTEXT)).toEqual([error]);
   });
 });

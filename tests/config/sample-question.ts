@@ -10,7 +10,7 @@ import type { AskedQuestion } from "../../src/protocol/api";
 import { toQuestion } from "../../src/api/question-parts";
 import { wav } from "../api/attachments";
 
-/** The smallest bytes that are taken for a file of this ending. */
+/** The smallest valid file with this extension. */
 const SMALL: Readonly<Record<string, Buffer>> = {
   ".jpg": Buffer.from("ffd8ffe000104a46494600010100000100010000ffd9", "hex"),
   ".png": Buffer.from("89504e470d0a1a0a0000000d49484452", "hex"),
@@ -19,7 +19,7 @@ const SMALL: Readonly<Record<string, Buffer>> = {
   ".txt": Buffer.from("text\n"),
 };
 
-/** What lies at an address: something small of its kind, asked of nobody. */
+/** The file at an address: a small one of its type, without a request. */
 const get: Get = async ({ pathname }) => ({
   status: 200,
   location: null,
@@ -33,7 +33,7 @@ async function* smallOf(name: string): AsyncGenerator<Uint8Array> {
   yield small;
 }
 
-/** A config and its question as they are sent, and what comes with the question as the service takes it. */
+/** A config and its question as they are sent, and the attachments as the service reads them. */
 export type SampleQuestion = {
   yaml: string;
   question: AskedQuestion;
@@ -42,8 +42,8 @@ export type SampleQuestion = {
 };
 
 /**
- * What the command line sends of a config in a folder where the files are that it names: those of `examples`, and small ones of
- * their kind for those that are not there or have an address.
+ * The request of the command line for a config in a folder with its files: those of `examples`, and
+ * small ones of their type for files that are missing or have an address.
  */
 export async function questionTo(yaml: string, examples: string): Promise<SampleQuestion> {
   const cwd = await mkdtemp(path.join(tmpdir(), "sample-"));

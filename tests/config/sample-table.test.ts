@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { documentSamples, drawSamples } from "./sample-table";
 
-it("shows files that run, then those that run if somebody sees to it, then those that are refused, each with what it needs and why it is not had, or how it runs all the same", () => {
+it("the table lists files that run, then those that run after a step of the user, then refused files with their needs", () => {
   const table = drawSamples([
     { file: "tools/shell.yaml", needs: ["shell_docker", "skills"], sent: [] },
     { file: "tools/program.yaml", needs: ["claude_code", "local_inference"], sent: [] },
@@ -31,7 +31,7 @@ it("shows files that run, then those that run if somebody sees to it, then those
   ]);
 });
 
-it("is a document too, with the same words in rows of a table", () => {
+it("the table has the same words as a document", () => {
   const page = documentSamples([
     { file: "weather.yaml", needs: ["stdio_mcp"], sent: [] },
     { file: "one.yaml", needs: [], sent: [] },

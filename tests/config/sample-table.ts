@@ -1,7 +1,10 @@
 import type { Reporter } from "vitest/node";
 import { NEEDS } from "../../src/config/needs.ts";
 
-/** Which of the sample configs run, and what the others are refused for: printed after a run that held them, and as a document. */
+/**
+ * The sample configs that run, and the reasons of the others: printed after a run with them, and as
+ * a document.
+ */
 
 declare module "vitest" {
   // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface can be added to
@@ -10,7 +13,10 @@ declare module "vitest" {
   }
 }
 
-/** Needs of one sample file that are not served; none: it runs. `sent`: files of its own that come with the question. */
+/**
+ * Unsupported needs of a sample file; empty if it runs. `sent`: its files that are attached to the
+ * question.
+ */
 export type Sample = { file: string; needs: readonly string[]; sent: readonly string[] };
 
 export const sampleTable: Reporter = {
@@ -21,7 +27,7 @@ export const sampleTable: Reporter = {
   },
 };
 
-/** For a terminal. */
+/** The table for a terminal. */
 export function drawSamples(samples: readonly Sample[]): string {
   const sorted = inOrder(samples);
   const width = Math.max(...sorted.map(({ file }) => file.length)) + 2;
@@ -29,11 +35,11 @@ export function drawSamples(samples: readonly Sample[]): string {
   return [`Sample configs: ${countOf(sorted)}`, ...rows].join("\n");
 }
 
-/** What `docs/reference/massgen-configs.md` is made anew with. */
+/** The command that writes `docs/reference/massgen-configs.md`. */
 export const SAMPLES_COMMAND =
   "npx vitest run --project unit tests/config/massgen-configs.test.ts -u";
 
-/** All of `docs/reference/massgen-configs.md`. */
+/** The contents of `docs/reference/massgen-configs.md`. */
 export function documentSamples(samples: readonly Sample[]): string {
   const sorted = inOrder(samples);
   const rows = sorted.map((sample) => `| \`${sample.file}\` | ${standingOf(sample)} |`);
@@ -55,7 +61,10 @@ ${rows.join("\n")}
 `;
 }
 
-/** In the order of their names; first those that run, then those that run if somebody does something, last the others. */
+/**
+ * Sorted by name: first those that run, then those that run after a step of the user, last the
+ * others.
+ */
 const inOrder = (samples: readonly Sample[]): Sample[] =>
   samples.toSorted(
     (a, b) => rankOf(a.needs) - rankOf(b.needs) || a.file.localeCompare(b.file, "en"),
@@ -67,7 +76,7 @@ function countOf(samples: readonly Sample[]): string {
   return `${running} of ${samples.length} run, ${more} more as their rows say`;
 }
 
-/** Needs that whoever runs the team can meet: completes "runs …". */
+/** Needs that the user of a team can meet. Completes "runs …". */
 const MET_BY: Readonly<Record<string, string>> = {
   host_context_path: "once its files are pushed",
   stdio_mcp: "with `npm run bridge`",
@@ -75,21 +84,21 @@ const MET_BY: Readonly<Record<string, string>> = {
   localhost_mcp: "with `npm run bridge`",
 };
 
-/** The same of a team that names files for the question. */
+/** The same for a team that names files for the question. */
 const SENDS = "with its files, which `massgen-edge` sends along";
 
-/** Needs that are none of the list are kinds of backends. */
+/** Needs that are not in the list are kinds of backends. */
 const NO_BACKEND = "no backend that runs in a service";
 const REASONS = new Map([
   ...Object.entries(NEEDS).map(([need, { why }]) => [need, why] as const),
-  // What can be sent has been sent by then.
+  // Files that can be sent have been sent by then.
   [
     "upload_files",
     "video is not taken yet, and what has an address without https must be downloaded first",
   ] as const,
 ]);
 
-/** Whether whoever runs the team can meet this need. */
+/** Whether the user of a team can meet this need. */
 export const isMet = (need: string): boolean => MET_BY[need] !== undefined;
 
 const rankOf = (needs: readonly string[]): number =>

@@ -5,11 +5,11 @@ import { KEY_NAMES } from "../../src/providers/hosts";
 import { questionTo } from "./sample-question";
 import { isMet, type Sample } from "./sample-table";
 
-/** MassGen's own example files, where they lie beside the repository, and how each of them stands. */
+/** MassGen's example files, if they are next to the repository, and the state of each. */
 
 export const EXAMPLES = path.resolve("../shared/massgen-configs");
 
-/** Names of all of them; none where they are not there. */
+/** Names of all example files. Empty if they are missing. */
 export const SAMPLE_NAMES: readonly string[] = existsSync(EXAMPLES)
   ? readdirSync(EXAMPLES, { recursive: true, encoding: "utf8" }).filter((name) =>
       name.endsWith(".yaml"),
@@ -18,7 +18,7 @@ export const SAMPLE_NAMES: readonly string[] = existsSync(EXAMPLES)
 
 export const readSample = (name: string): string => readFileSync(path.join(EXAMPLES, name), "utf8");
 
-/** An operator who has every key and allows nothing private. */
+/** An operator with every key and no allowed private address. */
 export const SAMPLES_CONTEXT: ConfigContext = {
   storedKeys: KEY_NAMES,
   contexts: new Set(),
@@ -26,22 +26,22 @@ export const SAMPLES_CONTEXT: ConfigContext = {
   variables: { AZURE_OPENAI_ENDPOINT: "https://ours.openai.azure.com" },
 };
 
-/** How a sample stands that is asked with the files it names. */
+/** The state of a sample that is run with the files it names. */
 export async function sampleOf(name: string): Promise<Sample> {
   const { yaml, names: sent } = await questionTo(readSample(name), EXAMPLES);
   const { refusals } = checkTeam(yaml, { ...SAMPLES_CONTEXT, attached: sent });
   return { file: name, needs: refusals.flatMap(({ need }) => need ?? []), sent };
 }
 
-/** Those that run, at once or once somebody has done what their row in the table says. */
+/** Samples that run, at once or after the step that their row in the table names. */
 export async function runnableSamples(): Promise<Sample[]> {
   const samples = await Promise.all(SAMPLE_NAMES.map(sampleOf));
   return samples.filter(({ needs }) => needs.every(isMet));
 }
 
-/** The name under which a sample's files of a machine are uploaded. */
+/** The name of the upload of a sample's local files. */
 export const PUSHED_AS = "project";
 
-/** A config whose files of a machine were uploaded. */
+/** A config whose local files were uploaded. */
 export const withContextsNamed = (yaml: string): string =>
   yaml.replaceAll(/^(\s+- path:) .*$/gm, `$1 ${PUSHED_AS}`);

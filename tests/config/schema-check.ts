@@ -1,13 +1,13 @@
 /**
- * The part of JSON Schema (draft 2020-12) that our own schema uses, for tests. A keyword it does not know is an error, so that the
- * schema cannot outgrow it unseen.
+ * The part of JSON Schema (draft 2020-12) that our own schema uses, for tests. An unknown keyword
+ * is an error, so a new keyword in the schema is noticed.
  */
 type Schema = Record<string, unknown>;
-/** `evaluated`: the keys some keyword has judged. */
+/** `evaluated`: the keys that a keyword has checked. */
 type Checked = { problems: string[]; evaluated: string[] };
 type Place = { root: Schema; part: unknown; at: string };
 
-/** What is wrong with a value, in words with its place; empty if it is as the schema says. */
+/** The errors of a value, with their places. Empty if the value is valid. */
 export const problemsOf = (root: Schema, value: unknown): string[] =>
   evaluate(root, { root, part: value, at: "" }).problems;
 
@@ -19,7 +19,7 @@ function evaluate(schema: Schema, place: Place): Checked {
     result.problems.push(...problems);
     result.evaluated.push(...evaluated);
   }
-  // What is left over is judged when everything else has said what it knows.
+  // Remaining keys are checked after all other keywords.
   if (LEFT_OVER.values().some((keyword) => schema[keyword] === false)) {
     const others = keysOf(place.part).filter((key) => !result.evaluated.includes(key));
     result.problems.push(...others.map((key) => `${place.at}: ${key} is no key`));
@@ -107,7 +107,7 @@ const together = (all: readonly Checked[]): Checked => ({
   evaluated: all.flatMap(({ evaluated }) => evaluated),
 });
 
-/** Judges parts by their own schemas; their keys are then known, whatever comes of it. */
+/** Checks parts by their own schemas. Their keys then count as evaluated, whatever the result. */
 function inside({ root, part, at }: Place, parts: readonly (readonly [string, Schema])[]): Checked {
   const checks = parts.map(([key, schema]) =>
     evaluate(schema, { root, part: partAt(part, key), at: `${at}/${key}` }),

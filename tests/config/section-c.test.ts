@@ -28,7 +28,7 @@ describe("memory (section C)", () => {
     { memory: "{persistent_memory: {on_disk: true}}", refused: true },
     { memory: "{enabled: true}", refused: true },
     { memory: "{enabled: false, persistent_memory: {enabled: true}}", refused: false },
-  ])("of a session is served, memory beyond it is not: $memory", ({ memory, refused }) => {
+  ])("of a session is supported, memory beyond it is not: $memory", ({ memory, refused }) => {
     expect(needs(team("", 1, `memory: ${memory}`))).toEqual(
       refused ? ["persistent_memory /memory"] : [],
     );
@@ -67,7 +67,7 @@ describe("rules of MassGen's quick mode (section C)", () => {
     expect(warningsOf(team(key))).toEqual([]);
   });
 
-  it("let a single agent answer without a vote, and refuse a team without votes by name", () => {
+  it("let a single agent answer without a vote, and refuse a team without votes by name of the setting", () => {
     const alone = team("skip_voting: true", 1, "ui: {use_orchestrator_for_single_agent: true}");
     expect(teamOf(alone, FULL_CONTEXT).rules.skip_coordination).toBe(true);
     expect(needs(team("skip_voting: true"))).toEqual(["no_votes /orchestrator/skip_voting"]);
@@ -83,7 +83,7 @@ describe("rules of MassGen's quick mode (section C)", () => {
       key: "context_paths: [{path: site, permission: write}]",
       says: "nobody would write into the contexts",
     },
-  ])("are mistakes where only a presenter does what is asked: $key", ({ key, says }) => {
+  ])("are errors if only a presenter would follow them: $key", ({ key, says }) => {
     const found = checkTeam(team(`skip_final_presentation: true, ${key}`), FULL_CONTEXT).errors;
     expect(found).toMatchObject([
       { code: "not_allowed", pointer: "/orchestrator/skip_final_presentation" },
@@ -98,7 +98,7 @@ describe("rules of MassGen's quick mode (section C)", () => {
   });
 });
 
-describe("ways of judging that are not served (section C)", () => {
+describe("voting sensitivities that are not supported (section C)", () => {
   it.each(["checklist_gated", "checklist_scored", "checklist", "roi_balanced", "sequential"])(
     "are refused by name: %s",
     (word) => {
@@ -111,7 +111,7 @@ describe("ways of judging that are not served (section C)", () => {
     },
   );
 
-  it("a word that is none stays a mistake", () =>
+  it("an unknown word is still an error", () =>
     expect(errors(team("voting_sensitivity: strickt"))).toEqual([
       "out_of_range /orchestrator/voting_sensitivity",
     ]));
@@ -119,7 +119,7 @@ describe("ways of judging that are not served (section C)", () => {
 
 describe("to-do lists (enable_agent_task_planning)", () => {
   const coordination = (more: string) => team(`coordination: {${more}}`);
-  it("give all agents files and the tools, with the most tasks that are written", () => {
+  it("give all agents files and the tools, with the given limit of tasks", () => {
     const { agents, rules } = teamOf(
       coordination("enable_agent_task_planning: true, max_tasks_per_plan: 7"),
       FULL_CONTEXT,
@@ -133,7 +133,7 @@ describe("to-do lists (enable_agent_task_planning)", () => {
     expect(teamOf(team(""), FULL_CONTEXT).agents[0]).not.toHaveProperty("workspace");
   });
 
-  it("take their tools' names", () => {
+  it("reserve the names of their tools", () => {
     const own =
       "agents: [{id: a, backend: {type: claude, custom_tools: {add_task: {url: 'https://api.weather.net/a', description: d}}}}]";
     expect(errors(own)).toEqual([]);
@@ -148,8 +148,8 @@ describe("to-do lists (enable_agent_task_planning)", () => {
     ]));
 });
 
-describe("small things", () => {
-  it("a browser to work in needs a screen (F5)", () => {
+describe("further settings (section C)", () => {
+  it("computer use needs a screen (F5)", () => {
     const tool =
       "{name: [b], category: automation, path: massgen/tool/_browser_automation/browser_automation_tool.py, function: [b]}";
     expect(needs(`agent: {id: a, backend: {type: claude, custom_tools: [${tool}]}}`)).toEqual([
@@ -157,19 +157,19 @@ describe("small things", () => {
     ]);
   });
 
-  it("a backend type that is none is a wrong value, no unknown key (F8)", () =>
+  it("an unknown backend type is a wrong value, not an unknown key (F8)", () =>
     expect(errors("agent: {id: a, backend: {type: opnai}}")).toEqual([
       "out_of_range /agent/backend/type",
     ]));
 
   it.each(["'1'", "'0'", "'42'"])(
-    "an id that would stand before others in results is refused: %s (F8)",
+    "an id that would be sorted before others in results is refused: %s (F8)",
     (id) =>
       expect(errors(`agent: {id: ${id}, backend: {type: claude}}`)).toEqual([
         "out_of_range /agent/id",
       ]),
   );
 
-  it("an id with leading zeros keeps its place, so it is one (F8)", () =>
+  it("an id with leading zeros keeps its place, so it is accepted (F8)", () =>
     expect(errors("agent: {id: '01', backend: {type: claude}}")).toEqual([]));
 });

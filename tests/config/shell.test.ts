@@ -17,8 +17,8 @@ const needs = (backend: string, context: ConfigContext) =>
     ({ need, pointer }) => `${need} ${pointer.split("/").at(-1)}`,
   );
 
-describe("restrictions of commands are kept (section C)", () => {
-  it("with the agent's workspace, as written", () => {
+describe("restrictions of commands (section C)", () => {
+  it("are part of the workspace of the agent", () => {
     const team = teamOf(
       yaml(
         `${SHELL}, command_line_allowed_commands: [ls, "cat .*"], command_line_blocked_commands: [rm]`,
@@ -46,7 +46,7 @@ describe("restrictions of commands are kept (section C)", () => {
       pattern: "3",
       says: "/agent/backend/command_line_blocked_commands command_line_blocked_commands must be a list of texts",
     },
-  ])("unless they are none: $pattern", ({ pattern, says }) => {
+  ])("are refused if they are invalid: $pattern", ({ pattern, says }) => {
     const { errors } = checkTeam(
       yaml(`${SHELL}, command_line_blocked_commands: [ls, ${pattern}]`),
       FULL_CONTEXT,
@@ -54,7 +54,7 @@ describe("restrictions of commands are kept (section C)", () => {
     expect(errors.map(({ pointer, detail }) => `${pointer} ${detail}`).join()).toContain(says);
   });
 
-  it("and said to have no effect where no commands run", () => {
+  it("have a warning if no commands run", () => {
     expect(
       warningsOf(yaml("cwd: w, command_line_blocked_commands: [rm]"), FULL_CONTEXT).join(),
     ).toContain("has no effect without `enable_mcp_command_line`");
@@ -62,7 +62,7 @@ describe("restrictions of commands are kept (section C)", () => {
 });
 
 describe("a shell in Docker", () => {
-  it("is served where the operator has bound containers", () => {
+  it("is supported if the operator has bound containers", () => {
     expect(needs(DOCKER, OPEN)).toEqual([]);
     expect(warningsOf(yaml(DOCKER), OPEN)).toEqual([]);
     expect(needs(`${DOCKER}, command_line_docker_network_mode: bridge`, OPEN)).toEqual([]);
@@ -114,11 +114,11 @@ describe("a shell in Docker", () => {
       need: "container_settings command_line_srt_network",
     },
   ])(
-    "is refused by name where it asks for what the operator has not: $asks",
+    "is refused by name if it needs a feature that the operator does not have: $asks",
     ({ asks, context, need }) => expect(needs(`${DOCKER}, ${asks}`, context)).toEqual([need]),
   );
 
-  it("gets one message where there are no containers, and none that contradicts it (F6)", () => {
+  it("has one message if there are no containers, and none that contradicts it (F6)", () => {
     const source = yaml(
       `${DOCKER}, command_line_docker_network_mode: none, command_line_docker_enable_sudo: true`,
     );
@@ -129,7 +129,7 @@ describe("a shell in Docker", () => {
     });
   });
 
-  it("leaves its settings without effect elsewhere", () => {
+  it("has settings without effect in other modes", () => {
     const source = yaml(
       `${SHELL}, command_line_docker_network_mode: none, command_line_docker_image: x`,
     );

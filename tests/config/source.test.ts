@@ -16,7 +16,7 @@ const nestedObject = (depth: number): unknown => (depth === 0 ? 1 : { a: nestedO
 const CYCLE: Record<string, unknown> = {};
 CYCLE["agents"] = CYCLE;
 
-describe("text that is refused before anything is read from it", () => {
+describe("text that is refused before parsing", () => {
   it.each([
     ["broken syntax", "agents: [", "1:10 syntax "],
     ["a tab for indentation", "agents:\n\t- id: a", "2:1 syntax "],
@@ -30,7 +30,7 @@ describe("text that is refused before anything is read from it", () => {
     ["4 kB of open brackets", "[".repeat(4096), "1:1 too_deep "],
     ["4 kB of list dashes", "- ".repeat(2048), "1:1 too_deep "],
     [
-      "indentation without end",
+      "endless indentation",
       Array.from({ length: 400 }, (_, i) => `${" ".repeat(i)}a:`).join("\n"),
       "202:1 too_deep ",
     ],
@@ -42,7 +42,7 @@ describe("text that is refused before anything is read from it", () => {
     expect(errorsOf(source)).toEqual([error]);
   });
 
-  it("quickly, however it is made", () => {
+  it("quickly, in any form", () => {
     const startedAt = cpuMs();
     for (const source of [
       BOMB,
@@ -57,7 +57,7 @@ describe("text that is refused before anything is read from it", () => {
   });
 });
 
-it("takes many keys of one mapping as fast as the same keys of many", () => {
+it("many keys of one mapping are read as fast as the same keys of many mappings", () => {
   const keys = (from: number, count: number) =>
     Array.from({ length: count }, (_, nth) => `  k${from + nth}: 1`).join("\n");
   const timeOf = (source: string) => {
@@ -72,7 +72,7 @@ it("takes many keys of one mapping as fast as the same keys of many", () => {
   expect(together).toBeLessThan(4 * spread);
 });
 
-describe("what is left alone", () => {
+describe("text that is accepted", () => {
   it("brackets, dashes and deep indentation inside text", () => {
     const deep = " ".repeat(300);
     expect(
@@ -111,7 +111,7 @@ describe("what is left alone", () => {
   });
 });
 
-it("reads text whose lines end with CR alone, and tells the places in it", () => {
+it("text whose lines end with CR alone is read, with correct places", () => {
   const source = yamlWith({ agent: "system_message: |\n  one\n  two", backend: "strange: 1" });
   const told = errorsOf(source);
   expect(told).toEqual(["9:7 unknown_key /agents/0/backend/strange"]);
@@ -124,7 +124,7 @@ it("reads text whose lines end with CR alone, and tells the places in it", () =>
   ).toEqual(teamOf(yamlWith({ agent: "system_message: |\n  one\n  two" })));
 });
 
-it("finds the place of a value behind an alias, and of an empty value by its key", () => {
+it("errors have the place of a value behind an alias, and of an empty value by its key", () => {
   const shared =
     "agents:\n  - id: a\n    backend: &b {type: strange, model: m}\n  - id: b\n    backend: *b";
   expect(errorsOf(shared)).toEqual([

@@ -4,15 +4,15 @@ import { parseTeam } from "../../src/config/parse-team";
 import { HOSTS } from "../../src/providers/registry";
 import { FULL_CONTEXT } from "./teams";
 
-/** The teams on offer. */
+/** The included teams. */
 const FOLDER = "configs/teams";
 const read = (file: string) => readFileSync(`${FOLDER}/${file}`, "utf8");
 const files = readdirSync(FOLDER);
-/** A provider may know its key by two names. */
+/** The key of a provider may have two names. */
 const namesOf = (key: string): readonly string[] =>
   HOSTS.find(({ keyNames }) => keyNames.includes(key))?.keyNames ?? [];
 
-it("there is a team for each usual want", () => {
+it("there is a team for each common use", () => {
   const wanted = [
     "coding",
     "demo",
@@ -25,7 +25,7 @@ it("there is a team for each usual want", () => {
   expect(files.toSorted()).toEqual(wanted.map((name) => `${name}.yaml`).toSorted());
 });
 
-it.each(files)("%s is a team of three without a warning, where every key is set", (file) => {
+it.each(files)("%s is a team of three without a warning if every key is set", (file) => {
   const result = parseTeam(read(file), FULL_CONTEXT);
   expect(result).toMatchObject({ ok: true, warnings: [] });
   expect(result.ok && result.team.agents).toHaveLength(3);

@@ -6,7 +6,7 @@ import { typeOfModel } from "../../src/providers/model-families";
 import { BACKEND_TYPES } from "../../src/providers/registry";
 import { FULL_CONTEXT } from "./teams";
 
-describe("a name that stands for a team", () => {
+describe("a name of a team or a model", () => {
   it.each([
     ["gpt-6-luna", "openai"],
     ["o4-mini", "openai"],
@@ -36,7 +36,7 @@ describe("a name that stands for a team", () => {
     expect(teamForModel(name)).toEqual(want),
   );
 
-  it("takes the backend type that is said, whatever the name tells", () => {
+  it("uses the given backend type, whatever the name implies", () => {
     expect(teamForModel("claude-sonnet-5-5", "openrouter")).toMatchObject({
       config: { agent: { backend: { type: "openrouter" } } },
     });
@@ -51,11 +51,11 @@ describe("a name that stands for a team", () => {
     { name: "massgen/", says: "such as `massgen/demo`" },
     { name: "massgen/model:", says: "missing" },
     { name: "  ", says: "missing" },
-  ])("is none, with what to write instead: $name", ({ name, says }) => {
+  ])("is refused with a remedy: $name", ({ name, says }) => {
     expect(teamForModel(name)).toEqual({ found: "unknown", detail: expect.stringContaining(says) });
   });
 
-  it("leaves it to the config check to refuse a type that is not served", () => {
+  it("does not refuse an unsupported type: the config check does", () => {
     const team = teamForModel("m", "claude_code");
     const result = parseTeam(team.found === "config" ? team.config : null, FULL_CONTEXT);
     expect(result.ok ? [] : result.errors).toMatchObject([
@@ -64,7 +64,7 @@ describe("a name that stands for a team", () => {
   });
 });
 
-it("the name of every model that only its maker sells leads to its maker", () => {
+it("the name of a model that only its maker serves implies the backend of its maker", () => {
   const closed = MODEL_GROUPS.filter((group) => group.closed);
   for (const { host, rows } of closed) {
     for (const model of Object.keys(rows)) {

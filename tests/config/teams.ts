@@ -3,7 +3,7 @@ import { KEY_NAMES } from "../../src/providers/hosts";
 import type { Served } from "../../src/config/needs";
 import type { Team } from "../../src/config/team";
 
-/** Sessions that have every feature there is. */
+/** Sessions with every feature. */
 export const ALL_SERVED: Served = {
   workspace: true,
   shell: true,
@@ -14,7 +14,7 @@ export const ALL_SERVED: Served = {
   task_planning_tools: true,
   rates: true,
 };
-/** Sessions that have none. */
+/** Sessions without optional features. */
 export const NONE_SERVED: Served = {
   workspace: false,
   shell: false,
@@ -34,7 +34,7 @@ export const CONTEXT: ConfigContext = {
   variables: {},
 };
 
-/** An operator with every key, and endpoints of their own where these are needed. */
+/** An operator with every key, and with their own endpoints where needed. */
 export const FULL_CONTEXT: ConfigContext = {
   served: ALL_SERVED,
   storedKeys: KEY_NAMES,
@@ -46,7 +46,7 @@ export const FULL_CONTEXT: ConfigContext = {
   },
 };
 
-/** The smallest team, with more lines where a test needs them; `backend` lines are indented to fit. */
+/** The smallest team, with further lines of a test. `backend` lines are indented to fit. */
 export function yamlWith({
   top = "",
   agent = "",
@@ -79,7 +79,7 @@ export function teamOf(source: unknown, context = CONTEXT): Team {
   return result.team;
 }
 
-/** `line:column code pointer`, as short as a table wants it. */
+/** Errors as `line:column code pointer`. */
 export function errorsOf(source: unknown, context = CONTEXT): string[] {
   const result = parseTeam(source, context);
   return result.ok
@@ -89,7 +89,7 @@ export function errorsOf(source: unknown, context = CONTEXT): string[] {
       );
 }
 
-/** What an error says to people. */
+/** The details of errors. */
 export function detailsOf(result: TeamResult): string[] {
   return result.ok ? [] : result.errors.map((error) => error.detail);
 }
@@ -103,7 +103,7 @@ export function teamWith(backend: string): string {
   return `agents:\n  - id: a\n    backend:\n${indent(backend, 6)}ui: {use_orchestrator_for_single_agent: true}\n`;
 }
 
-/** What a warning says, and where: `code pointer: detail`. */
+/** Warnings as `code pointer: detail`. */
 export function warningsOf(source: unknown, context = FULL_CONTEXT): string[] {
   const { warnings } = parseTeam(source, context);
   return warnings.map(({ code, pointer, detail }) => `${code} ${pointer}: ${detail}`);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { checkTeam } from "../../src/config/parse-team";
 import { FULL_CONTEXT } from "./teams";
 
-/** `upload_files`: what a config names is there if it comes with the question. */
+/** `upload_files`: a file of a config is available if it is attached to the question. */
 const check = (files: string, attached: readonly string[] = []) => {
   const source = `agent:\n  id: a\n  backend:\n    type: openai\n    upload_files: ${files}\n`;
   const { runnable, errors, refusals } = checkTeam(source, { ...FULL_CONTEXT, attached });
@@ -27,15 +27,20 @@ describe("files that a config names", () => {
       attached: ["x", "b.pdf", "a.png"],
     },
     { name: "none", files: "[]", attached: [] },
-  ])("run when they come with the question: $name", ({ files, attached }) => {
+  ])("are accepted if they are attached to the question: $name", ({ files, attached }) => {
     expect(check(files, attached)).toEqual({ runnable: true, errors: [], told: [] });
   });
 
   it.each([
-    { name: "nothing comes", files: "[{image_path: a.png}]", attached: [], told: "`a.png`" },
-    { name: "another comes", files: "[{image_path: a.png}]", attached: ["b.png"], told: "`a.png`" },
+    { name: "no attachment", files: "[{image_path: a.png}]", attached: [], told: "`a.png`" },
     {
-      name: "one of two comes",
+      name: "another attachment",
+      files: "[{image_path: a.png}]",
+      attached: ["b.png"],
+      told: "`a.png`",
+    },
+    {
+      name: "one of two attached",
       files: "[{image_path: a.png}, {file_path: b.pdf}]",
       attached: ["a.png"],
       told: "`b.pdf`",
@@ -47,18 +52,18 @@ describe("files that a config names", () => {
       told: "`https://x.example/a.pdf`",
     },
     {
-      name: "a sound that does not come",
+      name: "a sound that is not attached",
       files: "[{audio_path: a.wav}]",
       attached: [],
       told: "`a.wav`",
     },
     {
-      name: "video, even if it comes",
+      name: "video, even if attached",
       files: "[{video_path: a.mp4}]",
       attached: ["a.mp4"],
       told: "`a.mp4`",
     },
-  ])("are refused by name where they do not: $name", ({ files, attached, told }) => {
+  ])("are refused by name otherwise: $name", ({ files, attached, told }) => {
     expect(check(files, attached)).toEqual({
       runnable: false,
       errors: [],

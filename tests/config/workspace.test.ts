@@ -19,25 +19,25 @@ const FILES = { fileTools: true, shell: false, readBeforeDelete: true, contexts:
 
 describe("an agent has files", () => {
   it.each<{ name: string; lines: Lines; has: [boolean, boolean] }>([
-    { name: "that asks with a path", lines: { a: "cwd: workspace1" }, has: [true, false] },
+    { name: "that has a path", lines: { a: "cwd: workspace1" }, has: [true, false] },
     { name: "that has a shell", lines: { b: "enable_mcp_command_line: true" }, has: [false, true] },
     {
-      name: "that sees uploads of its own",
+      name: "that has its own uploads",
       lines: { a: "context_paths: [site]" },
       has: [true, false],
     },
     {
-      name: "whose team asks where no agent does",
+      name: "whose team has a path if no agent has one",
       lines: { orchestrator: "snapshot_storage: s" },
       has: [true, true],
     },
     {
-      name: "whose team sees uploads",
+      name: "whose team has uploads",
       lines: { orchestrator: "context_paths: [{path: site}]" },
       has: [true, true],
     },
     {
-      name: "but not beside one that asks for itself",
+      name: "but not next to one with its own path",
       lines: {
         a: "cwd: w",
         orchestrator:
@@ -46,7 +46,7 @@ describe("an agent has files", () => {
       has: [true, false],
     },
     {
-      name: "not where nobody asks",
+      name: "but not by default",
       lines: { a: "cwd:", orchestrator: "snapshot_storage: ''" },
       has: [false, false],
     },
@@ -59,23 +59,23 @@ describe("an agent has files", () => {
   it.each<{ name: string; a: string; is: object }>([
     { name: "with file tools and no shell", a: "cwd: w", is: FILES },
     {
-      name: "with a shell beside the tools",
+      name: "with a shell and the tools",
       a: "enable_mcp_command_line: true",
       is: { ...FILES, shell: true },
     },
     {
-      name: "with the shell alone",
+      name: "with only the shell",
       a: "enable_mcp_command_line: true, exclude_file_operation_mcps: true",
       is: { ...FILES, shell: true, fileTools: false },
     },
     {
-      name: "and may delete what it has not read",
+      name: "and may delete files that it has not read",
       a: "cwd: w, enforce_read_before_delete: false",
       is: { ...FILES, readBeforeDelete: false },
     },
   ])("$name", ({ a, is }) => expect(workspacesOf({ a })[0]).toEqual(is));
 
-  it("of what the team uploaded, in its own words where it names the same, with what the team protects", () => {
+  it("of the team's uploads, with its own settings for the same name and the protected paths of the team", () => {
     const lines = {
       a: "context_paths: [{path: docs, permission: write}]",
       orchestrator:
@@ -99,21 +99,21 @@ describe("an agent has files", () => {
   const many = (of: string) => Array.from({ length: 150 }, (_, nth) => `${of}${nth}.txt`);
   it.each<{ name: string; own: string[]; team: string[]; keeps: string[]; leaves: string[] }>([
     {
-      name: "whatever it takes back of its own",
+      name: "whatever its own settings are",
       own: ["!keep.pem"],
       team: ["*.pem"],
       keeps: ["keep.pem", "a.pem"],
       leaves: ["a"],
     },
     {
-      name: "beside what it protects itself",
+      name: "besides its own protected paths",
       own: ["*.key", "!a.key"],
       team: ["*.pem"],
       keeps: ["b.key", "a.pem"],
       leaves: ["a.key"],
     },
     {
-      name: "and no more, though both lists together are longer than one may be",
+      name: "without an error if both lists together exceed the limit",
       ...{
         own: many("own"),
         team: many("team"),
@@ -121,7 +121,7 @@ describe("an agent has files", () => {
         leaves: ["free.txt"],
       },
     },
-  ])("has protected what its team protects, $name", ({ own, team, keeps, leaves }) => {
+  ])("has the protected paths of its team, $name", ({ own, team, keeps, leaves }) => {
     const site = (paths: string[]) =>
       `context_paths: [{path: site, permission: write, protected_paths: ${JSON.stringify(paths)}}]`;
     const [grant] =
@@ -133,8 +133,8 @@ describe("an agent has files", () => {
   });
 });
 
-describe("people are told", () => {
-  it("once for each path that it means nothing", () => {
+describe("a warning or error reports", () => {
+  it("once for each path that it has no effect", () => {
     const warnings = warningsOf(yaml({ a: "cwd: w", orchestrator: "snapshot_storage: s" }));
     expect(warnings).toEqual([
       expect.stringMatching(
@@ -144,7 +144,7 @@ describe("people are told", () => {
     ]);
   });
 
-  it("once for all agents that say the same", () => {
+  it("once for all agents with the same path", () => {
     expect(warningsOf(yaml({ a: "cwd: w", b: "cwd: v" }))).toEqual([
       expect.stringMatching(
         /^no_effect \/agents\/0\/backend\/cwd: `cwd` only switches workspaces on/,
@@ -152,7 +152,7 @@ describe("people are told", () => {
     ]);
   });
 
-  it("of settings for files that an agent does not have", () => {
+  it("settings for files that an agent does not have", () => {
     expect(warningsOf(yaml({ b: "enforce_read_before_delete: true" }))).toEqual([
       expect.stringContaining(
         "/agents/1/backend/enforce_read_before_delete: `enforce_read_before_delete` is ignored",
@@ -162,7 +162,7 @@ describe("people are told", () => {
 
   it.each<{ name: string; lines: Lines; says: string }>([
     {
-      name: "how files of their machine come here",
+      name: "how to upload files of a machine",
       lines: { orchestrator: "context_paths: [{path: src/app, permission: write}]" },
       says: "host_context_path /orchestrator/context_paths: This team needs files of your machine (`src/app`): a path there means nothing to a hosted service, and nothing of that name is uploaded. Upload them first. Run `massgen-edge push src/app --name app` (then write `app` for it).",
     },
@@ -172,37 +172,37 @@ describe("people are told", () => {
       says: "Run `massgen-edge push ./-x --name x` (then write `x` for it), `massgen-edge push 'it'\\''s $(reboot)' --name it-s-reboot` (then",
     },
     {
-      name: "the command for each of them, whatever their machine calls a path",
+      name: "the command for each path, in the form of any system",
       lines: { orchestrator: "context_paths: ['C:\\My Files\\Web', '~', docs]" },
       says: "Run `massgen-edge push 'C:\\My Files\\Web' --name web` (then write `web` for it), `massgen-edge push ~ --name project` (then write `project` for it).",
     },
     {
-      name: "of a context without a name",
+      name: "a context without a name",
       lines: { a: "context_paths: [{permission: read}]" },
       says: "path is missing",
     },
     {
-      name: "of a permission that is none",
+      name: "an unknown permission",
       lines: { a: "context_paths: [{path: s, permission: admin}]" },
       says: "read, write",
     },
     {
-      name: "of a context twice",
+      name: "a context that is listed twice",
       lines: { a: "context_paths: [s, s]" },
       says: "`s` stands here a second time",
     },
     {
-      name: "of a protected path that leads out",
+      name: "a protected path that leads outside",
       lines: { a: "context_paths: [{path: s, protected_paths: [../x]}]" },
       says: "/agents/0/backend/context_paths/0/protected_paths/0: A protected path is a path inside the context",
     },
     ...["'~/x'", "'C:\\x'", "'*/*/*/*/*.pem'", "' '", "'a\\..\\b'", '"a\\nb"'].map((entry) => ({
-      name: `of the protected path ${entry}, which is none`,
+      name: `an invalid protected path ${entry}`,
       lines: { a: `context_paths: [{path: s, protected_paths: [${entry}]}]` },
       says: "is none: it ",
     })),
     {
-      name: "that an agent must have a way to its files",
+      name: "that an agent needs file tools or a shell",
       lines: { a: "cwd: w, exclude_file_operation_mcps: true" },
       says: "it needs `enable_mcp_command_line: true` too",
     },
@@ -213,7 +213,7 @@ describe("people are told", () => {
     },
   ])("$name", ({ lines, says }) => expect(told(lines).join("\n")).toContain(says));
 
-  it("of a name that nothing uploaded has, where that is known", () => {
+  it("a name without an upload, if uploads are known", () => {
     const context = { ...FULL_CONTEXT, contexts: new Set(["site"]) };
     expect(told({ a: "context_paths: [site]" }, context)).toEqual([]);
     expect(told({ a: "context_paths: [sites]" }, context)).toEqual([
@@ -221,7 +221,7 @@ describe("people are told", () => {
     ]);
   });
 
-  it("of each feature by name while sessions have none of them", () => {
+  it("each feature by name if sessions do not have it", () => {
     const lines = {
       a: "cwd: w, enable_mcp_command_line: true, context_paths: [site], custom_tools: [current_time]",
     };
