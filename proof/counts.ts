@@ -11,9 +11,9 @@ const ALL = Number.POSITIVE_INFINITY;
 
 export const COUNTS = {
   /** Seeds of `npm run simulate`: whole sessions of the service with simulated time, storage, providers and crashes. */
-  simulated_sessions: { change: 400, nightly: 10_000, release: 200_000 },
+  simulated_sessions: { change: 300, nightly: 10_000, release: 200_000 },
   /** Random sessions of the coordination rules alone. */
-  rule_sessions: { change: 2_000, nightly: 3_000, release: 100_000 },
+  rule_sessions: { change: 1_000, nightly: 3_000, release: 100_000 },
   /** Seeds of the simulated service that are also replayed, restored and compared one by one. */
   engine_seeds: { change: 4, nightly: 40, release: 40 },
   /** Bugs that are planted in the code, one at a time; the simulation must catch each of them. */
