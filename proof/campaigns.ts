@@ -95,9 +95,17 @@ export const CAMPAIGNS: readonly Campaign[] = [
     about: "a session of another tenant and an unknown session get the same answer in the same time",
     counts: ["foreign_lookups"],
   },
-  { file: "tests/process/bench.proof.test.ts", about: "the benchmark in its smallest size", counts: ["bench_trials"] },
+  {
+    file: "tests/process/bench.proof.test.ts",
+    about: "the benchmark in its smallest size",
+    counts: ["bench_trials", "bench_figures"],
+  },
   { file: "tests/scripts/mutation-crew.proof.test.ts", about: "the processes that try mutants", counts: [] },
-  { file: "tests/scripts/mutation-score.proof.test.ts", about: "mutants of the rules and of the checker", counts: [] },
+  {
+    file: "tests/scripts/mutation-score.proof.test.ts",
+    about: "mutants of the rules and of the checker",
+    counts: ["mutation_uses"],
+  },
   {
     file: "tests/tools/mcp/conformance.proof.test.ts",
     about: "the official MCP conformance suite, both protocol revisions",

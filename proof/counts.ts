@@ -50,6 +50,10 @@ export const COUNTS = {
   foreign_lookups: { change: 300, nightly: 300, release: 300 },
   /** Disconnects of readers and runs with a cost cap, in the benchmark's smallest size. */
   bench_trials: { change: 40, nightly: 40, release: 40 },
+  /** Further figures of the benchmark, each in its smallest size. */
+  bench_figures: { change: 4, nightly: ALL, release: ALL },
+  /** Uses of the command that tries mutants. */
+  mutation_uses: { change: 1, nightly: ALL, release: ALL },
 } as const satisfies Record<string, Readonly<Record<Size, number>>>;
 
 export type CountName = keyof typeof COUNTS;
