@@ -124,7 +124,7 @@ export const CAMPAIGNS: readonly Campaign[] = [
   {
     file: "proof/bench/bench.proof.test.ts",
     about: "the benchmark in its smallest size",
-    counts: ["bench_trials"],
+    counts: ["bench_trials", "bench_figures"],
   },
   {
     file: "proof/mutation/mutation-crew.proof.test.ts",
@@ -134,7 +134,7 @@ export const CAMPAIGNS: readonly Campaign[] = [
   {
     file: "proof/mutation/mutation-score.proof.test.ts",
     about: "mutants of the rules and of the checker",
-    counts: [],
+    counts: ["mutation_uses"],
   },
   {
     file: "proof/conformance/conformance.proof.test.ts",

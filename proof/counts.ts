@@ -11,9 +11,9 @@ const ALL = Number.POSITIVE_INFINITY;
 
 export const COUNTS = {
   /** Seeds of `npm run simulate`: whole sessions of the service with simulated time, storage, providers and crashes. */
-  simulated_sessions: { change: 400, nightly: 10_000, release: 200_000 },
+  simulated_sessions: { change: 300, nightly: 10_000, release: 200_000 },
   /** Random sessions of the coordination rules alone. */
-  rule_sessions: { change: 2_000, nightly: 3_000, release: 100_000 },
+  rule_sessions: { change: 1_000, nightly: 3_000, release: 100_000 },
   /** Seeds of the simulated service that are also replayed, restored and compared one by one. */
   engine_seeds: { change: 4, nightly: 40, release: 40 },
   /** Bugs that are planted in the code, one at a time; the simulation must catch each of them. */
@@ -50,6 +50,10 @@ export const COUNTS = {
   foreign_lookups: { change: 300, nightly: 300, release: 300 },
   /** Disconnects of readers and runs with a cost cap, in the benchmark's smallest size. */
   bench_trials: { change: 40, nightly: 40, release: 40 },
+  /** Further figures of the benchmark, each in its smallest size. */
+  bench_figures: { change: 4, nightly: ALL, release: ALL },
+  /** Uses of the command that tries mutants. */
+  mutation_uses: { change: 1, nightly: ALL, release: ALL },
 } as const satisfies Record<string, Readonly<Record<Size, number>>>;
 
 export type CountName = keyof typeof COUNTS;

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { isDeepStrictEqual } from "node:util";
 import { expect, it } from "vitest";
+import { countOf, rotated } from "../counts";
 import { EQUIVALENTS } from "./equivalents";
 import { instrument } from "./mutants";
 
@@ -15,49 +16,60 @@ async function run(...args: string[]): Promise<{ code: number | null; output: st
   return { code: await ended, output };
 }
 
-it("the tests of the count notice that a tie goes to another answer, and nearly every other change of it", async () => {
-  const { code, output } = await run("--file", "tally.ts", "--all");
-  console.log(output);
-  expect(output).toMatch(
-    /tally\.ts:\d+:\d+ killed by .*\n {2}- leaders\[0\] \?\? null\n {2}\+ leaders\[0\] && null/,
-  );
-  expect(Number(/^score +([\d.]+) %/m.exec(output)?.[1])).toBeGreaterThanOrEqual(85);
-  expect(code).toBe(0);
-});
+const USES = [
+  {
+    name: "the tests of the count notice that a tie goes to another answer, and nearly every other change of it",
+    test: async () => {
+      const { code, output } = await run("--file", "tally.ts", "--all");
+      console.log(output);
+      expect(output).toMatch(
+        /tally\.ts:\d+:\d+ killed by .*\n {2}- leaders\[0\] \?\? null\n {2}\+ leaders\[0\] && null/,
+      );
+      expect(Number(/^score +([\d.]+) %/m.exec(output)?.[1])).toBeGreaterThanOrEqual(85);
+      expect(code).toBe(0);
+    },
+  },
+  {
+    name: "the tests of the checker notice that it takes a list of tools for news that was told before",
+    test: async () => {
+      const { code, output } = await run(
+        "--of",
+        "checker",
+        "--file",
+        "checker/listings.ts",
+        "--sessions",
+        "0",
+        "--least",
+        "0",
+        "--all",
+      );
+      console.log(output);
+      expect(output).toMatch(
+        /checker\/listings\.ts:\d+:\d+ killed by the checker notices a list told again\n {2}- before === undefined \|\| .*\n {2}\+ true\n/,
+      );
+      expect(output).toMatch(/^mutants +\d+, of \d{4} in checker$/m);
+      expect(output).toMatch(/^checks +\d{3} tests, 0 simulated sessions$/m);
+      expect(output).not.toContain("lies.ts");
+      expect(code).toBe(0);
+    },
+  },
+  {
+    name: "a sample is the same for the same seed, and below the least score the command fails",
+    test: async () => {
+      const [one, other] = [
+        await run("--sample", "3", "--seed", "7", "--all"),
+        await run("--sample", "3", "--seed", "7", "--least", "101"),
+      ];
+      const table = (output: string): string =>
+        output.slice(output.indexOf("\nfile "), output.indexOf("checks"));
+      expect(table(one.output)).toContain("mutants     3, of");
+      expect(table(other.output)).toBe(table(one.output));
+      expect(other.code).toBe(1);
+    },
+  },
+];
 
-it("the tests of the checker notice that it takes a list of tools for news that was told before", async () => {
-  const { code, output } = await run(
-    "--of",
-    "checker",
-    "--file",
-    "checker/listings.ts",
-    "--sessions",
-    "0",
-    "--least",
-    "0",
-    "--all",
-  );
-  console.log(output);
-  expect(output).toMatch(
-    /checker\/listings\.ts:\d+:\d+ killed by the checker notices a list told again\n {2}- before === undefined \|\| .*\n {2}\+ true\n/,
-  );
-  expect(output).toMatch(/^mutants +\d+, of \d{4} in checker$/m);
-  expect(output).toMatch(/^checks +\d{3} tests, 0 simulated sessions$/m);
-  expect(output).not.toContain("lies.ts");
-  expect(code).toBe(0);
-});
-
-it("a sample is the same for the same seed, and below the least score the command fails", async () => {
-  const [one, other] = [
-    await run("--sample", "3", "--seed", "7", "--all"),
-    await run("--sample", "3", "--seed", "7", "--least", "101"),
-  ];
-  const table = (output: string): string =>
-    output.slice(output.indexOf("\nfile "), output.indexOf("checks"));
-  expect(table(one.output)).toContain("mutants     3, of");
-  expect(table(other.output)).toBe(table(one.output));
-  expect(other.code).toBe(1);
-});
+it.each(rotated(USES, countOf("mutation_uses")))("$name", ({ test }) => test());
 
 it("every change that nobody could notice is just one that is made, and says why", async () => {
   const subjects = await Promise.all(
