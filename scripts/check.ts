@@ -7,7 +7,7 @@ const USAGE = `npm run check [-- --static]
 Everything that CI demands of a change, the tests last. Stops at the first that fails.
 
   --static  all but the tests`;
-const STATIC = ["check:format", "lint", "types", "check:imports", "check:budgets"];
+const STATIC = ["check:format", "lint", "types", "check:imports", "check:budgets", "check:diction"];
 
 await runCommand(async () => {
   const { values } = parseArgs({

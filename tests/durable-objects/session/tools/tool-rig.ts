@@ -10,6 +10,7 @@ import { createTables } from "../../../../durable-objects/session/session-tables
 import type { FileBucket } from "../../../../r2-layout/session-files";
 import type { Team } from "../../../../src/config/team";
 import type { ModelCallEffect } from "../../../../src/coordination";
+import type { Engine } from "../../../../src/engine/engine";
 import type { Performer, SessionInputs } from "../../../../src/engine/ports";
 import { isTerminal, type WireEvent } from "../../../../src/protocol/events";
 import type { ReplyItem } from "../../../../src/providers/provider";
@@ -65,27 +66,13 @@ export function workingAgent(more: readonly Tool[], calls: Calls, own?: Own, roo
   const faults: unknown[] = [];
   const replies = { given: 0 };
   const team = own?.team ?? teamWith([...fileTools(), ...more], room);
-  const noted = (error: unknown): void => {
-    if (!(error instanceof Gone)) faults.push(error); // `Gone`: work of a life before this one
-  };
-  const begin = (boot: number) => {
-    const platform = disk.state(
-      (work) => void work.catch(noted),
-      () => {},
+  // `Gone`: work of a life before this one.
+  const noted = (error: unknown) => void (error instanceof Gone || faults.push(error));
+  const begin = (boot: number) =>
+    beginLife(
+      { ...{ disk, team, boot, more, noted }, ...(own && { own }) },
+      { calls, replies, room },
     );
-    createTables(platform.storage.sql);
-    const containers = own?.containers();
-    const tools = own && containers ? own.tools(containers) : [...fileTools(), ...more];
-    const parts = composeSession({
-      ...{ platform, bucket: NO_BUCKET, contexts: noContexts, maxReaders: 1, onFault: noted },
-      facts: { team, sessionId: "s", boot, nonce: () => "n0nce" },
-      place: { tenant: "t", session: "s" },
-      ...(containers && { containers }),
-      settle: room.settle ?? (async () => {}),
-    });
-    const performer = performerOf(parts, { tools, calls, replies, room });
-    return { parts, engine: createEngine(parts, performer) };
-  };
   let life = begin(1);
   const events = (): WireEvent[] =>
     disk.read<Row>("SELECT type, body FROM events ORDER BY seq").map(toEvent);
@@ -129,6 +116,37 @@ export function workingAgent(more: readonly Tool[], calls: Calls, own?: Own, roo
     isOver: () => events().some(({ type }) => isTerminal(type)),
     close: () => disk.close(),
   };
+}
+
+type Life = {
+  disk: Disk;
+  team: Team;
+  boot: number;
+  more: readonly Tool[];
+  own?: Own;
+  noted: (error: unknown) => void;
+};
+
+/** Loads the session from the disk. */
+function beginLife(
+  { disk, team, boot, more, own, noted }: Life,
+  work: Omit<Work, "tools">,
+): { parts: SessionParts; engine: Engine } {
+  const platform = disk.state(
+    (running) => void running.catch(noted),
+    () => {},
+  );
+  createTables(platform.storage.sql);
+  const containers = own?.containers();
+  const tools = own && containers ? own.tools(containers) : [...fileTools(), ...more];
+  const parts = composeSession({
+    ...{ platform, bucket: NO_BUCKET, contexts: noContexts, maxReaders: 1, onFault: noted },
+    facts: { team, sessionId: "s", boot, nonce: () => "n0nce" },
+    place: { tenant: "t", session: "s" },
+    ...(containers && { containers }),
+    settle: work.room.settle ?? (async () => {}),
+  });
+  return { parts, engine: createEngine(parts, performerOf(parts, { ...work, tools })) };
 }
 
 type Row = { type: string; body: string };

@@ -1,0 +1,79 @@
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { parseArgs } from "node:util";
+import { runCommand } from "../local/command-line";
+import {
+  type Ceilings,
+  type Count,
+  countLine,
+  dictionCounts,
+  dictionProblems,
+  type Document,
+  isAtFloor,
+  shrunk,
+} from "./checks/diction-report";
+import { report } from "./checks/report";
+import { readSources } from "./checks/source";
+
+const USAGE = `npm run check:diction [-- --all | --places FOLDER | --shrink]
+
+Counts words to avoid and long sentences, by folder. See scripts/checks/diction.ts.
+
+  --all             also print the folders that pass
+  --places FOLDER   print every place found in this folder
+  --shrink          lower the ceilings to the present counts`;
+
+/** Folders that were above the floor when the check was added, with their counts. */
+const CEILINGS = "scripts/checks/diction-ceilings.json";
+
+const REMEDY = `Plain technical English: name the actor first, use an active verb and the term of the field,
+at most 25 words a sentence. Name types by nouns. Break lines of comments at 100 columns.`;
+
+/** Documents of the root, of `docs/` and of the command line. */
+async function readDocuments(): Promise<Document[]> {
+  const root = (await readdir(".")).filter((name) => name.endsWith(".md"));
+  const docs = (await readdir("docs", { recursive: true }))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `docs/${name.replaceAll("\\", "/")}`);
+  const paths = [...root, ...docs, "cli/README.md"].sort();
+  return Promise.all(paths.map(async (path) => ({ path, text: await readFile(path, "utf8") })));
+}
+
+type Options = {
+  all?: boolean | undefined;
+  places?: string | undefined;
+  shrink?: boolean | undefined;
+};
+
+function printCounts(counts: readonly Count[], { all = false, places }: Options): void {
+  const shown = counts.filter(({ folder }) => folder === places).flatMap(({ found }) => found);
+  for (const { path, line, message } of shown) console.log(`${path}:${line} ${message}`);
+  for (const count of counts) if (all || !isAtFloor(count)) console.log(countLine(count));
+}
+
+async function check(options: Options): Promise<void> {
+  const [sources, documents] = await Promise.all([readSources("."), readDocuments()]);
+  const counts = dictionCounts(sources, documents);
+  let ceilings: Ceilings = JSON.parse(await readFile(CEILINGS, "utf8"));
+  if (options.shrink) {
+    ceilings = shrunk(ceilings, counts);
+    await writeFile(CEILINGS, `${JSON.stringify(ceilings, null, 2)}\n`);
+  }
+  printCounts(counts, options);
+  const problems = dictionProblems(counts, ceilings);
+  if (problems.length > 0) console.error(REMEDY);
+  report("diction", sources.length + documents.length, problems);
+}
+
+await runCommand(async () => {
+  const { values } = parseArgs({
+    options: {
+      all: { type: "boolean" },
+      places: { type: "string" },
+      shrink: { type: "boolean" },
+      help: { type: "boolean" },
+    },
+  });
+  if (values.help) console.log(USAGE);
+  else await check(values);
+  return process.exitCode === 1 ? 1 : 0;
+});

@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+import { countLine, dictionCounts, dictionProblems, rateOf, shrunk } from "./diction-report";
+import { parseSource } from "./source";
+
+const filler = (words: number) => Array(words).fill("word").join(" ");
+const counted = (path: string, text: string) => dictionCounts([parseSource(path, text)], []);
+const of = (counts: ReturnType<typeof dictionCounts>, measure: string) => {
+  const count = counts.find((candidate) => candidate.measure === measure);
+  if (!count) throw new Error(`no count of ${measure}`);
+  return count;
+};
+
+describe("counts", () => {
+  it.each([
+    ["src/api", "comments", "src/api/x/a.ts", "// nobody knows\n"],
+    ["src/api", "strings", "src/api/a.ts", 'f("Whoever has a key");'],
+    ["cli", "wide-comments", "cli/a.ts", `// ${"a".repeat(98)}\n`],
+    ["d1", "type-names", "d1/a.ts", "type Kept = 1;"],
+  ])("of folder %s and measure %s", (folder, measure, path, text) => {
+    const { found, ...count } = of(counted(path, text), measure);
+    expect(count.folder).toBe(folder);
+    expect(found).toHaveLength(1);
+  });
+
+  it.each([
+    ["of prompts", "src/prompts/a.ts"],
+    ["of a folder whose strings people do not read", "simulated/a.ts"],
+    ["of tests", "scripts/a.test.ts"],
+  ])("no strings %s", (_, path) => {
+    const measures = counted(path, 'f("Whoever has a key");').map(({ measure }) => measure);
+    expect(measures).not.toContain("strings");
+  });
+
+  it("words and long sentences of documents", () => {
+    const counts = dictionCounts([], [{ path: "docs/a.md", text: `Nobody.\n\n${filler(26)}.` }]);
+    expect(counts.map(({ measure, found, total }) => [measure, found.length, total])).toEqual([
+      ["documents", 1, 27],
+      ["long-sentences", 1, 2],
+    ]);
+    expect(counts[0]?.found[0]).toEqual({ path: "docs/a.md", line: 1, message: '"nobody"' });
+  });
+
+  it("as a rate per 1,000 words", () => {
+    const count = of(counted("d1/a.ts", `// nobody ${filler(499)}`), "comments");
+    expect(rateOf(count)).toBe(2);
+    expect(countLine(count)).toBe("d1: 2 words to avoid per 1,000 of comments (1 found; limit 1)");
+  });
+});
+
+describe("ceilings", () => {
+  const two = counted("d1/a.ts", "// nobody\nlet a; // whoever");
+  const none = counted("d1/a.ts", "// fine");
+
+  it.each([
+    ["a folder above the floor", two, {}, 3],
+    ["a folder above its ceiling", two, { d1: { comments: 1 } }, 3],
+    ["a ceiling for a folder at the floor", none, { d1: { comments: 1 } }, 1],
+    ["a ceiling for a folder that is gone", none, { gone: { comments: 1 } }, 1],
+  ])("%s is a problem", (_, counts, ceilings, problems) => {
+    expect(dictionProblems(counts, ceilings)).toHaveLength(problems);
+  });
+
+  it.each([
+    ["at its ceiling", two, { d1: { comments: 2 } }],
+    ["below its ceiling", two, { d1: { comments: 3 } }],
+    ["at the floor", none, {}],
+  ])("a folder %s is none", (_, counts, ceilings) => {
+    expect(dictionProblems(counts, ceilings)).toEqual([]);
+  });
+
+  it.each([
+    ["fall to the present count", two, { d1: { comments: 5 } }, { d1: { comments: 2 } }],
+    ["never rise", two, { d1: { comments: 1 } }, { d1: { comments: 1 } }],
+    ["are not added", two, {}, {}],
+    ["go at the floor", none, { d1: { comments: 5 } }, {}],
+  ])("%s", (_, counts, ceilings, expected) => {
+    expect(shrunk(ceilings, counts)).toEqual(expected);
+  });
+});

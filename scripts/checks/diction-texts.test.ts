@@ -1,0 +1,71 @@
+import { describe, expect, it } from "vitest";
+import {
+  commentsOf,
+  paragraphsOf,
+  participlesOf,
+  sentenceStringsOf,
+  wideCommentsOf,
+} from "./diction-texts";
+import { parseSource } from "./source";
+
+const source = (text: string) => parseSource("src/a.ts", text);
+const at = (line: number, text: string) => ({ path: "src/a.ts", line, text });
+
+describe("comments", () => {
+  it.each([
+    ["a docstring over lines", "/**\n * One\n * two.\n */\nlet a;", [at(1, "One\ntwo.")]],
+    [
+      "line comments side by side",
+      "let a;\n// one\n// two\nlet b; // three",
+      [at(2, "one\ntwo"), at(4, "three")],
+    ],
+    ["code as one word", "// calls `heard(x)` once", [at(1, "calls code once")]],
+    ["no directives", "// biome-ignore lint: why\nlet a;", []],
+    ["no strings", 'const a = "// no comment";', []],
+  ])("are read: %s", (_, text, expected) => {
+    expect(commentsOf(source(text))).toEqual(expected);
+  });
+
+  it("are wide beyond the limit, and code is not", () => {
+    const wide = `// ${"a".repeat(20)}`;
+    expect(wideCommentsOf(source(`${wide}\nconst aLongNameWithoutAComment = 1;\n`), 20)).toEqual([
+      at(1, wide),
+    ]);
+  });
+});
+
+describe("strings", () => {
+  it.each([
+    ["a sentence", '"The key is not valid."', ["The key is not valid."]],
+    ["a template", "`The key ${key} is not ${state}.`", ["The key … is not …."]],
+    ["a name", '"session_not_found"', []],
+    ["few words", '"not found here"', []],
+    ["a statement of code", '"a-b-c-d/e_f"', []],
+  ])("are sentences or not: %s", (_, text, expected) => {
+    const found = sentenceStringsOf(source(`let state, key; const a = ${text};`));
+    expect(found.map((passage) => passage.text)).toEqual(expected);
+  });
+});
+
+it("types that are participles are found, other names are not", () => {
+  const text = "type Asked = 1;\ninterface Held {}\nclass Kept {}\ntype Seed = 2;\nconst Told = 3;";
+  expect(participlesOf(source(text))).toEqual([at(1, "Asked"), at(2, "Held"), at(3, "Kept")]);
+});
+
+it.each([
+  ["a paragraph over lines", "One\ntwo.\n\nThree.", ["One\ntwo.", "Three."]],
+  [
+    "headings and lists",
+    "# Head\n- one\n  more\n- two\n1. three",
+    ["Head", "one\nmore", "two", "three"],
+  ],
+  ["a table", "| A b | C |\n|---|---|\n| d | e f |", ["A b", "C", "d", "e f"]],
+  ["no blocks of code", "One\n```sh\nnpm run it\n```\nTwo", ["One", "Two"]],
+  [
+    "code and links in a line",
+    "Run `npm run it` as [told there](x.md) **now**.",
+    ["Run code as told there now."],
+  ],
+])("a document is divided: %s", (_, markdown, expected) => {
+  expect(paragraphsOf("src/a.ts", markdown).map(({ text }) => text)).toEqual(expected);
+});
