@@ -42,7 +42,7 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
     name: "an answer cuts off those that have none yet",
     file: "src/coordination/attempt/rounds.ts",
     find: "if (!isLive(agent) || agent.round !== null || mustWait(draft, agent)) continue;",
-    replace: `if (agent.answers === 0 && draft.events.some(({ type }) => type === "answer.submitted"))
+    replace: `if (agent.answers === 0 && draft.steps.some(({ event }) => event.type === "answer.submitted"))
       cancelEffects(draft, index, "answered");
     if (!isLive(agent) || agent.round !== null || mustWait(draft, agent)) continue;`,
     invariant: "I7",

@@ -134,7 +134,7 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
     file: "durable-objects/session/files/decided-files.ts",
     find: "if (!hasFiles) return { changed, results, frozen: [], finalText: null, presented: null, ended };",
     replace: `if (!hasFiles) return { changed, results, frozen: [], finalText: null, presented: null, ended };
-    if (ended !== null && events.length > 2) throw new Error("planted");`,
+    if (ended !== null && steps.length > 2) throw new Error("planted");`,
     invariant: "unhandled",
   },
   {

@@ -3,11 +3,12 @@ import {
   agentAt,
   type Attached,
   decide,
+  EMPTY_WORLD,
   emptySession,
-  evolve,
   mayResearch,
   offersOf,
   runningTurn,
+  stateAfter,
 } from "../coordination";
 import type { EarlierTurn } from "../prompts/task";
 import type { ToolSpec } from "../providers/provider";
@@ -48,13 +49,12 @@ export function firstCalls({
     budget: {},
     timeoutMs: null,
   } as const;
-  const events = decide(emptySession, { ...asked, rules, at: 0, seed: 0, partials: {} });
-  const turn = runningTurn(events.reduce(evolve, emptySession));
+  const steps = decide(emptySession, { ...asked, rules, at: 0, seed: 0 }, EMPTY_WORLD);
+  const turn = runningTurn(stateAfter(emptySession, steps));
   if (!turn) return [];
   const nothing = { reply: null, cut: null, summary: null, toolResult: null, planned: [] };
   const records = renderRecords({
-    before: emptySession,
-    events,
+    steps,
     team,
     history,
     nonce: () => NONCE,

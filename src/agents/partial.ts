@@ -1,4 +1,5 @@
 import {
+  agentAt,
   LIMITS,
   placeOfCall,
   runningTurn,
@@ -64,22 +65,16 @@ export class PartialTexts {
   }
 
   /**
-   * By agent index, for the input of `decide`: the presenter's final text, and the partial text of agents without an answer.
-   * Nothing is decoded before it is read; read it at once, it follows what is written later.
+   * The partial text of the agent at this index: of an agent without an answer, or the presenter's
+   * final text. `null` if the agent has streamed nothing that counts. Decodes only this text.
    */
-  partials(state: SessionState): Readonly<Record<number, string>> {
-    const view: Record<number, string> = {};
+  partial(state: SessionState, index: number): string | null {
     const turn = runningTurn(state);
-    if (!turn || turn.number !== this.#turn || turn.attempt.number !== this.#attempt) return view;
-    for (const { index, id, answers } of turn.attempt.agents) {
-      const written = this.#written.get(id);
-      if (!written || (answers > 0 && index !== turn.attempt.presenter)) continue;
-      Object.defineProperty(view, index, {
-        enumerable: true,
-        get: () => read(turn, index, written),
-      });
-    }
-    return view;
+    if (!turn || turn.number !== this.#turn || turn.attempt.number !== this.#attempt) return null;
+    const { id, answers } = agentAt(turn.attempt, index);
+    const written = this.#written.get(id);
+    if (!written || (answers > 0 && index !== turn.attempt.presenter)) return null;
+    return read(turn, index, written);
   }
 
   #isOfLatest(call: string): boolean {

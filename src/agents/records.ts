@@ -1,10 +1,11 @@
 import type { Team } from "../config/team";
 import {
   agentAt,
-  evolve,
+  eventsOf,
   indexOf,
   offersOf,
   type SessionState,
+  type Step,
   type TurnState,
 } from "../coordination";
 import { answerFilesNote } from "../prompts/answer-files";
@@ -46,8 +47,7 @@ export type CallRecord =
 export type RoundRecord = { agent: number; attempt: number; round: number; record: CallRecord };
 
 export type RenderInput = {
-  before: SessionState;
-  events: readonly SessionEvent[];
+  steps: readonly Step[];
   team: Team;
   /** Made of a–z and digits. */
   nonce: (agent: number, attempt: number) => string;
@@ -68,20 +68,18 @@ export type RenderInput = {
 /** What each round's conversation gains from these events; the shell stores it in the same transaction. */
 export function renderRecords(input: RenderInput): RoundRecord[] {
   const records: RoundRecord[] = [];
-  let state = input.before;
-  for (const [nth, event] of input.events.entries()) {
-    const research = isResearchCompleted(state, event);
-    const closed = event.type === "answer.submitted" ? answerRecord(state, event) : null;
+  for (const [nth, { event, before, after }] of input.steps.entries()) {
+    const research = isResearchCompleted(before, event);
+    const closed = event.type === "answer.submitted" ? answerRecord(before, event) : null;
     if (closed) records.push(closed);
-    state = evolve(state, event);
-    if (!("round" in event) || !state.turn) continue;
-    const { turn } = state;
+    const { turn } = after;
+    if (!("round" in event) || !turn) continue;
     const agent = indexOf(turn, event.agent);
     const scene = {
       input,
       turn,
       agent,
-      earlier: input.events.slice(0, nth),
+      earlier: eventsOf(input.steps.slice(0, nth)),
       nonce: input.nonce(agent, event.attempt),
     };
     const record = research ? researchOf(scene) : recordOf(scene, event);

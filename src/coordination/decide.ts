@@ -1,4 +1,3 @@
-import type { SessionEvent } from "../protocol/events";
 import { advanceCoordination } from "./attempt/attempt";
 import { Draft } from "./draft";
 import { callFailed, callInterrupted } from "./call/failure";
@@ -8,22 +7,27 @@ import { afterTools, callReplied } from "./decision/reply";
 import type { SessionState } from "./state";
 import { holdCall, startCall } from "./call/calls";
 import { interruptTool, listTools, settleTool, startTool, tellNews } from "./tool/tools";
+import type { Step } from "./step";
 import { startTurn } from "./turn/turn-start";
 import { cancelTurn } from "./turn/turn-end";
+import type { World } from "./world";
 
-/** More steps than this without an input is a rule that feeds itself. */
-const MOST_STEPS = 1_000;
+/** Passes of `advance` after which a rule is taken to trigger itself without end. */
+const MAX_PASSES = 1_000;
 
 /**
- * The facts that follow from an input, in order; none if it comes too late or changes nothing. Synchronous and pure: time and
- * chance arrive inside the input, deadlines are tested on every one. Throws only on a broken rule.
+ * The events that follow from an input, in order, each with the states around it. Empty if the
+ * input comes too late or changes nothing.
+ *
+ * Synchronous and pure: time and seed are part of the input, and `world` answers questions about
+ * live facts. Deadlines are tested on every input. Throws only if a rule is broken.
  */
-export function decide(state: SessionState, input: Input): SessionEvent[] {
-  const draft = new Draft(state, input);
+export function decide(state: SessionState, input: Input, world: World): Step[] {
+  const draft = new Draft(state, input, world);
   advance(draft);
   if (draft.running || input.type === "turn_requested") judge(draft, input);
   advance(draft);
-  return draft.events;
+  return draft.steps;
 }
 
 function judge(draft: Draft, input: Input): void {
@@ -61,15 +65,15 @@ function goOn(draft: Draft, index: number | null): void {
   if (index !== null) afterTools(draft, index);
 }
 
-/** Everything that follows by itself, until nothing more does. */
+/** Applies the rules that need no input, until they add no more events. */
 function advance(draft: Draft): void {
-  for (let step = 0; step < MOST_STEPS; step += 1) {
+  for (let pass = 0; pass < MAX_PASSES; pass += 1) {
     if (!draft.running) return;
-    const before = draft.events.length;
+    const before = draft.steps.length;
     const { settled } = draft.attempt;
     if (settled) advancePresentation(draft, settled);
     else advanceCoordination(draft);
-    if (draft.events.length === before) return;
+    if (draft.steps.length === before) return;
   }
   throw new Error("the rules do not come to rest");
 }

@@ -13,42 +13,40 @@ import {
   type SessionState,
   type TurnState,
 } from "./state";
+import type { Step } from "./step";
+import { rememberAnswers, type World } from "./world";
 
 /**
- * A decision in the making: the events so far, and the state as if they were already facts. Lives for one `decide` only, so
- * that each rule can look at what the rules before it decided.
+ * A decision in progress: the steps so far, and the state after them. Exists for one `decide` only.
+ * Each rule sees what the rules before it decided.
  */
 export class Draft {
-  readonly events: SessionEvent[] = [];
+  readonly steps: Step[] = [];
   readonly at: number;
   readonly random: Random;
-  readonly #partials: Input["partials"];
-  readonly #files: NonNullable<Input["files"]>;
-  readonly #usages: NonNullable<Input["usages"]>;
+  readonly #world: World;
   /**
-   * The attempt that was on before, with each agent's last round: of these is told what agents wrote. In an attempt that begins here
-   * no agent has written anything.
+   * The attempt that ran before this input, with each agent's last round. The world answers about
+   * these only: in an attempt or a round that this decision starts, no agent has written anything.
    */
-  readonly #told: { turn: number; attempt: number; rounds: readonly number[] } | null;
+  readonly #known: { turn: number; attempt: number; rounds: readonly number[] } | null;
   #state: SessionState;
 
-  constructor(state: SessionState, input: Input) {
+  constructor(state: SessionState, { at, seed }: Pick<Input, "at" | "seed">, world: World) {
     this.#state = state;
-    this.at = Math.max(state.lastAt, input.at);
-    this.random = createRandom(input.seed);
-    this.#partials = input.partials;
-    this.#files = input.files ?? {};
-    this.#usages = input.usages ?? {};
+    this.at = Math.max(state.lastAt, at);
+    this.random = createRandom(seed);
+    this.#world = rememberAnswers(world);
     const turn = runningTurn(state);
     const rounds = turn?.attempt.agents.map(filesRound) ?? [];
-    this.#told = turn && { turn: turn.number, attempt: turn.attempt.number, rounds };
+    this.#known = turn && { turn: turn.number, attempt: turn.attempt.number, rounds };
   }
 
   get state(): SessionState {
     return this.#state;
   }
 
-  /** The running turn. Throws when none runs: rules ask only while one does. */
+  /** The running turn. Throws if no turn runs: rules may ask only while a turn runs. */
   get turn(): TurnState {
     const turn = runningTurn(this.#state);
     if (!turn) throw new Error("no turn is running");
@@ -80,38 +78,43 @@ export class Draft {
     return round;
   }
 
-  /** What the agent had written when it was cut, or null. Personas are no answer. */
+  /** Text that the agent had written before it was cut; `null` if none. Personas do not count. */
   partial(index: number): string | null {
-    if (!this.#isTold || this.agent(index).round?.purpose === "personas") return null;
-    const text = this.#partials[index]?.trim();
+    if (!this.#isKnownAttempt || this.agent(index).round?.purpose === "personas") return null;
+    const text = this.#world.partial(index)?.trim();
     return text ? text : null;
   }
 
-  /** Whether the attempt is the one that was on when the input came. */
-  get #isTold(): boolean {
-    return this.#told?.attempt === this.attempt.number && this.#told.turn === this.turn.number;
+  /** Whether the attempt is the one that ran before this input. */
+  get #isKnownAttempt(): boolean {
+    return this.#known?.attempt === this.attempt.number && this.#known.turn === this.turn.number;
   }
 
-  /** The agent's workspace; null if it has none, or if it is not known. In a round that begins here nothing has changed yet. */
-  filesOf(index: number): WorkspaceFacts | null {
-    const facts = this.#files[index] ?? null;
-    const isSameRound = this.#isTold && this.#told?.rounds[index] === filesRound(this.agent(index));
-    return facts && !isSameRound ? { files: facts.files, changed: false } : facts;
+  /**
+   * The agent's workspace. `null` if the agent has none, or if the workspace is not known. A round
+   * that this decision starts has not changed any file yet.
+   */
+  workspace(index: number): WorkspaceFacts | null {
+    const facts = this.#world.workspace(index);
+    const isKnownRound =
+      this.#isKnownAttempt && this.#known?.rounds[index] === filesRound(this.agent(index));
+    return facts && !isKnownRound ? { files: facts.files, changed: false } : facts;
   }
 
   /** Paths of files that the agent has written and not handed over yet; empty if none are known. */
-  written(index: number): readonly string[] {
-    return this.filesOf(index)?.written ?? [];
+  writtenPaths(index: number): readonly string[] {
+    return this.workspace(index)?.written ?? [];
   }
 
-  /** What a call in flight has reported to have used so far, or null. */
-  reported(effectId: string): Usage | null {
-    return this.#usages[effectId] ?? null;
+  /** Usage that a call in flight has reported so far; `null` if none. */
+  reportedUsage(effectId: string): Usage | null {
+    return this.#world.usage(effectId);
   }
 
   add(event: SessionEvent): void {
-    this.events.push(event);
-    this.#state = evolve(this.#state, event);
+    const before = this.#state;
+    this.#state = evolve(before, event);
+    this.steps.push({ event, before, after: this.#state });
   }
 
   /** The fields every event of this attempt carries. */

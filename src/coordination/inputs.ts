@@ -14,21 +14,15 @@ import type { Budget, TeamRules } from "../protocol/team";
 import type { ToolNews } from "../protocol/tool-news";
 import type { Attached } from "./state";
 
-/** What happens at the edge, told to `decide`. Every input brings the time and a seed, so that a log can be reproduced. */
+/**
+ * What happened outside the rules. Plain data: `structuredClone` must work on it. Time and a seed
+ * are part of every input, so that a log can be reproduced.
+ */
 export type Input = InputBody & {
   /** Unix ms. */
   at: number;
-  /** Seed for whatever this input makes the rules draw. */
+  /** Seed of all random draws that this input causes. */
   seed: number;
-  /** By agent index: the partial text of agents without an answer, and of the presenter. */
-  partials: Readonly<Record<number, string>>;
-  /** By agent index: its workspace when this input is written; null: the agent has none. Absent: not known. */
-  files?: Readonly<Record<number, WorkspaceFacts | null>>;
-  /**
-   * By effect id: what calls in flight have reported so far. A call that this input makes needless is charged that, and without
-   * it all that it reserved.
-   */
-  usages?: Readonly<Record<string, Usage>>;
 };
 
 export type InputBody =
@@ -94,7 +88,10 @@ export type Reply = {
   dropped?: Dropped;
 };
 
-/** An agent's workspace, as far as it is handed over. The round is the agent's open one, or its last if none is open. */
+/**
+ * An agent's workspace, as the rules need to know it. The round is the agent's open round, or its
+ * last round if none is open.
+ */
 export type WorkspaceFacts = {
   /** Files in it. */
   files: number;

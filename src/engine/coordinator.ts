@@ -2,12 +2,15 @@ import { PartialTexts } from "../agents/partial";
 import {
   decide,
   emptySession,
-  evolve,
+  eventsOf,
   failInternally,
   type Input,
   type InputBody,
   runningTurn,
   type SessionState,
+  stateAfter,
+  type Step,
+  type World,
 } from "../coordination";
 import type { DeltaItem, SessionEvent, Usage } from "../protocol/events";
 import type { ResumePoint } from "../providers/provider";
@@ -70,21 +73,9 @@ export class Coordinator implements SessionInputs, StreamInputs {
   }
 
   handle(body: InputBody, payload: EffectPayload = {}): readonly SessionEvent[] {
-    const before = this.#state;
-    const input: Input = {
-      ...body,
-      at: this.#host.now(),
-      seed: randomSeed(),
-      partials: this.#streamed.partials(before),
-      files: this.#host.storage.workspaces(
-        before,
-        "effect" in body ? body.effect : null,
-        payload.files?.staged ?? null,
-      ),
-      usages: Object.fromEntries(this.#usages),
-    };
+    const input: Input = { ...body, at: this.#host.now(), seed: randomSeed() };
     this.#lastInputAt = Math.max(this.#lastInputAt, input.at);
-    const decided = this.#decide(before, input, payload);
+    const decided = this.#decide(this.#state, input, payload);
     this.#commit(decided, input.at);
     this.#afterInput(decided.events);
     return decided.events;
@@ -128,10 +119,11 @@ export class Coordinator implements SessionInputs, StreamInputs {
   /** Everything that can fail fails here, before anything is written. */
   #decide(before: SessionState, input: Input, payload: EffectPayload): Decided {
     try {
-      const events = decide(before, input);
-      if (events.length === 0) return unchanged(before);
-      const state = events.reduce(evolve, before);
-      return { events, state, commit: this.#host.storage.prepare(before, events, payload) };
+      return this.#decided(
+        before,
+        decide(before, input, this.#world(before, input, payload)),
+        payload,
+      );
     } catch (error) {
       if (input.type === "turn_requested") throw error;
       this.#host.report(error);
@@ -140,10 +132,23 @@ export class Coordinator implements SessionInputs, StreamInputs {
   }
 
   #failed(before: SessionState, at: number): Decided {
-    const events = failInternally(before, at);
-    if (events.length === 0) return unchanged(before);
-    const state = events.reduce(evolve, before);
-    return { events, state, commit: this.#host.storage.prepare(before, events, null) };
+    return this.#decided(before, failInternally(before, at), null);
+  }
+
+  #decided(before: SessionState, steps: readonly Step[], payload: EffectPayload | null): Decided {
+    if (steps.length === 0) return { events: [], state: before, commit: () => {} };
+    const commit = this.#host.storage.prepare(steps, payload);
+    return { events: eventsOf(steps), state: stateAfter(before, steps), commit };
+  }
+
+  /** Live facts about the session as it is before an input. */
+  #world(before: SessionState, input: Input, { files }: EffectPayload): World {
+    const call = { effect: "effect" in input ? input.effect : null, staged: files?.staged ?? null };
+    return {
+      partial: (agent) => this.#streamed.partial(before, agent),
+      workspace: (agent) => this.#host.storage.workspace(before, agent, call),
+      usage: (id) => this.#usages.get(id) ?? null,
+    };
   }
 
   #commit({ events, state, commit }: Decided, at: number): void {
@@ -157,7 +162,5 @@ export class Coordinator implements SessionInputs, StreamInputs {
     }
   }
 }
-
-const unchanged = (state: SessionState): Decided => ({ events: [], state, commit: () => {} });
 
 const randomSeed = (): number => crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;

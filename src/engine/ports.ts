@@ -1,11 +1,12 @@
 import type { RenderInput } from "../agents/records";
 import type {
-  Input,
   InputBody,
   ModelCallEffect,
   SessionState,
+  Step,
   ToolCallEffect,
   ToolListingEffect,
+  WorkspaceFacts,
 } from "../coordination";
 import type { DeltaItem, SessionEvent, Usage } from "../protocol/events";
 import type { ResumePoint } from "../providers/provider";
@@ -58,25 +59,21 @@ export type OpenTurn = { turn: number; firstSeq: number };
  */
 export type Restored = { state: SessionState; open: OpenTurn | null; broken: unknown };
 
-/** The agents' workspaces by index; see `Input`. */
-type WorkspaceView = NonNullable<Input["files"]>;
+/** The files that a tool call has staged. `effect`: `null` if the input is about no effect. */
+export type StagedCall = { effect: string | null; staged: Staged | null };
 
 /** The session's tables, as the engine needs them. */
 export type SessionStorage = {
   restore(): Restored;
   /** Text that models streamed in the open turn before the restart, in order. */
   streamedSince(open: OpenTurn): Iterable<DeltaItem>;
-  /** The agents' workspaces by index, for `decide`, with the files that `effect` has staged. */
-  workspaces(before: SessionState, effect: string | null, staged: Staged | null): WorkspaceView;
+  /** The agent's workspace, for `decide`; `null` if the agent has none. */
+  workspace(before: SessionState, agent: number, call: StagedCall): WorkspaceFacts | null;
   /**
-   * Computes everything that is stored with these events; writes nothing. Throws what makes it
+   * Computes everything that is stored with these steps; writes nothing. Throws what makes it
    * impossible. `payload` `null`: no conversation gains anything.
    */
-  prepare(
-    before: SessionState,
-    events: readonly SessionEvent[],
-    payload: EffectPayload | null,
-  ): Commit;
+  prepare(steps: readonly Step[], payload: EffectPayload | null): Commit;
   /** The end, at `at`, of an open turn that does not fold. */
   prepareBrokenEnd(open: OpenTurn, at: number): { events: readonly SessionEvent[]; commit: Commit };
   /** A piece of a reply that streams in. `point`: where the reply can be resumed right after it. */

@@ -18,8 +18,8 @@ function gainedBy(
   const world = new World({ agents: ["a"] });
   world.ask();
   prepare(world);
-  const before = world.state;
-  const events = world.give(body(world.callOf("a")));
+  const from = world.steps.length;
+  world.give(body(world.callOf("a")));
   const nothing = {
     history: [],
     reply: null,
@@ -29,8 +29,7 @@ function gainedBy(
     planned: [],
   };
   const records = renderRecords({
-    before,
-    events,
+    steps: world.steps.slice(from),
     team: teamOf(["a"]),
     nonce: nonceOf,
     ...nothing,

@@ -24,6 +24,9 @@ function presented(
   const { events } = new TeamRun({ team, script: usual }).ask("How many?");
   const at = events.findIndex(({ type }) => type === "presentation.started");
   const before = events.slice(0, at).flatMap(change).reduce(evolve, emptySession);
+  const steps = events
+    .slice(at, at + 1)
+    .map((event) => ({ event, before, after: evolve(before, event) }));
   const rest = {
     team,
     nonce: nonceOf,
@@ -35,7 +38,7 @@ function presented(
     planned: [],
     ...more,
   };
-  const [first] = renderRecords({ before, events: events.slice(at, at + 1), ...rest });
+  const [first] = renderRecords({ steps, ...rest });
   if (first?.record.kind !== "start") throw new Error("no start");
   return {
     agent: first.agent,

@@ -157,7 +157,6 @@ describe("the result of new_answer", () => {
       "How many?",
     );
     const at = events.findIndex(({ type }) => type === "answer.submitted");
-    const submitted = events.slice(at, at + 1).map((event) => ({ ...event, ...change }));
     const none = {
       history: [],
       reply: null,
@@ -167,7 +166,11 @@ describe("the result of new_answer", () => {
       planned: [],
     };
     const before = events.slice(0, at).reduce(evolve, emptySession);
-    const records = renderRecords({ before, events: submitted, team, nonce: nonceOf, ...none });
+    const steps = events.slice(at, at + 1).map((submitted) => {
+      const event = { ...submitted, ...change };
+      return { event, before, after: evolve(before, event) };
+    });
+    const records = renderRecords({ steps, team, nonce: nonceOf, ...none });
     expect(
       records.map(({ record }) => (record.kind === "result" ? record.text : record.kind)),
     ).toEqual([wanted]);

@@ -5,14 +5,16 @@ import { toReply, uniqueCallIds } from "../../src/agents/reply";
 import {
   decide,
   type Effect,
+  EMPTY_WORLD,
   emptySession,
-  evolve,
+  eventsOf,
   type InputBody,
   isResearch,
   type ModelCallEffect,
   owed,
   runningTurn,
   type SessionState,
+  stateAfter,
 } from "../../src/coordination";
 import type { EventOf, SessionEvent, StopReason } from "../../src/protocol/events";
 import type { Citation, HostedUse } from "../../src/protocol/hosted-tools";
@@ -182,11 +184,11 @@ export class TeamRun {
     body: InputBody,
     brought: Partial<Pick<Parameters<typeof renderRecords>[0], "reply" | "toolResult">> = {},
   ): void {
-    const events = decide(this.#state, { ...body, at: this.#at, seed: this.#at, partials: {} });
+    const input = { ...body, at: this.#at, seed: this.#at };
+    const steps = decide(this.#state, input, EMPTY_WORLD);
     const { team, nonce = nonceOf, history = [] } = this.#options;
     const records = renderRecords({
-      before: this.#state,
-      events,
+      steps,
       team,
       nonce,
       history,
@@ -200,8 +202,8 @@ export class TeamRun {
       const key = `${attempt} ${agent} ${round}`;
       this.conversations.set(key, [...(this.conversations.get(key) ?? []), record]);
     }
-    this.events.push(...events);
-    this.#state = events.reduce(evolve, this.#state);
+    this.events.push(...eventsOf(steps));
+    this.#state = stateAfter(this.#state, steps);
   }
 }
 

@@ -2,10 +2,13 @@ import { describe, expect, it } from "vitest";
 import {
   type Attached,
   decide,
+  EMPTY_WORLD,
   emptySession,
+  eventsOf,
   evolve,
   type Input,
   runningTurn,
+  stateAfter,
 } from "../../src/coordination";
 import { leastCallUsd } from "../../src/coordination/budget/budget";
 import { SessionEventSchema } from "../../src/protocol/events";
@@ -30,10 +33,9 @@ const begin = (attached: Attached | null) => {
     timeoutMs: null,
     at: 1_800_000_000_000,
     seed: 1,
-    partials: {},
   };
-  const events = decide(emptySession, input);
-  return { events, turn: runningTurn(events.reduce(evolve, emptySession)) };
+  const steps = decide(emptySession, input, EMPTY_WORLD);
+  return { events: eventsOf(steps), turn: runningTurn(stateAfter(emptySession, steps)) };
 };
 
 describe("what comes with a question", () => {

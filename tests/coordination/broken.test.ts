@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
   decide,
+  EMPTY_WORLD,
   emptySession,
   evolve,
   type InputBody,
@@ -19,8 +20,7 @@ const asked = (): World => {
   world.ask();
   return world;
 };
-const draftOf = (state: SessionState): Draft =>
-  new Draft(state, { type: "clock", at: 0, seed: 0, partials: {} });
+const draftOf = (state: SessionState): Draft => new Draft(state, { at: 0, seed: 0 }, EMPTY_WORLD);
 const request: InputBody = {
   type: "turn_requested",
   rules: null,
@@ -34,7 +34,7 @@ describe("what cannot be", () => {
   it.each<{ name: string; when: () => unknown; says: string }>([
     {
       name: "a first turn without a team",
-      when: () => decide(emptySession, { ...request, at: 0, seed: 0, partials: {} }),
+      when: () => decide(emptySession, { ...request, at: 0, seed: 0 }, EMPTY_WORLD),
       says: "the first turn of a session brings its team",
     },
     {

@@ -150,7 +150,7 @@ describe("at the end of coordination (D3)", () => {
     const world = new World(untimed);
     world.ask();
     world.writing = { a: "A text that is longer than the sentence about files. ".repeat(10) };
-    world.filesBy = () => ({ 0: changedNothing(), 1: wrote(1, { written: ["index.html"] }) });
+    world.filesByAgent = { 0: changedNothing(), 1: wrote(1, { written: ["index.html"] }) };
     world.wait(880_000);
     expect(world.events("attempt.settled")).toMatchObject([{ winner: "b" }]);
   });
@@ -163,7 +163,7 @@ describe("at the end of coordination (D3)", () => {
     world.wait(600_000);
     world.does("b", votes("a"));
     world.writing = { c: "so far" };
-    world.filesBy = () => ({ 2: wrote(1, { written: ["index.html"] }) });
+    world.filesByAgent = { 2: wrote(1, { written: ["index.html"] }) };
     expect(tell(world.wait(280_000))).toEqual([
       "answer.submitted c agent3.1 partial with agent3.1",
       "attempt.settled deadline a agent1.1 agent1.1:1",
@@ -185,7 +185,7 @@ describe("at the end of coordination (D3)", () => {
     world.does("a", answers("Better"));
     world.wait(600_000);
     world.writing = { b: "so far" };
-    world.filesBy = () => ({ 1: wrote(1, { written: ["index.html"] }) });
+    world.filesByAgent = { 1: wrote(1, { written: ["index.html"] }) };
     expect(tell(world.wait(280_000))).toEqual([
       "answer.submitted b agent2.1 partial with agent2.1",
       "attempt.settled deadline a agent1.1",

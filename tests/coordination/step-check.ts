@@ -1,17 +1,28 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
-import { evolve, inFlight, owed, runningTurn, type SessionState } from "../../src/coordination";
+import {
+  eventsOf,
+  evolve,
+  inFlight,
+  owed,
+  runningTurn,
+  type SessionState,
+  stateAfter,
+  type Step,
+} from "../../src/coordination";
 import { isTerminal, type SessionEvent, SessionEventSchema } from "../../src/protocol/events";
 
 /** Float sums of money. */
 const EPSILON_USD = 1e-9;
 
-/** What holds after every input, whatever the story. */
-export function checkStep(
-  before: SessionState,
-  events: readonly SessionEvent[],
-  after: SessionState,
-): void {
+/** What holds after every input. */
+export function checkSteps(before: SessionState, steps: readonly Step[]): void {
+  const events = eventsOf(steps);
+  const after = stateAfter(before, steps);
+  for (const [nth, step] of steps.entries())
+    expect(step.before, "each step starts where the one before it ended").toBe(
+      nth === 0 ? before : steps[nth - 1]?.after,
+    );
   expectSame(JSON.parse(JSON.stringify(after)), after, "the state is plain data");
   const stored = SessionEventSchema.array().parse(JSON.parse(JSON.stringify(events)));
   expectSame(stored.reduce(evolve, before), after, "the stored log folds to the same state");

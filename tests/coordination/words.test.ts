@@ -253,7 +253,7 @@ describe("a presentation that came to nothing", () => {
 it("says of a fault of its own that answers are kept and what to do", () => {
   const world = new World();
   world.ask();
-  expect(failInternally(world.state, world.now).at(-1)).toMatchObject({
+  expect(failInternally(world.state, world.now).at(-1)?.event).toMatchObject({
     code: "internal",
     message:
       "The service met a fault of its own. The answers so far are kept; start the turn again.",

@@ -2,14 +2,15 @@ import {
   decide,
   type Effect,
   emptySession,
-  evolve,
-  type Input,
+  eventsOf,
   type InputBody,
   inFlight,
   nextTimerAt,
   owed,
   runningTurn,
   type SessionState,
+  stateAfter,
+  type Step,
   type TurnState,
   type WorkspaceFacts,
 } from "../../src/coordination";
@@ -26,7 +27,7 @@ import {
 import type { AgentRules, Budget, TeamRules, ToolRule } from "../../src/protocol/team";
 import type { ToolNews } from "../../src/protocol/tool-news";
 import { agentRules, listing, type Move, says, teamRules } from "./builders";
-import { checkStep } from "./step-check";
+import { checkSteps } from "./step-check";
 import { tellOwed } from "./telling";
 
 export const START = 1_800_000_000_000;
@@ -58,6 +59,8 @@ type Pending = { at: number; effect: Effect; deliver: () => InputBody };
 export class World {
   state: SessionState = emptySession;
   readonly log: SessionEvent[] = [];
+  /** The step of each event in the log. */
+  readonly steps: Step[] = [];
   readonly ids: string[];
   readonly rules: TeamRules;
   now = START;
@@ -68,10 +71,12 @@ export class World {
   /** How many input tokens a call asks room for. */
   inputTokens = 1_000;
   toolMs = 100;
-  /** Every agent's workspace; null: not known. */
+  /** Every agent's workspace; `null` if not known. */
   files: WorkspaceFacts | null = null;
-  /** The same by agent index, where a test has real workspaces. */
-  filesBy: ((body: InputBody) => Input["files"]) | null = null;
+  /** Workspaces by agent index, in place of `files`; other agents have none. */
+  filesByAgent: Readonly<Record<number, WorkspaceFacts>> | null = null;
+  /** Answers with the agent's workspace at this input, if a test has real workspaces. */
+  filesBy: ((body: InputBody, agent: number) => WorkspaceFacts | null) | null = null;
   readonly #budget: Budget;
   readonly #contexts: readonly PinnedContext[];
   #seed: number;
@@ -113,26 +118,28 @@ export class World {
   }
 
   give(body: InputBody): SessionEvent[] {
-    const partials = Object.fromEntries(
-      Object.entries(this.writing).map(([id, text]) => [this.ids.indexOf(id), text]),
-    );
-    const files = this.filesBy?.(body) ?? this.ids.map(() => this.files);
-    const input: Input = {
-      ...body,
-      at: this.now,
-      seed: this.#seed++,
-      partials,
-      files,
-      usages: this.reported,
-    };
-    const events = decide(this.state, input);
     const before = this.state;
-    this.state = events.reduce(evolve, before);
+    const steps = decide(
+      before,
+      { ...body, at: this.now, seed: this.#seed++ },
+      {
+        partial: (agent) => this.writing[this.ids[agent] ?? ""] ?? null,
+        workspace: (agent) => this.#workspace(body, agent),
+        usage: (call) => this.reported[call] ?? null,
+      },
+    );
+    const events = eventsOf(steps);
+    this.state = stateAfter(before, steps);
     this.log.push(...events);
+    this.steps.push(...steps);
     this.#given += 1;
-    if (this.#given <= EACH_STEP || this.#given % NOW_AND_THEN === 0)
-      checkStep(before, events, this.state);
+    if (this.#given <= EACH_STEP || this.#given % NOW_AND_THEN === 0) checkSteps(before, steps);
     return events;
+  }
+
+  #workspace(body: InputBody, agent: number): WorkspaceFacts | null {
+    if (this.filesBy) return this.filesBy(body, agent);
+    return this.filesByAgent ? (this.filesByAgent[agent] ?? null) : this.files;
   }
 
   /** The agent's call, sent if it was not yet, comes to this end now. Tools it asks for stay owed. `files`: from now on. */

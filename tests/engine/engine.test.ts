@@ -1,5 +1,11 @@
 import { expect, it } from "vitest";
-import { emptySession, evolve, type InputBody, runningTurn } from "../../src/coordination";
+import {
+  emptySession,
+  eventsOf,
+  evolve,
+  type InputBody,
+  runningTurn,
+} from "../../src/coordination";
 import { Coordinator } from "../../src/engine/coordinator";
 import { Engine } from "../../src/engine/engine";
 import type { Performer, SessionHost, SessionStorage } from "../../src/engine/ports";
@@ -32,10 +38,10 @@ function memorySession() {
       return { state, open, broken: null };
     },
     streamedSince: () => [],
-    workspaces: () => ({}),
-    prepare: (_, events) => () => {
+    workspace: () => null,
+    prepare: (steps) => () => {
       if (disk.refuses) throw new Error("disk full");
-      log.push(...events);
+      log.push(...eventsOf(steps));
     },
     prepareBrokenEnd: () => {
       throw new Error("every turn of these tests folds");

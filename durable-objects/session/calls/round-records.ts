@@ -1,6 +1,6 @@
 import { type RenderInput, type RoundRecord, renderRecords } from "../../../src/agents/records";
 import type { Team } from "../../../src/config/team";
-import { runningTurn, type SessionState } from "../../../src/coordination";
+import { eventsOf, runningTurn, type SessionState, type Step } from "../../../src/coordination";
 import type { EventOf, SessionEvent } from "../../../src/protocol/events";
 import type { BroughtTexts } from "../../../src/engine/ports";
 import type { CallStore } from "./call-store";
@@ -26,21 +26,18 @@ export class RoundRecords {
     this.#options = options;
   }
 
-  /** `before`: the state in which the events were decided. */
-  render(
-    before: SessionState,
-    events: readonly SessionEvent[],
-    brought: BroughtTexts,
-  ): RoundRecord[] {
+  render(steps: readonly Step[], brought: BroughtTexts): RoundRecord[] {
+    const [first] = steps;
+    if (!first) return [];
     const { team, nonce } = this.#options;
+    const events = eventsOf(steps);
     const turn = events.at(-1)?.turn ?? 0;
     return renderRecords({
-      before,
-      events,
+      steps,
       team,
       nonce: (agent, attempt) => nonce(turn, attempt, agent),
       history: events.some(({ type }) => type.endsWith("started"))
-        ? this.#history(before, events)
+        ? this.#history(first.before, events)
         : [],
       reply: brought.reply ?? null,
       toolResult: brought.toolResult ?? null,

@@ -1,10 +1,4 @@
-import {
-  evolve,
-  indexOf,
-  runningTurn,
-  type SessionState,
-  type TurnState,
-} from "../../../src/coordination";
+import { indexOf, runningTurn, type Step, type TurnState } from "../../../src/coordination";
 import type { BroughtFiles, ResultFile } from "../../../src/engine/ports";
 import type { SessionEvent } from "../../../src/protocol/events";
 import { handedOver } from "../../../src/workspace/handed-over";
@@ -52,26 +46,24 @@ export class DecidedFiles {
     this.#options = options;
   }
 
-  /** What these events mean for the files. Writes nothing. */
+  /** What these steps mean for the files. Writes nothing. */
   entry(
-    before: SessionState,
-    events: readonly SessionEvent[],
+    steps: readonly Step[],
     brought: BroughtFiles | null,
     wholeText: ResultFile | null = null,
   ): FilesEntry {
     const { trees } = this.#options;
-    const ended = endedBy(before, events);
-    let state = before;
+    const ended = endedBy(steps);
     let changed: Changed | null = null;
     let results: readonly Evicted[] = [];
-    const hasFiles =
-      runningTurn(before)?.rules.agents.some(({ workspace }) => workspace) || brought !== null;
+    const running = steps[0] && runningTurn(steps[0].before);
+    const hasFiles = running?.rules.agents.some(({ workspace }) => workspace) || brought !== null;
     if (!hasFiles) return { changed, results, frozen: [], finalText: null, presented: null, ended };
     const frozen: Frozen[] = [];
     let presented: FilesEntry["presented"] = null;
     let finalText: ResultFile | null = null;
-    for (const event of events) {
-      const turn = runningTurn(state);
+    for (const { event, before } of steps) {
+      const turn = runningTurn(before);
       if (turn && event.type === "tool.completed" && event.tool_call === brought?.toolCall) {
         changed =
           brought.staged &&
@@ -85,7 +77,6 @@ export class DecidedFiles {
       }
       const taken = turn && this.#frozenBy(turn, event, { changed, frozen, finalText });
       if (taken) frozen.push(taken);
-      state = evolve(state, event);
     }
     return { changed, results, frozen, finalText, presented, ended };
   }

@@ -3,11 +3,11 @@ import {
   filesRound,
   indexOf,
   runningTurn,
-  type SessionState,
+  type Step,
   type TurnState,
 } from "../../../src/coordination";
 import type { ResultFile } from "../../../src/engine/ports";
-import { isTerminal, type SessionEvent } from "../../../src/protocol/events";
+import { isTerminal } from "../../../src/protocol/events";
 import type { Staged } from "../../../src/workspace/agent-files";
 import type { Tree } from "../../../src/workspace/types";
 import type { RoundPlace } from "../calls/call-store";
@@ -50,15 +50,15 @@ export type EndedTurn = { turn: number; hasChanges: boolean; hasContexts: boolea
 
 export type Evicted = { place: RoundPlace; result: ResultFile };
 
-/** The turn that ends with these events. */
-export function endedBy(before: SessionState, events: readonly SessionEvent[]): EndedTurn | null {
-  const end = events.find(({ type }) => isTerminal(type));
+/** The turn that these steps end; `null` if they end none. */
+export function endedBy(steps: readonly Step[]): EndedTurn | null {
+  const end = steps.find(({ event }) => isTerminal(event.type));
   if (!end) return null;
-  const begun = events.find((event) => event.type === "turn.started");
-  const contexts = begun?.contexts ?? runningTurn(before)?.contexts ?? [];
+  const { event, before } = end;
+  const contexts = runningTurn(before)?.contexts ?? [];
   return {
-    turn: end.turn,
-    hasChanges: end.type === "turn.completed",
+    turn: event.turn,
+    hasChanges: event.type === "turn.completed",
     hasContexts: contexts.length > 0,
   };
 }

@@ -5,7 +5,7 @@ import {
   type TurnState,
   type WorkspaceFacts,
 } from "../../../src/coordination";
-import type { BroughtFiles } from "../../../src/engine/ports";
+import type { BroughtFiles, StagedCall } from "../../../src/engine/ports";
 import type {
   AgentFiles,
   BlobSource,
@@ -128,30 +128,14 @@ export class Workspaces {
   }
 
   /**
-   * Each agent's workspace, by its index, with what the call of a tool (`effect`) has staged.
-   * Nothing is looked at before it is read; read it at once.
+   * The agent's workspace, with the files that a tool call has staged if the call is the agent's
+   * own. `null` if no turn runs or the agent has no workspace.
    */
-  facts(
-    state: SessionState,
-    effect: string | null,
-    staged: Staged | null,
-  ): Readonly<Record<number, WorkspaceFacts | null>> {
-    const view: Record<number, WorkspaceFacts | null> = {};
+  facts(state: SessionState, agent: number, call: StagedCall): WorkspaceFacts | null {
     const turn = runningTurn(state);
-    const author = effect === null ? undefined : turn?.inFlight[effect]?.agent;
-    for (const { index } of turn?.attempt.agents ?? []) {
-      const own = index === author ? staged : null;
-      Object.defineProperty(view, index, {
-        enumerable: true,
-        get: () => turn && this.#factsOf(turn, index, own),
-      });
-    }
-    return view;
-  }
-
-  /** The agent's workspace with what is staged; null where it has none. */
-  #factsOf(turn: TurnState, agent: number, staged: Staged | null): WorkspaceFacts | null {
-    if (!this.has(turn, agent)) return null;
+    if (!turn || !this.has(turn, agent)) return null;
+    const author = call.effect === null ? undefined : turn.inFlight[call.effect]?.agent;
+    const staged = agent === author ? call.staged : null;
     const place = placeOf(turn, agent);
     const touched = new Map([...this.#options.changes.of(place), ...(staged?.workspace ?? [])]);
     const contexts = this.#trees.contextEdits(

@@ -1,4 +1,4 @@
-import type { SessionState } from "../../../src/coordination";
+import { eventsOf, type Step } from "../../../src/coordination";
 import type { Commit, EffectPayload, OpenTurn, SessionStorage } from "../../../src/engine/ports";
 import type { DeltaItem, SessionEvent } from "../../../src/protocol/events";
 import type { TeamRules } from "../../../src/protocol/team";
@@ -48,20 +48,17 @@ export class SessionStore implements SessionStorage {
     }
   }
 
-  workspaces(...asked: Parameters<SessionStorage["workspaces"]>) {
+  workspace(...asked: Parameters<SessionStorage["workspace"]>) {
     return this.#options.files.facts(...asked);
   }
 
-  prepare(
-    before: SessionState,
-    events: readonly SessionEvent[],
-    payload: EffectPayload | null,
-  ): Commit {
+  prepare(steps: readonly Step[], payload: EffectPayload | null): Commit {
     const { journal, records, files } = this.#options;
     const { files: brought = null, wholeText = null, ...texts } = payload ?? {};
-    const rendered = payload ? records.render(before, events, texts) : [];
+    const events = eventsOf(steps);
+    const rendered = payload ? records.render(steps, texts) : [];
     const rows = events.map(toRow);
-    const filesEntry = files.entry(before, events, brought, wholeText);
+    const filesEntry = files.entry(steps, brought, wholeText);
     const writeFiles = () => files.write(filesEntry);
     return (at) => journal.commit({ events, rows, records: rendered, writeFiles }, at);
   }

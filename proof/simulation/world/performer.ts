@@ -33,7 +33,7 @@ export type Host = {
   state: SessionState;
   owed(): Effect[];
   input(body: InputBody): void;
-  append(events: readonly SessionEvent[]): SessionState;
+  append(events: readonly SessionEvent[]): void;
 };
 
 /** Performs effects: waits until they are due, gets them a slot, starts them, and brings their end back as an input. */
@@ -68,22 +68,16 @@ export class Performer {
     }
   }
 
-  partials(): Record<number, string> {
-    const turn = runningTurn(this.#shell.state);
-    if (!turn) return {};
-    const wanted = turn.attempt.agents.filter(
-      ({ index, answers }) => answers === 0 || index === turn.attempt.presenter,
-    );
-    return Object.fromEntries(
-      wanted.flatMap(({ index }) => {
-        const text = this.#partials.get(this.#writing(index));
-        return text === undefined ? [] : [[index, text]];
-      }),
-    );
+  /** Text that the agent has streamed, if it has no answer or is the presenter. */
+  partial(index: number): string | null {
+    const attempt = runningTurn(this.#shell.state)?.attempt;
+    const counts = attempt?.agents[index]?.answers === 0 || index === attempt?.presenter;
+    return counts ? (this.#partials.get(this.#writing(index)) ?? null) : null;
   }
 
-  usages(): Record<string, Usage> {
-    return Object.fromEntries(this.#reported);
+  /** Usage that the call in flight has reported. */
+  usage(call: string): Usage | null {
+    return this.#reported.get(call) ?? null;
   }
 
   /** Everything in memory is gone; providers have done and charged their work all the same. */
@@ -271,9 +265,7 @@ export class Performer {
       text: partial,
     };
     const at = Math.max(this.#shell.now, this.#shell.state.lastAt);
-    this.#shell.state = this.#shell.append([
-      { type: "stream.delta", at, turn: turn.number, items: [item] },
-    ]);
+    this.#shell.append([{ type: "stream.delta", at, turn: turn.number, items: [item] }]);
   }
 
   #end(effect: ModelCallEffect, outcome: CallOutcome): void {

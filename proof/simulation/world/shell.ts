@@ -2,6 +2,7 @@ import {
   decide,
   type Effect,
   emptySession,
+  eventsOf,
   evolve,
   inFlight,
   type InputBody,
@@ -9,6 +10,7 @@ import {
   owed,
   runningTurn,
   type SessionState,
+  stateAfter,
   type WorkspaceFacts,
 } from "../../../src/coordination";
 import type { SessionEvent } from "../../../src/protocol/events";
@@ -93,16 +95,15 @@ export class Shell {
     const lag = body.type === "clock" ? 0 : this.#world.clockLagMs();
     const at = this.now - lag;
     this.#heardAt = Math.max(this.#heardAt ?? at, at);
-    const seen = this.#workspaces();
-    const events = decide(this.state, {
-      ...body,
-      at,
-      seed: this.#world.seed(),
-      partials: this.#performer.partials(),
-      files: seen.view,
-      usages: this.#performer.usages(),
+    const seen = new Map<string, WorkspaceFacts | null>();
+    const input = { ...body, at, seed: this.#world.seed() };
+    const steps = decide(this.state, input, {
+      partial: (index) => this.#performer.partial(index),
+      workspace: (index) => this.#workspace(index, seen),
+      usage: (call) => this.#performer.usage(call),
     });
-    if (events.length === 0) return this.#performer.sync();
+    if (steps.length === 0) return this.#performer.sync();
+    const events = eventsOf(steps);
     const begun = new Set<string>();
     for (const [nth, event] of events.entries()) {
       const begins =
@@ -110,42 +111,31 @@ export class Shell {
         (event.type === "round.started" && event.carries === undefined);
       if (begins) begun.add(event.agent);
       if (event.type !== "answer.submitted" && event.type !== "presentation.completed") continue;
-      const files = seen.read.get(event.agent);
+      const files = seen.get(event.agent);
       const isFresh = files && begun.has(event.agent);
       if (files !== undefined)
         this.files.set(this.log.length + nth + 1, isFresh ? { files: 0, changed: false } : files);
     }
-    this.state = this.append(events);
+    this.append(events);
+    this.state = stateAfter(this.state, steps);
     if (this.#world.diesNow()) this.crash();
     else this.#performer.sync();
   }
 
-  /** Agents' workspaces, asked of the world only where the rules ask, and what it said. */
-  #workspaces(): {
-    view: Record<number, WorkspaceFacts | null>;
-    read: Map<string, WorkspaceFacts | null>;
-  } {
-    const view: Record<number, WorkspaceFacts | null> = {};
-    const read = new Map<string, WorkspaceFacts | null>();
-    const look = (index: number, id: string): WorkspaceFacts | null => {
-      const before = read.get(id);
-      if (before !== undefined) return before;
-      const files = this.#world.files(index);
-      // No agent writes files before it is called.
-      const { called = false } = this.state.turn?.attempt.agents[index] ?? {};
-      const known = files && !called ? { files: files.files, changed: false } : files;
-      read.set(id, known);
-      return known;
-    };
-    for (const { index, id } of runningTurn(this.state)?.attempt.agents ?? [])
-      Object.defineProperty(view, index, { enumerable: true, get: () => look(index, id) });
-    return { view, read };
+  /** Asks the world for the agent's workspace and notes the answer in `seen`, by agent id. */
+  #workspace(index: number, seen: Map<string, WorkspaceFacts | null>): WorkspaceFacts | null {
+    const agent = runningTurn(this.state)?.attempt.agents[index];
+    if (!agent) return null;
+    const files = this.#world.files(index);
+    // An agent writes no files before its first call.
+    const known = files && !agent.called ? { files: files.files, changed: false } : files;
+    seen.set(agent.id, known);
+    return known;
   }
 
-  /** Numbers and stores events; answers the state with them. */
-  append(events: readonly SessionEvent[]): SessionState {
+  /** Numbers and stores events. */
+  append(events: readonly SessionEvent[]): void {
     for (const event of events) this.log.push({ ...event, sequence_number: this.log.length + 1 });
-    return events.reduce(evolve, this.state);
   }
 
   /** The process that wrote this log has died, and this one takes its place. */

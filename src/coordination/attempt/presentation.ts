@@ -96,7 +96,7 @@ export function presentationReplied(
 /** The file in which a long final text is kept whole; null: it is not long, or cannot be kept. */
 function textFileOf(draft: Draft, index: number, { text, storable }: Reply): string | null {
   if (!storable || !draft.rulesOf(index).workspace || !isLongFinal(text)) return null;
-  const facts = draft.filesOf(index);
+  const facts = draft.workspace(index);
   return facts && (facts.textFile ?? TEXT_FILE);
 }
 
@@ -174,7 +174,7 @@ function present(
           isReused: presented.source === "answer" && presented.fallback === null,
         })
       : { snapshot: label, files: "workspace" as const, text_file: textFile };
-  const changed = presented.fallback === null ? undefined : draft.filesOf(index)?.edits;
+  const changed = presented.fallback === null ? undefined : draft.workspace(index)?.edits;
   const ofCut = changed === undefined ? {} : { changed_files: changed };
   draft.add({
     type: "presentation.completed",

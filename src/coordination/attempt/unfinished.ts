@@ -7,7 +7,7 @@ const MOST_NAMED = 20;
 
 /** The agent's text, or a sentence that names its files if it wrote none; null if there is neither. */
 export function unfinished(draft: Draft, index: number): string | null {
-  return draft.partial(index) ?? filesSentence(draft.written(index));
+  return draft.partial(index) ?? filesSentence(draft.writtenPaths(index));
 }
 
 function filesSentence(paths: readonly string[]): string | null {

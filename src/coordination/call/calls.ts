@@ -145,8 +145,8 @@ function cancelledCall(
     code,
     message: "No longer needed.",
     retry_at: null,
-    usage: draft.reported(id),
-    ...chargeFor(draft, id, draft.reported(id)),
+    usage: draft.reportedUsage(id),
+    ...chargeFor(draft, id, draft.reportedUsage(id)),
   };
 }
 

@@ -92,7 +92,8 @@ export const isHeldBack = (
   draft: Draft,
   index: number,
   failure: { code: string } | null,
-): boolean => failure !== null && isWithheld(failure.code) && draft.written(index).length === 0;
+): boolean =>
+  failure !== null && isWithheld(failure.code) && draft.writtenPaths(index).length === 0;
 
 function partialOf(draft: Draft, index: number): Extract<Submission, { origin: "partial" }> | null {
   const content = unfinished(draft, index);

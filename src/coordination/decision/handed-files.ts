@@ -19,14 +19,14 @@ export function handOver(
   index: number,
   { label, earlier }: Place,
 ): { snapshot: string; files: HandedFiles } {
-  const facts = draft.filesOf(index);
+  const facts = draft.workspace(index);
   if (facts?.changed === false) return keepFiles(earlier);
   return { snapshot: label, files: facts?.files === 0 ? "workspace_cleared" : "workspace" };
 }
 
 /** How many files stay with an answer whose round changed none. */
 export function keptWith(draft: Draft, index: number): { kept_files?: number } {
-  const facts = draft.filesOf(index);
+  const facts = draft.workspace(index);
   return facts?.changed === false && facts.kept !== undefined ? { kept_files: facts.kept } : {};
 }
 
@@ -38,6 +38,6 @@ export const keepFiles = (snapshot: string): { snapshot: string; files: HandedFi
 
 /** What an answer leaves out of its author's previous one. */
 export function leftOutBy(draft: Draft, index: number): { left_out?: LeftOut } {
-  const leftOut = draft.filesOf(index)?.leftOut;
+  const leftOut = draft.workspace(index)?.leftOut;
   return leftOut ? { left_out: leftOut } : {};
 }

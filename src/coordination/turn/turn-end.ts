@@ -1,10 +1,12 @@
-import type { EventOf, SessionEvent } from "../../protocol/events";
+import type { EventOf } from "../../protocol/events";
 import { addCosts, type Cost, FREE, toCostFields } from "../../protocol/cost";
 import { jsonBytes, jsonPrefix } from "../byte-length";
 import { cancelEffects } from "../call/calls";
 import { Draft } from "../draft";
 import { LIMITS } from "../limits";
 import { reservedCost, runningTurn, type SessionState, spentCost, type TurnState } from "../state";
+import type { Step } from "../step";
+import { EMPTY_WORLD } from "../world";
 import { count } from "../decision/tally";
 
 /** The ends of a turn. What is still in flight is settled first; nothing is logged for the turn afterwards. */
@@ -102,35 +104,35 @@ const spent = (draft: Draft) => ({
   ...toCostFields(spentCost(draft.turn)),
 });
 
-/** The events that end a running turn after a fault of our own; none if no turn runs. Never throws. */
-export function failInternally(state: SessionState, at: number): SessionEvent[] {
+/** Ends a running turn after an internal error; no steps if no turn runs. Never throws. */
+export function failInternally(state: SessionState, at: number): Step[] {
   const turn = runningTurn(state);
   if (!turn) return [];
-  const settled = settledInFlight(state, at);
-  return [
-    ...settled.events,
-    {
-      type: "turn.failed",
-      at: Math.max(at, state.lastAt),
-      turn: turn.number,
-      code: "internal",
-      message:
-        "The service met a fault of its own. The answers so far are kept; start the turn again.",
-      agents: [],
-      usage: turn.usage,
-      ...toCostFields(settled.cost),
-    },
-  ];
+  const { draft, cost } = settledInFlight(state, at);
+  draft.add({
+    type: "turn.failed",
+    at: draft.at,
+    turn: turn.number,
+    code: "internal",
+    message:
+      "The service met a fault of its own. The answers so far are kept; start the turn again.",
+    agents: [],
+    usage: turn.usage,
+    ...toCostFields(cost),
+  });
+  return draft.steps;
 }
 
-function settledInFlight(state: SessionState, at: number): { events: SessionEvent[]; cost: Cost } {
-  const draft = new Draft(state, { type: "clock", at, seed: 0, partials: {} });
+/** A draft in which nothing is in flight, and the cost of the turn so far. */
+function settledInFlight(state: SessionState, at: number): { draft: Draft; cost: Cost } {
+  const draft = new Draft(state, { at, seed: 0 }, EMPTY_WORLD);
   try {
     cancelEffects(draft, null, "internal");
-    return { events: draft.events, cost: spentCost(draft.turn) };
+    return { draft, cost: spentCost(draft.turn) };
   } catch {
-    // The fault lies in the state itself: the turn must end all the same, and is charged what it had reserved.
-    return { events: [], cost: addCosts(spentCost(draft.turn), reservedBy(draft.turn)) };
+    // The state itself is broken. The turn must still end: it is charged everything that is reserved.
+    const cost = addCosts(spentCost(draft.turn), reservedBy(draft.turn));
+    return { draft: new Draft(state, { at, seed: 0 }, EMPTY_WORLD), cost };
   }
 }
 

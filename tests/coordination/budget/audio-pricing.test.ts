@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { decide, emptySession, evolve, type Input, runningTurn } from "../../../src/coordination";
+import {
+  decide,
+  EMPTY_WORLD,
+  emptySession,
+  eventsOf,
+  evolve,
+  type Input,
+  runningTurn,
+} from "../../../src/coordination";
 import { leastCallUsd } from "../../../src/coordination/budget/budget";
 import { pricedWith } from "../../../src/coordination/budget/audio-pricing";
 import type { AttachmentKind } from "../../../src/protocol/attachments";
@@ -83,9 +91,8 @@ describe("what a turn pays whose question brings sound", () => {
       timeoutMs: null,
       at: 1_800_000_000_000,
       seed: 1,
-      partials: {},
     };
-    const state = decide(emptySession, input).reduce(evolve, emptySession);
+    const state = eventsOf(decide(emptySession, input, EMPTY_WORLD)).reduce(evolve, emptySession);
     expect(runningTurn(state)?.rules.agents[0]?.price?.input).toBe(1);
     expect(state.rules).toEqual(rules);
   });

@@ -56,7 +56,7 @@ describe("the count", () => {
       world: { agents: ["a", "b"], every: { workspace: true } },
       given: (world) => {
         world.writing = { a: "text", b: "a longer text" };
-        world.filesBy = () => ({ 0: wrote(1), 1: changedNothing() });
+        world.filesByAgent = { 0: wrote(1), 1: changedNothing() };
         for (const id of ["a", "b"])
           world.does(id, fails({ class: "bad_credentials", code: "bad_credentials" }));
       },

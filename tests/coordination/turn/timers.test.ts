@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { decide, emptySession, failInternally, nextTimerAt, owed } from "../../../src/coordination";
+import {
+  decide,
+  EMPTY_WORLD,
+  emptySession,
+  eventsOf,
+  failInternally,
+  nextTimerAt,
+  owed,
+} from "../../../src/coordination";
 import { answers, fails, rejects, says, votes } from "../builders";
 import { allAnswer, table } from "../table";
 import { tell } from "../telling";
@@ -229,7 +237,7 @@ describe("a fault of our own", () => {
     world.ask();
     world.starts("a");
     world.starts("b");
-    const events = failInternally(world.state, START + 1);
+    const events = eventsOf(failInternally(world.state, START + 1));
     expect(tell(events)).toEqual([
       "call.failed a cancelled final",
       "call.failed b cancelled final",
@@ -243,7 +251,7 @@ describe("a fault of our own", () => {
     world.ask();
     world.starts("a");
     const turn = { ...world.turn, attempt: { ...world.turn.attempt, agents: [] } };
-    const events = failInternally({ ...world.state, turn }, START + 1);
+    const events = eventsOf(failInternally({ ...world.state, turn }, START + 1));
     expect(tell(events)).toEqual(["turn.failed internal"]);
     expect(events.at(-1)).toMatchObject({ cost_usd: expect.closeTo(0.009, 12) });
   });
@@ -256,8 +264,10 @@ describe("a fault of our own", () => {
 it("a fault of our own is told no earlier than what the log tells already", () => {
   const world = new World();
   world.ask();
-  expect(failInternally(world.state, START - 5_000).map(({ at }) => at)).toEqual([START]);
-  expect(failInternally(world.state, START + 5_000).map(({ at }) => at)).toEqual([START + 5_000]);
+  const timesAt = (at: number) =>
+    eventsOf(failInternally(world.state, at)).map((event) => event.at);
+  expect(timesAt(START - 5_000)).toEqual([START]);
+  expect(timesAt(START + 5_000)).toEqual([START + 5_000]);
 });
 
 it("a turn that is asked for while one runs is passed over", () => {
@@ -278,7 +288,7 @@ describe("an input that comes too late", () => {
   ] as const;
 
   it.each(bodies)("changes nothing before any turn: $type $effect", (body) => {
-    expect(decide(emptySession, { ...body, at: START, seed: 1, partials: {} })).toEqual([]);
+    expect(decide(emptySession, { ...body, at: START, seed: 1 }, EMPTY_WORLD)).toEqual([]);
     expect(owed(emptySession)).toEqual([]);
   });
 

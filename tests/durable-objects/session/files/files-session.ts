@@ -125,8 +125,11 @@ export class FilesSession {
     createTables(this.#storage.sql);
     [this.#world, this.#shelf, this.#settings] = [world, shelf, settings];
     this.#workspaces = this.#make();
-    world.filesBy = (body) =>
-      this.#workspaces.facts(world.state, "effect" in body ? body.effect : null, this.#staged);
+    world.filesBy = (body, agent) =>
+      this.#workspaces.facts(world.state, agent, {
+        effect: "effect" in body ? body.effect : null,
+        staged: this.#staged,
+      });
   }
 
   get workspaces(): Workspaces {
@@ -154,13 +157,13 @@ export class FilesSession {
       problem = error;
       staged = null;
     }
-    const before = this.#world.state;
+    const from = this.#world.steps.length;
     this.#staged = staged;
     const events = this.#world.tool(id, problem === null ? "ok" : "error");
     this.#staged = null;
     const ended = events.find((event) => event.type === "tool.completed");
     const brought = staged && ended ? { toolCall: ended.tool_call, staged, results: [] } : null;
-    this.#workspaces.write(this.#workspaces.entry(before, events, brought));
+    this.#workspaces.write(this.#workspaces.entry(this.#world.steps.slice(from), brought));
     return problem;
   }
 
@@ -216,10 +219,11 @@ export class FilesSession {
     return told;
   }
 
-  #kept(act: () => SessionEvent[], wholeText: ResultFile | null = null): void {
-    const before = this.#world.state;
-    const events = act();
-    this.#workspaces.write(this.#workspaces.entry(before, events, null, wholeText));
+  #kept(act: () => unknown, wholeText: ResultFile | null = null): void {
+    const from = this.#world.steps.length;
+    act();
+    const steps = this.#world.steps.slice(from);
+    this.#workspaces.write(this.#workspaces.entry(steps, null, wholeText));
   }
 
   #make(): Workspaces {
