@@ -60,7 +60,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     reason: "The pattern finds both or neither.",
   },
   {
-    file: "src/coordination/attempt/evolve-agent.ts",
+    file: "src/coordination/attempt/evolve-attempt.ts",
     text: 'endedBy: turn.attempt.settled?.endedBy ?? "skipped",',
     original: "turn.attempt.settled?.endedBy",
     replacement: "turn.attempt.settled.endedBy",

@@ -164,7 +164,7 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
   },
   {
     name: "the state holds what the log does not tell",
-    file: "src/coordination/attempt/evolve-agent.ts",
+    file: "src/coordination/decision/evolve-decision.ts",
     find: "vote, lastVote: vote, failedRounds: 0 }",
     replace: "vote, lastVote: vote, failedRounds: 0, rounds: performance.now() % 7 }",
     invariant: "I19",
@@ -193,9 +193,9 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
   },
   {
     name: "an answer leaves the votes as they are",
-    file: "src/coordination/attempt/evolve-agent.ts",
-    find: "agents: attempt.agents.map((agent) => ({ ...agent, vote: null }))",
-    replace: "agents: attempt.agents",
+    file: "src/coordination/decision/evolve-decision.ts",
+    find: "turn.attempt.agents.map((agent) => ({ ...agent, vote: null }))",
+    replace: "turn.attempt.agents",
     invariant: "voided",
   },
   {
@@ -214,7 +214,7 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
   },
   {
     name: "what a tool server wanted of a person is forgotten when its call is cut off",
-    file: "src/coordination/call/evolve-call.ts",
+    file: "src/coordination/tool/evolve-tool.ts",
     find: 'status: "owed", interruptions: tool.interruptions + 1 }',
     replace:
       'status: "owed", interruptions: tool.interruptions + 1, told: { inputs: 0, progress: 0, progressAt: 0 } }',

@@ -1,19 +1,18 @@
 import type { SessionEvent } from "../protocol/events";
-import { byteLength } from "./byte-length";
-import { LOG_VERSION } from "../protocol/log-version";
-import { NO_USAGE } from "../protocol/usage";
-import { evolveAgent } from "./attempt/evolve-agent";
-import { assignPersonas, firstAttempt, nextAttempt, settleAttempt } from "./attempt/evolve-attempt";
+import { evolveAttempt } from "./attempt/evolve-attempt";
+import { evolveRound } from "./attempt/evolve-round";
 import { evolveCall } from "./call/evolve-call";
-import { pricedWith } from "./budget/audio-pricing";
+import { evolveDecision } from "./decision/evolve-decision";
 import type { SessionState, TurnState } from "./state";
-import { coordinationEnd } from "./turn/timers";
-import { listedNow } from "./tool/tool-listings";
+import { evolveTool } from "./tool/evolve-tool";
+import { startedTurn } from "./turn/evolve-turn";
 
 /**
- * Folds one fact into the state. Total over everything `decide` writes; deltas change nothing and need not be given.
- * Understands the version of a turn's facts before this one, too (`log_version` of its `turn.started`). Throws on a later one, and
- * on a log that no version of the rules could have written.
+ * Folds one event into the state. Accepts every event that `decide` writes. `stream.delta` events
+ * change nothing and may be left out.
+ *
+ * Also accepts turns of the previous log version (`log_version` of `turn.started`). Throws on a
+ * later version, and on a log that no version of the rules could have written.
  */
 export function evolve(state: SessionState, event: SessionEvent): SessionState {
   const next = { ...state, lastAt: Math.max(state.lastAt, event.at) };
@@ -30,77 +29,56 @@ export function evolve(state: SessionState, event: SessionEvent): SessionState {
   }
 }
 
-type TurnStarted = Extract<SessionEvent, { type: "turn.started" }>;
-type WithinTurn = Exclude<
+type EventWithinTurn = Exclude<
   SessionEvent,
   { type: "stream.delta" | "session.created" | "turn.started" }
 >;
 
-function startedTurn({ rules: team }: SessionState, event: TurnStarted): TurnState {
-  if (!team) throw new Error("a turn without a team");
-  const rules = pricedWith(team, event.attachments ?? []);
-  const version = event.log_version ?? 1;
-  if (version > LOG_VERSION)
-    throw new Error(`a turn told in version ${version}; this service knows ${LOG_VERSION}`);
-  return {
-    number: event.turn,
-    rules,
-    question: event.question,
-    questionBytes: byteLength(event.question),
-    ...(event.attachments && {
-      attached: { attachments: event.attachments, tokens: event.attachment_tokens ?? 0 },
-    }),
-    startedAt: event.at,
-    deadlineAt: event.deadline_at,
-    coordinationEndsAt: coordinationEnd(event.at, event.deadline_at),
-    aliases: rules.agents.map(({ id }) => event.aliases[id] ?? ""),
-    ...(event.contexts && { contexts: event.contexts }),
-    budget: event.budget,
-    spentTokens: 0,
-    spentUsd: 0,
-    usage: NO_USAGE,
-    effects: 0,
-    inFlight: {},
-    attempt: firstAttempt(rules, event.at),
-    rejected: null,
-    done: false,
-  };
-}
-
-function evolveTurn(turn: TurnState, event: WithinTurn): TurnState {
+function evolveTurn(turn: TurnState, event: EventWithinTurn): TurnState {
   switch (event.type) {
-    case "attempt.started":
-      return { ...turn, attempt: nextAttempt(turn.rules, event) };
-    case "personas.assigned":
-      return { ...turn, attempt: assignPersonas(turn, event) };
-    case "attempt.settled":
-      return { ...turn, attempt: settleAttempt(turn, event) };
-    case "attempt.restarted":
-      return { ...turn, rejected: turn.attempt.final };
     case "turn.completed":
     case "turn.failed":
     case "turn.cancelled":
       return { ...turn, done: true, inFlight: {} };
+    case "attempt.started":
+    case "personas.assigned":
+    case "attempt.settled":
+    case "attempt.restarted":
+    case "presentation.started":
+    case "presentation.completed":
+      return evolveAttempt(turn, event);
+    case "round.started":
+    case "round.failed":
+    case "round.nudged":
+    case "answers.injected":
+    case "agent.failed":
+    case "agent.abstained":
+      return evolveRound(turn, event);
+    case "answer.submitted":
+    case "answer.refused":
+    case "votes.cleared":
+    case "vote.cast":
+    case "vote.stale":
+    case "vote.refused":
+      return evolveDecision(turn, event);
     case "call.started":
     case "call.deferred":
     case "call.waiting":
-    case "conversation.compacted":
     case "call.completed":
     case "call.failed":
+    case "conversation.compacted":
+      return evolveCall(turn, event);
+    case "tools.listed":
     case "tool.started":
     case "tool.progressed":
     case "tool.input_required":
     case "tool.completed":
     case "tool.interrupted":
     case "tool.unknown":
-      return evolveCall(turn, event);
-    case "tools.listed":
-      return { ...turn, listings: listedNow(turn, event) };
+      return evolveTool(turn, event);
     case "hosted_tool.completed":
     case "citations.added":
     case "files.accessed":
       return turn; // for people; no rule asks
-    default:
-      return { ...turn, attempt: evolveAgent(turn, event) };
   }
 }

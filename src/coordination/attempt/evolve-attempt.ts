@@ -1,7 +1,41 @@
 import type { EventOf } from "../../protocol/events";
 import type { TeamRules } from "../../protocol/team";
-import type { AgentState, AttemptState, TurnState } from "../state";
-import { indexOf } from "../state";
+import {
+  type AgentState,
+  type AttemptState,
+  type FinalText,
+  indexOf,
+  type TurnState,
+} from "../state";
+import { updateAgent } from "../update";
+import { startRound } from "./evolve-round";
+
+export type AttemptEvent = EventOf<
+  | "attempt.started"
+  | "personas.assigned"
+  | "attempt.settled"
+  | "attempt.restarted"
+  | "presentation.started"
+  | "presentation.completed"
+>;
+
+/** Folds facts about an attempt as a whole, its personas and its presentation included. */
+export function evolveAttempt(turn: TurnState, event: AttemptEvent): TurnState {
+  switch (event.type) {
+    case "attempt.started":
+      return { ...turn, attempt: nextAttempt(turn.rules, event) };
+    case "personas.assigned":
+      return { ...turn, attempt: personasAssigned(turn, event) };
+    case "attempt.settled":
+      return { ...turn, attempt: attemptSettled(turn, event) };
+    case "attempt.restarted":
+      return { ...turn, rejected: turn.attempt.final };
+    case "presentation.started":
+      return presentationStarted(turn, event);
+    case "presentation.completed":
+      return presentationCompleted(turn, event);
+  }
+}
 
 /** The attempt a turn begins with; its `attempt.started` follows in the same commit. */
 export function firstAttempt(rules: TeamRules, at: number): AttemptState {
@@ -21,12 +55,22 @@ export function firstAttempt(rules: TeamRules, at: number): AttemptState {
 }
 
 /** Agents begin an attempt afresh: nothing but the feedback is carried over. */
-export function nextAttempt(rules: TeamRules, event: EventOf<"attempt.started">): AttemptState {
+function nextAttempt(rules: TeamRules, event: EventOf<"attempt.started">): AttemptState {
   return { ...firstAttempt(rules, event.at), number: event.attempt, feedback: event.feedback };
 }
 
+/** The generator's round is over, whatever came of it. */
+function personasAssigned(turn: TurnState, event: EventOf<"personas.assigned">): AttemptState {
+  return {
+    ...turn.attempt,
+    workingSince: event.at,
+    personas: turn.rules.agents.map(({ id }) => event.personas[id] ?? null),
+    agents: turn.attempt.agents.map((agent) => ({ ...agent, round: null })),
+  };
+}
+
 /** Coordination is over: open rounds end where they stand. */
-export function settleAttempt(turn: TurnState, event: EventOf<"attempt.settled">): AttemptState {
+function attemptSettled(turn: TurnState, event: EventOf<"attempt.settled">): AttemptState {
   const { attempt } = turn;
   const answer = attempt.answers.find(({ label }) => label === event.label);
   return {
@@ -40,13 +84,33 @@ export function settleAttempt(turn: TurnState, event: EventOf<"attempt.settled">
   };
 }
 
-/** The generator's round is over, whatever came of it. */
-export function assignPersonas(turn: TurnState, event: EventOf<"personas.assigned">): AttemptState {
+function presentationStarted(turn: TurnState, event: EventOf<"presentation.started">): TurnState {
+  const presenter = indexOf(turn, event.agent);
+  const started = updateAgent(turn, presenter, (agent) =>
+    startRound(agent, { ...event, purpose: "presentation" }),
+  );
+  return { ...started, attempt: { ...started.attempt, presenter } };
+}
+
+function presentationCompleted(
+  turn: TurnState,
+  event: EventOf<"presentation.completed">,
+): TurnState {
+  const ended = updateAgent(turn, indexOf(turn, event.agent), (agent) => ({
+    ...agent,
+    round: null,
+  }));
+  return { ...ended, attempt: { ...ended.attempt, final: finalText(turn, event) } };
+}
+
+function finalText(turn: TurnState, event: EventOf<"presentation.completed">): FinalText {
   return {
-    ...turn.attempt,
-    workingSince: event.at,
-    personas: turn.rules.agents.map(({ id }) => event.personas[id] ?? null),
-    agents: turn.attempt.agents.map((agent) => ({ ...agent, round: null })),
+    attempt: event.attempt,
+    agent: indexOf(turn, event.agent),
+    label: event.label,
+    content: event.content,
+    endedBy: turn.attempt.settled?.endedBy ?? "skipped",
+    tools: event.tools,
   };
 }
 

@@ -1,0 +1,104 @@
+import type { EventOf, Purpose } from "../../protocol/events";
+import {
+  type AgentState,
+  type AttemptState,
+  indexOf,
+  newestRevision,
+  type RoundState,
+  type TurnState,
+} from "../state";
+import { updateAgent, withRound } from "../update";
+
+export type RoundEvent = EventOf<
+  | "round.started"
+  | "round.failed"
+  | "round.nudged"
+  | "answers.injected"
+  | "agent.failed"
+  | "agent.abstained"
+>;
+
+/** Folds facts about an agent's rounds, and about the end of its part. */
+export function evolveRound(turn: TurnState, event: RoundEvent): TurnState {
+  return updateAgent(turn, indexOf(turn, event.agent), (agent) =>
+    evolveAgent(turn.attempt, agent, event),
+  );
+}
+
+function evolveAgent(attempt: AttemptState, agent: AgentState, event: RoundEvent): AgentState {
+  switch (event.type) {
+    case "round.started":
+      return shownTo(attempt, startRound(agent, event), event.labels);
+    case "round.failed":
+      return { ...agent, round: null, failedRounds: agent.failedRounds + 1 };
+    case "round.nudged":
+      return withRound(agent, (round) => ({ ...round, nudges: event.nudge }));
+    case "answers.injected":
+      return shownTo(attempt, injected(agent, event), event.labels);
+    case "agent.failed":
+      return { ...agent, round: null, failed: { code: event.code, message: event.message } };
+    case "agent.abstained":
+      return { ...agent, round: null, abstained: { code: event.code, message: event.message } };
+  }
+}
+
+function injected(agent: AgentState, event: EventOf<"answers.injected">): AgentState {
+  const midstream = event.via === "tool_result" ? 1 : 0;
+  const told = withRound(agent, (round) => ({
+    ...round,
+    status: "calling",
+    injections: round.injections + midstream,
+  }));
+  return event.via === "reopened" ? withRound(told, (round) => reopen(round, event.at)) : told;
+}
+
+/** Its vote was voided: the round has its time once more, and calls to decide in. */
+const reopen = ({ decisionCalls: _, ...round }: RoundState, at: number): RoundState => ({
+  ...round,
+  startedAt: at,
+});
+
+type RoundStart = { round: number; purpose: Purpose; at: number; carries?: number | undefined };
+
+export function startRound(
+  { filesFrom: before, ...agent }: AgentState,
+  { round: number, purpose, at, carries }: RoundStart,
+): AgentState {
+  const filesFrom = carries === undefined ? {} : { filesFrom: before ?? carries };
+  const round: RoundState = {
+    number,
+    purpose,
+    status: "calling",
+    calls: 0,
+    call: {
+      number: 1,
+      sent: 0,
+      tries: 0,
+      interruptions: 0,
+      notBefore: 0,
+      inFlight: false,
+      deferred: null,
+    },
+    nudges: 0,
+    injections: 0,
+    tools: [],
+    decisions: [],
+    contextTokens: 0,
+    executed: [],
+    startedAt: at,
+  };
+  return { ...agent, ...filesFrom, rounds: number, round, released: agent.answers > 0 };
+}
+
+/** `seen` changes here alone: at the start of a round and at an injection, to the newest revision there is. */
+function shownTo(attempt: AttemptState, agent: AgentState, labels: readonly string[]): AgentState {
+  if (labels.length === 0) return agent;
+  const revisions = attempt.answers
+    .filter(({ label }) => labels.includes(label))
+    .map(({ revision }) => revision);
+  return {
+    ...agent,
+    seen: newestRevision(attempt),
+    shown: [...new Set([...agent.shown, ...revisions])],
+  };
+}

@@ -1,0 +1,43 @@
+import type { EventOf } from "../../protocol/events";
+import { LOG_VERSION } from "../../protocol/log-version";
+import { NO_USAGE } from "../../protocol/usage";
+import { firstAttempt } from "../attempt/evolve-attempt";
+import { pricedWith } from "../budget/audio-pricing";
+import { byteLength } from "../byte-length";
+import type { SessionState, TurnState } from "../state";
+import { coordinationEnd } from "./timers";
+
+/** The state with which a turn starts. Throws if the log is of a later version than this service. */
+export function startedTurn(
+  { rules: team }: SessionState,
+  event: EventOf<"turn.started">,
+): TurnState {
+  if (!team) throw new Error("a turn without a team");
+  const rules = pricedWith(team, event.attachments ?? []);
+  const version = event.log_version ?? 1;
+  if (version > LOG_VERSION)
+    throw new Error(`a turn told in version ${version}; this service knows ${LOG_VERSION}`);
+  return {
+    number: event.turn,
+    rules,
+    question: event.question,
+    questionBytes: byteLength(event.question),
+    ...(event.attachments && {
+      attached: { attachments: event.attachments, tokens: event.attachment_tokens ?? 0 },
+    }),
+    startedAt: event.at,
+    deadlineAt: event.deadline_at,
+    coordinationEndsAt: coordinationEnd(event.at, event.deadline_at),
+    aliases: rules.agents.map(({ id }) => event.aliases[id] ?? ""),
+    ...(event.contexts && { contexts: event.contexts }),
+    budget: event.budget,
+    spentTokens: 0,
+    spentUsd: 0,
+    usage: NO_USAGE,
+    effects: 0,
+    inFlight: {},
+    attempt: firstAttempt(rules, event.at),
+    rejected: null,
+    done: false,
+  };
+}
