@@ -4,7 +4,7 @@ import { cancelEffects } from "../call/calls";
 import type { Draft } from "../draft";
 import type { Reply } from "../inputs";
 import { workLeft } from "../tool/effect-cap";
-import { handOver, keepFiles } from "../decision/handed-files";
+import { handOver, keepFiles, unfinished } from "../decision/handover";
 import { BASE, finalLabel } from "../decision/labels";
 import { LIMITS } from "../limits";
 import { isLongFinal, shownFinal, TEXT_FILE } from "./long-final";
@@ -13,7 +13,6 @@ import { callsPerRound, effectsProblem, roundTime } from "./round-limits";
 import { type AgentState, type Answer, answerAt, type Problem, type Settlement } from "../state";
 import { isWhole, isWithheld } from "../decision/stop-reason";
 import { refuseTools, requestTools } from "../tool/tools";
-import { unfinished } from "./unfinished";
 import { completeTurn, failTurn } from "../turn/turn-end";
 
 /** The winner writes the final text, judges it if another attempt is allowed, and the turn ends. */

@@ -1,12 +1,11 @@
 import type { Decision } from "../../protocol/events";
 import { byteLength, truncateTo } from "../byte-length";
 import type { Draft } from "../draft";
-import { handOver, keptWith, leftOutBy } from "./handed-files";
+import { handOver, keptWith, leftOutBy, unfinished } from "./handover";
 import { answerLabel, BASE } from "./labels";
 import { LIMITS } from "../limits";
 import { novelty } from "./novelty";
 import { isWithheld } from "./stop-reason";
-import { unfinished } from "../attempt/unfinished";
 import { type AgentState, answerAt, isLive, type TurnState } from "../state";
 
 /** The rules of `new_answer`: what is accepted, what an accepted answer voids, and who may still offer one. */
