@@ -1,5 +1,5 @@
 import { formatUsd } from "../../src/protocol/cost";
-import type { ToolProgress } from "../../src/protocol/tool-news";
+import type { ToolProgress } from "../../src/protocol/tool-notifications";
 
 /** Figures as people read them. */
 

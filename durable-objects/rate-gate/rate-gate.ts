@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import { SteadyClock } from "../../src/coordination";
+import { MonotonicClock } from "../../src/coordination";
 import { isAhead } from "../../src/rate-limits/backend-rates";
 import {
   askToStart,
@@ -27,7 +27,7 @@ export class RateGateObject extends DurableObject<Env> implements RateGateApi {
   readonly #queues = new Map<string, RateQueue>();
   readonly #waiters = new Set<Waiter>();
   /** Who waits is not held for as long as the wall's clock goes back: so it may be ahead of that. */
-  readonly #clock = new SteadyClock(() => {
+  readonly #clock = new MonotonicClock(() => {
     this.#wall = Date.now();
     return this.#wall;
   });

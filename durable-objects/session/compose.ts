@@ -1,5 +1,5 @@
 import type { SessionPlace } from "../../r2-layout/session-files";
-import { SteadyClock } from "../../src/coordination";
+import { MonotonicClock } from "../../src/coordination";
 import { Coordinator } from "../../src/engine/coordinator";
 import { Engine } from "../../src/engine/engine";
 import type { Performer, SessionHost } from "../../src/engine/ports";
@@ -51,7 +51,7 @@ export function composeSession({ platform, facts, place, ...options }: Options) 
   const { sql } = storage;
   const { sessionId, team, boot } = facts;
   const log = new SessionLog(sql);
-  const clock = new SteadyClock(() => Date.now(), log.lastAt());
+  const clock = new MonotonicClock(() => Date.now(), log.lastAt());
   const now = () => clock.now();
   const [calls, points] = [new CallStore(sql), new ResumePoints(sql)];
   const queries = new SessionQueries(log, sessionId);

@@ -109,11 +109,11 @@ function wentOn(log: readonly NumberedEvent[]): Shell {
   return shell;
 }
 
-it("a turn told in a version that this service does not know is not folded", () => {
+it("a turn of a later log version is not folded", () => {
   const later = eventsOf("tie").map((event) =>
     event.type === "turn.started" ? { ...event, log_version: LOG_VERSION + 1 } : event,
   );
   expect(() => later.reduce(evolve, emptySession)).toThrow(
-    `a turn told in version ${LOG_VERSION + 1}`,
+    `log version ${LOG_VERSION + 1} is newer than ${LOG_VERSION}`,
   );
 });

@@ -63,16 +63,16 @@ export const BUGS_OF_ENDINGS: readonly PlantedBug[] = [
   {
     name: "an unfinished answer takes the votes away as coordination ends",
     file: "src/coordination/decision/tally.ts",
-    find: "const valid = votesFor(standing, attempt.agents, (agent) => agent.vote?.revision);",
-    replace: `const isCut = standing.at(-1)?.origin === "partial";
-  const valid = votesFor(standing, attempt.agents, (agent) => (isCut ? undefined : agent.vote?.revision));`,
+    find: "const valid = votesFor(eligible, attempt.agents, (agent) => agent.vote?.revision);",
+    replace: `const isCut = eligible.at(-1)?.origin === "partial";
+  const valid = votesFor(eligible, attempt.agents, (agent) => (isCut ? undefined : agent.vote?.revision));`,
     invariant: "I5-winner",
   },
   {
     name: "an unfinished answer wins over a whole one that nobody voted for",
     file: "src/coordination/decision/tally.ts",
-    find: "return whole ?? standing",
-    replace: "return standing.at(-1) ?? whole ?? standing",
+    find: "return whole ?? eligible",
+    replace: "return eligible.at(-1) ?? whole ?? eligible",
     invariant: "I5-winner",
   },
   {

@@ -12,7 +12,7 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
   {
     name: "an agent that fails loses what it wrote",
     file: "src/coordination/attempt/rounds.ts",
-    find: "if (draft.agent(index).answers === 0 && !isHeldBack(draft, index, problem)) submitPartial(draft, index);",
+    find: "if (draft.agent(index).answers === 0 && !isOnlyWithheldText(draft, index, problem)) submitPartial(draft, index);",
     replace: "",
     invariant: "kept",
   },
@@ -41,10 +41,10 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
   {
     name: "an answer cuts off those that have none yet",
     file: "src/coordination/attempt/rounds.ts",
-    find: "if (!isLive(agent) || agent.round !== null || mustWait(draft, agent)) continue;",
+    find: "if (!isLive(agent) || agent.round !== null || mustWaitForOthers(draft, agent)) continue;",
     replace: `if (agent.answers === 0 && draft.steps.some(({ event }) => event.type === "answer.submitted"))
       cancelEffects(draft, index, "answered");
-    if (!isLive(agent) || agent.round !== null || mustWait(draft, agent)) continue;`,
+    if (!isLive(agent) || agent.round !== null || mustWaitForOthers(draft, agent)) continue;`,
     invariant: "I7",
   },
   {
@@ -79,8 +79,8 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
   {
     name: "an agent is called before its tool servers were asked",
     file: "src/coordination/owed.ts",
-    find: "if (waitsForTools(turn, agent.index, round)) {",
-    replace: "if (waitsForTools(turn, agent.index, round) && round.calls > 0) {",
+    find: "if (awaitsListings(turn, agent.index, round)) {",
+    replace: "if (awaitsListings(turn, agent.index, round) && round.calls > 0) {",
     invariant: "I12",
   },
   {
@@ -252,9 +252,9 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
   {
     name: "first rounds end after a tenth of their time",
     file: "src/coordination/attempt/round-limits.ts",
-    find: "timeFrom(attempt.workingSince, rules.initial_round_timeout_ms, rules",
+    find: "roundTimeFrom(attempt.workingSince, rules.initial_round_timeout_ms, rules",
     replace:
-      "timeFrom(attempt.workingSince, rules.initial_round_timeout_ms && rules.initial_round_timeout_ms / 10, rules",
+      "roundTimeFrom(attempt.workingSince, rules.initial_round_timeout_ms && rules.initial_round_timeout_ms / 10, rules",
     invariant: "leaving",
   },
   {
@@ -302,8 +302,8 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
   {
     name: "agents with an answer do not wait for those without",
     file: "src/coordination/attempt/rounds.ts",
-    find: "const graceOver = attempt.graceEndsAt !== null && draft.at >= attempt.graceEndsAt;",
-    replace: "const graceOver = attempt.graceEndsAt !== null;",
+    find: "const isGraceOver = attempt.graceEndsAt !== null && draft.at >= attempt.graceEndsAt;",
+    replace: "const isGraceOver = attempt.graceEndsAt !== null;",
     invariant: "waiting",
   },
   {

@@ -1,23 +1,27 @@
 const encoder = new TextEncoder();
 
-/** UTF-8 bytes: no tokenizer makes more tokens than bytes, so this is a bound on tokens too. */
+/** UTF-8 bytes. No tokenizer makes more tokens than bytes, so this bounds tokens too. */
 export const byteLength = (text: string): number => encoder.encode(text).byteLength;
 
-/** Cuts at a character, not inside one. */
-export function truncateTo(mostBytes: number, text: string): string {
+/** Cuts between characters, never inside one. */
+export function truncateTo(maxBytes: number, text: string): string {
   const bytes = encoder.encode(text);
-  if (bytes.byteLength <= mostBytes) return text;
-  return new TextDecoder().decode(bytes.subarray(0, mostBytes), { stream: true });
+  if (bytes.byteLength <= maxBytes) return text;
+  return new TextDecoder().decode(bytes.subarray(0, maxBytes), { stream: true });
 }
 
-/** The bytes a text takes inside a JSON string: control characters and halved ones take six each. */
+/**
+ * Bytes of a text inside a JSON string. Control characters and lone surrogates take six bytes each.
+ */
 export const jsonBytes = (text: string): number => byteLength(JSON.stringify(text)) - 2;
 
-/** The longest beginning that takes at most so many bytes inside a JSON string; no character is halved. */
-export function jsonPrefix(mostBytes: number, text: string): string {
-  if (jsonBytes(text) <= mostBytes) return text;
+/**
+ * The longest prefix with at most `maxBytes` inside a JSON string. Never cuts inside a character.
+ */
+export function jsonPrefix(maxBytes: number, text: string): string {
+  if (jsonBytes(text) <= maxBytes) return text;
   let end = 0;
-  let left = mostBytes;
+  let left = maxBytes;
   for (const character of text) {
     left -= jsonBytes(character);
     if (left < 0) break;

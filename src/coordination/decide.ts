@@ -5,8 +5,14 @@ import type { Input } from "./inputs";
 import { advancePresentation } from "./attempt/presentation";
 import { afterTools, callReplied } from "./decision/reply";
 import type { SessionState } from "./state";
-import { holdCall, startCall } from "./call/calls";
-import { interruptTool, listTools, settleTool, startTool, tellNews } from "./tool/tools";
+import { recordCallWait, startCall } from "./call/calls";
+import {
+  interruptTool,
+  recordListings,
+  settleTool,
+  startTool,
+  recordNotification,
+} from "./tool/tools";
 import type { Step } from "./step";
 import { startTurn } from "./turn/turn-start";
 import { cancelTurn } from "./turn/turn-end";
@@ -25,19 +31,19 @@ const MAX_PASSES = 1_000;
 export function decide(state: SessionState, input: Input, world: World): Step[] {
   const draft = new Draft(state, input, world);
   advance(draft);
-  if (draft.running || input.type === "turn_requested") judge(draft, input);
+  if (draft.running || input.type === "turn_requested") applyInput(draft, input);
   advance(draft);
   return draft.steps;
 }
 
-function judge(draft: Draft, input: Input): void {
+function applyInput(draft: Draft, input: Input): void {
   switch (input.type) {
     case "turn_requested":
       return startTurn(draft, input);
     case "cancel_requested":
       return cancelTurn(draft);
     case "call_held":
-      return holdCall(draft, input);
+      return recordCallWait(draft, input);
     case "call_ready":
       return startCall(draft, input);
     case "call_replied":
@@ -46,22 +52,22 @@ function judge(draft: Draft, input: Input): void {
       return callFailed(draft, input.effect, input.failure);
     case "tool_ready":
       return startTool(draft, input.effect);
-    case "tool_told":
-      return tellNews(draft, input);
+    case "tool_notified":
+      return recordNotification(draft, input);
     case "tool_settled":
-      return goOn(draft, settleTool(draft, input));
+      return resumeAfterTools(draft, settleTool(draft, input));
     case "tools_listed":
-      return listTools(draft, input);
+      return recordListings(draft, input);
     case "effect_interrupted":
       callInterrupted(draft, input.effect);
-      return goOn(draft, draft.running ? interruptTool(draft, input.effect) : null);
+      return resumeAfterTools(draft, draft.running ? interruptTool(draft, input.effect) : null);
     case "clock":
       return;
   }
 }
 
-/** `index`: the agent whose tools have all settled, if that happened. */
-function goOn(draft: Draft, index: number | null): void {
+/** `index`: the agent whose tools have all settled; `null` if there is none. */
+function resumeAfterTools(draft: Draft, index: number | null): void {
   if (index !== null) afterTools(draft, index);
 }
 

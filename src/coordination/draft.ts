@@ -71,7 +71,7 @@ export class Draft {
     return rules;
   }
 
-  /** The open round of an agent that is known to have one. */
+  /** The agent's open round. Throws if no round is open. */
   round(index: number): RoundState {
     const { round } = this.agent(index);
     if (!round) throw new Error(`agent ${index} has no open round`);
@@ -117,24 +117,24 @@ export class Draft {
     this.steps.push({ event, before, after: this.#state });
   }
 
-  /** The fields every event of this attempt carries. */
-  here(): { at: number; turn: number; attempt: number } {
+  /** Fields of every event of this attempt. */
+  attemptFields(): { at: number; turn: number; attempt: number } {
     return { at: this.at, turn: this.turn.number, attempt: this.attempt.number };
   }
 
-  /** The same, for an event of an agent. */
-  of(index: number): { at: number; turn: number; attempt: number; agent: string } {
-    return { ...this.here(), agent: this.agent(index).id };
+  /** Fields of every event of an agent. */
+  agentFields(index: number): { at: number; turn: number; attempt: number; agent: string } {
+    return { ...this.attemptFields(), agent: this.agent(index).id };
   }
 
-  /** The same, for an event of an agent's open round. */
-  inRound(index: number): {
+  /** Fields of every event of an agent's open round. */
+  roundFields(index: number): {
     at: number;
     turn: number;
     attempt: number;
     agent: string;
     round: number;
   } {
-    return { ...this.of(index), round: this.round(index).number };
+    return { ...this.agentFields(index), round: this.round(index).number };
   }
 }

@@ -1,6 +1,9 @@
 import type { Purpose } from "../protocol/events";
 
-/** What a state asks the world for. Ids never change: the same state owes the same effects before and after a crash. */
+/**
+ * Work that a state asks for. Ids never change: the same state owes the same effects before and
+ * after a crash.
+ */
 export type Effect = ModelCallEffect | ToolCallEffect | ToolListingEffect;
 
 export type ModelCallEffect = {
@@ -9,7 +12,7 @@ export type ModelCallEffect = {
   agent: number;
   round: number;
   purpose: Purpose;
-  /** Unix ms before which it must not be sent. */
+  /** Unix ms; the call must not be sent before. */
   notBefore: number;
 };
 
@@ -22,7 +25,10 @@ export type ToolCallEffect = {
   name: string;
 };
 
-/** An agent's tool servers are asked what they have. Safe to be asked again, so nothing is logged until they have said it. */
+/**
+ * Asks an agent's tool servers for their tools. Safe to repeat, so nothing is logged until they
+ * have replied.
+ */
 export type ToolListingEffect = { type: "tool_listing"; id: string; agent: number };
 
 type CallPlace = {
@@ -34,14 +40,14 @@ type CallPlace = {
   sent: number;
 };
 
-/** Each try of each call has an id of its own, made of where it stands. */
+/** Each try of a call has its own id, made of its place in the session. */
 export const callId = (place: CallPlace): string =>
   `call_${place.turn}_${place.attempt}_${place.agent + 1}_${place.round}_${place.call}_${place.sent + 1}`;
 
-/** What the ids of all tries of one call have in common. */
-export const triedCall = (id: string): string => id.slice(0, id.lastIndexOf("_"));
+/** The common prefix of the ids of all tries of one call. */
+export const callIdPrefix = (id: string): string => id.slice(0, id.lastIndexOf("_"));
 
-/** Where a call id says that the call stands, as far as anyone asks; null for what is no such id. */
+/** The turn and attempt in a call id; `null` if the id is not a call id. */
 export function placeOfCall(id: string): Pick<CallPlace, "turn" | "attempt"> | null {
   const [, turn, attempt] = /^call_(\d+)_(\d+)_\d+_\d+_\d+_\d+$/.exec(id) ?? [];
   return turn && attempt ? { turn: Number(turn), attempt: Number(attempt) } : null;

@@ -79,6 +79,6 @@ function evolveTurn(turn: TurnState, event: EventWithinTurn): TurnState {
     case "hosted_tool.completed":
     case "citations.added":
     case "files.accessed":
-      return turn; // for people; no rule asks
+      return turn; // not part of the state: for people only
   }
 }

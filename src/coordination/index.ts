@@ -1,4 +1,4 @@
-/** The rules of the coordination protocol: pure, and all that the rest of the service needs to know of them. */
+/** The rules of the coordination protocol. Pure. The rest of the service imports only this file. */
 export { byteLength } from "./byte-length";
 export { wantsCompaction } from "./call/compaction";
 export { decide } from "./decide";
@@ -8,7 +8,7 @@ export {
   placeOfCall,
   type ToolCallEffect,
   type ToolListingEffect,
-  triedCall,
+  callIdPrefix,
 } from "./effects";
 export { evolve } from "./evolve";
 export { isResearch, mayResearch } from "./budget/hosted-tools";
@@ -22,11 +22,11 @@ export { callInFlight, inFlight, owed } from "./owed";
 export { asksForDecision } from "./attempt/round-limits";
 export * from "./state";
 export { eventsOf, type Step, stateAfter } from "./step";
-export { SteadyClock } from "./monotonic-clock";
-export { count } from "./decision/tally";
-export { isListed, isNews, listingsOf } from "./tool/tool-listings";
+export { MonotonicClock } from "./monotonic-clock";
+export { tallyVotes } from "./decision/tally";
+export { hasAllListings, changesListing, listingsOf } from "./tool/tool-listings";
 export { nextTimerAt } from "./turn/timers";
-export { isWorthTelling } from "./tool/tool-notifications";
+export { shouldForward } from "./tool/tool-notifications";
 export { failInternally } from "./turn/turn-end";
 export { CANNOT_REACH } from "./call/unreachable";
 export { EMPTY_WORLD, type World } from "./world";

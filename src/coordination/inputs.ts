@@ -11,7 +11,7 @@ import type {
 } from "../protocol/events";
 import type { Citation, HostedUse } from "../protocol/hosted-tools";
 import type { Budget, TeamRules } from "../protocol/team";
-import type { ToolNews } from "../protocol/tool-news";
+import type { ToolNotification } from "../protocol/tool-notifications";
 import type { Attached } from "./state";
 
 /**
@@ -26,7 +26,7 @@ export type Input = InputBody & {
 };
 
 export type InputBody =
-  /** `rules` only with the first turn of a session. */
+  /** `rules` is used only by the first turn of a session. */
   | {
       type: "turn_requested";
       rules: TeamRules | null;
@@ -35,56 +35,69 @@ export type InputBody =
       parentTurn: number | null;
       budget: Budget;
       timeoutMs: number | null;
-      /** What the user uploaded, as it is now; absent: nothing. */
+      /** Current uploads of the user. Omitted if there are none. */
       contexts?: readonly PinnedContext[];
     }
   | { type: "cancel_requested" }
-  /** A call that is owed waits for its backend's limits, till about `until` (unix ms); `inputTokens` as in `call_ready`. */
+  /**
+   * A call that is owed waits for its backend's rate limits until about `until` (unix ms).
+   * `inputTokens` as in `call_ready`.
+   */
   | { type: "call_held"; effect: string; until: number; inputTokens: number }
   /**
-   * A slot is free and the request is put together; `inputTokens` is an upper bound. `compactionTokens`: the same of the request that
-   * sums the conversation up, where that is wanted and possible.
+   * A slot is free and the request is built. `inputTokens` is an upper bound. `compactionTokens`:
+   * the same for a request that summarizes the conversation; omitted if no summary is wanted or
+   * possible.
    */
   | { type: "call_ready"; effect: string; inputTokens: number; compactionTokens?: number }
   | { type: "call_replied"; effect: string; reply: Reply }
   | { type: "call_failed"; effect: string; failure: CallFailure }
   | { type: "tool_ready"; effect: string }
-  /** What a tool that runs tells people. */
-  | { type: "tool_told"; effect: string; news: ToolNews }
+  /** A running tool reports progress or asks a person for input. */
+  | { type: "tool_notified"; effect: string; notification: ToolNotification }
   | {
       type: "tool_settled";
       effect: string;
       outcome: "ok" | "error" | "unknown";
-      /** What a tool of unknown outcome said; absent: nothing. */
+      /** Message of a tool whose outcome is unknown. Omitted if there is none. */
       message?: string;
-      /** What it did to files, or tried to; absent: nothing. */
+      /** File accesses of the tool, including refused ones. Omitted if there are none. */
       accesses?: readonly FileAccess[];
     }
-  /** What tool servers have for the agent at this index, at first or anew. */
+  /** Tools of the agent's servers: the first listing, or a later change. */
   | { type: "tools_listed"; agent: number; servers: readonly ToolsListing[] }
-  /** Found started and not settled at boot. */
+  /** An effect that was in flight at boot. */
   | { type: "effect_interrupted"; effect: string }
   | { type: "clock" };
 
-/** A complete reply, its tool calls told apart. Which fields can be set depends on what the call was for. */
+/**
+ * A complete reply with its tool calls parsed. Which fields can be set depends on the call's
+ * purpose.
+ */
 export type Reply = {
   stopReason: StopReason;
-  /** null: the provider did not say; the reservation is charged. */
+  /** `null` if the provider reported none; then the reservation is charged. */
   usage: Usage | null;
-  /** What hosted tools did, in order; absent: nothing. */
+  /** Uses of hosted tools, in order. Omitted if there are none. */
   hosted?: readonly HostedUse[];
-  /** Sources of the text; absent: none. */
+  /** Sources of the text. Omitted if there are none. */
   citations?: readonly Citation[];
   text: string;
   tools: readonly { toolCall: string; name: string }[];
   decisions: readonly Decision[];
-  /** Of the presenter about its own text; null if the reply held none. */
+  /** The presenter's verdict on its own text; `null` if the reply has none. */
   verdict: { restart: false } | { restart: true; reason: string; instructions: string } | null;
-  /** Whether the text can be kept as a file, where it is too long for a final text; absent: it cannot. */
+  /**
+   * Whether the text can be stored as a file if it is too long for a final text. Omitted if it
+   * cannot.
+   */
   storable?: boolean;
   /** By alias. */
   personas: Readonly<Record<string, string>> | null;
-  /** Of a call that sums up: what of the conversation gives way to its text; absent: it gave no summary. */
+  /**
+   * Of a summary call: which part of the conversation the text replaces. Omitted if there is no
+   * summary.
+   */
   dropped?: Dropped;
 };
 
@@ -93,19 +106,33 @@ export type Reply = {
  * last round if none is open.
  */
 export type WorkspaceFacts = {
-  /** Files in it. */
+  /** Number of files. */
   files: number;
-  /** Whether tools of the round wrote, moved or deleted a file. Equal bytes are a change too. */
+  /**
+   * Whether tools of the round wrote, moved or deleted a file. Writing equal bytes is a change too.
+   */
   changed: boolean;
-  /** Files that stay if it changed none: of the agent's previous answer in the attempt, else those it began with. Absent: it did. */
+  /**
+   * Number of files that stay if the round changed none: those of the agent's previous answer in
+   * the attempt, else those at the start. Omitted if the round changed a file.
+   */
   kept?: number;
-  /** Files of the agent's previous answer in the attempt that are missing and that the round did not delete. Absent: none. */
+  /**
+   * Files of the agent's previous answer in the attempt that are missing although the round did not
+   * delete them. Omitted if there are none.
+   */
   leftOut?: LeftOut;
-  /** Paths of the files that tools of the round wrote and that are there, sorted; of contexts as `/contexts/…`. Absent: none. */
+  /**
+   * Sorted paths of existing files that tools of the round wrote; files of contexts as
+   * `/contexts/…`. Omitted if there are none.
+   */
   written?: readonly string[];
-  /** How many paths tools of the round wrote, moved or deleted, those of contexts too. Absent: none. */
+  /**
+   * Number of paths that tools of the round wrote, moved or deleted, contexts included. Omitted if
+   * there are none.
+   */
   edits?: number;
-  /** The free name for the file of a long final text. Absent: `final.txt`. */
+  /** Free file name for a long final text. Omitted if it is `final.txt`. */
   textFile?: string;
 };
 
@@ -115,8 +142,8 @@ export type CallFailure = {
   message: string;
   retryAfterMs: number | null;
   usage: Usage | null;
-  /** false: it is certain that no model worked on it, so nothing is charged. */
+  /** False if it is certain that no model worked on the call; then nothing is charged. */
   reached: boolean;
-  /** Of a call that was too long: part of its conversation could be summed up. */
+  /** Of a call that was too long: part of its conversation could be summarized. */
   compactible?: boolean;
 };

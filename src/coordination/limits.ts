@@ -1,55 +1,76 @@
-/** The caps of the protocol, in one place. Times in ms, sizes in UTF-8 bytes. */
+/** Limits of the protocol. Times in ms, sizes in UTF-8 bytes. */
 export const LIMITS = {
   agents: 64,
   roundsPerAgent: 20,
-  /** Where the team's rules do not say, as in logs of earlier versions. */
+  /** Default if the team's rules have no value, as in logs of earlier versions. */
   callsPerRound: 50,
-  /** Calls in which only a decision is asked for, after the round's calls or time are used up. */
+  /** Calls that ask only for a decision, after the round's calls or time are used up. */
   decisionCallsPerRound: 3,
-  /** The agent is warned when it has this many calls left. */
+  /** The agent gets a notice when it has this many calls left. */
   callsLeftNotice: 3,
-  /** How long an agent has for its decision after its round's time is used up; never longer than the round had. */
+  /**
+   * Time for a decision after the round's time is used up. Never longer than the round's own time.
+   */
   decisionMs: 60_000,
-  /** Before a turn or its coordination ends, agents are warned, and then asked for a decision alone; both are shares of the turn's time. */
+  /**
+   * Before a turn or its coordination ends, agents get a notice and later decision calls. The
+   * shares are of the turn's time.
+   */
   lastNoticeMs: 120_000,
   lastNoticeShare: 0.1,
   lastDecisionMs: 60_000,
   lastDecisionShare: 0.05,
-  /** Calls and tools of a turn, for each of its agents, and the bounds of the sum. */
+  /** Calls and tools of a turn per agent, and the bounds of the sum. */
   effectsPerAgent: 400,
   effectsMin: 1_000,
   effectsMax: 16_000,
   triesPerCall: 5,
   interruptionsPerCall: 5,
-  /** So many failed probes of a provider in a row, the last at least so long after the first, end the agent's part. */
+  /**
+   * The agent fails after this many failed probes of a provider in a row, if they span at least
+   * `unreachableMs`.
+   */
   probesPerCall: 3,
   unreachableMs: 10_000,
   failedRoundsInARow: 3,
   nudgesPerRound: 3,
   toolsPerReply: 64,
-  /** Of what a tool of unknown outcome said, as the log shows it. */
+  /** Maximum length in the log of a message from a tool with unknown outcome. */
   toolMessageBytes: 1_000,
   toolsAtOnce: 8,
-  /** How often one server's tools are listed for one agent in a turn; later news of them are left out. */
+  /** Listings of one server for one agent in a turn. Later changes are ignored. */
   listingsPerServer: 8,
-  /** How often one call's server is heard about what it wants of a person, and how much of it each time. */
+  /** Elicitations forwarded per tool call, and requests forwarded of each. */
   inputsPerCall: 3,
   requestsPerInput: 5,
-  /** How often the progress of one call is told, and the first pause; later ones are longer (`tool-news.ts`). */
+  /**
+   * Progress notifications forwarded per tool call, and the first pause between two; pauses grow
+   * (`tool/tool-notifications.ts`).
+   */
   progressPerCall: 20,
   progressPauseMs: 1_000,
-  /** Of each text that a tool's server tells people, in UTF-16 code units. */
-  newsChars: 2_048,
-  /** Lines of one event of the audit trail: so many of the longest paths, as JSON, fit into its row. */
+  /**
+   * Maximum length of each text from a tool server that is shown to people, in UTF-16 code units.
+   */
+  notificationChars: 2_048,
+  /**
+   * Lines of one audit event. This many lines with the longest paths, as JSON, fit into one row.
+   */
   accessesPerEvent: 600,
   answerBytes: 128 * 1024,
-  /** Of all answers of an attempt, replaced ones too: the state of a running turn holds them. Above it nobody gives another. */
+  /**
+   * Total size of an attempt's answers, replaced ones included: the state of a running turn holds
+   * them. Above it no further answer is accepted.
+   */
   attemptAnswersBytes: 8 * 1024 * 1024,
   finalBytes: 256 * 1024,
   reasonBytes: 4 * 1024,
-  /** Of a cancelled turn's answer and text together, as JSON: both lie in one event, and that in one row. */
+  /**
+   * Total size of a cancelled turn's answer and text as JSON: one event, stored in one row, holds
+   * both.
+   */
   cancelledJsonBytes: 1_700_000,
-  /** A provider that asks for a longer wait is treated as out of quota. */
+  /** A provider that asks for a longer wait counts as out of quota. */
   retryAfterMs: 60_000,
   backoffBaseMs: 500,
   backoffCapMs: 30_000,
@@ -60,21 +81,24 @@ export const LIMITS = {
   personasMaxMs: 120_000,
   presentationShare: 0.2,
   presentationMaxMs: 120_000,
-  /** Above this share of the window a conversation is not extended by an update: a fresh round starts. */
+  /**
+   * Share of the context window above which an update starts a new round instead of extending the
+   * conversation.
+   */
   contextShare: 0.75,
-  /** Above this share of the window a conversation is summed up before its next call. */
+  /** Share of the context window above which a conversation is summarized before its next call. */
   fullShare: 0.85,
 } as const;
 
-/** A call that could not write at least this much is not worth starting. */
+/** A call with room for less output is not worth starting. */
 export const MIN_OUTPUT_TOKENS = 256;
-/** The most that a call which sums up a conversation may write; reasoning counts too. */
+/** Output cap of a call that summarizes a conversation, reasoning included. */
 export const COMPACTION_OUTPUT_TOKENS = 8_192;
-/** What a call says of its round's limits, as an upper bound in tokens (`prompts/limits.ts`). */
+/** Upper bound of the tokens of a limit notice (`prompts/limits.ts`). */
 export const LIMIT_NOTICE_TOKENS = 512;
-/** What a call gets when the budget is shared among several that are due. */
+/** Output of a call if several due calls share the budget. */
 export const FAIR_OUTPUT_TOKENS = 1_024;
-/** Output set aside for the final presentation while agents still coordinate. */
+/** Output reserved for the final presentation while agents coordinate. */
 export const PRESENTATION_OUTPUT_TOKENS = 2_048;
-/** System prompt, tool schemas and framing of a presentation, as an upper bound in tokens. */
+/** Upper bound of the tokens of a presentation's system prompt, tool schemas and framing. */
 export const PRESENTATION_OVERHEAD_TOKENS = 4_000;

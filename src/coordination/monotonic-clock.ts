@@ -1,24 +1,23 @@
 /**
- * Time as a session tells it: it never runs backwards, and never stands still. Where the wall clock jumps back, it goes on from
- * what it last told, at the wall's pace; a log's time would otherwise stand until the wall has caught up, and with it every
- * retry and every deadline.
+ * Monotonic clock of a session. If the wall clock is set back, it keeps advancing from the last
+ * value it returned. Otherwise retries and deadlines would stall until the wall clock caught up.
  */
-export class SteadyClock {
+export class MonotonicClock {
   readonly #wall: () => number;
-  /** How far it is ahead of the wall. */
+  /** Ms that this clock is ahead of the wall clock. */
   #ahead = 0;
   #last: number;
 
-  /** `since`: the latest time a log already tells; all in unix ms. */
+  /** `since`: the latest time in the log. All times in unix ms. */
   constructor(wall: () => number, since = 0) {
     this.#wall = wall;
     this.#last = since;
   }
 
   now(): number {
-    const told = this.#wall() + this.#ahead;
-    if (told < this.#last) this.#ahead += this.#last - told;
-    this.#last = Math.max(told, this.#last);
+    const time = this.#wall() + this.#ahead;
+    if (time < this.#last) this.#ahead += this.#last - time;
+    this.#last = Math.max(time, this.#last);
     return this.#last;
   }
 }

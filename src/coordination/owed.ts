@@ -17,12 +17,14 @@ import {
   type ToolState,
   type TurnState,
 } from "./state";
-import { waitsForTools } from "./tool/tool-listings";
+import { awaitsListings } from "./tool/tool-listings";
 
 /**
- * What the state still asks for and nobody has started: model calls and tool calls, each with the id it will always have. An agent
- * whose tool servers have not said yet what they have is owed that first.
- * Calls that were put off for want of budget are owed again as soon as they can be paid.
+ * Effects that the state asks for and that are not started: model calls and tool calls. Each has
+ * the id it will always have.
+ *
+ * Before an agent's first call, listings of its tool servers are owed. Calls deferred for lack of
+ * budget are owed again once the budget allows them.
  */
 export function owed(state: SessionState): Effect[] {
   const turn = runningTurn(state);
@@ -32,12 +34,12 @@ export function owed(state: SessionState): Effect[] {
   );
 }
 
-/** Ids of effects that are started and not settled: whatever else is running must be aborted. */
+/** Ids of effects that are started and not settled. Any other running effect must be aborted. */
 export function inFlight(state: SessionState): string[] {
   return Object.keys(runningTurn(state)?.inFlight ?? {});
 }
 
-/** The model call with this id, if it was sent and nobody has said yet how it ended. */
+/** The model call with this id if it is in flight, otherwise `null`. */
 export function callInFlight(state: SessionState, id: string): ModelCallEffect | null {
   const turn = runningTurn(state);
   const entry = turn?.inFlight[id];
@@ -54,7 +56,7 @@ export function callInFlight(state: SessionState, id: string): ModelCallEffect |
   };
 }
 
-/** The tool call with this id and its agent's index, if it was started and nobody has said yet how it ended. */
+/** The tool call with this id and its agent's index if it is in flight, otherwise `null`. */
 export function toolInFlight(
   turn: TurnState,
   id: string,
@@ -74,7 +76,10 @@ export function toolInFlight(
   return tool ? { index, tool } : null;
 }
 
-/** Calls that wait for budget nobody is about to release; one that waits for its backend's limits waits no longer without. */
+/**
+ * Whether the agent's call waits for budget that is not available now. This includes calls that
+ * wait for rate limits.
+ */
 export function isUnaffordable(turn: TurnState, agent: AgentState): boolean {
   const { round } = agent;
   const rules = turn.rules.agents[agent.index];
@@ -90,7 +95,7 @@ export function isUnaffordable(turn: TurnState, agent: AgentState): boolean {
 function effectsOf(turn: TurnState, agent: AgentState, round: RoundState): Effect[] {
   if (round.status === "tools") return toolEffects(turn, agent, round);
   if (round.status !== "calling" || round.call.inFlight || isUnaffordable(turn, agent)) return [];
-  if (waitsForTools(turn, agent.index, round)) {
+  if (awaitsListings(turn, agent.index, round)) {
     return [
       { type: "tool_listing", id: listingEffectId(turn.number, agent.index), agent: agent.index },
     ];

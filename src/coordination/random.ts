@@ -1,7 +1,9 @@
-/** A small seeded generator, so that every draw can be repeated from the input that brought the seed. */
+/** Seeded random numbers: the seed of an input repeats all its draws. */
 export type Random = () => number;
 
-/** Mulberry32: uniform in [0, 1), period 2^32; enough for orders and jitter, not for secrets. */
+/**
+ * Mulberry32: uniform in [0, 1), period 2^32. Good enough for orders and jitter, not for secrets.
+ */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   return () => {
@@ -12,7 +14,7 @@ export function createRandom(seed: number): Random {
   };
 }
 
-/** A new array in random order. */
+/** A copy in random order. */
 export function shuffle<T>(items: readonly T[], random: Random): T[] {
   const keyed = items.map((item) => ({ item, key: random() }));
   return keyed.sort((a, b) => a.key - b.key).map(({ item }) => item);

@@ -13,20 +13,23 @@ import type { Cost } from "../protocol/cost";
 import type { Budget, TeamRules } from "../protocol/team";
 
 /**
- * The state of a session's running turn: plain data, rebuilt by folding the log (`evolve.ts`), never written on its own.
- * `structuredClone` must work on it.
+ * The state of a session's running turn: plain data, rebuilt by folding the log (`evolve.ts`),
+ * never stored on its own. `structuredClone` must work on it.
  */
 export type SessionState = {
-  /** Latest time seen, unix ms; time never runs backwards inside the log. */
+  /** Latest time seen, unix ms. Time in the log never goes back. */
   lastAt: number;
   rules: TeamRules | null;
   /** Highest turn number so far. */
   turns: number;
-  /** The latest turn; `done` when its terminal event is logged. */
+  /** The latest turn; `done` after its terminal event. */
   turn: TurnState | null;
 };
 
-/** `tokens`: no agent of the team reads more input tokens for them in one call. */
+/**
+ * Attachments of a question. `tokens`: upper bound of the input tokens that any agent of the team
+ * reads for them in one call.
+ */
 export type Attached = { attachments: readonly Attachment[]; tokens: number };
 
 export type TurnState = {
@@ -34,32 +37,32 @@ export type TurnState = {
   rules: TeamRules;
   question: string;
   questionBytes: number;
-  /** Images and files that came with the question; absent: none. */
+  /** Images and files that came with the question. Omitted if there are none. */
   attached?: Attached;
   startedAt: number;
   deadlineAt: number;
-  /** Coordination ends here; the rest is kept for the presentation. */
+  /** Coordination ends here; the rest of the time is for the presentation. */
   coordinationEndsAt: number;
   /** By agent index. */
   aliases: readonly string[];
-  /** What the user uploaded and agents see; absent: nothing. */
+  /** Uploads that agents can see. Omitted if there are none. */
   contexts?: readonly PinnedContext[];
   budget: Budget;
   spentTokens: number;
-  /** The part with a known price. */
+  /** Cost with a known price. */
   spentUsd: number;
-  /** Something was charged that has no known price; absent: nothing was. */
+  /** Set if anything without a known price was charged. */
   unpriced?: true;
-  /** As providers reported it. */
+  /** Usage as reported by providers. */
   usage: Usage;
-  /** Calls and tools started so far. */
+  /** Number of calls and tools started. */
   effects: number;
   /** Started and not settled, by effect id. */
   inFlight: Readonly<Record<string, InFlight>>;
-  /** What tool servers have for agents, as they said in this turn; absent: they have said nothing. */
+  /** Tools of the agents' servers as listed in this turn. Omitted if nothing was listed yet. */
   listings?: readonly ToolListing[];
   attempt: AttemptState;
-  /** What the last rejected presentation said; presented if a later attempt ends without an answer. */
+  /** The last rejected final text; presented if a later attempt ends without an answer. */
   rejected: FinalText | null;
   done: boolean;
 };
@@ -69,15 +72,15 @@ export type InFlight =
       type: "model_call";
       agent: number;
       reservedTokens: number;
-      /** The part with a known price. */
+      /** Cost with a known price. */
       reservedUsd: number;
-      /** Part of what it may use has no known price; absent: all has one. */
+      /** Set if the call may use anything without a known price. */
       unpriced?: true;
-      /** A research call; absent: it is none. */
+      /** Set for a research call. */
       research?: true;
-      /** Sums up its agent's conversation; absent: it does not. */
+      /** Set for a call that summarizes its agent's conversation. */
       compacts?: true;
-      /** Its round's limit is reached, so it asks for nothing but a decision; absent: it does not. */
+      /** Set if the round's limit is reached, so that the call asks only for a decision. */
       decides?: true;
     }
   | { type: "tool_call"; agent: number };
@@ -93,18 +96,21 @@ export type ToolListing = {
 export type AttemptState = {
   number: number;
   startedAt: number;
-  /** When its agents could begin: once the personas were written, or passed over. */
+  /** When the attempt's agents could start: after the personas were written or skipped. */
   workingSince: number;
   feedback: { reason: string; instructions: string } | null;
-  /** Written by the persona generator; null until it ran, empty if it failed. By agent index. */
+  /** By agent index. `null` until the persona generator ran; all entries `null` if it failed. */
   personas: readonly (string | null)[] | null;
   agents: readonly AgentState[];
-  /** Revision n lies at n − 1. */
+  /** Revision n has index n − 1. */
   answers: readonly Answer[];
-  /** When agents with an answer stop waiting for those without; null before the team's second answer. */
+  /**
+   * When agents with an answer stop waiting for those without. `null` before the team's second
+   * answer.
+   */
   graceEndsAt: number | null;
   settled: Settlement | null;
-  /** Index of the presenter, once the presentation has begun. */
+  /** Index of the presenter; `null` before the presentation starts. */
   presenter: number | null;
   final: FinalText | null;
 };
@@ -118,7 +124,7 @@ export type Answer = {
   bytes: number;
   origin: "tool" | "partial";
   snapshot: string | null;
-  /** As in its event; absent: not told. */
+  /** As in the event. Omitted if the event has no such field. */
   files?: HandedFiles;
   keptFiles?: number;
   leftOut?: LeftOut;
@@ -132,7 +138,7 @@ export type FinalText = {
   label: string;
   content: string;
   endedBy: EndedBy;
-  /** Tools the presenter executed. */
+  /** Tools that the presenter executed. */
   tools: readonly string[];
 };
 
@@ -143,25 +149,31 @@ export type AgentState = {
   id: string;
   rounds: number;
   round: RoundState | null;
-  /** The round under whose number the workspace's changes are stored, if it is an earlier one that failed. Absent: the latest round. */
+  /**
+   * The failed round under whose number the workspace's changes are stored. Omitted if it is the
+   * latest round.
+   */
   filesFrom?: number;
-  /** Highest revision it was shown. */
+  /** Highest revision that the agent was shown. */
   seen: number;
-  /** Every revision it was shown. */
+  /** All revisions that the agent was shown. */
   shown: readonly number[];
   answers: number;
-  /** Revision of its newest answer; 0 without one. */
+  /** Revision of the agent's newest answer; 0 means it has no answer. */
   newest: number;
-  /** The snapshot of its newest answer. */
+  /** Snapshot of the agent's newest answer. */
   snapshot: string | null;
-  /** Valid vote. */
+  /** The agent's vote while it is valid. */
   vote: { revision: number; reason: string } | null;
-  /** The last vote it cast, valid or voided. */
+  /** The agent's last vote, valid or voided. */
   lastVote: { revision: number; reason: string } | null;
-  /** Has begun a round after its first answer, so the wait for the others is behind it. */
+  /**
+   * Whether the agent has started a round after its first answer: it no longer waits for the
+   * others.
+   */
   released: boolean;
   failedRounds: number;
-  /** A call of it was sent, be it in vain. */
+  /** Whether any call of the agent was sent, even if it failed. */
   called: boolean;
   completedCalls: number;
   failed: Problem | null;
@@ -171,85 +183,92 @@ export type AgentState = {
 export type RoundState = {
   number: number;
   purpose: Purpose;
-  /** `voted`: over, unless the vote is voided; then the same conversation goes on. */
+  /** `voted`: the round is over unless the vote is voided; then the same conversation continues. */
   status: "calling" | "tools" | "voted";
-  /** Calls completed. */
+  /** Completed calls. */
   calls: number;
   call: CallState;
   nudges: number;
-  /** Updates that came with a tool result (kind a of §6). */
+  /** Updates that were sent with a tool result. */
   injections: number;
   tools: readonly ToolState[];
   /** Decisions of the reply whose tools are running. */
   decisions: readonly Decision[];
-  /** Size of the conversation after the last reply whose usage told it, in tokens. */
+  /** Size of the conversation in tokens, after the last reply that reported its length. */
   contextTokens: number;
   /** Names of tools that ran in this round. */
   executed: readonly string[];
-  /** Unix ms: when it began, or was last opened again after its vote was voided. */
+  /** Unix ms: when the round started, or was last reopened after its vote was voided. */
   startedAt: number;
-  /** Completed calls that asked for nothing but a decision; absent: none. */
+  /** Completed calls that asked only for a decision. Omitted if there are none. */
   decisionCalls?: number;
 };
 
 export type CallState = {
   /** 1 for the first call of the round. */
   number: number;
-  /** Times it was sent, for whatever reason it failed; makes each try's id its own. */
+  /** How often the call was sent. Part of each try's id. */
   sent: number;
-  /** Tries that count against the cap. */
+  /** Tries that count towards the cap. */
   tries: number;
   interruptions: number;
-  /** Probes in a row that did not reach its provider, and when the first failed, unix ms; absent: the last try was sent. */
+  /**
+   * Failed probes in a row, and the time of the first (unix ms). Omitted if the last try was sent.
+   */
   unreachable?: { since: number; probes: number };
-  /** Unix ms before which it is not sent. */
+  /** Unix ms; the call is not sent before. */
   notBefore: number;
   inFlight: boolean;
-  /** Input tokens it needs room for, if the budget had none when it wanted to start. */
+  /** Input tokens of a call that was deferred for lack of budget; `null` if it was not. */
   deferred: number | null;
-  /** Input tokens it needs room for, if it waits for its backend's limits; absent: it does not. */
+  /**
+   * Input tokens of a call that waits for its backend's rate limits. Omitted if it does not wait.
+   */
   held?: number;
-  /** It was refused as too long, and its conversation is to be summed up first; absent: it was not. */
+  /** Set if the call was rejected as too long and its conversation will be summarized first. */
   tooLong?: true;
-  /** Its conversation has been summed up, or could not be; absent: nobody tried. */
+  /** Set if the conversation was summarized or cannot be. */
   compacted?: true;
 };
 
-/** `told`: what people have been told of it; absent: nothing. */
+/** `told`: what was forwarded to people. Omitted if nothing was. */
 export type ToolState = {
   id: string;
   name: string;
   status: "owed" | "started" | "settled";
   interruptions: number;
-  told?: Told;
+  told?: ForwardedCounts;
 };
 
-/** How often each; `progressAt`: when the latest progress was told, unix ms. */
-export type Told = { inputs: number; progress: number; progressAt: number };
+/**
+ * Number of forwarded elicitations and progress notifications. `progressAt`: unix ms of the latest
+ * forwarded progress.
+ */
+export type ForwardedCounts = { inputs: number; progress: number; progressAt: number };
 
 export const emptySession: SessionState = { lastAt: 0, rules: null, turns: 0, turn: null };
 
-/** The turn that is running, or null. */
+/** The running turn; `null` if no turn runs. */
 export const runningTurn = (state: SessionState): TurnState | null =>
   state.turn && !state.turn.done ? state.turn : null;
 
 /** The round under whose number the changes of the agent's workspace are stored. */
 export const filesRound = ({ filesFrom, rounds }: AgentState): number => filesFrom ?? rounds;
 
-/** A live agent has not failed and has not run out of calls. */
+/** A live agent has not failed and has not abstained. */
 export const isLive = (agent: AgentState): boolean =>
   agent.failed === null && agent.abstained === null;
 
 export const newestRevision = (attempt: AttemptState): number => attempt.answers.length;
 
-/** Each agent's newest answer, in revision order: the candidates. */
+/** The candidates: each agent's newest answer, in revision order. */
 export function candidates(attempt: AttemptState): Answer[] {
   return attempt.answers.filter(
     (answer) => attempt.agents[answer.agent]?.newest === answer.revision,
   );
 }
 
-/** The agent at an index that is known to exist. */
+/** The agent at this index. Throws if there is none. */
 export function agentAt(attempt: AttemptState, index: number): AgentState {
   const agent = attempt.agents[index];
   if (!agent) throw new Error(`no agent at index ${index}`);
@@ -262,7 +281,7 @@ export function answerAt(attempt: AttemptState, revision: number): Answer {
   return answer;
 }
 
-/** The index of an agent id that is known to belong to the team. */
+/** The index of the agent with this id. Throws if there is none. */
 export function indexOf(turn: TurnState, id: string): number {
   const index = turn.rules.agents.findIndex((agent) => agent.id === id);
   if (index < 0) throw new Error(`no agent with id ${id}`);
@@ -281,7 +300,7 @@ export const reservedCost = ({
   isWhole: unpriced === undefined,
 });
 
-/** What a turn's calls have been charged so far, in US dollars. */
+/** What the turn's calls were charged so far, in US dollars. */
 export const spentCost = ({ spentUsd, unpriced }: TurnState): Cost => ({
   usd: spentUsd,
   isWhole: unpriced === undefined,

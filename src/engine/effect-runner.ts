@@ -1,4 +1,4 @@
-import { type Effect, type ModelCallEffect, triedCall } from "../coordination";
+import { type Effect, type ModelCallEffect, callIdPrefix } from "../coordination";
 import { ProviderError } from "../providers/provider";
 import type { Enter, Performer, PreparedCall, SlotSource } from "./ports";
 
@@ -80,11 +80,11 @@ export class EffectRunner {
 
   /** A resumed call is paid already, and a tool may have done half its work. */
   #mayGiveWay({ type, id }: Effect, resumed: PreparedCall | null): boolean {
-    return type === "model_call" && resumed === null && !this.#gaveWay.has(triedCall(id));
+    return type === "model_call" && resumed === null && !this.#gaveWay.has(callIdPrefix(id));
   }
 
   #cut({ id }: Effect, way: AbortController): void {
-    this.#gaveWay.add(triedCall(id));
+    this.#gaveWay.add(callIdPrefix(id));
     const seconds = this.#options.patienceMs / 1_000;
     const message = `No response came for ${seconds} s while other calls waited, so this one gave way to them.`;
     way.abort(new ProviderError("transient", "timeout", message));

@@ -9,7 +9,7 @@ import {
 import { EndedBySchema, UsageSchema } from "./events";
 import { HandedFilesSchema, LeftOutSchema } from "./file-events";
 import { CitationSchema, HostedToolNameSchema } from "./hosted-tools";
-import { InputRequiredSchema } from "./tool-news";
+import { InputRequiredSchema } from "./tool-notifications";
 
 /**
  * Requests and responses of the service's own routes, shared by the API, its OpenAPI page and the clients. Strict with what

@@ -5,7 +5,7 @@ import { COST_FIELDS } from "./cost";
 import { CitationSchema, HostedToolNameSchema, HostedUseSchema } from "./hosted-tools";
 import { RoundLimitSchema } from "./round-limit";
 import { BudgetSchema, TeamRulesSchema, ToolRuleSchema } from "./team";
-import { InputRequiredSchema, ToolProgressSchema } from "./tool-news";
+import { InputRequiredSchema, ToolProgressSchema } from "./tool-notifications";
 import { UsageSchema } from "./usage-schema";
 
 export type { FileAccess, HandedFiles, LeftOut } from "./file-events";

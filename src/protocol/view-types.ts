@@ -3,7 +3,7 @@ import type { Cost } from "./cost";
 import type { DeltaKind, EndedBy, HandedFiles, LeftOut, Purpose, Usage } from "./events";
 import type { Citation, HostedToolName } from "./hosted-tools";
 import type { Budget, TeamRules } from "./team";
-import type { InputRequired, ToolProgress } from "./tool-news";
+import type { InputRequired, ToolProgress } from "./tool-notifications";
 
 /**
  * What people and programs see of a session: a projection of the log, plain data (`structuredClone` and JSON keep it whole).

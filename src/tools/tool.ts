@@ -1,5 +1,5 @@
 import type { ToolRule } from "../protocol/team";
-import type { ToolNews } from "../protocol/tool-news";
+import type { ToolNotification } from "../protocol/tool-notifications";
 import type { ToolSpec } from "../providers/provider";
 import type { AgentFiles } from "../workspace/agent-files";
 
@@ -41,7 +41,7 @@ export type ToolContext = {
    * Told how it goes while the tool runs, for people who watch, with texts that are safe to be shown. May be told as often as one
    * likes: how much of it is passed on is the rules' affair. Absent: nobody listens.
    */
-  tell?(news: ToolNews): void;
+  tell?(news: ToolNotification): void;
 };
 
 /** A file that comes with a result. Its name is ours: nothing in it is what a server says. `extension`: without a dot. */

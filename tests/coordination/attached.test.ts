@@ -10,7 +10,7 @@ import {
   runningTurn,
   stateAfter,
 } from "../../src/coordination";
-import { leastCallUsd } from "../../src/coordination/budget/budget";
+import { minCallUsd } from "../../src/coordination/budget/budget";
 import { SessionEventSchema } from "../../src/protocol/events";
 import { agentRules, teamRules } from "./builders";
 
@@ -61,8 +61,7 @@ describe("what comes with a question", () => {
   });
 
   it("is part of the least that a turn may cost", () => {
-    const more =
-      leastCallUsd(rules.agents, 100 + ATTACHED.tokens) - leastCallUsd(rules.agents, 100);
+    const more = minCallUsd(rules.agents, 100 + ATTACHED.tokens) - minCallUsd(rules.agents, 100);
     expect(more).toBeCloseTo(ATTACHED.tokens / 1_000_000, 9);
   });
 });

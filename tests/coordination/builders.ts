@@ -1,7 +1,7 @@
 import type { CallFailure, InputBody, Reply, WorkspaceFacts } from "../../src/coordination";
 import type { Decision, ToolsListing, Usage } from "../../src/protocol/events";
 import type { AgentRules, TeamRules, ToolRule } from "../../src/protocol/team";
-import type { ToolNews, ToolProgress } from "../../src/protocol/tool-news";
+import type { ToolNotification, ToolProgress } from "../../src/protocol/tool-notifications";
 
 /** Small builders: a team, and what its models say when they are called. */
 
@@ -65,7 +65,7 @@ export const listing = (server: string, tools: readonly ToolRule[] | null): Tool
 });
 
 const BOX = "https://box.example.com";
-export const progress = (done: number, changes: Partial<ToolProgress> = {}): ToolNews => ({
+export const progress = (done: number, changes: Partial<ToolProgress> = {}): ToolNotification => ({
   type: "progress",
   origin: BOX,
   progress: done,
@@ -74,8 +74,8 @@ export const progress = (done: number, changes: Partial<ToolProgress> = {}): Too
   ...changes,
 });
 /** A tool's server wants a form filled in, so many times. */
-export const asksPerson = (times = 1, message = "Your password?"): ToolNews => ({
-  type: "input_asked",
+export const asksPerson = (times = 1, message = "Your password?"): ToolNotification => ({
+  type: "elicitation",
   origin: BOX,
   requests: Array.from({ length: times }, () => ({
     kind: "form",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { callInFlight, emptySession, placeOfCall, triedCall } from "../../src/coordination";
+import { callInFlight, emptySession, placeOfCall, callIdPrefix } from "../../src/coordination";
 import { callId } from "../../src/coordination/effects";
 import { answers, fails, says, tool, uses } from "./builders";
 import { World } from "./world";
@@ -20,10 +20,10 @@ describe("the place a call's id tells", () => {
 
 it("makes one call of all its tries, and of nothing else", () => {
   const place = { turn: 1, attempt: 1, agent: 0, round: 1, call: 1, sent: 0 };
-  const first = triedCall(callId(place));
-  expect(triedCall(callId({ ...place, sent: 10 }))).toBe(first);
+  const first = callIdPrefix(callId(place));
+  expect(callIdPrefix(callId({ ...place, sent: 10 }))).toBe(first);
   for (const part of ["turn", "attempt", "agent", "round", "call"] as const) {
-    expect(triedCall(callId({ ...place, [part]: 11 }))).not.toBe(first);
+    expect(callIdPrefix(callId({ ...place, [part]: 11 }))).not.toBe(first);
   }
 });
 

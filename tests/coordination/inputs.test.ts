@@ -66,10 +66,16 @@ const BODIES: Bodies = {
     },
   },
   tool_ready: { type: "tool_ready", effect: tool },
-  tool_told: {
-    type: "tool_told",
+  tool_notified: {
+    type: "tool_notified",
     effect: tool,
-    news: { type: "progress", origin: "https://a", progress: 1, total: 2, message: "reads" },
+    notification: {
+      type: "progress",
+      origin: "https://a",
+      progress: 1,
+      total: 2,
+      message: "reads",
+    },
   },
   tool_settled: {
     type: "tool_settled",

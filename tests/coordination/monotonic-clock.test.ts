@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nextTimerAt, owed, SteadyClock } from "../../src/coordination";
+import { nextTimerAt, owed, MonotonicClock } from "../../src/coordination";
 import { fails } from "./builders";
 import { START, World } from "./world";
 
@@ -19,19 +19,19 @@ describe("a steady clock", () => {
     },
   ])("$name", ({ wall, told }) => {
     const times = [...wall];
-    const clock = new SteadyClock(() => times.shift() ?? 0);
+    const clock = new MonotonicClock(() => times.shift() ?? 0);
     expect(wall.map(() => clock.now())).toEqual(told);
   });
 
   it("begins where a log ends that is ahead of the wall", () => {
     const times = [10, 12];
-    const clock = new SteadyClock(() => times.shift() ?? 0, 1_000);
+    const clock = new MonotonicClock(() => times.shift() ?? 0, 1_000);
     expect([clock.now(), clock.now()]).toEqual([1_000, 1_002]);
   });
 
   it("lets a try that failed after a jump forward and back be repeated when its delay is over", () => {
     let wall = START;
-    const clock = new SteadyClock(() => wall);
+    const clock = new MonotonicClock(() => wall);
     const world = new World({ agents: ["a"] });
     const at = (time: number): void => {
       wall = time;

@@ -25,7 +25,7 @@ import {
   type Usage,
 } from "../../src/protocol/events";
 import type { AgentRules, Budget, TeamRules, ToolRule } from "../../src/protocol/team";
-import type { ToolNews } from "../../src/protocol/tool-news";
+import type { ToolNotification } from "../../src/protocol/tool-notifications";
 import { agentRules, listing, type Move, says, teamRules } from "./builders";
 import { checkSteps } from "./step-check";
 import { tellOwed } from "./telling";
@@ -176,9 +176,9 @@ export class World {
   }
 
   /** The tool an agent has running, or else the next it is owed, tells people something. */
-  tells(id: string, news: ToolNews): SessionEvent[] {
+  tells(id: string, news: ToolNotification): SessionEvent[] {
     const effect = this.#inFlightOf(id, "tool_call") ?? this.startsTool(id);
-    return this.give({ type: "tool_told", effect, news });
+    return this.give({ type: "tool_notified", effect, notification: news });
   }
 
   /** The agent's servers say what they have: these tools by server; null: it cannot be used. Without any: nothing, each of them. */

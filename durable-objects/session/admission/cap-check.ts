@@ -6,7 +6,7 @@ import {
   type CapTooSmall,
   capTooSmall,
 } from "../../../src/coordination";
-import { pricedWith } from "../../../src/coordination/budget/audio-pricing";
+import { withAudioPricing } from "../../../src/coordination/budget/audio-pricing";
 import type { EarlierTurn } from "../../../src/prompts/task";
 import { hasJavascript } from "../../../src/tools/javascript";
 import { readsToolResults } from "../../../src/tools/files";
@@ -57,7 +57,7 @@ export function capRefusal(
       : [];
   };
   const refusal = capTooSmall({
-    rules: pricedWith(team.rules, attached?.attachments ?? []),
+    rules: withAudioPricing(team.rules, attached?.attachments ?? []),
     budget,
     calls: firstCalls({ team, question, attached, history: history(), toolsOf }),
     questionTokens: byteLength(question) + (attached?.tokens ?? 0),

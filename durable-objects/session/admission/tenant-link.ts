@@ -1,8 +1,8 @@
 import type { Team } from "../../../src/config/team";
 import type { CapTooSmall } from "../../../src/coordination";
-import { leastCallUsd } from "../../../src/coordination/budget/budget";
+import { minCallUsd } from "../../../src/coordination/budget/budget";
 import { byteLength } from "../../../src/coordination/byte-length";
-import { pricedWith } from "../../../src/coordination/budget/audio-pricing";
+import { withAudioPricing } from "../../../src/coordination/budget/audio-pricing";
 import type { Attached } from "../../../src/coordination/state";
 import type { EarlierTurn } from "../../../src/prompts/task";
 import { unpricedAgents } from "../../../src/protocol/team";
@@ -56,13 +56,13 @@ export class TenantLink {
     if (tooSmall) return tooSmall;
     const { question, budget, timeoutMs } = turn;
     const { rules } = team;
-    const { agents } = pricedWith(rules, attached?.attachments ?? []);
+    const { agents } = withAudioPricing(rules, attached?.attachments ?? []);
     return this.#object.startTurn(this.tenant, {
       session: this.#session,
       turn: number,
       maxCostUsd: budget.max_cost_usd ?? null,
       unpriced: unpricedAgents(rules),
-      leastUsd: leastCallUsd(agents, byteLength(question) + (attached?.tokens ?? 0)),
+      leastUsd: minCallUsd(agents, byteLength(question) + (attached?.tokens ?? 0)),
       attachedBytes: (attached?.attachments ?? []).reduce((sum, { size }) => sum + size, 0),
       endsAt: Date.now() + (timeoutMs ?? rules.orchestrator_timeout_ms) + LEASE_GRACE_MS,
     });

@@ -2,14 +2,14 @@ import type { Enter, ResultFile, SessionInputs } from "../../../src/engine/ports
 import { objectFields } from "../../../src/agents/call-arguments";
 import {
   agentAt,
-  isWorthTelling,
+  shouldForward,
   runningTurn,
   type ToolCallEffect,
   type TurnState,
 } from "../../../src/coordination";
 import type { FileAccess } from "../../../src/protocol/events";
 import type { ToolRule } from "../../../src/protocol/team";
-import type { ToolNews } from "../../../src/protocol/tool-news";
+import type { ToolNotification } from "../../../src/protocol/tool-notifications";
 import type { ToolSpec } from "../../../src/providers/provider";
 import { brokenCall } from "../../../src/tools/broken-tool";
 import {
@@ -217,11 +217,11 @@ export class AgentTools {
   }
 
   /** A server may tell thousands of things a second: the rules are given only what they pass on. */
-  #tell({ id }: ToolCallEffect, news: ToolNews): void {
+  #tell({ id }: ToolCallEffect, news: ToolNotification): void {
     const { session, now } = this.#options;
     const turn = runningTurn(session.state);
-    if (turn && isWorthTelling(turn, id, news, now()))
-      session.handle({ type: "tool_told", effect: id, news });
+    if (turn && shouldForward(turn, id, news, now()))
+      session.handle({ type: "tool_notified", effect: id, notification: news });
   }
 
   /** What is not for the conversation goes to R2 and into files of the agent's. */

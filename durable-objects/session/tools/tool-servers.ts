@@ -1,7 +1,7 @@
 import type { Team } from "../../../src/config/team";
 import {
-  isListed,
-  isNews,
+  hasAllListings,
+  changesListing,
   listingsOf,
   runningTurn,
   type ToolListing,
@@ -105,7 +105,7 @@ export class ToolServers {
     const offers = this.#servers.offersFor(this.#agent(agent).id);
     const news = offers
       .map((offer) => ({ ...offer, listing: toListing(offer) }))
-      .filter(({ listing }) => isNews(turn, agent, listing));
+      .filter(({ listing }) => changesListing(turn, agent, listing));
     for (const { tools } of news)
       for (const { offered } of tools) definitions.add(offered.hash, offered.tool);
     if (news.length > 0)
@@ -118,7 +118,7 @@ export class ToolServers {
     const turn = runningTurn(session.state);
     if (!turn) return;
     for (const [agent, { mcp }] of team.agents.entries()) {
-      if (isListed(turn, agent) && mcp?.servers.some((server) => serverId(server) === id))
+      if (hasAllListings(turn, agent) && mcp?.servers.some((server) => serverId(server) === id))
         this.#tell(agent);
     }
   }

@@ -9,8 +9,8 @@ import type { TurnPlace } from "../../../durable-objects/session/log/session-log
 import { RateWaits } from "../../../durable-objects/session/calls/rate-waits";
 import type { SettledTurn } from "../../../durable-objects/tenant/tenant-api";
 import {
-  isListed,
-  isNews,
+  hasAllListings,
+  changesListing,
   listingsOf,
   type ModelCallEffect,
   runningTurn,
@@ -320,7 +320,7 @@ export class Platform {
 
   #tellTools({ coordinator }: SessionParts, agent: number, listing: ToolsListing): void {
     const turn = runningTurn(coordinator.state);
-    if (turn && isNews(turn, agent, listing))
+    if (turn && changesListing(turn, agent, listing))
       coordinator.handle({ type: "tools_listed", agent, servers: [listing] });
   }
 
@@ -329,7 +329,7 @@ export class Platform {
     const session = this.#session;
     for (const [agent] of this.#options.drawn.formats.entries()) {
       const turn = session && runningTurn(session.coordinator.state);
-      if (turn && isListed(turn, agent)) this.#tellTools(session, agent, listing);
+      if (turn && hasAllListings(turn, agent)) this.#tellTools(session, agent, listing);
     }
   }
 

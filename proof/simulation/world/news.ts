@@ -1,10 +1,10 @@
-import type { ToolNews } from "../../../src/protocol/tool-news";
+import type { ToolNotification } from "../../../src/protocol/tool-notifications";
 import type { Chance } from "../../../simulated/chance";
 
 const ORIGIN = "https://far.example.com";
 
 /** What a tool's server tells people while one call runs: mostly nothing, sometimes more than anybody wants to hear. */
-export function drawNews(chance: Chance): ToolNews[] {
+export function drawNews(chance: Chance): ToolNotification[] {
   if (chance.is(0.5)) return [];
   const count =
     chance.weighted({ few: 6, many: 1 }) === "few" ? chance.int(1, 4) : chance.int(20, 80);
@@ -13,7 +13,7 @@ export function drawNews(chance: Chance): ToolNews[] {
   );
 }
 
-const progress = (chance: Chance, nth: number): ToolNews => ({
+const progress = (chance: Chance, nth: number): ToolNotification => ({
   type: "progress",
   origin: ORIGIN,
   // A reader of JSON takes 1e999 for this.
@@ -22,8 +22,8 @@ const progress = (chance: Chance, nth: number): ToolNews => ({
   message: chance.pick([null, "", "reads", "x".repeat(5_000)]),
 });
 
-const question = (chance: Chance): ToolNews => ({
-  type: "input_asked",
+const question = (chance: Chance): ToolNotification => ({
+  type: "elicitation",
   origin: ORIGIN,
   requests: Array.from({ length: chance.int(0, 8) }, () => ({
     kind: chance.pick(["form", "url", "other"]),

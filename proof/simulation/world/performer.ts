@@ -189,7 +189,7 @@ export class Performer {
       const at = this.#shell.now + Math.round((afterMs * (nth + 1)) / (news.length + 1));
       // Not stopped with the call: what a server says too late concerns nobody.
       this.#shell.timeline.schedule(at, () =>
-        this.#shell.input({ type: "tool_told", effect: effect.id, news: one }),
+        this.#shell.input({ type: "tool_notified", effect: effect.id, notification: one }),
       );
     }
     const reached = this.#shell.tools.findLast(({ key }) => key === effect.id);

@@ -1,7 +1,7 @@
 import type { CallFailure, Reply } from "../../../src/coordination";
 import type { Decision, FailureClass, ToolsListing } from "../../../src/protocol/events";
 import type { AgentRules, Budget, TeamRules } from "../../../src/protocol/team";
-import type { ToolNews } from "../../../src/protocol/tool-news";
+import type { ToolNotification } from "../../../src/protocol/tool-notifications";
 import type { Seen } from "./world";
 
 /** What an agent does in one of its calls, in the order of its calls. */
@@ -24,7 +24,7 @@ export type Script = {
   /** What the agents' tool servers say. */
   listings?: readonly ToolsListing[];
   /** What servers tell people while each call of their tools runs. */
-  news?: readonly ToolNews[];
+  news?: readonly ToolNotification[];
   /** How long each agent's first call waits for its backend's limits. */
   heldMs?: number;
 };

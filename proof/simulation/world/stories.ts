@@ -288,7 +288,7 @@ export const STORIES: Readonly<Record<string, Script>> = {
         message: "reads the map",
       },
       {
-        type: "input_asked",
+        type: "elicitation",
         origin: "https://maps.example.com",
         requests: [
           {

@@ -10,7 +10,7 @@ import type {
 } from "../../../src/coordination";
 import type { EventOf, ToolsListing, Usage } from "../../../src/protocol/events";
 import type { AgentRules } from "../../../src/protocol/team";
-import type { ToolNews } from "../../../src/protocol/tool-news";
+import type { ToolNotification } from "../../../src/protocol/tool-notifications";
 
 /** What surrounds the shell: providers, tools, files and mishaps. One implementation is random, one follows a script. */
 export type World = {
@@ -24,7 +24,7 @@ export type World = {
   tool(effect: ToolCallEffect): {
     afterMs: number;
     outcome: "ok" | "error" | "unknown";
-    news: readonly ToolNews[];
+    news: readonly ToolNotification[];
   };
   /** What the agent's tool servers say, and when. */
   listing(

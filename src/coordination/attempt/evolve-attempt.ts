@@ -19,7 +19,7 @@ export type AttemptEvent = EventOf<
   | "presentation.completed"
 >;
 
-/** Folds facts about an attempt as a whole, its personas and its presentation included. */
+/** Folds events about an attempt as a whole, including personas and presentation. */
 export function evolveAttempt(turn: TurnState, event: AttemptEvent): TurnState {
   switch (event.type) {
     case "attempt.started":
@@ -37,7 +37,7 @@ export function evolveAttempt(turn: TurnState, event: AttemptEvent): TurnState {
   }
 }
 
-/** The attempt a turn begins with; its `attempt.started` follows in the same commit. */
+/** The attempt with which a turn starts. Its `attempt.started` is part of the same commit. */
 export function firstAttempt(rules: TeamRules, at: number): AttemptState {
   return {
     number: 0,
@@ -54,12 +54,12 @@ export function firstAttempt(rules: TeamRules, at: number): AttemptState {
   };
 }
 
-/** Agents begin an attempt afresh: nothing but the feedback is carried over. */
+/** Agents start an attempt without earlier answers or votes; only the feedback is carried over. */
 function nextAttempt(rules: TeamRules, event: EventOf<"attempt.started">): AttemptState {
   return { ...firstAttempt(rules, event.at), number: event.attempt, feedback: event.feedback };
 }
 
-/** The generator's round is over, whatever came of it. */
+/** The persona generator's round is over, with or without personas. */
 function personasAssigned(turn: TurnState, event: EventOf<"personas.assigned">): AttemptState {
   return {
     ...turn.attempt,
@@ -69,7 +69,7 @@ function personasAssigned(turn: TurnState, event: EventOf<"personas.assigned">):
   };
 }
 
-/** Coordination is over: open rounds end where they stand. */
+/** Coordination is over: all open rounds end. */
 function attemptSettled(turn: TurnState, event: EventOf<"attempt.settled">): AttemptState {
   const { attempt } = turn;
   const answer = attempt.answers.find(({ label }) => label === event.label);

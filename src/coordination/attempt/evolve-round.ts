@@ -18,7 +18,7 @@ export type RoundEvent = EventOf<
   | "agent.abstained"
 >;
 
-/** Folds facts about an agent's rounds, and about the end of its part. */
+/** Folds events about an agent's rounds and about an agent that drops out. */
 export function evolveRound(turn: TurnState, event: RoundEvent): TurnState {
   return updateAgent(turn, indexOf(turn, event.agent), (agent) =>
     evolveAgent(turn.attempt, agent, event),
@@ -28,13 +28,13 @@ export function evolveRound(turn: TurnState, event: RoundEvent): TurnState {
 function evolveAgent(attempt: AttemptState, agent: AgentState, event: RoundEvent): AgentState {
   switch (event.type) {
     case "round.started":
-      return shownTo(attempt, startRound(agent, event), event.labels);
+      return showAnswers(attempt, startRound(agent, event), event.labels);
     case "round.failed":
       return { ...agent, round: null, failedRounds: agent.failedRounds + 1 };
     case "round.nudged":
       return withRound(agent, (round) => ({ ...round, nudges: event.nudge }));
     case "answers.injected":
-      return shownTo(attempt, injected(agent, event), event.labels);
+      return showAnswers(attempt, answersInjected(agent, event), event.labels);
     case "agent.failed":
       return { ...agent, round: null, failed: { code: event.code, message: event.message } };
     case "agent.abstained":
@@ -42,17 +42,19 @@ function evolveAgent(attempt: AttemptState, agent: AgentState, event: RoundEvent
   }
 }
 
-function injected(agent: AgentState, event: EventOf<"answers.injected">): AgentState {
+function answersInjected(agent: AgentState, event: EventOf<"answers.injected">): AgentState {
   const midstream = event.via === "tool_result" ? 1 : 0;
-  const told = withRound(agent, (round) => ({
+  const updated = withRound(agent, (round) => ({
     ...round,
     status: "calling",
     injections: round.injections + midstream,
   }));
-  return event.via === "reopened" ? withRound(told, (round) => reopen(round, event.at)) : told;
+  return event.via === "reopened"
+    ? withRound(updated, (round) => reopen(round, event.at))
+    : updated;
 }
 
-/** Its vote was voided: the round has its time once more, and calls to decide in. */
+/** The agent's vote was voided: the round gets its full time and all its decision calls again. */
 const reopen = ({ decisionCalls: _, ...round }: RoundState, at: number): RoundState => ({
   ...round,
   startedAt: at,
@@ -90,8 +92,15 @@ export function startRound(
   return { ...agent, ...filesFrom, rounds: number, round, released: agent.answers > 0 };
 }
 
-/** `seen` changes here alone: at the start of a round and at an injection, to the newest revision there is. */
-function shownTo(attempt: AttemptState, agent: AgentState, labels: readonly string[]): AgentState {
+/**
+ * `seen` changes only here, at the start of a round and at an injection. It becomes the newest
+ * revision in the attempt.
+ */
+function showAnswers(
+  attempt: AttemptState,
+  agent: AgentState,
+  labels: readonly string[],
+): AgentState {
   if (labels.length === 0) return agent;
   const revisions = attempt.answers
     .filter(({ label }) => labels.includes(label))

@@ -1,14 +1,20 @@
 import { byteLength, truncateTo } from "../byte-length";
 import { LIMITS } from "../limits";
 
-/** The file of a whole final text that is too long to be shown; a number is added where the name is taken. */
+/**
+ * File for the whole final text if the text is too long to show. A number is added if the name is
+ * taken.
+ */
 export const TEXT_FILE = "final.txt";
 
-/** Whether a final text is too long to be shown whole. */
+/** Whether a final text is too long to show as a whole. */
 export const isLongFinal = (text: string): boolean => byteLength(text) > LIMITS.finalBytes;
 
-/** The final text as it is shown. A long one is cut, and its last line says so; `file`: where the whole text is, null: nowhere. */
-export function shownFinal(text: string, file: string | null): string {
+/**
+ * The final text as shown. A long text is cut, and its last line says so. `file` is the file with
+ * the whole text; `null` if the whole text is not stored.
+ */
+export function truncateFinal(text: string, file: string | null): string {
   const bytes = byteLength(text);
   if (bytes <= LIMITS.finalBytes) return text;
   const whole =
@@ -19,7 +25,10 @@ export function shownFinal(text: string, file: string | null): string {
   return truncateTo(LIMITS.finalBytes - byteLength(last), text) + last;
 }
 
-/** The first name for the whole text at which there is neither a file nor a directory. Names that differ in case only count as equal. */
+/**
+ * The first candidate name that no file or directory has. Names that differ only in case count as
+ * equal.
+ */
 export function freeTextFile(paths: Iterable<string>): string {
   const taken = new Set([...paths].map((path) => (path.split("/")[0] ?? "").toLowerCase()));
   let name = TEXT_FILE;

@@ -6,15 +6,18 @@ import { isUnaffordable } from "../owed";
 import { isCut } from "../decision/stop-reason";
 import { personasEnd } from "../turn/timers";
 
-/** One call on the first agent's backend writes a persona per agent; whatever goes wrong, the team goes on without. */
+/**
+ * One call on the first agent's backend writes a persona for each agent. If the call fails, the
+ * team works without personas.
+ */
 
-/** Starts the generator, or passes over it; answers whether the attempt still waits for it. */
+/** Starts or skips the persona generator. Returns whether the attempt still waits for it. */
 export function awaitPersonas(draft: Draft): boolean {
   if (!draft.turn.rules.personas || draft.attempt.personas !== null) return false;
   const agent = draft.agent(0);
-  const exhausted = workLeft(draft.turn) <= 0 && !agent.round?.call.inFlight;
-  if (agent.round === null && !exhausted) {
-    const place = { ...draft.of(0), round: agent.rounds + 1 };
+  const isExhausted = workLeft(draft.turn) <= 0 && !agent.round?.call.inFlight;
+  if (agent.round === null && !isExhausted) {
+    const place = { ...draft.agentFields(0), round: agent.rounds + 1 };
     draft.add({
       type: "round.started",
       ...place,
@@ -25,7 +28,7 @@ export function awaitPersonas(draft: Draft): boolean {
     });
     return true;
   }
-  if (!exhausted && draft.at < personasEnd(draft.turn) && !isUnaffordable(draft.turn, agent))
+  if (!isExhausted && draft.at < personasEnd(draft.turn) && !isUnaffordable(draft.turn, agent))
     return true;
   cancelEffects(draft, agent.index, "personas_timeout");
   skipPersonas(draft);
@@ -38,9 +41,13 @@ export function personasReplied(draft: Draft, { stopReason, personas }: Reply): 
     const text = personas?.[alias]?.trim();
     return text ? [[draft.agent(index).id, text] as const] : [];
   });
-  draft.add({ type: "personas.assigned", ...draft.here(), personas: Object.fromEntries(byAgent) });
+  draft.add({
+    type: "personas.assigned",
+    ...draft.attemptFields(),
+    personas: Object.fromEntries(byAgent),
+  });
 }
 
 export function skipPersonas(draft: Draft): void {
-  draft.add({ type: "personas.assigned", ...draft.here(), personas: {} });
+  draft.add({ type: "personas.assigned", ...draft.attemptFields(), personas: {} });
 }

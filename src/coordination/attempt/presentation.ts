@@ -4,10 +4,10 @@ import { cancelEffects } from "../call/calls";
 import type { Draft } from "../draft";
 import type { Reply } from "../inputs";
 import { workLeft } from "../tool/effect-cap";
-import { handOver, keepFiles, unfinished } from "../decision/handover";
+import { handedFiles, keptFiles, unfinishedText } from "../decision/handover";
 import { BASE, finalLabel } from "../decision/labels";
 import { LIMITS } from "../limits";
-import { isLongFinal, shownFinal, TEXT_FILE } from "./long-final";
+import { isLongFinal, truncateFinal, TEXT_FILE } from "./long-final";
 import { isUnaffordable } from "../owed";
 import { callsPerRound, effectsProblem, roundTime } from "./round-limits";
 import { type AgentState, type Answer, answerAt, type Problem, type Settlement } from "../state";
@@ -15,33 +15,35 @@ import { isWhole, isWithheld } from "../decision/stop-reason";
 import { refuseTools, requestTools } from "../tool/tools";
 import { completeTurn, failTurn } from "../turn/turn-end";
 
-/** The winner writes the final text, judges it if another attempt is allowed, and the turn ends. */
+/**
+ * The winner writes the final text and judges it if another attempt is allowed. Then the turn ends.
+ */
 
-/** Takes the presentation one step on: begins it, or ends it where time, money or calls have run out. */
+/** Starts the presentation, or ends it if time, budget or calls are used up. */
 export function advancePresentation(draft: Draft, settled: Settlement): void {
   const { presenter, final } = draft.attempt;
   if (settled.winner === null) return endWithoutAnswer(draft, settled);
-  if (presenter === null) return begin(draft, settled.winner);
+  if (presenter === null) return startPresentation(draft, settled.winner);
   if (final === null) {
-    const problem = obstacle(draft, presenter);
+    const problem = blockerOf(draft, presenter);
     if (problem) fallBack(draft, problem);
-  } else if (draft.at >= draft.turn.coordinationEndsAt || obstacle(draft, presenter)) {
+  } else if (draft.at >= draft.turn.coordinationEndsAt || blockerOf(draft, presenter)) {
     completeTurn(draft);
   }
 }
 
-function begin(draft: Draft, winner: number): void {
+function startPresentation(draft: Draft, winner: number): void {
   const answer = winningAnswer(draft);
   const agent = draft.agent(winner);
   draft.add({
     type: "presentation.started",
-    ...draft.of(winner),
+    ...draft.agentFields(winner),
     round: agent.rounds + 1,
     label: answer?.label ?? null,
-    workspace: workspaceOf(draft, winner),
+    workspace: initialSnapshot(draft, winner),
   });
   if (answer && draft.turn.rules.reuse_winning_answer)
-    return present(draft, winner, asItIs(answer, null));
+    return completePresentation(draft, winner, reuseAnswer(answer, null));
   if (agent.failed)
     fallBack(draft, {
       code: "winner_failed",
@@ -49,15 +51,15 @@ function begin(draft: Draft, winner: number): void {
     });
 }
 
-/** The files that the presenter begins with; null where it has none. */
-function workspaceOf(draft: Draft, winner: number): string | null {
+/** Snapshot of the files with which the presenter starts; `null` if it has no workspace. */
+function initialSnapshot(draft: Draft, winner: number): string | null {
   const answer = winningAnswer(draft);
   if (answer) return answer.snapshot;
   return draft.rulesOf(winner).workspace ? BASE : null;
 }
 
-/** What keeps the presenter from going on; null if nothing does. */
-function obstacle(draft: Draft, presenter: number): Problem | null {
+/** Why the presenter cannot continue; `null` if it can. */
+function blockerOf(draft: Draft, presenter: number): Problem | null {
   const agent = draft.agent(presenter);
   if (draft.at >= draft.turn.deadlineAt)
     return { code: "deadline", message: "The turn's time is up." };
@@ -69,14 +71,16 @@ function obstacle(draft: Draft, presenter: number): Problem | null {
   return null;
 }
 
-/** The presenter's reply: more tools, the final text, or a reason to present the winning answer as it is. */
+/**
+ * Handles the presenter's reply: more tools, the final text, or a fallback to the winning answer.
+ */
 export function presentationReplied(
   draft: Draft,
   index: number,
   { reply, decides }: { reply: Reply; decides: boolean },
 ): void {
   if (decides) refuseTools(draft, index);
-  const problem = unusable(decides ? { ...reply, tools: [] } : reply);
+  const problem = rejectionReason(decides ? { ...reply, tools: [] } : reply);
   if (problem)
     return fallBack(
       draft,
@@ -84,22 +88,22 @@ export function presentationReplied(
     );
   if (!decides && reply.tools.length > 0) return requestTools(draft, index);
   const textFile = textFileOf(draft, index, reply);
-  present(
+  completePresentation(
     draft,
     index,
-    { content: shownFinal(reply.text, textFile), source: "presentation", fallback: null },
+    { content: truncateFinal(reply.text, textFile), source: "presentation", fallback: null },
     textFile,
   );
 }
 
-/** The file in which a long final text is kept whole; null: it is not long, or cannot be kept. */
+/** File that stores a long final text; `null` if the text is not long or cannot be stored. */
 function textFileOf(draft: Draft, index: number, { text, storable }: Reply): string | null {
   if (!storable || !draft.rulesOf(index).workspace || !isLongFinal(text)) return null;
   const facts = draft.workspace(index);
   return facts && (facts.textFile ?? TEXT_FILE);
 }
 
-/** Why a presentation ends whose last call, without tools, brought no text. */
+/** Why the presentation ends although its last call, without tools, returned no text. */
 function presentationProblem(draft: Draft, index: number): Problem {
   const calls = callsPerRound(draft.turn);
   if (draft.round(index).calls > calls)
@@ -108,7 +112,7 @@ function presentationProblem(draft: Draft, index: number): Problem {
   return { code: "round_timeout", message: "The presenter wrote no final text in time." };
 }
 
-function unusable({ stopReason, text, tools }: Reply): Problem | null {
+function rejectionReason({ stopReason, text, tools }: Reply): Problem | null {
   if (stopReason === "length")
     return { code: "length", message: "The final text was cut at its output limit." };
   if (isWithheld(stopReason)) {
@@ -126,19 +130,21 @@ function unusable({ stopReason, text, tools }: Reply): Problem | null {
 }
 
 /**
- * The text of the winning answer stands in for a presentation that failed; without one an earlier final text, or what was written.
- * The files that the presenter had changed go with it: its workspace began with those of that answer.
+ * The presentation failed. Uses the winning answer's text; without one, an earlier final text;
+ * without one, the partial text.
+ *
+ * Files that the presenter changed are kept: its workspace started from the winning answer's files.
  */
 export function fallBack(draft: Draft, problem: Problem): void {
   const { presenter } = draft.attempt;
   if (presenter === null) return;
   cancelEffects(draft, presenter, problem.code);
   const answer = winningAnswer(draft);
-  const partial = unfinished(draft, presenter);
-  if (answer) present(draft, presenter, asItIs(answer, problem.code));
+  const partial = unfinishedText(draft, presenter);
+  if (answer) completePresentation(draft, presenter, reuseAnswer(answer, problem.code));
   else if (draft.turn.rejected) completeTurn(draft);
   else if (partial)
-    present(draft, presenter, {
+    completePresentation(draft, presenter, {
       content: truncateTo(LIMITS.finalBytes, partial),
       source: "partial",
       fallback: problem.code,
@@ -146,29 +152,29 @@ export function fallBack(draft: Draft, problem: Problem): void {
   else failTurn(draft, [{ agent: draft.agent(presenter).id, ...problem }]);
 }
 
-const asItIs = ({ content }: Answer, fallback: string | null): Presented => ({
+const reuseAnswer = ({ content }: Answer, fallback: string | null): FinalContent => ({
   content,
   source: "answer",
   fallback,
 });
 
-type Presented = {
+type FinalContent = {
   content: string;
   source: "presentation" | "answer" | "partial";
   fallback: string | null;
 };
 
-function present(
+function completePresentation(
   draft: Draft,
   index: number,
-  presented: Presented,
+  presented: FinalContent,
   textFile: string | null = null,
 ): void {
   const tools = [...(draft.agent(index).round?.executed ?? [])];
   const label = finalLabel(index);
   const files =
     textFile === null
-      ? filesWith(draft, index, {
+      ? finalFiles(draft, index, {
           label,
           isReused: presented.source === "answer" && presented.fallback === null,
         })
@@ -177,7 +183,7 @@ function present(
   const ofCut = changed === undefined ? {} : { changed_files: changed };
   draft.add({
     type: "presentation.completed",
-    ...draft.of(index),
+    ...draft.agentFields(index),
     label,
     ...presented,
     tools,
@@ -185,7 +191,7 @@ function present(
     ...ofCut,
   });
   if (!mayRestart(draft) || presented.source !== "presentation") return completeTurn(draft);
-  const place = { ...draft.of(index), round: draft.agent(index).rounds + 1 };
+  const place = { ...draft.agentFields(index), round: draft.agent(index).rounds + 1 };
   draft.add({
     type: "round.started",
     ...place,
@@ -196,18 +202,21 @@ function present(
   });
 }
 
-/** As with answers, files that the presenter did not change stay. `isReused`: it was never asked. */
-function filesWith(
+/**
+ * As with answers, files that the presenter did not change stay. `isReused`: the answer is
+ * presented without a presentation call.
+ */
+function finalFiles(
   draft: Draft,
   index: number,
   { label, isReused }: { label: string; isReused: boolean },
 ) {
-  const earlier = workspaceOf(draft, index);
+  const earlier = initialSnapshot(draft, index);
   if (earlier === null) return { snapshot: null };
-  return isReused ? keepFiles(earlier) : handOver(draft, index, { label, earlier });
+  return isReused ? keptFiles(earlier) : handedFiles(draft, index, { label, earlier });
 }
 
-/** The last attempt allowed is not judged, and neither is one after which no time would be left for another. */
+/** False for the last allowed attempt, and if no time is left for another one. */
 function mayRestart(draft: Draft): boolean {
   return (
     draft.attempt.number <= draft.turn.rules.max_orchestration_restarts &&
@@ -215,12 +224,12 @@ function mayRestart(draft: Draft): boolean {
   );
 }
 
-/** Silence means submit. */
+/** A reply without a verdict means submit. */
 export function judgementReplied(draft: Draft, { stopReason, verdict }: Reply): void {
   const { presenter } = draft.attempt;
   if (presenter === null || !isWhole(stopReason) || !verdict?.restart) return completeTurn(draft);
   const { reason, instructions } = verdict;
-  draft.add({ type: "attempt.restarted", ...draft.of(presenter), reason, instructions });
+  draft.add({ type: "attempt.restarted", ...draft.agentFields(presenter), reason, instructions });
   const next = { at: draft.at, turn: draft.turn.number, attempt: draft.attempt.number + 1 };
   draft.add({ type: "attempt.started", ...next, feedback: { reason, instructions } });
 }
@@ -231,19 +240,22 @@ function endWithoutAnswer(draft: Draft, { endedBy }: Settlement): void {
     draft,
     draft.attempt.agents.map((agent) => ({
       agent: agent.id,
-      ...(agent.failed ?? agent.abstained ?? { code: endedBy, message: silence(endedBy, agent) }),
+      ...(agent.failed ??
+        agent.abstained ?? { code: endedBy, message: noAnswerReason(endedBy, agent) }),
     })),
   );
 }
 
-/** Why an agent said nothing that neither failed nor ran out of calls. Whoever shows it adds the last failed call. */
-function silence(endedBy: EndedBy, { called }: AgentState): string {
-  const ends = ENDS[endedBy];
+/**
+ * Why an agent that neither failed nor abstained has no answer. The view adds the last failed call.
+ */
+function noAnswerReason(endedBy: EndedBy, { called }: AgentState): string {
+  const ends = NO_ANSWER_REASONS[endedBy];
   if (ends === undefined) return "It wrote nothing.";
   return called ? ends.silent : ends.uncalled;
 }
 
-const ENDS: Partial<Record<EndedBy, { uncalled: string; silent: string }>> = {
+const NO_ANSWER_REASONS: Partial<Record<EndedBy, { uncalled: string; silent: string }>> = {
   deadline: {
     uncalled: "Time was up before its first call could be sent.",
     silent: "Time was up before it wrote anything.",

@@ -4,21 +4,22 @@ import { LIMITS } from "../limits";
 import type { AgentState, Problem, RoundState, TurnState } from "../state";
 
 /**
- * How many calls and how much time a round may take. Before a limit the agent is warned; at the limit its calls offer no tools
- * and ask for a decision alone, or for the final text; when that does not come, the round ends with what there is.
+ * How many calls and how much time a round may use. Near a limit the agent gets a notice. At the
+ * limit its calls offer no tools and ask only for a decision or the final text. If none comes, the
+ * round ends with the work so far.
  */
 
-/** In unix ms: from when the agent is warned, from when only a decision is asked for, and when the round ends at the latest. */
+/** Unix ms: when notices start, when calls ask only for a decision, and when the round ends. */
 type RoundTime = { noticeAt: number; decideAt: number; endsAt: number };
 
 export const callsPerRound = ({ rules }: TurnState): number =>
   rules.max_calls_per_round ?? LIMITS.callsPerRound;
 
-/** The time for the agent's first answer, over all rounds that this takes; null: there is no limit. */
+/** Time for the agent's first answer, over all its rounds so far; `null` if there is no limit. */
 export const firstAnswerTime = ({ attempt, rules }: TurnState): RoundTime | null =>
-  timeFrom(attempt.workingSince, rules.initial_round_timeout_ms, rules.round_timeout_grace_ms);
+  roundTimeFrom(attempt.workingSince, rules.initial_round_timeout_ms, rules.round_timeout_grace_ms);
 
-/** The time of the agent's open round as its team's rules limit it; null: they do not. */
+/** Time of the agent's open round as limited by the team's rules; `null` if there is no limit. */
 export function roundTime(turn: TurnState, { answers, round }: AgentState): RoundTime | null {
   if (!round || !isLimited(round)) return null;
   if (answers === 0 && round.purpose === "coordination") return firstAnswerTime(turn);
@@ -27,12 +28,12 @@ export function roundTime(turn: TurnState, { answers, round }: AgentState): Roun
     subsequent_round_timeout_ms: later,
     round_timeout_grace_ms: grace,
   } = turn.rules;
-  // Rules recorded before there was a grace limited first answers alone.
+  // Rules recorded before `round_timeout_grace_ms` existed limit only first answers.
   if (grace === undefined) return null;
-  return timeFrom(round.startedAt, (answers === 0 ? first : later) ?? null, grace);
+  return roundTimeFrom(round.startedAt, (answers === 0 ? first : later) ?? null, grace);
 }
 
-function timeFrom(start: number, timeout: number | null, grace = 0): RoundTime | null {
+function roundTimeFrom(start: number, timeout: number | null, grace = 0): RoundTime | null {
   if (timeout === null) return null;
   const decideAt = start + timeout + grace;
   return {
@@ -42,7 +43,10 @@ function timeFrom(start: number, timeout: number | null, grace = 0): RoundTime |
   };
 }
 
-/** The end of the turn, or of its coordination, is a limit too: an agent that is warned can still decide in time. */
+/**
+ * The end of the turn, or of its coordination, is a limit too, so that the agent can decide in
+ * time.
+ */
 function phaseTime(turn: TurnState, { purpose }: RoundState): RoundTime {
   const endsAt = purpose === "presentation" ? turn.deadlineAt : turn.coordinationEndsAt;
   const span = turn.deadlineAt - turn.startedAt;
@@ -55,10 +59,10 @@ function phaseTime(turn: TurnState, { purpose }: RoundState): RoundTime {
 }
 
 /**
- * What the agent's next call says about the limits of its round; undefined while none is near. Before a limit only a call that
- * brings tool results says so.
+ * Limits that the agent's next call states; `undefined` if none is near. Before a limit is reached,
+ * only a call that sends tool results states it.
  */
-export function limitOf(turn: TurnState, agent: AgentState, at: number): RoundLimit | undefined {
+export function roundLimit(turn: TurnState, agent: AgentState, at: number): RoundLimit | undefined {
   const { round } = agent;
   if (!round || !isLimited(round)) return undefined;
   const callsLeft = Math.max(0, Math.min(callsPerRound(turn) - round.calls, callsLeftInTurn(turn)));
@@ -75,15 +79,18 @@ export function limitOf(turn: TurnState, agent: AgentState, at: number): RoundLi
 const isReached = ({ calls_left, seconds_left }: RoundLimit): boolean =>
   calls_left === 0 || seconds_left === 0;
 
-/** Whether a call offered no tools of the agent's own and asked for nothing but a decision, or the final text. */
+/**
+ * Whether a call offered none of the agent's own tools and asked only for a decision or the final
+ * text.
+ */
 export const asksForDecision = ({ limit }: Pick<EventOf<"call.started">, "limit">): boolean =>
   limit !== undefined && isReached(limit);
 
-/** Judgement and personas are one call each. */
+/** Judgement and personas are one call each, so they have no limits. */
 const isLimited = ({ purpose }: RoundState): boolean =>
   purpose === "coordination" || purpose === "presentation";
 
-/** Why a round ends that brought no decision although a limit was reached. */
+/** Why a round ends without a decision after it reached a limit. */
 export function limitProblem(turn: TurnState, agent: AgentState, at: number): Problem {
   const calls = callsPerRound(turn);
   if (agent.round && agent.round.calls >= calls) {
@@ -101,7 +108,7 @@ export function limitProblem(turn: TurnState, agent: AgentState, at: number): Pr
   return { code: "initial_round_timeout", message };
 }
 
-/** The turn may start nothing more, or nothing but decisions. */
+/** The turn may start no more effects, or only decision calls. */
 export function effectsProblem(turn: TurnState): Problem {
   const kept = effectsLeft(turn) > 0 ? ", except those kept for decisions" : "";
   return {

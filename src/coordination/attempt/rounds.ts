@@ -1,5 +1,5 @@
 import type { EventOf } from "../../protocol/events";
-import { isHeldBack, submitPartial } from "../decision/answer";
+import { isOnlyWithheldText, submitPartial } from "../decision/answer";
 import { cancelEffects } from "../call/calls";
 import type { Draft } from "../draft";
 import { effectsLeft } from "../tool/effect-cap";
@@ -16,15 +16,18 @@ import {
   type TurnState,
 } from "../state";
 
-/** When rounds begin, fail and run out. */
+/** When rounds start, fail and reach a limit. */
 
 type Cause = EventOf<"round.started">["cause"];
 
-/** Starts a coordination round: a fresh context with every newest answer the agent may see, in an order drawn anew. */
+/**
+ * Starts a coordination round: a new conversation with every newest answer that the agent may see,
+ * in random order.
+ */
 export function startRound(draft: Draft, index: number, cause: Cause): void {
   const agent = draft.agent(index);
   if (agent.rounds >= LIMITS.roundsPerAgent) {
-    capReached(draft, index, {
+    endAtCap(draft, index, {
       code: "round_cap",
       message: `It used all ${LIMITS.roundsPerAgent} rounds.`,
     });
@@ -32,7 +35,7 @@ export function startRound(draft: Draft, index: number, cause: Cause): void {
   }
   draft.add({
     type: "round.started",
-    ...draft.of(index),
+    ...draft.agentFields(index),
     round: agent.rounds + 1,
     purpose: "coordination",
     labels: shuffle(visibleLabels(draft.turn, index), draft.random),
@@ -42,21 +45,28 @@ export function startRound(draft: Draft, index: number, cause: Cause): void {
   });
 }
 
-/** A lost round's files are not lost: the next round goes on with them, until the agent has an answer. */
+/**
+ * Files of a failed round are kept: the next round starts with them until the agent has an answer.
+ */
 const keepsFiles = (draft: Draft, index: number, cause: Cause): boolean =>
   cause === "failed" && draft.agent(index).answers === 0 && draft.rulesOf(index).workspace;
 
-/** Labels of every agent's newest answer that the agent may be shown now: none before its own first. */
+/**
+ * Labels of the newest answers that the agent may see. Empty before the agent's own first answer.
+ */
 function visibleLabels(turn: TurnState, index: number): string[] {
   if (agentAt(turn.attempt, index).answers === 0) return [];
   return candidates(turn.attempt).map(({ label }) => label);
 }
 
-/** Every live agent without a round begins one, unless it waits for the others' first answers. */
+/**
+ * Starts a round for every live agent without one, unless the agent waits for the others' first
+ * answers.
+ */
 export function startDueRounds(draft: Draft): void {
   for (const { index } of draft.attempt.agents) {
     const agent = draft.agent(index);
-    if (!isLive(agent) || agent.round !== null || mustWait(draft, agent)) continue;
+    if (!isLive(agent) || agent.round !== null || mustWaitForOthers(draft, agent)) continue;
     startRound(
       draft,
       index,
@@ -65,63 +75,68 @@ export function startDueRounds(draft: Draft): void {
   }
 }
 
-/** After its own first answer an agent waits for those without one, but not for ever. */
-function mustWait(draft: Draft, agent: AgentState): boolean {
+/**
+ * After its first answer an agent waits for agents without an answer, until the grace time ends.
+ */
+function mustWaitForOthers(draft: Draft, agent: AgentState): boolean {
   if (agent.answers === 0 || agent.released) return false;
   const { attempt, turn } = draft;
   if (!attempt.agents.some((other) => isLive(other) && other.answers === 0)) return false;
-  const graceOver = attempt.graceEndsAt !== null && draft.at >= attempt.graceEndsAt;
-  return turn.rules.defer_voting_until_all_answered || !graceOver;
+  const isGraceOver = attempt.graceEndsAt !== null && draft.at >= attempt.graceEndsAt;
+  return turn.rules.defer_voting_until_all_answered || !isGraceOver;
 }
 
-/** The round is lost; after several in a row the agent has failed. */
+/** The round fails. After several failed rounds in a row the agent fails. */
 export function failRound(
   draft: Draft,
   index: number,
   problem: { code: string; message: string },
 ): void {
-  draft.add({ type: "round.failed", ...draft.inRound(index), ...problem });
+  draft.add({ type: "round.failed", ...draft.roundFields(index), ...problem });
   if (draft.agent(index).failedRounds >= LIMITS.failedRoundsInARow)
     failAgent(draft, index, problem);
 }
 
 /**
- * What it wrote, text or files, is not lost with it: it becomes its answer, if it has none yet. A text that the provider held back
- * is no answer without files.
+ * The agent fails. If it has no answer, its text or files become its answer. Text that the provider
+ * withheld, without files, does not.
  */
 export function failAgent(
   draft: Draft,
   index: number,
   problem: { code: string; message: string },
 ): void {
-  if (draft.agent(index).answers === 0 && !isHeldBack(draft, index, problem))
+  if (draft.agent(index).answers === 0 && !isOnlyWithheldText(draft, index, problem))
     submitPartial(draft, index);
-  draft.add({ type: "agent.failed", ...draft.of(index), ...problem });
+  draft.add({ type: "agent.failed", ...draft.agentFields(index), ...problem });
 }
 
-/** An agent out of rounds or effects leaves the live set; its answers stay. */
-function capReached(draft: Draft, index: number, problem: Problem): void {
+/** An agent without rounds or effects left drops out; its answers stay. */
+function endAtCap(draft: Draft, index: number, problem: Problem): void {
   cancelEffects(draft, index, problem.code);
   if (draft.agent(index).answers > 0 || submitPartial(draft, index)) {
-    draft.add({ type: "agent.abstained", ...draft.of(index), ...problem });
+    draft.add({ type: "agent.abstained", ...draft.agentFields(index), ...problem });
   } else {
-    draft.add({ type: "agent.failed", ...draft.of(index), ...problem });
+    draft.add({ type: "agent.failed", ...draft.agentFields(index), ...problem });
   }
 }
 
 /**
- * A round's limit was reached and no decision came: text and files of an agent without an answer become its answer, and it goes
- * on; an agent with an answer keeps it and abstains.
+ * The round reached a limit without a decision. An agent with an answer abstains and keeps its
+ * answer. Text or files of an agent without an answer become its answer, and it continues.
  */
 export function endRound(draft: Draft, index: number, problem: Problem): void {
   cancelEffects(draft, index, problem.code);
   if (draft.agent(index).answers > 0)
-    draft.add({ type: "agent.abstained", ...draft.of(index), ...problem });
+    draft.add({ type: "agent.abstained", ...draft.agentFields(index), ...problem });
   else if (!submitPartial(draft, index))
-    draft.add({ type: "agent.failed", ...draft.of(index), ...problem });
+    draft.add({ type: "agent.failed", ...draft.agentFields(index), ...problem });
 }
 
-/** Live agents whose next call would pass a cap, and those that did not decide when they were asked for nothing else. */
+/**
+ * Ends the part of live agents whose next call would exceed a cap, and of agents that made no
+ * decision in their decision calls.
+ */
 export function applyCaps(draft: Draft): void {
   for (const { index } of draft.attempt.agents) {
     const agent = draft.agent(index);
@@ -129,12 +144,12 @@ export function applyCaps(draft: Draft): void {
     if ((agent.round.decisionCalls ?? 0) >= LIMITS.decisionCallsPerRound) {
       endRound(draft, index, limitProblem(draft.turn, agent, draft.at));
     } else if (effectsLeft(draft.turn) <= 0 && !agent.round.call.inFlight) {
-      capReached(draft, index, effectsProblem(draft.turn));
+      endAtCap(draft, index, effectsProblem(draft.turn));
     }
   }
 }
 
-/** Rounds that take too long end, whatever is under way in them. */
+/** Ends rounds that exceed their time, even if effects are in flight. */
 export function endLateRounds(draft: Draft): void {
   for (const { index } of draft.attempt.agents) {
     const agent = draft.agent(index);

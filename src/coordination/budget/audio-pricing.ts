@@ -2,37 +2,39 @@ import type { Attachment } from "../../protocol/attachments";
 import type { AgentRules, Price, TeamRules } from "../../protocol/team";
 
 /**
- * The rules for a turn with what came with its question: where sound did, an agent whose model reads sound at a higher price pays
- * that price for all its input. Not every provider says how much of a call's input was sound, and a price may not be too low.
+ * The team's rules, with prices for a turn whose question has audio attachments. An agent whose
+ * model has a higher audio price pays it for all input.
+ *
+ * Not every provider reports how many input tokens were audio, and a charge must not be too low.
  */
-export function pricedWith(
+export function withAudioPricing(
   rules: TeamRules,
   attachments: readonly Pick<Attachment, "kind">[],
 ): TeamRules {
   if (!attachments.some(({ kind }) => kind === "audio")) return rules;
-  return { ...rules, agents: rules.agents.map(hearing) };
+  return { ...rules, agents: rules.agents.map(withAudioPrice) };
 }
 
-function hearing(agent: AgentRules): AgentRules {
+function withAudioPrice(agent: AgentRules): AgentRules {
   const { price } = agent;
   if (price?.sound === undefined || price.sound <= price.input) return agent;
-  const times = price.sound / price.input;
+  const factor = price.sound / price.input;
   const { long_prompt: long } = price;
   return {
     ...agent,
     price: {
       ...price,
-      ...dearer(price, times),
+      ...scaleRates(price, factor),
       input: price.sound,
-      ...(long && { long_prompt: { ...long, ...dearer(long, times) } }),
+      ...(long && { long_prompt: { ...long, ...scaleRates(long, factor) } }),
     },
   };
 }
 
 type Rates = Pick<Price, "input" | "cached_input" | "cache_write">;
 
-const dearer = ({ input, cached_input, cache_write }: Rates, times: number): Rates => ({
-  input: input * times,
-  cached_input: cached_input * times,
-  ...(cache_write !== undefined && { cache_write: cache_write * times }),
+const scaleRates = ({ input, cached_input, cache_write }: Rates, factor: number): Rates => ({
+  input: input * factor,
+  cached_input: cached_input * factor,
+  ...(cache_write !== undefined && { cache_write: cache_write * factor }),
 });

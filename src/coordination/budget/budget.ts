@@ -8,12 +8,12 @@ import {
   PRESENTATION_OUTPUT_TOKENS,
   PRESENTATION_OVERHEAD_TOKENS,
 } from "../limits";
-import { type HostedGrant, type HostedUses, mostUses } from "./hosted-tools";
+import { type HostedGrant, type HostedUses, fittingUses } from "./hosted-tools";
 import { candidates, type TurnState } from "../state";
 
 /**
- * What a turn may still spend. Every call reserves its input bound, the uses of hosted tools it is granted and its output cap
- * before it is sent, so the sum of what was settled and what is reserved never passes the cap.
+ * What a turn may still spend. Before a call is sent it reserves its input bound, its granted uses
+ * of hosted tools and its output cap. Charges plus reservations therefore never exceed the cap.
  */
 type Amount = { tokens: number; usd: number };
 
@@ -25,10 +25,10 @@ type Reservation = {
 };
 
 const PER_MILLION = 1_000_000;
-/** No UTF-16 code unit takes more bytes than this. */
+/** Maximum UTF-8 bytes of one UTF-16 code unit. */
 const BYTES_PER_UNIT = 3;
 
-/** What a usage costs at an agent's prices. */
+/** Cost of a usage at the agent's prices. */
 export function costOf(agent: AgentRules, usage: Usage): Cost {
   const { price, hosted_tools = [] } = agent;
   const hosted = hosted_tools.map(
@@ -49,11 +49,11 @@ function costOfTokens(price: Price, usage: Usage): number {
   return (input + usage.output_tokens * rates.output) / PER_MILLION;
 }
 
-/** What each token of a call with so much input costs. */
+/** Prices per million tokens for a call with this many input tokens. */
 const ratesFor = (price: Price, inputTokens: number): Omit<Price, "long_prompt"> =>
   price.long_prompt && inputTokens > price.long_prompt.above ? price.long_prompt : price;
 
-/** Cap less what is settled and reserved; Infinity where nothing is capped. */
+/** The cap minus charges and reservations; `Infinity` if there is no cap. */
 function remaining(turn: TurnState): Amount {
   let { spentTokens: tokens, spentUsd: usd } = turn;
   for (const entry of Object.values(turn.inFlight)) {
@@ -67,8 +67,11 @@ function remaining(turn: TurnState): Amount {
   };
 }
 
-/** `usable`: the hosted tools it may be granted. Without a single use it can be paid if it can be paid with some. */
-type Wanted = {
+/**
+ * `usable`: hosted tools that the call may be granted. `sharers`: calls that are due, including
+ * this one.
+ */
+type ReservationRequest = {
   agent: AgentRules;
   purpose: Purpose;
   usable: readonly HostedToolRule[];
@@ -77,13 +80,15 @@ type Wanted = {
 };
 
 /**
- * What a call may reserve, with the uses of hosted tools and then the output cap lowered to fit; null if not even a short reply
- * can be paid, or if nobody knows what it costs where money is capped. While `sharers` calls are due, one call takes more than
- * its share only if the share would be too little to write anything useful.
+ * What a call reserves; uses of hosted tools, then the output cap, are lowered to fit. `null` if
+ * not even a short reply fits, or if money is capped and the price is unknown.
+ *
+ * While `sharers` calls are due, a call gets more than its share only if its share is too small for
+ * useful output.
  */
 export function reserve(
   turn: TurnState,
-  { agent, purpose, usable, inputTokens, sharers }: Wanted,
+  { agent, purpose, usable, inputTokens, sharers }: ReservationRequest,
 ): Reservation | null {
   if (agent.price === null && turn.budget.max_cost_usd !== undefined) return null;
   const left = remaining(turn);
@@ -91,7 +96,7 @@ export function reserve(
   const free = { tokens: left.tokens - kept.tokens, usd: left.usd - kept.usd };
   const share = { tokens: free.tokens / sharers, usd: free.usd / sharers };
   const useful = Math.min(FAIR_OUTPUT_TOKENS, agent.max_output_tokens);
-  const uses = mostUses(
+  const uses = fittingUses(
     usable,
     (each) => outputThatFits(share, agent, intakeOf(inputTokens, each)) >= useful,
   );
@@ -104,18 +109,20 @@ export function reserve(
   if (output < Math.min(MIN_OUTPUT_TOKENS, agent.max_output_tokens)) return null;
   const hostedTools = uses.map(({ tool, count }) => ({ name: tool.name, max_uses: count }));
   const isWhole = agent.price !== null && uses.every(({ tool }) => tool.usd_per_use !== null);
-  const cost = { usd: bound(agent.price, intake, output), isWhole };
+  const cost = { usd: maxCost(agent.price, intake, output), isWhole };
   return { maxOutputTokens: output, hostedTools, tokens: intake.tokens + output, cost };
 }
 
 /**
- * The dollars that an agent of the team needs for a first call on such a question: with a prompt of the usual length, and a reply that
- * is just worth starting. Agents without a known price count as free. `questionTokens`: a bound, with all that came with it.
+ * US dollars that the cheapest agent needs for a first call on this question: a prompt of usual
+ * length and the shortest useful reply. Agents without a known price count as free.
+ *
+ * `questionTokens`: an upper bound, including attachments.
  */
-export function leastCallUsd(agents: readonly AgentRules[], questionTokens: number): number {
+export function minCallUsd(agents: readonly AgentRules[], questionTokens: number): number {
   const tokens = PRESENTATION_OVERHEAD_TOKENS + questionTokens;
   const costs = agents.map(({ price, max_output_tokens }) =>
-    bound(price, { tokens, usesUsd: 0 }, Math.min(MIN_OUTPUT_TOKENS, max_output_tokens)),
+    maxCost(price, { tokens, usesUsd: 0 }, Math.min(MIN_OUTPUT_TOKENS, max_output_tokens)),
   );
   return Math.min(...costs);
 }
@@ -123,10 +130,13 @@ export function leastCallUsd(agents: readonly AgentRules[], questionTokens: numb
 const isCoordinating = (purpose: Purpose): boolean =>
   purpose === "coordination" || purpose === "personas";
 
-/** What a call takes besides its output: input tokens, and the price of each use of a hosted tool. */
+/** Tokens and cost of a call without its output: the input, and each use of a hosted tool. */
 type Intake = { tokens: number; usesUsd: number };
 
-/** Some providers limit the uses of all tools together, so each use may be of the dearest tool, and of the one with most to read. */
+/**
+ * Some providers cap the uses of all tools together. So each use counts as a use of the most
+ * expensive tool and of the tool with the most tokens.
+ */
 function intakeOf(inputTokens: number, uses: readonly HostedUses[]): Intake {
   const all = uses.reduce((sum, { count }) => sum + count, 0);
   return {
@@ -142,30 +152,33 @@ function outputThatFits(amount: Amount, agent: AgentRules, intake: Intake): numb
 }
 
 function outputForCost(price: Price | null, usd: number, intake: Intake): number {
-  const forOutput = usd - bound(price, intake, 0);
+  const forOutput = usd - maxCost(price, intake, 0);
   if (forOutput < 0) return 0;
   const rate = price ? ratesFor(price, intake.tokens).output : 0;
   if (rate === 0) return Number.POSITIVE_INFINITY;
   const output = Math.floor((forOutput * PER_MILLION) / rate);
-  // The division may round up by a hair, and the cap holds to the last digit.
-  return bound(price, intake, output) > usd ? output - 1 : output;
+  // The division may round up by one token, and the cap must hold exactly.
+  return maxCost(price, intake, output) > usd ? output - 1 : output;
 }
 
-/** No usage within these tokens and uses can cost more. */
-function bound(price: Price | null, { tokens, usesUsd }: Intake, outputTokens: number): number {
+/** Upper bound of the cost of any usage within these tokens and uses. */
+function maxCost(price: Price | null, { tokens, usesUsd }: Intake, outputTokens: number): number {
   if (!price) return usesUsd;
   const rates = ratesFor(price, tokens);
   const dearest = Math.max(rates.input, rates.cached_input, rates.cache_write ?? 0);
   return (tokens * dearest + outputTokens * rates.output) / PER_MILLION + usesUsd;
 }
 
-/** The most that a call of an agent can cost with so many tokens and without uses of hosted tools, in US dollars. */
-export const mostUsd = ({ price }: AgentRules, inputTokens: number, outputTokens: number): number =>
-  bound(price, { tokens: inputTokens, usesUsd: 0 }, outputTokens);
+/** Upper bound of an agent's call with these tokens and without hosted tools, in US dollars. */
+export const maxCallUsd = (
+  { price }: AgentRules,
+  inputTokens: number,
+  outputTokens: number,
+): number => maxCost(price, { tokens: inputTokens, usesUsd: 0 }, outputTokens);
 
 /**
- * What the dearest candidate's presentation may cost; nothing while there is nothing to present. Uses of hosted tools are not
- * kept room for: the presenter gets them if there is some left.
+ * What the most expensive candidate's presentation may cost; 0 without candidates. Uses of hosted
+ * tools are not reserved: the presenter gets what is left.
  */
 function presentationReserve(turn: TurnState): Amount {
   const answers = candidates(turn.attempt);
@@ -182,7 +195,7 @@ function presentationReserve(turn: TurnState): Amount {
   const costs = answers.map((answer) => {
     const agent = turn.rules.agents[answer.agent];
     return agent
-      ? bound(
+      ? maxCost(
           agent.price,
           { tokens: input, usesUsd: 0 },
           Math.min(agent.max_output_tokens, PRESENTATION_OUTPUT_TOKENS),

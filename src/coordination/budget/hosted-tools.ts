@@ -2,17 +2,18 @@ import type { EventOf, Purpose } from "../../protocol/events";
 import type { AgentRules, HostedToolRule } from "../../protocol/team";
 import type { RoundState, TurnState } from "../state";
 
-/** Tools that an agent's provider runs itself: which ones a call may use, and how often. */
+/** Tools that the agent's provider runs: which ones a call may use, and how often. */
 
-/** As `call.started` names it. */
+/** A grant as in `call.started`. */
 export type HostedGrant = NonNullable<EventOf<"call.started">["hosted_tools"]>[number];
 
-/** How often one call uses a tool. */
+/** Uses of one tool in one call. */
 export type HostedUses = { tool: HostedToolRule; count: number };
 
 /**
- * The hosted tools the next call of a round may be granted: none where nothing but a verdict or personas is asked for, under a
- * cap in money none whose price nobody knows, and where they do not run beside functions none with those.
+ * Hosted tools that the next call may use. Empty for judgement and persona calls. With a cost cap,
+ * tools without a known price are excluded. If the provider cannot mix hosted tools and functions,
+ * empty if the call has functions.
  */
 export function hostedToolsOf(
   turn: TurnState,
@@ -26,26 +27,28 @@ export function hostedToolsOf(
   return (agent.hosted_tools ?? []).filter(({ usd_per_use }) => !capped || usd_per_use !== null);
 }
 
-/** A coordinating agent always has some to decide with. */
+/** A coordinating agent always has functions: its decisions. */
 const hasFunctions = (agent: AgentRules, purpose: Purpose): boolean =>
   purpose === "coordination" || agent.tools.length > 0 || (agent.tool_servers ?? []).length > 0;
 
 /**
- * Whether the next call of a round is a research call, if any use of a hosted tool can be paid: the first one of a coordination
- * round, where hosted tools do not run beside functions.
+ * Whether the next call is a research call, if the budget allows any use of a hosted tool. Applies
+ * to the first call of a coordination round if hosted tools cannot be mixed with functions.
  */
 export const mayResearch = (agent: AgentRules, round: RoundState): boolean =>
   agent.hosted_alone === true && round.purpose === "coordination" && round.calls === 0;
 
-/** Whether a call was started as a research call: it had nothing to decide with. */
+/** Whether a call was started as a research call: it offered no decision tools. */
 export const isResearch = ({ purpose, offers, compacts }: EventOf<"call.started">): boolean =>
   purpose === "coordination" && offers.length === 0 && !compacts;
 
 /**
- * The most uses that fit: each tool's own limit, or the same lower number for all of them; a tool without any is left out. What
- * fits must also fit with fewer uses. None fitting at all is for the caller to notice.
+ * The most uses that fit: each tool's own cap, or a lower cap shared by all tools. Tools without a
+ * use are left out.
+ *
+ * `fits` must be monotonic: if uses fit, fewer uses fit too. If nothing fits, the result is empty.
  */
-export function mostUses(
+export function fittingUses(
   tools: readonly HostedToolRule[],
   fits: (uses: readonly HostedUses[]) => boolean,
 ): HostedUses[] {

@@ -1,5 +1,5 @@
 import type { AgentRules, Budget, TeamRules } from "../../protocol/team";
-import { mostUsd } from "./budget";
+import { maxCallUsd } from "./budget";
 import {
   FAIR_OUTPUT_TOKENS,
   MIN_OUTPUT_TOKENS,
@@ -7,10 +7,13 @@ import {
   PRESENTATION_OVERHEAD_TOKENS,
 } from "../limits";
 
-/** A first call of an agent, by its index; `inputTokens`: a bound. */
+/** First call of the agent at this index; `inputTokens` is an upper bound. */
 type FirstCall = { agent: number; inputTokens: number };
 
-/** A cap that no first call fits into. In the cap's unit, `cheapest`: the cheapest first call; `enough`: the least sensible cap. */
+/**
+ * A cap that is too low for any first call. In units of the cap: `cheapest` is the cheapest first
+ * call, `enough` the lowest sensible cap.
+ */
 export type CapTooSmall = {
   code: "budget_too_small";
   capped: "max_tokens" | "max_cost_usd";
@@ -19,7 +22,7 @@ export type CapTooSmall = {
   enough: number;
 };
 
-type Asked = {
+type CapQuestion = {
   rules: TeamRules;
   budget: Budget;
   calls: readonly FirstCall[];
@@ -27,28 +30,35 @@ type Asked = {
 };
 
 /**
- * Whether the turn could send no first call at all, so that it would fail at once. A sensible cap pays for every agent's first call with
- * a reply of some length, and for one presentation. Null if a call fits, or if nothing is capped.
+ * Finds a cap under which the turn could send no first call. `null` if a call fits or if nothing is
+ * capped.
+ *
+ * A sensible cap pays for each agent's first call with a useful reply, and for one presentation.
  */
-export function capTooSmall({ rules, budget, calls, questionTokens }: Asked): CapTooSmall | null {
+export function capTooSmall({
+  rules,
+  budget,
+  calls,
+  questionTokens,
+}: CapQuestion): CapTooSmall | null {
   const inUnits = [
     ["max_tokens", budget.max_tokens, tokensOf],
-    ["max_cost_usd", budget.max_cost_usd, mostUsd],
+    ["max_cost_usd", budget.max_cost_usd, maxCallUsd],
   ] as const;
   for (const [capped, cap, measure] of inUnits) {
     if (cap === undefined || calls.length === 0) continue;
-    const most = ({ agent, inputTokens }: FirstCall, output: number): number => {
+    const maxOf = ({ agent, inputTokens }: FirstCall, output: number): number => {
       const found = rules.agents[agent];
       return found ? measure(found, inputTokens, Math.min(output, found.max_output_tokens)) : 0;
     };
-    const cheapest = Math.min(...calls.map((call) => most(call, MIN_OUTPUT_TOKENS)));
+    const cheapest = Math.min(...calls.map((call) => maxOf(call, MIN_OUTPUT_TOKENS)));
     if (cap >= cheapest) continue;
     return {
       code: "budget_too_small",
       capped,
       cap,
       cheapest,
-      enough: enoughFor({ rules, calls, questionTokens }, most),
+      enough: sensibleCap({ rules, calls, questionTokens }, maxOf),
     };
   }
   return null;
@@ -57,20 +67,24 @@ export function capTooSmall({ rules, budget, calls, questionTokens }: Asked): Ca
 const tokensOf = (_agent: AgentRules, inputTokens: number, outputTokens: number): number =>
   inputTokens + outputTokens;
 
-type Most = (call: FirstCall, output: number) => number;
+type MaxAmount = (call: FirstCall, output: number) => number;
 
-function enoughFor({ rules, calls, questionTokens }: Omit<Asked, "budget">, most: Most): number {
+function sensibleCap(
+  { rules, calls, questionTokens }: Omit<CapQuestion, "budget">,
+  maxOf: MaxAmount,
+): number {
   if (rules.skip_coordination)
-    return Math.max(...calls.map((call) => most(call, PRESENTATION_OUTPUT_TOKENS)));
+    return Math.max(...calls.map((call) => maxOf(call, PRESENTATION_OUTPUT_TOKENS)));
   const answers = calls.length * FAIR_OUTPUT_TOKENS;
   const usual = PRESENTATION_OVERHEAD_TOKENS + questionTokens;
   const presentations = calls.map(({ agent, inputTokens }) => {
-    // The presenter is sent again what made its first call long: earlier turns, its tools, its system message.
+    // The presenter's request repeats the long parts of its first call: earlier turns, tools,
+    // system message.
     const repeated = Math.max(usual, inputTokens);
-    return most({ agent, inputTokens: repeated + answers }, PRESENTATION_OUTPUT_TOKENS);
+    return maxOf({ agent, inputTokens: repeated + answers }, PRESENTATION_OUTPUT_TOKENS);
   });
   return calls.reduce(
-    (sum, call) => sum + most(call, FAIR_OUTPUT_TOKENS),
+    (sum, call) => sum + maxOf(call, FAIR_OUTPUT_TOKENS),
     Math.max(...presentations),
   );
 }

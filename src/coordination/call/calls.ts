@@ -11,15 +11,15 @@ import type { InputBody } from "../inputs";
 import { COMPACTION_OUTPUT_TOKENS, LIMIT_NOTICE_TOKENS, LIMITS } from "../limits";
 import { offersOf } from "../tool/offers";
 import { owed } from "../owed";
-import { asksForDecision, limitOf } from "../attempt/round-limits";
+import { asksForDecision, roundLimit } from "../attempt/round-limits";
 import { type InFlight, reservedCost } from "../state";
 
-/** The journal of calls: what is started, with which reservation, and how it is settled when nobody waits for it any more. */
+/** Starts, reserves and settles model calls. */
 
-/** A call is about to be sent: it must still be owed, due and affordable. Says nothing if it is not. */
+/** A call is about to be sent. Adds nothing unless the call is still owed, due and affordable. */
 export function startCall(
   draft: Draft,
-  { effect: effectId, inputTokens: asked, compactionTokens }: Ready,
+  { effect: effectId, inputTokens: asked, compactionTokens }: CallReady,
 ): void {
   const effect = owed(draft.state).find(({ id }) => id === effectId);
   if (effect?.type !== "model_call" || effect.notBefore > draft.at) return;
@@ -31,16 +31,16 @@ export function startCall(
   ).length;
   const compacts =
     compactionTokens !== undefined && wantsCompaction(draft.turn, draft.agent(index));
-  const limit = compacts ? undefined : limitOf(draft.turn, draft.agent(index), draft.at);
+  const limit = compacts ? undefined : roundLimit(draft.turn, draft.agent(index), draft.at);
   const inputTokens = compacts ? compactionTokens : asked + (limit ? LIMIT_NOTICE_TOKENS : 0);
   const decides = asksForDecision({ limit });
   const usable = compacts || decides ? [] : hostedToolsOf(draft.turn, agent, round);
-  const wanted = { agent: compacts ? briefly(agent) : agent, usable };
+  const wanted = { agent: compacts ? capSummaryOutput(agent) : agent, usable };
   const reservation = reserve(draft.turn, { ...wanted, purpose, inputTokens, sharers });
   if (!reservation) {
     draft.add({
       type: "call.deferred",
-      ...draft.inRound(index),
+      ...draft.roundFields(index),
       call: effectId,
       input_tokens: inputTokens,
     });
@@ -51,7 +51,7 @@ export function startCall(
   const offers = researches || compacts ? [] : offersOf(draft.turn, draft.agent(index));
   draft.add({
     type: "call.started",
-    ...draft.inRound(index),
+    ...draft.roundFields(index),
     call: effectId,
     purpose,
     try: round.call.tries + 1,
@@ -70,21 +70,27 @@ export function startCall(
   });
 }
 
-type Held = Extract<InputBody, { type: "call_held" }>;
-type Ready = Extract<InputBody, { type: "call_ready" }>;
+type CallHeld = Extract<InputBody, { type: "call_held" }>;
+type CallReady = Extract<InputBody, { type: "call_ready" }>;
 
-/** A summary is short. */
-const briefly = (agent: AgentRules): AgentRules => ({
+/** Summaries are short, so their output is capped. */
+const capSummaryOutput = (agent: AgentRules): AgentRules => ({
   ...agent,
   max_output_tokens: Math.min(agent.max_output_tokens, COMPACTION_OUTPUT_TOKENS),
 });
 
-/** A call waits before it can be sent: told once for each try, however often a restart makes it ask anew. */
-export function holdCall(draft: Draft, { effect: effectId, until, inputTokens }: Held): void {
+/**
+ * A call waits for its backend's rate limits. Recorded once per try, even if a restart repeats the
+ * input.
+ */
+export function recordCallWait(
+  draft: Draft,
+  { effect: effectId, until, inputTokens }: CallHeld,
+): void {
   const effect = owed(draft.state).find(({ id }) => id === effectId);
   if (effect?.type !== "model_call" || draft.round(effect.agent).call.held !== undefined) return;
   const { provider, model } = draft.rulesOf(effect.agent);
-  const place = { ...draft.inRound(effect.agent), call: effectId };
+  const place = { ...draft.roundFields(effect.agent), call: effectId };
   draft.add({
     type: "call.waiting",
     ...place,
@@ -96,7 +102,7 @@ export function holdCall(draft: Draft, { effect: effectId, until, inputTokens }:
   });
 }
 
-/** The reservation of a call in flight, or null: inputs about anything else come too late. */
+/** The reservation of a call in flight. `null` for any other id: its input comes too late. */
 export function reservationOf(
   draft: Draft,
   effectId: string,
@@ -108,7 +114,7 @@ export function reservationOf(
 export type Charge = CostFields & { tokens: number };
 export const NO_CHARGE: Charge = { tokens: 0, ...toCostFields(FREE) };
 
-/** What a call is charged: the reported usage, or everything it reserved if nothing was reported. */
+/** What a call is charged: its reported usage, or its whole reservation if it reported none. */
 export function chargeFor(draft: Draft, effectId: string, usage: Usage | null): Charge {
   const entry = reservationOf(draft, effectId);
   if (!entry) return NO_CHARGE;
@@ -116,11 +122,17 @@ export function chargeFor(draft: Draft, effectId: string, usage: Usage | null): 
   return { tokens: totalTokens(usage), ...toCostFields(costOf(draft.rulesOf(entry.agent), usage)) };
 }
 
-/** Usage of a reply whose provider reported none: the reservation, as output, so that totals add up. */
+/**
+ * Usage of a reply. If the provider reported none, the reservation counts as output, so that totals
+ * add up.
+ */
 export const usageOrReserved = (usage: Usage | null, tokens: number): Usage =>
   usage ?? { ...NO_USAGE, output_tokens: tokens };
 
-/** Settles an agent's effects in flight, at what they reported or reserved: nobody waits for them any more. `null` means every agent. */
+/**
+ * Settles effects in flight that are no longer needed, at their reported usage or their
+ * reservation. `only`: the agent's index; `null` for all agents.
+ */
 export function cancelEffects(draft: Draft, only: number | null, code: string): void {
   for (const [id, entry] of Object.entries(draft.turn.inFlight)) {
     if (only !== null && entry.agent !== only) continue;
@@ -139,7 +151,7 @@ function cancelledCall(
 ): SessionEvent {
   return {
     type: "call.failed",
-    ...draft.inRound(index),
+    ...draft.roundFields(index),
     call: id,
     class: "cancelled",
     code,
@@ -150,7 +162,7 @@ function cancelledCall(
   };
 }
 
-/** A tool that was cut off may have done its work. */
+/** A tool that was cancelled may have done its work, so its outcome is unknown. */
 function abandonedTool(draft: Draft, id: string, index: number): SessionEvent | null {
   const place = {
     turn: draft.turn.number,
@@ -162,11 +174,14 @@ function abandonedTool(draft: Draft, id: string, index: number): SessionEvent | 
     .round(index)
     .tools.find((candidate) => toolEffectId({ ...place, toolCall: candidate.id }) === id);
   return tool
-    ? { type: "tool.unknown", ...draft.inRound(index), tool_call: tool.id, name: tool.name }
+    ? { type: "tool.unknown", ...draft.roundFields(index), tool_call: tool.id, name: tool.name }
     : null;
 }
 
-/** Exponential back-off with jitter between half and the whole of it; the provider's own wish comes first. */
+/**
+ * Exponential back-off with jitter between half and the full delay. A longer `retryAfterMs` of the
+ * provider wins.
+ */
 export function retryDelayMs(
   tries: number,
   retryAfterMs: number | null,

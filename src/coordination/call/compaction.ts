@@ -4,11 +4,14 @@ import { LIMITS } from "../limits";
 import type { AgentState, CallState, InFlight, TurnState } from "../state";
 
 /**
- * When a round's conversation is summed up: before its next call, where the last one was refused as too long or left too little of
- * the window. Once for each call: one that is too long even then fails as before. What is summed up is none of the rules' business.
+ * When a conversation is summarized: before its next call, if the last call was rejected as too
+ * long or the window is nearly full. At most once per call; a call that is still too long then
+ * fails as before.
  */
 
-/** Whether the agent's next call is to sum up its conversation, if any of it can be. */
+/**
+ * Whether the agent's next call should summarize its conversation, if any of it can be summarized.
+ */
 export function wantsCompaction(turn: TurnState, { index, round }: AgentState): boolean {
   const rules = turn.rules.agents[index];
   if (!rules || !round || round.call.compacted) return false;
@@ -17,7 +20,7 @@ export function wantsCompaction(turn: TurnState, { index, round }: AgentState): 
   );
 }
 
-/** Whether a call that was too long is made again, shorter. */
+/** Whether a call that was too long is repeated after a summary. */
 export const mayCompact = (call: CallState, failure: CallFailure): boolean =>
   failure.class === "context_too_long" &&
   failure.compactible === true &&
@@ -26,16 +29,25 @@ export const mayCompact = (call: CallState, failure: CallFailure): boolean =>
 
 type ModelCall = Extract<InFlight, { type: "model_call" }>;
 
-/** A summary that was wanted in good time, and will not come: without it the call may still fit. */
-export const canDoWithout = (entry: ModelCall, call: CallState, failure: CallFailure): boolean =>
-  entry.compacts === true && !call.tooLong && isFinal(failure.class);
+/**
+ * Whether the call may work without the failed summary: the summary was requested before the
+ * conversation was too long.
+ */
+export const isSummaryOptional = (
+  entry: ModelCall,
+  call: CallState,
+  failure: CallFailure,
+): boolean => entry.compacts === true && !call.tooLong && isFinal(failure.class);
 
-/** Whether asking for a summary again would only fail again. */
+/** Whether another request for a summary would fail in the same way. */
 export const isFinal = (failure: FailureClass): boolean =>
   failure !== "transient" && failure !== "interrupted";
 
-/** Why a round whose conversation is too long ends, for people. Other failures speak for themselves. */
-export function wordsFor(
+/**
+ * Message for people: why a round with a too long conversation fails. Other failures keep their own
+ * message.
+ */
+export function failureMessage(
   failure: Pick<CallFailure, "class" | "message">,
   entry: ModelCall,
   call: CallState,
@@ -49,7 +61,7 @@ export function wordsFor(
   return `The conversation is too long for the model, and nothing of it can be summed up: ${message}`;
 }
 
-/** The same for a summary that came, and was none. */
+/** The problem if the summary call succeeds but returns no summary. */
 export const NO_SUMMARY = {
   code: "context_too_long",
   message: "The conversation is too long for the model, and the model wrote no summary of it.",

@@ -6,10 +6,10 @@ import { isFinal } from "./compaction";
 import { isResearch } from "../budget/hosted-tools";
 import { asksForDecision } from "../attempt/round-limits";
 import { type CallState, type InFlight, indexOf, type ToolState, type TurnState } from "../state";
-import { probesNow } from "./unreachable";
+import { countProbe } from "./unreachable";
 import { removeInFlight, updateAgent, updateCall, updateRound } from "../update";
 
-/** Folds facts about calls: what is in flight, what was spent, what the round owes next. */
+/** Folds events about model calls: what is in flight, what was spent, what the round owes next. */
 export function evolveCall(
   turn: TurnState,
   event: CallEvent | EventOf<"conversation.compacted">,
@@ -88,7 +88,7 @@ function callCompleted(
     tools,
     decisions: event.decisions,
     ...(decides && { decisionCalls: (round.decisionCalls ?? 0) + 1 }),
-    // A summary is written beside the conversation.
+    // A summary is not part of the conversation that it summarizes.
     contextTokens: compacts || !tellsLength(event.usage) ? round.contextTokens : tokens,
   }));
 }
@@ -99,17 +99,17 @@ function callFailed(turn: TurnState, agent: number, event: EventOf<"call.failed"
   const compacts = isCompaction(turn, event.call);
   return updateCall(charged, agent, ({ unreachable, ...call }) => ({
     ...call,
-    ...probesNow(unreachable, event),
+    ...countProbe(unreachable, event),
     inFlight: false,
     tries: call.tries + (interrupted ? 0 : 1),
     interruptions: call.interruptions + (interrupted ? 1 : 0),
     notBefore: event.retry_at ?? call.notBefore,
-    ...(event.retry_at !== null && lengthOf(event, compacts)),
+    ...(event.retry_at !== null && lengthAfterFailure(event, compacts)),
   }));
 }
 
-/** What a failure that is not the end says about the length of the conversation. */
-function lengthOf(
+/** What a failed try that will be repeated says about the conversation's length. */
+function lengthAfterFailure(
   event: EventOf<"call.failed">,
   compacts: boolean,
 ): Pick<CallState, "tooLong" | "compacted"> {

@@ -1,5 +1,5 @@
 import { chargeFor, NO_CHARGE, reservationOf, retryDelayMs } from "./calls";
-import { canDoWithout, mayCompact, wordsFor } from "./compaction";
+import { isSummaryOptional, mayCompact, failureMessage } from "./compaction";
 import type { Draft } from "../draft";
 import type { CallFailure } from "../inputs";
 import { LIMITS } from "../limits";
@@ -12,7 +12,7 @@ import { completeTurn } from "../turn/turn-end";
 
 type ModelCall = Extract<InFlight, { type: "model_call" }>;
 
-/** What a failed try of a call means. */
+/** What follows from a failed try of a call. */
 type Consequence =
   | { then: "retry"; retryAt: number }
   | { then: "round_fails" }
@@ -26,10 +26,10 @@ export function callFailed(draft: Draft, effectId: string, failure: CallFailure)
   const charge =
     failure.reached || failure.usage ? chargeFor(draft, effectId, failure.usage) : NO_CHARGE;
   const { code, message } = failure;
-  const why = wordsFor(failure, entry, draft.round(index).call);
+  const why = failureMessage(failure, entry, draft.round(index).call);
   draft.add({
     type: "call.failed",
-    ...draft.inRound(index),
+    ...draft.roundFields(index),
     call: effectId,
     class: failure.class,
     code,
@@ -39,10 +39,12 @@ export function callFailed(draft: Draft, effectId: string, failure: CallFailure)
     ...charge,
   });
   if (consequence.then !== "retry")
-    giveUp(draft, index, { code, message: why, agentFails: consequence.then === "agent_fails" });
+    loseCall(draft, index, { code, message: why, agentFails: consequence.then === "agent_fails" });
 }
 
-/** Found in flight at boot: nobody knows what became of it, so it stays charged in full. */
+/**
+ * The call was in flight at boot. Its outcome is unknown, so it is charged its whole reservation.
+ */
 export function callInterrupted(draft: Draft, effectId: string): void {
   const message = "The service restarted while the model was working.";
   callFailed(draft, effectId, {
@@ -55,10 +57,14 @@ export function callInterrupted(draft: Draft, effectId: string): void {
   });
 }
 
-type Lost = { code: string; message: string; agentFails: boolean };
+type CallLoss = { code: string; message: string; agentFails: boolean };
 
-/** The call is lost, and with it what it was for. */
-export function giveUp(draft: Draft, index: number, { code, message, agentFails }: Lost): void {
+/** The call has failed for good; ends what the call was for. */
+export function loseCall(
+  draft: Draft,
+  index: number,
+  { code, message, agentFails }: CallLoss,
+): void {
   switch (draft.round(index).purpose) {
     case "coordination":
       return agentFails
@@ -74,18 +80,18 @@ export function giveUp(draft: Draft, index: number, { code, message, agentFails 
 }
 
 function consequenceOf(draft: Draft, entry: ModelCall, failure: CallFailure): Consequence {
-  const consequence = ofFailure(draft, entry.agent, failure);
+  const consequence = consequenceByClass(draft, entry.agent, failure);
   const { call } = draft.round(entry.agent);
-  return consequence.then === "round_fails" && canDoWithout(entry, call, failure)
+  return consequence.then === "round_fails" && isSummaryOptional(entry, call, failure)
     ? { then: "retry", retryAt: draft.at }
     : consequence;
 }
 
-function ofFailure(draft: Draft, index: number, failure: CallFailure): Consequence {
+function consequenceByClass(draft: Draft, index: number, failure: CallFailure): Consequence {
   const { call } = draft.round(index);
   switch (failure.class) {
     case "transient":
-      return afterTransient(draft, call, failure);
+      return transientConsequence(draft, call, failure);
     case "interrupted":
       return call.interruptions + 1 < LIMITS.interruptionsPerCall
         ? { then: "retry", retryAt: draft.at }
@@ -107,7 +113,7 @@ function ofFailure(draft: Draft, index: number, failure: CallFailure): Consequen
   }
 }
 
-function afterTransient(
+function transientConsequence(
   draft: Draft,
   call: CallState,
   { code, retryAfterMs }: CallFailure,

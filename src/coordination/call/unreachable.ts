@@ -3,14 +3,17 @@ import { LIMITS } from "../limits";
 import type { CallState } from "../state";
 
 /**
- * A provider that cannot be reached. A probe that fails before the request is sent proves that nothing left, so the try costs
- * nothing. After several of them in a row, over some seconds, asking longer would only delay the team: the agent's part ends.
+ * A provider that cannot be reached. A probe that fails before the request is sent proves that
+ * nothing was sent, so the try costs nothing. After several failed probes in a row, over some
+ * seconds, the agent fails: more probes would only delay the team.
  */
 
-/** The code of a failure by such a probe. */
+/** Code of a failed probe. */
 export const CANNOT_REACH = "cannot_reach";
 
-/** What the call's next probe means, if it fails at `at` (unix ms): when to probe again, or null if the agent's part ends. */
+/**
+ * When to probe again if the next probe fails at `at` (unix ms); `null` if the agent fails then.
+ */
 export function nextProbeAt({ unreachable }: CallState, at: number): number | null {
   const { since, probes } = unreachable ?? { since: at, probes: 0 };
   const endsAt = since + LIMITS.unreachableMs;
@@ -18,8 +21,8 @@ export function nextProbeAt({ unreachable }: CallState, at: number): number | nu
   return Math.max(at, since) + LIMITS.unreachableMs / (LIMITS.probesPerCall - 1);
 }
 
-/** A call's failed probes in a row, with this failure; nothing if it is of another kind. */
-export function probesNow(
+/** Failed probes in a row including this failure; none if the failure is of another kind. */
+export function countProbe(
   before: CallState["unreachable"],
   { code, at }: EventOf<"call.failed">,
 ): Pick<CallState, "unreachable"> {

@@ -1,14 +1,17 @@
 import type { Decision } from "../../protocol/events";
 import { byteLength, truncateTo } from "../byte-length";
 import type { Draft } from "../draft";
-import { handOver, keptWith, leftOutBy, unfinished } from "./handover";
+import { handedFiles, keptFileCount, leftOutFiles, unfinishedText } from "./handover";
 import { answerLabel, BASE } from "./labels";
 import { LIMITS } from "../limits";
 import { novelty } from "./novelty";
 import { isWithheld } from "./stop-reason";
 import { type AgentState, answerAt, isLive, type TurnState } from "../state";
 
-/** The rules of `new_answer`: what is accepted, what an accepted answer voids, and who may still offer one. */
+/**
+ * The rules of `new_answer`: which answers are accepted, which votes an answer voids, and who may
+ * still answer.
+ */
 
 type NewAnswer = Extract<Decision, { name: "new_answer" }>;
 type Refusal = { code: string; message: string };
@@ -22,12 +25,13 @@ export function proposeAnswer(
   { content, tool_call }: NewAnswer,
 ): Verdict {
   const limit = answerLimit(draft.turn, draft.agent(index));
-  const refusal = unusable(content) ?? limit ?? notNew(draft, draft.agent(index), content);
+  const refusal =
+    contentRefusal(content) ?? limit ?? noveltyRefusal(draft, draft.agent(index), content);
   if (!refusal) {
     submitAnswer(draft, index, { content, origin: "tool", tool_call });
     return "accepted";
   }
-  draft.add({ type: "answer.refused", ...draft.inRound(index), tool_call, ...refusal });
+  draft.add({ type: "answer.refused", ...draft.roundFields(index), tool_call, ...refusal });
   return refusal === limit ? "at_limit" : "refused";
 }
 
@@ -35,59 +39,67 @@ type Submission =
   | { content: string; origin: "tool"; tool_call: string }
   | { content: string; origin: "partial" };
 
-/** Accepts an answer, after which no vote is valid any more. */
+/** Accepts an answer and voids all votes. */
 function submitAnswer(draft: Draft, index: number, submission: Submission): void {
   const votes = draft.attempt.agents.flatMap(({ id, vote }) =>
     vote ? [{ agent: id, label: answerAt(draft.attempt, vote.revision).label }] : [],
   );
   const by = addAnswer(draft, index, submission);
-  if (votes.length > 0) draft.add({ type: "votes.cleared", ...draft.here(), by, votes });
+  if (votes.length > 0) draft.add({ type: "votes.cleared", ...draft.attemptFields(), by, votes });
 }
 
-/** Next revision and label, and a snapshot of its files. Gives the label. */
+/**
+ * Adds an answer with the next revision and label, and a snapshot of its files. Returns the label.
+ */
 function addAnswer(draft: Draft, index: number, submission: Submission): string {
   const label = answerLabel(index, draft.agent(index).answers + 1);
   const revision = draft.attempt.answers.length + 1;
   draft.add({
     type: "answer.submitted",
-    ...draft.of(index),
+    ...draft.agentFields(index),
     label,
     revision,
     ...submission,
-    ...filesWith(draft, index, label),
+    ...answerFiles(draft, index, label),
   });
   return label;
 }
 
 /**
- * The files that go with an answer. Where the round changed none, those of its author's answer before stay, or, with a first answer
- * of an attempt, those that the turn began with.
+ * Files of an answer. If the round changed none, the files of the author's previous answer stay;
+ * for a first answer, the files from the start of the turn.
  */
-function filesWith(draft: Draft, index: number, label: string) {
+function answerFiles(draft: Draft, index: number, label: string) {
   if (!draft.rulesOf(index).workspace) return { snapshot: null };
   const earlier = draft.agent(index).snapshot ?? BASE;
   return {
-    ...handOver(draft, index, { label, earlier }),
-    ...keptWith(draft, index),
-    ...leftOutBy(draft, index),
+    ...handedFiles(draft, index, { label, earlier }),
+    ...keptFileCount(draft, index),
+    ...leftOutFiles(draft, index),
   };
 }
 
-/** What the agent wrote before it was cut, text or files, becomes its answer, if there is anything and it may still answer. */
+/**
+ * Text or files of an agent that was cut become its answer. Returns whether there was anything to
+ * submit.
+ */
 export function submitPartial(draft: Draft, index: number): boolean {
   const partial = partialOf(draft, index);
   if (partial) submitAnswer(draft, index, partial);
   return partial !== null;
 }
 
-/** The same as coordination ends: votes stay valid. */
-export function keepUnfinished(draft: Draft, index: number): void {
+/** As `submitPartial`, but at the end of coordination: votes stay valid. */
+export function keepPartial(draft: Draft, index: number): void {
   const partial = partialOf(draft, index);
   if (partial) addAnswer(draft, index, partial);
 }
 
-/** Whether all that an agent leaves is a text that its provider held back. `failure`: why the agent failed. */
-export const isHeldBack = (
+/**
+ * Whether the agent's only work is text that its provider withheld. `failure`: why the agent
+ * failed.
+ */
+export const isOnlyWithheldText = (
   draft: Draft,
   index: number,
   failure: { code: string } | null,
@@ -95,13 +107,13 @@ export const isHeldBack = (
   failure !== null && isWithheld(failure.code) && draft.writtenPaths(index).length === 0;
 
 function partialOf(draft: Draft, index: number): Extract<Submission, { origin: "partial" }> | null {
-  const content = unfinished(draft, index);
+  const content = unfinishedText(draft, index);
   return content === null
     ? null
     : { content: truncateTo(LIMITS.answerBytes, content), origin: "partial" };
 }
 
-/** Why the agent may not offer another answer now; null if it may. A first answer is never limited. */
+/** Why the agent may not answer again now; `null` if it may. A first answer is never limited. */
 export function answerLimit(turn: TurnState, agent: AgentState): Refusal | null {
   const { rules, attempt } = turn;
   if (agent.answers === 0) return null;
@@ -135,7 +147,10 @@ export function answerLimit(turn: TurnState, agent: AgentState): Refusal | null 
   return null;
 }
 
-/** How far ahead one more answer would put the agent of the other live agents without a valid vote. */
+/**
+ * How many answers the agent would lead by after one more answer. Compared with other live agents
+ * without a valid vote.
+ */
 function lead(agents: readonly AgentState[], agent: AgentState): number {
   const others = agents.filter(
     (other) => other.index !== agent.index && isLive(other) && other.vote === null,
@@ -145,7 +160,7 @@ function lead(agents: readonly AgentState[], agent: AgentState): number {
     : agent.answers + 1 - Math.min(...others.map(({ answers }) => answers));
 }
 
-function unusable(content: string): Refusal | null {
+function contentRefusal(content: string): Refusal | null {
   if (content.trim() === "")
     return {
       code: "empty_answer",
@@ -160,7 +175,7 @@ function unusable(content: string): Refusal | null {
   return null;
 }
 
-function notNew(draft: Draft, agent: AgentState, content: string): Refusal | null {
+function noveltyRefusal(draft: Draft, agent: AgentState, content: string): Refusal | null {
   if (agent.answers === 0) return null;
   const shown = agent.shown.map((revision) => answerAt(draft.attempt, revision).content);
   switch (novelty(content, shown, draft.turn.rules.answer_novelty_requirement)) {

@@ -13,7 +13,7 @@ export type DecisionEvent = EventOf<
   | "vote.refused"
 >;
 
-/** Folds facts about answers and votes. */
+/** Folds events about answers and votes. */
 export function evolveDecision(turn: TurnState, event: DecisionEvent): TurnState {
   switch (event.type) {
     case "answer.submitted":
@@ -25,7 +25,7 @@ export function evolveDecision(turn: TurnState, event: DecisionEvent): TurnState
     case "answer.refused":
     case "vote.refused":
     case "vote.stale":
-      return turn; // for people and for the agent's conversation; no rule asks
+      return turn; // not part of the state: for people and for the agent's conversation
   }
 }
 

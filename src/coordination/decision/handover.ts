@@ -1,58 +1,60 @@
 import type { HandedFiles, LeftOut } from "../../protocol/events";
 import type { Draft } from "../draft";
 
-/** What goes with an answer or a final text: its files, and the text of an agent that was cut. */
+/** What belongs to an answer or a final text: its files, and the text of an agent that was cut. */
 
-type Place = {
-  /** The text's own label. */
+type SnapshotChoice = {
+  /** Label of the answer or final text. */
   label: string;
-  /** The snapshot that stays where the round changed nothing. */
+  /** Snapshot that stays if the round changed no file. */
   earlier: string;
 };
 
 /**
- * The files that go with a text of an agent that has a workspace: the workspace as it is if a tool of the round changed a file, else
- * those of before. A workspace that is not known counts as changed.
+ * Files that belong to a text of an agent with a workspace: the workspace if a tool changed a file
+ * in this round, otherwise `earlier`. A workspace that is not known counts as changed.
  */
-export function handOver(
+export function handedFiles(
   draft: Draft,
   index: number,
-  { label, earlier }: Place,
+  { label, earlier }: SnapshotChoice,
 ): { snapshot: string; files: HandedFiles } {
   const facts = draft.workspace(index);
-  if (facts?.changed === false) return keepFiles(earlier);
+  if (facts?.changed === false) return keptFiles(earlier);
   return { snapshot: label, files: facts?.files === 0 ? "workspace_cleared" : "workspace" };
 }
 
-/** How many files stay with an answer whose round changed none. */
-export function keptWith(draft: Draft, index: number): { kept_files?: number } {
+/** Number of files that stay with an answer whose round changed none. */
+export function keptFileCount(draft: Draft, index: number): { kept_files?: number } {
   const facts = draft.workspace(index);
   return facts?.changed === false && facts.kept !== undefined ? { kept_files: facts.kept } : {};
 }
 
-/** The files of before stay. */
-export const keepFiles = (snapshot: string): { snapshot: string; files: HandedFiles } => ({
+/** The files of an earlier snapshot stay. */
+export const keptFiles = (snapshot: string): { snapshot: string; files: HandedFiles } => ({
   snapshot,
   files: "kept",
 });
 
-/** What an answer leaves out of its author's previous one. */
-export function leftOutBy(draft: Draft, index: number): { left_out?: LeftOut } {
+/** Files of the author's previous answer that this answer lacks. */
+export function leftOutFiles(draft: Draft, index: number): { left_out?: LeftOut } {
   const leftOut = draft.workspace(index)?.leftOut;
   return leftOut ? { left_out: leftOut } : {};
 }
 
-/** More are counted, not named. */
-const MOST_NAMED = 20;
+/** Further files are counted, not named. */
+const MAX_NAMED_FILES = 20;
 
-/** The agent's text, or a sentence that names its files if it wrote none; null if there is neither. */
-export function unfinished(draft: Draft, index: number): string | null {
-  return draft.partial(index) ?? filesSentence(draft.writtenPaths(index));
+/**
+ * The agent's text; if it wrote none, a sentence that names its files. `null` if there is neither.
+ */
+export function unfinishedText(draft: Draft, index: number): string | null {
+  return draft.partial(index) ?? describeFiles(draft.writtenPaths(index));
 }
 
-function filesSentence(paths: readonly string[]): string | null {
+function describeFiles(paths: readonly string[]): string | null {
   if (paths.length === 0) return null;
-  const named = paths.slice(0, MOST_NAMED).map((path) => `\`${path}\``);
+  const named = paths.slice(0, MAX_NAMED_FILES).map((path) => `\`${path}\``);
   const more = paths.length - named.length;
   const list = `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
   return `The agent was stopped before it wrote an answer. It left these files: ${list}.`;

@@ -10,20 +10,27 @@ import {
   type TurnState,
 } from "../state";
 
-/** Inject and continue: showing newer answers to an agent that works, at its safe points, without ending its round. */
+/**
+ * Inject and continue: shows newer answers to a working agent between its calls, without ending its
+ * round.
+ */
 
 type Via = "tool_result" | "message" | "reopened";
 
-/** Whether the agent has yet to be shown an answer. An agent without an answer of its own is never due. */
+/**
+ * Whether there are answers that the agent must still see. Never true before the agent's own first
+ * answer.
+ */
 function isDue(turn: TurnState, agent: AgentState): boolean {
   return isLive(agent) && agent.answers > 0 && agent.seen < newestRevision(turn.attempt);
 }
 
 /**
- * Shows the agent what it has not seen, if it is due. Where the conversation with the update would pass its share of the
- * model's window, a fresh round starts instead. Updates with tool results are limited per round; the rest wait.
+ * Shows the agent the answers it has not seen. If the conversation would exceed its share of the
+ * model's window, a new round starts instead. Updates with tool results are limited per round;
+ * further updates wait.
  */
-export function inject(draft: Draft, index: number, via: Via): void {
+export function injectAnswers(draft: Draft, index: number, via: Via): void {
   const agent = draft.agent(index);
   if (!isDue(draft.turn, agent)) return;
   if (
@@ -31,29 +38,29 @@ export function inject(draft: Draft, index: number, via: Via): void {
     draft.round(index).injections >= draft.turn.rules.max_midstream_injections_per_round
   )
     return;
-  const news = candidates(draft.attempt).filter(({ revision }) => revision > agent.seen);
-  if (overflows(draft, index, news)) {
+  const unseen = candidates(draft.attempt).filter(({ revision }) => revision > agent.seen);
+  if (exceedsContext(draft, index, unseen)) {
     startRound(draft, index, "context_full");
     return;
   }
   draft.add({
     type: "answers.injected",
-    ...draft.inRound(index),
-    labels: news.map(({ label }) => label),
+    ...draft.roundFields(index),
+    labels: unseen.map(({ label }) => label),
     via,
   });
 }
 
-/** A voter whose vote was voided goes on in the same conversation. */
-export function reopenVoided(draft: Draft): void {
+/** An agent whose vote was voided continues in the same conversation. */
+export function reopenVoidedVoters(draft: Draft): void {
   for (const { index, round, vote } of draft.attempt.agents) {
-    if (round?.status === "voted" && vote === null) inject(draft, index, "reopened");
+    if (round?.status === "voted" && vote === null) injectAnswers(draft, index, "reopened");
   }
 }
 
-/** Bytes bound the tokens of the update from above. */
-function overflows(draft: Draft, index: number, news: readonly Answer[]): boolean {
-  const added = news.reduce((sum, { bytes }) => sum + bytes, 0);
+/** Bytes are an upper bound of the update's tokens. */
+function exceedsContext(draft: Draft, index: number, unseen: readonly Answer[]): boolean {
+  const added = unseen.reduce((sum, { bytes }) => sum + bytes, 0);
   return (
     draft.round(index).contextTokens + added >
     draft.rulesOf(index).context_window * LIMITS.contextShare

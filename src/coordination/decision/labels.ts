@@ -1,12 +1,12 @@
-/** The names of answers, for people, files and the API. Models see aliases only. */
+/** Names of answers for people, files and the API. Models see only aliases. */
 type AnswerLabel = `agent${number}.${number}`;
 type FinalLabel = `agent${number}.final`;
 
-/** `agentIndex` counts from 0, `nth` (the agent's answers in this attempt) from 1. */
+/** `agentIndex` starts at 0. `nth` counts the agent's answers in this attempt, from 1. */
 export const answerLabel = (agentIndex: number, nth: number): AnswerLabel =>
   `agent${agentIndex + 1}.${nth}`;
 
 export const finalLabel = (agentIndex: number): FinalLabel => `agent${agentIndex + 1}.final`;
 
-/** In place of a label: the files that the turn began with. */
+/** Used in place of a label: the files from the start of the turn. */
 export const BASE = "base";

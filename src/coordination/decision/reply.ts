@@ -2,9 +2,9 @@ import { proposeAnswer, submitPartial } from "./answer";
 import { chargeFor, reservationOf, usageOrReserved } from "../call/calls";
 import { NO_SUMMARY } from "../call/compaction";
 import type { Draft } from "../draft";
-import { giveUp } from "../call/failure";
+import { loseCall } from "../call/failure";
 import type { Decision, StopReason } from "../../protocol/events";
-import { inject } from "./injection";
+import { injectAnswers } from "./injection";
 import type { Reply } from "../inputs";
 import { LIMITS } from "../limits";
 import { personasReplied } from "../attempt/personas";
@@ -15,12 +15,15 @@ import { isCut, isWithheld } from "./stop-reason";
 import { refuseTools, requestTools } from "../tool/tools";
 import { proposeVote } from "./vote";
 
-/** A complete reply: it is settled, its tools are asked for, and what it decides is judged as things stand then. */
+/**
+ * Handles a complete reply: settles the call, starts its tools and judges its decisions against the
+ * current state.
+ */
 export function callReplied(draft: Draft, effectId: string, reply: Reply): void {
   const entry = reservationOf(draft, effectId);
   if (!entry) return;
   const index = entry.agent;
-  tellHosted(draft, index, { call: effectId, reply });
+  recordHostedUses(draft, index, { call: effectId, reply });
   if (entry.compacts) return compactionReplied(draft, index, { effectId, reply });
   if (entry.research) return researchReplied(draft, index, { effectId, reply });
   completeCall(draft, index, { effectId, reply });
@@ -36,13 +39,16 @@ export function callReplied(draft: Draft, effectId: string, reply: Reply): void 
   }
 }
 
-/** What hosted tools did in a call that is about to be completed, and the sources of its text. No rule asks for either. */
-function tellHosted(
+/**
+ * Records what hosted tools did in a call that is about to complete, and the sources of its text.
+ * No rule depends on either.
+ */
+function recordHostedUses(
   draft: Draft,
   index: number,
   { call, reply }: { call: string; reply: Reply },
 ): void {
-  const place = { ...draft.inRound(index), call };
+  const place = { ...draft.roundFields(index), call };
   for (const use of reply.hosted ?? [])
     draft.add({ type: "hosted_tool.completed", ...place, ...use });
   const { citations = [] } = reply;
@@ -59,7 +65,7 @@ function completeCall(
   const { provider, model } = draft.rulesOf(index);
   draft.add({
     type: "call.completed",
-    ...draft.inRound(index),
+    ...draft.roundFields(index),
     call: effectId,
     provider,
     model,
@@ -68,11 +74,14 @@ function completeCall(
     ...(reply.usage ? {} : { unreported: true as const }),
     ...cost,
     tools: reply.tools.map(({ toolCall, name }) => ({ tool_call: toolCall, name })),
-    decisions: reply.tools.length > 0 ? reply.decisions.map(bounded) : [],
+    decisions: reply.tools.length > 0 ? reply.decisions.map(truncateDecision) : [],
   });
 }
 
-/** Notes for the agent itself: functions were not offered, so none that it names counts, and no decision is missed. */
+/**
+ * A research reply becomes a note to the agent itself. No functions were offered, so its tool calls
+ * do not count.
+ */
 function researchReplied(
   draft: Draft,
   index: number,
@@ -80,10 +89,13 @@ function researchReplied(
 ): void {
   completeCall(draft, index, { effectId, reply: { ...reply, tools: [], decisions: [] } });
   if (isWithheld(reply.stopReason)) failWithheld(draft, index, reply.stopReason);
-  else update(draft, index, "message");
+  else injectUpdate(draft, index, "message");
 }
 
-/** Notes for the agent itself, in place of what they sum up. Without any the call that was too long cannot be made. */
+/**
+ * The summary replaces part of the conversation. Without a summary, a call that was too long cannot
+ * be made.
+ */
 function compactionReplied(
   draft: Draft,
   index: number,
@@ -95,19 +107,22 @@ function compactionReplied(
   if (dropped)
     draft.add({
       type: "conversation.compacted",
-      ...draft.inRound(index),
+      ...draft.roundFields(index),
       call: effectId,
       ...dropped,
     });
-  else if (tooLong) giveUp(draft, index, NO_SUMMARY);
+  else if (tooLong) loseCall(draft, index, NO_SUMMARY);
 }
 
 function failWithheld(draft: Draft, index: number, code: StopReason): void {
   failRound(draft, index, { code, message: "The model's reply was withheld by its provider." });
 }
 
-/** What is over a limit is refused when it is judged, so the log need not keep all of it until then. */
-function bounded(decision: Decision): Decision {
+/**
+ * Cuts a decision to just above its limit. It is refused when it is judged, so the log need not
+ * store all of it.
+ */
+function truncateDecision(decision: Decision): Decision {
   switch (decision.name) {
     case "new_answer":
       return { ...decision, content: decision.content.slice(0, LIMITS.answerBytes + 1) };
@@ -118,7 +133,9 @@ function bounded(decision: Decision): Decision {
   }
 }
 
-/** `decides`: the call offered no tools, so none that the reply names runs. */
+/**
+ * `decides`: the call offered no tools of the agent's own, so no tool that the reply names runs.
+ */
 function coordinationReplied(
   draft: Draft,
   index: number,
@@ -146,34 +163,37 @@ function cutReplied(draft: Draft, index: number, { decisions }: Reply): void {
   nudge(draft, index);
 }
 
-/** All tools of a reply have their results: now its decision counts, or the agent goes on, perhaps with news. */
+/**
+ * All tools of a reply have results. Now the reply's decisions count, or the agent continues,
+ * possibly with newer answers.
+ */
 export function afterTools(draft: Draft, index: number): void {
   const { decisions, purpose } = draft.round(index);
   if (purpose !== "coordination") return;
   if (decisions.length > 0) judgeDecisions(draft, index, decisions);
-  else update(draft, index, "tool_result");
+  else injectUpdate(draft, index, "tool_result");
 }
 
-/** Shows what is new while the agent works, unless the team's agents are to work undisturbed. */
-function update(draft: Draft, index: number, via: "tool_result" | "message"): void {
-  if (!draft.turn.rules.disable_injection) inject(draft, index, via);
+/** Shows newer answers to the working agent, unless the team disables injection. */
+function injectUpdate(draft: Draft, index: number, via: "tool_result" | "message"): void {
+  if (!draft.turn.rules.disable_injection) injectAnswers(draft, index, via);
 }
 
 function judgeDecisions(draft: Draft, index: number, decisions: readonly Decision[]): void {
-  switch (judge(draft, index, decisions)) {
+  switch (judgeFirst(draft, index, decisions)) {
     case "refused":
       return nudge(draft, index);
     case "at_limit":
-      return update(draft, index, "message");
+      return injectUpdate(draft, index, "message");
     case "accepted":
     case "stale":
       return;
   }
 }
 
-type Outcome = "accepted" | "refused" | "at_limit" | "stale";
+type DecisionOutcome = "accepted" | "refused" | "at_limit" | "stale";
 
-function judge(draft: Draft, index: number, decisions: readonly Decision[]): Outcome {
+function judgeFirst(draft: Draft, index: number, decisions: readonly Decision[]): DecisionOutcome {
   const answers = decisions.filter((decision) => toolOf(decision) === "new_answer");
   const votes = decisions.filter((decision) => toolOf(decision) === "vote");
   if (answers.length > 0 && votes.length > 0) {
@@ -210,23 +230,32 @@ function judge(draft: Draft, index: number, decisions: readonly Decision[]): Out
 const toolOf = (decision: Decision): "new_answer" | "vote" =>
   decision.name === "invalid" ? decision.tool : decision.name;
 
-type Refused = { decisions: readonly Decision[]; code: string; message: string };
+type ReplyRefusal = { decisions: readonly Decision[]; code: string; message: string };
 
-/** A reply may hold any number of decisions; the log names no more of them than of other tools. */
-function refuseAll(draft: Draft, index: number, { decisions, code, message }: Refused): "refused" {
+/**
+ * A reply may hold any number of decisions. The log names at most as many as it does tool calls.
+ */
+function refuseAll(
+  draft: Draft,
+  index: number,
+  { decisions, code, message }: ReplyRefusal,
+): "refused" {
   for (const decision of decisions.slice(0, LIMITS.toolsPerReply)) {
     const type = toolOf(decision) === "vote" ? "vote.refused" : "answer.refused";
-    draft.add({ type, ...draft.inRound(index), tool_call: decision.tool_call, code, message });
+    draft.add({ type, ...draft.roundFields(index), tool_call: decision.tool_call, code, message });
   }
   return "refused";
 }
 
-/** Asks once more for a decision; after too many times takes what there is. */
+/**
+ * Asks again for a decision. After too many reminders, submits the agent's partial text or fails
+ * the round.
+ */
 function nudge(draft: Draft, index: number): void {
   const { nudges } = draft.round(index);
   if (nudges < LIMITS.nudgesPerRound) {
-    draft.add({ type: "round.nudged", ...draft.inRound(index), nudge: nudges + 1 });
-    update(draft, index, "message");
+    draft.add({ type: "round.nudged", ...draft.roundFields(index), nudge: nudges + 1 });
+    injectUpdate(draft, index, "message");
     return;
   }
   if (draft.agent(index).answers === 0 && submitPartial(draft, index)) return;

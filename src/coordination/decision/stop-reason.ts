@@ -1,15 +1,17 @@
 import type { StopReason } from "../../protocol/events";
 
-/** The provider held the reply, or the rest of it, back. The code of a failure for that reason is the same word. */
+/**
+ * The provider withheld the reply or the rest of it. A failure for this reason has the same code.
+ */
 export const isWithheld = (reason: string): boolean =>
   reason === "content_filter" || reason === "refusal";
 
-/** Nothing in a cut reply counts: it may hold half a tool call that looks like a whole one. */
+/** Nothing in a cut reply counts: half a tool call may look complete. */
 export const isCut = (reason: StopReason): boolean => reason === "length" || isWithheld(reason);
 
 /**
- * Where a text counts by itself, the provider must have said that it is all. A reason nobody knows may mean a cut; there only
- * tool calls count, whose JSON shows that they are complete.
+ * Whether the provider stated that the text is complete. An unknown stop reason may mean a cut. In
+ * such a reply only tool calls count: their JSON shows that they are complete.
  */
 export const isWhole = (reason: StopReason): boolean =>
   reason === "stop" || reason === "tool_calls";

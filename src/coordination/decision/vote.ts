@@ -1,7 +1,7 @@
 import type { Decision } from "../../protocol/events";
 import { byteLength } from "../byte-length";
 import type { Draft } from "../draft";
-import { inject } from "./injection";
+import { injectAnswers } from "./injection";
 import { LIMITS } from "../limits";
 import { agentAt, answerAt, candidates, newestRevision } from "../state";
 
@@ -9,7 +9,7 @@ import { agentAt, answerAt, candidates, newestRevision } from "../state";
 
 type Vote = Extract<Decision, { name: "vote" }>;
 
-/** `stale` neither ends the round nor counts as a nudge: what was missing has been shown. */
+/** `stale` neither ends the round nor counts as a nudge: the agent is shown the missing answers. */
 export function proposeVote(
   draft: Draft,
   index: number,
@@ -20,7 +20,7 @@ export function proposeVote(
   if (refusal) {
     draft.add({
       type: "vote.refused",
-      ...draft.inRound(index),
+      ...draft.roundFields(index),
       tool_call: proposed.tool_call,
       ...refusal,
     });
@@ -35,17 +35,17 @@ export function proposeVote(
     const missing = candidates(attempt).filter((answer) => answer.revision > seen);
     draft.add({
       type: "vote.stale",
-      ...draft.inRound(index),
+      ...draft.roundFields(index),
       tool_call: proposed.tool_call,
       label,
       missing: missing.map((answer) => answer.label),
     });
-    inject(draft, index, "message");
+    injectAnswers(draft, index, "message");
     return "stale";
   }
   draft.add({
     type: "vote.cast",
-    ...draft.inRound(index),
+    ...draft.roundFields(index),
     tool_call: proposed.tool_call,
     label,
     revision,

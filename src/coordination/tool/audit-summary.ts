@@ -2,33 +2,40 @@ import type { FileAccess } from "../../protocol/events";
 import { LIMITS } from "../limits";
 
 /**
- * The audit trail of a call as it fits into one event. A command may touch any number of files: what does not fit is told by
- * directory, each line with the number of those that it stands for. Reads and looks give way first, then changes, then refusals, each to
- * the deepest directories that fit, down to `DEEPEST`; refusals then come before what was allowed. Nothing is left out: `files` add up to all there was.
+ * The file accesses of a tool call, short enough for one event. A command may touch any number of
+ * files. Accesses beyond the limit are grouped by directory, and `files` counts the accesses of
+ * each line.
+ *
+ * Reads are grouped first, then changes, then refusals, each at the deepest level that fits, at
+ * most `MAX_DEPTH`. Refusals then come before allowed accesses. No access is dropped: the counts
+ * add up.
  */
-export function boundedTrail(
+export function summarizeAccesses(
   accesses: readonly FileAccess[],
-  most: number = LIMITS.accessesPerEvent,
+  maxLines: number = LIMITS.accessesPerEvent,
 ): FileAccess[] {
-  if (accesses.length <= most) return [...accesses];
+  if (accesses.length <= maxLines) return [...accesses];
   let lines = accesses.toSorted((a, b) => rankOf(b) - rankOf(a));
   for (const rank of RANKS) {
     const given = lines;
     for (
-      let depth = Math.min(deepest(given, rank), DEEPEST);
-      lines.length > most && depth >= 0;
+      let depth = Math.min(maxDepth(given, rank), MAX_DEPTH);
+      lines.length > maxLines && depth >= 0;
       depth -= 1
     ) {
-      lines = toldByDirectory(given, rank, depth);
+      lines = groupByDirectory(given, rank, depth);
     }
   }
   return lines;
 }
 
-/** Deeper directories are told by those of this depth at once, so that no path makes many passes. */
-const DEEPEST = 16;
+/**
+ * Deeper directories are grouped at this depth at once, which limits the number of passes over long
+ * paths.
+ */
+const MAX_DEPTH = 16;
 
-/** What gives way first. */
+/** Lines with the lowest rank are grouped first. */
 const RANKS = [0, 1, 2] as const;
 
 function rankOf({ operation, refused }: FileAccess): number {
@@ -36,27 +43,33 @@ function rankOf({ operation, refused }: FileAccess): number {
   return operation === "write" || operation === "delete" ? 1 : 0;
 }
 
-const deepest = (lines: readonly FileAccess[], rank: number): number =>
+const maxDepth = (lines: readonly FileAccess[], rank: number): number =>
   lines.reduce(
-    (most, line) =>
-      rankOf(line) === rank ? Math.max(most, line.path.split("/").length - 2) : most,
+    (maxLines, line) =>
+      rankOf(line) === rank ? Math.max(maxLines, line.path.split("/").length - 2) : maxLines,
     0,
   );
 
-/** Lines of this rank that lie below a directory of this depth become one of it; depth 0 is the root, to which all belong. */
-function toldByDirectory(lines: readonly FileAccess[], rank: number, depth: number): FileAccess[] {
-  const told = new Map<string | FileAccess, FileAccess>();
+/**
+ * Replaces lines of this rank below the same directory of this depth by one line. Depth 0 is the
+ * root, which contains all paths.
+ */
+function groupByDirectory(lines: readonly FileAccess[], rank: number, depth: number): FileAccess[] {
+  const grouped = new Map<string | FileAccess, FileAccess>();
   for (const line of lines) {
     const { operation, refused, files = 1 } = line;
     const path = rankOf(line) === rank ? directoryOf(line.path, depth) : null;
     const key = path === null ? line : `${operation} ${refused ?? ""} ${path}`;
-    const before = told.get(key)?.files ?? 0;
-    told.set(key, path === null ? line : { operation, path, refused, files: before + files });
+    const before = grouped.get(key)?.files ?? 0;
+    grouped.set(key, path === null ? line : { operation, path, refused, files: before + files });
   }
-  return [...told.values()];
+  return [...grouped.values()];
 }
 
-/** The directory of this depth above a path, with a slash at its end; null: the path does not lie below one. What leads nowhere has the root. */
+/**
+ * The directory of this depth above a path, with a trailing slash; `null` if the path is not below
+ * one. Relative paths belong to the root.
+ */
 function directoryOf(path: string, depth: number): string | null {
   if (depth === 0 || !path.startsWith("/")) return "/";
   const names = path.split("/");

@@ -2,8 +2,8 @@ import { LIMITS } from "../limits";
 import { isLive, type TurnState } from "../state";
 
 /**
- * How many calls and tools a turn may start. The last of them are kept for decisions: no tool runs on them, and a call that
- * would use them asks for nothing else.
+ * How many calls and tools a turn may start. The last ones are reserved for decisions: no tool runs
+ * on them, and a call that uses them asks only for a decision.
  */
 
 /** Calls and tools that a turn may start before its presentation. */
@@ -13,7 +13,7 @@ export const effectsPerTurn = ({ rules }: TurnState): number =>
     Math.max(LIMITS.effectsMin, LIMITS.effectsPerAgent * rules.agents.length),
   );
 
-/** How many more effects the turn may start, when the tools that are owed have run. */
+/** Effects that the turn may still start after the tools that are owed. */
 export function effectsLeft(turn: TurnState): number {
   const tools = turn.attempt.agents.flatMap(
     ({ round }) => round?.tools.filter(({ status }) => status === "owed") ?? [],
@@ -21,13 +21,13 @@ export function effectsLeft(turn: TurnState): number {
   return effectsPerTurn(turn) - turn.effects - tools.length;
 }
 
-/** The same for work, without what is kept for decisions. */
+/** As `effectsLeft`, without the effects reserved for decisions. */
 export const workLeft = (turn: TurnState): number =>
   effectsLeft(turn) - LIMITS.decisionCallsPerRound * turn.rules.agents.length;
 
 /**
- * How many calls with tools each agent that still works may make before the turn's effects are used up, if a call brings one tool.
- * At 0 only a decision is asked for.
+ * Calls with tools that each working agent may still make, if each call runs one tool. At 0 calls
+ * ask only for a decision.
  */
 export function callsLeftInTurn(turn: TurnState): number {
   const { agents, settled } = turn.attempt;

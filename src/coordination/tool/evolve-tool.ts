@@ -2,14 +2,14 @@ import type { EventOf, ToolEvent } from "../../protocol/events";
 import { toolEffectId } from "../effects";
 import { indexOf, type ToolState, type TurnState } from "../state";
 import { removeInFlight, updateRound } from "../update";
-import { listedNow } from "./tool-listings";
-import { toldNow } from "./tool-notifications";
+import { withListing } from "./tool-listings";
+import { countForwarded } from "./tool-notifications";
 
-/** Folds facts about the agents' own tools and what tool servers have. */
+/** Folds events about the agents' own tools and the listings of tool servers. */
 export function evolveTool(turn: TurnState, event: ToolEvent | EventOf<"tools.listed">): TurnState {
   switch (event.type) {
     case "tools.listed":
-      return { ...turn, listings: listedNow(turn, event) };
+      return { ...turn, listings: withListing(turn, event) };
     case "tool.started":
       return toolStarted(turn, event);
     case "tool.progressed":
@@ -17,7 +17,7 @@ export function evolveTool(turn: TurnState, event: ToolEvent | EventOf<"tools.li
       return updateRound(turn, indexOf(turn, event.agent), (round) => ({
         ...round,
         tools: round.tools.map((tool) =>
-          tool.id === event.tool_call ? { ...tool, told: toldNow(tool, event) } : tool,
+          tool.id === event.tool_call ? { ...tool, told: countForwarded(tool, event) } : tool,
         ),
       }));
     case "tool.completed":
@@ -65,7 +65,7 @@ function toolInterrupted(turn: TurnState, event: EventOf<"tool.interrupted">): T
   }));
 }
 
-/** A tool was executed if it was ever started: one that was refused or only planned was not. */
+/** A tool was executed if it was started. Refused and planned tools were not. */
 function toolSettled(
   turn: TurnState,
   event: EventOf<"tool.completed" | "tool.unknown">,

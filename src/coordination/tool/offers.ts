@@ -12,8 +12,10 @@ export const WORKFLOW_TOOLS = [
 export type WorkflowTool = (typeof WORKFLOW_TOOLS)[number];
 
 /**
- * The orchestrator's tools an agent is offered in its next call: only `new_answer` before its first answer, only `vote` at an
- * answer limit, neither in the presentation. A research call is offered none of them; whether a call is one is known when it starts.
+ * The orchestrator's tools that the agent's next call offers: only `new_answer` before the first
+ * answer, only `vote` at an answer limit, none in the presentation.
+ *
+ * A research call offers none; whether a call is one is decided when it starts.
  */
 export function offersOf(turn: TurnState, agent: AgentState): WorkflowTool[] {
   switch (agent.round?.purpose) {

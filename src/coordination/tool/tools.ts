@@ -6,40 +6,45 @@ import { workLeft } from "./effect-cap";
 import { LIMITS } from "../limits";
 import { owed, toolInFlight } from "../owed";
 import type { ToolState } from "../state";
-import { isNews, listedTools } from "./tool-listings";
-import { boundedTrail } from "./audit-summary";
-import { boundedInput, boundedProgress, isWorthTelling } from "./tool-notifications";
+import { changesListing, listedTools } from "./tool-listings";
+import { summarizeAccesses } from "./audit-summary";
+import { capElicitation, capProgress, shouldForward } from "./tool-notifications";
 
-/** The agent's own tools: what is run, what is only planned, and what becomes of one that was cut off. */
+/**
+ * The agent's own tools: which ones run, which are only planned, and what happens to a tool that
+ * was cut off.
+ */
 
-/** Settles at once what will not run: too many, unknown, or planned while the team still coordinates. */
+/**
+ * Settles at once the tools that will not run: too many, unknown, or planned while the team
+ * coordinates.
+ */
 export function requestTools(draft: Draft, index: number): void {
   for (const [nth, tool] of draft.round(index).tools.entries()) {
     const outcome =
       nth >= LIMITS.toolsPerReply ? "refused" : outcomeWithoutRunning(draft, index, tool.name);
-    if (outcome) settleUnrun(draft, index, { tool, outcome });
+    if (outcome) skipTool(draft, index, { tool, outcome });
   }
-  // Last first: what is left over when the turn's effects run out is the end of the list.
+  // From the end: if the turn's effects run out, the last tools of the list are refused.
   for (const tool of draft
     .round(index)
     .tools.filter(({ status }) => status === "owed")
     .reverse()) {
-    if (workLeft(draft.turn) < 0) settleUnrun(draft, index, { tool, outcome: "refused" });
+    if (workLeft(draft.turn) < 0) skipTool(draft, index, { tool, outcome: "refused" });
   }
 }
 
-/** None of a reply's tools runs. */
+/** Refuses all tools of a reply. */
 export function refuseTools(draft: Draft, index: number): void {
-  for (const tool of draft.round(index).tools)
-    settleUnrun(draft, index, { tool, outcome: "refused" });
+  for (const tool of draft.round(index).tools) skipTool(draft, index, { tool, outcome: "refused" });
 }
 
-type Unrun = { tool: ToolState; outcome: "error" | "planned" | "refused" };
+type SkippedTool = { tool: ToolState; outcome: "error" | "planned" | "refused" };
 
-function settleUnrun(draft: Draft, index: number, { tool, outcome }: Unrun): void {
+function skipTool(draft: Draft, index: number, { tool, outcome }: SkippedTool): void {
   draft.add({
     type: "tool.completed",
-    ...draft.inRound(index),
+    ...draft.roundFields(index),
     tool_call: tool.id,
     name: tool.name,
     outcome,
@@ -65,52 +70,61 @@ const ruleOf = (draft: Draft, index: number, name: string): ToolRule | undefined
 
 type ToolsListed = Extract<InputBody, { type: "tools_listed" }>;
 
-/** Tool servers have said what they have: what is news of it becomes a fact. */
-export function listTools(draft: Draft, { agent, servers }: ToolsListed): void {
+/**
+ * Tool servers have listed their tools. Adds an event for each listing that changes the agent's
+ * tools.
+ */
+export function recordListings(draft: Draft, { agent, servers }: ToolsListed): void {
   for (const listing of servers) {
-    if (isNews(draft.turn, agent, listing))
-      draft.add({ type: "tools.listed", ...draft.of(agent), ...listing });
+    if (changesListing(draft.turn, agent, listing))
+      draft.add({ type: "tools.listed", ...draft.agentFields(agent), ...listing });
   }
 }
 
-/** A tool is about to run: it must still be owed. */
+/** A tool is about to run. Adds nothing unless the tool is still owed. */
 export function startTool(draft: Draft, effectId: string): void {
   const effect = owed(draft.state).find(({ id }) => id === effectId);
   if (effect?.type !== "tool_call") return;
   draft.add({
     type: "tool.started",
-    ...draft.inRound(effect.agent),
+    ...draft.roundFields(effect.agent),
     tool_call: effect.toolCall,
     name: effect.name,
   });
 }
 
-type ToolTold = Extract<InputBody, { type: "tool_told" }>;
+type ToolNotified = Extract<InputBody, { type: "tool_notified" }>;
 
-/** A tool that runs tells people something. */
-export function tellNews(draft: Draft, { effect, news }: ToolTold): void {
+/** Forwards a notification of a running tool. */
+export function recordNotification(draft: Draft, { effect, notification }: ToolNotified): void {
   const found = toolInFlight(draft.turn, effect);
-  if (!found || !isWorthTelling(draft.turn, effect, news, draft.at)) return;
-  const base = { ...draft.inRound(found.index), tool_call: found.tool.id, name: found.tool.name };
-  if (news.type === "progress")
-    draft.add({ type: "tool.progressed", ...base, ...boundedProgress(news) });
-  else draft.add({ type: "tool.input_required", ...base, ...boundedInput(news) });
+  if (!found || !shouldForward(draft.turn, effect, notification, draft.at)) return;
+  const base = {
+    ...draft.roundFields(found.index),
+    tool_call: found.tool.id,
+    name: found.tool.name,
+  };
+  if (notification.type === "progress")
+    draft.add({ type: "tool.progressed", ...base, ...capProgress(notification) });
+  else draft.add({ type: "tool.input_required", ...base, ...capElicitation(notification) });
 }
 
 type ToolSettled = Extract<InputBody, { type: "tool_settled" }>;
-type Settled = Pick<ToolSettled, "effect" | "outcome" | "message" | "accesses">;
+type ToolOutcome = Pick<ToolSettled, "effect" | "outcome" | "message" | "accesses">;
 
-/** Gives the agent whose reply has now all its results; null while some are missing. */
+/**
+ * Returns the index of the agent if its reply now has all results; `null` if results are missing.
+ */
 export function settleTool(
   draft: Draft,
-  { effect, outcome, message = "", accesses = [] }: Settled,
+  { effect, outcome, message = "", accesses = [] }: ToolOutcome,
 ): number | null {
   const found = toolInFlight(draft.turn, effect);
   if (!found) return null;
   const { index, tool } = found;
-  const base = { ...draft.inRound(index), tool_call: tool.id, name: tool.name };
+  const base = { ...draft.roundFields(index), tool_call: tool.id, name: tool.name };
   if (accesses.length > 0)
-    draft.add({ type: "files.accessed", ...base, accesses: boundedTrail(accesses) });
+    draft.add({ type: "files.accessed", ...base, accesses: summarizeAccesses(accesses) });
   const told = message === "" ? {} : { message: truncateTo(LIMITS.toolMessageBytes, message) };
   draft.add(
     outcome === "unknown"
@@ -120,7 +134,7 @@ export function settleTool(
   return draft.round(index).status === "calling" ? index : null;
 }
 
-/** A restart cut the tool off: run it again if that is safe, else the model is told that nobody knows. */
+/** A restart cut off the tool. Runs it again if that is safe; otherwise its outcome is unknown. */
 export function interruptTool(draft: Draft, effectId: string): number | null {
   const found = toolInFlight(draft.turn, effectId);
   if (!found) return null;
@@ -130,7 +144,7 @@ export function interruptTool(draft: Draft, effectId: string): number | null {
   if (ruleOf(draft, index, tool.name)?.idempotent && mayRepeat) {
     draft.add({
       type: "tool.interrupted",
-      ...draft.inRound(index),
+      ...draft.roundFields(index),
       tool_call: tool.id,
       name: tool.name,
     });

@@ -2,21 +2,20 @@ import type { EventOf } from "../../protocol/events";
 import { LOG_VERSION } from "../../protocol/log-version";
 import { NO_USAGE } from "../../protocol/usage";
 import { firstAttempt } from "../attempt/evolve-attempt";
-import { pricedWith } from "../budget/audio-pricing";
+import { withAudioPricing } from "../budget/audio-pricing";
 import { byteLength } from "../byte-length";
 import type { SessionState, TurnState } from "../state";
 import { coordinationEnd } from "./timers";
 
-/** The state with which a turn starts. Throws if the log is of a later version than this service. */
+/** The state with which a turn starts. Throws if the log is newer than this service. */
 export function startedTurn(
   { rules: team }: SessionState,
   event: EventOf<"turn.started">,
 ): TurnState {
   if (!team) throw new Error("a turn without a team");
-  const rules = pricedWith(team, event.attachments ?? []);
+  const rules = withAudioPricing(team, event.attachments ?? []);
   const version = event.log_version ?? 1;
-  if (version > LOG_VERSION)
-    throw new Error(`a turn told in version ${version}; this service knows ${LOG_VERSION}`);
+  if (version > LOG_VERSION) throw new Error(`log version ${version} is newer than ${LOG_VERSION}`);
   return {
     number: event.turn,
     rules,

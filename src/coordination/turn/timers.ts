@@ -2,7 +2,10 @@ import { LIMITS } from "../limits";
 import { firstAnswerTime, roundTime } from "../attempt/round-limits";
 import { type AgentState, isLive, runningTurn, type SessionState, type TurnState } from "../state";
 
-/** When coordination must end so that the presentation still fits: its share of the turn's time, at most two minutes. */
+/**
+ * When coordination must end so that there is time for the presentation: its share of the turn's
+ * time, at most two minutes.
+ */
 export function coordinationEnd(startedAt: number, deadlineAt: number): number {
   const kept = Math.min(
     LIMITS.presentationMaxMs,
@@ -11,27 +14,29 @@ export function coordinationEnd(startedAt: number, deadlineAt: number): number {
   return deadlineAt - kept;
 }
 
-/** How long after the team's second answer those with an answer wait for those without. */
+/** When agents with an answer stop waiting for those without, after the team's second answer. */
 export function graceEnd(attemptStartedAt: number, secondAnswerAt: number): number {
   const share = (secondAnswerAt - attemptStartedAt) * LIMITS.graceShare;
   return secondAnswerAt + Math.min(LIMITS.graceMaxMs, Math.max(LIMITS.graceMinMs, share));
 }
 
-/** How long a team waits for its personas: a share of the time it has, at most two minutes. */
+/** When the team stops waiting for its personas: a share of its time, at most two minutes. */
 export function personasEnd({ attempt, coordinationEndsAt }: TurnState): number {
   const share = Math.max(0, coordinationEndsAt - attempt.startedAt) * LIMITS.personasShare;
   return attempt.startedAt + Math.min(LIMITS.personasMaxMs, share);
 }
 
 /**
- * The next moment at which time alone changes what is decided or owed, in unix ms; null if there is none. `since` is the time of
- * the last input: what was due by then is dealt with and rings no more. After a boot it is the log's last time, so a moment
- * that passed meanwhile is answered, and lies in the past.
+ * The next time (unix ms) at which time alone changes what is decided or owed; `null` if there is
+ * none.
+ *
+ * `since` is the time of the last input; earlier times are done. After a boot it is the log's last
+ * time, so the result may be in the past.
  */
 export function nextTimerAt(state: SessionState, since = state.lastAt): number | null {
   const turn = runningTurn(state);
   if (!turn) return null;
-  // A clock that ran backwards does not bring back what the log already passed.
+  // If the clock was set back, times that the log has passed do not return.
   const passed = Math.max(since, state.lastAt);
   const times = [
     turnTimer(turn),
@@ -43,7 +48,9 @@ export function nextTimerAt(state: SessionState, since = state.lastAt): number |
   );
 }
 
-/** The end of the turn's present phase. A verdict is waited for only while another attempt could follow. */
+/**
+ * End of the turn's current phase. A verdict is awaited only while another attempt could follow.
+ */
 function turnTimer(turn: TurnState): number {
   const { settled, final } = turn.attempt;
   return settled && final === null ? turn.deadlineAt : turn.coordinationEndsAt;
@@ -55,14 +62,14 @@ function agentTimers(turn: TurnState, agent: AgentState): number[] {
   const { round } = agent;
   if (round?.status === "calling" && !round.call.inFlight && round.call.deferred === null)
     times.push(round.call.notBefore);
-  if (round?.purpose === "presentation") return [...times, ...endOf(roundTime(turn, agent))];
+  if (round?.purpose === "presentation") return [...times, ...endTimes(roundTime(turn, agent))];
   if (attempt.settled || !isLive(agent)) return times;
   if (round?.purpose === "personas") return [...times, personasEnd(turn)];
-  if (agent.answers === 0) return [...times, ...endOf(firstAnswerTime(turn))];
-  if (round && round.status !== "voted") times.push(...endOf(roundTime(turn, agent)));
+  if (agent.answers === 0) return [...times, ...endTimes(firstAnswerTime(turn))];
+  if (round && round.status !== "voted") times.push(...endTimes(roundTime(turn, agent)));
   if (!agent.released && !rules.defer_voting_until_all_answered && attempt.graceEndsAt !== null)
     times.push(attempt.graceEndsAt);
   return times;
 }
 
-const endOf = (time: ReturnType<typeof roundTime>): number[] => (time ? [time.endsAt] : []);
+const endTimes = (time: ReturnType<typeof roundTime>): number[] => (time ? [time.endsAt] : []);

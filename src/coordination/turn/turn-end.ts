@@ -7,11 +7,16 @@ import { LIMITS } from "../limits";
 import { reservedCost, runningTurn, type SessionState, spentCost, type TurnState } from "../state";
 import type { Step } from "../step";
 import { EMPTY_WORLD } from "../world";
-import { count } from "../decision/tally";
+import { tallyVotes } from "../decision/tally";
 
-/** The ends of a turn. What is still in flight is settled first; nothing is logged for the turn afterwards. */
+/**
+ * The ends of a turn. Effects in flight are settled first. Nothing is logged for the turn after its
+ * end.
+ */
 
-/** With this attempt's final text, or with the one a later attempt could not better. */
+/**
+ * Ends with this attempt's final text, or with an earlier rejected one if this attempt has none.
+ */
 export function completeTurn(draft: Draft): void {
   const final = draft.attempt.final ?? draft.turn.rejected;
   if (!final) throw new Error("a turn cannot complete without a final text");
@@ -25,7 +30,7 @@ export function completeTurn(draft: Draft): void {
     attempt: final.attempt,
     answer: final.content,
     finish_reason: final.endedBy,
-    ...spent(draft),
+    ...turnTotals(draft),
   });
 }
 
@@ -39,13 +44,13 @@ export function failTurn(draft: Draft, agents: EventOf<"turn.failed">["agents"])
     code: "no_answer",
     message,
     agents,
-    ...spent(draft),
+    ...turnTotals(draft),
   });
 }
 
-/** The user's wish, in any phase: the best there is so far is kept, and nothing new begins. */
+/** The user cancels, in any phase: the best result so far is kept and nothing new starts. */
 export function cancelTurn(draft: Draft): void {
-  const written = writtenSoFar(draft);
+  const written = textSoFar(draft);
   cancelEffects(draft, null, "cancelled");
   if (!draft.attempt.settled) settleAttempt(draft, "cancelled");
   const winner = draft.attempt.settled?.winner ?? draft.turn.rejected?.agent ?? null;
@@ -61,18 +66,18 @@ export function cancelTurn(draft: Draft): void {
       answer,
       text: written && jsonPrefix(LIMITS.cancelledJsonBytes - jsonBytes(answer ?? ""), written),
     },
-    ...spent(draft),
+    ...turnTotals(draft),
   });
 }
 
-/** The final text as far as it got; before there is any answer, the longest that an agent wrote. */
-function writtenSoFar(draft: Draft): string | null {
+/** The final text as far as it is written; before any answer, the longest partial text. */
+function textSoFar(draft: Draft): string | null {
   const { presenter, final, answers } = draft.attempt;
   if (presenter !== null) return final?.content ?? draft.partial(presenter);
   return answers.length === 0 ? (longestPartial(draft)?.text ?? null) : null;
 }
 
-/** Of what agents wrote before they were cut, the longest; of equals the first. */
+/** The longest partial text of all agents; the first one if several are equally long. */
 export function longestPartial(draft: Draft): { index: number; text: string } | null {
   const texts = draft.attempt.agents.map(({ index }) => ({
     index,
@@ -84,13 +89,13 @@ export function longestPartial(draft: Draft): { index: number; text: string } | 
   return longest.text === "" ? null : longest;
 }
 
-/** Closes coordination with the count as it stands. */
+/** Ends coordination with the current tally. */
 export function settleAttempt(draft: Draft, endedBy: EventOf<"attempt.settled">["ended_by"]): void {
   cancelEffects(draft, null, endedBy);
-  const { winner, votes, tie } = count(draft.attempt);
+  const { winner, votes, tie } = tallyVotes(draft.attempt);
   draft.add({
     type: "attempt.settled",
-    ...draft.here(),
+    ...draft.attemptFields(),
     winner: winner ? draft.agent(winner.agent).id : null,
     label: winner?.label ?? null,
     tally: votes,
@@ -99,7 +104,7 @@ export function settleAttempt(draft: Draft, endedBy: EventOf<"attempt.settled">[
   });
 }
 
-const spent = (draft: Draft) => ({
+const turnTotals = (draft: Draft) => ({
   usage: draft.turn.usage,
   ...toCostFields(spentCost(draft.turn)),
 });
@@ -130,13 +135,13 @@ function settledInFlight(state: SessionState, at: number): { draft: Draft; cost:
     cancelEffects(draft, null, "internal");
     return { draft, cost: spentCost(draft.turn) };
   } catch {
-    // The state itself is broken. The turn must still end: it is charged everything that is reserved.
-    const cost = addCosts(spentCost(draft.turn), reservedBy(draft.turn));
+    // The state itself is broken. The turn must still end; it is charged all reservations.
+    const cost = addCosts(spentCost(draft.turn), reservedCosts(draft.turn));
     return { draft: new Draft(state, { at, seed: 0 }, EMPTY_WORLD), cost };
   }
 }
 
-const reservedBy = ({ inFlight }: TurnState): Cost =>
+const reservedCosts = ({ inFlight }: TurnState): Cost =>
   Object.values(inFlight).reduce(
     (sum, entry) => (entry.type === "model_call" ? addCosts(sum, reservedCost(entry)) : sum),
     FREE,

@@ -5,7 +5,10 @@ import { shuffle } from "../random";
 
 type TurnRequested = Extract<InputBody, { type: "turn_requested" }>;
 
-/** Begins a turn, unless one runs: the team in the session's first one, the aliases drawn anew, the deadline fixed. */
+/**
+ * Starts a turn unless one runs: records the team in the first turn, draws aliases and sets the
+ * deadline.
+ */
 export function startTurn(draft: Draft, input: TurnRequested): void {
   if (draft.running) return;
   const known = draft.state.rules;

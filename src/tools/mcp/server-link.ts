@@ -1,5 +1,5 @@
 import { type CallToolResult, UrlElicitationRequiredError } from "@modelcontextprotocol/client";
-import type { InputRequired } from "../../protocol/tool-news";
+import type { InputRequired } from "../../protocol/tool-notifications";
 import { admit, type Breaker, CLOSED, failed, resting, succeeded, undecided } from "../breaker";
 import type { ToolContext, ToolResult } from "../tool";
 import { BoundedFetch } from "./bounded-fetch";
@@ -331,7 +331,7 @@ export class ServerLink {
 
   #tellOf(questions: readonly Question[], context: ToolContext): InputRequired {
     const required = inputRequired(this.server.url, questions, (text) => this.#clean(text));
-    context.tell?.({ type: "input_asked", ...required });
+    context.tell?.({ type: "elicitation", ...required });
     return required;
   }
 

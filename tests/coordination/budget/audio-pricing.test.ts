@@ -8,8 +8,8 @@ import {
   type Input,
   runningTurn,
 } from "../../../src/coordination";
-import { leastCallUsd } from "../../../src/coordination/budget/budget";
-import { pricedWith } from "../../../src/coordination/budget/audio-pricing";
+import { minCallUsd } from "../../../src/coordination/budget/budget";
+import { withAudioPricing } from "../../../src/coordination/budget/audio-pricing";
 import type { AttachmentKind } from "../../../src/protocol/attachments";
 import type { Price } from "../../../src/protocol/team";
 import { modelFacts } from "../../../src/providers/models";
@@ -17,7 +17,7 @@ import { agentRules, teamRules } from "../builders";
 
 const FLASH: Price = { input: 0.3, cached_input: 0.03, output: 2.5, sound: 1 };
 const priced = (price: Price | null, ...kinds: AttachmentKind[]) =>
-  pricedWith(
+  withAudioPricing(
     teamRules([agentRules("a", { price })]),
     kinds.map((kind) => ({ kind })),
   ).agents[0]?.price;
@@ -102,7 +102,7 @@ describe("what a turn pays whose question brings sound", () => {
     const paid = priced(price, "audio");
     expect(paid).toMatchObject({ input: 1, cached_input: expect.closeTo(0.1, 9) });
     const least = (of: Price | null | undefined) =>
-      leastCallUsd([agentRules("a", { price: of ?? null })], 10_000);
+      minCallUsd([agentRules("a", { price: of ?? null })], 10_000);
     expect(least(paid)).toBeGreaterThan(2 * least(price));
   });
 });

@@ -1,7 +1,7 @@
 import { knownUsd } from "../../../src/protocol/cost";
 import { describe, expect, it } from "vitest";
 import { owed } from "../../../src/coordination";
-import { leastCallUsd } from "../../../src/coordination/budget/budget";
+import { minCallUsd } from "../../../src/coordination/budget/budget";
 import { agentRules } from "../../builders/team-rules";
 import { answers, fails, hangs, improves, says, used, votes } from "../builders";
 import { allAnswer, table } from "../table";
@@ -352,5 +352,5 @@ it.each([
       price: each === null ? null : { input: each, cached_input: each, output: each },
     }),
   );
-  expect(leastCallUsd(agents, 1_000)).toBeCloseTo(usd, 12);
+  expect(minCallUsd(agents, 1_000)).toBeCloseTo(usd, 12);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { count } from "../../../src/coordination";
+import { tallyVotes } from "../../../src/coordination";
 import { answers, changedNothing, fails, says, votes, wrote } from "../builders";
 import { allAnswer } from "../table";
 import { World, type WorldOptions } from "../world";
@@ -17,7 +17,7 @@ const quits = (world: World, id: string): void => {
   for (let n = 0; n < 3; n += 1) world.does(id, fails({ class: "quota", code: "quota" }));
 };
 
-describe("the count", () => {
+describe("the tally", () => {
   const cases: Case[] = [
     { name: "has no winner without an answer", given: () => {}, winner: null, votes: {} },
     {
@@ -180,7 +180,7 @@ describe("the count", () => {
     const world = new World(options);
     world.ask();
     given(world);
-    const tally = count(world.turn.attempt);
+    const tally = tallyVotes(world.turn.attempt);
     expect({ winner: tally.winner?.label ?? null, votes: tally.votes, tie: tally.tie }).toEqual({
       winner,
       votes: expected,

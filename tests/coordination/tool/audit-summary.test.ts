@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { boundedTrail } from "../../../src/coordination/tool/audit-summary";
+import { summarizeAccesses } from "../../../src/coordination/tool/audit-summary";
 import type { FileAccess } from "../../../src/protocol/events";
 
 const line = (
@@ -78,7 +78,7 @@ describe("the trail of a call that touched more than an event holds", () => {
       then: ["write /peers/x/ read_only ×3", "read / bad_path ×3"],
     },
   ])("$name", ({ lines, most, then }) => {
-    expect(boundedTrail(lines, most).map(told)).toEqual(then);
+    expect(summarizeAccesses(lines, most).map(told)).toEqual(then);
   });
 
   it("fits, and leaves nothing out", () => {
@@ -96,7 +96,7 @@ describe("the trail of a call that touched more than an event holds", () => {
         fc.array(access, { maxLength: 200 }),
         fc.integer({ min: 12, max: 80 }),
         (lines, most) => {
-          const bounded = boundedTrail(lines, most);
+          const bounded = summarizeAccesses(lines, most);
           expect(bounded.length).toBeLessThanOrEqual(most);
           const count = (all: readonly FileAccess[], { operation, refused }: FileAccess): number =>
             all.reduce(

@@ -131,8 +131,8 @@ describe("what a tool's server tells while the tool runs", () => {
         expect(effect).not.toBe("");
         at.tool("a");
         return [
-          ...at.give({ type: "tool_told", effect, news: progress(9) }),
-          ...at.give({ type: "tool_told", effect, news: asksPerson() }),
+          ...at.give({ type: "tool_notified", effect, notification: progress(9) }),
+          ...at.give({ type: "tool_notified", effect, notification: asksPerson() }),
         ];
       },
       then: [],
@@ -145,7 +145,7 @@ describe("what a tool's server tells while the tool runs", () => {
         const effects = owed(at.state).filter(({ type }) => type === "tool_call");
         expect(effects).toHaveLength(1);
         return effects.flatMap(({ id }) =>
-          at.give({ type: "tool_told", effect: id, news: progress(9) }),
+          at.give({ type: "tool_notified", effect: id, notification: progress(9) }),
         );
       },
       then: [],

@@ -63,6 +63,6 @@ it("D18 a server that asks a person all the same is not answered: the call ends,
   expect(outcome).toBe("error");
   expect(said).toContain("nobody was asked");
   expect(said).toContain("open an address that is refused: Your password?");
-  expect(told.news).toMatchObject([{ type: "input_asked", origin: new URL(made.url).origin }]);
+  expect(told.news).toMatchObject([{ type: "elicitation", origin: new URL(made.url).origin }]);
   expect(made.messages("tools/call")).toHaveLength(1);
 });

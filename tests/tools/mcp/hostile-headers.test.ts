@@ -91,7 +91,7 @@ describe("D21 echoes of keys", () => {
     );
     const told = context();
     const { text: said } = await toolOf(servers, "mcp__box__act").run({}, told);
-    expect(told.news.map(({ type }) => type)).toEqual(["progress", "input_asked"]);
+    expect(told.news.map(({ type }) => type)).toEqual(["progress", "elicitation"]);
     expect(`${JSON.stringify(told.news)} ${said}`).toContain("https://pay.example.com/?key=");
     expect(`${JSON.stringify(told.news)} ${said}`).not.toContain("planted");
   });

@@ -345,7 +345,7 @@ describe("D18 questions to a person", () => {
     const requests = [{ kind: "form", message: "Your password?", url: null, refused: null }];
     expect(told.news).toEqual([
       {
-        type: "input_asked",
+        type: "elicitation",
         origin: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
         requests,
       },
@@ -390,6 +390,6 @@ describe("D18 questions to a person", () => {
   it("a list of them that is none asks for nothing, and ends the call too", async () => {
     const { result, told } = await mustVisit({ length: 3 });
     expect(result).toEqual({ outcome: "error", text: expect.stringContaining("nobody was asked") });
-    expect(told.news).toMatchObject([{ type: "input_asked", requests: [] }]);
+    expect(told.news).toMatchObject([{ type: "elicitation", requests: [] }]);
   });
 });

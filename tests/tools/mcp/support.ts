@@ -2,7 +2,7 @@ import type { McpEnvironment } from "../../../src/tools/mcp/environment";
 import { McpServers } from "../../../src/tools/mcp/mcp-servers";
 import type { Pins } from "../../../src/tools/mcp/pins";
 import type { McpServer } from "../../../src/tools/mcp/server";
-import type { ToolNews } from "../../../src/protocol/tool-news";
+import type { ToolNotification } from "../../../src/protocol/tool-notifications";
 import type { Tool, ToolContext } from "../../../src/tools/tool";
 
 /** A server as a config names it. */
@@ -43,8 +43,8 @@ export async function connected(
 
 let calls = 0;
 
-export function context(more: Partial<ToolContext> = {}): ToolContext & { news: ToolNews[] } {
-  const news: ToolNews[] = [];
+export function context(more: Partial<ToolContext> = {}): ToolContext & { news: ToolNotification[] } {
+  const news: ToolNotification[] = [];
   calls += 1;
   return {
     place: {

@@ -36,6 +36,6 @@ export const ToolProgressSchema = z.object({
 export type ToolProgress = z.infer<typeof ToolProgressSchema>;
 
 /** `input_asked`: it wanted something of a person, which nobody answered. */
-export type ToolNews =
+export type ToolNotification =
   | ({ type: "progress" } & ToolProgress)
-  | ({ type: "input_asked" } & InputRequired);
+  | ({ type: "elicitation" } & InputRequired);
