@@ -71,8 +71,8 @@ export const BUGS_OF_ENDINGS: readonly PlantedBug[] = [
   {
     name: "an unfinished answer wins over a whole one that nobody voted for",
     file: "src/coordination/decision/tally.ts",
-    find: "return whole ?? eligible",
-    replace: "return eligible.at(-1) ?? whole ?? eligible",
+    find: "return whole ?? best",
+    replace: "return eligible.at(-1) ?? whole ?? best",
     invariant: "I5-winner",
   },
   {

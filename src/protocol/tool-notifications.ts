@@ -1,19 +1,22 @@
 import { z } from "zod";
 
-/** What a tool server tells people while a call of one of its tools runs. All of it is text of strangers, made safe to be shown. */
+/**
+ * What a tool server sends to people while one of its tools runs. The texts are untrusted and
+ * already sanitized for display.
+ */
 
-/** Where something came from: scheme, host and port of the tool server. */
+/** Origin of the tool server: scheme, host and port. */
 const origin = z.string();
 
-/** One thing that a tool server wants of a person. */
+/** One request of a tool server to a person. */
 const RequestToPersonSchema = z.object({
-  /** To fill in a form, to open an address, or whatever else `message` names. */
+  /** To fill in a form, to open an address, or something else that `message` names. */
   kind: z.enum(["form", "url", "other"]),
-  /** The server's words. */
+  /** The server's text. */
   message: z.string(),
-  /** Where a person is to go, always https; null: nowhere, or the address is not shown. */
+  /** https address for the person to open; `null` if there is none or it is not shown. */
   url: z.string().nullable(),
-  /** Why an address is not shown, as a clause; null: there is none, or it is shown. */
+  /** Why the address is not shown, as a clause; `null` if there is none or it is shown. */
   refused: z.string().nullable(),
 });
 export type RequestToPerson = z.infer<typeof RequestToPersonSchema>;
@@ -21,7 +24,7 @@ export type RequestToPerson = z.infer<typeof RequestToPersonSchema>;
 export const InputRequiredSchema = z.object({
   origin,
   requests: z.array(RequestToPersonSchema),
-  /** Requests beyond those listed. */
+  /** Number of further requests that are not listed. */
   more: z.number().int().optional(),
 });
 export type InputRequired = z.infer<typeof InputRequiredSchema>;
@@ -29,13 +32,13 @@ export type InputRequired = z.infer<typeof InputRequiredSchema>;
 export const ToolProgressSchema = z.object({
   origin,
   progress: z.number(),
-  /** What `progress` ends at; null: nobody knows. */
+  /** Final value of `progress`; `null` if unknown. */
   total: z.number().nullable(),
   message: z.string().nullable(),
 });
 export type ToolProgress = z.infer<typeof ToolProgressSchema>;
 
-/** `input_asked`: it wanted something of a person, which nobody answered. */
+/** `elicitation`: the server requested input from a person; the service does not answer it. */
 export type ToolNotification =
   | ({ type: "progress" } & ToolProgress)
   | ({ type: "elicitation" } & InputRequired);

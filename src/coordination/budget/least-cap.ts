@@ -47,18 +47,18 @@ export function capTooSmall({
   ] as const;
   for (const [capped, cap, measure] of inUnits) {
     if (cap === undefined || calls.length === 0) continue;
-    const maxOf = ({ agent, inputTokens }: FirstCall, output: number): number => {
+    const maxCostOf = ({ agent, inputTokens }: FirstCall, output: number): number => {
       const found = rules.agents[agent];
       return found ? measure(found, inputTokens, Math.min(output, found.max_output_tokens)) : 0;
     };
-    const cheapest = Math.min(...calls.map((call) => maxOf(call, MIN_OUTPUT_TOKENS)));
+    const cheapest = Math.min(...calls.map((call) => maxCostOf(call, MIN_OUTPUT_TOKENS)));
     if (cap >= cheapest) continue;
     return {
       code: "budget_too_small",
       capped,
       cap,
       cheapest,
-      enough: sensibleCap({ rules, calls, questionTokens }, maxOf),
+      enough: sensibleCap({ rules, calls, questionTokens }, maxCostOf),
     };
   }
   return null;
@@ -71,20 +71,20 @@ type MaxAmount = (call: FirstCall, output: number) => number;
 
 function sensibleCap(
   { rules, calls, questionTokens }: Omit<CapQuestion, "budget">,
-  maxOf: MaxAmount,
+  maxCostOf: MaxAmount,
 ): number {
   if (rules.skip_coordination)
-    return Math.max(...calls.map((call) => maxOf(call, PRESENTATION_OUTPUT_TOKENS)));
+    return Math.max(...calls.map((call) => maxCostOf(call, PRESENTATION_OUTPUT_TOKENS)));
   const answers = calls.length * FAIR_OUTPUT_TOKENS;
   const usual = PRESENTATION_OVERHEAD_TOKENS + questionTokens;
   const presentations = calls.map(({ agent, inputTokens }) => {
     // The presenter's request repeats the long parts of its first call: earlier turns, tools,
     // system message.
     const repeated = Math.max(usual, inputTokens);
-    return maxOf({ agent, inputTokens: repeated + answers }, PRESENTATION_OUTPUT_TOKENS);
+    return maxCostOf({ agent, inputTokens: repeated + answers }, PRESENTATION_OUTPUT_TOKENS);
   });
   return calls.reduce(
-    (sum, call) => sum + maxOf(call, FAIR_OUTPUT_TOKENS),
+    (sum, call) => sum + maxCostOf(call, FAIR_OUTPUT_TOKENS),
     Math.max(...presentations),
   );
 }

@@ -38,9 +38,8 @@ export function tallyVotes(attempt: AttemptState): Tally {
  */
 function bestUnvoted(eligible: readonly Answer[]): Answer | null {
   const whole = eligible.findLast(({ origin }) => origin === "tool");
-  return (
-    whole ?? eligible.toSorted((a, b) => fileRank(b) - fileRank(a) || b.bytes - a.bytes)[0] ?? null
-  );
+  const [best = null] = eligible.toSorted((a, b) => fileRank(b) - fileRank(a) || b.bytes - a.bytes);
+  return whole ?? best;
 }
 const fileRank = ({ files }: Answer): number => (files === "workspace" ? 1 : 0);
 

@@ -45,8 +45,7 @@ function rankOf({ operation, refused }: FileAccess): number {
 
 const maxDepth = (lines: readonly FileAccess[], rank: number): number =>
   lines.reduce(
-    (maxLines, line) =>
-      rankOf(line) === rank ? Math.max(maxLines, line.path.split("/").length - 2) : maxLines,
+    (max, line) => (rankOf(line) === rank ? Math.max(max, line.path.split("/").length - 2) : max),
     0,
   );
 
