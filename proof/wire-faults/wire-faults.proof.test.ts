@@ -24,13 +24,8 @@ import {
   MESSAGES_MARKS,
   RESPONSES_MARKS,
 } from "../../tests/contracts/faults/oracle";
-import {
-  type End,
-  FAULT_ROWS,
-  type FaultRow,
-  isReply,
-  KEY,
-} from "../../tests/contracts/faults/wire-rows";
+import { type End, type FaultRow, isReply, KEY } from "../../tests/contracts/faults/fault-row";
+import { FAULT_ROWS } from "../../tests/contracts/faults/wire-rows";
 import { answerProblems, faultsNamed, isMutatedCharge, mutatedAnswer } from "./fault-verdict";
 import { backendOf, FORMATS, modelOf } from "../../tests/e2e/support/formats";
 import { LOCAL } from "../../tests/e2e/support/local";

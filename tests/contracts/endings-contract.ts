@@ -108,34 +108,39 @@ export function openEndContract(wire: Wire, server: () => RawServer): void {
   });
 }
 
+type Timeout = { name: string; script: Script; limits: object; message: RegExp };
+
+/** Providers that keep a call waiting, and the time limit that ends each wait. */
+const timeouts = (frames: readonly string[]): Timeout[] => [
+  {
+    name: "a provider that sends no headers",
+    script: () => undefined,
+    limits: { firstByteMs: 60 },
+    message: /first byte/,
+  },
+  {
+    name: "a provider that sends headers only",
+    script: silentAfter(""),
+    limits: { firstByteMs: 60 },
+    message: /first byte/,
+  },
+  {
+    name: "a provider that falls silent",
+    script: silentAfter(frames.slice(0, 3).join("")),
+    limits: { idleMs: 60 },
+    message: /heard/,
+  },
+  {
+    name: "a provider that never ends",
+    script: dripping(frames.slice(0, 3)),
+    limits: { totalMs: 150 },
+    message: /total/,
+  },
+];
+
 export function timeContract(wire: Wire, server: () => RawServer): void {
   const frames = wire.encode(FULL);
-  it.each<{ name: string; script: Script; limits: object; message: RegExp }>([
-    {
-      name: "a provider that sends no headers",
-      script: () => undefined,
-      limits: { firstByteMs: 60 },
-      message: /first byte/,
-    },
-    {
-      name: "a provider that sends headers only",
-      script: silentAfter(""),
-      limits: { firstByteMs: 60 },
-      message: /first byte/,
-    },
-    {
-      name: "a provider that falls silent",
-      script: silentAfter(frames.slice(0, 3).join("")),
-      limits: { idleMs: 60 },
-      message: /heard/,
-    },
-    {
-      name: "a provider that never ends",
-      script: dripping(frames.slice(0, 3)),
-      limits: { totalMs: 150 },
-      message: /total/,
-    },
-  ])("end the wait for $name", async ({ script, limits, message }) => {
+  it.each(timeouts(frames))("end the wait for $name", async ({ script, limits, message }) => {
     server().answer(script);
     const generous = { firstByteMs: 5_000, idleMs: 5_000, totalMs: 5_000, ...limits };
     const provider = withTimeLimits(create(wire, server().origin), generous, SYSTEM_TIMERS);

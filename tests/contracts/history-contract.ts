@@ -5,67 +5,77 @@ import { hostedReply, offered } from "./hosted-contract";
 import { events } from "../../simulated/raw-server";
 import type { Reply, Wire } from "./wire";
 
-/** A round of several calls: what a reply gave goes back in the next request, and the provider takes it and finds it cached. */
-export function historyContract(wire: Wire, call: Call): void {
-  /** The same id again, as servers that count the calls of one reply give it. */
-  const second: Reply = {
-    reasoning: ["now this"],
-    text: ["One more."],
-    calls: [{ id: "id_a", name: "read_file", pieces: ['{"path":"b.txt"}'] }],
-    stop: "tool_calls",
-  };
-  const bodies = async (replies: readonly Reply[], between: Message[] = []) => {
-    let messages: Message[] = REQUEST.messages;
-    const sent: unknown[] = [];
-    for (const reply of replies) {
-      const {
-        events: got,
-        error,
-        server,
-      } = await call(events(wire.encode(reply)), {
-        messages,
-        continues: true,
-        hostedTools: offered(wire),
-      });
-      expect(error).toBeUndefined();
-      sent.push((await server.request()).body);
-      const stop = got.at(-1);
-      messages = [...messages, ...roundTrip(stop?.type === "stop" ? stop.items : []), ...between];
-    }
-    return sent;
-  };
-  const last: Reply = { text: ["done"], stop: "stop" };
+type Round = { name: string; replies: readonly Reply[]; between: Message[] };
 
-  describe.each([
-    { name: "calls, results and calls again", replies: [FULL, second, last], between: [] },
-    { name: "calls without a text", replies: [{ ...FULL, text: [] }, last], between: [] },
-    {
-      name: "a text without calls",
-      replies: [{ text: ["hm"], stop: "stop" as const }, last],
-      between: [nudge("go on")],
-    },
-    {
-      name: "newer answers told after the results",
-      replies: [FULL, second, last],
-      between: [nudge("newer answers")],
-    },
-    ...(wire.hostedTools.length > 0
-      ? [
-          {
-            name: "hosted tools among the calls",
-            replies: [hostedReply(wire), second, last],
-            between: [],
-          },
-        ]
-      : []),
-  ])("of $name", ({ replies, between }) => {
+/** Uses the id `id_a` again, as servers do that number the calls of each reply from the start. */
+const second: Reply = {
+  reasoning: ["now this"],
+  text: ["One more."],
+  calls: [{ id: "id_a", name: "read_file", pieces: ['{"path":"b.txt"}'] }],
+  stop: "tool_calls",
+};
+const last: Reply = { text: ["done"], stop: "stop" };
+
+/** Rounds of several calls. `between`: messages that follow each reply and its tool results. */
+const rounds = (wire: Wire): Round[] => [
+  { name: "calls, results and calls again", replies: [FULL, second, last], between: [] },
+  { name: "calls without a text", replies: [{ ...FULL, text: [] }, last], between: [] },
+  {
+    name: "a text without calls",
+    replies: [{ text: ["hm"], stop: "stop" as const }, last],
+    between: [nudge("go on")],
+  },
+  {
+    name: "newer answers told after the results",
+    replies: [FULL, second, last],
+    between: [nudge("newer answers")],
+  },
+  ...(wire.hostedTools.length > 0
+    ? [
+        {
+          name: "hosted tools among the calls",
+          replies: [hostedReply(wire), second, last],
+          between: [],
+        },
+      ]
+    : []),
+];
+
+/** Sends one request per reply and returns the bodies of all requests. */
+async function bodiesOf(
+  { wire, call }: { wire: Wire; call: Call },
+  { replies, between }: Round,
+): Promise<unknown[]> {
+  let messages: Message[] = REQUEST.messages;
+  const sent: unknown[] = [];
+  for (const reply of replies) {
+    const {
+      events: got,
+      error,
+      server,
+    } = await call(events(wire.encode(reply)), {
+      messages,
+      continues: true,
+      hostedTools: offered(wire),
+    });
+    expect(error).toBeUndefined();
+    sent.push((await server.request()).body);
+    const stop = got.at(-1);
+    messages = [...messages, ...roundTrip(stop?.type === "stop" ? stop.items : []), ...between];
+  }
+  return sent;
+}
+
+/** The next request repeats the reply; the provider must accept it and find its prefix in the cache. */
+export function historyContract(wire: Wire, call: Call): void {
+  describe.each(rounds(wire))("of $name", (round) => {
     it("is what the provider accepts, after it was stored", async () => {
-      const sent = await bodies(replies, between);
+      const sent = await bodiesOf({ wire, call }, round);
       expect(sent.map((body) => wire.acceptsHistory(body))).toEqual(sent.map(() => null));
     });
 
     it("begins as the call before it did, so that the provider's cache holds", async () => {
-      const prefixes = (await bodies(replies, between)).map((body) => wire.prefixOf(body));
+      const prefixes = (await bodiesOf({ wire, call }, round)).map((body) => wire.prefixOf(body));
       for (const [n, prefix] of prefixes.entries()) {
         const before = prefixes[n - 1] ?? [];
         expect(prefix.slice(0, before.length)).toEqual(before);

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Citation, HostedToolName, HostedUse } from "../../src/protocol/hosted-tools";
 import type { HostedTool, ModelEvent } from "../../src/providers/provider";
-import { type Call, FULL, textIn } from "./contract-support";
+import { type Call, FULL, type Outcome, textIn } from "./contract-support";
 import { events } from "../../simulated/raw-server";
 import type { Reply, Wire } from "./wire";
 
@@ -32,15 +32,10 @@ export const offered = (wire: Wire): HostedTool[] =>
 export function hostedContract(wire: Wire, call: Call): void {
   const reply = hostedReply(wire);
   const uses = reply.hosted;
-  const ask = async (change: Partial<Reply> = {}) => {
-    const { events: got, error } = await call(events(wire.encode({ ...reply, ...change })), {
-      hostedTools: offered(wire),
-    });
-    expect(error).toBeUndefined();
-    const stop = got.at(-1);
-    if (stop?.type !== "stop") throw new Error("the reply has no stop");
-    return { got, stop };
-  };
+  const ask = async (change: Partial<Reply> = {}) =>
+    stopOf(
+      await call(events(wire.encode({ ...reply, ...change })), { hostedTools: offered(wire) }),
+    );
 
   it("take no call of the same reply away", async () => {
     const { stop } = await ask();
@@ -92,6 +87,14 @@ export function hostedContract(wire: Wire, call: Call): void {
     expect(stop).not.toHaveProperty("hosted");
     expect(stop).not.toHaveProperty("citations");
   });
+}
+
+/** The events of a reply that must succeed, and its stop. */
+function stopOf({ events: got, error }: Outcome) {
+  expect(error).toBeUndefined();
+  const stop = got.at(-1);
+  if (stop?.type !== "stop") throw new Error("the reply has no stop");
+  return { got, stop };
 }
 
 function hostedText(got: readonly ModelEvent[], name: HostedToolName): string {

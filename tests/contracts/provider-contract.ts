@@ -2,13 +2,18 @@ import { afterAll, beforeAll, describe } from "vitest";
 import { type Call, run } from "./contract-support";
 import { cutsContract } from "./cuts-contract";
 import { abortContract, openEndContract, timeContract } from "./endings-contract";
-import { headersContract } from "./headers-contract";
+import { headersContract, namedUrlsContract } from "./headers-contract";
 import { historyContract } from "./history-contract";
 import { memoryContract } from "./memory-contract";
 import { hostedContract } from "./hosted-contract";
 import { brokenContract, echoesContract, errorsContract, waitsContract } from "./failures-contract";
 import { type RawServer, startRawServer } from "../../simulated/raw-server";
-import { repliesContract, requestsContract, streamsContract } from "./replies-contract";
+import {
+  repliesContract,
+  requestsContract,
+  stopReasonsContract,
+  streamsContract,
+} from "./replies-contract";
 import type { Wire } from "./wire";
 
 /**
@@ -19,7 +24,10 @@ export function describeProviderContract(wire: Wire): void {
   describe(`${wire.name} keeps the provider contract`, () => {
     const server = useServer();
     const call: Call = (script, change) => run(wire, server(), script, change);
-    describe("replies", () => repliesContract(wire, call));
+    describe("replies", () => {
+      repliesContract(wire, call);
+      stopReasonsContract(wire, call);
+    });
     describe("streams", () => streamsContract(wire, server, call));
     describe("memory", () => memoryContract(wire));
     describe("requests", () => requestsContract(wire, call));
@@ -27,7 +35,10 @@ export function describeProviderContract(wire: Wire): void {
     if (wire.hostedTools.length > 0) describe("hosted tools", () => hostedContract(wire, call));
     describe("errors", () => errorsContract(wire, call));
     describe("echoed keys", () => echoesContract(wire, call));
-    describe("odd headers", () => headersContract(wire, call));
+    describe("odd headers", () => {
+      headersContract(wire, call);
+      namedUrlsContract(wire);
+    });
     describe("rate limits", () => waitsContract(call));
     describe("broken streams", () => brokenContract(wire, call));
     if (wire.framesOf === undefined) describe("cuts", () => cutsContract(wire, call));

@@ -14,48 +14,52 @@ import {
 import { answer, events, type RawServer, SSE_HEADERS } from "../../simulated/raw-server";
 import type { Reply, Wire } from "./wire";
 
+const CACHE_WRITING: Reply = {
+  text: ["x"],
+  stop: "stop",
+  usage: { ...USAGE, cache_write_tokens: 2 },
+};
+
+const repliesOf = (wire: Wire): { name: string; reply: Reply }[] => [
+  { name: "a text", reply: { text: ["Hello", " there"], stop: "stop", usage: USAGE } },
+  { name: "reasoning, text and several calls in pieces", reply: FULL },
+  {
+    name: "a call without arguments",
+    reply: { calls: [{ id: "a", name: "vote", pieces: [] }], stop: "tool_calls" },
+  },
+  {
+    name: "calls and nothing else",
+    reply: { calls: FULL.calls ?? [], stop: "tool_calls", usage: USAGE },
+  },
+  { name: "a reply without usage", reply: { text: ["x"], stop: "stop" } },
+  {
+    name: "a usage without cached tokens",
+    reply: { text: ["x"], stop: "stop", usage: { ...USAGE, cached_tokens: 0 } },
+  },
+  { name: "calls under the finish reason of a text", reply: { ...FULL, stop: "stop" } },
+  ...(wire.reportsCacheWrites
+    ? [{ name: "a usage with tokens written into a cache", reply: CACHE_WRITING }]
+    : []),
+];
+
 export function repliesContract(wire: Wire, call: Call): void {
-  const items = (reply: Reply) => itemsOf(reply, wire.givesCallIds);
-  const cacheWriting: Reply = {
-    text: ["x"],
-    stop: "stop",
-    usage: { ...USAGE, cache_write_tokens: 2 },
-  };
-  const rows: { name: string; reply: Reply }[] = [
-    { name: "a text", reply: { text: ["Hello", " there"], stop: "stop", usage: USAGE } },
-    { name: "reasoning, text and several calls in pieces", reply: FULL },
-    {
-      name: "a call without arguments",
-      reply: { calls: [{ id: "a", name: "vote", pieces: [] }], stop: "tool_calls" },
+  it.each(repliesOf(wire))(
+    "gives $name as deltas and exactly one stop, last",
+    async ({ reply }) => {
+      const { events: got, error } = await call(events(wire.encode(reply)));
+      expect(error).toBeUndefined();
+      expect(got.filter((event) => event.type === "stop")).toHaveLength(1);
+      const reason = reply.calls ? "tool_calls" : reply.stop;
+      expect(got.at(-1)).toEqual({
+        type: "stop",
+        reason,
+        items: itemsOf(reply, wire.givesCallIds),
+        usage: reply.usage ?? null,
+      });
+      expect(textIn(got, "text")).toBe((reply.text ?? []).join(""));
+      expect(textIn(got, "reasoning")).toBe((reply.reasoning ?? []).join(""));
     },
-    {
-      name: "calls and nothing else",
-      reply: { calls: FULL.calls ?? [], stop: "tool_calls", usage: USAGE },
-    },
-    { name: "a reply without usage", reply: { text: ["x"], stop: "stop" } },
-    {
-      name: "a usage without cached tokens",
-      reply: { text: ["x"], stop: "stop", usage: { ...USAGE, cached_tokens: 0 } },
-    },
-    { name: "calls under the finish reason of a text", reply: { ...FULL, stop: "stop" } },
-    ...(wire.reportsCacheWrites
-      ? [{ name: "a usage with tokens written into a cache", reply: cacheWriting }]
-      : []),
-  ];
-  it.each(rows)("gives $name as deltas and exactly one stop, last", async ({ reply }) => {
-    const { events: got, error } = await call(events(wire.encode(reply)));
-    expect(error).toBeUndefined();
-    expect(got.filter((event) => event.type === "stop")).toHaveLength(1);
-    const reason = reply.calls ? "tool_calls" : reply.stop;
-    expect(got.at(-1)).toEqual({
-      type: "stop",
-      reason,
-      items: items(reply),
-      usage: reply.usage ?? null,
-    });
-    expect(textIn(got, "text")).toBe((reply.text ?? []).join(""));
-    expect(textIn(got, "reasoning")).toBe((reply.reasoning ?? []).join(""));
-  });
+  );
 
   it("streams each call's arguments under its index", async () => {
     const { events: got } = await call(events(wire.encode(FULL)));
@@ -87,7 +91,10 @@ export function repliesContract(wire: Wire, call: Call): void {
     ]);
     expect(ids.slice(0, 2)).toEqual(["id_a", "id_b"]);
   });
+}
 
+/** Every stop reason that the format can express. */
+export function stopReasonsContract(wire: Wire, call: Call): void {
   it.each(wire.stops.map((stop) => ({ stop })))("gives stop reason $stop", async ({ stop }) => {
     const { events: got, error } = await call(
       events(wire.encode({ text: stop === "refusal" ? [] : ["x"], stop })),
@@ -101,7 +108,7 @@ export function repliesContract(wire: Wire, call: Call): void {
     async ({ stop }) => {
       const { events: got, error } = await call(events(wire.encode({ ...FULL, stop })));
       expect(error).toBeUndefined();
-      expect(got.at(-1)).toMatchObject({ type: "stop", items: items(FULL) });
+      expect(got.at(-1)).toMatchObject({ type: "stop", items: itemsOf(FULL, wire.givesCallIds) });
     },
   );
 }

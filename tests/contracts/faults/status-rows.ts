@@ -1,0 +1,149 @@
+import type { Format } from "../../../simulated/providers/dialect";
+import { ALWAYS, type FaultRow, KEY, MOST_REQUESTS, WIRES } from "./fault-row";
+import type { WireFault } from "./fault-server";
+
+const failing =
+  (status: number, headers: Readonly<Record<string, string>> = {}) =>
+  (): WireFault => ({
+    kind: "answer",
+    status,
+    headers,
+    body: JSON.stringify({ error: { message: `The provider is not well (${status}).` } }),
+  });
+
+/** In the words of the format. */
+const refusing =
+  (failureClass: string, status?: number) =>
+  (format: Format): WireFault => {
+    const known = WIRES[format].errors.find(
+      (one) => one.failureClass === failureClass && one.status < 413,
+    );
+    if (!known) throw new Error(`${format} has no words for ${failureClass}`);
+    const body = JSON.stringify(known.body).replace('"message":"', `"message":"The key ${KEY}: `);
+    return { kind: "answer", status: status ?? known.status, body };
+  };
+
+const inASecond = (): WireFault => ({
+  kind: "answer",
+  status: 429,
+  headers: { "retry-after": new Date(Date.now() + 1_000).toUTCString() },
+  body: "{}",
+});
+
+const RATE_LIMITS: readonly FaultRow[] = [
+  {
+    fault: "429 without a wait",
+    calls: 1,
+    make: failing(429),
+    codes: ["rate_limited"],
+    end: "goes on",
+  },
+  {
+    fault: "429, retry-after: 1",
+    calls: 1,
+    make: failing(429, { "retry-after": "1" }),
+    codes: ["rate_limited"],
+    end: "goes on",
+  },
+  {
+    fault: "429, retry-after-ms: 300",
+    calls: 1,
+    make: failing(429, { "retry-after-ms": "300" }),
+    codes: ["rate_limited"],
+    end: "goes on",
+  },
+  {
+    fault: "429, retry-after with a date",
+    calls: 1,
+    make: inASecond,
+    codes: ["rate_limited"],
+    end: "goes on",
+  },
+  {
+    fault: "429, retry-after: 1000000000",
+    calls: 1,
+    make: failing(429, { "retry-after": "1000000000" }),
+    codes: ["rate_limited"],
+    end: "goes on",
+  },
+  {
+    fault: "429, retry-after: 1000000000, always",
+    calls: ALWAYS,
+    make: failing(429, { "retry-after": "1000000000" }),
+    codes: ["rate_limited"],
+    end: "fails",
+    requests: 3,
+  },
+  {
+    fault: "429 always",
+    calls: ALWAYS,
+    make: failing(429),
+    codes: ["rate_limited"],
+    end: "fails",
+    requests: MOST_REQUESTS,
+  },
+];
+
+const SERVER_ERRORS: readonly FaultRow[] = [500, 502, 503, 524, 529].flatMap((status) => [
+  {
+    fault: `${status} once`,
+    calls: 1,
+    make: failing(status),
+    codes: ["server_error", "overloaded", "timeout"],
+    end: "goes on" as const,
+  },
+  {
+    fault: `${status} always`,
+    calls: ALWAYS,
+    make: failing(status),
+    codes: ["server_error", "overloaded", "timeout"],
+    end: "fails" as const,
+    requests: MOST_REQUESTS,
+  },
+]);
+
+const REFUSALS: readonly FaultRow[] = [
+  {
+    fault: "400 context too long once",
+    calls: 1,
+    make: refusing("context_too_long"),
+    codes: ["context_too_long"],
+    end: "goes on",
+  },
+  {
+    fault: "400 context too long, with work behind it",
+    calls: 1,
+    after: 4,
+    works: true,
+    make: refusing("context_too_long"),
+    codes: ["context_too_long"],
+    end: "goes on",
+  },
+  {
+    fault: "400 context too long always",
+    calls: ALWAYS,
+    make: refusing("context_too_long"),
+    codes: ["context_too_long"],
+    end: "fails",
+    requests: 3,
+  },
+  {
+    fault: "401",
+    calls: ALWAYS,
+    make: refusing("bad_credentials", 401),
+    codes: ["bad_credentials"],
+    end: "fails",
+    requests: 1,
+  },
+  {
+    fault: "403",
+    calls: ALWAYS,
+    make: refusing("bad_credentials", 403),
+    codes: ["bad_credentials"],
+    end: "fails",
+    requests: 1,
+  },
+];
+
+/** The provider answers with a status that is no success. */
+export const STATUS_ROWS: readonly FaultRow[] = [...RATE_LIMITS, ...SERVER_ERRORS, ...REFUSALS];
