@@ -38,6 +38,7 @@ const REPORT = process.env["TEST_REPORT"];
 const WITH_SHELL = [
   "tests/durable-objects/session/files/agent-files.workers.test.ts",
   "tests/durable-objects/session/files/given-contexts.workers.test.ts",
+  "tests/durable-objects/session/files/r2-files.workers.test.ts",
   "tests/tools/shell/run-command.workers.test.ts",
 ];
 

@@ -48,7 +48,7 @@ export const SHOWN_IN: Readonly<Record<string, readonly string[]>> = {
   E11: ["tests/uploads/read-zip.test.ts", "tests/uploads/read-tar.test.ts"],
   // The rule, and the files that stay in the runtime.
   E15: [
-    "tests/coordination/decision/answers.test.ts",
+    "tests/coordination/decision/answer-snapshots.test.ts",
     "tests/durable-objects/session/files/agent-files.workers.test.ts",
   ],
 };

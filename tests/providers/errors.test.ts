@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { classify, toProviderError } from "../../src/providers/errors";
+import { classify } from "../../src/providers/errors";
 import { ProviderError } from "../../src/providers/provider";
 import { cpuMs } from "../fakes/cpu-time";
 
@@ -364,113 +364,6 @@ describe("classify", () => {
   it("carries status and wait, and no cause", () => {
     const failure = classify({ status: 429, body: "", retryAfterMs: 5 }, []);
     expect(failure.details).toEqual({ status: 429, retryAfterMs: 5 });
-    expect(failure.cause).toBeUndefined();
-  });
-});
-
-describe("toProviderError", () => {
-  const wrapped = (cause: unknown) => new Error("Connection error.", { cause });
-  it.each([
-    {
-      name: "a refused connection",
-      given: wrapped(new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED") })),
-      is: "transient",
-      code: "connection_refused",
-    },
-    {
-      name: "a connection refused at every address",
-      given: wrapped(Object.assign(new AggregateError([]), { code: "ECONNREFUSED" })),
-      is: "transient",
-      code: "connection_refused",
-    },
-    {
-      name: "a name nobody knows",
-      given: new Error("getaddrinfo ENOTFOUND x"),
-      is: "transient",
-      code: "connection_refused",
-    },
-    {
-      name: "a broken connection",
-      given: wrapped(new TypeError("fetch failed", { cause: new Error("read ECONNRESET") })),
-      is: "transient",
-      code: "connection_failed",
-    },
-    {
-      name: "broken JSON",
-      given: new SyntaxError("Unexpected token"),
-      is: "transient",
-      code: "bad_response",
-    },
-    {
-      name: "a deploy",
-      given: wrapped(new Error("Durable Object reset because its code was updated.")),
-      is: "interrupted",
-      code: "interrupted",
-    },
-    {
-      name: "what workerd says of a refused or broken connection",
-      given: wrapped(new Error("Network connection lost.")),
-      is: "transient",
-      code: "connection_failed",
-    },
-    {
-      name: "a failure already known",
-      given: wrapped(new ProviderError("quota", "quota_exceeded", "no money")),
-      is: "quota",
-      code: "quota_exceeded",
-    },
-    {
-      name: "something that is no error",
-      given: "boom",
-      is: "transient",
-      code: "connection_failed",
-    },
-  ])("reads $name", ({ given, is, code }) => {
-    expect(toProviderError(given, [])).toMatchObject({ failureClass: is, code });
-  });
-
-  it.each([
-    {
-      name: "broken JSON",
-      given: new SyntaxError("Unexpected end of JSON input"),
-      says: "The provider sent an event that is not whole JSON (Unexpected end of JSON input)",
-    },
-    {
-      name: "a broken connection, each of its causes once and without a stop between them",
-      given: wrapped(new Error("Network connection lost.")),
-      says: "Connection error: Network connection lost",
-    },
-  ])("says of $name what it is", ({ given, says }) =>
-    expect(toProviderError(given, []).message).toBe(says),
-  );
-
-  it.each([
-    "sk-canary-012",
-    "[1, my.own-key]",
-    'x"my.own-key"',
-    '{"a":1}\nmy.own-key',
-    `{"a": ${"9".repeat(40)}my.own-key}`,
-  ])("quotes nothing of what is not JSON: %s", (text) => {
-    let thrown: unknown;
-    try {
-      JSON.parse(text);
-    } catch (error) {
-      thrown = error;
-    }
-    const { code, message } = toProviderError(thrown, []);
-    expect([code, message]).toEqual([
-      "bad_response",
-      expect.stringMatching(/^The provider sent an event that is not whole JSON/),
-    ]);
-    expect(message).not.toMatch(/canary|own|key|sk-/);
-  });
-
-  it("tells the words of all causes once, without keys, and drops the causes", () => {
-    const failure = toProviderError(
-      wrapped(new Error(`bad key ${KEY}`, { cause: new Error("Connection error.") })),
-      [KEY],
-    );
-    expect(failure.message).toBe("Connection error: bad key [redacted]");
     expect(failure.cause).toBeUndefined();
   });
 });

@@ -5,7 +5,8 @@ import {
   startSimulatedProviders,
 } from "../../../simulated/providers/server";
 import type { Situation } from "../../../simulated/providers/situation";
-import { type Client, CLIENTS, type Options } from "./clients";
+import type { Client, Options } from "./client";
+import { CLIENTS } from "./clients";
 
 /** The formats as the official SDKs meet them, over real sockets. Chat Completions has a file of its own. */
 let providers: SimulatedProviders | undefined;

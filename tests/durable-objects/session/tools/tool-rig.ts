@@ -21,7 +21,7 @@ import { FULL_CONTEXT, teamOf } from "../../../config/teams";
 import { used } from "../../../coordination/builders";
 import { Disk, Gone } from "../../../../simulated/disk";
 
-/** No file of these tests is too large for a row; their upload, which nobody waits for, comes to nothing. */
+/** Discards uploads. No file of these tests is too large for a row, so no test reads from R2. */
 const NO_BUCKET: FileBucket = {
   put: async () => null,
   get: async () => null,
@@ -35,7 +35,7 @@ const NO_MISHAPS = {
   lagMs: () => 0,
 };
 
-/** What an agent works with instead of file tools and what a test adds; made anew with each life of the session. */
+/** The agent's own team and tools, instead of file tools and a test's tools. Tools are created for each life of the session. */
 type Own = {
   team: Team;
   containers: () => Containers;
@@ -45,17 +45,17 @@ type Own = {
 export type ToolCall = { name: string; args?: Record<string, unknown> };
 
 /**
- * `tokens`: how large a result may be to stay in the conversation; `calibration`: what its provider counts of our estimates;
- * `settle`: what becomes of the word that the turn has ended, absent: the tenant hears it.
+ * `tokens`: size limit of a result in the conversation. `calibration`: tokens that the provider counts per estimated token.
+ * `settle`: reports the end of the turn to the tenant; omitted if the report succeeds.
  */
 type Around = { tokens?: number; calibration?: number; settle?: () => Promise<void> };
 
-/** The calls of the first reply, or of each, by its number from 1; a reply without any is the answer. */
+/** Calls of the first reply, or of each reply by its number from 1. A reply without calls is the answer. */
 type Calls = readonly ToolCall[] | ((reply: number) => readonly ToolCall[]);
 
 /**
- * One agent with files whose replies make these calls, until one is its answer. Engine, runner and tools are the
- * service's own, over real tables; only the model is not there.
+ * One agent with files. Its replies make these calls, until a reply without calls is its answer. Engine, runner and tools are
+ * those of the service, over real tables; only the model is replaced.
  */
 export function workingAgent(more: readonly Tool[], calls: Calls, own?: Own, room: Around = {}) {
   const disk = new Disk({
@@ -66,7 +66,7 @@ export function workingAgent(more: readonly Tool[], calls: Calls, own?: Own, roo
   const faults: unknown[] = [];
   const replies = { given: 0 };
   const team = own?.team ?? teamWith([...fileTools(), ...more], room);
-  // `Gone`: work of a life before this one.
+  // `Gone`: work of an earlier life of the session.
   const noted = (error: unknown) => void (error instanceof Gone || faults.push(error));
   const begin = (boot: number) =>
     beginLife(
@@ -82,14 +82,14 @@ export function workingAgent(more: readonly Tool[], calls: Calls, own?: Own, roo
     session: () => ({ ...life.parts, engine: life.engine }),
     stop: () => stopSession(life.parts, life.engine),
     alarmAt: () => disk.alarmAt,
-    /** What the alarm does, to which it rings whether or not it stands. */
+    /** Runs the alarm, set or not. */
     ring: () => {
       disk.takeAlarm();
       return life.engine.wake();
     },
-    /** The platform forgets it. */
+    /** Removes the alarm without running it. */
     loseAlarm: () => disk.takeAlarm(),
-    /** What is on disk is all that is left, and a new life begins. */
+    /** Restarts the session from what is on disk. */
     restart: async () => {
       await disk.whenDurable();
       disk.crash();
@@ -108,7 +108,7 @@ export function workingAgent(more: readonly Tool[], calls: Calls, own?: Own, roo
         },
         timeoutMs: null,
       }),
-    /** How each call that has ended did, in the order of their ends. */
+    /** Name and outcome of each completed call, in the order of completion. */
     ended: () =>
       events().flatMap((event) =>
         event.type === "tool.completed" ? [`${event.name} ${event.outcome}`] : [],
@@ -197,7 +197,7 @@ function performerOf(parts: SessionParts, { tools, calls, replies, room }: Work)
   };
 }
 
-/** The model has replied: with calls of tools, or else with its answer. */
+/** Hands the engine a model's reply: tool calls, or the answer if there are none. */
 function replied(
   session: SessionInputs,
   effect: ModelCallEffect,

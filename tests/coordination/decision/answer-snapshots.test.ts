@@ -1,0 +1,120 @@
+import { describe, expect, it } from "vitest";
+import type { WorkspaceFacts } from "../../../src/coordination";
+import { anAnswer, answers, changedNothing, tool, uses, wrote } from "../builders";
+import { table } from "../table";
+import { World } from "../world";
+
+describe("snapshots", () => {
+  const leftOut = { count: 2, paths: ["a.txt", "b.txt"] };
+  const inTwo = (facts: WorkspaceFacts) => ({
+    world: { agents: ["a", "b"], every: { workspace: true } },
+    given: (world: World) => {
+      world.does("a", answers("A"), facts);
+      world.does("b", answers("B"), wrote(1));
+    },
+  });
+  table([
+    {
+      name: "an answer carries the snapshot of its agent's files, named like the answer",
+      world: { every: { workspace: true } },
+      when: (world) => world.does("a", answers("A"), wrote(3)),
+      then: ["call.completed a", "answer.submitted a agent1.1 with agent1.1"],
+    },
+    {
+      name: "an agent without files has none",
+      when: (world) => world.does("a", answers("A")),
+      then: ["call.completed a", "answer.submitted a agent1.1"],
+    },
+    {
+      name: "E15 a workspace that the round did not change never replaces what an answer before has frozen, however much it holds (D1)",
+      ...inTwo(wrote(3)),
+      when: (world) => world.does("a", answers("A2"), changedNothing(7)),
+      then: [
+        "call.completed a",
+        "answer.submitted a agent1.2 with agent1.1",
+        "round.started a #3 answered [agent1.2 agent2.1]",
+      ],
+    },
+    {
+      name: "E15 nor what the turn began with, where the answer is the author's first (D1)",
+      world: { every: { workspace: true } },
+      when: (world) => world.does("a", answers("A"), changedNothing(7)),
+      then: ["call.completed a", "answer.submitted a agent1.1 with base"],
+    },
+    {
+      name: "E15 nor does a second unchanged one (D1)",
+      ...inTwo(changedNothing()),
+      when: (world) => world.does("a", answers("A2"), changedNothing()),
+      then: [
+        "call.completed a",
+        "answer.submitted a agent1.2 with base",
+        "round.started a #3 answered [agent1.2 agent2.1]",
+      ],
+    },
+    {
+      name: "a workspace that the round itself emptied is handed over empty, and the log says so (D1)",
+      ...inTwo(wrote(3)),
+      when: (world) => world.does("a", answers("A2"), wrote(0)),
+      then: [
+        "call.completed a",
+        "answer.submitted a agent1.2 with agent1.2 cleared",
+        "round.started a #3 answered [agent1.2 agent2.1]",
+      ],
+    },
+    {
+      name: "an answer names the files that it leaves out of the one before (D1)",
+      ...inTwo(wrote(3)),
+      when: (world) => world.does("a", answers("A2"), wrote(1, { leftOut })),
+      then: [
+        "call.completed a",
+        "answer.submitted a agent1.2 with agent1.2 without a.txt b.txt",
+        "round.started a #3 answered [agent1.2 agent2.1]",
+      ],
+    },
+    {
+      name: "a tool that settles with the decision counts as the round's (D1)",
+      world: { every: { workspace: true, tools: [tool("files")] } },
+      given: (world) => world.does("a", uses(["files"], [anAnswer("A")]), changedNothing()),
+      when: (world) => {
+        world.startsTool("a");
+        world.files = wrote(2);
+        return world.tool("a");
+      },
+      then: ["tool.completed a files ok", "answer.submitted a agent1.1 with agent1.1"],
+    },
+    {
+      name: "a partial text that becomes an answer keeps the files too",
+      world: { every: { workspace: true }, rules: { initial_round_timeout_ms: 5_000 } },
+      given: (world) => {
+        world.does("b", answers("B"), wrote(1));
+        world.does("c", answers("C"));
+        world.writing = { a: "so far" };
+      },
+      when: (world) => world.wait(10_000).filter(({ type }) => type === "answer.submitted"),
+      then: ["answer.submitted a agent1.1 partial with agent1.1"],
+    },
+    {
+      name: "E15 a partial text given with an unchanged workspace goes with what the turn began with (D1)",
+      world: { every: { workspace: true }, rules: { initial_round_timeout_ms: 5_000 } },
+      given: (world) => {
+        world.does("b", answers("B"), wrote(1));
+        world.does("c", answers("C"));
+        world.writing = { a: "so far" };
+        world.files = changedNothing(4);
+      },
+      when: (world) => world.wait(10_000).filter(({ type }) => type === "answer.submitted"),
+      then: ["answer.submitted a agent1.1 partial with base"],
+    },
+  ]);
+
+  it("its first answer says how many files stay, which may be none (D1)", () => {
+    for (const kept of [0, 3]) {
+      const world = new World({ every: { workspace: true } });
+      world.ask();
+      world.does("a", answers("A"), changedNothing(kept, { kept }));
+      expect(world.events("answer.submitted")).toMatchObject([
+        { snapshot: "base", files: "kept", kept_files: kept },
+      ]);
+    }
+  });
+});

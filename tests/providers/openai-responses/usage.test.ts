@@ -1,0 +1,86 @@
+import { describe, expect, it } from "vitest";
+import { decodeUsage } from "../../../src/providers/openai-responses/usage";
+import { completed, decode, type Fields, message } from "./events";
+
+describe("charged uses", () => {
+  const usage = { input_tokens: 5, output_tokens: 2 };
+  const charged = (...output: Fields[]) => {
+    const stop = decode([completed(output, { usage })]).end();
+    return stop.type === "stop" ? stop.usage?.hosted_uses : undefined;
+  };
+  const ran = (container_id?: string) => ({
+    type: "code_interpreter_call",
+    ...(container_id && { container_id }),
+  });
+
+  it.each([
+    {
+      name: "a search, not the pages it opened",
+      output: [search("search"), search("open_page")],
+      uses: { web_search: 1 },
+    },
+    {
+      name: "no search that failed",
+      output: [{ ...search("search"), status: "failed" }],
+      uses: undefined,
+    },
+    {
+      name: "code by its container",
+      output: [ran("c1"), ran("c1"), ran("c2")],
+      uses: { code_execution: 2 },
+    },
+    {
+      name: "code each time where no container is named",
+      output: [ran(), ran()],
+      uses: { code_execution: 2 },
+    },
+    { name: "nothing where nothing was used", output: [message("x")], uses: undefined },
+  ])("count $name", ({ output, uses }) => expect(charged(...output)).toEqual(uses));
+
+  it("are not told without a report of usage", () => {
+    expect(decode([completed([search("search")])]).end()).toMatchObject({ usage: null });
+  });
+});
+
+const search = (type: string) => ({
+  type: "web_search_call",
+  status: "completed",
+  action: { type, query: "q" },
+});
+
+describe("usage", () => {
+  it.each([
+    { name: "nothing", value: null, gives: null },
+    { name: "zeros", value: { input_tokens: 0, output_tokens: 0 }, gives: null },
+    {
+      name: "absurd numbers",
+      value: { input_tokens: 1e300, output_tokens: Number.NaN },
+      gives: null,
+    },
+    {
+      name: "output that only the total holds",
+      value: {
+        input_tokens: 10,
+        output_tokens: 5,
+        total_tokens: 40,
+        output_tokens_details: { reasoning_tokens: 25 },
+      },
+      gives: { input_tokens: 10, output_tokens: 30, reasoning_tokens: 25, cached_tokens: 0 },
+    },
+    {
+      name: "parts larger than the whole",
+      value: {
+        input_tokens: 10,
+        output_tokens: 5,
+        input_tokens_details: { cached_tokens: 8, cache_write_tokens: 9 },
+      },
+      gives: {
+        input_tokens: 10,
+        output_tokens: 5,
+        reasoning_tokens: 0,
+        cached_tokens: 8,
+        cache_write_tokens: 2,
+      },
+    },
+  ])("of $name", ({ value, gives }) => expect(decodeUsage(value)).toEqual(gives));
+});

@@ -1,0 +1,156 @@
+import { describe, expect, it } from "vitest";
+import { checkPins } from "../../../src/tools/mcp/pins";
+import { pinsOf, toListing } from "../../../src/tools/mcp/tool-listing";
+import { toolHash } from "../../../src/tools/mcp/tool-hash";
+import { server } from "./support";
+
+describe("pins", () => {
+  const listed = (...tools: [string, string][]) => tools.map(([name, hash]) => ({ name, hash }));
+  it.each([
+    {
+      name: "pin what is new",
+      pins: {},
+      listing: listed(["a", "1"]),
+      same: ["a"],
+      changed: [],
+      gone: [],
+      added: ["a"],
+    },
+    {
+      name: "know what is as it was",
+      pins: { a: "1" },
+      listing: listed(["a", "1"]),
+      same: ["a"],
+      changed: [],
+      gone: [],
+      added: [],
+    },
+    {
+      name: "see what has changed",
+      pins: { a: "1" },
+      listing: listed(["a", "2"]),
+      same: [],
+      changed: ["a"],
+      gone: [],
+      added: [],
+    },
+    {
+      name: "see what is gone, and keep its pin",
+      pins: { a: "1" },
+      listing: [],
+      same: [],
+      changed: [],
+      gone: ["a"],
+      added: [],
+    },
+    {
+      name: "take any name for one",
+      ...{ pins: {}, listing: listed(["__proto__", "1"], ["constructor", "2"]) },
+      ...{
+        same: ["__proto__", "constructor"],
+        changed: [],
+        gone: [],
+        added: ["__proto__", "constructor"],
+      },
+    },
+  ])("$name", ({ pins, listing, same, changed, gone, added }) => {
+    const check = checkPins(pins, listing);
+    expect(check.same.map(({ name }) => name)).toEqual(same);
+    expect(check.changed.map(({ name }) => name)).toEqual(changed);
+    expect(check.gone).toEqual(gone);
+    expect(check.added).toEqual(added);
+    for (const [name, hash] of Object.entries(pins)) expect(check.pins[name]).toBe(hash);
+  });
+
+  it("let a tool back that is again what it was", () => {
+    const first = checkPins({}, listed(["a", "1"]));
+    const swapped = checkPins(first.pins, listed(["a", "2"]));
+    expect(checkPins(swapped.pins, listed(["a", "1"])).same).toHaveLength(1);
+  });
+
+  it("hold name, description and schemas, and not the order of keys", async () => {
+    const base = {
+      name: "a",
+      description: "d",
+      inputSchema: { type: "object", properties: { x: { type: "string" } } },
+    };
+    const same = {
+      inputSchema: { properties: { x: { type: "string" } }, type: "object" },
+      description: "d",
+      name: "a",
+    };
+    expect(await toolHash(same)).toBe(await toolHash(base));
+    const others = [
+      { name: "b" },
+      { description: "e" },
+      { inputSchema: { type: "object" } },
+      { outputSchema: {} },
+      { title: "t" },
+    ];
+    const hashes = await Promise.all(
+      [base, ...others.map((other) => ({ ...base, ...other }))].map(toolHash),
+    );
+    expect(new Set(hashes).size).toBe(6);
+    expect(hashes[0]).toMatch(/^[0-9a-f]{64}$/);
+  });
+});
+
+describe("what the log says of a server", () => {
+  const box = server("https://box.example.com/mcp");
+  const agents = new Map([["a", { servers: [box], allowedTools: null, excludeTools: [] }]]);
+  const told = (agent: string, tools: readonly (readonly [string, string])[]) => ({
+    agent,
+    server: "box",
+    tools: tools.map(([tool, hash]) => ({
+      name: `mcp__box__${tool}`,
+      tool,
+      hash,
+      acts_outside: true,
+      idempotent: false,
+    })),
+  });
+
+  it.each([
+    {
+      name: "the first hash of each tool",
+      listings: [
+        told("a", [["x", "1"]]),
+        told("a", [
+          ["x", "2"],
+          ["y", "3"],
+        ]),
+      ],
+      pins: { x: "1", y: "3" },
+    },
+    {
+      name: "nothing of what others have under the same name",
+      listings: [told("b", [["x", "1"]])],
+      pins: undefined,
+    },
+    {
+      name: "any name as a name",
+      listings: [told("a", [["__proto__", "1"]])],
+      pins: JSON.parse('{"__proto__": "1"}'),
+    },
+  ])("pins $name", ({ listings, pins }) => {
+    expect(pinsOf(listings, agents).get("box https://box.example.com/mcp")).toEqual(pins);
+  });
+
+  it("names fifty tools that are not offered, and counts the rest", () => {
+    const refused = Array.from({ length: 60 }, (_, nth) => ({
+      server: "box",
+      tool: `t${nth}`,
+      why: "it has no name",
+      changed: false,
+    }));
+    const listing = toListing({
+      server: "box",
+      version: null,
+      problem: null,
+      tools: [],
+      refused,
+      more: 3,
+    });
+    expect([listing.refused.length, listing.more_refused]).toEqual([50, 13]);
+  });
+});
