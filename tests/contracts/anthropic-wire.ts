@@ -263,7 +263,10 @@ function prefixOf(body: unknown): readonly unknown[] {
   return [...[...listOf(tools), ...listOf(system)].map(fieldsOf).map(withoutMark), ...turns];
 }
 
-/** User and assistant take turns; results of all calls before stand first, each once; nothing is blank or unsigned. */
+/**
+ * User and assistant alternate; a message begins with one result for each earlier call; no block is
+ * blank or unsigned.
+ */
 function acceptsHistory(body: unknown): string | null {
   const messages = listOf(fieldsOf(body)["messages"]).map(fieldsOf);
   const marks = JSON.stringify(body).split('"cache_control"').length - 1;

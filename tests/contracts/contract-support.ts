@@ -4,7 +4,10 @@ import type { RawServer, Script } from "../../simulated/raw-server";
 import type { Reply, Wire } from "./wire";
 import { endpointAt } from "../fakes/endpoint";
 
-/** What the parts of the provider contract share: one request, one full reply, and a call that tells all that came of it. */
+/**
+ * Shared by the parts of the provider contract: one request, one full reply, and a call that
+ * returns every event and error.
+ */
 
 export const KEY = "canary-key-0123456789";
 export const REQUEST: ModelRequest = {
@@ -67,7 +70,10 @@ export const failed = (failureClass: string, code?: string) => ({
   ...(code && { code }),
 });
 
-/** What the reply's items must be; `givesCallIds`: whether the format's calls carry ids of the provider. */
+/**
+ * What the reply's items must be; `givesCallIds`: whether the format's calls carry ids of the
+ * provider.
+ */
 export function itemsOf(reply: Reply, givesCallIds = true): ReplyItem[] {
   const joined = (pieces: readonly string[] = []) => pieces.join("");
   return [

@@ -1,12 +1,15 @@
 import type { Reporter, TestCase, TestModule } from "vitest/node";
 
-/** Prints, after a run that held contract tests, which case of the provider contract each wire format keeps. */
+/**
+ * Prints, after a run that held contract tests, which case of the provider contract each wire
+ * format keeps.
+ */
 
 const CONTRACT = /^(?<format>.+) keeps the provider contract$/;
 const MARKS = { passed: "✓", failed: "✗", skipped: "s", pending: "?" } as const;
 const NOT_THERE = "–";
 
-/** One test of the contract suite. `group` is empty for a case that stands in none. */
+/** One test of the contract suite. `group` is empty for a case outside any group. */
 export type ContractResult = {
   format: string;
   group: string;
@@ -40,7 +43,10 @@ function toResult(test: TestCase): ContractResult | null {
   return { format, group: groups.join(" "), name: test.name, state: test.result().state };
 }
 
-/** Cases as rows under their groups, formats as numbered columns, all in the order in which they first come. */
+/**
+ * Cases as rows under their groups, formats as numbered columns, all in the order in which they
+ * first come.
+ */
 export function drawTable(results: readonly ContractResult[]): string {
   const formats = [...new Set(results.map(({ format }) => format))];
   const groups = [...new Set(results.map(({ group }) => group))];

@@ -45,7 +45,7 @@ export function abortContract(wire: Wire, server: () => RawServer): void {
     expect(server().received).toEqual([]);
   });
 
-  it("wins over what is left in the buffers", async () => {
+  it("takes precedence over buffered events", async () => {
     server().answer(events(wire.encode(FULL)));
     const user = new AbortController();
     const reason = new Error("enough");
@@ -60,7 +60,7 @@ export function abortContract(wire: Wire, server: () => RawServer): void {
     expect(got).toHaveLength(1);
   });
 
-  it("happens by itself when the caller stops reading", async () => {
+  it("is implied when the caller stops reading", async () => {
     server().answer(silentAfter(wire.encode(FULL).slice(0, 4).join("")));
     for await (const _ of create(wire, server().origin).stream(
       REQUEST,
@@ -71,9 +71,9 @@ export function abortContract(wire: Wire, server: () => RawServer): void {
   });
 }
 
-/** Of a server that has said all there is to say, and leaves the connection open. */
+/** Servers that have sent a complete reply and leave the connection open. */
 export function openEndContract(wire: Wire, server: () => RawServer): void {
-  /** Three seconds are waited for what may still come; the rest is room for a machine that stalls. */
+  /** The adapter waits 3 s for late events; the rest is a margin for slow machines. */
   const SOON_MS = 10_000;
   const frames = wire.encode(FULL);
   const complete = frames.findIndex(wire.completes) + 1;
@@ -86,7 +86,7 @@ export function openEndContract(wire: Wire, server: () => RawServer): void {
       usage: late.some((frame) => frame.includes('"usage"')) ? null : USAGE,
     },
     {
-      name: "what comes a moment after it",
+      name: "usage that arrives a moment after it",
       script: async (response, received) => {
         await silentAfter(frames.slice(0, complete).join(""))(response, received);
         await new Promise((resolve) => setTimeout(resolve, 500));
@@ -94,7 +94,7 @@ export function openEndContract(wire: Wire, server: () => RawServer): void {
       },
       usage: USAGE,
     },
-  ])("$name is given soon", { timeout: 30_000 }, async ({ script, usage }) => {
+  ])("$name is returned soon", { timeout: 30_000 }, async ({ script, usage }) => {
     server().answer(script);
     const startedAt = performance.now();
     const { events: got, error } = await collect(
@@ -154,7 +154,7 @@ export function timeContract(wire: Wire, server: () => RawServer): void {
   });
 
   it("are kept alive by comments that make no event", async () => {
-    const timers = new ManualTimers(); // the time between two comments may not depend on how busy the machine is
+    const timers = new ManualTimers(); // the time between two comments must not depend on the load of the machine
     const hearing = new EventEmitter();
     server().answer(async (response) => {
       response.writeHead(200, SSE_HEADERS);
@@ -175,7 +175,7 @@ export function timeContract(wire: Wire, server: () => RawServer): void {
   });
 }
 
-/** Sends the frames and then a comment every 10 ms, for ever. */
+/** Sends the frames and then a comment every 10 ms until the connection closes. */
 function dripping(frames: readonly string[]): Script {
   return (response, { closed }) => {
     response.writeHead(200, SSE_HEADERS);

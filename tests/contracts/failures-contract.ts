@@ -33,7 +33,7 @@ const NEEDED_CLASSES: readonly FailureClass[] = [
 ];
 
 export function errorsContract(wire: Wire, call: Call): void {
-  it("tell of every class that a caller treats differently", () => {
+  it("cover every failure class that a caller treats differently", () => {
     expect(
       NEEDED_CLASSES.filter((one) => !wire.errors.some(({ failureClass }) => failureClass === one)),
     ).toEqual([]);
@@ -41,7 +41,7 @@ export function errorsContract(wire: Wire, call: Call): void {
 
   const classes = [...new Set(wire.errors.map(({ failureClass }) => failureClass))].sort();
   it.each(classes.map((failureClass) => ({ failureClass })))(
-    "are sorted: $failureClass",
+    "have the failure class $failureClass",
     async ({ failureClass }) => {
       for (const { name, status, body } of wire.errors.filter(
         (one) => one.failureClass === failureClass,
@@ -55,7 +55,7 @@ export function errorsContract(wire: Wire, call: Call): void {
   );
 
   it.each([500, 502, 503, 504, 520, 524, 529])(
-    "takes status %i for transient, and tries once only",
+    "treats status %i as transient, and sends one request only",
     async (status) => {
       const { error, server } = await call(
         answer(status, "<html><title>down</title></html>", { "content-type": "text/html" }),
@@ -69,7 +69,7 @@ export function errorsContract(wire: Wire, call: Call): void {
     },
   );
 
-  it("reads an endless error body only as far as it must", async () => {
+  it("stops reading an endless error body", async () => {
     const { error } = await call(endlessError);
     expect(error).toMatchObject(failed("transient", "server_error"));
   });
@@ -81,7 +81,7 @@ export function errorsContract(wire: Wire, call: Call): void {
     expect(got.some((event) => event.type === "stop")).toBe(false);
   });
 
-  it("calls a refused connection transient, and knows that nothing was sent", async () => {
+  it("reports a refused connection as transient and as not sent", async () => {
     const gone = await startRawServer();
     await gone.close();
     const { error } = await collect(
@@ -103,7 +103,7 @@ const endlessError: Script = (response) => {
 
 /** A provider may repeat the key in any error. */
 export function echoesContract(wire: Wire, call: Call): void {
-  it("D21 never lets the key out, even if the provider echoes it", async () => {
+  it("D21 never exposes the key, even if the provider echoes it", async () => {
     const { error } = await call(
       answer(401, { error: { message: `wrong key ${KEY} in Bearer ${KEY}` } }),
     );
@@ -114,7 +114,7 @@ export function echoesContract(wire: Wire, call: Call): void {
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain(KEY);
   });
 
-  it("D21 never lets the key out of an error inside a running stream either", async () => {
+  it("D21 never exposes the key in an error inside a running stream either", async () => {
     const [first = ""] = wire.encode({ text: ["x"], stop: "stop" });
     const frame = wire.midStreamError.frame.replace(
       /"message":"[^"]*"/,
@@ -147,7 +147,7 @@ export function waitsContract(call: Call): void {
       high: undefined,
     },
     {
-      name: "a wait in no form that is known",
+      name: "a wait in an unknown format",
       headers: () => ({ "retry-after": "soon" }),
       low: undefined,
       high: undefined,
@@ -243,7 +243,7 @@ function unusualEncodings(wire: Wire): { name: string; script: Script }[] {
 }
 
 export function brokenContract(wire: Wire, call: Call): void {
-  it.each(brokenReplies(wire))("calls $name transient", async ({ script, code }) => {
+  it.each(brokenReplies(wire))("reports $name as transient", async ({ script, code }) => {
     const { events: got, error } = await call(script);
     expect(got.some((event) => event.type === "stop")).toBe(false);
     expect(error).toMatchObject(failed("transient", code));

@@ -17,7 +17,7 @@ export function headersContract(wire: Wire, call: Call): void {
     { name: "ten kilobytes more than it needs", headers: { "x-padding": "x".repeat(10_000) } },
     { name: "the address of another place", headers: { location: "http://169.254.169.254/" } },
   ])(
-    "D20 a reply with $name in its headers is read like any other, and the next request brings nothing back",
+    "D20 a reply with $name in its headers is read like any other, and the next request sends nothing of it",
     async ({ headers }) => {
       for (const nth of ["first", "second"]) {
         const { events, error, server } = await call(replyWith(wire, headers));
@@ -35,7 +35,7 @@ export function headersContract(wire: Wire, call: Call): void {
     },
   );
 
-  it("D20 a reply with a megabyte of headers ends the call as a passing failure", async () => {
+  it("D20 a reply with a megabyte of headers ends the call as a transient failure", async () => {
     const { events, error, server } = await call(
       replyWith(wire, { "x-padding": "x".repeat(1_000_000) }),
     );
@@ -63,7 +63,7 @@ export function namedUrlsContract(wire: Wire): void {
       headersTo: (url: string) => ({ location: url, "content-location": url }),
     },
   ])(
-    "D12 $name ends with exactly one request, and nothing is fetched from there",
+    "D12 $name ends with exactly one request, and the named URL is not fetched",
     async ({ status, headersTo }) => {
       const [server, named] = [await startRawServer(), await startRawServer()];
       for (const elsewhere of [METADATA, `${named.origin}/elsewhere`]) {

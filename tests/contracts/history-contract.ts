@@ -26,7 +26,7 @@ const rounds = (wire: Wire): Round[] => [
     between: [nudge("go on")],
   },
   {
-    name: "newer answers told after the results",
+    name: "newer answers injected after the results",
     replies: [FULL, second, last],
     between: [nudge("newer answers")],
   },
@@ -66,15 +66,17 @@ async function bodiesOf(
   return sent;
 }
 
-/** The next request repeats the reply; the provider must accept it and find its prefix in the cache. */
+/**
+ * The next request repeats the reply; the provider must accept it and find its prefix in the cache.
+ */
 export function historyContract(wire: Wire, call: Call): void {
   describe.each(rounds(wire))("of $name", (round) => {
-    it("is what the provider accepts, after it was stored", async () => {
+    it("is accepted by the provider after being stored", async () => {
       const sent = await bodiesOf({ wire, call }, round);
       expect(sent.map((body) => wire.acceptsHistory(body))).toEqual(sent.map(() => null));
     });
 
-    it("begins as the call before it did, so that the provider's cache holds", async () => {
+    it("begins with the previous request, so that the provider's cache applies", async () => {
       const prefixes = (await bodiesOf({ wire, call }, round)).map((body) => wire.prefixOf(body));
       for (const [n, prefix] of prefixes.entries()) {
         const before = prefixes[n - 1] ?? [];
@@ -87,7 +89,9 @@ export function historyContract(wire: Wire, call: Call): void {
 
 const nudge = (text: string): Message => ({ role: "user", text });
 
-/** The reply as the next request holds it, with a result for each call, after being stored as JSON. */
+/**
+ * The reply as the next request holds it, with a result for each call, after being stored as JSON.
+ */
 function roundTrip(items: ReplyItem[]): Message[] {
   const results = items.flatMap((item): Message[] =>
     item.type === "tool_call"

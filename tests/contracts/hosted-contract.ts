@@ -17,7 +17,10 @@ const SAMPLES: Readonly<Record<HostedToolName, HostedUse>> = {
 };
 const CITATION: Citation = { url: "https://weather.example/bern", title: "Weather in Bern" };
 
-/** A reply with a use of each hosted tool of the format, sources where it searches, and calls of the agent's own. */
+/**
+ * A reply with a use of each hosted tool of the format, sources where it searches, and calls of the
+ * agent's own.
+ */
 export function hostedReply(wire: Wire): Reply & { hosted: HostedUse[] } {
   const hosted = wire.hostedTools.map((name) => SAMPLES[name]);
   const cited = wire.hostedTools.some((name) => name !== "code_execution");
@@ -28,7 +31,10 @@ export function hostedReply(wire: Wire): Reply & { hosted: HostedUse[] } {
 export const offered = (wire: Wire): HostedTool[] =>
   wire.hostedTools.map((name) => ({ name, maxUses: 3 }));
 
-/** Tools that the provider runs itself: told beside the answer, never in it, and never in the way of the agent's own calls. */
+/**
+ * Tools that the provider runs: reported beside the answer, never in its text, and without effect
+ * on the agent's own calls.
+ */
 export function hostedContract(wire: Wire, call: Call): void {
   const reply = hostedReply(wire);
   const uses = reply.hosted;
@@ -37,7 +43,7 @@ export function hostedContract(wire: Wire, call: Call): void {
       await call(events(wire.encode({ ...reply, ...change })), { hostedTools: offered(wire) }),
     );
 
-  it("take no call of the same reply away", async () => {
+  it("leave every other call of the same reply in place", async () => {
     const { stop } = await ask();
     expect(stop.reason).toBe("tool_calls");
     const calls = stop.items.flatMap((item) =>
@@ -46,7 +52,7 @@ export function hostedContract(wire: Wire, call: Call): void {
     expect(calls).toEqual(FULL.calls?.map(({ name, pieces }) => [name, pieces.join("")]));
   });
 
-  it("are told in the stop, with what they were asked", async () => {
+  it("are listed in the stop event with their input", async () => {
     const { stop } = await ask();
     expect(stop.hosted).toEqual(
       uses.map(({ name, input, outcome, output }) =>
@@ -60,14 +66,14 @@ export function hostedContract(wire: Wire, call: Call): void {
     );
   });
 
-  it("leave nothing of their results in the text", async () => {
+  it("keep their results out of the text", async () => {
     const { got, stop } = await ask();
     const said = (FULL.text ?? []).join("");
     expect(textIn(got, "text")).toBe(said);
     expect(stop.items.map((item) => (item.type === "text" ? item.text : "")).join("")).toBe(said);
   });
 
-  it("show what they are asked while it is written", async () => {
+  it("stream their input while the model writes it", async () => {
     const { got } = await ask();
     for (const { name, input } of uses) expect(hostedText(got, name)).toBe(input);
     expect(got.findIndex((event) => event.type === "hosted_tool")).toBeLessThan(
@@ -76,13 +82,13 @@ export function hostedContract(wire: Wire, call: Call): void {
   });
 
   if (reply.citations) {
-    it("give the sources of the text apart from it", async () => {
+    it("report the sources of the text separately", async () => {
       const { stop } = await ask();
       expect(stop.citations).toEqual([expect.objectContaining(CITATION)]);
     });
   }
 
-  it("are absent from the stop where none was used", async () => {
+  it("are absent from the stop event if no tool was used", async () => {
     const { stop } = await ask({ hosted: [], citations: [] });
     expect(stop).not.toHaveProperty("hosted");
     expect(stop).not.toHaveProperty("citations");

@@ -58,7 +58,10 @@ const longRequest = () => ({
   ],
 });
 
-/** What is alive once the runtime has had the time to let go of it: buffers go after their collection, and not all in the first. */
+/**
+ * Live memory after the runtime had time to release it: a collection does not free all buffers at
+ * once.
+ */
 async function settledBytes(enough: number): Promise<number> {
   let least = liveBytes();
   for (let again = 0; again < 10 && least >= enough; again += 1) {

@@ -133,7 +133,7 @@ export const OPENAI_CHAT: Wire = {
   prefixOf,
 };
 
-/** Hosts whose thinking models refuse a round's calls without the reasoning that led to them. */
+/** Hosts whose thinking models refuse calls without the reasoning that preceded them. */
 export const OPENAI_CHAT_THINKING: Wire = {
   ...OPENAI_CHAT,
   name: "Chat, thinking",
@@ -161,7 +161,10 @@ function prefixOf(body: unknown): readonly unknown[] {
   return [...listOf(tools), ...listOf(messages)];
 }
 
-/** As the strictest servers want it: after a message with calls one result for each, at once and in order, and no id twice. */
+/**
+ * As the strictest servers want it: after a message with calls one result for each, at once and in
+ * order, and no id twice.
+ */
 function acceptsHistory(body: unknown): string | null {
   const seen = new Set<unknown>();
   let owed: unknown[] = [];

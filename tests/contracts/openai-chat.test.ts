@@ -22,11 +22,11 @@ describe("what the check of a conversation refuses", () => {
       says: /calls a have no result/,
     },
     {
-      name: "a call whose result comes late",
+      name: "a call with a late result",
       messages: [asked(call("a")), { role: "user", content: "x" }],
       says: /no result/,
     },
-    { name: "a result nobody asked for", messages: [result("a")], says: /wrong place/ },
+    { name: "a result without a call", messages: [result("a")], says: /wrong place/ },
     {
       name: "results in another order",
       messages: [asked(call("a"), call("b")), result("b"), result("a")],

@@ -4,7 +4,7 @@ import { isJsonObject, parseJson } from "../../src/providers/json";
 import { createOpenAiResponses } from "../../src/providers/openai-responses";
 import type { Reply, Wire } from "./wire";
 
-/** The Responses API as its servers speak it, without the fields nobody reads. */
+/** The Responses API as servers implement it, without the fields that no client reads. */
 
 type Fields = Readonly<Record<string, unknown>>;
 type Item = { item: Fields; added: Fields; deltas: Fields[] };
@@ -264,7 +264,10 @@ function prefixOf(body: unknown): readonly unknown[] {
   return [...listOf(tools), instructions, ...listOf(input)];
 }
 
-/** As the API wants it: each call has one result, nothing refers to what was not kept, reasoning stands before what it led to. */
+/**
+ * The API's rules: each call has one result, no item refers to an item that was not stored,
+ * reasoning precedes its call.
+ */
 function acceptsHistory(body: unknown): string | null {
   const { input, store } = fieldsOf(body);
   if (store !== false) return "the reply would be kept";

@@ -69,7 +69,7 @@ export function repliesContract(wire: Wire, call: Call): void {
     expect(written).toEqual(FULL.calls?.map(({ pieces }) => pieces.join("")));
   });
 
-  it("tells each call's id with its arguments, the one that its item has later, where it is the first of its kind (F3)", async () => {
+  it("reports the id of each call with its arguments, the same id as in its item, unless the id is a duplicate (F3)", async () => {
     const twice = [...(FULL.calls ?? []), ...(FULL.calls ?? [])];
     const { events: got } = await call(events(wire.encode({ ...FULL, calls: twice })));
     const stop = got.at(-1);
@@ -113,7 +113,7 @@ export function stopReasonsContract(wire: Wire, call: Call): void {
   );
 }
 
-/** What a caller may count on while replies stream in. */
+/** Guarantees for a caller while replies stream in. */
 export function streamsContract(wire: Wire, server: () => RawServer, call: Call): void {
   it("gives ids that no earlier call of the round has", async () => {
     const earlier = { type: "tool_call" as const, id: "id_a", name: "vote", arguments: "{}" };
@@ -138,7 +138,7 @@ export function streamsContract(wire: Wire, server: () => RawServer, call: Call)
     expect(new Set(["id_a", "", ...ids]).size).toBe(4);
   });
 
-  it("gives each piece when it comes, not at the end", async () => {
+  it("yields each piece when it arrives, not at the end", async () => {
     const frames = wire.encode({ text: ["one", "two"], stop: "stop" });
     const at = frames.findIndex((frame) => frame.includes("one")) + 1;
     const seen = Promise.withResolvers<void>();
@@ -187,7 +187,7 @@ const ENVIRONMENT: Readonly<Record<string, string>> = {
 export function requestsContract(wire: Wire, call: Call): void {
   const ok = events(wire.encode({ text: ["x"], stop: "stop" }));
 
-  it("go to the format's path with the key, and with no header nobody asked for", async () => {
+  it("go to the format's path with the key, and with no extra headers", async () => {
     const received = await (await call(ok)).server.request();
     expect(received).toMatchObject({ method: "POST", path: wire.basePath + wire.path });
     expect(received.headers[wire.keyHeader.name]).toBe(wire.keyHeader.value(KEY));
@@ -198,7 +198,7 @@ export function requestsContract(wire: Wire, call: Call): void {
     ).toEqual([]);
   });
 
-  it("carry nothing out of the environment, and go where they were told", async () => {
+  it("ignore the environment, and go to the configured address", async () => {
     const names = Object.keys(ENVIRONMENT).filter((name) => process.env[name] === undefined);
     for (const name of names) process.env[name] = ENVIRONMENT[name];
     try {
@@ -210,7 +210,7 @@ export function requestsContract(wire: Wire, call: Call): void {
     }
   });
 
-  it("carry no key where the endpoint wants none", async () => {
+  it("carry no key if the endpoint needs none", async () => {
     const { server } = await call(ok);
     await collect(create(wire, server.origin, "").stream(REQUEST, new AbortController().signal));
     expect((await server.request()).headers[wire.keyHeader.name]).toBeUndefined();

@@ -18,7 +18,10 @@ export type Reply = {
 /** An HTTP error of the format, and the class the adapter must give it. */
 export type ErrorCase = { name: string; status: number; body: unknown; failureClass: FailureClass };
 
-/** All that the contract suite must know of a wire format. A new format writes one of these and runs through the same tests. */
+/**
+ * All that the contract suite must know of a wire format. A new format writes one of these and runs
+ * through the same tests.
+ */
 export type Wire = {
   name: string;
   /** What follows the server's origin in the base URL. */
@@ -43,15 +46,22 @@ export type Wire = {
   framesOf?: string;
   /** False where calls may come without ids, so that the adapter gives them some. Default: true. */
   givesCallIds?: boolean;
-  /** Whether usage tells what was written into a cache. Default: false. */
+  /** Whether usage reports cache writes. Default: false. */
   reportsCacheWrites?: boolean;
-  /** A frame whose data is no JSON, of a kind that is read. Default: one without a name. */
+  /**
+   * A frame of a type that the adapter reads, with data that is not JSON. Default: a frame without
+   * an event name.
+   */
   brokenFrame?: string;
   /**
-   * Whether the provider would take the conversation in this request's body: ids match, each call has its result, all stands in
-   * the order it wants, what must come back is there. Null if so, else what is wrong.
+   * Whether the provider would take the conversation in this request's body: ids match, each call
+   * has its result, all stands in the order it wants, what must come back is there. Null if so,
+   * else what is wrong.
    */
   acceptsHistory(body: unknown): string | null;
-  /** What the provider's cache compares of this request's body, in its order: tools, instructions, messages, part by part. */
+  /**
+   * What the provider's cache compares of this request's body, in its order: tools, instructions,
+   * messages, part by part.
+   */
   prefixOf(body: unknown): readonly unknown[];
 };

@@ -39,7 +39,7 @@ const begin = (attached: Attached | null) => {
 };
 
 describe("what comes with a question", () => {
-  it("is told by the turn's first fact, and known to whoever folds it again", () => {
+  it("is part of the turn's first event, and known after a new fold", () => {
     const { events, turn } = begin(ATTACHED);
     expect(events.find(({ type }) => type === "turn.started")).toMatchObject({
       attachments: ATTACHED.attachments,

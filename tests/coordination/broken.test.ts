@@ -13,7 +13,10 @@ import { completeTurn } from "../../src/coordination/turn/turn-end";
 import { answers } from "./builders";
 import { World } from "./world";
 
-/** What cannot be is never passed over: a broken rule, or a log that is none, says what is wrong with it. */
+/**
+ * What cannot be is never passed over: a broken rule, or a log that is none, says what is wrong
+ * with it.
+ */
 
 const asked = (): World => {
   const world = new World();
@@ -79,7 +82,7 @@ describe("what cannot be", () => {
       says: "no agent at index 3",
     },
     {
-      name: "an answer that nobody gave",
+      name: "an answer without an author",
       when: () => answerAt(asked().turn.attempt, 1),
       says: "no answer of revision 1",
     },

@@ -121,7 +121,9 @@ export const anAnswer =
   (content: string): Part =>
   ({ nth }, place) => ({ name: "new_answer", tool_call: `t${nth}-${place}`, content });
 
-/** A vote for the newest answer of an agent, given by its id; or for an alias that is no agent's. */
+/**
+ * A vote for the newest answer of an agent, given by its id; or for an alias that is no agent's.
+ */
 export const aVote =
   (target: string, reason = "the best"): Part =>
   ({ nth, alias }, place) => ({
@@ -135,7 +137,7 @@ export const invalid =
   (name: "new_answer" | "vote", problem = "content is missing"): Part =>
   ({ nth }, place) => ({ name: "invalid", tool: name, tool_call: `t${nth}-${place}`, problem });
 
-/** A reply with these decisions, and whatever else it held. */
+/** A reply with these decisions and other contents. */
 export const decides =
   (parts: Part[], changes: Partial<Reply> = {}): Move =>
   (acting) =>

@@ -4,7 +4,7 @@ import { callId } from "../../src/coordination/effects";
 import { answers, fails, says, tool, uses } from "./builders";
 import { World } from "./world";
 
-describe("the place a call's id tells", () => {
+describe("the place in a call's id", () => {
   it("is the one it was made of", () => {
     const id = callId({ turn: 12, attempt: 3, agent: 10, round: 14, call: 15, sent: 16 });
     expect(placeOfCall(id)).toEqual({ turn: 12, attempt: 3 });
@@ -42,7 +42,7 @@ it("numbers agents, calls and the tries of each from 1", () => {
 });
 
 describe("a call in flight", () => {
-  it("is the one that was owed, until its end is told", () => {
+  it("is the place that was owed, until the call ends", () => {
     const world = new World();
     world.ask();
     world.starts("a");

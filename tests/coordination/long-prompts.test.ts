@@ -15,7 +15,7 @@ const worldWith = (inputTokens: number, budget = {}) => {
   return world;
 };
 
-describe("a model whose long prompts are dearer", () => {
+describe("a model with a higher price for long prompts", () => {
   it.each([
     { name: "reserves at the ordinary rates up to the limit", inputTokens: 10_000, cost: 0.012 },
     {

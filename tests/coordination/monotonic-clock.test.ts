@@ -5,10 +5,10 @@ import { START, World } from "./world";
 
 describe("a steady clock", () => {
   it.each([
-    { name: "tells the wall's time", wall: [5, 7, 7, 9], told: [5, 7, 7, 9] },
+    { name: "follows the wall clock", wall: [5, 7, 7, 9], told: [5, 7, 7, 9] },
     { name: "follows a jump forward", wall: [5, 1_000, 1_001], told: [5, 1_000, 1_001] },
     {
-      name: "goes on at the wall's pace after a jump back",
+      name: "continues at the pace of the wall clock after a jump back",
       wall: [1_000, 10, 11, 15],
       told: [1_000, 1_000, 1_001, 1_005],
     },

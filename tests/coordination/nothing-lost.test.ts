@@ -207,7 +207,7 @@ describe("at the end of coordination (D3)", () => {
     expect(droppedOut(world)).toEqual(["b budget"]);
   });
 
-  it("an agent whose round's calls were used up before is not reported as one that time stopped", () => {
+  it("an agent that used up the calls of its round earlier is not reported as stopped by time", () => {
     const world = new World({
       ...untimed,
       agents: ["a", "b", "c"],

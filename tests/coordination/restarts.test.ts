@@ -98,7 +98,7 @@ describe("a presentation that is not the last allowed", () => {
       ],
     },
     {
-      name: "is not judged when the winning answer stood in for it",
+      name: "is not judged when the winning answer replaced it",
       world,
       given: agree,
       when: (at) => at.does("a", says("")),
@@ -168,7 +168,7 @@ describe("a presentation that is not the last allowed", () => {
     },
   ]);
 
-  it("tells the next attempt why, and with which tools it had already acted", () => {
+  it("passes the reason and the tools already used to the next attempt", () => {
     const at = new World({ ...world, every: { tools: [tool("send")] } });
     at.ask();
     agree(at);

@@ -20,7 +20,9 @@ import { allAnswer } from "./table";
 import { tell } from "./telling";
 import { START, World } from "./world";
 
-/** Stories from the question to the end. `play` fails if nothing can happen any more, or too much. */
+/**
+ * Stories from the question to the end. `play` fails if nothing can happen any more, or too much.
+ */
 
 const settled = (world: World): EventOf<"attempt.settled"> | undefined =>
   world.events("attempt.settled").at(-1);
@@ -70,7 +72,7 @@ describe("a team", () => {
     });
   });
 
-  it("whose members voted while one hangs in its first answer goes on without it when its time is up", () => {
+  it("whose members voted while one hangs in its first answer continues without it after its time limit", () => {
     const world = new World();
     world.play({ a: [answers("A"), votes("b")], b: [answers("B"), votes("b")], c: [hangs] });
     expect(world.events("agent.failed")).toMatchObject([
@@ -162,7 +164,7 @@ describe("a team", () => {
     });
   });
 
-  it("may begin with equal answers: both stand, and the earlier wins a tie", () => {
+  it("may begin with equal answers: both count, and the earlier wins a tie", () => {
     const world = new World({ agents: ["a", "b"] });
     world.play({ a: [answers("42"), votes("b")], b: [answers("42"), votes("a")] });
     expect(settled(world)).toMatchObject({

@@ -15,7 +15,9 @@ import {
 import { allAnswer, giveLarge, SIX } from "./table";
 import { World, type WorldOptions } from "./world";
 
-/** What models and people are told, word for word: a refusal helps only if it says what to do instead. */
+/**
+ * Texts for models and people, word for word: a refusal helps only if it says what to do instead.
+ */
 
 type Row = {
   code: string;
@@ -138,7 +140,7 @@ describe("a refused vote", () => {
   ]);
 });
 
-it("a vote for an agent without an answer is told for whom one may vote, sorted", () => {
+it("a vote for an agent without an answer is refused with the sorted list of valid aliases", () => {
   const world = new World();
   world.ask();
   world.does("b", answers("B"));
@@ -250,7 +252,7 @@ describe("a presentation that came to nothing", () => {
   ]);
 });
 
-it("says of a fault of its own that answers are kept and what to do", () => {
+it("explains after an internal error that answers are kept and what to do", () => {
   const world = new World();
   world.ask();
   expect(failInternally(world.state, world.now).at(-1)?.event).toMatchObject({

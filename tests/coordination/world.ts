@@ -32,7 +32,7 @@ import { tellOwed } from "./telling";
 
 export const START = 1_800_000_000_000;
 const MOST_STEPS = 20_000;
-/** So many inputs are looked at one by one; of a story that goes on for thousands, one now and then. */
+/** This many inputs are checked one by one; of longer stories, only a sample. */
 const EACH_STEP = 200;
 const NOW_AND_THEN = 25;
 
@@ -53,8 +53,9 @@ export type Script = Move[] | Partial<Record<Purpose, Move[]>>;
 type Pending = { at: number; effect: Effect; deliver: () => InputBody };
 
 /**
- * A session under a virtual clock: the rules with the simplest shell there can be. Stories are told step by step (`does`,
- * `wait`) or as scripts (`play`). Every step is checked for what must hold whatever the story.
+ * A session under a virtual clock: the rules with the simplest shell there can be. Stories are told
+ * step by step (`does`, `wait`) or as scripts (`play`). Every step is checked for the invariants of
+ * any story.
  */
 export class World {
   state: SessionState = emptySession;
@@ -142,7 +143,10 @@ export class World {
     return this.filesByAgent ? (this.filesByAgent[agent] ?? null) : this.files;
   }
 
-  /** The agent's call, sent if it was not yet, comes to this end now. Tools it asks for stay owed. `files`: from now on. */
+  /**
+   * The agent's call, sent if it was not yet, comes to this end now. Tools it asks for stay owed.
+   * `files`: from now on.
+   */
   does(id: string, move: Move, files?: WorkspaceFacts): SessionEvent[] {
     this.starts(id);
     if (files) this.files = files;
@@ -175,13 +179,16 @@ export class World {
     return this.give({ type: "tool_settled", effect, outcome, ...(accesses && { accesses }) });
   }
 
-  /** The tool an agent has running, or else the next it is owed, tells people something. */
+  /** The agent's running tool, or else its next owed tool, sends a notification. */
   tells(id: string, news: ToolNotification): SessionEvent[] {
     const effect = this.#inFlightOf(id, "tool_call") ?? this.startsTool(id);
     return this.give({ type: "tool_notified", effect, notification: news });
   }
 
-  /** The agent's servers say what they have: these tools by server; null: it cannot be used. Without any: nothing, each of them. */
+  /**
+   * The agent's servers say what they have: these tools by server; null: it cannot be used. Without
+   * any: nothing, each of them.
+   */
   lists(
     id: string,
     servers: readonly { server: string; tools: readonly ToolRule[] | null }[],

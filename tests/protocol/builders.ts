@@ -9,7 +9,7 @@ import type {
 import { apply, emptyView, type SessionView } from "../../src/protocol/view";
 import { agentRules, teamRules } from "../builders/team-rules";
 
-/** Small builders of logs: a row of a table reads like the story it tells. */
+/** Small builders of logs, so that a row of a table reads like the course of a turn. */
 
 export const SESSION = "session_01jdtest0000000000000000";
 /** When every test's log begins. */

@@ -10,7 +10,7 @@ it.each([
   { path: "", name: null },
   { path: "/tmp/aux", name: null },
   { path: `/x/${"long".repeat(40)}`, name: "long".repeat(40).slice(0, 63) },
-])("what lies at $path is called $name", ({ path, name }) =>
+])("a context from $path is called $name", ({ path, name }) =>
   expect(contextNameFrom(path)).toBe(name),
 );
 

@@ -100,7 +100,7 @@ describe("a price that is not known (A4)", () => {
     expect([status.cost_usd, status.agents["ben"]?.cost_usd]).toEqual([0.5, 0]);
   });
 
-  it("makes what nobody reported unknown where a call without a report has none", () => {
+  it("is unknown for unreported cost if a call without a report has no price", () => {
     const cut = (agent: string, call: string, cost_usd: number | null) =>
       ({
         ...b.callFailed(agent, call),

@@ -89,7 +89,7 @@ describe("who took part in a turn (A1)", () => {
       says: [],
     },
     {
-      name: "an agent that went on after it was cut off did not drop out",
+      name: "an agent that continued after it was cut off did not drop out",
       after: [
         { ...b.answered("other", "agent2.1", 1), origin: "partial" } as b.Body,
         b.answered("good", "agent1.1", 2),
@@ -236,7 +236,7 @@ describe("who took part in a turn (A1)", () => {
     },
   );
 
-  it("a turn that is cancelled before its first attempt has no part for anybody", () => {
+  it("a turn that is cancelled before its first attempt has no participants", () => {
     const turn = toTurn(b.view(b.log([...base.slice(0, 2), b.cancelled(null)])), 1);
     const error = { code: "cancelled", message: "The turn was cancelled before its first answer." };
     expect(turn?.agents).toMatchObject([{ status: "error", took_part: false, error }, { error }]);

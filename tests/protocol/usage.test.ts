@@ -35,7 +35,7 @@ describe("the sum of two usages", () => {
       want: twice,
     },
     {
-      name: "does not tell how many requests one of them took",
+      name: "omits the number of requests if one of them lacks it",
       a: usage({ requests: 2 }),
       b: usage(),
       want: twice,
@@ -52,17 +52,17 @@ describe("the sum of two usages", () => {
   });
 });
 
-describe("a usage tells how long its conversation is", () => {
+describe("a usage gives the length of its conversation", () => {
   it.each<{ name: string; of: Usage | null; tells: boolean }>([
-    { name: "where its provider counted one request", of: usage(), tells: true },
+    { name: "if its provider counted one request", of: usage(), tells: true },
     {
       name: "with what was read from a cache",
       of: usage({ cached_tokens: 9, cache_write_tokens: 1 }),
       tells: true,
     },
-    { name: "not where nobody counted", of: null, tells: false },
+    { name: "not if the usage is unknown", of: null, tells: false },
     {
-      name: "not where what was reserved stands for it",
+      name: "not if the reservation replaces it",
       of: { ...NO_USAGE, output_tokens: 91_000 },
       tells: false,
     },
@@ -79,7 +79,7 @@ describe("a usage tells how long its conversation is", () => {
   ])("$name", ({ of, tells }) => expect(tellsLength(of)).toBe(tells));
 });
 
-it("names agents of whose model or hosted tools nobody knows the price", () => {
+it("names agents with a model or hosted tool of unknown price", () => {
   const search = { name: "web_search", max_uses: 1, tokens_per_use: 1 } as const;
   const agents = [
     agentRules("priced", { hosted_tools: [{ ...search, usd_per_use: 0 }] }),

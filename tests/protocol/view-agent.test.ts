@@ -43,7 +43,7 @@ describe("status of an agent", () => {
       status: "restarting",
     },
     {
-      name: "goes on streaming when answers are injected midway",
+      name: "keeps streaming when answers are injected midway",
       after: [b.callStarted("anna", "c1"), b.injected("anna", ["agent2.1"], "tool_result")],
       status: "streaming",
     },
@@ -93,7 +93,7 @@ describe("status of an agent", () => {
       status: "error",
     },
     {
-      name: "starts afresh with the next attempt",
+      name: "waits again in the next attempt",
       after: [b.voted("anna", "agent1.1"), b.attemptStarted(2)],
       status: "waiting",
     },

@@ -60,7 +60,7 @@ describe("the sources of a final text", () => {
       want: [],
     },
     {
-      name: "are none where an answer stands in",
+      name: "are none if an answer replaces the presentation",
       after: [...presenting(b.cited("anna", "p1", "A")), fallen, b.completed("anna", "answer")],
       want: [],
     },
@@ -78,7 +78,7 @@ describe("the sources of a final text", () => {
     expect(citationsOf(turnAfter(...after)).map(({ url }) => url)).toEqual(want);
   });
 
-  it("are those of the attempt whose text is final", () => {
+  it("are those of the attempt with the final text", () => {
     const restarted: b.Body = {
       type: "attempt.restarted",
       attempt: 1,

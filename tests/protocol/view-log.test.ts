@@ -9,7 +9,7 @@ const base = [b.created("anna", "ben"), b.turnStarted("anna", "ben"), b.attemptS
 describe("any log", () => {
   const events = b.log(b.story);
 
-  it("tells the whole story of a turn", () => {
+  it("contains the whole course of a turn", () => {
     const turn = turnOf(b.view(events));
     expect(turn).toMatchObject({
       status: "completed",
@@ -49,7 +49,7 @@ describe("any log", () => {
     );
   });
 
-  it("is plain data at every point: a copy as JSON goes on to the same view", () => {
+  it("is plain data at every point: a JSON copy folds to the same view", () => {
     const whole = b.view(events);
     for (let cut = 0; cut <= events.length; cut++) {
       const copy = JSON.parse(JSON.stringify(b.view(events.slice(0, cut))));
@@ -127,7 +127,7 @@ describe("any log", () => {
   it.each([
     { name: "of no agent", fields: {} },
     { name: "of an agent of the turn", fields: { agent: "anna", attempt: 1, round: 1 } },
-    { name: "of an agent nobody knows", fields: { agent: "carl" } },
+    { name: "of an unknown agent", fields: { agent: "carl" } },
   ])("passes over an event of a later version: one $name", ({ fields }) => {
     const view = b.view(b.log(base));
     const before = structuredClone(view);

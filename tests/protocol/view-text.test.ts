@@ -36,7 +36,7 @@ describe("streaming text", () => {
       length: 5,
     },
     {
-      name: "goes on after a gap",
+      name: "continues after a gap",
       pieces: [
         { offset: 0, text: "He" },
         { offset: 4, text: "o" },

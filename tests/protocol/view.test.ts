@@ -21,7 +21,7 @@ describe("phase of a turn", () => {
       phase: "enforcement",
     },
     {
-      name: "is enforcement once answers were shown, whoever is still missing",
+      name: "is enforcement once answers were shown, even if an answer is missing",
       after: [b.answered("anna", "agent1.1", 1), b.roundStarted("anna", 2, ["agent1.1"])],
       phase: "enforcement",
     },
@@ -31,7 +31,7 @@ describe("phase of a turn", () => {
       phase: "presentation",
     },
     {
-      name: "begins anew with the next attempt",
+      name: "is initial_answer again in the next attempt",
       after: [...bothAnswered, b.settled("anna", "agent1.1"), b.attemptStarted(2)],
       phase: "initial_answer",
     },

@@ -72,7 +72,7 @@ describe("the count of votes (A6)", () => {
       settledBy(["a", "b"], { a: "agent1.1", b: "agent1.1" }, "deadline").result.unanimous,
     ).toBe(false);
   });
-  it("says that nobody voted", () => {
+  it("says that no agent voted", () => {
     expect(settledBy(["a", "b"], {}, "deadline").words).toBe("no votes, when time ran out");
   });
 });

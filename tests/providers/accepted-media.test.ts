@@ -10,11 +10,7 @@ const chat = (model: string, host = "custom"): Asked => ({ format: "openai-chat"
 describe("what a model takes", () => {
   it.each<[name: string, asked: Asked, mediaType: string]>([
     ["a PNG by a model nobody listed", chat("some-model"), "image/png"],
-    [
-      "a PDF by a model nobody listed, at an address nobody knows",
-      chat("some-model"),
-      "application/pdf",
-    ],
+    ["a PDF by an unlisted model at an unknown address", chat("some-model"), "application/pdf"],
     [
       "a GIF by Claude",
       { format: "anthropic", host: "anthropic", model: "claude-sonnet-5-5" },
@@ -96,7 +92,7 @@ describe("what a model takes", () => {
 
   it.each<[name: string, asked: Asked, mediaType: string]>([
     [
-      "no PNG by gpt-oss, whoever runs it",
+      "no PNG by gpt-oss at any host",
       chat("accounts/fireworks/models/gpt-oss-120b", "fireworks"),
       "image/png",
     ],
@@ -157,7 +153,7 @@ describe("what a model takes", () => {
       "audio/wav",
     ],
     [
-      "no WAV by a model at OpenRouter whose name does not say it",
+      "no WAV by a model at OpenRouter without audio in its name",
       chat("qwen/qwen3.8-27b", "openrouter"),
       "audio/wav",
     ],
@@ -194,7 +190,7 @@ describe("models that read text only, as hosts spell them, take no picture", () 
   ])("%s", (model) => expect(acceptsMedia(chat(model), "image/png")).toBe(false));
 });
 
-it("no model with a known price hears but Gemini's, whose prices of sound are known", () => {
+it("only Gemini's models, with known audio prices, accept audio among the models of known price", () => {
   const hearing = MODEL_GROUPS.flatMap(({ host, rows }) =>
     Object.keys(rows).filter((model) =>
       [host, "custom"].some((at) =>
@@ -242,7 +238,7 @@ it("of the usual model of every backend type it is known whether it takes a pict
 describe("how many tokens it may be", () => {
   it.each([
     {
-      name: "an image, whatever its size",
+      name: "an image of any size",
       model: "gpt-6.2-sol",
       kind: "image",
       size: 100,
@@ -287,7 +283,7 @@ describe("how many tokens it may be", () => {
       tokens: 25_632,
     },
     {
-      name: "a FLAC the whole window, as nobody knows how long it is",
+      name: "a FLAC the whole window, as its length is unknown",
       mediaType: "audio/flac",
       size: 100,
       tokens: 1_048_576,
@@ -297,7 +293,7 @@ describe("how many tokens it may be", () => {
     expect(mediaTokens("gemini-3.8-flash", { kind: "audio", size, mediaType })).toBe(tokens);
   });
 
-  it("sound of any length for a model whose window nobody knows is 9.5 hours, as Gemini takes no more", () => {
+  it("sound of any length for a model with an unknown window is 9.5 hours, the limit of Gemini", () => {
     const tokens = mediaTokens("gemini-9", { kind: "audio", size: 100, mediaType: "audio/ogg" });
     expect(tokens).toBe(9.5 * 3_600 * 32);
   });

@@ -41,7 +41,7 @@ describe.each([
     expect(seen.cancelled).toBe(true);
   });
 
-  it("says for every piece that something was heard", async () => {
+  it("reports activity for every chunk", async () => {
     const { body } = openBody([": a comment\n\n", "data: 1\n\n"]);
     let heard = 0;
     for await (const chunk of bounded(body, () => {

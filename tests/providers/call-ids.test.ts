@@ -57,7 +57,7 @@ describe("ids of calls", () => {
     { name: "one that the round has used", id: "taken", stays: false },
     { name: "one that cannot be printed", id: "b c", stays: false },
     { name: "one that another call may be given", id: "call00001", stays: false },
-  ])("stay while a call is still written, or nobody can say: $name (F3)", ({ id, stays }) => {
+  ])("stay while a call is incomplete or its end is unknown: $name (F3)", ({ id, stays }) => {
     expect(staysItsId(id, new Set(["taken"]))).toBe(stays);
   });
 

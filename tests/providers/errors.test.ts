@@ -204,7 +204,7 @@ describe("classify", () => {
     { name: "a detail", body: { detail: "no luck" }, gives: "no luck" },
     { name: "an error in a list", body: [says("no luck")], gives: "no luck" },
     {
-      name: "who really failed behind a router",
+      name: "the provider behind a router",
       body: error({ message: "Provider error", metadata: { raw: "no luck" } }),
       gives: "Provider error: no luck",
     },
@@ -221,19 +221,19 @@ describe("classify", () => {
 
   it.each([
     {
-      name: "to check the address where nothing answers",
+      name: "to check the address if there is no such route",
       status: 404,
       body: "404 page not found",
       gives: "Nothing answers at this address: check base_url and model. (404 page not found)",
     },
     {
-      name: "where a redirect belongs",
+      name: "to use the final address of a redirect",
       status: 308,
       body: "",
       gives:
         "The endpoint redirects, and redirects are not followed: give its final address as base_url. (HTTP 308 without a message)",
     },
-  ])("tells people $name", ({ status, body, gives }) =>
+  ])("advises users $name", ({ status, body, gives }) =>
     expect(classify({ status, body }, []).message).toBe(gives),
   );
 
@@ -247,14 +247,14 @@ describe("classify", () => {
       waits: 5,
     },
     {
-      name: "the body before limits",
+      name: "the body before rate-limit headers",
       limitResetMs: 7,
       says: "try again in 9s",
       status: 429,
       waits: 9_000,
     },
     {
-      name: "limits where nothing else is said",
+      name: "rate-limit headers if no other wait is given",
       limitResetMs: 7,
       says: "slow down",
       status: 429,
@@ -267,12 +267,12 @@ describe("classify", () => {
       waits: 2_000,
     },
     {
-      name: "nothing from words where waiting does not help",
+      name: "no text if waiting does not help",
       says: "Bad value. Retry in 5s",
       status: 400,
       waits: undefined,
     },
-  ])("waits as told by $name", ({ says: message, waits, ...failure }) => {
+  ])("takes the wait from $name", ({ says: message, waits, ...failure }) => {
     expect(classify({ ...failure, body: error({ message }) }, []).details.retryAfterMs).toBe(waits);
   });
 
@@ -294,7 +294,7 @@ describe("classify", () => {
       body: error({ message: null, code: null, details: [null], errors: null, innererror: 1 }),
     },
     { name: "a number", body: 7 },
-  ])("reads a body that is $name in no time", ({ body }) => {
+  ])("reads a body that is $name within 500 ms", ({ body }) => {
     const begun = cpuMs();
     expect(classify({ status: 418, body: JSON.stringify(body) }, [KEY])).toMatchObject({
       failureClass: "bad_request",
@@ -302,7 +302,7 @@ describe("classify", () => {
     expect(cpuMs() - begun).toBeLessThan(500);
   });
 
-  it("makes something of whatever a server says", () => {
+  it("classifies any error body", () => {
     const words = fc.constantFrom(
       "model ",
       "per day ",
@@ -352,7 +352,7 @@ describe("classify", () => {
     );
   });
 
-  it("keeps at most 500 characters, and no key even where it was cut", () => {
+  it("keeps at most 500 characters, and no key, not even a cut one", () => {
     const { message } = classify(
       { status: 400, body: says(`${"x ".repeat(245)}${KEY} ${"y".repeat(600)}`) },
       [KEY],
@@ -361,7 +361,7 @@ describe("classify", () => {
     expect(message).not.toContain("my-secret");
   });
 
-  it("carries status and wait, and no cause", () => {
+  it("contains status and wait, and no cause", () => {
     const failure = classify({ status: 429, body: "", retryAfterMs: 5 }, []);
     expect(failure.details).toEqual({ status: 429, retryAfterMs: 5 });
     expect(failure.cause).toBeUndefined();

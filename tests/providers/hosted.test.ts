@@ -70,7 +70,7 @@ describe("what is kept of citations", () => {
     expect(shortCitation(cited(url))).toBeNull();
   });
 
-  it("names each page once, where it was first cited, with what any of its citations tells", () => {
+  it("lists each page once, at its first citation, with the details of all its citations", () => {
     const citations = [
       cited("https://a.example"),
       cited("https://b.example", "B"),
@@ -89,7 +89,7 @@ describe("what is kept of citations", () => {
 });
 
 describe("charged uses", () => {
-  it("lie in the usage by tool, without tools that were not used", () => {
+  it("are counted in the usage by tool, without unused tools", () => {
     expect(withHostedUses(NO_USAGE, { web_search: 2, code_execution: 0 })).toEqual({
       ...NO_USAGE,
       hosted_uses: { web_search: 2 },

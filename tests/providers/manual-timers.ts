@@ -2,7 +2,7 @@ import type { Timers } from "../../src/providers/time-limits";
 
 type Entry = { at: number; run: () => void };
 
-/** A clock that only goes on when told; counts the timers it was asked for. */
+/** A clock that advances only when a test advances it. It counts the timers it has set. */
 export class ManualTimers implements Timers<Entry> {
   #now = 0;
   #entries = new Set<Entry>();
@@ -21,7 +21,7 @@ export class ManualTimers implements Timers<Entry> {
     return this.#entries.size;
   }
 
-  /** The wall clock is set anew, by this much; timers do not follow it. */
+  /** Moves the wall clock by this much; timers are unaffected. */
   jump(ms: number): void {
     this.#jumped += ms;
   }

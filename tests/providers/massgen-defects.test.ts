@@ -14,13 +14,17 @@ import type { Wire } from "../contracts/wire";
 import { endpointAt } from "../fakes/endpoint";
 
 /**
- * What MassGen's adapters got wrong in all formats, or in none of their own, by the numbers of the list of its defects: none of
- * it happens here. What belongs to one format alone is tested in that format's folder.
+ * What MassGen's adapters got wrong in all formats, or in none of their own, by the numbers of the
+ * list of its defects: none of it happens here. What belongs to one format alone is tested in that
+ * format's folder.
  */
 
 const WIRES = [OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, GEMINI];
 
-/** A provider behind a `fetch` that answers with these frames, or in a way of its own, and keeps what it was sent. */
+/**
+ * A provider behind a `fetch` that answers with these frames, or with a custom answer, and records
+ * its requests.
+ */
 function at(
   wire: Wire,
   answer: string[] | (() => Promise<Response>),
@@ -104,7 +108,7 @@ describe.each(WIRES)("$name", (wire) => {
     expect(rounds.filter((_, n) => !bodyText(sent).includes(`result-${n}.`))).toEqual([]);
   });
 
-  it("tells a rate limit and its wait to the rules instead of asking again by itself (19)", async () => {
+  it("reports a rate limit and its wait to the rules instead of retrying by itself (19)", async () => {
     const { ask, sent } = at(
       wire,
       async () => new Response("{}", { status: 429, headers: { "retry-after": "7" } }),
@@ -134,7 +138,7 @@ describe.each(WIRES)("$name", (wire) => {
   });
 });
 
-it("the format follows from the backend type, whatever the address is called (8)", async () => {
+it("the format follows from the backend type, not from the address (8)", async () => {
   const { sent, options } = at(OPENAI_CHAT, OPENAI_CHAT.encode(FULL), "https://api.openai.com/v1");
   const stream = createProvider("openai-chat", options).stream(
     REQUEST,
@@ -145,7 +149,7 @@ it("the format follows from the backend type, whatever the address is called (8)
   expect(sent[0]).not.toHaveProperty("input");
 });
 
-it("no search is offered as a function that nobody executes (9)", async () => {
+it("no search is offered as a function without an implementation (9)", async () => {
   const { ask, sent } = at(OPENAI_CHAT, OPENAI_CHAT.encode(FULL));
   await ask({ hostedTools: HOSTED });
   expect(sent[0]?.["tools"]).toEqual([

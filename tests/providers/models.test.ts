@@ -26,13 +26,13 @@ describe("a model's price", () => {
 
   it.each([
     {
-      name: "is the maker's at a proxy nobody knows, if only the maker sells it",
+      name: "is the maker's at an unknown proxy, if only the maker sells it",
       model: "gpt-5",
       host: "custom",
       known: true,
     },
     {
-      name: "is nobody's guess at a proxy, if others sell it too",
+      name: "is unknown at a proxy, if others sell it too",
       model: "glm-5.3",
       host: "custom",
       known: false,
@@ -60,7 +60,7 @@ describe("a model's price", () => {
     expect(modelFacts(model, host).pricedAt !== null).toBe(known);
   });
 
-  it("has rates of its own for writing into the cache and for long prompts, where these differ", () => {
+  it("has separate rates for cache writes and for long prompts, if these differ", () => {
     expect(modelFacts("gpt-6.2-sol", "openai").price).toEqual({
       input: 2,
       cached_input: 0.1,
@@ -96,7 +96,7 @@ describe("a model's window and output cap", () => {
     });
   });
 
-  it("are cautious assumptions for one nobody listed", () => {
+  it("are cautious assumptions for an unlisted model", () => {
     expect(modelFacts("llama-99", "groq")).toBe(UNKNOWN_MODEL);
     expect(UNKNOWN_MODEL).toMatchObject({
       contextWindow: 128_000,

@@ -66,7 +66,7 @@ describe("the body", () => {
     ));
   };
 
-  it("is let go of when the reading is aborted", async () => {
+  it("is released when reading is aborted", async () => {
     const cancelled = Promise.withResolvers<void>();
     const user = new AbortController();
     const reading = drain(silent(cancelled.resolve), user.signal);
@@ -74,7 +74,7 @@ describe("the body", () => {
     await Promise.allSettled([reading, cancelled.promise]); // how it ends is for `guarded` to say
   });
 
-  it("is let go of where the abort came before the reading", async () => {
+  it("is released if the abort came before reading", async () => {
     const cancelled = Promise.withResolvers<void>();
     await Promise.allSettled([
       drain(silent(cancelled.resolve), AbortSignal.abort()),
@@ -82,7 +82,7 @@ describe("the body", () => {
     ]);
   });
 
-  it("is let go of when nobody wants more", async () => {
+  it("is released when the consumer stops", async () => {
     const cancelled = Promise.withResolvers<void>();
     const body = new ReadableStream<Uint8Array>({
       start: (controller) => controller.enqueue(new TextEncoder().encode("data: 1\n\n")),

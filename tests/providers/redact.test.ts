@@ -49,7 +49,7 @@ it.each([
     gives: "at [redacted]",
   },
   {
-    name: "the given key as it stands in JSON",
+    name: "the given key in its JSON form",
     given: JSON.stringify({ key: 'ab"cd\\ef/gh' }),
     secrets: ['ab"cd\\ef/gh'],
     gives: '{"key":"[redacted]"}',

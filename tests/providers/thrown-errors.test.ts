@@ -19,7 +19,7 @@ describe("toProviderError", () => {
       code: "connection_refused",
     },
     {
-      name: "a name nobody knows",
+      name: "an unknown host name",
       given: new Error("getaddrinfo ENOTFOUND x"),
       is: "transient",
       code: "connection_refused",
@@ -43,7 +43,7 @@ describe("toProviderError", () => {
       code: "interrupted",
     },
     {
-      name: "what workerd says of a refused or broken connection",
+      name: "workerd's message for a refused or broken connection",
       given: wrapped(new Error("Network connection lost.")),
       is: "transient",
       code: "connection_failed",
@@ -75,9 +75,7 @@ describe("toProviderError", () => {
       given: wrapped(new Error("Network connection lost.")),
       says: "Connection error: Network connection lost",
     },
-  ])("says of $name what it is", ({ given, says }) =>
-    expect(toProviderError(given, []).message).toBe(says),
-  );
+  ])("describes $name", ({ given, says }) => expect(toProviderError(given, []).message).toBe(says));
 
   it.each([
     "sk-canary-012",
@@ -85,7 +83,7 @@ describe("toProviderError", () => {
     'x"my.own-key"',
     '{"a":1}\nmy.own-key',
     `{"a": ${"9".repeat(40)}my.own-key}`,
-  ])("quotes nothing of what is not JSON: %s", (text) => {
+  ])("quotes no part of invalid JSON: %s", (text) => {
     let thrown: unknown;
     try {
       JSON.parse(text);
@@ -100,7 +98,7 @@ describe("toProviderError", () => {
     expect(message).not.toMatch(/canary|own|key|sk-/);
   });
 
-  it("tells the words of all causes once, without keys, and drops the causes", () => {
+  it("joins the messages of all causes once, without keys, and drops the causes", () => {
     const failure = toProviderError(
       wrapped(new Error(`bad key ${KEY}`, { cause: new Error("Connection error.") })),
       [KEY],

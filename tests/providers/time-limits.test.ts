@@ -7,7 +7,7 @@ import { BARE_REQUEST } from "./bare-request";
 const LIMITS = { firstByteMs: 120, idleMs: 90, totalMs: 1000 };
 const piece = (text: string): ModelEvent => ({ type: "text", text });
 
-/** A provider whose events the test sends by hand. */
+/** A provider with events that the test sends one by one. */
 function handFed() {
   let wake: () => void = () => undefined;
   const queue: ModelEvent[] = [];
@@ -74,7 +74,7 @@ const timeout = (message: RegExp) =>
   });
 
 describe("time limits", () => {
-  it("fail a call whose first byte does not come in time, and abort it", async () => {
+  it("fail a call without a first byte in time, and abort it", async () => {
     const run = await start();
     await run.timers.advance(119);
     expect(run.done()).toBe(false);
@@ -94,7 +94,7 @@ describe("time limits", () => {
     expect(run.failure()).toEqual(timeout(/Nothing was heard for 90 ms/));
   });
 
-  it("fail a call that goes on for too long however lively it is", async () => {
+  it("fail a call that takes too long even if events keep arriving", async () => {
     const run = await start();
     for (let at = 0; at < 1000; at += 50) {
       expect(run.done()).toBe(false);
@@ -180,7 +180,7 @@ describe("time limits", () => {
   describe.each([{ by: -3_600_000 }, { by: 3_600_000 }])(
     "where the wall clock jumps by $by ms",
     ({ by }) => {
-      it("fail a call in time whose first byte does not come", async () => {
+      it("fail a call without a first byte in time", async () => {
         const run = await start();
         await run.timers.advance(100);
         run.timers.jump(by);
@@ -190,7 +190,7 @@ describe("time limits", () => {
         expect(run.failure()).toEqual(timeout(/first byte took longer than 120 ms/));
       });
 
-      it("spare a call that is heard of, and fail it soon after it falls silent", async () => {
+      it("keep a call with activity, and fail it soon after it becomes silent", async () => {
         const run = await start();
         await run.send(piece("a"));
         run.timers.jump(by);

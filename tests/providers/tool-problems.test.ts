@@ -26,7 +26,7 @@ describe("a tool's problem with a format", () => {
     else await expect(made).rejects.toThrow(problem.detail);
   });
 
-  it("is told as a clause, with its place", () => {
+  it("is described as a clause, with its JSON pointer", () => {
     const problem = toolProblem("gemini", toolWith(UNSAYABLE));
     expect(problem && whyUnfit(problem)).toBe(
       "the agent's model cannot be told of it: `not` at /properties/a: this provider's schemas have nothing like it",

@@ -125,7 +125,7 @@ describe("the demo's story", () => {
       want: voted("agent1"),
     },
     {
-      name: "whoever wins presents the same text",
+      name: "every winner presents the same text",
       model: "gemini-3.1-pro-preview",
       stage: "presentation",
       shown: improved,

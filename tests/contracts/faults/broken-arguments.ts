@@ -3,7 +3,10 @@ import { toReply } from "../../../src/agents/reply";
 import type { Wire } from "../wire";
 import { hear, problemsOf } from "./listening";
 
-/** Arguments of calls as broken models write them; each must be refused or read, and wedge nothing that comes later. */
+/**
+ * Arguments of calls as broken models write them; each must be refused or read, and wedge nothing
+ * that comes later.
+ */
 type Row = { name: string; calls: { id: string; name: string; text: string }[]; decides: boolean };
 
 const answering = (text: string, id = "id_a") => ({ id, name: "new_answer", text });
@@ -67,7 +70,9 @@ export function describeBrokenArguments(wire: Wire): void {
   });
 }
 
-/** The recorded frames of such calls, with the arguments as text or as JSON, whichever the format has. */
+/**
+ * The recorded frames of such calls, with the arguments as text or as JSON, as the format has them.
+ */
 function framesOf(wire: Wire, calls: Row["calls"]): string {
   const marked = calls.map(({ id, name }, n) => ({
     id,

@@ -7,26 +7,35 @@ import { OPENAI_RESPONSES } from "../openai-responses-wire";
 import type { Wire } from "../wire";
 import type { WireFault } from "./fault-server";
 
-/** `goes on`: the agent still takes part in the decision. `fails`: only this agent fails; the others decide. */
+/**
+ * `goes on`: the agent still takes part in the decision. `fails`: only this agent fails; the others
+ * decide.
+ */
 export type End = "goes on" | "fails";
 
 export type FaultRow = {
   fault: string;
-  /** How many of the agent's calls it befalls, from the first on, or after so many. */
+  /**
+   * Number of the agent's calls with this fault, counted from the first call, or from the call
+   * behind `after`.
+   */
   calls: number;
   after?: number;
-  /** The agent writes files before it answers, and what it has written by then is summed up. */
+  /** The agent writes files before it answers, and its conversation is summarized. */
   works?: true;
-  /** Of the bytes on the wire, or of what the model says. */
+  /** A fault of the bytes on the wire, or a reply of the model. */
   make: (format: Format) => WireFault | Reply;
-  /** Codes that failed calls and rounds may be logged with, and one does fail; none: none fails. */
+  /** Codes allowed for failed calls and rounds; at least one must fail. If empty, none may fail. */
   codes: readonly string[];
-  /** Formats in which none needs to fail all the same. */
+  /** Formats in which no call needs to fail. */
   unnoticed?: readonly Format[];
   end: End;
-  /** What the faulty reply submits, because it is whole all the same; absent: nothing. */
+  /**
+   * The answer that the faulty reply submits, if it is complete nevertheless. Omitted if it submits
+   * none.
+   */
   answer?: string;
-  /** At most so many requests of the agent reach its provider. */
+  /** Limit on the agent's requests that reach its provider. */
   requests?: number;
 };
 
@@ -41,5 +50,5 @@ export const WIRES: Readonly<Record<Format, Wire>> = {
 export const isReply = (made: WireFault | Reply): made is Reply => !("kind" in made);
 
 export const ALWAYS = Number.POSITIVE_INFINITY;
-/** Three rounds of five tries: what a provider that is never well costs. */
+/** Requests to a provider that always fails: three rounds of five tries. */
 export const MOST_REQUESTS = 15;

@@ -6,7 +6,7 @@ import type { Ending } from "./mutate";
 
 /** What goes wrong between a provider and the service. */
 export type WireFault =
-  /** An answer that is no stream, whatever was asked. */
+  /** An answer that is not a stream, for every request. */
   | { kind: "answer"; status: number; headers?: Readonly<Record<string, string>>; body: string }
   /** The provider's own bytes, changed. */
   | {
@@ -18,15 +18,19 @@ export type WireFault =
   /** Nothing is ever sent. */
   | { kind: "mute" };
 
-/** What befalls so many calls of a model, after the first `after`; all others go through untouched. */
+/**
+ * What befalls so many calls of a model, after the first `after`; all others go through untouched.
+ */
 export type Plan = { fault: WireFault; calls: number; after?: number };
 
-/** Stands between the service and its simulated providers, and breaks what it was told to break. */
+/** A proxy between the service and its simulated providers that injects the planned faults. */
 export type FaultServer = {
   origin: string;
   /** How many calls of a model came, broken or not. */
   callsOf(model: string): number;
-  /** How many of them were sent something else than the provider said, or the same in another way. */
+  /**
+   * How many of them were sent something else than the provider said, or the same in another way.
+   */
   strikesOf(model: string): number;
   close(): Promise<void>;
 };
@@ -105,7 +109,10 @@ async function passOn(res: ServerResponse, reply: Response): Promise<void> {
   res.end();
 }
 
-/** Whether a reply that arrives in these pieces is another one, or the same in another way: one that is neither met no fault. */
+/**
+ * Whether a reply that arrives in these pieces is another one, or the same in another way: one that
+ * is neither met no fault.
+ */
 export const arrivesOtherwise = (whole: Buffer, chunks: readonly Buffer[]): boolean =>
   chunks.length > 1 || !Buffer.concat(chunks).equals(whole);
 
@@ -140,7 +147,10 @@ async function breakReply({ res, fault, ask, struck }: Broken): Promise<void> {
   }
 }
 
-/** Each chunk goes to the socket on its own; to one that is gone, or goes before it is written, it goes nowhere. */
+/**
+ * Each chunk goes to the socket on its own; to one that is gone, or goes before it is written, it
+ * goes nowhere.
+ */
 async function written(res: ServerResponse, chunk: Buffer): Promise<void> {
   if (res.destroyed) return;
   await new Promise<void>((resolve) => {

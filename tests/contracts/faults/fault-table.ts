@@ -10,7 +10,10 @@ declare module "vitest" {
   }
 }
 
-/** Prints, after a run that held tests of provider faults, what came of each fault in each format, and how often. */
+/**
+ * Prints, after a run that held tests of provider faults, what came of each fault in each format,
+ * and how often.
+ */
 export const faultTable: Reporter = {
   onTestRunEnd(modules) {
     const outcomes = modules
@@ -20,7 +23,10 @@ export const faultTable: Reporter = {
   },
 };
 
-/** Faults as rows in the order in which they first come, formats as columns; a cell tells each outcome with its count. */
+/**
+ * Faults as rows in order of first appearance, formats as columns; a cell lists each outcome with
+ * its count.
+ */
 export function drawFaults(outcomes: readonly FaultOutcome[]): string {
   const formats = [...new Set(outcomes.map(({ format }) => format))].sort();
   const faults = [...new Set(outcomes.map(({ fault }) => fault))];

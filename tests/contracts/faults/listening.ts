@@ -14,13 +14,16 @@ import { SSE_HEADERS } from "../../../simulated/raw-server";
 import type { Wire } from "../wire";
 import type { Ending } from "./mutate";
 
-/** A reply heard through the real adapter over its official SDK, and what became of the connection. */
+/**
+ * A reply read through the real adapter over its official SDK, and the state of the connection
+ * afterwards.
+ */
 export type Heard = {
   events: ModelEvent[];
   error: unknown;
   /** Whether it did not settle in time. */
   hung: boolean;
-  /** Whether the adapter let go of a connection that had not ended by itself. */
+  /** Whether the adapter closed a connection that had not ended. */
   released: boolean;
   /** Bytes taken from the connection. */
   taken: number;
@@ -80,10 +83,15 @@ export async function hear(
     : { ...heard, hung: false, released, taken };
 }
 
-/** As the sockets of a real `fetch` do, this keeps what waits for a silent body from being collected as garbage. */
+/**
+ * As the sockets of a real `fetch` do, this keeps what waits for a silent body from being collected
+ * as garbage.
+ */
 const OPEN = new Set<unknown>();
 
-/** A body that gives each chunk when it is asked for, and then ends, breaks or says nothing more. */
+/**
+ * A body that gives each chunk when it is asked for, and then ends, breaks or says nothing more.
+ */
 function connection({ chunks, ending }: Arriving) {
   let next = 0;
   let taken = 0;
@@ -119,7 +127,7 @@ function connection({ chunks, ending }: Arriving) {
   return { body, abort, state: () => ({ released: over, taken }) };
 }
 
-/** Everything that must hold whatever came over the wire, in sentences; an empty list means that it does. */
+/** Violations of the invariants of any reply, as sentences. Empty if all hold. */
 export async function problemsOf(wire: Wire, heard: Heard): Promise<string[]> {
   const { events, error, hung, released } = heard;
   const stops = events.filter((event) => event.type === "stop");
@@ -147,7 +155,10 @@ function problemsOfError(error: unknown): string[] {
   ];
 }
 
-/** Later calls are not wedged: the rules take the reply, and the provider would take the conversation that goes on from it. */
+/**
+ * Later calls still work: the rules accept the reply, and the provider would accept the
+ * conversation that continues it.
+ */
 async function problemsAfter(wire: Wire, events: readonly ModelEvent[]): Promise<string[]> {
   const stop = events.at(-1);
   if (stop?.type !== "stop") return [];

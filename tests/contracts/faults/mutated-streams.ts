@@ -11,8 +11,9 @@ import { CHANGES, type Change, type Mutated, mutate } from "./mutate";
 import { type EndMarks, readEnd } from "./oracle";
 
 /**
- * Replies of every format, mutated as seeds say, through the real adapters. `MUTATIONS=100000` makes more of them, and
- * `MUTATION_SEED=…` begins elsewhere; a failure names its seed, which repeats it with `MUTATIONS=1`.
+ * Replies of every format, mutated as seeds say, through the real adapters. `MUTATIONS=100000`
+ * makes more of them, and `MUTATION_SEED=…` begins elsewhere; a failure names its seed, which
+ * repeats it with `MUTATIONS=1`.
  */
 const STREAMS = Number(process.env["MUTATIONS"] ?? countOf("mutated_replies"));
 const FIRST_SEED = Number(process.env["MUTATION_SEED"] ?? 1);
@@ -50,7 +51,10 @@ async function tryOne({ wire, marks }: Format, seed: number): Promise<Tried> {
   return { seed, mutated, heard, problems: [...(await problemsOf(wire, heard)), ...against] };
 }
 
-/** Of a stream with nothing wrong in it but its looks: whatever differs from the reply as it was recorded. */
+/**
+ * Of a stream with nothing wrong in it but its looks: whatever differs from the reply as it was
+ * recorded.
+ */
 async function losses(
   wire: Wire,
   frames: readonly string[],
@@ -82,7 +86,7 @@ async function tryAll(format: Format): Promise<Tried[]> {
         throw new Error(`seed ${seed}: ${String(error)}`, { cause: error });
       });
       tried.push(one);
-      await turn(); // everything here is promises: without a pause no timer would ring before the last seed
+      await turn(); // all work here is promises: without a pause no timer would fire before the last seed
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, runner));

@@ -1,25 +1,27 @@
 import { isJsonObject } from "../../../src/providers/json";
 
 /**
- * What the bytes of a stream themselves say of its end, read by the letter of the formats and not by any adapter's code. It
- * errs on one side only: where it sees no end, nobody may.
+ * What the bytes of a stream themselves say of its end, read by the letter of the formats and not
+ * by any adapter's code. It errs on one side only: where it sees no end, nobody may.
  */
 export type Said = {
-  /** Whether the provider told, in an event that came whole, that the reply is complete. */
+  /** Whether a complete event of the provider says that the reply is complete. */
   ended: boolean;
-  /** Why a reply that was told complete still is not one; null: nothing stands against it. */
+  /** Why a reply that claims to be complete is not; `null` if it is. */
   objection: string | null;
 };
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** How a format says that a reply is complete, and that it failed. `before`: what was said earlier. */
+/**
+ * How a format says that a reply is complete, and that it failed. `before`: what was said earlier.
+ */
 export type EndMarks = {
   ends(event: Fields): boolean;
   fails(event: Fields): boolean;
   /** Whether `[DONE]` is the end of the stream; absent: it is nothing. */
   closes?: boolean;
-  /** What stands against an end after these events; null: nothing. */
+  /** Why the reply cannot end after these events; `null` if it can. */
   objects?(before: readonly Fields[]): string | null;
 };
 
@@ -45,7 +47,10 @@ const hasEnd = (bytes: Buffer, ends: EndMarks["ends"]): boolean =>
     .map(parsed)
     .some((value) => isJsonObject(value) && ends(value));
 
-/** The data of each event, as the standard of event streams reads them. What is pending at the end counts if it is whole JSON. */
+/**
+ * The data of each event, as the standard of event streams reads them. What is pending at the end
+ * counts if it is whole JSON.
+ */
 export function dataIn(bytes: Buffer): string[] {
   const events: string[] = [];
   let data: string[] = [];

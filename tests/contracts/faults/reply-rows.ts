@@ -10,7 +10,10 @@ const calling =
     ...then,
   });
 
-/** A format whose calls are objects tells of broken ones by a finish reason; where they are text, what they say is refused. */
+/**
+ * Formats with object arguments report broken calls by a finish reason; formats with text arguments
+ * let the rules refuse them.
+ */
 const MALFORMED = {
   codes: ["stream_cut"],
   unnoticed: ["openai-chat", "openai-responses", "anthropic"],
@@ -94,7 +97,7 @@ const ARGUMENTS: readonly FaultRow[] = [
   },
 ];
 
-/** One format has the same word for both. */
+/** One format uses the same stop reason for both. */
 const FILTERED = ["content_filter", "refusal"];
 const STOPS: readonly FaultRow[] = [
   {
@@ -135,5 +138,7 @@ const STOPS: readonly FaultRow[] = [
   },
 ];
 
-/** The model itself replies badly: broken tool arguments, and stop reasons other than a normal end. */
+/**
+ * The model itself replies badly: broken tool arguments, and stop reasons other than a normal end.
+ */
 export const REPLY_ROWS: readonly FaultRow[] = [...ARGUMENTS, ...STOPS];

@@ -64,7 +64,10 @@ export function describeSilence(wire: Wire): void {
   });
 }
 
-/** A call to a provider that says this much, and then what it is told to. `said: null`: no headers come. */
+/**
+ * A call to a provider that sends this much, then what the test sends. `said: null`: no headers
+ * arrive.
+ */
 function listen(wire: Wire, timers: ManualTimers, said: readonly string[] | null) {
   const encoder = new TextEncoder();
   const parts: { controller?: ReadableStreamDefaultController<Uint8Array>; closed: boolean } = {

@@ -11,7 +11,7 @@ const failing =
     body: JSON.stringify({ error: { message: `The provider is not well (${status}).` } }),
   });
 
-/** In the words of the format. */
+/** An error of this class as the format expresses it. */
 const refusing =
   (failureClass: string, status?: number) =>
   (format: Format): WireFault => {

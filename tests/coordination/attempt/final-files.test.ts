@@ -39,14 +39,14 @@ describe("the files of the final text", () => {
       files: "kept",
     },
     {
-      name: "are its own where the winning answer stands in for its text",
+      name: "are its own if the winning answer replaces its text",
       facts: wrote(2),
       move: cut,
       snapshot: "agent1.final",
       files: "workspace",
     },
     {
-      name: "are those of the winning answer where that stands in and it changed none",
+      name: "are those of the winning answer if that replaces its text and it changed no file",
       facts: changedNothing(2),
       move: cut,
       snapshot: "agent1.1",

@@ -6,7 +6,7 @@ import { World } from "../world";
 const world = { agents: ["a", "b"], rules: { personas: true } };
 const rounds = ["round.started a #2 first []", "round.started b #1 first []"];
 
-/** By agent id; in the reply they stand by alias. */
+/** By agent id; in the reply, by alias. */
 const writes =
   (personas: Record<string, string>, change: object = {}): Move =>
   (acting) =>
@@ -52,7 +52,7 @@ describe("personas", () => {
       then: ["call.completed a", "personas.assigned", ...rounds],
     },
     {
-      name: "are gone without when the call fails for good",
+      name: "are skipped when the call fails finally",
       world,
       when: (at) => at.does("a", fails({ class: "quota", code: "quota" })),
       then: ["call.failed a quota final", "personas.assigned", ...rounds],

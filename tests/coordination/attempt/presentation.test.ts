@@ -71,7 +71,7 @@ describe("the presentation", () => {
       owes: [],
     },
     {
-      name: "goes on while the presenter uses tools",
+      name: "continues while the presenter uses tools",
       world: { ...two, every: { tools: [tool("search")] } },
       given: presenting,
       when: (world) => [
@@ -82,7 +82,7 @@ describe("the presentation", () => {
       then: ["call.completed a", "tool.completed a search ok", "call.started a nothing"],
     },
     {
-      name: "is not told of answers that its presenter has not seen",
+      name: "does not receive answers that its presenter has not seen",
       world: { every: { tools: [tool("search")] }, rules: { orchestrator_timeout_ms: 100_000 } },
       given: (world) => {
         allAnswer(world);
@@ -97,7 +97,7 @@ describe("the presentation", () => {
       owes: ["call a"],
     },
     {
-      name: "shows the winning answer instead when its provider ended it for a reason nobody knows",
+      name: "is replaced by the winning answer when its provider ended it for an unknown reason",
       world: two,
       given: presenting,
       when: (world) => world.does("a", says("The fin", { stopReason: "unknown" })),
@@ -108,7 +108,7 @@ describe("the presentation", () => {
       ],
     },
     {
-      name: "runs no tools of a reply that ended for a reason nobody knows",
+      name: "runs no tools of a reply that ended for an unknown reason",
       world: { ...two, every: { tools: [tool("search")] } },
       given: presenting,
       when: (world) => world.does("a", uses(["search"], [], { stopReason: "unknown" })),
@@ -119,7 +119,7 @@ describe("the presentation", () => {
       ],
     },
     {
-      name: "of a single agent is what it wrote when its provider ended it for a reason nobody knows",
+      name: "of a single agent is its text when its provider ended it for an unknown reason",
       world: { agents: ["a"], rules: { skip_coordination: true } },
       given: (world) => {
         world.writing = { a: "The fin" };
@@ -184,7 +184,7 @@ describe("the presentation", () => {
       owes: ["call a in 5000"],
     },
     {
-      name: "is never begun anew: what fails a round ends it",
+      name: "never restarts: a failed round ends it",
       world: two,
       given: presenting,
       when: (world) =>

@@ -120,7 +120,7 @@ describe("at the limit of calls (D3)", () => {
       then: ["call.completed a", "tool.completed a search refused", "answer.submitted a agent1.1"],
     },
     {
-      name: "text and files of an agent without an answer become its answer, and it goes on",
+      name: "text and files of an agent without an answer become its answer, and the agent continues",
       world: { ...two, every: files },
       given: (world) => {
         world.does("b", answers("B"));
@@ -267,7 +267,7 @@ describe("the limit of time (D3)", () => {
       ],
     },
     {
-      name: "of a later round begins anew when its vote is voided",
+      name: "of a later round restarts when its vote is voided",
       world: later,
       given: (at) => {
         allAnswer(at);

@@ -20,7 +20,7 @@ describe("rounds", () => {
     expect([...world.turn.aliases].sort()).toEqual(["agent1", "agent2", "agent3"]);
   });
 
-  it("draw aliases and orders anew, and the same from the same seed", () => {
+  it("draw new aliases and orders, equal for equal seeds", () => {
     const draw = (seed: number) => {
       const world = new World({ seed });
       world.ask();
@@ -91,7 +91,7 @@ it("a reply without tools has its decisions judged at once, so the log keeps non
 describe("the wait after a first answer", () => {
   table([
     {
-      name: "goes on while a live agent is without one",
+      name: "continues while a live agent has none",
       when: (world) => world.does("a", answers("A")),
       then: ["call.completed a", "answer.submitted a agent1.1"],
       owes: ["call b", "call c"],
@@ -185,7 +185,7 @@ describe("the wait after a first answer", () => {
       ],
     },
     {
-      name: "is over for good once a round has begun",
+      name: "is over once a round has begun",
       given: (world) => {
         world.does("a", answers("A"));
         world.does("b", answers("B"));

@@ -22,7 +22,7 @@ const priced = (price: Price | null, ...kinds: AttachmentKind[]) =>
     kinds.map((kind) => ({ kind })),
   ).agents[0]?.price;
 
-describe("what a turn pays whose question brings sound", () => {
+describe("the cost of a turn with sound in its question", () => {
   it.each<{ name: string; price: Price | null; pays: Price | null }>([
     {
       name: "the price of sound for all input, where it is higher",
@@ -72,7 +72,7 @@ describe("what a turn pays whose question brings sound", () => {
     },
   );
 
-  it("is known to whoever folds the log, and is that turn's alone", () => {
+  it("is known after a fold of the log, and only for that turn", () => {
     const rules = teamRules([agentRules("a", { price: FLASH })]);
     const attachment = {
       kind: "audio",

@@ -72,13 +72,14 @@ describe("a call's reservation", () => {
     const world = new World({ budget: { max_cost_usd: 0.018 } });
     world.ask();
     const outputs = ["a", "b", "c"].flatMap((id) => world.starts(id));
-    // A hair less may come of the division.
+    // Rounding in the division may make this slightly less.
     const room = { max_output_tokens: expect.closeTo(2_500, -1) };
     expect(outputs).toMatchObject([room, room, room]);
   });
 
   it.each([
-    // (4,000 + 13 bytes of question + 3 of answers) x 10 + 2,048 x 20 millionths, of what is left of the cap; then by three.
+    // (4,000 + 13 bytes of question + 3 of answers) x 10 + 2,048 x 20 millionths, of what is left
+    // of the cap; then by three.
     { name: "the dearest candidate's presentation", voted: false, output: 2_246 },
     // The reason adds 3 x 8 tokens, and two are due.
     { name: "the reasons of votes in it", voted: true, output: 3_510 },
@@ -191,7 +192,7 @@ describe("a call that cannot be paid now", () => {
       owes: ["call a", "call b"],
     },
     {
-      name: "and that nobody's reservation can make room for ends coordination",
+      name: "and that no released reservation can pay for ends coordination",
       world: { ...two, budget: { max_tokens: 5_000 } },
       given: (world) => {
         world.does("a", answers("A", { usage: used(1_000, 3_500) }));
@@ -232,7 +233,7 @@ describe("a call that cannot be paid now", () => {
       owes: ["call a", "call b"],
     },
     {
-      name: "does not end coordination while another's round begins anew",
+      name: "does not end coordination while the round of another agent restarts",
       world: { ...two, budget: { max_tokens: 20_000 } },
       given: (world) => {
         world.starts("b");
@@ -297,7 +298,7 @@ describe("a call that cannot be paid now", () => {
       owes: ["call a"],
     },
     {
-      name: "of the judge means that the final text stands",
+      name: "of the judge means that the final text is kept",
       world: {
         agents: ["a"],
         rules: { skip_coordination: true, max_orchestration_restarts: 1 },

@@ -20,7 +20,10 @@ const tool = (
 const search = tool("web_search");
 const code = tool("code_execution", { max_uses: 2, usd_per_use: 0, tokens_per_use: 100 });
 
-/** What one agent's first call is granted, with 1,000 tokens of input and at most 4,000 of output, at $1, $0.5 and $2 a million. */
+/**
+ * What one agent's first call is granted, with 1,000 tokens of input and at most 4,000 of output,
+ * at $1, $0.5 and $2 a million.
+ */
 function granted(hosted_tools: HostedToolRule[], budget: Budget = {}, options: WorldOptions = {}) {
   const world = new World({
     agents: ["a"],
@@ -57,7 +60,7 @@ describe("a call of an agent with hosted tools", () => {
       want: { uses: { web_search: 4 }, output: 4_000, tokens: 7_000, usd: usd(0.051) },
     },
     {
-      name: "reserves each use of several tools as if it were of the dearest, since a provider may limit only their sum",
+      name: "reserves each use of several tools at the highest price, since a provider may limit only their sum",
       hosted: [search, code],
       want: {
         uses: { web_search: 4, code_execution: 2 },
@@ -158,7 +161,7 @@ describe("a call of an agent with hosted tools", () => {
     expect(granted(hosted, budget, options)).toEqual(want);
   });
 
-  it("is told in its start which tools it has, and nothing where it has none", () => {
+  it("lists its tools in its start event, and has no list without tools", () => {
     const world = new World({ agents: ["a", "b"], each: { a: { hosted_tools: [search] } } });
     world.ask();
     expect(world.starts("a")).toMatchObject([
@@ -223,7 +226,7 @@ describe("a settled call", () => {
       want: 0.031,
     },
     {
-      name: "is charged nothing for a tool nobody gave a price",
+      name: "is charged nothing for a tool without a price",
       usage: { hosted_uses: { x_search: 5 } },
       want: 0.001,
     },
@@ -259,10 +262,10 @@ const looked: Partial<Reply> = {
 };
 const toldBy = ["hosted_tool.completed a", "hosted_tool.completed a", "citations.added a"];
 
-describe("what hosted tools did", () => {
+describe("the report of hosted tools", () => {
   table([
     {
-      name: "is told before the call is completed, whatever the reply decides",
+      name: "is logged before the call completes, for any decision of the reply",
       world: { agents: ["a"] },
       when: (world) => world.does("a", answers("A", looked)),
       then: [
@@ -273,20 +276,20 @@ describe("what hosted tools did", () => {
       ],
     },
     {
-      name: "is no decision and no use of the agent's own tools",
+      name: "counts neither as a decision nor as a use of the agent's own tools",
       world: { agents: ["a"] },
       when: (world) => world.does("a", says("I looked it up.", looked)),
       then: [...toldBy, "call.completed a", "round.nudged a 1"],
       owes: ["call a"],
     },
     {
-      name: "is told of a reply that was cut",
+      name: "is logged for a reply that was cut",
       world: { agents: ["a"] },
       when: (world) => world.does("a", says("I looked", { ...looked, stopReason: "length" })),
       then: [...toldBy, "call.completed a", "round.nudged a 1"],
     },
     {
-      name: "is told before the final text that rests on it",
+      name: "is logged before the final text that is based on it",
       world: { agents: ["a"], rules: { skip_coordination: true } },
       when: (world) => world.does("a", says("Final.", looked)),
       then: [
@@ -297,14 +300,14 @@ describe("what hosted tools did", () => {
       ],
     },
     {
-      name: "is not told where it was nothing",
+      name: "is not logged if it is empty",
       world: { agents: ["a"] },
       when: (world) => world.does("a", says("hm", { hosted: [], citations: [] })),
       then: ["call.completed a", "round.nudged a 1"],
     },
   ]);
 
-  it("is not told of a reply that comes too late", () => {
+  it("is not logged for a reply that comes too late", () => {
     const world = new World({ agents: ["a", "b"] });
     world.ask();
     allAnswer(world);

@@ -18,12 +18,12 @@ const sums = says("All I have done so far.", { dropped: DROPPED, usage: used(900
 
 /** One agent with tools, so that its conversation grows; its window holds 100,000 tokens. */
 const world = { agents: ["a", "b"], every: { context_window: 100_000 } };
-/** The conversation as it stands after a reply that used so many tokens. */
+/** The conversation after a reply with this many tokens. */
 const reaches = (tokens: number) => (team: World) =>
   void team.does("a", says("hm", { usage: used(tokens - 50, 50) }));
 /** Replies may be long, so much is reserved. */
 const wordy = { ...world, every: { ...world.every, max_output_tokens: 90_000 } };
-/** Calls whose usage is not the length of their conversation. */
+/** Calls with a usage that differs from the length of their conversation. */
 const UNTOLD: { why: string; usage: Usage | null }[] = [
   { why: "that nobody counted", usage: null },
   {
@@ -150,7 +150,7 @@ describe("a call that is too long", () => {
       then: ["call.started a compacts"],
     },
     {
-      name: "asks for a summary anew after a restart in the middle of it",
+      name: "requests the summary again after a restart in the middle of it",
       world,
       given: (team) => {
         isTooLong(team);
@@ -199,7 +199,7 @@ describe("a call that is too long", () => {
 describe("a conversation that leaves too little of the window", () => {
   table([
     {
-      name: "goes on as it is up to 85 %",
+      name: "stays as it is up to 85 %",
       world,
       given: reaches(85_000),
       when: (team) => starts(team),
@@ -230,14 +230,14 @@ describe("a conversation that leaves too little of the window", () => {
       then: ["call.started a compacts"],
     })),
     {
-      name: "goes on as it is where nothing can be summed up",
+      name: "stays as it is if nothing can be summarized",
       world,
       given: reaches(99_000),
       when: (team) => team.starts("a"),
       then: ["call.started a new_answer forced"],
     },
     {
-      name: "goes on shorter by what was dropped",
+      name: "continues without the dropped messages",
       world,
       given: (team) => {
         reaches(90_000)(team);
@@ -248,7 +248,7 @@ describe("a conversation that leaves too little of the window", () => {
       then: ["call.started a new_answer forced"],
     },
     {
-      name: "goes on as it is where no summary comes, as it may still fit",
+      name: "stays as it is without a summary, as it may still fit",
       world,
       given: (team) => {
         reaches(90_000)(team);
@@ -258,7 +258,7 @@ describe("a conversation that leaves too little of the window", () => {
       then: ["call.completed a", "call.started a new_answer forced"],
     },
     {
-      name: "goes on as it is where summing up fails for good",
+      name: "stays as it is if the summary fails finally",
       world,
       given: (team) => {
         reaches(90_000)(team);

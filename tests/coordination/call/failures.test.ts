@@ -55,7 +55,7 @@ describe("a provider that cannot be reached (A2)", () => {
       owes: ["call b", "call c"],
     },
     {
-      name: "begins anew when a request was sent in between",
+      name: "restarts when a request was sent in between",
       given: (world) => {
         unreachedFor("a", 2)(world);
         world.wait(5_000);
@@ -78,7 +78,7 @@ describe("a provider that cannot be reached (A2)", () => {
       then: ["call.failed a transient final", "agent.failed a cannot_reach"],
     },
     {
-      name: "lets the winning answer stand in for a presentation",
+      name: "replaces the presentation by the winning answer",
       given: (world) => {
         allAnswer(world);
         for (const id of world.ids) world.does(id, votes("a"));
@@ -216,7 +216,7 @@ describe("a failed call", () => {
       ],
     },
     {
-      name: "whose reply was withheld fails its round, whatever the reply decided",
+      name: "with a withheld reply fails its round, despite the decision of the reply",
       when: (world) => world.does("a", answers("A", { stopReason: "content_filter" })),
       then: ["call.completed a", "round.failed a content_filter", "round.started a #2 failed []"],
     },
@@ -349,7 +349,7 @@ describe("what a failed call is charged", () => {
   it.each([
     { name: "nothing, if no model worked on it", failure: { reached: false }, tokens: 0, usd: 0 },
     {
-      name: "everything it reserved, if nobody knows",
+      name: "its whole reservation, if the usage is unknown",
       failure: { reached: true },
       tokens: 5_000,
       usd: 0.009,

@@ -3,7 +3,7 @@ import { answers, cancel, fails, used, votes } from "../builders";
 import { allAnswer, table } from "../table";
 import type { World } from "../world";
 
-/** The agent's next call is told to wait so long for its backend's limits. */
+/** The agent's next call must wait this long for the limits of its backend. */
 const held = (world: World, id: string, ms: number, call = nextCall(world, id)) =>
   world.give({
     type: "call_held",
@@ -21,13 +21,13 @@ const nextCall = (world: World, id: string): string => {
 describe("a call that waits for its backend's limits", () => {
   table([
     {
-      name: "is told, with the time till when, and stays owed",
+      name: "is logged with the end of the wait, and stays owed",
       when: (world) => held(world, "a", 40_000),
       then: ["call.waiting a 40000 ms"],
       owes: ["call a", "call b", "call c"],
     },
     {
-      name: "is told once, however often it asks",
+      name: "is logged once, even if it asks again",
       given: (world) => void held(world, "a", 40_000),
       when: (world) => [
         ...held(world, "a", 30_000),
@@ -37,7 +37,7 @@ describe("a call that waits for its backend's limits", () => {
       then: [],
     },
     {
-      name: "starts when there is room, as if nothing had been",
+      name: "starts normally when there is room",
       given: (world) => void held(world, "a", 40_000),
       when: (world) => {
         world.wait(40_000);
@@ -46,7 +46,7 @@ describe("a call that waits for its backend's limits", () => {
       then: ["call.started a new_answer"],
     },
     {
-      name: "is told again for its next try",
+      name: "is logged again for its next try",
       given: (world) => {
         held(world, "a", 1_000);
         world.does("a", fails());
@@ -56,7 +56,7 @@ describe("a call that waits for its backend's limits", () => {
       then: ["call.waiting a 9000 ms"],
     },
     {
-      name: "is no news once it was sent",
+      name: "is not logged once it was sent",
       given: (world) => void world.starts("a"),
       when: (world) => held(world, "a", 1_000, world.callOf("a")),
       then: [],
@@ -91,7 +91,7 @@ describe("a call that waits for its backend's limits", () => {
       owes: ["call b"],
     },
     {
-      name: "holds up nobody else",
+      name: "delays no other agent",
       given: (world) => {
         allAnswer(world);
         held(world, "a", 40_000);

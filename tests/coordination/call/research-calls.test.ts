@@ -21,7 +21,7 @@ const search: HostedToolRule = {
   usd_per_use: 0.01,
   tokens_per_use: 500,
 };
-/** An agent whose provider runs hosted tools only where no functions are offered. */
+/** An agent with a provider that runs hosted tools only in calls without functions. */
 const alone: Partial<AgentRules> = { hosted_tools: [search], hosted_alone: true };
 const team: WorldOptions = { agents: ["a", "b"], each: { a: alone } };
 
@@ -40,20 +40,20 @@ const RESEARCH = "coordination web_search×4";
 describe("a research call", () => {
   table([
     {
-      name: "is what a round begins with where hosted tools do not run beside functions",
+      name: "is the first call of a round if hosted tools do not run beside functions",
       world: team,
       when: (world) => world.starts("a"),
       then: ["call.started a nothing"],
     },
     {
-      name: "is no nudge and decides nothing: the round goes on",
+      name: "is no nudge and decides nothing: the round continues",
       world: team,
       when: (world) => world.does("a", says("The pass is open.")),
       then: ["call.completed a"],
       owes: ["call a", "call b"],
     },
     {
-      name: "may come to nothing",
+      name: "may have no result",
       world: team,
       when: (world) => world.does("a", says("")),
       then: ["call.completed a"],
@@ -67,7 +67,7 @@ describe("a research call", () => {
       owes: ["call a", "call b"],
     },
     {
-      name: "has functions that nobody offered count for nothing",
+      name: "ignores calls of functions that were not offered",
       world: { ...team, each: { a: { ...alone, tools: [tool("read_file")] } } },
       when: (world) => world.does("a", uses(["read_file"], [aVote("b")])),
       then: ["call.completed a"],
@@ -91,7 +91,7 @@ describe("a research call", () => {
       then: ["call.started a nothing"],
     },
     {
-      name: "tells what was found before it is completed",
+      name: "logs its findings before it completes",
       world: team,
       when: (world) =>
         world.does(
@@ -136,7 +136,7 @@ describe("a research call", () => {
     expect(callsOf(world, "b")[0]).toBe("coordination new_answer");
   });
 
-  it("comes anew in the fresh round after a failed one, not where a voided vote reopens a round", () => {
+  it("comes again in the new round after a failed one, but not in a round reopened by a voided vote", () => {
     const world = new World(team);
     world.ask();
     world.does("a", says("notes"));

@@ -26,7 +26,7 @@ describe("snapshots", () => {
       then: ["call.completed a", "answer.submitted a agent1.1"],
     },
     {
-      name: "E15 a workspace that the round did not change never replaces what an answer before has frozen, however much it holds (D1)",
+      name: "E15 a workspace that the round did not change never replaces the snapshot of an earlier answer, whatever its size (D1)",
       ...inTwo(wrote(3)),
       when: (world) => world.does("a", answers("A2"), changedNothing(7)),
       then: [
@@ -36,13 +36,13 @@ describe("snapshots", () => {
       ],
     },
     {
-      name: "E15 nor what the turn began with, where the answer is the author's first (D1)",
+      name: "E15 an unchanged workspace keeps the turn's initial files if the answer is the author's first (D1)",
       world: { every: { workspace: true } },
       when: (world) => world.does("a", answers("A"), changedNothing(7)),
       then: ["call.completed a", "answer.submitted a agent1.1 with base"],
     },
     {
-      name: "E15 nor does a second unchanged one (D1)",
+      name: "E15 a second unchanged workspace keeps them too (D1)",
       ...inTwo(changedNothing()),
       when: (world) => world.does("a", answers("A2"), changedNothing()),
       then: [
@@ -52,7 +52,7 @@ describe("snapshots", () => {
       ],
     },
     {
-      name: "a workspace that the round itself emptied is handed over empty, and the log says so (D1)",
+      name: "a workspace that the round emptied is frozen empty, and the log says so (D1)",
       ...inTwo(wrote(3)),
       when: (world) => world.does("a", answers("A2"), wrote(0)),
       then: [
@@ -62,7 +62,7 @@ describe("snapshots", () => {
       ],
     },
     {
-      name: "an answer names the files that it leaves out of the one before (D1)",
+      name: "an answer names the files of the previous answer that it leaves out (D1)",
       ...inTwo(wrote(3)),
       when: (world) => world.does("a", answers("A2"), wrote(1, { leftOut })),
       then: [
@@ -72,7 +72,7 @@ describe("snapshots", () => {
       ],
     },
     {
-      name: "a tool that settles with the decision counts as the round's (D1)",
+      name: "a tool that settles with the decision counts as part of the round (D1)",
       world: { every: { workspace: true, tools: [tool("files")] } },
       given: (world) => world.does("a", uses(["files"], [anAnswer("A")]), changedNothing()),
       when: (world) => {
@@ -94,7 +94,7 @@ describe("snapshots", () => {
       then: ["answer.submitted a agent1.1 partial with agent1.1"],
     },
     {
-      name: "E15 a partial text given with an unchanged workspace goes with what the turn began with (D1)",
+      name: "E15 a partial text with an unchanged workspace keeps the turn's initial files (D1)",
       world: { every: { workspace: true }, rules: { initial_round_timeout_ms: 5_000 } },
       given: (world) => {
         world.does("b", answers("B"), wrote(1));
@@ -107,7 +107,7 @@ describe("snapshots", () => {
     },
   ]);
 
-  it("its first answer says how many files stay, which may be none (D1)", () => {
+  it("the first answer reports the number of kept files, possibly 0 (D1)", () => {
     for (const kept of [0, 3]) {
       const world = new World({ every: { workspace: true } });
       world.ask();

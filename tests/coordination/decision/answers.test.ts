@@ -6,12 +6,12 @@ const LARGE = "x".repeat(128 * 1024 + 1);
 describe("new_answer", () => {
   table([
     {
-      name: "counts when its provider ended the reply for a reason nobody knows: the call is whole",
+      name: "counts when its provider ended the reply for an unknown reason: the call is complete",
       when: (world) => world.does("a", answers("A", { stopReason: "unknown" })),
       then: ["call.completed a", "answer.submitted a agent1.1"],
     },
     {
-      name: "gets the next revision and label, and voids every valid vote, each named",
+      name: "gets the next revision and label, and names every valid vote that it voids",
       given: (world) => {
         allAnswer(world);
         world.does("b", votes("a"));
@@ -64,7 +64,7 @@ describe("new_answer", () => {
       then: ["call.completed a", "answer.submitted a agent1.1"],
     },
     {
-      name: "is refused when it repeats what its author was shown, but for white space",
+      name: "is refused when it repeats a shown answer, white space aside",
       given: allAnswer,
       when: (world) => world.does("a", answers("  B\n")),
       then: ["call.completed a", "answer.refused a duplicate_answer", "round.nudged a 1"],
@@ -107,7 +107,7 @@ describe("new_answer", () => {
       ],
     },
     {
-      name: "is refused when hundreds come in one reply, and named no more than sixty-four times",
+      name: "is refused when hundreds come in one reply, and logged at most 64 times",
       when: (world) =>
         world.does(
           "a",
@@ -120,7 +120,7 @@ describe("new_answer", () => {
       ],
     },
     {
-      name: "is refused when two come in one reply, both",
+      name: "is refused twice when two come in one reply",
       when: (world) => world.does("a", decides([anAnswer("one"), anAnswer("two")])),
       then: [
         "call.completed a",
@@ -130,7 +130,7 @@ describe("new_answer", () => {
       ],
     },
     {
-      name: "is refused together with a vote, both, whatever their order",
+      name: "is refused together with a vote, in either order",
       given: allAnswer,
       when: (world) => world.does("a", decides([aVote("b"), anAnswer("A2")])),
       then: [
@@ -146,12 +146,12 @@ describe("new_answer", () => {
       then: ["call.completed a", "answer.refused a invalid_arguments", "round.nudged a 1"],
     },
     {
-      name: "does not count in a reply that was cut, however complete it looks",
+      name: "does not count in a reply that was cut, even if it looks complete",
       when: (world) => world.does("a", answers("half a thou", { stopReason: "length" })),
       then: ["call.completed a", "answer.refused a reply_cut", "round.nudged a 1"],
     },
     {
-      name: "of an agent's last place is refused, but is no nudge",
+      name: "beyond the agent's limit is refused without a nudge",
       world: { agents: ["a", "b"], rules: { max_new_answers_per_agent: 1 } },
       given: allAnswer,
       when: (world) => world.does("a", answers("A2")),
@@ -159,14 +159,14 @@ describe("new_answer", () => {
       owes: ["call a", "call b"],
     },
     {
-      name: "over the team's limit is refused",
+      name: "beyond the team's limit is refused",
       world: { agents: ["a", "b"], rules: { max_new_answers_global: 2 } },
       given: allAnswer,
       when: (world) => world.does("a", answers("A2")),
       then: ["call.completed a", "answer.refused a team_limit"],
     },
     {
-      name: "is refused once those of the team fill 8 MB, those that were replaced among them",
+      name: "is refused once all answers of the team fill 8 MB, replaced answers included",
       world: SIX,
       given: (world) => giveLarge(world, 64),
       when: (world) => world.does("a", answers("Short")),
@@ -177,7 +177,7 @@ describe("new_answer", () => {
       ],
     },
     {
-      name: "is taken as long as there is room for its beginning",
+      name: "is accepted as long as there is room for its beginning",
       world: SIX,
       given: (world) => giveLarge(world, 63),
       when: (world) => world.does("a", answers("y".repeat(128 * 1024))),
@@ -188,7 +188,7 @@ describe("new_answer", () => {
       ],
     },
     {
-      name: "at a limit brings the news its author is due",
+      name: "that is refused at a limit still injects newer answers",
       world: { rules: { max_new_answers_global: 4 } },
       given: (world) => {
         allAnswer(world);
@@ -210,7 +210,7 @@ describe("new_answer", () => {
       then: ["call.completed b", "answer.submitted b agent2.1"],
     },
     {
-      name: "is refused to who would be too far ahead of a live agent without a vote",
+      name: "is refused if its author would be too far ahead of a live agent without a vote",
       world: { rules: { fairness_lead_cap_answers: 1 } },
       given: (world) => {
         allAnswer(world);
@@ -236,7 +236,7 @@ describe("new_answer", () => {
       ],
     },
     {
-      name: "is not held up by who has voted",
+      name: "is not limited by agents that have voted",
       world: { agents: ["a", "b"], rules: { fairness_lead_cap_answers: 0 } },
       given: (world) => {
         allAnswer(world);

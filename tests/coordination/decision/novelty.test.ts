@@ -22,13 +22,13 @@ describe("novelty", () => {
   it.each([
     // Of 100 words shown and n new ones, 100 / (100 + n) are shared.
     {
-      name: "lenient lets through whatever is not identical",
+      name: "lenient accepts every answer that is not identical",
       requirement: "lenient" as const,
       content: words(0, 101),
       verdict: "accepted",
     },
     {
-      name: "lenient lets the same words through in another order",
+      name: "lenient accepts the same words in another order",
       requirement: "lenient" as const,
       content: `word99 ${words(0, 99)}`,
       verdict: "accepted",
@@ -40,7 +40,7 @@ describe("novelty", () => {
       verdict: "too_similar",
     },
     {
-      name: "balanced takes less",
+      name: "balanced accepts fewer shared words",
       requirement: "balanced" as const,
       content: words(0, 143),
       verdict: "accepted",
@@ -52,31 +52,31 @@ describe("novelty", () => {
       verdict: "too_similar",
     },
     {
-      name: "strict takes exactly half",
+      name: "strict accepts exactly half",
       requirement: "strict" as const,
       content: words(0, 200),
       verdict: "accepted",
     },
     {
-      name: "case is no difference to words",
+      name: "case makes no difference between words",
       requirement: "balanced" as const,
       content: shown.toUpperCase(),
       verdict: "too_similar",
     },
     {
-      name: "workspace paths are no difference",
+      name: "workspace paths make no difference",
       requirement: "lenient" as const,
       content: `/workspace/${shown}`,
       verdict: "duplicate_answer",
     },
     {
-      name: "nor is that of a workspace itself",
+      name: "paths of peers make no difference",
       requirement: "lenient" as const,
       content: `${shown} /peers/agent2`,
       verdict: "duplicate_answer",
     },
     {
-      name: "a path that only begins like one is another",
+      name: "a path that only begins like a workspace path makes a difference",
       requirement: "lenient" as const,
       content: `${shown} /workspaces`,
       verdict: "accepted",

@@ -52,7 +52,7 @@ describe("a reply without a decision", () => {
       then: ["call.completed a", "round.failed a no_decision", "round.started a #2 failed []"],
     },
     {
-      name: "after three nudges fails the round of an agent with an answer, whatever it wrote",
+      name: "after three nudges fails the round of an agent with an answer, despite its text",
       given: (world) => {
         allAnswer(world);
         talkThrice("a")(world);

@@ -18,10 +18,10 @@ const told = ({ operation, path, refused, files }: FileAccess): string =>
     ...(files === undefined ? [] : [`×${files}`]),
   ].join(" ");
 
-describe("the trail of a call that touched more than an event holds", () => {
+describe("the file accesses of a call that exceed the size of an event", () => {
   it.each([
     {
-      name: "is as it was while it fits",
+      name: "are unchanged if they fit",
       lines: [
         line("read", "/workspace/b"),
         line("write", "/workspace/a"),
@@ -31,7 +31,7 @@ describe("the trail of a call that touched more than an event holds", () => {
       then: ["read /workspace/b", "write /workspace/a", "read /workspace/c not_found"],
     },
     {
-      name: "tells reads by their directory and names what was changed or refused",
+      name: "list reads by directory, and changes and refusals by name",
       lines: [
         line("read", "/workspace/b/c"),
         line("read", "/workspace/b/d"),
@@ -42,25 +42,25 @@ describe("the trail of a call that touched more than an event holds", () => {
       then: ["read /peers/x no_such_peer", "write /workspace/b/c", "read /workspace/b/ ×2"],
     },
     {
-      name: "goes up no farther than it must",
+      name: "go up no more directories than needed",
       lines: [1, 2, 3, 4].map((nth) => line("read", `/workspace/${nth % 2}/deep/er/${nth}`)),
       most: 2,
       then: ["read /workspace/1/deep/er/ ×2", "read /workspace/0/deep/er/ ×2"],
     },
     {
-      name: "goes up as far as it must",
+      name: "go up as many directories as needed",
       lines: [1, 2, 3, 4].map((nth) => line("list", `/workspace/${nth}/deep/${nth}`)),
       most: 1,
       then: ["list /workspace/ ×4"],
     },
     {
-      name: "tells what lies very deep by its sixteenth directory",
+      name: "list very deep paths by their sixteenth directory",
       lines: [1, 2, 3].map((nth) => line("read", `${"/d".repeat(20)}/${nth}`)),
       most: 2,
       then: [`read ${"/d".repeat(16)}/ ×3`],
     },
     {
-      name: "tells changes by their directory once reads are no more to give",
+      name: "list changes by directory once no read can be shortened",
       lines: [
         line("read", "/contexts/a/b"),
         ...[1, 2, 3].map((nth) => line("delete", `/workspace/a/${nth}`)),
@@ -69,7 +69,7 @@ describe("the trail of a call that touched more than an event holds", () => {
       then: ["delete /workspace/a/ ×3", "read / ×1"],
     },
     {
-      name: "tells refusals apart by why, also of paths that lead nowhere",
+      name: "separate refusals by reason, also for invalid paths",
       lines: [1, 2, 3].flatMap((nth) => [
         line("write", `/peers/x/${nth}`, "read_only"),
         line("read", `${nth}..`, "bad_path"),
@@ -81,7 +81,7 @@ describe("the trail of a call that touched more than an event holds", () => {
     expect(summarizeAccesses(lines, most).map(told)).toEqual(then);
   });
 
-  it("fits, and leaves nothing out", () => {
+  it("fit, and leave nothing out", () => {
     const path = fc.array(fc.constantFrom("workspace", "peers", "a", "b", "c", ""), {
       minLength: 1,
       maxLength: 6,

@@ -12,48 +12,48 @@ const has = (tools: readonly ReturnType<typeof tool>[] | null) => [{ server: "bo
 describe("tool servers", () => {
   table([
     {
-      name: "are asked what they have before the agent is called, and keep nobody else waiting",
+      name: "are listed before the agent is called, without delay for other agents",
       world: one,
       when: (at) => at.wait(10),
       then: [],
       owes: ["listing a", "call b"],
     },
     {
-      name: "have said it: the agent is called",
+      name: "have replied: the agent is called",
       world: one,
       when: (at) => at.lists("a", has([look, send])),
       then: ["tools.listed a box mcp__box__look mcp__box__send"],
       owes: ["call a", "call b"],
     },
     {
-      name: "that cannot be reached are told, and the agent goes on without",
+      name: "that cannot be reached are logged, and the agent continues without them",
       world: one,
       when: (at) => at.lists("a", has(null)),
       then: ["tools.listed a box : It could not be reached."],
       owes: ["call a", "call b"],
     },
     {
-      name: "are waited for, all of them",
+      name: "delay the call until all have replied",
       world: { agents: ["a"], rules: { skip_coordination: true }, every },
       when: (at) => at.lists("a", has([look])),
       then: ["tools.listed a box mcp__box__look"],
       owes: ["listing a"],
     },
     {
-      name: "that no config names are not heard",
+      name: "that no config names are ignored",
       world: one,
       when: (at) => at.lists("b", has([look])),
       then: [],
     },
     {
-      name: "that have nothing new are not told of again",
+      name: "without changes are not logged again",
       world: one,
       given: (at) => at.lists("a", has([look])),
       when: (at) => at.lists("a", has([look])),
       then: [],
     },
     {
-      name: "that have changed are told of, and their word stands from then on",
+      name: "with changes are logged, and their new listing applies from then on",
       world: one,
       given: (at) => at.lists("a", has([look, send])),
       when: (at) => [...at.lists("a", has([look])), ...at.does("a", uses(["mcp__box__send"]))],
@@ -64,7 +64,7 @@ describe("tool servers", () => {
       ],
     },
     {
-      name: "that change without end are told of eight times in a turn",
+      name: "that keep changing are logged at most eight times in a turn",
       world: one,
       given: (at) => {
         for (let n = 0; n < 8; n += 1) at.lists("a", has(n % 2 ? [look] : [send]));
@@ -74,7 +74,7 @@ describe("tool servers", () => {
     },
   ]);
 
-  it("are asked once in a turn, not in each round and attempt of it", () => {
+  it("are listed once in a turn, not in each round and attempt", () => {
     const at = new World(one);
     at.ask();
     at.lists("a", has([look]));

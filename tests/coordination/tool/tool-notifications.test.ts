@@ -14,10 +14,10 @@ const runs = (name: string) => (at: World) => {
 };
 const LONG_CALL_MS = 840_000;
 
-describe("what a tool's server tells while the tool runs", () => {
+describe("a notification of a tool server", () => {
   table([
     {
-      name: "of its progress is told, and changes nothing that is owed",
+      name: "of progress is logged and leaves the owed effects unchanged",
       world,
       given: runs("search"),
       when: (at) => at.tells("a", progress(3, { message: "reads" })),
@@ -25,7 +25,7 @@ describe("what a tool's server tells while the tool runs", () => {
       owes: ["call b"],
     },
     {
-      name: "of its progress is not told twice in a second",
+      name: "of progress is not logged twice in a second",
       world,
       given: (at) => {
         runs("search")(at);
@@ -36,7 +36,7 @@ describe("what a tool's server tells while the tool runs", () => {
       then: [],
     },
     {
-      name: "of its progress is told again after a second",
+      name: "of progress is logged again after a second",
       world,
       given: (at) => {
         runs("search")(at);
@@ -47,7 +47,7 @@ describe("what a tool's server tells while the tool runs", () => {
       then: ["tool.progressed a search 4/?"],
     },
     {
-      name: "of its progress waits longer the more was told",
+      name: "of progress waits longer the more were logged",
       world,
       given: (at) => {
         runs("search")(at);
@@ -60,7 +60,7 @@ describe("what a tool's server tells while the tool runs", () => {
       then: [],
     },
     {
-      name: "of its progress is not told if it is no number of this world",
+      name: "of progress is not logged if its number is not finite",
       world,
       given: runs("search"),
       when: (at) => [
@@ -70,7 +70,7 @@ describe("what a tool's server tells while the tool runs", () => {
       then: [],
     },
     {
-      name: "that it wants of a person is told, and the call goes on as it would",
+      name: "of an elicitation is logged, and the call continues",
       world,
       given: runs("send"),
       when: (at) => [...at.tells("a", asksPerson()), ...at.tool("a", "error")],
@@ -81,7 +81,7 @@ describe("what a tool's server tells while the tool runs", () => {
       owes: ["call a", "call b"],
     },
     {
-      name: "that it wants of a person is told three times",
+      name: "of an elicitation is logged at most three times",
       world,
       given: (at) => {
         runs("send")(at);
@@ -91,7 +91,7 @@ describe("what a tool's server tells while the tool runs", () => {
       then: [],
     },
     {
-      name: "that it wants of a person is cut to five requests",
+      name: "of an elicitation is cut to five requests",
       world,
       given: runs("send"),
       when: (at) => at.tells("a", asksPerson(7)),
@@ -100,7 +100,7 @@ describe("what a tool's server tells while the tool runs", () => {
       ],
     },
     {
-      name: "that it wants of a person is told anew for another call",
+      name: "of an elicitation is logged again for another call",
       world,
       given: (at) => {
         at.does("a", uses(["send", "send"]));
@@ -111,7 +111,7 @@ describe("what a tool's server tells while the tool runs", () => {
       then: ["tool.input_required a send https://box.example.com form"],
     },
     {
-      name: "when a restart has cut the call off counts what was told before",
+      name: "after a restart counts the notifications logged before",
       world,
       given: (at) => {
         runs("search")(at);
@@ -123,7 +123,7 @@ describe("what a tool's server tells while the tool runs", () => {
       then: [],
     },
     {
-      name: "when nobody waits for it any more concerns nobody",
+      name: "after the end of its call is ignored",
       world,
       given: runs("search"),
       when: (at) => {
@@ -138,7 +138,7 @@ describe("what a tool's server tells while the tool runs", () => {
       then: [],
     },
     {
-      name: "before it was started concerns nobody",
+      name: "before the start of its call is ignored",
       world,
       given: (at) => at.does("a", uses(["search"])),
       when: (at) => {
@@ -152,7 +152,7 @@ describe("what a tool's server tells while the tool runs", () => {
     },
   ]);
 
-  it("of its progress is told for as long as the longest call lasts, twenty times at most, however often the server says it", () => {
+  it("of progress is logged throughout the longest call, at most 20 times, at any rate of notifications", () => {
     const at = new World({
       ...world,
       rules: {
@@ -173,7 +173,7 @@ describe("what a tool's server tells while the tool runs", () => {
     expect(told.filter((ms) => ms < LONG_CALL_MS).length).toBeLessThan(20);
   });
 
-  it("is cut, never within a character, where whoever tells it has not done so", () => {
+  it("is cut, never within a character, if its sender has not cut it", () => {
     const at = new World(world);
     at.ask();
     runs("send")(at);

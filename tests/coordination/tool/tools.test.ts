@@ -127,7 +127,7 @@ describe("an agent's own tools", () => {
       ],
     },
     {
-      name: "done, the decision is judged as things stand then",
+      name: "done, the decision is judged by the state at that time",
       world,
       given: (at) => {
         allAnswer(at);

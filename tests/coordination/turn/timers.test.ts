@@ -77,7 +77,7 @@ describe("the next timer", () => {
       at: 20_000,
     },
     {
-      name: "is no longer the next try once that is due, so that it cannot ring for ever",
+      name: "is no longer the next try once that is due, so that it cannot fire for ever",
       given: (world) => {
         world.does("a", fails({ retryAfterMs: 20_000 }));
         world.wait(20_000);
@@ -127,7 +127,7 @@ describe("the next timer", () => {
     expect(nextTimerAt(world.state, START)).toBe(START + 660_000);
   });
 
-  it("lies in the past for what passed while nobody looked", () => {
+  it("is in the past if its time passed without an input", () => {
     const world = new World();
     world.ask();
     allAnswer(world);
@@ -143,7 +143,7 @@ describe("the next timer", () => {
 });
 
 describe("a clock", () => {
-  it("that runs backwards stands still in the log", () => {
+  it("that runs backwards keeps its last value in the log", () => {
     const world = new World();
     world.now = START + 5_000;
     world.ask();
@@ -231,7 +231,7 @@ describe("the deadline", () => {
   ]);
 });
 
-describe("a fault of our own", () => {
+describe("an internal error", () => {
   it("ends the turn, with everything in flight settled", () => {
     const world = new World();
     world.ask();
@@ -246,7 +246,7 @@ describe("a fault of our own", () => {
     expect(events.at(-1)).toMatchObject({ cost_usd: expect.closeTo(0.018, 12) });
   });
 
-  it("ends even a turn whose state is broken, charged what it had reserved", () => {
+  it("ends even a turn with a broken state, and charges its reservations", () => {
     const world = new World();
     world.ask();
     world.starts("a");
@@ -256,12 +256,12 @@ describe("a fault of our own", () => {
     expect(events.at(-1)).toMatchObject({ cost_usd: expect.closeTo(0.009, 12) });
   });
 
-  it("is nothing where no turn runs", () => {
+  it("has no effect if no turn runs", () => {
     expect(failInternally(emptySession, START)).toEqual([]);
   });
 });
 
-it("a fault of our own is told no earlier than what the log tells already", () => {
+it("an internal error is never logged with an earlier time than the last event", () => {
   const world = new World();
   world.ask();
   const timesAt = (at: number) =>
@@ -270,7 +270,7 @@ it("a fault of our own is told no earlier than what the log tells already", () =
   expect(timesAt(START + 5_000)).toEqual([START + 5_000]);
 });
 
-it("a turn that is asked for while one runs is passed over", () => {
+it("a turn requested during another turn is ignored", () => {
   const world = new World();
   world.ask();
   expect(world.ask("And now?")).toEqual([]);
@@ -302,7 +302,7 @@ describe("an input that comes too late", () => {
   );
 });
 
-describe("an agent without a word is told of truly", () => {
+describe("the failure of an agent without an answer is described correctly", () => {
   const patient = { initial_round_timeout_ms: 1_000_000 };
   it.each<{ name: string; world: WorldOptions; given?: (world: World) => void; message: string }>([
     {

@@ -52,15 +52,15 @@ describe("hosted tools", () => {
       gives: [{ name: "code_execution", input: "ls", outcome: "error", output: "no" }],
     },
     {
-      name: "a use whose result is still to come",
+      name: "no use without its result",
       frames: [asks(0, "s", "web_search", '{"query":"rain"}')],
       gives: undefined,
     },
-  ])("tells $name", ({ frames, gives }) => {
+  ])("reports $name", ({ frames, gives }) => {
     expect(decode([start(), ...frames.flat(), ends("end_turn")]).stop.hosted).toEqual(gives);
   });
 
-  it("shows each use on a line of its own", () => {
+  it("shows each use on a separate line", () => {
     const frames = [
       ...asks(0, "s", "web_search", '{"query":"rain"}'),
       ...asks(1, "t", "web_search", '{"query":"snow"}'),
@@ -72,7 +72,7 @@ describe("hosted tools", () => {
     ]);
   });
 
-  it("finds what was asked in the reply before", () => {
+  it("finds the query in the previous reply", () => {
     const { stop } = decode(
       [start(), ...found("s", [page]), ends("end_turn")],
       [hosted(searchUse("s")), call("a")],
@@ -80,7 +80,7 @@ describe("hosted tools", () => {
     expect(stop.hosted).toMatchObject([{ input: "q", outcome: "ok" }]);
   });
 
-  it("come back as blocks that survive being stored, with the machine that ran code", () => {
+  it("are returned as blocks that survive being stored, with the container that ran code", () => {
     const frames = [
       asks(0, "c", "bash_code_execution", '{"command":"ls"}'),
       ran("c", { stdout: "", return_code: 0 }),
@@ -118,7 +118,7 @@ describe("hosted tools", () => {
     ]);
   });
 
-  it("gives sources with the passage that rests on them, and keeps them with their text", () => {
+  it("reports sources with the passage that cites them, and keeps them with their text", () => {
     const citation = {
       type: "web_search_result_location",
       url: "https://a.example",

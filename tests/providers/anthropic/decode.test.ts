@@ -54,7 +54,7 @@ describe("blocks", () => {
       gives: [{ type: "tool_call", id: "a", name: "vote", arguments: "{}" }],
     },
     {
-      name: "broken arguments as they came",
+      name: "broken arguments unchanged",
       frames: [calls(0, "a", "vote", '{"x":')],
       gives: [{ type: "tool_call", id: "a", name: "vote", arguments: '{"x":' }],
     },
@@ -67,7 +67,7 @@ describe("blocks", () => {
       ],
     },
     {
-      name: "nothing of a block nobody knows",
+      name: "nothing of an unknown block",
       frames: [block(0, { type: "hologram" }, { type: "text_delta", text: "x" }), says(1, "ok")],
       gives: [{ type: "text", text: "ok" }],
     },
@@ -80,7 +80,7 @@ describe("blocks", () => {
     },
   ])("reads $name", ({ frames, gives }) => expect(itemsOf(...frames)).toEqual(gives));
 
-  it("gives each delta as it comes, under the number of its call", () => {
+  it("yields each delta on arrival, with the index of its call", () => {
     const frames = [
       start(),
       ...says(0, "a"),
@@ -96,7 +96,7 @@ describe("blocks", () => {
     ]);
   });
 
-  it("keeps the order in which the blocks came", () => {
+  it("keeps the order of the blocks", () => {
     expect(itemsOf(vote, says(2, "then"), calls(3, "b", "f")).map(({ type }) => type)).toEqual([
       "tool_call",
       "text",
@@ -104,20 +104,20 @@ describe("blocks", () => {
     ]);
   });
 
-  it("never repeats an id of the conversation", () => {
+  it("never reuses an id of the conversation", () => {
     const { stop } = decode([start(), ...vote, ends("tool_use")], [], ["toolu_1"]);
     expect(stop.items).toMatchObject([
       { type: "tool_call", id: expect.not.stringMatching("toolu_1") },
     ]);
   });
 
-  it("gives a call whose id the API would not take back another", () => {
+  it("replaces an id that the API would not accept back", () => {
     expect(itemsOf(calls(0, "functions.f:0", "f"))).toMatchObject([
       { type: "tool_call", id: "call00000" },
     ]);
   });
 
-  it("is read whole where a server does not stream", () => {
+  it("is read whole if a server does not stream", () => {
     const content = [
       { type: "thinking", thinking: "hm", signature: "c2ln" },
       { type: "text", text: "ok" },
@@ -137,7 +137,7 @@ describe("blocks", () => {
     });
   });
 
-  it("counts a message that is begun twice once", () => {
+  it("reads a message that starts twice once", () => {
     const whole = start({ content: [{ type: "text", text: "ok" }] });
     expect(decode([whole, whole, ends("end_turn")]).stop.items).toEqual([
       { type: "text", text: "ok" },
@@ -164,7 +164,7 @@ describe("blocks", () => {
       name: "in results",
       frames: [block(0, { type: "web_search_tool_result", content: "x".repeat(MAX_REPLY_CHARS) })],
     },
-  ])("ends a reply without measure $name", ({ frames }) => {
+  ])("fails a reply of excessive size $name", ({ frames }) => {
     expect(() => itemsOf(...frames)).toThrow(
       expect.objectContaining({ failureClass: "transient", code: "bad_response" }),
     );
@@ -222,7 +222,7 @@ describe("the end", () => {
       name: "a block that begins after the stop reason",
       frames: [start(), ends("tool_use"), ...vote.slice(0, 2)],
     },
-  ])("takes $name for cut", ({ frames }) => {
+  ])("treats $name as cut", ({ frames }) => {
     expect(() => decode(frames)).toThrow(
       expect.objectContaining({ failureClass: "transient", code: "stream_cut" }),
     );

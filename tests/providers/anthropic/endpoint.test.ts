@@ -63,7 +63,7 @@ describe("headers", () => {
   };
   const BASE = "https://api.anthropic.com";
 
-  it("are these and no others, whatever the environment holds", async () => {
+  it("are these and no others in any environment", async () => {
     expect((await sent(BASE))?.headers).toEqual(ORDINARY);
   });
 

@@ -93,7 +93,7 @@ const frame = maybe(
   ),
 );
 
-it("whatever a server sends, only a cut is thrown, and what is kept can be sent back", () => {
+it("for any frames of a server, only a cut is thrown, and the stored items can be sent back", () => {
   let whole = 0;
   fc.assert(
     fc.property(fc.array(frame, { maxLength: 12 }), (frames) => {

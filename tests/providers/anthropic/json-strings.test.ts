@@ -5,7 +5,7 @@ import { createJsonStrings, jsonStrings } from "../../../src/providers/anthropic
 it.each([
   { name: "a query", value: { query: "rain in Bern" }, gives: "rain in Bern" },
   {
-    name: "each value on a line of its own",
+    name: "each value on a separate line",
     value: { command: "create", path: "/a.py", n: 3, file_text: "x = 1\n" },
     gives: "create\n/a.py\nx = 1\n",
   },

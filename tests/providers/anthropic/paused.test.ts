@@ -6,7 +6,10 @@ import { asks, block, calls, ends, says, start } from "./frames";
 import { request } from "./requests";
 import { sentText } from "../sent-body";
 
-/** A provider that pauses after a while of hosted work: its replies one after the other, and the bodies it was sent. */
+/**
+ * A provider that pauses after a while of hosted work: its replies one after the other, and the
+ * bodies it was sent.
+ */
 async function converse(
   replies: readonly (readonly unknown[])[],
   change: Partial<ModelRequest> = {},
@@ -55,7 +58,7 @@ const REST = [
 ];
 
 describe("a paused reply", () => {
-  it("goes on in the same stream, and is one reply: no vote in its second half is lost", async () => {
+  it("continues in the same stream as one reply: no vote in its second half is lost", async () => {
     const { stop, events, bodies } = await converse([PAUSED, REST]);
     expect(bodies).toHaveLength(2);
     expect(events.filter(({ type }) => type === "stop")).toHaveLength(1);

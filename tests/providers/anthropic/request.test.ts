@@ -47,7 +47,7 @@ describe("the body", () => {
     { name: "a model's own maximum", model: "claude-opus-4-1", gives: 32_000 },
     { name: "at most a quarter of its window", model: "claude-sonnet-4-5", gives: 50_000 },
     {
-      name: "a careful guess for a model nobody listed",
+      name: "a cautious assumption for an unlisted model",
       model: "claude-nonesuch-9",
       gives: 16_384,
     },

@@ -12,7 +12,10 @@ import {
   user,
 } from "./requests";
 
-/** Short pictures of a conversation: each message by its blocks, as `assistant: text use(s) tool_use`. */
+/**
+ * Short pictures of a conversation: each message by its blocks, as `assistant: text use(s)
+ * tool_use`.
+ */
 function picture(messages: Message[], hostedTools = [SEARCH]): string[] {
   const shown = (block: Record<string, unknown>): string => {
     if (block["type"] === "server_tool_use") return `use(${block["id"]})`;
@@ -87,7 +90,7 @@ it.each<{ name: string; given: Message[]; gives: string[] }>([
     ],
   },
   {
-    name: "a use that never got its result is given up once the conversation went on",
+    name: "a use that never got its result is dropped once the conversation has continued",
     given: [
       user("q"),
       assistant(used, call("a")),
@@ -129,7 +132,7 @@ it("a use that waits for a tool this call may not use is given up: the provider 
   ]);
 });
 
-it("a use that has its result stays, whatever this call may use", () => {
+it("a use that has its result stays, even if this call offers no such tool", () => {
   const done = [user("q"), assistant(used, found, said("ok")), user("go on")];
   expect(picture(done, [])).toEqual(picture(done));
 });

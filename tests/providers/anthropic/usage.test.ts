@@ -83,7 +83,7 @@ describe("usage", () => {
     );
   });
 
-  it("is told with the end only, so that a cut reply is not charged the placeholder its beginning reports", () => {
+  it("is reported only at the end, so that a cut reply is not charged the placeholder of its beginning", () => {
     const { events, stop } = decode([
       start({ usage: { input_tokens: 10, output_tokens: 1 } }),
       ...says(0, "x"),

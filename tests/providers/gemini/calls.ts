@@ -50,7 +50,7 @@ const stream = (request: ModelRequest, answer: typeof fetch, baseUrl: string) =>
     new AbortController().signal,
   );
 
-/** What comes of these bytes as a reply. */
+/** The events of a reply with these bytes. */
 export async function replay(
   bytes: BodyInit,
   headers: Record<string, string> = SSE.headers,

@@ -75,7 +75,7 @@ describe("a reply", () => {
     expect(new Set([...ids, "taken", "call00001"]).size).toBe(5);
   });
 
-  it("takes no text for a call, whatever it looks like", () => {
+  it("never reads a text as a call, even if it looks like one", () => {
     const text =
       '{"action_type":"vote","vote_data":{"agent_id":"agent1","reason":"x"}} vote(agent_id="agent1")';
     const { events, stop } = decode([says(text), ends("STOP")]);
@@ -251,7 +251,7 @@ describe("usage", () => {
     expect(stop.usage).toEqual({ input_tokens, output_tokens, reasoning_tokens, cached_tokens });
   });
 
-  it("is what was reported last, and told with every report", () => {
+  it("is the last reported one, and updated with every report", () => {
     const reports = [1, 2, 5].map((candidatesTokenCount) => ({
       ...says("x"),
       ...usage({ promptTokenCount: 9, candidatesTokenCount }),
@@ -317,7 +317,7 @@ describe("hosted tools", () => {
     ]);
   });
 
-  it("pair code with its result, and tell of code that failed or never ended", () => {
+  it("pair code with its result, and report code that failed or never ended", () => {
     const run = (code: string) => part({ executableCode: { language: "PYTHON", code } });
     const gave = (outcome: string, output: string) =>
       part({ codeExecutionResult: { outcome, output } });
@@ -343,7 +343,7 @@ describe("hosted tools", () => {
     expect(stop.usage).toBeNull();
   });
 
-  it("are told of within limits", () => {
+  it("are reported within limits", () => {
     const { stop } = decode([
       search(...Array.from({ length: 500 }, (_, n) => `q${n}`)),
       spent,

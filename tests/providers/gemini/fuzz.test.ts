@@ -50,7 +50,7 @@ const chunk = some({
   promptFeedback: value,
 });
 
-it("whatever a server sends, the reply holds unique ids, arguments of an object, and parts that survive being stored", () => {
+it("for any response of a server, the reply has unique ids, object arguments, and parts that survive being stored", () => {
   fc.assert(
     fc.property(fc.array(chunk, { maxLength: 8 }), (chunks) => {
       const decoder = createDecoder("gemini-3.8-flash", new Set(["a"]));

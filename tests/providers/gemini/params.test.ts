@@ -17,7 +17,7 @@ describe("thinking", () => {
       { includeThoughts: true },
     ],
     [
-      "is not mentioned to a small model that does not think unless told",
+      "is omitted for a small model that does not think by default",
       "gemini-2.5-flash-lite",
       {},
       undefined,
@@ -92,7 +92,7 @@ describe("thinking", () => {
       { includeThoughts: true, thinkingBudget: -1 },
     ],
     [
-      "is said to a model nobody knows as the config says it",
+      "is sent to an unknown model as configured",
       "some-model",
       { thinking_level: "low" },
       { thinkingLevel: "LOW" },
@@ -129,7 +129,7 @@ describe("the check", () => {
       /^reasoning: `reasoning_effort` already/,
     ],
     [
-      "an effort nobody knows",
+      "an unknown effort",
       { reasoning: { effort: "extreme" } },
       /^reasoning: `effort` is one of none, minimal/,
     ],
@@ -140,12 +140,12 @@ describe("the check", () => {
     ],
     ["an unknown key", { reasoning: { efort: "low" } }, /^reasoning: `efort` is not known/],
     [
-      "a category nobody knows",
+      "an unknown category",
       { safety_settings: { RUDENESS: "BLOCK_NONE" } },
       /^safety_settings: .*`RUDENESS`.*HARM_CATEGORY_HARASSMENT/,
     ],
     [
-      "a threshold nobody knows",
+      "an unknown threshold",
       { safety_settings: [{ category: "harassment", threshold: "ALL" }] },
       /no threshold `ALL`/,
     ],

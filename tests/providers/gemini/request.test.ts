@@ -192,7 +192,7 @@ describe("the address", () => {
     expect((await sent({}, baseUrl)).url).toBe(url);
   });
 
-  it("gets the key and no header that tells of the SDK's doings", async () => {
+  it("gets the key and no header about the SDK", async () => {
     const { headers } = await sent({});
     expect([...headers.keys()].sort()).toEqual(["content-type", "user-agent", "x-goog-api-key"]);
   });
@@ -279,7 +279,7 @@ describe("the conversation", () => {
     expect(text).not.toContain(id);
   });
 
-  it("keeps what is told after the results out of them", async () => {
+  it("keeps messages after the results out of them", async () => {
     const call = { type: "tool_call" as const, id: "a", name: "vote", arguments: "{}" };
     expect(
       await contents(assistant(call), result("a", "vote"), { role: "user", text: "newer answers" }),

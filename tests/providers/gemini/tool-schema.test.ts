@@ -4,7 +4,7 @@ import { toFunctionDeclaration } from "../../../src/providers/gemini/tool-schema
 type Schema = Record<string, unknown>;
 
 const tool = (parameters: Schema, name = "read") => ({ name, description: "Reads.", parameters });
-/** What becomes of one property's schema; `root` stands beside it. */
+/** The declared schema of one property. `root`: other keywords of the parameters. */
 function property(schema: unknown, root: Schema = {}): unknown {
   const { parametersJsonSchema } = toFunctionDeclaration(
     tool({ ...root, type: "object", properties: { a: schema } }),
@@ -16,7 +16,7 @@ function property(schema: unknown, root: Schema = {}): unknown {
 describe("a schema", () => {
   it.each<[string, unknown, unknown]>([
     [
-      "is passed on as it is where the provider knows it",
+      "is passed unchanged if the provider supports it",
       { type: "string", description: "x" },
       { type: "string", description: "x" },
     ],
@@ -31,12 +31,12 @@ describe("a schema", () => {
       { type: "array", items: { type: "string" }, minItems: 1 },
     ],
     [
-      "keeps what else an object may hold",
+      "keeps the schema of additional properties",
       { type: "object", additionalProperties: { type: "number" } },
       { type: "object", additionalProperties: { type: "number" } },
     ],
     [
-      "keeps that nothing else may",
+      "keeps the ban on additional properties",
       { type: "object", properties: {}, additionalProperties: false },
       { type: "object", properties: {}, additionalProperties: false },
     ],
@@ -46,35 +46,39 @@ describe("a schema", () => {
       { type: "string", format: "date-time" },
     ],
     [
-      "keeps texts to choose from",
+      "keeps an enum of texts",
       { type: "string", enum: ["a", "b"] },
       { type: "string", enum: ["a", "b"] },
     ],
-    ["says a constant as the only choice", { const: "a" }, { type: "string", enum: ["a"] }],
     [
-      "says a whole constant with its type",
+      "expresses a constant as an enum of one value",
+      { const: "a" },
+      { type: "string", enum: ["a"] },
+    ],
+    [
+      "expresses an integer constant with its type",
       { type: "integer", const: 3 },
       { type: "integer", enum: [3] },
     ],
     [
-      "says a constant flag in words",
+      "describes a constant boolean in words",
       { const: true },
       { type: "boolean", description: "(always true)" },
     ],
     [
-      "says a constant object in words",
+      "describes a constant object in words",
       { const: { a: 1 }, description: "x" },
       { type: "object", description: 'x (always {"a":1})' },
     ],
-    ["says nothing as a type", { const: null }, { type: "null" }],
-    ["says both flags as a type", { enum: [true, false] }, { type: "boolean" }],
+    ["expresses the constant null as a type", { const: null }, { type: "null" }],
+    ["expresses an enum of both booleans as a type", { enum: [true, false] }, { type: "boolean" }],
     [
-      "parts choices of several types",
+      "splits an enum of several types",
       { enum: ["a", 1, null] },
       { anyOf: [{ type: "string", enum: ["a"] }, { type: "number", enum: [1] }, { type: "null" }] },
     ],
     [
-      "says nullable as a second type",
+      "expresses nullable as a second type",
       { type: "string", nullable: true },
       { type: ["string", "null"] },
     ],
@@ -84,7 +88,7 @@ describe("a schema", () => {
       { type: ["string", "null"], description: "x" },
     ],
     [
-      "says nullable choices as alternatives",
+      "expresses a nullable enum as alternatives",
       { type: "string", nullable: true, enum: ["a"] },
       { anyOf: [{ type: "string", enum: ["a"] }, { type: "null" }] },
     ],
@@ -93,9 +97,9 @@ describe("a schema", () => {
       { anyOf: [{ type: "string" }], nullable: true },
       { anyOf: [{ type: "string" }, { type: "null" }] },
     ],
-    ["takes a list of one type for the type", { type: ["string"] }, { type: "string" }],
+    ["reads a list of one type as the type", { type: ["string"] }, { type: "string" }],
     [
-      "parts several types, each with what concerns it",
+      "splits several types, each with its own keywords",
       {
         type: ["string", "array", "null"],
         description: "x",
@@ -112,12 +116,12 @@ describe("a schema", () => {
       },
     ],
     [
-      "takes one of several for any of them",
+      "reads oneOf as anyOf",
       { oneOf: [{ type: "string" }, { type: "number" }] },
       { anyOf: [{ type: "string" }, { type: "number" }] },
     ],
     [
-      "says a bound that is left out by the next whole number",
+      "expresses an exclusive integer bound by the next integer",
       { type: "integer", exclusiveMinimum: 0, exclusiveMaximum: 10 },
       { type: "integer", minimum: 1, maximum: 9 },
     ],
@@ -127,17 +131,17 @@ describe("a schema", () => {
       { type: "integer", minimum: 5 },
     ],
     [
-      "says such a bound in words where any number fits",
+      "describes an exclusive bound in words for numbers",
       { type: "number", exclusiveMinimum: 0.5 },
       { type: "number", description: "(greater than 0.5)" },
     ],
     [
-      "reads the older way of such bounds",
+      "reads boolean exclusive bounds of older drafts",
       { type: "number", minimum: 3, exclusiveMinimum: true },
       { type: "number", minimum: 3, description: "(greater than 3)" },
     ],
     [
-      "says in words what has no keyword",
+      "describes unsupported keywords in words",
       {
         type: "string",
         description: "An address.",
@@ -154,33 +158,33 @@ describe("a schema", () => {
       },
     ],
     [
-      "says a list without repetition in words",
+      "describes unique items in words",
       { type: "array", items: true, uniqueItems: true },
       { type: "array", description: "(no item twice)" },
     ],
     [
-      "tells a keyword nobody knows as it stands",
+      "describes an unknown keyword with its value",
       { type: "string", errorMessage: "no" },
       { type: "string", description: '(errorMessage: "no")' },
     ],
     [
-      "leaves out what is for programs only",
+      "leaves out keywords for programs only",
       { type: "string", $comment: "c", "x-order": 1, $id: "i" },
       { type: "string" },
     ],
-    ["takes anything for no constraint", true, {}],
+    ["reads the schema true as no constraint", true, {}],
     [
-      "reads lists with a schema for each place",
+      "reads lists with a schema per position as prefixItems",
       { type: "array", items: [{ type: "string" }, { type: "number" }] },
       { type: "array", prefixItems: [{ type: "string" }, { type: "number" }] },
     ],
     [
-      "says that nothing comes after the places",
+      "expresses a closed tuple by its maximum length",
       { type: "array", prefixItems: [{ type: "string" }], items: false },
       { type: "array", prefixItems: [{ type: "string" }], maxItems: 1 },
     ],
     [
-      "has all of its parts in one place",
+      "merges allOf into one schema",
       {
         allOf: [
           { type: "object", properties: { b: { type: "string" } }, required: ["b"] },
@@ -193,19 +197,19 @@ describe("a schema", () => {
 
   it.each<[string, unknown, Schema, unknown]>([
     [
-      "writes references out",
+      "inlines references",
       { $ref: "#/$defs/Name" },
       { $defs: { Name: { type: "string" } } },
       { type: "string" },
     ],
     [
-      "keeps what a reference says beside itself",
+      "keeps keywords beside a reference",
       { $ref: "#/definitions/Name", description: "here" },
       { definitions: { Name: { type: "string", description: "there" } } },
       { type: "string", description: "here" },
     ],
     [
-      "follows a reference twice, to one thing in two places",
+      "inlines a schema at each of its references",
       { type: "array", items: { allOf: [{ $ref: "#/$defs/A" }, { $ref: "#/$defs/B" }] } },
       {
         $defs: {
@@ -233,7 +237,7 @@ describe("a schema", () => {
     }
   });
 
-  it("of anything by any name is kept", () => {
+  it("with additional properties only is kept", () => {
     const parameters = { type: "object", additionalProperties: { type: "string" } };
     expect(toFunctionDeclaration(tool(parameters)).parametersJsonSchema).toEqual(parameters);
   });

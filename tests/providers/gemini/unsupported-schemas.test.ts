@@ -8,7 +8,7 @@ import {
 type Schema = Record<string, unknown>;
 
 const tool = (parameters: Schema, name = "read") => ({ name, description: "Reads.", parameters });
-describe("what cannot be said", () => {
+describe("an unsupported schema", () => {
   const list = { type: "array", items: { $ref: "#/$defs/Tree" } };
   it.each<[string, Schema, string, string]>([
     [
@@ -27,7 +27,7 @@ describe("what cannot be said", () => {
       "$ref",
     ],
     [
-      "a reference to another place",
+      "a reference to another document",
       { properties: { t: { $ref: "https://evil.example/s.json" } } },
       "/properties/t",
       "$ref",
@@ -38,32 +38,27 @@ describe("what cannot be said", () => {
       "/properties/t",
       "$ref",
     ],
-    [
-      "what must not fit",
-      { properties: { "a/b": { not: { type: "null" } } } },
-      "/properties/a~1b",
-      "not",
-    ],
+    ["a negation", { properties: { "a/b": { not: { type: "null" } } } }, "/properties/a~1b", "not"],
     [
       "a condition",
       { properties: {}, if: { required: ["a"] }, then: { required: ["b"] } },
       "",
       "if",
     ],
-    ["patterns of names", { patternProperties: { "^a": {} } }, "", "patternProperties"],
+    ["pattern properties", { patternProperties: { "^a": {} } }, "", "patternProperties"],
     [
-      "a list that must hold something",
+      "a list with a required item",
       { properties: { l: { type: "array", contains: { const: 1 } } } },
       "/properties/l",
       "contains",
     ],
     [
-      "parts that differ",
+      "parts that contradict each other",
       { properties: { t: { allOf: [{ type: "string" }, { type: "number" }] } } },
       "/properties/t",
       "allOf",
     ],
-    ["a schema that nothing fits", { properties: { t: false } }, "/properties/t", "false"],
+    ["the schema false", { properties: { t: false } }, "/properties/t", "false"],
     ["properties that are no mapping", { properties: [] }, "", "properties"],
     ["parameters that are no object", { type: "array", items: {} }, "", "type"],
   ])("is refused by name: %s", (_, schema, pointer, keyword) => {
@@ -81,7 +76,7 @@ describe("what cannot be said", () => {
     expect(toolSchemaProblems(tool({}, name))[0]).toMatchObject({ pointer: "", keyword: "name" });
   });
 
-  it("ends soon where references double at every step, or follow one another without end", () => {
+  it("is rejected quickly if references double at every step or form a very long chain", () => {
     const doubling = Object.fromEntries(
       Array.from({ length: 60 }, (_, n) => [
         `d${n}`,
@@ -104,7 +99,7 @@ describe("what cannot be said", () => {
     }
   });
 
-  it("ends soon where thousands of parts are put together", () => {
+  it("is rejected quickly if it has thousands of parts", () => {
     const parts = Array.from({ length: 4_900 }, (_, n) => ({ properties: { [`p${n}`]: {} } }));
     expect(toolSchemaProblems(tool({ allOf: parts }))).toEqual([
       { pointer: "", keyword: "allOf", detail: "it has more than 64 parts" },
@@ -112,7 +107,7 @@ describe("what cannot be said", () => {
     expect(toolSchemaProblems(tool({ allOf: parts.slice(0, 64) }))).toEqual([]);
   });
 
-  it("is never more than a list of problems, whatever the schema holds", () => {
+  it("is either a list of problems or a declaration of supported keywords, for any schema", () => {
     const keyword = fc.constantFrom(
       "type",
       "properties",

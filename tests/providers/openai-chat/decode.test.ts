@@ -172,7 +172,7 @@ describe("tool calls", () => {
       gives: [call("a", "f", "{}"), call("call00001", "f", '{"x":2}')],
     },
     {
-      name: "tells calls apart that all come under index 0 with ids of their own",
+      name: "separates calls that all have index 0 and different ids",
       given: [
         calls({ index: 0, id: "a", name: "f", args: "{}" }),
         calls({ index: 0, id: "b", name: "g", args: "{}" }),
@@ -180,7 +180,7 @@ describe("tool calls", () => {
       gives: [call("a", "f", "{}"), call("b", "g", "{}")],
     },
     {
-      name: "tells complete calls apart that all come under index 0 without any id",
+      name: "separates complete calls that all have index 0 and no id",
       given: [
         calls({ index: 0, id: "", name: "f", args: "{}" }),
         calls({ index: 0, id: "", name: "g", args: '{"x":1}' }),

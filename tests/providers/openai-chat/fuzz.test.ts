@@ -61,7 +61,7 @@ const chunk = maybe(
   ),
 );
 
-it("whatever a server sends, only a cut is thrown, ids are unique and arguments are text", () => {
+it("for any chunks of a server, only a cut is thrown, ids are unique and arguments are text", () => {
   fc.assert(
     fc.property(fc.array(chunk, { maxLength: 8 }), (chunks) => {
       const decoder = createDecoder(new Set(["a"]));

@@ -25,7 +25,7 @@ describe("stop reasons", () => {
       gives: "tool_calls",
     },
     {
-      name: "a reason nobody knows although there are calls",
+      name: "an unknown reason although there are calls",
       given: [...withCall, ends("whatever")],
       gives: "unknown",
     },
@@ -35,7 +35,7 @@ describe("stop reasons", () => {
       gives: "length",
     },
     { name: "tool_calls without any call", given: [says("a"), ends("tool_calls")], gives: "stop" },
-    { name: "a reason nobody knows", given: [says("a"), ends("whatever")], gives: "unknown" },
+    { name: "an unknown reason", given: [says("a"), ends("whatever")], gives: "unknown" },
     { name: "capital letters", given: [says("a"), ends("STOP")], gives: "stop" },
     {
       name: "a reason that an empty chunk follows",

@@ -38,7 +38,7 @@ const hanging = (events: readonly object[], signal: AbortSignal | null | undefin
 type Sent = { method: string; path: string; body: unknown; headers: Headers };
 type Answer = (sent: Sent, init: RequestInit | undefined) => Response | Promise<Response>;
 
-/** A provider whose replies are written in the background, and what it was sent. */
+/** A provider with background replies, and the requests that it received. */
 function start(answer: Answer, options: Partial<ProviderOptions> = {}) {
   const sent: Sent[] = [];
   const fetch: typeof globalThis.fetch = async (input, init) => {
@@ -75,7 +75,7 @@ const READ = "GET /v1/responses/resp_1";
 const CANCEL = "POST /v1/responses/resp_1/cancel";
 
 describe("a reply in the background", () => {
-  it("is kept by the provider, and tells where it can be taken up", async () => {
+  it("is kept by the provider, and has resume points", async () => {
     const { read, sent } = start(() => sse(EVENTS));
     const { events } = await read();
     expect(sent[0]?.body).toMatchObject({ background: true, store: true });
@@ -89,7 +89,7 @@ describe("a reply in the background", () => {
   });
 
   it.each<{ name: string; options: Partial<ProviderOptions> }>([
-    { name: "nobody wants it", options: { background: false } },
+    { name: "it is not enabled", options: { background: false } },
     { name: "the host cannot", options: { host: hostById("xai") } },
   ])("is not asked for where $name", async ({ options }) => {
     const { read, sent } = start(() => sse(EVENTS), options);
@@ -265,7 +265,7 @@ describe("leaving a reply", () => {
     expect(paths()).toEqual([CREATE]);
   });
 
-  it("gives up telling a provider that does not listen", async () => {
+  it("stops cancelling at a provider that does not answer", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
       let signal: AbortSignal | null | undefined;
@@ -285,7 +285,7 @@ describe("leaving a reply", () => {
     }
   });
 
-  it("does not fail because the provider cannot be told", async () => {
+  it("does not fail if the provider cannot be reached for the cancellation", async () => {
     const unhandled = vi.fn();
     process.on("unhandledRejection", unhandled);
     try {

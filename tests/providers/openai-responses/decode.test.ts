@@ -2,18 +2,18 @@ import { describe, expect, it } from "vitest";
 import { added, call, completed, decode, done, itemsOf, message } from "./events";
 
 describe("the reply", () => {
-  it("is what the last event says, whatever the items said before", () => {
+  it("is the output of the last event, even if it differs from earlier items", () => {
     const events = [done(message("old")), completed([message("new")])];
     expect(itemsOf(events)).toEqual([{ type: "text", text: "new" }]);
   });
 
-  it("is its finished items where the last event lists none, in the order of the output", () => {
+  it("consists of its finished items in output order if the last event lists none", () => {
     const events = [done(call("b"), 1), done(message("text"), 0), completed()];
     expect(itemsOf(events).map(({ type }) => type)).toEqual(["text", "tool_call"]);
   });
 
   it.each([{ index: { toString: false } }, { index: "1" }, { index: null }, { index: 0 }])(
-    "has no new part of its reasoning at $index, which is no place of a later one",
+    "has no new part of its reasoning at $index, which is not a later index",
     ({ index }) => {
       const { events } = decode([
         { type: "response.reasoning_summary_part.added", summary_index: index },
@@ -23,7 +23,7 @@ describe("the reply", () => {
     },
   );
 
-  it("is all its finished items where none says its place", () => {
+  it("consists of all finished items if none has an index", () => {
     const finished = (item: object) => ({ type: "response.output_item.done", item });
     const events = [
       finished(message("text")),
@@ -34,7 +34,7 @@ describe("the reply", () => {
     expect(itemsOf(events).map(({ type }) => type)).toEqual(["text", "tool_call", "tool_call"]);
   });
 
-  it("gives a call another id where its own is taken", () => {
+  it("gives a call another id if its own is taken", () => {
     const ids = itemsOf([completed([call("a"), call("a"), call("")])], ["a"]).map(
       (item) => "id" in item && item.id,
     );
@@ -45,14 +45,14 @@ describe("the reply", () => {
     expect(itemsOf([completed([call("a", " ")])])[0]).toMatchObject({ arguments: "{}" });
   });
 
-  it("drops the item's name of a call whose reasoning cannot go back", () => {
+  it("drops the item id of a call if its reasoning cannot be sent back", () => {
     const reasoning = { type: "reasoning", id: "rs_1", summary: [] };
     expect(itemsOf([completed([reasoning, call("a")])])).toEqual([
       { type: "tool_call", id: "a", name: "vote", arguments: "{}" },
     ]);
   });
 
-  it("sends nothing of a hosted tool back whose reasoning cannot go back", () => {
+  it("sends no hosted tool item back if its reasoning cannot be sent back", () => {
     const reasoning = { type: "reasoning", id: "rs_1", summary: [] };
     const search = {
       type: "web_search_call",
@@ -65,14 +65,14 @@ describe("the reply", () => {
     ]);
   });
 
-  it("keeps open reasoning, which needs no name to go back", () => {
+  it("keeps open reasoning, which needs no encrypted content to be sent back", () => {
     const content = [{ type: "reasoning_text", text: "hm" }];
     expect(itemsOf([completed([{ type: "reasoning", id: "rs_1", summary: [], content }])])).toEqual(
       [{ type: "reasoning", text: "hm", opaque: { id: "rs_1", summary: [], content } }],
     );
   });
 
-  it("sends no open text back beside the encrypted, and no field that is null", () => {
+  it("sends back encrypted reasoning without open text, and no field that is null", () => {
     const item = {
       type: "reasoning",
       id: "rs_1",
@@ -87,7 +87,7 @@ describe("the reply", () => {
     expect(JSON.stringify(itemsOf([completed([item])]))).not.toMatch(/status|content":\[/);
   });
 
-  it("leaves out items nobody asked for", () => {
+  it("leaves out items of unrequested types", () => {
     expect(
       itemsOf([completed([{ type: "mcp_list_tools" }, { type: "something_new" }, message("x")])]),
     ).toHaveLength(1);
@@ -149,7 +149,7 @@ describe("failures", () => {
     expect(() => decoder.end()).toThrow(expect.objectContaining({ failureClass: "transient" }));
   });
 
-  it("keep what they cost", () => {
+  it("keep their usage", () => {
     const event = {
       type: "response.failed",
       response: { error: {}, usage: { input_tokens: 5, output_tokens: 2 } },
@@ -157,14 +157,14 @@ describe("failures", () => {
     expect(decode([event]).events).toEqual([expect.objectContaining({ type: "usage" })]);
   });
 
-  it("name no key", () => {
+  it("contain no key", () => {
     const { decoder } = decode([{ type: "error", message: "secret-key is wrong" }]);
     expect(() => decoder.end()).toThrow("[redacted] is wrong");
   });
 });
 
-describe("what is shown live", () => {
-  it("parts two thoughts by a blank line", () => {
+describe("live events", () => {
+  it("separate two thoughts by a blank line", () => {
     const think = (delta: string) => ({ type: "response.reasoning_summary_text.delta", delta });
     const { events } = decode([
       added({ type: "reasoning" }),
@@ -175,13 +175,13 @@ describe("what is shown live", () => {
     expect(events.map((event) => "text" in event && event.text).join("")).toBe("one\n\ntwo");
   });
 
-  it("shows a query that only the finished item tells, once", () => {
+  it("show a query of the finished item once", () => {
     const item = { type: "web_search_call", action: { type: "search", queries: ["a", "b"] } };
     const { events } = decode([added({ type: "web_search_call" }), done(item), completed([item])]);
     expect(events).toEqual([{ type: "hosted_tool", name: "web_search", text: "a\nb" }]);
   });
 
-  it("numbers calls beside hosted tools from 0", () => {
+  it("number calls beside hosted tools from 0", () => {
     const args = (output_index: number) => ({
       type: "response.function_call_arguments.delta",
       output_index,
@@ -197,7 +197,7 @@ describe("what is shown live", () => {
     expect(events.map((event) => "index" in event && event.index)).toEqual([0, 1]);
   });
 
-  it("shows arguments that come whole, but not twice", () => {
+  it("show arguments that arrive whole once", () => {
     const item = call("a", '{"x":1}');
     expect(decode([added(item), done(item), completed([item])]).events).toEqual([
       { type: "tool_arguments", index: 0, name: "vote", id: "a", text: '{"x":1}' },
@@ -214,7 +214,7 @@ describe("sources", () => {
     expect(end()).toMatchObject({ citations: [{ url: "https://a.example", title: "A" }] });
   });
 
-  it("are those told while it was written where the text has none", () => {
+  it("are those of earlier events if the text has none", () => {
     const annotation = { type: "url_citation", url: "https://a.example", title: "A" };
     const { end } = decode([
       { type: "response.output_text.annotation.added", annotation },
@@ -224,7 +224,7 @@ describe("sources", () => {
   });
 });
 
-describe("places to take the reply up", () => {
+describe("resume points", () => {
   const created = { type: "response.created", sequence_number: 0, response: { id: "resp_1" } };
   const says = (delta: string, sequence_number: number) => ({
     type: "response.output_text.delta",
@@ -237,7 +237,7 @@ describe("places to take the reply up", () => {
     alone,
   });
 
-  it("are told before each text, for it and all before it, and once the reply has a name", () => {
+  it("come before each text, for it and everything before it, and once the reply has an id", () => {
     const events = [
       created,
       { type: "response.in_progress", sequence_number: 1 },
@@ -253,7 +253,7 @@ describe("places to take the reply up", () => {
     ]);
   });
 
-  it("are not told where nobody can go back to them, nor after the end", () => {
+  it("are absent if the reply cannot be resumed, and after its end", () => {
     expect(decode([created, says("a", 2)]).events).toEqual([{ type: "text", text: "a" }]);
     const last = {
       ...completed([message("a")], { usage: { input_tokens: 1, output_tokens: 1 } }),
@@ -265,7 +265,7 @@ describe("places to take the reply up", () => {
     ]);
   });
 
-  it("do not show again the end of what began before them", () => {
+  it("do not repeat the end of items that began before them", () => {
     const item = { type: "web_search_call", action: { type: "search", query: "q" } };
     const from = { id: "resp_1", after: 5 };
     expect(

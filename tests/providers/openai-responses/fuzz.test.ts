@@ -102,7 +102,7 @@ const event = maybe(
   }),
 );
 
-it("whatever a server sends, ids are unique, arguments are text, and the reply can be stored and sent back", () => {
+it("for any events of a server, ids are unique, arguments are text, and the reply can be stored and sent back", () => {
   fc.assert(
     fc.property(fc.array(event, { maxLength: 8 }), response, (events, last) => {
       const decoder = createDecoder({ takenIds: new Set(["a"]), secrets: [], points: true });
@@ -144,7 +144,7 @@ it("however the bytes are split, the reply is the same", async () => {
   );
 });
 
-it("whichever frames are lost, doubled or swapped, there is a whole reply or a ProviderError", async () => {
+it("for any lost, doubled or swapped frames, the result is a whole reply or a ProviderError", async () => {
   const frames = OPENAI_RESPONSES.encode(FULL);
   const encode = (text: string) => new TextEncoder().encode(text);
   await fc.assert(

@@ -92,7 +92,7 @@ describe("the body", () => {
 });
 
 describe("hosted tools", () => {
-  it("stand after the functions, as the host calls them, with a limit on their uses and their results asked for", () => {
+  it("follow the functions, under the host's names, with a limit on their uses and a request for their results", () => {
     expect(body({ tools: [tool], hostedTools: [search, code] })).toMatchObject({
       tools: [
         { name: "vote" },
@@ -140,7 +140,7 @@ describe("encrypted reasoning", () => {
       asked: true,
     },
     {
-      name: "a deployment that is told how hard to think",
+      name: "a deployment with a reasoning effort",
       model: "our-deployment",
       host: AZURE,
       params: { reasoning_effort: "low" },

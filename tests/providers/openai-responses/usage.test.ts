@@ -30,14 +30,14 @@ describe("charged uses", () => {
       uses: { code_execution: 2 },
     },
     {
-      name: "code each time where no container is named",
+      name: "code each time if no container is named",
       output: [ran(), ran()],
       uses: { code_execution: 2 },
     },
-    { name: "nothing where nothing was used", output: [message("x")], uses: undefined },
+    { name: "nothing if nothing was used", output: [message("x")], uses: undefined },
   ])("count $name", ({ output, uses }) => expect(charged(...output)).toEqual(uses));
 
-  it("are not told without a report of usage", () => {
+  it("are absent without a usage report", () => {
     expect(decode([completed([search("search")])]).end()).toMatchObject({ usage: null });
   });
 });
@@ -58,7 +58,7 @@ describe("usage", () => {
       gives: null,
     },
     {
-      name: "output that only the total holds",
+      name: "output that only the total includes",
       value: {
         input_tokens: 10,
         output_tokens: 5,

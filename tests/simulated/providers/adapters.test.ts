@@ -12,8 +12,8 @@ import { createProvider } from "../../../src/providers/registry";
 import { endpointAt } from "../../fakes/endpoint";
 
 /**
- * Whole rounds of our adapters at providers that remember what they gave: whatever an adapter loses, changes or doubles between
- * two calls of a round is refused, in any format.
+ * Whole rounds of our adapters at providers that remember what they gave: whatever an adapter
+ * loses, changes or doubles between two calls of a round is refused, in any format.
  */
 const READ = {
   name: "read",
@@ -151,7 +151,7 @@ describe.each(ROWS)("$format with $model", (row) => {
       heard.push(events);
       const stop = events.at(-1);
       if (stop?.type !== "stop") throw new Error("the reply has no end");
-      // What lies between two calls lies in a database.
+      // Between two calls the conversation is stored in a database.
       messages.push(
         ...JSON.parse(
           JSON.stringify([{ role: "assistant", items: stop.items }, ...answerTo(stop.items)]),

@@ -14,7 +14,7 @@ describe("what a provider finds wrong with its own turn", () => {
     { name: "nothing, if it comes back as it was", turn: GIVEN, wrong: null },
     { name: "nothing, if it comes back empty", turn: [], wrong: null },
     {
-      name: "nothing in a call whose arguments were no JSON",
+      name: "nothing in a call with arguments that were not JSON",
       turn: GIVEN.with(3, callItem("call_2", "read", "{}")),
       wrong: null,
     },

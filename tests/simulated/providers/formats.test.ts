@@ -8,7 +8,10 @@ import type { Situation } from "../../../simulated/providers/situation";
 import type { Client, Options } from "./client";
 import { CLIENTS } from "./clients";
 
-/** The formats as the official SDKs meet them, over real sockets. Chat Completions has a file of its own. */
+/**
+ * The formats through the official SDKs, over real sockets. Chat Completions is tested in a
+ * separate file.
+ */
 let providers: SimulatedProviders | undefined;
 const situations: Situation[] = [];
 
@@ -21,7 +24,7 @@ afterEach(async () => {
 const FORMATS = ["openai-responses", "anthropic", "gemini"] as const;
 type Tested = (typeof FORMATS)[number];
 
-/** A client whose n-th request gets the n-th reply. */
+/** A client that gets the n-th reply for its n-th request. */
 async function client(
   format: Tested,
   replies: readonly Reply[],

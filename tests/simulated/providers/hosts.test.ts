@@ -6,7 +6,7 @@ import {
   startSimulatedProviders,
 } from "../../../simulated/providers/server";
 
-/** Hosts that serve OpenAI's formats and take more, each as an address of its own. */
+/** Hosts that serve OpenAI's formats with extensions, each at its own address. */
 
 let providers: SimulatedProviders;
 
@@ -53,7 +53,7 @@ it.each<{ host: string; format: keyof typeof ASKS & Format; takes: object; is: n
   expect(await ask(format, providers.baseUrlAs(host, format), takes)).toBe(is);
 });
 
-it("Azure's API lies below another path than everybody else's", async () => {
+it("Azure's API has another path than all others", async () => {
   const base = providers.baseUrlAs("azure_openai", "openai-chat");
   expect(base).toMatch(/\/openai\/v1$/);
   expect(await ask("openai-chat", base.replace("/openai/v1", "/v1"), {})).toBe(404);

@@ -55,7 +55,7 @@ describe("scripted agents", () => {
       want: voted("agent1"),
     },
     {
-      name: "vote for whom they are told to",
+      name: "vote for the given agent",
       script: scripts.answersThenVotes({ answer: "x", voteFor: () => "agent3" }),
       situation: at("deciding", [short]),
       want: voted("agent3"),

@@ -12,7 +12,10 @@ import {
   startSimulatedProviders,
 } from "../../../simulated/providers/server";
 
-/** Real sockets, the official SDK: what a client of the simulated providers gets, and what they know about it afterwards. */
+/**
+ * Real sockets, the official SDK: what a client of the simulated providers gets, and what they know
+ * about it afterwards.
+ */
 let providers: SimulatedProviders | undefined;
 
 afterEach(async () => {
@@ -103,7 +106,7 @@ describe("what a client gets", () => {
   });
 
   // Retried: a machine busy with something else is late through no fault of the pace.
-  it("keeps the pace it was told, without drift", { retry: 2 }, async () => {
+  it("keeps the configured pace without drift", { retry: 2 }, async () => {
     const client = await serving({
       text: "abcd".repeat(40),
       pace: { ttftMs: 200, tokensPerSecond: 200 },
@@ -201,7 +204,7 @@ describe("what a client gets", () => {
     expect(charges(recorded())).toEqual([]);
   });
 
-  it("does not know a model that nobody scripted", async () => {
+  it("refuses a model without a script", async () => {
     const client = await serving({});
     const failure = collect(client, { model: "gpt-9" });
     await expect(failure).rejects.toMatchObject({ status: 404, code: "model_not_found" });
@@ -222,7 +225,7 @@ describe("what a client gets", () => {
 });
 
 describe("when all connections are cut", () => {
-  it("breaks the replies that are under way, charges what was sent, and answers whoever comes then", async () => {
+  it("breaks running replies, charges what was sent, and answers later requests", async () => {
     let replies = 0;
     const client = await serving((): Reply => {
       replies += 1;
@@ -339,7 +342,7 @@ describe("what the providers know", () => {
     expect(sent).toBeLessThan(500);
   });
 
-  it("tells a script's own error from a provider's", async () => {
+  it("distinguishes an error of a script from an error of a provider", async () => {
     const client = await serving(() => {
       throw new Error("typo in the script");
     });

@@ -27,7 +27,7 @@ it("gives a note that comes again its number, and each order its own", async () 
   ]);
 });
 
-it("lets go of the calls whose keys begin as it is told, and of no others", async () => {
+it("releases the calls with keys of the given prefix, and no others", async () => {
   tools = await startToolServer();
   const [first, other] = [await called("write_note", "a_1"), await called("write_note", "ab_1")];
   tools.forget("a_");
@@ -36,7 +36,7 @@ it("lets go of the calls whose keys begin as it is told, and of no others", asyn
   expect(await called("write_note", "a_1")).toBeGreaterThan(Math.max(first, other));
 });
 
-it("lets go of the calls that came without a key, and of no others", async () => {
+it("releases the calls without a key, and no others", async () => {
   tools = await startToolServer();
   const [nameless, other] = [await called("write_note"), await called("write_note", "a_1")];
   tools.forgetKeyless();

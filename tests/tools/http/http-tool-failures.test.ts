@@ -10,35 +10,40 @@ import { contextWith, toolAt } from "./tool-builders";
 const server = useAnsweringServer();
 const WRITES = { method: "POST" } as const;
 
-describe("a call that is answered, but not well", () => {
+describe("a call with an error response", () => {
   it.each<{ name: string; statuses: number[]; set: Partial<HttpToolDefinition>; outcome: string }>([
     {
-      name: "by a server that failed may have done its work",
+      name: "of a failed server may have taken effect",
       statuses: [500, 502, 504, 520],
       set: WRITES,
       outcome: "unknown",
     },
     {
-      name: "with where to look may have done its work",
+      name: "that redirects to a result may have taken effect",
       statuses: [301, 302, 303],
       set: WRITES,
       outcome: "unknown",
     },
     {
-      name: "with where to send it instead has not",
+      name: "that redirects the request itself has not taken effect",
       statuses: [307, 308],
       set: WRITES,
       outcome: "error",
     },
     {
-      name: "with a refusal has not",
+      name: "that is a refusal has not taken effect",
       statuses: [400, 404, 409, 429, 503],
       set: WRITES,
       outcome: "error",
     },
-    { name: "is only an error where it reads", statuses: [302, 500], set: {}, outcome: "error" },
     {
-      name: "is only an error where the operator lets it repeat",
+      name: "is only an error for a reading tool",
+      statuses: [302, 500],
+      set: {},
+      outcome: "error",
+    },
+    {
+      name: "is only an error if the operator marks it repeatable",
       statuses: [303, 500],
       set: { ...WRITES, repeatable: true },
       outcome: "error",
@@ -62,63 +67,63 @@ describe("a call that breaks", () => {
     says: string;
   }>([
     {
-      name: "may have done its work",
+      name: "may have taken effect",
       path: "/cut",
       set: WRITES,
       outcome: "unknown",
       says: "verify before repeating",
     },
     {
-      name: "after half an answer may have too",
+      name: "after half a response may have taken effect",
       path: "/half",
       set: WRITES,
       outcome: "unknown",
       says: "had answered 200",
     },
     {
-      name: "after a refusal has not",
+      name: "after a refusal has not taken effect",
       path: "/half-refused",
       set: WRITES,
       outcome: "error",
       says: "had answered 403",
     },
     {
-      name: "after half a failure may have",
+      name: "after half an error response may have taken effect",
       path: "/half-failed",
       set: WRITES,
       outcome: "unknown",
       says: "had answered 500",
     },
     {
-      name: "in its time may have",
+      name: "at its time limit may have taken effect",
       path: "/hangs",
       set: { ...WRITES, timeoutMs: 200 },
       outcome: "unknown",
       says: "longer than 0.2 s",
     },
     {
-      name: "in its time, drop by drop",
+      name: "at its time limit, while bytes keep arriving, may have taken effect",
       path: "/drips",
       set: { ...WRITES, timeoutMs: 200 },
       outcome: "unknown",
       says: "longer than 0.2 s",
     },
     {
-      name: "is only an error where it reads",
+      name: "is only an error for a reading tool",
       path: "/cut",
       set: {},
       outcome: "error",
       says: "The call failed",
     },
     {
-      name: "is only an error where it reads too slowly",
+      name: "is only an error for a reading tool at its time limit",
       path: "/hangs",
       set: { timeoutMs: 200 },
       outcome: "error",
       says: "longer than",
     },
     {
-      name: "is only an error where the operator lets it repeat",
+      name: "is only an error if the operator marks it repeatable",
       path: "/cut",
       set: { ...WRITES, repeatable: true },
       outcome: "error",
@@ -128,7 +133,7 @@ describe("a call that breaks", () => {
     expect(await server.run(path, set)).toEqual({ outcome, text: expect.stringContaining(says) });
   });
 
-  it("before anybody heard it has done nothing", async () => {
+  it("before it is sent has no effect", async () => {
     const closed = createServer();
     await new Promise<void>((resolve) => void closed.listen(0, "127.0.0.1", resolve));
     const { port } = closed.address() as AddressInfo;
@@ -140,7 +145,7 @@ describe("a call that breaks", () => {
     });
   });
 
-  it("because nobody waits any more throws the reason", async () => {
+  it("because it was aborted throws the reason", async () => {
     const controller = new AbortController();
     const call = server.run("/hangs", WRITES, { signal: controller.signal });
     setTimeout(() => controller.abort(new Error("cancelled")), 50);
@@ -151,11 +156,16 @@ describe("a call that breaks", () => {
 describe("a server that failed three times in a row", () => {
   type Failure = { name: string; path: string; set?: Partial<HttpToolDefinition>; rests: boolean };
   it.each<Failure>([
-    { name: "with a 500 is given a rest", path: "/answers?500", rests: true },
-    { name: "without an answer is given a rest", path: "/cut", rests: true },
-    { name: "in its time is given a rest", path: "/hangs", set: { timeoutMs: 500 }, rests: true },
-    { name: "only in what it said is asked again", path: "/missing", rests: false },
-    { name: "only in the middle of an answer is asked again", path: "/half", rests: false },
+    { name: "with a 500 is not called for 10 s", path: "/answers?500", rests: true },
+    { name: "without an answer is not called for 10 s", path: "/cut", rests: true },
+    {
+      name: "by its time limit is not called for 10 s",
+      path: "/hangs",
+      set: { timeoutMs: 500 },
+      rests: true,
+    },
+    { name: "with a 404 is called again", path: "/missing", rests: false },
+    { name: "in the middle of a response is called again", path: "/half", rests: false },
   ])("$name", async ({ path, set = {}, rests }) => {
     const shared = { breakers: new Breakers() };
     let now = 0;
@@ -176,7 +186,7 @@ describe("a server that failed three times in a row", () => {
     expect((await call("/empty", WRITES)).outcome).toBe("ok");
   });
 
-  it("is asked by one call to see whether it is back, and by the next if that one was given up", async () => {
+  it("gets one call as a probe, and another if the first was aborted", async () => {
     const shared = { breakers: new Breakers() };
     let now = 0;
     const call = (path: string, signal = new AbortController().signal) =>
@@ -194,7 +204,7 @@ describe("a server that failed three times in a row", () => {
     expect((await call("/empty")).outcome).toBe("ok");
   });
 
-  it("is not one whose address our own guard refuses", async () => {
+  it("is never a server whose address the guard refuses", async () => {
     const shared = { breakers: new Breakers() };
     const tool = httpTool(toolAt("https://10.0.0.1/x"), () => undefined, shared);
     for (let nth = 0; nth < 4; nth++)

@@ -7,7 +7,7 @@ import { contextWith, toolAt } from "./tool-builders";
 
 const server = useAnsweringServer();
 
-describe("a call brings", () => {
+describe("a call returns", () => {
   it.each([
     { path: "/empty", result: { outcome: "ok", text: "" } },
     { path: "/unnamed", result: { outcome: "ok", text: "no type" } },
@@ -18,11 +18,11 @@ describe("a call brings", () => {
       path: "/missing",
       result: { outcome: "error", text: "HTTP 404 Not Found\nthere is no such thing" },
     },
-  ])("what the server says at $path", async ({ path, result }) =>
+  ])("the response of $path", async ({ path, result }) =>
     expect(await server.run(path)).toEqual(result),
   );
 
-  it("no redirect's target, which is only told", async () => {
+  it("the target of a redirect, without following it", async () => {
     expect(await server.run("/moved")).toEqual({
       outcome: "error",
       text: 'HTTP 302 Found: the server leads to "http://169.254.169.254/latest", and redirects are not followed.',
@@ -30,17 +30,17 @@ describe("a call brings", () => {
     expect(server.received).toHaveLength(1);
   });
 
-  it("no more than the limit, and asks for no more", async () => {
+  it("at most the limit, and stops reading there", async () => {
     const { outcome, text } = await server.run("/endless");
     expect(outcome).toBe("ok");
     expect(text).toHaveLength(
       MAX_RESPONSE_BYTES +
         `\n[Cut here: the server sent more than ${MAX_RESPONSE_BYTES} bytes.]`.length,
     );
-    expect(server.sentBytes()).toBeLessThan(MAX_RESPONSE_BYTES * 4); // what lay in buffers on the way
+    expect(server.sentBytes()).toBeLessThan(MAX_RESPONSE_BYTES * 4); // buffers between server and client
   });
 
-  it("no secret back, in whatever form", async () => {
+  it("no secret in any form", async () => {
     const { text } = await server.run("/secret", { headers: { "x-key": "${KEY}" } });
     expect(server.received[0]?.headers["x-key"]).toBe(SECRET);
     expect(text).toBe("HTTP 401 Unauthorized\nno such key: [redacted]");
@@ -51,7 +51,7 @@ describe("a call brings", () => {
     { place: "the type of what is not shown", path: "/typed", before: "t" },
     { place: "a body over the limit", path: "/repeats-at-the-end", before: "x" },
     { place: "a body over the limit, in another form", path: "/repeats-in-base64", before: "-" },
-  ])("nor half of one, where $place is cut", async ({ path, before }) => {
+  ])("no half of a secret if $place is cut", async ({ path, before }) => {
     const { text } = await server.run(path, { headers: { "x-key": "${KEY}" } });
     const [, after = ""] = new RegExp(`${before}{80}(?!${before})(.*)`, "s").exec(text) ?? [];
     expect(after).toMatch(/^(?:\[[redacted]*\]?)?(?:"|, \d|:|\n\[Cut here)/);
@@ -59,7 +59,7 @@ describe("a call brings", () => {
 });
 
 describe("a call sends", () => {
-  it("the model's arguments and the presets, checked, with the key that tells repeats", async () => {
+  it("the model's arguments and the presets, validated, with an idempotency key", async () => {
     const tool = httpTool(
       toolAt(`${server.origin()}/echo`, {
         method: "POST",
@@ -86,7 +86,7 @@ describe("a call sends", () => {
   });
 
   it.each([[{ a: "1" }], [{ a: 1, b: "own" }], [null]])(
-    "nothing for arguments that are not as described: %j",
+    "nothing for invalid arguments: %j",
     async (args) => {
       const parameters = {
         type: "object",

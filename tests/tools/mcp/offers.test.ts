@@ -28,14 +28,14 @@ describe("names and offers", () => {
     { name: "those allowed by bare name", allowed: ["a"], exclude: [], offered: ["a"] },
     { name: "those allowed by full name", allowed: ["mcp__box__b"], exclude: [], offered: ["b"] },
     {
-      name: "none of those excluded",
+      name: "all but the excluded",
       allowed: null,
       exclude: ["a", "mcp__box__c"],
       offered: ["b"],
     },
     { name: "exclusion before allowance", allowed: ["a", "b"], exclude: ["a"], offered: ["b"] },
     {
-      name: "nothing that is only like a name",
+      name: "nothing for similar names",
       allowed: ["A", "mcp__other__b", "a*"],
       exclude: [],
       offered: [],
@@ -53,7 +53,7 @@ describe("names and offers", () => {
     expect(byAgent.offered.map(({ bareName }) => bareName)).toEqual(offered);
   });
 
-  it("an agent is offered no more than a model could read", () => {
+  it("an agent is offered no more than a model can read", () => {
     const wide = (name: string) => ({
       tool: { name, inputSchema: { type: "object" as const, description: "x".repeat(60_000) } },
       hash: name,
@@ -96,7 +96,7 @@ describe("names and offers", () => {
 
     it.each([
       {
-        name: "all of both where there is room",
+        name: "all tools of both if there is room",
         sizes: [60, 60],
         own: 3,
         counts: [
@@ -105,7 +105,7 @@ describe("names and offers", () => {
         ],
       },
       {
-        name: "of the second what the first left",
+        name: "tools of the second in the room that the first leaves",
         sizes: [100, 60],
         own: 0,
         counts: [
@@ -114,7 +114,7 @@ describe("names and offers", () => {
         ],
       },
       {
-        name: "what its own tools left",
+        name: "tools in the room that its own tools leave",
         sizes: [100, 60],
         own: 20,
         counts: [
@@ -123,7 +123,7 @@ describe("names and offers", () => {
         ],
       },
       {
-        name: "nothing where its own tools are enough",
+        name: "nothing if its own tools fill the room",
         sizes: [2, 2],
         own: 200,
         counts: [
@@ -132,7 +132,7 @@ describe("names and offers", () => {
         ],
       },
     ])(
-      "is offered $name, and told of the rest",
+      "is offered $name, and the rest is refused with a reason",
       ({ sizes: [ofBox = 0, ofShip = 0], own, counts }) => {
         const offers = offersOf(listing(...many(ofBox)), listing(...many(ofShip)), own);
         expect(counted(offers)).toEqual(counts);
@@ -143,7 +143,7 @@ describe("names and offers", () => {
       },
     );
 
-    it("reads no more of both together than a model could", () => {
+    it("is offered no more of both together than a model can read", () => {
       const wide = (name: string) => ({
         tool: { name, inputSchema: { type: "object" as const, description: "x".repeat(60_000) } },
         hash: name,
@@ -158,7 +158,7 @@ describe("names and offers", () => {
     });
   });
 
-  it("a schema that is too large keeps its tool out", () => {
+  it("a tool with too large a schema is refused", () => {
     const huge = {
       name: "a",
       inputSchema: { type: "object" as const, description: "x".repeat(70_000) },

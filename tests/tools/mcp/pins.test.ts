@@ -8,7 +8,7 @@ describe("pins", () => {
   const listed = (...tools: [string, string][]) => tools.map(([name, hash]) => ({ name, hash }));
   it.each([
     {
-      name: "pin what is new",
+      name: "store the hash of a new tool",
       pins: {},
       listing: listed(["a", "1"]),
       same: ["a"],
@@ -17,7 +17,7 @@ describe("pins", () => {
       added: ["a"],
     },
     {
-      name: "know what is as it was",
+      name: "recognize an unchanged tool",
       pins: { a: "1" },
       listing: listed(["a", "1"]),
       same: ["a"],
@@ -26,7 +26,7 @@ describe("pins", () => {
       added: [],
     },
     {
-      name: "see what has changed",
+      name: "detect a changed tool",
       pins: { a: "1" },
       listing: listed(["a", "2"]),
       same: [],
@@ -35,7 +35,7 @@ describe("pins", () => {
       added: [],
     },
     {
-      name: "see what is gone, and keep its pin",
+      name: "detect a removed tool, and keep its pin",
       pins: { a: "1" },
       listing: [],
       same: [],
@@ -44,7 +44,7 @@ describe("pins", () => {
       added: [],
     },
     {
-      name: "take any name for one",
+      name: "accept any name",
       ...{ pins: {}, listing: listed(["__proto__", "1"], ["constructor", "2"]) },
       ...{
         same: ["__proto__", "constructor"],
@@ -62,13 +62,13 @@ describe("pins", () => {
     for (const [name, hash] of Object.entries(pins)) expect(check.pins[name]).toBe(hash);
   });
 
-  it("let a tool back that is again what it was", () => {
+  it("accept a tool again that has its first definition again", () => {
     const first = checkPins({}, listed(["a", "1"]));
     const swapped = checkPins(first.pins, listed(["a", "2"]));
     expect(checkPins(swapped.pins, listed(["a", "1"])).same).toHaveLength(1);
   });
 
-  it("hold name, description and schemas, and not the order of keys", async () => {
+  it("cover name, description and schemas, but not the order of keys", async () => {
     const base = {
       name: "a",
       description: "d",
@@ -95,7 +95,7 @@ describe("pins", () => {
   });
 });
 
-describe("what the log says of a server", () => {
+describe("the log of a server's tools", () => {
   const box = server("https://box.example.com/mcp");
   const agents = new Map([["a", { servers: [box], allowedTools: null, excludeTools: [] }]]);
   const told = (agent: string, tools: readonly (readonly [string, string])[]) => ({
@@ -123,7 +123,7 @@ describe("what the log says of a server", () => {
       pins: { x: "1", y: "3" },
     },
     {
-      name: "nothing of what others have under the same name",
+      name: "nothing of another agent's server of the same name",
       listings: [told("b", [["x", "1"]])],
       pins: undefined,
     },

@@ -2,56 +2,56 @@ import { describe, expect, it } from "vitest";
 import type { McpFailure } from "../../../src/tools/mcp/failures";
 import { nextTry } from "../../../src/tools/mcp/retry";
 
-describe("another try", () => {
+describe("a retry", () => {
   const failure = (more: Partial<McpFailure>): McpFailure => ({
     ...{ message: "", reached: false, transient: false, fault: false, forgotten: false },
     ...more,
   });
   it.each([
     {
-      name: "never for a call that is not known to be safe",
+      name: "is never made for a call that is not known to be safe",
       failure: failure({ transient: true }),
       nth: 1,
       safe: false,
       afterMs: null,
     },
     {
-      name: "for a safe call after a pause",
+      name: "follows a safe call after a pause",
       failure: failure({ transient: true, reached: true }),
       nth: 1,
       safe: true,
       afterMs: 500,
     },
     {
-      name: "after a longer pause",
+      name: "follows the second try after a longer pause",
       failure: failure({ transient: true }),
       nth: 2,
       safe: true,
       afterMs: 1_000,
     },
     {
-      name: "not a fourth time",
+      name: "is not made a third time",
       failure: failure({ transient: true }),
       nth: 3,
       safe: true,
       afterMs: null,
     },
     {
-      name: "not for what will fail again",
+      name: "is not made after a permanent failure",
       failure: failure({ reached: true }),
       nth: 1,
       safe: true,
       afterMs: null,
     },
     {
-      name: "at once where the session was forgotten",
+      name: "follows at once if the server has lost the session",
       failure: failure({ forgotten: true, transient: true }),
       nth: 1,
       safe: false,
       afterMs: 0,
     },
     {
-      name: "not when it is forgotten again",
+      name: "is not made if the server loses the session again",
       failure: failure({ forgotten: true, transient: true }),
       nth: 2,
       safe: true,

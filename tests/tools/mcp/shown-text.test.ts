@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { shown } from "../../../src/tools/mcp/shown-text";
 
-describe("results", () => {
-  it("shows what cannot be seen, and leaves what can", () => {
+describe("shown text", () => {
+  it("escapes invisible characters, and keeps visible ones", () => {
     expect(shown("a\u200bb\u0000c\u2066d é 漢字 👩‍💻\n\tz")).toContain(
       "a\\u{200b}b\\u{0}c\\u{2066}d é 漢字",
     );

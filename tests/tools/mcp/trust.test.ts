@@ -26,7 +26,7 @@ describe("trust", () => {
     },
   );
 
-  it("is bound to the server's address, and says what it could not read", () => {
+  it("is bound to the server's address, and reports unreadable entries", () => {
     expect(
       trustOf(trust, "https://evil.example.com/mcp", {
         name: "look_up",
