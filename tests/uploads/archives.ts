@@ -1,7 +1,7 @@
 import { crc32 } from "../../src/uploads/crc32";
 import { deflateSync } from "fflate";
 
-/** Zips written byte by byte, so that each field can lie. */
+/** Zips written byte by byte, so that each field can be false. */
 export type Lies = Partial<{
   name: Uint8Array;
   flags: number;
@@ -58,7 +58,7 @@ const sizesOf = ({ crc, packedSize, size }: { crc: number; packedSize: number; s
     [4, size],
   ] as const;
 
-/** What stands in front of a member's contents, the contents, and what the directory says of it. */
+/** The local header of a member, its contents, and its directory entry. */
 function memberAt(
   at: number,
   { name, content = "", stored, lies = {} }: Member,

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { BlobWriter, ON_THEIR_WAY_BYTES } from "../../src/uploads/blob-writer";
 
-/** Whether whoever gives a writer blobs of these sizes may go on while all puts are still open. */
+/** Whether a producer of blobs of these sizes may continue while all puts are open. */
 async function goesOnBesides(sizes: readonly number[]): Promise<boolean> {
   const open = Promise.withResolvers<void>();
   const writer = new BlobWriter(() => open.promise);

@@ -42,7 +42,10 @@ async function pushed(name: string, texts: ReadonlyMap<string, string>): Promise
   return (await putManifest(store, owner, manifest, Date.now())).version;
 }
 
-/** Searches all files of a version with the tool that agents have; gives what it said, and the reads it took. */
+/**
+ * Searches all files of a version with the tool that agents have; gives what it said, and the reads
+ * it took.
+ */
 async function searched(name: string, version: string): Promise<{ told: string; reads: number }> {
   const counted = { reads: 0 };
   const bucket = new Proxy<Bucket>(env.BUCKET, {
@@ -89,7 +92,7 @@ it("500 small files are four reads: the manifest, the places, one file, the pack
   expect(reads).toBe(4);
 });
 
-it("files that were changed since lie in packs of their own, which are read once each beside the first", async () => {
+it("files changed since are stored in separate packs, each read once beside the first", async () => {
   const texts = new Map(Array.from({ length: 500 }, (_, nth) => [pathOf(nth), source(nth)]));
   await pushed("changed", texts);
   // In pairs, all over the tree.

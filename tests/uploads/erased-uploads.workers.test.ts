@@ -75,7 +75,7 @@ it.each([
     base: false,
   },
   {
-    name: "it is erased before it is written where contents lie",
+    name: "it is erased before the places of its contents are written",
     way: "manifest",
     moment: "putPlaces",
     base: false,
@@ -93,30 +93,27 @@ it.each([
     base: false,
   },
   {
-    name: "it is erased before it is written where an archive's contents lie",
+    name: "it is erased before the places of an archive's contents are written",
     way: "archive",
     moment: "putPlaces",
     base: false,
   },
-] as const)(
-  "nothing of an upload stays, and it is told, where $name",
-  async ({ way, moment, base }) => {
-    const owner = { tenant: `erased-${way}-${moment}-${base}`, name: "site" };
-    const raced = { ...store, files: new Raced(moment, () => eraseContext(store, owner)) };
-    const manifest = {
-      files: files.map(({ bytes: _, ...file }) => file),
-      ...(base ? { base_version: null } : {}),
-    };
-    const upload = async () => {
-      if (way === "archive")
-        return putArchive(raced, owner, () => entries(({ path }) => path), Date.now());
-      const { version } = await putManifest(raced, owner, manifest, Date.now());
-      await putBlobs(raced, { ...owner, version }, () => entries(({ sha256 }) => sha256));
-      return putManifest(raced, owner, manifest, Date.now());
-    };
-    await expect(upload()).rejects.toMatchObject({ code: "upload_not_found" });
-    const { objects } = await env.BUCKET.list({ prefix: `tenants/${owner.tenant}/` });
-    expect(objects.map(({ key }) => key)).toEqual([]);
-    expect((await upload()).status).toBe("committed");
-  },
-);
+] as const)("an upload leaves nothing and is refused if $name", async ({ way, moment, base }) => {
+  const owner = { tenant: `erased-${way}-${moment}-${base}`, name: "site" };
+  const raced = { ...store, files: new Raced(moment, () => eraseContext(store, owner)) };
+  const manifest = {
+    files: files.map(({ bytes: _, ...file }) => file),
+    ...(base ? { base_version: null } : {}),
+  };
+  const upload = async () => {
+    if (way === "archive")
+      return putArchive(raced, owner, () => entries(({ path }) => path), Date.now());
+    const { version } = await putManifest(raced, owner, manifest, Date.now());
+    await putBlobs(raced, { ...owner, version }, () => entries(({ sha256 }) => sha256));
+    return putManifest(raced, owner, manifest, Date.now());
+  };
+  await expect(upload()).rejects.toMatchObject({ code: "upload_not_found" });
+  const { objects } = await env.BUCKET.list({ prefix: `tenants/${owner.tenant}/` });
+  expect(objects.map(({ key }) => key)).toEqual([]);
+  expect((await upload()).status).toBe("committed");
+});

@@ -60,19 +60,19 @@ describe("contents that come together", () => {
       blobs: 0,
     },
     {
-      name: "lie on their own if they are few",
+      name: "are stored separately if they are few",
       contents: files(fewest - 1, 2_000),
       packs: 0,
       blobs: fewest - 1,
     },
     {
-      name: "lie on their own if they are large",
+      name: "are stored separately if they are large",
       contents: files(20, smallBytes + 1),
       packs: 0,
       blobs: 20,
     },
     {
-      name: "lie on their own if they are empty",
+      name: "are stored separately if they are empty",
       contents: [...files(1, 0), ...files(fewest, 9)],
       packs: 1,
       blobs: 1,
@@ -95,7 +95,7 @@ describe("contents that come together", () => {
     expect([drawer.packs.size, drawer.blobs.size]).toEqual([0, 5]);
   });
 
-  it("fail with what went wrong, wherever they were to lie", async () => {
+  it("fail with the cause, for either kind of storage", async () => {
     const refuse = () => Promise.reject(new Error("R2 is away"));
     for (const [count, size] of [
       [20, 9],
@@ -112,7 +112,7 @@ describe("contents that come together", () => {
   });
 });
 
-describe("where a version's contents lie", () => {
+describe("the places of a version's contents", () => {
   const manifest = (files: Record<string, string>) =>
     new Map(
       Object.entries(files).map(([path, from]) => [path, { ...toEntry(path, 9, false), from }]),

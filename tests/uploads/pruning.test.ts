@@ -12,25 +12,25 @@ const past = (...versions: string[]): Past[] =>
 describe("who says what of a retired version's contents is still needed", () => {
   it.each([
     {
-      name: "is the next that stands",
+      name: "is the next live version",
       rows: past("(v1)", "v2<v1", "v3<v2"),
       of: "v1",
       then: ["v2"],
     },
     {
-      name: "is no version that was built on another that stands",
+      name: "is no version that was built on another live one",
       rows: past("(v1)", "v2<v1", "v3<v2", "v4<v3"),
       of: "v1",
       then: ["v2"],
     },
     {
-      name: "is the next that stands behind other retired ones",
+      name: "is the next live version behind other retired ones",
       rows: past("(v1)", "(v2<v1)", "v3<v2"),
       of: "v1",
       then: ["v3"],
     },
     {
-      name: "is every first that stands of those that went apart",
+      name: "is the first live version of every branch",
       rows: past("(v1)", "v2<v1", "v3<v1", "v4<v2", "(v5<v3)", "v6<v5"),
       of: "v1",
       then: ["v2", "v3"],
@@ -42,7 +42,7 @@ describe("who says what of a retired version's contents is still needed", () => 
       then: ["v1", "v3"],
     },
     {
-      name: "is also whoever was built on one that is not known any more",
+      name: "is also a version built on an unknown one",
       rows: past("(v2<v1)", "v3<v2", "v9<v8"),
       of: "v2",
       then: ["v3", "v9"],

@@ -26,7 +26,7 @@ describe("a version that was replaced", () => {
     expect([await site.unfit(), await site.rows()]).toEqual([[], 1]);
   });
 
-  it("gives whoever reads it at that moment an hour more", async () => {
+  it("gives current readers another hour", async () => {
     const site = new VersionShelf("reading");
     const first = await site.push({ "a.txt": "old" });
     await site.push({ "a.txt": "new" });
@@ -130,7 +130,7 @@ describe("pruning", () => {
   });
 
   it.each([1, 2, 4])(
-    "leaves what stands whole and nothing else, whatever was pushed, held and let go (%i)",
+    "keeps live versions whole and nothing else, for any pushes, holds and releases (%i)",
     async (seed) => {
       const site = new VersionShelf(`random-${seed}`);
       let state = seed;

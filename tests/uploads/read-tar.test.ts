@@ -46,7 +46,7 @@ const file = (name: string, body: string | Uint8Array, header: object = {}): Tar
 const good = await packTar([file("a", "hello"), file("b", "world".repeat(300))]);
 
 describe("a tar", () => {
-  it("gives its files with their contents, in whichever pieces it comes, gzipped or not", async () => {
+  it("yields its files with their contents, for any chunks, gzipped or not", async () => {
     const files = fc.dictionary(
       fc.stringMatching(/^[a-zé]{1,200}$/),
       fc.uint8Array({ maxLength: 2_000 }),
@@ -126,7 +126,7 @@ function changed(tar: Uint8Array, at: number, change: (header: Uint8Array) => vo
 const withType = (tar: Uint8Array, at: number, type: string) =>
   changed(tar, at, (header) => header.fill(type.charCodeAt(0), 156, 157));
 
-/** As an archive whose header says another type. */
+/** The archive with another type in its header. */
 const ofType = async (type: string): Promise<Uint8Array> =>
   withType(
     await packTar([file("before", "x"), file("odd", "hello"), file("after", "y")]),
@@ -134,7 +134,10 @@ const ofType = async (type: string): Promise<Uint8Array> =>
     type,
   );
 
-/** With an entry of the type S at the end, behind an entry that a size in another spelling belongs to. */
+/**
+ * With an entry of the type S at the end, behind an entry that a size in another spelling belongs
+ * to.
+ */
 const HIDING: { name: string; tar: () => Promise<Uint8Array> }[] = [
   {
     name: "a size in base 256",
@@ -171,7 +174,7 @@ const HIDING: { name: string; tar: () => Promise<Uint8Array> }[] = [
     },
   },
   {
-    name: "a name that is told ahead",
+    name: "a file after an extended header",
     tar: async () => {
       const tar = await packTar([file("é".repeat(90), "x"), file("odd", "hello")]);
       return withType(tar, 2_048, "S");
@@ -265,7 +268,7 @@ describe("a tar is refused", () => {
     expect(await refusalOf(bytes)).toMatchObject({ code: "archive_invalid" });
   });
 
-  it("whose gzip is cut off, or none", async () => {
+  it("with a gzip that is cut off or invalid", async () => {
     const gzip = gzipSync(good);
     for (const bytes of [gzip.slice(0, -20), good])
       expect(await refusalOf(bytes, { gzip: true })).toMatchObject({ code: "archive_invalid" });

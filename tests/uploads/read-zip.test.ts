@@ -33,7 +33,7 @@ const namesOf = (entries: readonly ArchiveEntry[]) => entries.map(({ name }) => 
 const filled = (size: number) => new Uint8Array(size).fill(7);
 
 describe("a zip that is taken", () => {
-  it("gives its files with their contents, in whichever pieces it comes", async () => {
+  it("yields its files with their contents, for any chunks", async () => {
     const files = fc.dictionary(
       fc.stringMatching(/^[a-z]{1,8}$/),
       fc.uint8Array({ maxLength: 3_000 }),
@@ -250,7 +250,7 @@ describe("E11 a zip is refused", () => {
       says: "cannot be read",
     },
     {
-      name: "whose directory lies elsewhere",
+      name: "with a directory at another offset",
       members: [a, b],
       end: { offset: 0 },
       says: "not where it says",
@@ -320,7 +320,7 @@ describe("E11 a zip is refused", () => {
     });
   });
 
-  it("whatever is changed in a good one: refused, or the same files", async () => {
+  it("is refused or yields the same files, for any change of a valid archive", async () => {
     const good = zipOf([a, { ...b, stored: true }, { name: "c/d", content: filled(3_000) }]);
     const wanted = await entriesOf(good);
     const change = fc.tuple(fc.nat(good.byteLength - 1), fc.integer({ min: 1, max: 255 }));

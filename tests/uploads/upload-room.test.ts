@@ -12,7 +12,10 @@ const LIMITS: RoomLimits = {
   ...{ paceAfterMs: 100, leastBytesPerSecond: 1_000 },
 };
 
-/** What uploads by name do in a room, one step after the other; gives those who may begin when asked in this order. An upload is of the tenant that its first letter names. */
+/**
+ * What uploads by name do in a room, one step after the other; gives those who may begin when asked
+ * in this order. An upload is of the tenant that its first letter names.
+ */
 type Step =
   | { at: number; comes: string; bytes: number }
   | { at: number; asks: readonly string[] }
@@ -74,7 +77,7 @@ describe("room for uploads", () => {
       then: ["a begins", "b begins"],
     },
     {
-      name: "is waited for by whoever finds too little, until another has left",
+      name: "is awaited by an upload that finds too little, until another has left",
       steps: [
         came("a", 60),
         asks("a"),
@@ -107,7 +110,7 @@ describe("room for uploads", () => {
       then: ["a begins", "ahuge waits", "ahuge begins", "b begins"],
     },
     {
-      name: "is waited for by so many, and the next is turned away at once",
+      name: "is awaited by a limited number of uploads, and the next is refused at once",
       steps: [
         came("a", 100),
         came("b", 100),
@@ -223,7 +226,7 @@ describe("room for uploads", () => {
       then: ["a begins", "z begins", "b begins"],
     },
     {
-      name: "stays whose it is as long as something comes",
+      name: "stays reserved as long as bytes arrive",
       steps: [
         came("a", 100),
         asks("a"),
@@ -246,7 +249,7 @@ describe("room for uploads", () => {
       then: ["a begins", "ab begins", "a must stop"],
     },
     {
-      name: "is not held for longer than the longest may take, whatever comes",
+      name: "is not held beyond the longest upload time, even if bytes arrive",
       steps: [
         came("a", 9),
         asks("a"),

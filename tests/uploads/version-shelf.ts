@@ -35,7 +35,10 @@ export class VersionShelf {
     this.#owner = { tenant, name: NAME };
   }
 
-  /** Says what is there to be uploaded, and sends the contents that are missing; what misses nothing is a version then. */
+  /**
+   * Says what is there to be uploaded, and sends the contents that are missing; what misses nothing
+   * is a version then.
+   */
   async begin(files: Files): Promise<{ version: string; missing: number }> {
     const entries = await entriesOf(files);
     const manifest = { files: entries.map(({ bytes: _, ...entry }) => entry) };
@@ -63,7 +66,10 @@ export class VersionShelf {
     return (await putArchive(store, this.#owner, archive, this.now)).version;
   }
 
-  /** Pruning as it comes night by night, the last two nights of these days; what was begun long ago is swept first, as it is then. */
+  /**
+   * Pruning as it comes night by night, the last two nights of these days; what was begun long ago
+   * is swept first, as it is then.
+   */
   async daysPass(days: number): Promise<void> {
     this.now += (days - 2) * DAY;
     for (let night = 0; night < 2; night += 1) {
@@ -106,10 +112,12 @@ export class VersionShelf {
   eraseSession = (session: string) =>
     createSessionIndex(env.DB).remove(this.#owner.tenant, session);
 
-  /** How many versions the index knows that stand or once did. */
+  /** Number of versions that the index knows, live or retired. */
   rows = async () => (await prune.index.history(this.#owner.tenant, NAME)).length;
 
-  /** Objects that lie in R2 and that no version that stands needs, and the other way round. */
+  /**
+   * Objects in R2 that no live version needs, and objects that a live version needs and R2 lacks.
+   */
   async unfit(): Promise<string[]> {
     const { tenant } = this.#owner;
     const prefix = `tenants/${tenant}/contexts/`;
@@ -120,7 +128,7 @@ export class VersionShelf {
     const rows = await prune.index.history(tenant, NAME);
     for (const { id } of rows.filter(({ stands }) => stands)) {
       for (const key of await neededBy(tenant, id)) needed.add(key);
-      // What a pack holds stands beside it for as long as its version does.
+      // The index of a pack is stored beside it for as long as its version is live.
       for (const key of there)
         if (key.startsWith(`${id}/packs/`) && key.endsWith(".json")) needed.add(key);
     }

@@ -91,14 +91,14 @@ describe("two files", () => {
       says: "a (80 bytes) and b (120 bytes) differ in too many lines to tell them all.",
     },
     {
-      name: "whose difference is long",
+      name: "with a long difference",
       left: "",
       right: "abcdefghij\n".repeat(3),
       limits: { text: 40 },
       says: "--- a\n+++ b\n@@ -0,0 +1,3 @@\n+abcdefghij\n… 25 more characters are left out.\n",
     },
     {
-      name: "whose difference is one long line",
+      name: "with a difference of one long line",
       left: "",
       right: "abcdefghij".repeat(9),
       limits: { text: 60 },
@@ -161,7 +161,7 @@ describe("two directories", () => {
     });
   });
 
-  it("are told without reading a byte", async () => {
+  it("are reported without reading contents", async () => {
     const rig = await Rig.of({
       workspace: { "src/a": "A", "src/b": "B" },
       peers: { agent1: { a: "A", b: "other", "c/d": "D" } },

@@ -1,6 +1,6 @@
 import type { FileEntry, Tree, TreeChanges } from "../../src/workspace/types";
 
-/** Files as the rules see them: whatever the contents are, equal words have equal hashes. */
+/** Files as the rules see them: equal texts have equal hashes. */
 export function entry(word: string, executable = false): FileEntry {
   const hash = Array.from({ length: 64 }, (_, at) =>
     (word.charCodeAt(at % word.length) % 16).toString(16),

@@ -16,7 +16,10 @@ const [TURN, ATTEMPT] = [2, 1];
 /** Nothing here is large enough for R2: what is looked for there was not kept. */
 const NO_OBJECTS = { blob: async () => null } as Partial<SessionObjects> as SessionObjects;
 
-/** What outlives the process: the disk, and contexts, which lie elsewhere. `peers`: the label of each agent's latest snapshot. */
+/**
+ * State that survives a restart: the disk, and contexts, which are stored elsewhere. `peers`: the
+ * label of each agent's latest snapshot.
+ */
 type Lasting = {
   disk: Disk;
   toDisk: () => void;
@@ -25,7 +28,10 @@ type Lasting = {
   peers: Map<string, string>;
 };
 
-/** The files of a session's second turn as the session keeps them: changes and marks of rounds, contents and snapshots in real SQLite. */
+/**
+ * The files of a session's second turn as the session keeps them: changes and marks of rounds,
+ * contents and snapshots in real SQLite.
+ */
 export class KeptFiles {
   readonly #lasting: Lasting;
   #stores: ReturnType<typeof storesOn>;
@@ -112,7 +118,10 @@ export class KeptFiles {
     return Object.fromEntries([...tree].map(([path, { hash }]) => [path, this.#textOf(hash)]));
   }
 
-  /** A call ends with what it has staged; `writable`: the contexts it may change. "crashed": the process is gone before that is on disk. */
+  /**
+   * A call ends with what it has staged; `writable`: the contexts it may change. "crashed": the
+   * process is gone before that is on disk.
+   */
   settle(
     place: RoundPlace,
     staged: Staged,

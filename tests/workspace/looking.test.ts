@@ -149,7 +149,7 @@ describe("looking", () => {
       lines: ["list /workspace/a.txt"],
     },
     {
-      name: "tells what a file is",
+      name: "describes a file",
       given: HOME,
       does: async (f) =>
         expect(f.stat("src/b.txt")).toEqual({
@@ -161,7 +161,7 @@ describe("looking", () => {
       lines: ["list /workspace/src"],
     },
     {
-      name: "tells what a directory is",
+      name: "describes a directory",
       given: HOME,
       does: (f) =>
         expect(f.stat("src/lib")).toEqual({
@@ -180,7 +180,7 @@ describe("looking", () => {
       fails: "not_found",
     },
     {
-      name: "tells whether there is something",
+      name: "reports whether a path exists",
       given: HOME,
       does: (f) =>
         expect([
@@ -205,7 +205,7 @@ describe("looking", () => {
 });
 
 describe("a path", () => {
-  it("is told as the agent should know it, without being touched", async () => {
+  it("is described in the agent's terms, without a change", async () => {
     const files = (await Rig.of({})).open();
     expect([files.resolve("a/./b"), files.resolve("peers/agent1")]).toEqual([
       "/workspace/a/b",

@@ -15,7 +15,7 @@ describe("the type of bytes", () => {
       extension: "png",
     },
     {
-      name: "is that whatever they are called",
+      name: "is found despite the name",
       bytes: GIF,
       said: "application/pdf",
       type: "image/gif",
@@ -29,7 +29,7 @@ describe("the type of bytes", () => {
       extension: "pdf",
     },
     {
-      name: "tells sound from images",
+      name: "distinguishes sound from images",
       bytes: latin1("RIFF\x1a\0\0\0WAVEfmt "),
       said: "image/webp",
       type: "audio/wav",
@@ -50,7 +50,7 @@ describe("the type of bytes", () => {
       extension: "csv",
     },
     {
-      name: "is no image that bytes would tell",
+      name: "is no image type that the bytes would show",
       bytes: NOISE,
       said: "image/png",
       type: "application/octet-stream",
@@ -92,14 +92,14 @@ describe("the type of bytes", () => {
       extension: "bin",
     },
     {
-      name: "is text where nobody says anything",
+      name: "is text without any hint",
       bytes: latin1("hello"),
       said: undefined,
       type: "text/plain",
       extension: "txt",
     },
     {
-      name: "gives what is not in the list a name all the same",
+      name: "gives a name to types outside the list too",
       bytes: latin1("x"),
       said: "text/x-rust",
       type: "text/x-rust",

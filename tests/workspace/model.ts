@@ -1,6 +1,6 @@
 /**
- * An agent's files in the plainest way there is: texts by absolute path, a set of directories, a set of paths it knows. It shares no
- * code with what it is compared to, and takes no care of speed.
+ * An agent's files in the plainest way there is: texts by absolute path, a set of directories, a
+ * set of paths it knows. It shares no code with what it is compared to, and takes no care of speed.
  */
 export type Limits = { fileBytes: number; files: number; treeBytes: number };
 
@@ -41,7 +41,7 @@ const isProtected = (path: string): boolean =>
 const bytes = (text: string): number => Buffer.byteLength(text);
 const sum = (numbers: number[]): number => numbers.reduce((total, one) => total + one, 0);
 
-/** `/workspace`, `/peers/agent1`, `/contexts/site`; null for what lies above them. */
+/** `/workspace`, `/peers/agent1`, `/contexts/site`; `null` for directories above them. */
 function rootOf(path: string): string | null {
   const [, top, name] = path.split("/");
   if (top === "workspace") return "/workspace";
@@ -66,7 +66,7 @@ export class Model {
     return copy;
   }
 
-  /** Replaces all that lies in a root. */
+  /** Replaces all contents of a root. */
   replace(root: string, files: Iterable<[string, string]>): void {
     for (const path of [...this.files.keys()]) if (isIn(path, root)) this.files.delete(path);
     for (const path of [...this.directories]) if (isIn(path, root)) this.directories.delete(path);

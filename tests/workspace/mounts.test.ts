@@ -48,7 +48,7 @@ describe("an agent's peers", () => {
       sees: { a: FIRST },
     },
     {
-      name: "are the newest once it is told of them",
+      name: "are the newest once it was shown them",
       given: (world) => {
         allAnswer(world);
         world.does("a", uses(["search"]));
@@ -117,7 +117,7 @@ describe("an agent's peers", () => {
       expect([id, sees(world, id)]).toEqual([id, peers]);
   });
 
-  it("are in the order of their aliases, which tells nothing", () => {
+  it("are in the order of their aliases, which reveals nothing", () => {
     const world = new World({ every, agents: ["a", "b", "c", "d"] });
     world.ask();
     allAnswer(world);

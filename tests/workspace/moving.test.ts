@@ -9,7 +9,7 @@ describe("deleting", () => {
   };
   table([
     {
-      name: "takes a file away that was read",
+      name: "moves a file that was read",
       given: READ,
       does: (f) => f.remove("a.txt"),
       changes: { workspace: { "a.txt": null } },
@@ -299,7 +299,7 @@ describe("moving", () => {
       fails: "not_read",
     },
     {
-      name: "refuses an unread file to where results lie, which nobody is handed",
+      name: "refuses to move an unread file to the folder of results, which is never handed over",
       given: HOME,
       does: (f) => f.move("src", ".tool_results"),
       lines: ["write /workspace/.tool_results: not_read", "delete /workspace/src: not_read"],
@@ -351,7 +351,7 @@ describe("moving", () => {
       fails: "read_only",
     },
     {
-      name: "refuses to take protected files away",
+      name: "refuses to move protected files",
       given: {
         contexts: {
           site: { files: { "a/key.pem": "K" }, writable: true, protectedPaths: ["*.pem"] },

@@ -11,7 +11,7 @@ import {
 } from "../../src/workspace/paths";
 import { FileError } from "../../src/workspace/types";
 
-/** What comes of a path: where it leads, or the code of the refusal. */
+/** The result of a path: its target, or the code of the refusal. */
 function outcome(read: () => string): string {
   try {
     return read();
@@ -153,7 +153,7 @@ describe("E9 a path an agent types", () => {
     { name: "of git", typed: ".git/config", leads: "path_invalid" },
     { name: "of git in other letters", typed: "sub/.GIT/hooks/pre-commit", leads: "path_invalid" },
     { name: "of git under its short name", typed: "git~1/config", leads: "path_invalid" },
-    { name: "of git behind a mark nobody sees", typed: ".g\u200cit/config", leads: "path_invalid" },
+    { name: "of git behind an invisible mark", typed: ".g\u200cit/config", leads: "path_invalid" },
     { name: "of git's stream", typed: ".git::$INDEX_ALLOCATION/config", leads: "path_invalid" },
     { name: "of a stream of a file", typed: "secret.txt::$DATA", leads: "path_invalid" },
     { name: "of a device", typed: "CON", leads: "path_invalid" },
@@ -188,7 +188,7 @@ describe("E9 a path an agent types", () => {
     expect(leads("%2e%2e/x")).not.toBe(leads("../x"));
   });
 
-  it("is told back so that it leads to the same place, whatever was typed", () => {
+  it("is displayed so that it leads to the same place, for any input", () => {
     const piece = fc.constantFrom(
       "a",
       "B",
@@ -216,7 +216,7 @@ describe("E9 a path an agent types", () => {
     );
   });
 
-  it("never throws anything but a FileError, whatever was typed", () => {
+  it("never throws anything but a FileError, for any input", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (typed) => {
         expect(leads(typed)).toMatch(/^(\/|path_(invalid|too_long|outside)$)/);
@@ -231,7 +231,7 @@ describe("E9 a path inside a tree", () => {
   it.each<Row>([
     { name: "is kept", typed: "src/a.py", leads: "src/a.py" },
     { name: "loses what archives put before it", typed: "./src//a.py", leads: "src/a.py" },
-    { name: "may lie below a name reserved in the workspace", typed: "peers/x", leads: "peers/x" },
+    { name: "may be below a name reserved in the workspace", typed: "peers/x", leads: "peers/x" },
     { name: "may not be absolute", typed: "/etc/passwd", leads: "path_outside" },
     { name: "may not go up, not even inside", typed: "a/../b", leads: "path_outside" },
     { name: "may not go up", typed: "../../x", leads: "path_outside" },
@@ -245,7 +245,7 @@ describe("E9 a path inside a tree", () => {
 });
 
 describe("parts of a path", () => {
-  it("tells the directory, and all above it", () => {
+  it("lists the directory, and all above it", () => {
     expect([parentOf("a/b/c"), parentOf("a"), parentOf("")]).toEqual(["a/b", "", ""]);
     expect(ancestorsOf("a/b/c")).toEqual(["a/b", "a"]);
     expect([joinPath("", "a"), joinPath("a", "b/c"), joinPath("a", "")]).toEqual([

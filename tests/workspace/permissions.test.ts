@@ -12,7 +12,10 @@ import {
 import type { FileOperation } from "../../src/workspace/types";
 import { cpuMs } from "../fakes/cpu-time";
 
-/** An agent that sees two peers, may read `docs`, may write `site` but not its secrets, and has read what is called `known`. */
+/**
+ * An agent that sees two peers, may read `docs`, may write `site` but not its secrets, and has read
+ * what is called `known`.
+ */
 const ACCESS: Access = {
   peers: new Set(["agent1", "agent2"]),
   contexts: new Map([
@@ -101,7 +104,7 @@ describe("an agent", () => {
       is: "protected",
     },
     {
-      name: "may not reach a context nobody named",
+      name: "may not reach a context that the team does not name",
       does: ["read", "write"],
       to: ["/contexts/other/a"],
       is: "unknown_place",
@@ -124,7 +127,7 @@ describe("an agent", () => {
         expect([operation, path, judged(operation, path)]).toEqual([operation, path, is]);
   });
 
-  it("is told what there is when it asks for what there is not", () => {
+  it("gets the list of places when it asks for a missing one", () => {
     expect(refusalOf("read", parsePath("/peers/agent9/a"), ACCESS)?.message).toBe(
       "/peers/agent9/a is not one of the places you see. There are /peers/agent1, /peers/agent2.",
     );

@@ -7,7 +7,10 @@ import { KeptFiles } from "./kept-files";
 import { type Limits, Model, ODD, type Rights } from "./model";
 import { KINDS, Modelled, type Operation, perform } from "./modelled";
 
-/** `FILE_OPERATIONS` sets how many operations are tried at least; what fails is shrunk and told with its seed. */
+/**
+ * `FILE_OPERATIONS` sets the minimum number of operations. A failure is shrunk and reported with
+ * its seed.
+ */
 const OPERATIONS = Number(process.env["FILE_OPERATIONS"] ?? countOf("file_operations"));
 const AGENTS = ["agent1", "agent2", "agent3"];
 /** By context, the agent that may write it. */
@@ -24,7 +27,10 @@ const CONTEXTS = {
 const NAMES_OF_CONTEXTS = Object.keys(CONTEXTS);
 /** What every round begins with: the result of the turn before. */
 const BASE = { b: "B", "c/a": "C" };
-/** A folder, a file and patterns; an exception, and another case. Files of these never change, whoever tries. */
+/**
+ * A folder, a file and patterns; an exception, and another case. No operation may change these
+ * files.
+ */
 const PROTECTED: Readonly<Record<string, readonly string[]>> = {
   site: ["secret/", "*.key"],
   vault: ["README", "gen", "*.pem", "!keep.pem"],
@@ -35,7 +41,8 @@ const UNTOUCHED = {
 };
 
 /**
- * One tool call. `ends`: what was staged is kept, or not, as the call was cut off before it was written or before that was on disk;
+ * One tool call. `ends`: what was staged is kept, or not, as the call was cut off before it was
+ * written or before that was on disk;
  * `then`: what the agent does next; `restarts`: whether nothing is in memory any more after it.
  */
 type Call = {
@@ -46,7 +53,10 @@ type Call = {
   restarts: boolean;
 };
 
-/** Few names, so that operations meet; the workspace and the context that may be written more often than others. */
+/**
+ * Few names, so that operations meet; the workspace and the context that may be written more often
+ * than others.
+ */
 const PREFIXES = [
   ...[
     "",
@@ -136,7 +146,10 @@ const anyCall: fc.Arbitrary<Call> = fc.record({
   restarts: fc.boolean(),
 });
 
-/** A team on the real code, with everything kept as a session keeps it, beside one model for each agent. */
+/**
+ * A team on the real code, with everything kept as a session keeps it, beside one model for each
+ * agent.
+ */
 class Team {
   readonly #kept: KeptFiles;
   readonly #rounds = AGENTS.map(() => 1);
@@ -178,7 +191,7 @@ class Team {
     this.check();
   }
 
-  /** Everything that is kept is as the models have it, in memory and on disk; whatever was not the agent's to change is as it was. */
+  /** Memory and disk equal the models; files that the agent may not change are unchanged. */
   check(): void {
     for (const index of AGENTS.keys()) {
       const model = this.#modelOf(index);

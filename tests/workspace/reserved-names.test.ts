@@ -8,7 +8,7 @@ const context = (files: Record<string, string>, writable = false): Given => ({
   contexts: { site: { files, writable } },
 });
 
-/** Names in the workspace that lead to the places of peers and contexts, so nothing may lie there. */
+/** Names in the workspace that lead to peers and contexts, so no file may have them. */
 describe("names that lead elsewhere", () => {
   table([
     {
@@ -48,7 +48,7 @@ describe("names that lead elsewhere", () => {
       fails: "reserved_name",
     },
     {
-      name: "may stand further down",
+      name: "may be used in a subdirectory",
       given: context({ "peers/p": "P", "contexts/c": "C" }),
       does: (f) => f.copy("/contexts/site", "site"),
       changes: {
@@ -68,7 +68,7 @@ describe("names that lead elsewhere", () => {
       lines: ["write /workspace", "read /contexts/site"],
     },
     {
-      name: "may stand at the top of a context",
+      name: "may be used at the top of a context",
       given: { workspace: { "a/peers/p": "P" }, ...context({}, true) },
       does: (f) => f.copy("a", "/contexts/site"),
       changes: { site: { "peers/p": "P" }, own: ["/contexts/site/peers/p"] },
@@ -85,7 +85,7 @@ describe("names that lead elsewhere", () => {
 });
 
 /** As trees may hold that were kept before such names were refused. */
-describe("a workspace in which something lies where no path leads", () => {
+describe("a workspace with a file at a reserved name", () => {
   const OLD: Given = {
     workspace: { "a.txt": "hello\n", "peers/p.txt": "hello\n", contexts: "hello\n" },
     directories: ["/workspace/peers/empty"],

@@ -28,7 +28,7 @@ export class Rig {
   readonly #given: Given;
   readonly #texts = new Map<string, string>();
   readonly #hashes = new Map<string, string>();
-  /** Hashes whose bytes were asked for. */
+  /** Hashes of the contents that were read. */
   readonly asked: string[] = [];
 
   private constructor(given: Given) {
@@ -82,7 +82,10 @@ export class Rig {
     });
   }
 
-  /** What is staged, in words: contents by their text, `*` for what may be run; without what is empty, and what is as before. */
+  /**
+   * What is staged, in words: contents by their text, `*` for what may be run; without what is
+   * empty, and what is as before.
+   */
   told(files: StagedFiles): Record<string, unknown> {
     const { workspace, contexts, blobs, read, own, foreign, directories } = files.staged();
     const texts = new Map([

@@ -11,7 +11,7 @@ const blob = (hash: string, size: number): BlobSize => ({ hash, size });
 describe("what is new in a snapshot", () => {
   it.each([
     {
-      name: "is what nobody has stored",
+      name: "includes only contents that are not stored yet",
       files: { a: "one", b: "two" },
       stored: ["one"],
       then: ["two"],
@@ -45,14 +45,14 @@ describe("the blobs of a snapshot", () => {
       single: [],
     },
     {
-      name: "lie together if they are small",
+      name: "share a pack if they are small",
       blobs: [blob("a", 10), blob("b", 20), blob("c", 30)],
       packs: ["a@0+10 b@10+20 c@30+30"],
       single: [],
     },
-    { name: "lie alone if there is one", blobs: [blob("a", 10)], packs: [], single: ["a"] },
+    { name: "are stored alone if there is one", blobs: [blob("a", 10)], packs: [], single: ["a"] },
     {
-      name: "lie alone if they are large",
+      name: "are stored alone if they are large",
       blobs: [blob("a", 100), blob("b", 10), blob("c", 99)],
       packs: ["b@0+10 c@10+99"],
       single: ["a"],

@@ -35,7 +35,7 @@ describe("an event of the audit trail", () => {
       bytes: 2 * (nameBytes + pathBytes),
     },
     {
-      name: "of text that leads nowhere and that nobody can see",
+      name: "of invalid and invisible text",
       path: "\u{202e}".repeat(typed),
       bytes: 8 * 200,
     },

@@ -41,7 +41,7 @@ describe("changes to a tree", () => {
 
   it.each([
     {
-      name: "tell what came, went and is another",
+      name: "list added, removed and changed files",
       to: tree({ "a.txt": "new", d: "three" }),
       then: { "a.txt": "new", "b/c.txt": null, d: "three" },
     },
@@ -54,7 +54,7 @@ describe("changes to a tree", () => {
     expect([...diffTrees(BASE, to)]).toEqual([...changes(then)]);
   });
 
-  it("tell a file that may be run from one that may not", () => {
+  it("distinguish executable files from others", () => {
     const [before, after] = [new Map([["run", entry("x")]]), new Map([["run", entry("x", true)]])];
     expect([...diffTrees(before, after)]).toEqual([["run", entry("x", true)]]);
   });
@@ -91,14 +91,18 @@ describe("a tree", () => {
 
   it.each([
     { name: "is proper", paths: { a: "1", "a.b": "2", "c/d": "3" }, then: null },
-    { name: "may not have a file that others lie in", paths: { a: "1", "a/b/c": "2" }, then: "a" },
+    {
+      name: "may not have a file that is also a directory",
+      paths: { a: "1", "a/b/c": "2" },
+      then: "a",
+    },
   ])("$name", ({ paths, then }) => {
     expect(fileAsDirectory(tree(paths))).toBe(then);
   });
 });
 
 describe("a manifest", () => {
-  it("is the same text for the same tree, whoever made it in whatever order", () => {
+  it("is the same text for the same tree in any order of creation", () => {
     const one = encodeManifest({ base: "turn.1", changes: changes({ b: "two", a: null }) });
     expect(one).toBe(encodeManifest({ base: "turn.1", changes: changes({ a: null, b: "two" }) }));
     expect(JSON.parse(one)).toEqual({

@@ -6,7 +6,9 @@ import { workspaceFacts } from "../../src/workspace/workspace-facts";
 import { Rig } from "./rig";
 import { bytes } from "./staged-files-table";
 
-/** What the rules are told of a workspace: whether the round changed it, and what it leaves out. */
+/**
+ * The rules' facts about a workspace: whether the round changed it, and which files it leaves out.
+ */
 
 const tree = (...paths: string[]): Tree =>
   new Map(paths.map((path) => [path, { hash: path, size: 1 }]));
@@ -78,7 +80,7 @@ describe("a round has changed its workspace", () => {
       changed: true,
     },
     {
-      name: "if it moves a file away to where results are",
+      name: "if it moves a file to the folder of results",
       does: async (files) => {
         await files.read("a.txt");
         files.move("a.txt", ".tool_results/a.txt");
@@ -150,7 +152,7 @@ describe("an answer leaves out", () => {
   });
 });
 
-describe("where a round changed nothing, the number is told of", () => {
+describe("if a round changed nothing, the facts count", () => {
   it.each([
     {
       name: "the files of the answer before",
@@ -172,7 +174,7 @@ describe("where a round changed nothing, the number is told of", () => {
   });
 });
 
-describe("what a round changed is told by path and by number", () => {
+describe("the facts list the changes of a round by path and number", () => {
   const entry = { hash: "new", size: 1 };
   const site = new Map([
     [

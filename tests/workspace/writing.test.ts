@@ -97,7 +97,7 @@ describe("writing", () => {
       fails: "protected",
     },
     {
-      name: "does not change what the team protects there, whatever its own entries take back",
+      name: "does not change what the team protects there, despite exceptions in its own entries",
       given: {
         contexts: {
           site: {
@@ -127,7 +127,7 @@ describe("writing", () => {
       fails: "file_too_large",
     },
     {
-      name: "is told before anything is made that it would go beyond it",
+      name: "is refused before any change if it would exceed the limit",
       given: { limits: LIMITS },
       does: (f) => f.checkWrite("a", 5),
       lines: ["write /workspace/a: file_too_large"],
@@ -170,7 +170,7 @@ describe("writing", () => {
       ],
     },
     {
-      name: "lets go of contents that no file has any longer",
+      name: "releases contents that no file has any longer",
       given: { workspace: { base: "B" }, stagedBytes: 5 },
       does: async (f) => {
         await f.write("a", bytes("123"));
@@ -329,7 +329,7 @@ describe("directories", () => {
       ],
     },
     {
-      name: "of mounts nobody looked at are kept",
+      name: "of mounts that no call read are kept",
       given: { directories: ["/workspace/old"] },
       does: (f) => f.list("/"),
       changes: { directories: ["/workspace/old"] },

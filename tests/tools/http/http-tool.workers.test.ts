@@ -15,7 +15,7 @@ it("runs in the Worker's runtime: a GET, within its time", async () => {
   expect([outcome, text]).toEqual(["error", expect.stringMatching(/^HTTP 4\d\d/)]);
 });
 
-it("takes a lost connection there for a call that may have been heard: the runtime does not say whether anything was sent", async () => {
+it("treats a lost connection as a call that may have arrived: the runtime does not say whether anything was sent", async () => {
   const tool = httpTool(toolAt("http://127.0.0.1:9/x", { method: "POST" }), () => undefined);
   const { outcome } = await tool.run(
     {},

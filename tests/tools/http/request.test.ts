@@ -18,7 +18,7 @@ const made = async ({ tool, args }: Omit<Row, "name">) => {
   return result.request;
 };
 
-describe("arguments of a GET stand in its address", () => {
+describe("arguments of a GET are in its URL", () => {
   it.each<Row & { url: string }>([
     {
       name: "in their places",
@@ -51,7 +51,7 @@ describe("arguments of a GET stand in its address", () => {
       url: "https://x.net/s?q=",
     },
     {
-      name: "those set before, whatever the model wrote",
+      name: "presets, despite the model's arguments",
       tool: toolAt("https://x.net/{v}", { preset: { v: "v1", units: "c" } }),
       args: { v: "v2", units: "f", city: "Wien" },
       url: "https://x.net/v1?units=c&city=Wien",
@@ -97,7 +97,7 @@ describe("a request that writes", () => {
 });
 
 describe("a secret", () => {
-  it("stands in its header, and is known to be hidden", async () => {
+  it("is in its header, and is marked as hidden", async () => {
     const request = await made({
       tool: toolAt("https://x.net/", { headers: { authorization: "Bearer ${KEY}" } }),
       args: {},
@@ -151,7 +151,7 @@ describe("an argument in an address is refused that", () => {
   });
 });
 
-it("whatever the arguments are, a request goes to the tool's origin and below its path, or not at all", async () => {
+it("for any arguments, a request goes to the tool's origin and below its path, or is not sent", async () => {
   const tool = toolAt("https://x.net/items/{id}/x?q={q}");
   await fc.assert(
     fc.asyncProperty(

@@ -15,7 +15,7 @@ export const toolAt = (url: string, set: Partial<HttpToolDefinition> = {}): Http
   ...set,
 });
 
-/** A call nobody cancels, at the epoch. */
+/** A call at the epoch that is never cancelled. */
 export const contextWith = (
   fetch: typeof globalThis.fetch,
   set: Partial<ToolContext> = {},

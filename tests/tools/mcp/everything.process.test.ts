@@ -77,7 +77,7 @@ describe("the reference server over HTTP", () => {
     expect(text).toMatch(/Invalid|expected number/i);
   });
 
-  it("tells of progress while a call runs", async () => {
+  it("reports progress while a call runs", async () => {
     const told = context();
     const done = await run("trigger-long-running-operation", { duration: 1, steps: 4 }, told);
     expect(done.outcome).toBe("ok");

@@ -7,19 +7,23 @@ import { toFailure } from "../../../src/tools/mcp/failures";
 const broken = () => Promise.reject(new Error("Network connection lost."));
 
 it.each<{ name: string; resolve: Resolve; reached: boolean }>([
-  { name: "whose name nobody has did not reach it", resolve: async () => [], reached: false },
   {
-    name: "whose name nobody can look up did not reach it",
+    name: "to a name without an address did not reach the server",
+    resolve: async () => [],
+    reached: false,
+  },
+  {
+    name: "to a name that cannot be resolved did not reach the server",
     resolve: () => Promise.reject(new Error("the resolver is down")),
     reached: false,
   },
   {
-    name: "whose name leads into a private network did not reach it",
+    name: "to a name in a private network did not reach the server",
     resolve: async () => ["10.0.0.1"],
     reached: false,
   },
   {
-    name: "whose connection broke may have reached it",
+    name: "with a broken connection may have reached the server",
     resolve: async () => ["93.184.215.14"],
     reached: true,
   },

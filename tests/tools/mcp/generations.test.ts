@@ -27,7 +27,7 @@ it("a server that speaks only 2026-07-28 is spoken to in it", async () => {
   });
 });
 
-it("an honest server learns that nobody can be asked", async () => {
+it("an honest server learns that elicitation is not supported", async () => {
   const servers = await modern();
   const { outcome, text: said } = await toolOf(servers, "mcp__box__ask").run({}, context());
   expect(outcome).toBe("error");
@@ -36,7 +36,7 @@ it("an honest server learns that nobody can be asked", async () => {
   );
 });
 
-it("D18 a server that asks a person all the same is not answered: the call ends, and what was asked is shown", async () => {
+it("D18 a server that asks a person nevertheless gets no answer: the call ends, and its question is shown", async () => {
   const complete = { resultType: "complete", ttlMs: 0, cacheScope: "private" };
   const made = await scriptedServer({
     first: ({ message: { method, id }, response }) => {

@@ -38,7 +38,7 @@ describe("a connection", () => {
     expect(made.messages("tools/call")).toHaveLength(5);
   });
 
-  it("tells when a call waits for the server's first word no more", async () => {
+  it("reports when a call has got the server's first response", async () => {
     const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
     const made = await serve(
       only(async ({ response, message }) => {
@@ -55,7 +55,7 @@ describe("a connection", () => {
     expect(await call).toEqual({ outcome: "ok", text: "done" });
   });
 
-  it("is made with many servers at once, and one that is down keeps nobody from the others", async () => {
+  it("is made with many servers at once, and one that is down does not delay the others", async () => {
     const many = await Promise.all(Array.from({ length: 8 }, () => serve(only(done))));
     const down = server("http://127.0.0.1:9/mcp", { name: "down" });
     const servers = keep(
@@ -68,7 +68,7 @@ describe("a connection", () => {
     });
   });
 
-  it("with a server that never answers is given up at the time limit, and keeps nobody from the others", async () => {
+  it("with a server that never answers fails at the time limit, and does not delay the others", async () => {
     const silent = await serve({ first: () => true });
     const good = await serve(only(done));
     const started = Date.now();
@@ -81,7 +81,7 @@ describe("a connection", () => {
     ]);
   });
 
-  it("is listed once for all who ask at the same time, and one who leaves keeps it from nobody", async () => {
+  it("is listed once for concurrent callers, and one aborted caller does not cancel it for the others", async () => {
     const made = await serve(only(done));
     const servers = new McpServers(environment());
     keep(servers);
@@ -115,7 +115,7 @@ describe("a connection", () => {
     expect(made.received).toEqual([]);
   });
 
-  it("is made anew when the server has forgotten the session, and the call goes on", async () => {
+  it("is made again when the server has lost the session, and the call continues", async () => {
     const script: Script = { ...only(done), session: "first" };
     const made = await serve(script);
     const servers = keep(await connected([server(made.url)]));
@@ -132,7 +132,7 @@ describe("a connection", () => {
     expect(made.messages("initialize")).toHaveLength(2);
   });
 
-  it("of a server that was down is told as working with the first listing that comes, whoever asked for it", async () => {
+  it("of a server that was down is reported as working with the first listing, for any caller", async () => {
     let isDown = false;
     const first: Script["first"] = ({ response }) => {
       if (isDown) response.writeHead(503).end();
@@ -154,7 +154,7 @@ describe("a connection", () => {
     ]);
   });
 
-  it("ends with the session: the server is told", async () => {
+  it("ends with the session, with a notice to the server", async () => {
     const made = await serve({ ...only(done), session: "one" });
     const servers = await connected([server(made.url)]);
     await servers.close();
@@ -248,7 +248,7 @@ describe("a failed call", () => {
 describe("a connection that several calls share", () => {
   afterEach(() => void vi.useRealTimers());
 
-  /** A server with a tool that answers when it is told to, and one that fails at once. */
+  /** A server with a tool that answers on demand, and one that fails at once. */
   const shared = async (fail: Script["call"], { callMs = 5_000 } = {}) => {
     const waiting: Asked[] = [];
     const made = await serve({

@@ -64,7 +64,7 @@ describe("D21 echoes of keys", () => {
     expect(said).not.toContain("planted-KEY");
   });
 
-  it("nor is it in what people are told of its progress and its questions", async () => {
+  it("nor is it in notifications of its progress and its questions", async () => {
     const secret = "planted-KEY";
     const made = await serve(
       only(({ response, message }) => {

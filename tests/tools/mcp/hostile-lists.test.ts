@@ -57,7 +57,7 @@ describe("D13 what a server lists", () => {
     expect(plain?.spec.description).toBe("Adds.\\u{200b}\\u{e0041}\\u{1b}[2J");
   });
 
-  it("of 10,000 tools an agent is offered as many as it can take, and told of the rest", async () => {
+  it("of 10,000 tools an agent is offered as many as fit, and the rest is refused with a reason", async () => {
     const { url } = await serve({
       tools: Array.from({ length: 10_000 }, (_, nth) => tool(`t${nth}`)),
     });
@@ -67,7 +67,7 @@ describe("D13 what a server lists", () => {
     expect(servers.list()[0]?.tools).toHaveLength(10_000);
   });
 
-  it("an agent with tools of its own is offered so many fewer", async () => {
+  it("an agent with its own tools is offered fewer", async () => {
     const { url } = await serve({
       tools: Array.from({ length: 200 }, (_, nth) => tool(`t${nth}`)),
     });
@@ -113,7 +113,7 @@ describe("D13 what a server lists", () => {
     expect(names(servers)).toEqual(["mcp__a__look", "mcp__b__look"]);
   });
 
-  it("names that come to one are told apart", async () => {
+  it("names that map to one are distinguished", async () => {
     const { url } = await serve({ tools: [tool("a b"), tool("a_b"), tool("a b")] });
     const servers = keep(await connected([server(url)]));
     expect(names(servers)).toEqual([

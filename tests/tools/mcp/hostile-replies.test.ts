@@ -12,7 +12,7 @@ import {
 } from "../../../simulated/tool-servers/scripted-server";
 import { connected, context, server, toolOf } from "./support";
 
-/** Servers that reply as they should not: they lie, flood, stall, and lead elsewhere. */
+/** Servers with hostile replies: false, flooding, stalling or redirecting. */
 
 describe("D16 replies", () => {
   it("a reply of 50 MB is cut off at 25 MiB while it streams", async () => {
@@ -127,7 +127,7 @@ describe("D16 replies", () => {
     expect((await toolOf(servers, "mcp__box__act").run({}, context())).text).toBe("first");
   });
 
-  it("a reply after the call was cancelled finds nobody, and the server was told", async () => {
+  it("a reply after the cancellation of the call is ignored, and the server was notified", async () => {
     const stop = new AbortController();
     const late: (() => void)[] = [];
     const made = await serve(
@@ -280,7 +280,7 @@ describe("what a server says of the form of things", () => {
       said: '{"other":3}',
     },
   ])(
-    "a result that $what is the result all the same: the call was made",
+    "a result that $what is still the result: the call was made",
     async ({ result: given, said }) => {
       const { result } = await act({
         tools: [tool("act", { outputSchema })],

@@ -5,7 +5,10 @@ import { keep, only, serve } from "./kept";
 import { reply, text } from "../../../simulated/tool-servers/scripted-server";
 import { connected, context, server, toolOf } from "./support";
 
-/** Of large replies one is in memory at a time, over all servers, from its second megabyte until it is filed. */
+/**
+ * Of large replies one is in memory at a time, over all servers, from its second megabyte until it
+ * is filed.
+ */
 
 const LARGE = text("x".repeat(3_000_000));
 const repliesLarge = only(({ response, message }) => reply(response, message.id, LARGE));
@@ -13,7 +16,7 @@ const repliesLarge = only(({ response, message }) => reply(response, message.id,
 const A_WHILE_MS = 400;
 const aWhile = () => new Promise((resolve) => setTimeout(resolve, A_WHILE_MS));
 
-/** Two servers with a tool each, and calls of them by whoever files their results when a test says so. */
+/** Two servers with one tool each, and calls that store their results when a test says so. */
 async function two(first = repliesLarge, second = repliesLarge, trusted = false) {
   const [one, other] = [await serve(first), await serve(second)];
   const trust = trusted ? [{ url: other.url, tool: "act", allows: "idempotent" as const }] : [];
@@ -65,7 +68,7 @@ describe("a large reply", () => {
     expect((await call("other").ended).text).toBe("small");
   });
 
-  it("that nobody files keeps no other waiting", async () => {
+  it("that is never stored delays no other", async () => {
     const { one, call } = await two();
     const servers = keep(await connected([server(one.url)]));
     const act = toolOf(servers, "mcp__box__act");
@@ -133,7 +136,7 @@ describe("a large reply", () => {
 describe("a visit", () => {
   afterEach(() => void vi.useRealTimers());
 
-  it("ends after its longest time, whoever may still file", async () => {
+  it("ends after its time limit, even if it is not stored yet", async () => {
     vi.useFakeTimers();
     const turnstile = new Turnstile();
     const first = new Visit(turnstile);

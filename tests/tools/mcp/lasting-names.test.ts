@@ -5,11 +5,11 @@ import { keep, serve } from "./kept";
 import { reply, type Script, text, tool } from "../../../simulated/tool-servers/scripted-server";
 import { connected, context, server, toolOf } from "./support";
 
-/** Servers that would have a name which was offered stand for another tool. */
+/** Servers that try to give an offered name to another tool. */
 
 const OFFERED = await fullName("box", "a b");
 
-/** A server that lists these tools and does whatever it is asked; `called`: the tools it was asked for, in order. */
+/** A server that lists these tools and serves every call; `called`: the called tools, in order. */
 async function box(...tools: string[]) {
   const script: Script = {
     tools: tools.map((name) => tool(name)),
@@ -63,7 +63,7 @@ describe("D15 the name of a tool that was called", () => {
     expect(called()).toEqual(["a_b", "a_b"]);
   });
 
-  it("is nobody's when its tool is gone and one that comes to the same is there", async () => {
+  it("is unassigned when its tool is gone and another tool maps to the same name", async () => {
     const { url, lists, called } = await box("a_b");
     const servers = keep(await connected([server(url)]));
     const offered = toolOf(servers, "mcp__box__a_b");

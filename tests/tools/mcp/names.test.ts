@@ -137,7 +137,7 @@ describe("a tool's full name", () => {
     expect(new Set(names).size).toBe(tools.length);
   });
 
-  it("tells apart all short tools of all short servers", async () => {
+  it("distinguishes all short tools of all short servers", async () => {
     const words = (most: number): string[] =>
       most === 0
         ? [""]
@@ -155,7 +155,7 @@ describe("a tool's full name", () => {
 const listing = (box: string, names: readonly string[]): Promise<Hashed[]> =>
   Promise.all(names.map((name) => hashed(box, { name, inputSchema: { type: "object" } })));
 
-/** What an agent is offered of servers that list these tools, by name: whose tool each is. */
+/** The tools that servers with these listings offer to an agent: the owner of each, by name. */
 async function offered(
   listings: Record<string, string[]>,
   filters: Partial<McpTools> = {},
@@ -182,7 +182,7 @@ async function offered(
   );
 }
 
-describe("a name that was offered stands for the same tool", () => {
+describe("an offered name means the same tool", () => {
   it.each([
     {
       name: "when one that comes to the same is listed before it",
@@ -275,13 +275,13 @@ describe("an entry of allowed_tools", () => {
       tools: [],
     },
     {
-      name: "lets in none whose bare name is another's full name",
+      name: "accepts none with a bare name that is the full name of another",
       of: { box: ["mcp__ship__pay"], ship: ["pay"] },
       entry: "mcp__ship__pay",
       tools: ["ship: pay"],
     },
     {
-      name: "lets in none whose bare name is another's name as offered",
+      name: "accepts none with a bare name that is the offered name of another",
       of: { box: [OF_SHIP] },
       entry: OF_SHIP,
       tools: [],
@@ -335,7 +335,7 @@ describe("an entry of allowed_tools", () => {
 describe("an entry of exclude_tools", () => {
   it.each([
     {
-      name: "keeps out all that come to its name",
+      name: "refuses all that map to its name",
       of: { box: ["a_b", "a b", "c"] },
       entry: "mcp__box__a_b",
       left: ["box: c"],

@@ -14,7 +14,10 @@ const warned = vi.hoisted(() => {
   return lines;
 });
 
-/** OAuth: an MCP server that wants a token, and an authorisation server that may not be what it says. */
+/**
+ * OAuth: an MCP server that wants a token, and an authorisation server that may not be what it
+ * says.
+ */
 
 type Metadata = { issuer?: string; [field: string]: unknown };
 
@@ -62,7 +65,7 @@ async function authorisation(change: (honest: Metadata) => Metadata = (honest) =
   return { issuer, received: raw.received, refuse, close: () => raw.close() };
 }
 
-/** A tool server that takes only `fresh-token-1`, and sends whoever has none to the issuer. */
+/** A tool server that accepts only `fresh-token-1`, and sends clients without it to the issuer. */
 async function guarded(issuer: () => string) {
   const made = await serve({
     tools: [tool("act")],
@@ -118,7 +121,10 @@ describe("client credentials", () => {
   });
 });
 
-/** Secrets by name, each with the origins that it is bound to; `planted-` and its name is its value. Mutable, as an admin changes them. */
+/**
+ * Secrets by name, each with the origins that it is bound to; `planted-` and its name is its value.
+ * Mutable, as an admin changes them.
+ */
 const bound = (origins: Record<string, readonly string[]>): McpEnvironment["secretOf"] => {
   return async (name, use) => {
     const bindings = (origins[name] ?? []).map((origin) => ({ origin }));
@@ -253,7 +259,7 @@ describe("D19 an authorisation server that is not what it should be", () => {
 });
 
 describe("tokens that a person's consent gave", () => {
-  it("are renewed when they are no longer taken, and whoever keeps them is told", async () => {
+  it("are renewed when they are no longer accepted, and reported to their store", async () => {
     const auth = await authorisation();
     const made = await guarded(() => auth.issuer);
     const kept = new Map<string, string>();

@@ -4,7 +4,7 @@ import { keep } from "./kept";
 import { rotatingServer } from "../../../simulated/tool-servers/rotating-server";
 import { connected, context, server, toolOf } from "./support";
 
-/** Tokens whose refresh tokens serve once, over the life of a session. */
+/** Tokens with single-use refresh tokens, over the life of a session. */
 
 async function rotating(env: Partial<McpEnvironment> = {}) {
   const made = await rotatingServer("planted-REFRESH");
@@ -39,7 +39,7 @@ describe("tokens that were renewed", () => {
     await close();
   });
 
-  it("serve whoever finds them where they were kept", async () => {
+  it("are reused from the token store", async () => {
     const { begin, shown, expire, close } = await rotating({ tokens: new Map() });
     await (await begin()).close();
     expire();
@@ -48,7 +48,7 @@ describe("tokens that were renewed", () => {
     await close();
   });
 
-  it("give way to what the operator sets anew", async () => {
+  it("are replaced by a new secret of the operator", async () => {
     const { begin, shown, expire, consent, close } = await rotating({ tokens: new Map() });
     await (await begin()).close();
     expire();
@@ -71,7 +71,7 @@ describe("tokens that were renewed", () => {
     await close();
   });
 
-  it("serve every agent that names the server by them, whatever else it says of it", async () => {
+  it("serve every agent that names the server with the same secret, despite other differences", async () => {
     const { named, begin, shown, expire, close } = await rotating();
     const servers = await begin();
     expire();

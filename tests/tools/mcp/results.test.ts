@@ -35,7 +35,7 @@ describe("what of a result reaches the conversation", () => {
   it.each<{ name: string; content: CallToolResult["content"]; text: string; files?: string[] }>([
     { name: "nothing where it has nothing", content: [], text: "(The tool gave no text.)" },
     {
-      name: "an image as a file, named where it stood",
+      name: "an image as a file, named at its place in the result",
       content: [
         { type: "text", text: "Here:" },
         image(base64(PNG)),
@@ -45,13 +45,13 @@ describe("what of a result reaches the conversation", () => {
       files: ["image/png png"],
     },
     {
-      name: "an image by what its bytes are, whatever the server calls it",
+      name: "an image by its bytes, despite the type that the server states",
       content: [image(base64(PNG), "text/html")],
       text: `[image, image/png, ${short.png}: file 1]`,
       files: ["image/png png"],
     },
     {
-      name: "sound by what the server calls it, where its bytes do not tell",
+      name: "sound by the type that the server states, if its bytes show none",
       content: [{ type: "audio", data: base64("\u0001\u0002"), mimeType: "audio/mpeg" }],
       text: "[audio, audio/mpeg, 2 bytes: file 1]",
       files: ["audio/mpeg mp3"],

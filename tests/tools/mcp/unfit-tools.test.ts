@@ -8,7 +8,7 @@ import { keep, serve } from "./kept";
 import { tool } from "../../../simulated/tool-servers/scripted-server";
 import { environment, server } from "./support";
 
-/** Tools whose schemas one agent's model can be told of, and another's cannot. */
+/** Tools with schemas that the model of one agent supports, and the model of another does not. */
 
 const withArgument = (name: string, a: object) =>
   tool(name, { inputSchema: { type: "object", properties: { a } } });
@@ -23,7 +23,10 @@ const unfit = (agent: string, spec: ToolSpec) => {
   return problem && whyUnfit(problem);
 };
 
-/** The agents `one`, whose model cannot be told of all tools, and `plain`, whose can. */
+/**
+ * The agents `one`, with a model that does not support all schemas, and `plain`, with one that
+ * does.
+ */
 async function connected(url: string): Promise<McpServers> {
   const servers = keep(new McpServers(environment({ unfit })));
   const ofBox = { servers: [server(url)], allowedTools: null, excludeTools: [] };
@@ -38,7 +41,7 @@ async function connected(url: string): Promise<McpServers> {
 const namesFor = (servers: McpServers, agent: string) =>
   servers.toolsFor(agent).map(({ spec }) => spec.name);
 
-describe("a tool that an agent's model cannot be told of", () => {
+describe("a tool with a schema that an agent's model does not support", () => {
   it("is left out for that agent, with the reason, and for no other", async () => {
     const { url } = await serve({ tools: [tool("first"), ...UNSAYABLE, tool("last")] });
     const servers = await connected(url);
@@ -59,7 +62,7 @@ describe("a tool that an agent's model cannot be told of", () => {
     expect(servers.offersFor("plain")[0]?.refused).toEqual([]);
   });
 
-  it("keeps nobody from a call: the adapter takes what is left", async () => {
+  it("prevents no call: the adapter gets the remaining tools", async () => {
     const { url } = await serve({ tools: [tool("first"), ...UNSAYABLE] });
     const servers = await connected(url);
     const specs = (agent: string) => servers.toolsFor(agent).map(({ spec }) => spec);
@@ -71,7 +74,7 @@ describe("a tool that an agent's model cannot be told of", () => {
     );
   });
 
-  it("has its reason told short, with what cannot be seen shown", async () => {
+  it("has a short reason, with invisible characters escaped", async () => {
     const name = `\u200b${"n".repeat(5_000)}`;
     const listed = tool("odd", {
       inputSchema: { type: "object", properties: { [name]: { not: {} } } },
@@ -83,7 +86,7 @@ describe("a tool that an agent's model cannot be told of", () => {
     expect(why.length).toBeLessThan(400);
   });
 
-  it("keeps nobody busy: however many a server has, as many are looked at as may be offered", async () => {
+  it("costs little: of any number of tools, only as many are checked as may be offered", async () => {
     const doubling = Object.fromEntries(
       Array.from({ length: 14 }, (_, n) => [
         `d${n}`,
