@@ -1,8 +1,9 @@
 import type { SimulatedProviders } from "../../../simulated/providers/server";
 
 /**
- * The same short conversation through every official SDK: a question, then results for the calls of each reply. A client keeps
- * its history in the types of its format, so the next request repeats a reply exactly as the SDK returned it.
+ * The same short conversation through every official SDK: a question, then results for the calls of
+ * each reply. A client keeps its history in the types of its format, so the next request repeats a
+ * reply exactly as the SDK returned it.
  */
 export type Client = {
   ask(): Promise<ReadReply>;

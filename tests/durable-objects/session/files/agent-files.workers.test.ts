@@ -4,7 +4,10 @@ import { readStoredSnapshots } from "../../../../simulated/stored-snapshots";
 import { follow, post, request, start } from "../session-client";
 import { filed, ofType, outcomes, sqlOf, trail, withFiles } from "./file-runs";
 
-/** Agents that work on files, in whole runs: their files are frozen with each answer and become the result of the turn. */
+/**
+ * Agents that work on files, in whole runs: their files are frozen with each answer and become the
+ * result of the turn.
+ */
 
 describe("agents with workspaces", () => {
   it("write, look at each other's files, and hand over the winner's", async () => {

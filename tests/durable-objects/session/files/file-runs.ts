@@ -8,7 +8,9 @@ import { LOCAL_TENANT } from "../../../../src/tenancy/principal";
 import { sessionName } from "../../../../src/tenancy/session-name";
 import { type Run, request, teamOf } from "../session-client";
 
-/** Whole runs of agents with workspaces, and what such a run leaves in its log, its storage and R2. */
+/**
+ * Whole runs of agents with workspaces, and what such a run leaves in its log, its storage and R2.
+ */
 
 export const ofType = <T extends WireEvent["type"]>(events: readonly WireEvent[], type: T) =>
   events.filter((event): event is Extract<WireEvent, { type: T }> => event.type === type);
@@ -52,7 +54,10 @@ export const sqlOf = <Row extends Record<string, SqlStorageValue>>(
   return runInDurableObject(object, (_, { storage }) => storage.sql.exec<Row>(query).toArray());
 };
 
-/** Waits until all file jobs of the session are done. Returns its prefix in R2 and a listing of its keys. */
+/**
+ * Waits until all file jobs of the session are done. Returns its prefix in R2 and a listing of its
+ * keys.
+ */
 export async function filed(run: Run): Promise<{ prefix: string; keys: () => Promise<string[]> }> {
   await vi.waitFor(
     async () => expect(await sqlOf(run, "SELECT body FROM file_duties")).toEqual([]),

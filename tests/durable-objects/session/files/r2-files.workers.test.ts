@@ -8,7 +8,9 @@ import { readStoredSnapshots } from "../../../../simulated/stored-snapshots";
 import { follow, post, request, start, teamOf } from "../session-client";
 import { filed, listing, ofType, outcomes, sqlOf, trail, withFiles } from "./file-runs";
 
-/** Files of whole runs in R2: snapshots, large files and large results, and failures of R2 itself. */
+/**
+ * Files of whole runs in R2: snapshots, large files and large results, and failures of R2 itself.
+ */
 
 describe("agents with workspaces", () => {
   it("I10 have the snapshots of all their answers in R2, as the API lists them, and only the result at hand", async () => {

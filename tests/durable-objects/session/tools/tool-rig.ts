@@ -35,7 +35,10 @@ const NO_MISHAPS = {
   lagMs: () => 0,
 };
 
-/** The agent's own team and tools, instead of file tools and a test's tools. Tools are created for each life of the session. */
+/**
+ * The agent's own team and tools, instead of file tools and a test's tools. Tools are created for
+ * each life of the session.
+ */
 type Own = {
   team: Team;
   containers: () => Containers;
@@ -45,17 +48,21 @@ type Own = {
 export type ToolCall = { name: string; args?: Record<string, unknown> };
 
 /**
- * `tokens`: size limit of a result in the conversation. `calibration`: tokens that the provider counts per estimated token.
+ * `tokens`: size limit of a result in the conversation. `calibration`: tokens that the provider
+ * counts per estimated token.
  * `settle`: reports the end of the turn to the tenant; omitted if the report succeeds.
  */
 type Around = { tokens?: number; calibration?: number; settle?: () => Promise<void> };
 
-/** Calls of the first reply, or of each reply by its number from 1. A reply without calls is the answer. */
+/**
+ * Calls of the first reply, or of each reply by its number from 1. A reply without calls is the
+ * answer.
+ */
 type Calls = readonly ToolCall[] | ((reply: number) => readonly ToolCall[]);
 
 /**
- * One agent with files. Its replies make these calls, until a reply without calls is its answer. Engine, runner and tools are
- * those of the service, over real tables; only the model is replaced.
+ * One agent with files. Its replies make these calls, until a reply without calls is its answer.
+ * Engine, runner and tools are those of the service, over real tables; only the model is replaced.
  */
 export function workingAgent(more: readonly Tool[], calls: Calls, own?: Own, room: Around = {}) {
   const disk = new Disk({
