@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { Client, readEvents } from "../../client/index";
 import { RunResponseSchema, TurnResponseSchema } from "../../src/protocol/api";
 import type { SimulatedProviders } from "../../simulated/providers/server";
 import { toSituation } from "../../simulated/providers/situation";
@@ -20,29 +21,21 @@ export const watchTurn = (
   turn: Record<string, unknown>,
 ): Promise<WatchedRun> => watch(`${service}/api/sessions/${sessionId}/turns`, JSON.stringify(turn));
 
+/** Over one connection, which must last: a benchmark does not resume. */
 async function watch(url: string, body: string): Promise<WatchedRun> {
   const startedAt = performance.now();
   const response = await post(url, body, "text/event-stream");
-  let text = "";
   let firstEventMs = 0;
-  for await (const piece of (response.body ?? new ReadableStream()).pipeThrough(
-    new TextDecoderStream(),
-  )) {
-    text = (text + piece).slice(-LONGEST_END);
-    if (firstEventMs === 0 && /^id: \d+\ndata: .*\n\n/m.test(text))
-      firstEventMs = performance.now() - startedAt;
-    if (/^event: turn\.(failed|cancelled)$/m.test(text))
-      throw new Error(`The run did not complete: ${text}`);
-    if (/^event: turn\.completed\n.*\n.*\n\n/m.test(text)) break;
+  for await (const { id, event, data } of readEvents(response)) {
+    if (firstEventMs === 0 && id !== undefined) firstEventMs = performance.now() - startedAt;
+    if (event === "turn.failed" || event === "turn.cancelled")
+      throw new Error(`The run did not complete: ${data}`);
+    if (event !== "turn.completed") continue;
+    const sessionId = response.headers.get("location")?.split("/")[3] ?? "";
+    return { sessionId, firstEventMs, wallMs: performance.now() - startedAt };
   }
-  const wallMs = performance.now() - startedAt;
-  if (!text.includes("event: turn.completed"))
-    throw new Error(`The stream ended before its run: ${text}`);
-  return { sessionId: response.headers.get("location")?.split("/")[3] ?? "", firstEventMs, wallMs };
+  throw new Error("The stream ended before its run.");
 }
-
-/** Enough to hold the last event of a run whole, little enough to be searched with every piece. */
-const LONGEST_END = 8_192;
 
 /** A run that was begun: its session, and the addresses of its turn and of the turn's stream. */
 export type StartedRun = { sessionId: string; turn: string; events: string };
@@ -58,11 +51,12 @@ export const startTurn = (
   turn: Record<string, unknown>,
 ): Promise<StartedRun> => start(service, `/api/sessions/${sessionId}/turns`, JSON.stringify(turn));
 
-async function start(service: string, path: string, body: string): Promise<StartedRun> {
-  const { session_id: sessionId, links } = RunResponseSchema.parse(
-    await (await post(`${service}${path}`, body)).json(),
-  );
-  return { sessionId, turn: `${service}${links.turn}`, events: `${service}${links.events}` };
+/** Without an idempotency key, which would cost the service a look-up. */
+async function start(server: string, path: string, data: string): Promise<StartedRun> {
+  const body = { type: "application/json", data };
+  const answer = await new Client({ server }).json({ method: "POST", path, body });
+  const { session_id: sessionId, links } = RunResponseSchema.parse(answer);
+  return { sessionId, turn: `${server}${links.turn}`, events: `${server}${links.events}` };
 }
 
 /** How a turn stands. */

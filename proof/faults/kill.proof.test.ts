@@ -7,12 +7,12 @@ import { percentile, toReport } from "./kills/report";
 import { ServiceProcess } from "../../simulated/service/service-process";
 import { answersThenVotes } from "../../simulated/providers/scripts";
 import { type SimulatedProviders, startSimulatedProviders } from "../../simulated/providers/server";
-import { sessionPath } from "../../src/protocol/api";
 import { Chance } from "../../simulated/chance";
 import { LOCAL } from "../../tests/e2e/support/local";
 import { ServiceClient } from "../../tests/e2e/support/service-client";
 import { FINAL, STORY, STORY_AGENTS } from "../../tests/e2e/support/story";
 import { Watcher } from "../../tests/e2e/support/watcher";
+import { sessionPath } from "../../src/protocol/paths";
 
 /** SIGKILL of the real runtime (robustness.md §3, rows 1 to 3). `KILL_SEED=… npm test` draws the same kills. */
 const SEED = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000);

@@ -5,8 +5,8 @@ import { FaultyService } from "./faulty-service";
 import { freePort } from "../../simulated/service/loopback";
 import { answersThenVotes, paced } from "../../simulated/providers/scripts";
 import { type SimulatedProviders, startSimulatedProviders } from "../../simulated/providers/server";
-import { sessionPath } from "../../src/protocol/api";
 import { ServiceClient } from "../../tests/e2e/support/service-client";
+import { sessionPath } from "../../src/protocol/paths";
 
 const SESSIONS = 4;
 const OVER_WITHIN_MS = 60_000;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "../../client/index";
 
 const ASK_AGAIN_MS = 20;
 const ONE_TRY_MS = 30_000;
@@ -31,32 +32,26 @@ export class PatientClient {
     }
   }
 
-  /** One try; null if the connection was refused or lost. `at`: Unix ms. */
+  /** One try; `null` if the connection was refused or lost. `at`: Unix ms. */
   async once(
     path: string,
     { method = "GET", body, key }: Ask,
   ): Promise<Omit<Answered, "tries"> | null> {
-    const headers = {
-      connection: "close",
-      accept: "application/json",
-      ...(body === undefined ? {} : { "content-type": "application/json" }),
-      ...(key === undefined ? {} : { "idempotency-key": key }),
+    const call = {
+      method,
+      path,
+      timeoutMs: ONE_TRY_MS,
+      ...(body === undefined ? {} : { json: body }),
+      ...(key === undefined ? {} : { idempotencyKey: key }),
     };
-    try {
-      const init = {
-        method,
-        headers,
-        signal: AbortSignal.timeout(ONE_TRY_MS),
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      };
-      const response = await fetch(this.url + path, init);
-      return {
-        status: response.status,
-        body: await response.text(),
+    const client = new Client({ server: this.url, headers: { connection: "close" } });
+    const answer = await client.receive(call).catch(() => null);
+    return (
+      answer && {
+        status: answer.status,
+        body: new TextDecoder().decode(answer.bytes),
         at: performance.timeOrigin + performance.now(),
-      };
-    } catch {
-      return null;
-    }
+      }
+    );
   }
 }

@@ -5,7 +5,8 @@ import { countOf } from "../counts";
 import { ServiceProcess } from "../../simulated/service/service-process";
 import { answersThenVotes } from "../../simulated/providers/scripts";
 import { type SimulatedProviders, startSimulatedProviders } from "../../simulated/providers/server";
-import { RunResponseSchema, sessionPath } from "../../src/protocol/api";
+import { RunResponseSchema } from "../../src/protocol/api";
+import { sessionPath } from "../../src/protocol/paths";
 import { bearer, KEYED, newKey } from "../../tests/e2e/support/keyed";
 import { compare, seeded, shuffled } from "./timings";
 

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { ServiceProcess } from "../../simulated/service/service-process";
 import { answersThenVotes } from "../../simulated/providers/scripts";
 import { type SimulatedProviders, startSimulatedProviders } from "../../simulated/providers/server";
-import { sessionPath } from "../../src/protocol/api";
 import type { WireEvent } from "../../src/protocol/events";
+import { sessionPath } from "../../src/protocol/paths";
 import {
   type FaultServer,
   startFaultServer,

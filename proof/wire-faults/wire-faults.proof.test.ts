@@ -7,8 +7,8 @@ import { worksAtLength } from "../../simulated/providers/long-work";
 import { answersThenVotes, inOrder } from "../../simulated/providers/scripts";
 import { type SimulatedProviders, startSimulatedProviders } from "../../simulated/providers/server";
 import { toSituation } from "../../simulated/providers/situation";
-import { sessionPath } from "../../src/protocol/api";
 import type { WireEvent } from "../../src/protocol/events";
+import { sessionPath } from "../../src/protocol/paths";
 import {
   arrivesOtherwise,
   type FaultServer,

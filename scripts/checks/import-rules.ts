@@ -36,9 +36,11 @@ export const LAYERS = [
   "src/tenancy",
   "r2-layout",
   "src/coordination",
+  "src/describe",
   "src/protocol",
   "cli",
   "web",
+  "client",
 ] as const;
 export type Layer = (typeof LAYERS)[number];
 
@@ -158,9 +160,16 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
   "r2-layout": { uses: ["src/protocol"] },
   "src/coordination": { uses: ["src/protocol"], packages: [] },
   "src/protocol": { uses: [], packages: ["zod"] },
-  // Clients are programs of their own: they share the wire's schemas and the rules for names of files and for addresses with the service, nothing else.
-  cli: { uses: ["src/protocol", "src/workspace", "src/outgoing"], data: ["package.json"] },
-  web: { uses: ["src/protocol"] },
+  // Sentences for people: the command line, the page and other interfaces say the same.
+  "src/describe": { uses: ["src/protocol"], packages: [] },
+  // The client has no schema library: of the protocol it imports types, and the modules that need none.
+  client: { uses: ["src/protocol"], packages: ["eventsource-parser"] },
+  // Programs of their own. The command line also shares the rules for file names and addresses with the service.
+  cli: {
+    uses: ["client", "src/describe", "src/workspace", "src/outgoing", "src/protocol"],
+    data: ["package.json"],
+  },
+  web: { uses: ["client", "src/describe", "src/protocol"] },
 };
 
 /** Rooms around the service, and what they may not import: tests and scripts share `local/` and `simulated/`, and proof is the last of all. */

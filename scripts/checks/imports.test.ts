@@ -64,6 +64,20 @@ describe("import directions", () => {
       `import type { Team } from "../src/config/team";`,
     ],
     [
+      "the client imports the command line",
+      "client/follow.ts",
+      `import { EXIT } from "../cli/exit-codes";`,
+    ],
+    ["the client imports a schema library", "client/schema.ts", `import { z } from "zod";`],
+    ["the client needs Node", "client/contexts.ts", `import { createHash } from "node:crypto";`],
+    [
+      "a sentence asks the rules",
+      "src/describe/events.ts",
+      `import { tally } from "../coordination";`,
+    ],
+    ["a sentence imports a package", "src/describe/events.ts", `import { diff } from "diff";`],
+    ["a sentence imports the client", "src/describe/events.ts", `import "../../client/index";`],
+    [
       "a lower layer bundles a team",
       "src/config/parse-team.ts",
       `import demo from "../../configs/teams/demo.yaml";`,
@@ -188,6 +202,27 @@ describe("import directions", () => {
       "agents take the team's type",
       "src/agents/call.ts",
       `import type { Team } from "../config/team";`,
+    ],
+    [
+      "the command line uses the client",
+      "cli/asking/watch.ts",
+      `import { Client } from "../../client/index";`,
+    ],
+    ["the page uses the client", "web/app.ts", `import { Client } from "../client/index";`],
+    [
+      "the page describes events",
+      "web/app.ts",
+      `import { describeEvent } from "../src/describe/events";`,
+    ],
+    [
+      "the client takes the service's types",
+      "client/types.ts",
+      `export type { RunRequest } from "../src/protocol/api";`,
+    ],
+    [
+      "the client reads the event stream with a parser",
+      "client/event-stream.ts",
+      `import { createParser } from "eventsource-parser";`,
     ],
     [
       "the API takes an object's type",

@@ -16,6 +16,7 @@ const FOLDERS = [
   "r2-layout",
   "cli",
   "web",
+  "client",
   "checker",
   "local",
   "simulated",

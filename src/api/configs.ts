@@ -1,13 +1,13 @@
 import { z } from "@hono/zod-openapi";
 import { checkTeam } from "../config/parse-team";
 import {
-  CONFIGS_PATH,
   type ConfigCheck,
   ConfigCheckRequestSchema,
   ConfigCheckSchema,
   type ConfigList,
   ConfigListSchema,
 } from "../protocol/listings";
+import { CONFIGS_PATH } from "../protocol/paths";
 import type { App, Call } from "./api-env";
 import { configContextFor } from "./config-context";
 import { configFor } from "./secret-services";

@@ -1,13 +1,11 @@
-import {
-  type Context,
-  type ContextEntry,
-  type ContextManifest,
-  type ContextUpload,
-  type TurnChanges,
-  contextArchivePath,
-  contextBlobsPath,
-  contextPath,
+import type {
+  Context,
+  ContextEntry,
+  ContextManifest,
+  ContextUpload,
+  TurnChanges,
 } from "../protocol/contexts";
+import { contextArchivePath, contextBlobsPath, contextPath } from "../protocol/paths";
 
 /** Values the document shows; a test holds each against its schema. */
 

@@ -15,15 +15,14 @@ import {
 import {
   BLOB_HASH,
   BlobsStoredSchema,
-  CONTEXT_LIMITS,
   type ContextManifest,
   ContextManifestSchema,
   type ContextUpload,
   ContextUploadSchema,
-  contextBlobsPath,
-  contextPath,
   VersionIdSchema,
 } from "../protocol/contexts";
+import { CONTEXT_LIMITS } from "../protocol/context-limits";
+import { contextBlobsPath, contextPath } from "../protocol/paths";
 import { PATH_LIMITS } from "../workspace/paths";
 import type { Call } from "./api-env";
 import { COMMITTED, MANIFEST, UPLOADING } from "./context-examples";

@@ -10,11 +10,9 @@ import {
   ContextListSchema,
   ContextNameSchema,
   ContextSchema,
-  CONTEXTS_PATH,
-  contextArchivePath,
-  contextPath,
   VersionIdSchema,
 } from "../protocol/contexts";
+import { CONTEXTS_PATH, contextArchivePath, contextPath } from "../protocol/paths";
 import { relativePath } from "../workspace/paths";
 import { FileError } from "../workspace/types";
 import type { App, Call } from "./api-env";

@@ -5,7 +5,6 @@ import { planRun } from "../evals/plan-run";
 import { manualRunId, RUN_ID } from "../evals/run-id";
 import { SUITE_NAME, type Suite } from "../evals/schema";
 import {
-  EVALS_PATH,
   EvalRunListSchema,
   EvalRunPageSchema,
   type EvalRun,
@@ -13,8 +12,8 @@ import {
   EvalStartedSchema,
   type EvalSuite,
   EvalSuiteListSchema,
-  evalRunPath,
 } from "../protocol/evals";
+import { EVALS_PATH, evalRunPath } from "../protocol/paths";
 import type { App, Call } from "./api-env";
 import { configFor } from "./secret-services";
 import { ApiError } from "./errors";

@@ -1,5 +1,4 @@
-import { answerFilesPath, runLinks } from "../protocol/api";
-import { configPath, SESSIONS_PATH } from "../protocol/listings";
+import { answerFilesPath, runLinks, configPath, SESSIONS_PATH } from "../protocol/paths";
 
 /** Values the document shows; a test holds each against its schema. */
 

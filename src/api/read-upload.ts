@@ -1,7 +1,7 @@
-import { CONTEXT_LIMITS } from "../protocol/contexts";
 import { counting } from "../uploads/read-tar";
 import { UploadRefusal } from "../uploads/refusals";
 import { ApiError } from "./errors";
+import { CONTEXT_LIMITS } from "../protocol/context-limits";
 
 /** A body's type without what follows it. */
 export const typeOf = (request: Request): string =>

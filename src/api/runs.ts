@@ -9,9 +9,9 @@ import {
   RunRequestSchema,
   type RunResponse,
   RunResponseSchema,
-  runLinks,
   TurnRequestSchema,
 } from "../protocol/api";
+import { runLinks } from "../protocol/paths";
 import type { App, Call } from "./api-env";
 import { wantedForm } from "./accept";
 import { configContextFor } from "./config-context";

@@ -1,7 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import type { SessionRow } from "../../d1/session-index";
-import { IdSchema, sessionPath } from "../protocol/api";
-import { SESSIONS_PATH, type SessionList, SessionListSchema } from "../protocol/listings";
+import { IdSchema } from "../protocol/api";
+import { type SessionList, SessionListSchema } from "../protocol/listings";
+import { sessionPath, SESSIONS_PATH } from "../protocol/paths";
 import type { App, Call } from "./api-env";
 import type { StoredSessions } from "./services";
 import { ApiError } from "./errors";

@@ -1,5 +1,6 @@
-import { answerFilesPath, SessionStatusSchema, TurnResponseSchema } from "../protocol/api";
+import { SessionStatusSchema, TurnResponseSchema } from "../protocol/api";
 import { type Answer, AnswerSchema, CancelledSchema } from "../protocol/listings";
+import { answerFilesPath } from "../protocol/paths";
 import type { App, Call } from "./api-env";
 import { ApiError } from "./errors";
 import { ANSWER_TEXT, CANCELLED, STATUS, TURN_RESPONSE } from "./examples";

@@ -105,6 +105,7 @@ export const TurnRequestSchema = z
     ...limits,
   })
   .meta({ id: "TurnRequest" });
+export type TurnRequest = z.infer<typeof TurnRequestSchema>;
 
 export const TurnStatusSchema = z.enum(["running", "completed", "failed", "cancelled"]);
 
@@ -141,32 +142,6 @@ export const RunResponseSchema = z
   })
   .meta({ id: "Run" });
 export type RunResponse = z.infer<typeof RunResponseSchema>;
-
-export const RUNS_PATH = "/api/runs";
-export const sessionPath = (sessionId: string): string =>
-  `/api/sessions/${encodeURIComponent(sessionId)}`;
-const turnPath = (sessionId: string, turn: number): string =>
-  `${sessionPath(sessionId)}/turns/${turn}`;
-export const eventsPath = (sessionId: string, turn: number): string =>
-  `${turnPath(sessionId, turn)}/events`;
-export const cancelPath = (sessionId: string): string => `${sessionPath(sessionId)}/cancel`;
-
-/** Where the files of one answer are listed. */
-export const answerFilesPath = (at: {
-  sessionId: string;
-  turn: number;
-  label: string;
-  attempt: number;
-}): string =>
-  `${turnPath(at.sessionId, at.turn)}/answers/${encodeURIComponent(at.label)}/files?attempt=${at.attempt}`;
-
-/** What the answer to a started turn links to. */
-export const runLinks = (sessionId: string, turn: number): z.infer<typeof LinksSchema> => ({
-  session: sessionPath(sessionId),
-  turn: turnPath(sessionId, turn),
-  events: eventsPath(sessionId, turn),
-  cancel: cancelPath(sessionId),
-});
 
 /** RFC 9457. `code` is what programs may match on; further members are allowed (`turn`: the one that runs). */
 export const ProblemSchema = z

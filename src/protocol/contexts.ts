@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { CONTEXT_LIMITS } from "./context-limits";
 
 /** Contexts: trees of files that a user uploads, names in a config, and gets changes of back. */
 
@@ -29,20 +30,6 @@ export const VersionIdSchema = z.string().regex(VERSION_ID, "is no id of a versi
 /** SHA-256 in lower-case hex. */
 export const BLOB_HASH = /^[0-9a-f]{64}$/;
 const HashSchema = z.string().regex(BLOB_HASH, "is no SHA-256 in lower-case hex");
-
-/** Bytes are decimal megabytes, as people count them. */
-const MB = 1_000_000;
-
-/** What one version may hold, and how much larger than its upload it may be. The service refuses more; clients say so before. */
-export const CONTEXT_LIMITS = {
-  bytes: 100 * MB,
-  files: 10_000,
-  fileBytes: 16 * MB,
-  ratio: 100,
-} as const;
-
-/** Blobs sent together in one tar: those up to this size, up to so many, up to so many bytes. */
-export const PACK_LIMITS = { blobBytes: 1 * MB, blobs: 500, bytes: 8 * MB } as const;
 
 const seconds = z.number().describe("Unix time in seconds");
 
@@ -106,6 +93,7 @@ export type ContextUpload = z.infer<typeof ContextUploadSchema>;
 export const BlobsStoredSchema = z
   .object({ stored: z.int().describe("How many were sent and are there now") })
   .meta({ id: "BlobsStored" });
+export type BlobsStored = z.infer<typeof BlobsStoredSchema>;
 
 const entry = {
   name: ContextNameSchema,
@@ -160,15 +148,3 @@ export const TurnChangesSchema = z
   .object({ object: z.literal("list"), data: z.array(ContextChangesSchema) })
   .meta({ id: "TurnChanges" });
 export type TurnChanges = z.infer<typeof TurnChangesSchema>;
-
-export const CONTEXTS_PATH = "/api/contexts";
-export const contextPath = (name: string): string => `${CONTEXTS_PATH}/${encodeURIComponent(name)}`;
-export const contextArchivePath = (name: string): string => `${contextPath(name)}/archive.zip`;
-export const contextBlobsPath = (name: string): string => `${contextPath(name)}/blobs`;
-export const contextFilePath = (name: string, path: string): string =>
-  `${contextPath(name)}/files/${path.split("/").map(encodeURIComponent).join("/")}`;
-export const turnChangesPath = (session: string, turn: number): string =>
-  `/api/sessions/${session}/turns/${turn}/changes`;
-/** The new contents of a file of a turn's change set. */
-export const turnChangeBlobPath = (session: string, turn: number, hash: string): string =>
-  `${turnChangesPath(session, turn)}/blobs/${hash}`;

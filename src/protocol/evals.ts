@@ -88,9 +88,3 @@ export const EvalStartedSchema = z
   })
   .meta({ id: "EvalStarted" });
 export type EvalStarted = z.infer<typeof EvalStartedSchema>;
-
-export const EVALS_PATH = "/api/evals";
-export const evalRunsPath = (suite: string): string =>
-  `${EVALS_PATH}/${encodeURIComponent(suite)}/runs`;
-export const evalRunPath = (suite: string, run: string): string =>
-  `${evalRunsPath(suite)}/${encodeURIComponent(run)}`;

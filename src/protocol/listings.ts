@@ -31,10 +31,12 @@ export type SessionList = z.infer<typeof SessionListSchema>;
 export const EventListSchema = listOf(WireEventSchema.meta({ id: "Event" }), z.int()).meta({
   id: "EventList",
 });
+export type EventList = z.infer<typeof EventListSchema>;
 
 export const CancelledSchema = z
   .object({ session_id: IdSchema, turn: z.int().min(1), status: TurnStatusSchema })
   .meta({ id: "Cancelled" });
+export type Cancelled = z.infer<typeof CancelledSchema>;
 
 export const AnswerSchema = z
   .object({
@@ -126,7 +128,3 @@ export const ConfigEntrySchema = z
   .meta({ id: "ConfigEntry" });
 export const ConfigListSchema = listOf(ConfigEntrySchema, z.string()).meta({ id: "ConfigList" });
 export type ConfigList = z.infer<typeof ConfigListSchema>;
-
-export const SESSIONS_PATH = "/api/sessions";
-export const CONFIGS_PATH = "/api/configs";
-export const configPath = (name: string): string => `${CONFIGS_PATH}/${encodeURIComponent(name)}`;

@@ -1,5 +1,5 @@
-import { CONTEXT_LIMITS } from "../protocol/contexts";
 import { quoted, UploadRefusal } from "./refusals";
+import { CONTEXT_LIMITS } from "../protocol/context-limits";
 
 export type TallyLimits = { bytes: number; files: number; fileBytes: number; ratio: number };
 

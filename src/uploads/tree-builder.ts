@@ -1,7 +1,7 @@
-import { CONTEXT_LIMITS } from "../protocol/contexts";
 import { ancestorsOf, relativePath } from "../workspace/paths";
 import { FileError, type FileEntry, type Tree } from "../workspace/types";
 import { quoted, UploadRefusal } from "./refusals";
+import { CONTEXT_LIMITS } from "../protocol/context-limits";
 
 /** Puts a tree together file by file, and takes nothing that a tree cannot hold. All methods throw `UploadRefusal`. */
 export class TreeBuilder {

@@ -1,8 +1,8 @@
-import { CONTEXT_LIMITS } from "../protocol/contexts";
 import { PATH_LIMITS } from "../workspace/paths";
 import { ON_THEIR_WAY_BYTES } from "./blob-writer";
 import { CONTEXT_PACKS } from "./packs";
 import { PIECE_BYTES } from "./spool";
+import { CONTEXT_LIMITS } from "../protocol/context-limits";
 
 const MB = 1_000_000;
 

@@ -14,12 +14,12 @@ import {
 } from "../../simulated/providers/scripts";
 import { type SimulatedProviders, startSimulatedProviders } from "../../simulated/providers/server";
 import { toSituation } from "../../simulated/providers/situation";
-import { sessionPath } from "../../src/protocol/api";
 import { backendOf, FORMATS, modelOf } from "./support/formats";
 import { LOCAL } from "./support/local";
 import { ServiceClient } from "./support/service-client";
 import { toEvent } from "./support/verdict";
 import { Watcher } from "./support/watcher";
+import { sessionPath } from "../../src/protocol/paths";
 
 /** I21: what really went over the wire, whatever the prompts meant to say. The names are such that no text holds them by chance. */
 const STORED = {

@@ -16,10 +16,10 @@ describe("npm run demo", () => {
     const story = [
       "sprinter votes for agent3.1:",
       "thinker answers: agent1.1",
-      "agent1.1 voids 1 vote: sprinter",
+      "new answer agent1.1: sprinter's vote no longer counts",
       "sprinter is shown agent1.1 and decides again",
       "sprinter answers: agent2.2",
-      "judge votes for agent3.1 before it has seen agent1.1, agent2.2: not counted",
+      "judge's vote for agent3.1 ignored: agent1.1, agent2.2 arrived meanwhile",
       "judge is shown agent1.1, agent2.2",
       "judge votes for agent2.2:",
       "settled: agent2.2 wins, 3 of 3 votes, unanimous",
@@ -30,7 +30,7 @@ describe("npm run demo", () => {
     const places = story.map((line) => output.stderr.indexOf(line));
     expect(places, output.stderr).not.toContain(-1);
     expect(places).toEqual([...places].sort((a, b) => a - b));
-    expect(output.stderr.match(/: not counted/g)).toHaveLength(1);
+    expect(output.stderr.match(/ arrived meanwhile/g)).toHaveLength(1);
     expect(output.stderr).toMatch(/^cost +\$0\.0[1-9]/m);
     expect(output.stderr).toMatch(
       new RegExp(`^run +http://127\\.0\\.0\\.1:${port}/api/sessions/session_[0-9a-z]+$`, "m"),

@@ -13,7 +13,6 @@ import type {
   MountedContext,
   Staged,
 } from "../../../src/workspace/agent-files";
-import { CONTEXT_LIMITS } from "../../../src/protocol/contexts";
 import { type ContextMount, contextsOf, peersOf } from "../../../src/workspace/mounts";
 import { readsToolResults } from "../../../src/tools/files";
 import { StagedFiles } from "../../../src/workspace/staged-files";
@@ -36,6 +35,7 @@ import type { AnswerFiles } from "../session-queries";
 import type { SessionContexts } from "./session-contexts";
 import type { SnapshotStore } from "./snapshot-store";
 import { WorkspaceTrees } from "./workspace-trees";
+import { CONTEXT_LIMITS } from "../../../src/protocol/context-limits";
 
 type Options = {
   blobs: BlobStore;

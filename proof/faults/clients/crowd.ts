@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { LIMITS } from "../../../src/coordination";
-import { eventsPath, sessionPath } from "../../../src/protocol/api";
 import { ServiceClient } from "../../../tests/e2e/support/service-client";
 import { STORY_AGENTS, storyModels } from "../../../tests/e2e/support/story";
 import { Watcher } from "../../../tests/e2e/support/watcher";
@@ -16,6 +15,7 @@ import { peakUntil } from "./peak";
 import { type Left, leaveInTheMiddle } from "./sockets";
 import { verdictOf } from "./verdict-of";
 import type { World } from "./world";
+import { eventsPath, sessionPath } from "../../../src/protocol/paths";
 
 /** Readers of one session at a time, in the service that these clients meet. */
 export const MOST_READERS = 450;

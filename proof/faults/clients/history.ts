@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { sessionPath, SessionStatusSchema } from "../../../src/protocol/api";
+import { SessionStatusSchema } from "../../../src/protocol/api";
 import type { WireEvent } from "../../../src/protocol/events";
 import { CancelledSchema } from "../../../src/protocol/listings";
+import { sessionPath } from "../../../src/protocol/paths";
 import { ServiceClient } from "../../../tests/e2e/support/service-client";
 import { toEvent } from "../../../tests/e2e/support/verdict";
 import { Watcher } from "../../../tests/e2e/support/watcher";

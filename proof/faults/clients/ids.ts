@@ -1,10 +1,10 @@
-import { eventsPath, sessionPath } from "../../../src/protocol/api";
 import { STORY_AGENTS } from "../../../tests/e2e/support/story";
 import { ServiceClient } from "../../../tests/e2e/support/service-client";
 import { Watcher } from "../../../tests/e2e/support/watcher";
 import { within } from "../../../simulated/service/within";
 import { verdictOf } from "./verdict-of";
 import type { World } from "./world";
+import { eventsPath, sessionPath } from "../../../src/protocol/paths";
 
 /** What a client may claim to have seen last, and how it is answered while the turn runs. */
 const IDS: readonly { name: string; id: string; status: number; code: string }[] = [

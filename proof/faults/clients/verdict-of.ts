@@ -1,10 +1,10 @@
-import { sessionPath } from "../../../src/protocol/api";
 import { ServiceClient } from "../../../tests/e2e/support/service-client";
 import { judge } from "../../../tests/e2e/support/verdict";
 import { Watcher } from "../../../tests/e2e/support/watcher";
 import type { RecordedRequest } from "../../../simulated/providers/ledger";
 import { letGo, overlapping } from "../runs/judge";
 import type { World } from "./world";
+import { sessionPath } from "../../../src/protocol/paths";
 
 /**
  * What is wrong with a session of one turn that is to have completed, in sentences: its whole log is read again and checked, beside

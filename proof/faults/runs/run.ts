@@ -1,13 +1,9 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  eventsPath,
-  RunResponseSchema,
-  SessionStatusSchema,
-  sessionPath,
-} from "../../../src/protocol/api";
+import { RunResponseSchema, SessionStatusSchema } from "../../../src/protocol/api";
 import { SessionFilesSchema } from "../../../src/protocol/files";
 import { SessionListSchema } from "../../../src/protocol/listings";
+import { eventsPath, sessionPath } from "../../../src/protocol/paths";
 import type { Chance } from "../../../simulated/chance";
 import { Watcher } from "../../../tests/e2e/support/watcher";
 import type { RecordedRequest } from "../../../simulated/providers/ledger";

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { sessionPath } from "../../../src/protocol/api";
 import { leaveInTheMiddle } from "../clients/sockets";
 import { NOTHING_SEEN, type Seen } from "../build/orders";
 import type { FaultyService } from "../faulty-service";
@@ -8,6 +7,7 @@ import type { Run } from "../runs/run";
 import { someOf, strikeDraw } from "./draw";
 import type { Struck } from "./figures";
 import type { Strike } from "./strikes";
+import { sessionPath } from "../../../src/protocol/paths";
 
 /** A run that is on, with the providers that are its own. */
 export type Target = { run: Run; providers: Surroundings };

@@ -1,3 +1,4 @@
+import { Client } from "../../../client/index";
 import { within } from "../../../simulated/service/within";
 import {
   type RunResponse,
@@ -27,8 +28,8 @@ export class ServiceClient {
       id,
       backend: { ...backend, model, ...mine },
     }));
-    const body = JSON.stringify({ question, config: { agents: team, ...config }, ...rest });
-    return RunResponseSchema.parse(await this.#json("/api/runs", { method: "POST", body }));
+    const json = { question, config: { agents: team, ...config }, ...rest };
+    return RunResponseSchema.parse(await this.#json("/api/runs", { method: "POST", json }));
   }
 
   async status(session: string) {
@@ -49,12 +50,12 @@ export class ServiceClient {
   async ask(session: string, question: string): Promise<void> {
     await this.#json(`/api/sessions/${session}/turns`, {
       method: "POST",
-      body: JSON.stringify({ question }),
+      json: { question },
     });
   }
 
   async cancel(session: string): Promise<void> {
-    await this.#json(`/api/sessions/${session}/cancel`, { method: "POST", body: "{}" });
+    await this.#json(`/api/sessions/${session}/cancel`, { method: "POST", json: {} });
   }
 
   /** Asks for the turn again and again until it runs no more. */
@@ -69,22 +70,21 @@ export class ServiceClient {
     }
   }
 
-  #json(path: string, init: RequestInit = {}): Promise<unknown> {
-    return within(ANSWERS_WITHIN_MS, `an answer of ${path}`, this.#send(path, init));
+  #json(path: string, sent: Sent = {}): Promise<unknown> {
+    return within(ANSWERS_WITHIN_MS, `an answer of ${path}`, this.#send(path, sent));
   }
 
-  async #send(path: string, init: RequestInit): Promise<unknown> {
-    const headers = {
-      "content-type": "application/json",
-      accept: "application/json",
-      connection: "close",
-    };
-    const response = await fetch(`${this.url}${path}`, { ...init, headers });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${path} answered ${response.status}: ${text}`);
+  async #send(path: string, { method = "GET", json }: Sent): Promise<unknown> {
+    const client = new Client({ server: this.url, headers: { connection: "close" } });
+    const call = { method, path, ...(json === undefined ? {} : { json }) };
+    const { status, bytes } = await client.receive(call);
+    const text = new TextDecoder().decode(bytes);
+    if (status < 200 || status > 299) throw new Error(`${path} answered ${status}: ${text}`);
     return JSON.parse(text);
   }
 }
+
+type Sent = { method?: "GET" | "POST"; json?: unknown };
 
 export type Asked = {
   baseUrl: string;

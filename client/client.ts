@@ -1,0 +1,245 @@
+import {
+  cancelPath,
+  runLinks,
+  RUNS_PATH,
+  SESSIONS_PATH,
+  sessionPath,
+  turnsPath,
+} from "../src/protocol/paths";
+import { Contexts } from "./contexts";
+import { type FollowedEvent, type FollowOptions, followTurn, type TurnPlace } from "./follow";
+import { type Call, type Received, Transport, type TransportOptions } from "./transport";
+import type {
+  Answer,
+  Cancelled,
+  EventList,
+  RunRequest,
+  RunResponse,
+  SessionFiles,
+  SessionList,
+  SessionStatus,
+  TurnRequest,
+  TurnResponse,
+} from "./types";
+
+type Cancellable = { signal?: AbortSignal | undefined };
+export type StartOptions = Cancellable & {
+  /** Two starts with the same key start one turn. Default: a new key for each call. */
+  idempotencyKey?: string | undefined;
+};
+export type Page = { after?: string | undefined; limit?: number | undefined };
+/** Files of a turn's result, or of one answer. */
+export type FilesPlace = TurnPlace & { label?: string | undefined; attempt?: number | undefined };
+
+/**
+ * A client of one service. Nothing is sent before a function is called. Every function throws ClientError, or the signal's reason
+ * after an abort.
+ */
+export class Client {
+  readonly server: string;
+  readonly runs: Runs;
+  readonly turns: Turns;
+  readonly sessions: Sessions;
+  readonly files: Files;
+  readonly contexts: Contexts;
+  readonly #transport: Transport;
+
+  /** Throws ClientError if the server is no http address, or the key must not be sent to it. */
+  constructor(options: TransportOptions) {
+    const transport = new Transport(options);
+    this.#transport = transport;
+    this.server = transport.server;
+    this.runs = new Runs(transport);
+    this.turns = new Turns(transport);
+    this.sessions = new Sessions(transport);
+    this.files = new Files(transport);
+    this.contexts = new Contexts(transport);
+  }
+
+  /** The JSON of any other route. It is not validated. */
+  json<T>(call: Call): Promise<T> {
+    return this.#transport.json<T>(call);
+  }
+
+  /** The successful answer of any other route. */
+  send(call: Call): Promise<Received> {
+    return this.#transport.send(call);
+  }
+
+  /** One try, and the answer with any status. Throws ClientError only if there is no complete answer. */
+  receive(call: Call): Promise<Received> {
+    return this.#transport.receive(call);
+  }
+
+  /** The error for an answer of `receive` that is not a success. */
+  errorFrom(answer: Received) {
+    return this.#transport.errorFrom(answer);
+  }
+}
+
+/** Sessions with their first turn. */
+class Runs {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Starts a session with its first turn. Repeated until it arrives, and started once. */
+  start(body: RunRequest, options: StartOptions = {}): Promise<RunResponse> {
+    return this.#transport.json<RunResponse>(startCall(RUNS_PATH, body, options));
+  }
+
+  /** Starts a session and follows its first turn over the same connection. `event.session_id` names the session. */
+  stream(
+    body: RunRequest,
+    options: StartOptions & FollowOptions = {},
+  ): AsyncGenerator<FollowedEvent, void> {
+    return followTurn(this.#transport, { start: startCall(RUNS_PATH, body, options) }, options);
+  }
+}
+
+/** Turns of a session. */
+class Turns {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Starts the next turn of a session. Repeated until it arrives, and started once. */
+  start(session: string, body: TurnRequest, options: StartOptions = {}): Promise<RunResponse> {
+    return this.#transport.json<RunResponse>(startCall(turnsPath(session), body, options));
+  }
+
+  /** Starts the next turn of a session and follows it over the same connection. */
+  stream(
+    session: string,
+    body: TurnRequest,
+    options: StartOptions & FollowOptions = {},
+  ): AsyncGenerator<FollowedEvent, void> {
+    const start = startCall(turnsPath(session), body, options);
+    return followTurn(this.#transport, { start }, options);
+  }
+
+  /**
+   * All events of a turn, each once and in order, over any number of connections and restarts of the service. Ends after the turn's
+   * last event. Reading only: leaving the loop, or aborting `signal`, does not change the turn.
+   */
+  follow(place: TurnPlace, options: FollowOptions = {}): AsyncGenerator<FollowedEvent, void> {
+    return followTurn(this.#transport, { place }, options);
+  }
+
+  /** One turn: status, question, answer, votes, cost. */
+  get({ session, turn }: TurnPlace, { signal }: Cancellable = {}): Promise<TurnResponse> {
+    const path = runLinks(session, turn).turn;
+    return this.#transport.json<TurnResponse>({ method: "GET", path, signal });
+  }
+
+  /** One answer by its label, such as `agent2.1` or `agent2.final`. */
+  answer(
+    { session, turn, label }: TurnPlace & { label: string },
+    { signal }: Cancellable = {},
+  ): Promise<Answer> {
+    const path = `${runLinks(session, turn).turn}/answers/${encodeURIComponent(label)}`;
+    return this.#transport.json<Answer>({ method: "GET", path, signal });
+  }
+
+  /** Cancels the running turn of a session. Cancelling twice is the same as once. */
+  cancel(session: string, { signal }: Cancellable = {}): Promise<Cancelled> {
+    const path = cancelPath(session);
+    return this.#transport.json<Cancelled>({ method: "POST", path, json: {}, signal });
+  }
+}
+
+/** Sessions: conversations of several turns. */
+class Sessions {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Newest first. `after`: `last_id` of the previous page; `limit`: 1 to 100. */
+  list({ signal, ...page }: Page & Cancellable = {}): Promise<SessionList> {
+    const path = `${SESSIONS_PATH}?${queryOf(page)}`;
+    return this.#transport.json<SessionList>({ method: "GET", path, signal });
+  }
+
+  /** What a session does now, and its turns. */
+  get(session: string, { signal }: Cancellable = {}): Promise<SessionStatus> {
+    return this.#transport.json<SessionStatus>({
+      method: "GET",
+      path: sessionPath(session),
+      signal,
+    });
+  }
+
+  /** Stored events, oldest first. `after`: number of the last known event; `limit`: 1 to 1,000. */
+  events(
+    session: string,
+    { after, limit, signal }: { after?: number; limit?: number } & Cancellable = {},
+  ): Promise<EventList> {
+    const path = `${sessionPath(session)}/events?${queryOf({ after, limit })}`;
+    return this.#transport.json<EventList>({ method: "GET", path, signal });
+  }
+
+  /** Stops a session and erases all its data. */
+  async delete(session: string, { signal }: Cancellable = {}): Promise<void> {
+    await this.#transport.send({ method: "DELETE", path: sessionPath(session), signal });
+  }
+}
+
+/** Files that agents made. */
+class Files {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** The files of a turn's result, or of the answer `label`, by path. */
+  list(place: FilesPlace, { signal }: Cancellable = {}): Promise<SessionFiles> {
+    const path = filesPath(place, "files");
+    return this.#transport.json<SessionFiles>({ method: "GET", path, signal });
+  }
+
+  /** The contents of one file. `path` is relative to the root of the workspace. */
+  read(
+    place: FilesPlace,
+    path: string,
+    { signal }: Cancellable = {},
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const encoded = path.split("/").map(encodeURIComponent).join("/");
+    const call = { path: filesPath(place, `files/${encoded}`), maxBytes: MAX_FILE_BYTES, signal };
+    return this.#transport.bytes({ method: "GET", ...call });
+  }
+}
+
+const MAX_FILE_BYTES = 256 * 1024 * 1024;
+
+function filesPath({ session, turn, label, attempt }: FilesPlace, rest: string): string {
+  const path = runLinks(session, turn).turn;
+  if (label === undefined) return `${path}/${rest}`;
+  const query = attempt === undefined ? "" : `?attempt=${attempt}`;
+  return `${path}/answers/${encodeURIComponent(label)}/${rest}${query}`;
+}
+
+const startCall = (
+  path: string,
+  json: unknown,
+  { idempotencyKey = newKey(), signal }: StartOptions,
+): Call => ({ method: "POST", path, json, idempotencyKey, retry: "start", signal });
+
+/** Random, 128 bits. `crypto.randomUUID` is missing on pages without https. */
+const newKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, "0"),
+  ).join("");
+
+const queryOf = (fields: Readonly<Record<string, string | number | undefined>>): string =>
+  new URLSearchParams(
+    Object.entries(fields).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, String(value)]],
+    ),
+  ).toString();

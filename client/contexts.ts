@@ -1,0 +1,236 @@
+import { PACK_LIMITS } from "../src/protocol/context-limits";
+import {
+  CONTEXTS_PATH,
+  contextFilePath,
+  contextPath,
+  turnChangeBlobPath,
+  turnChangesPath,
+} from "../src/protocol/paths";
+import { ClientError } from "./errors";
+import type { TurnPlace } from "./follow";
+import { toTar } from "./tar";
+import type { Call, Transport } from "./transport";
+import type { BlobsStored, Context, ContextList, ContextUpload, TurnChanges } from "./types";
+
+/** A file to upload. `contextFile` makes one from bytes. */
+export type UploadFile = {
+  /** Relative to the context's root, parts joined by `/`. */
+  path: string;
+  /** Hash of the contents in lower-case hex. */
+  sha256: string;
+  /** Bytes. */
+  size: number;
+  executable?: boolean;
+  /** Reads the contents; called only if the service does not have them. */
+  read: () => Promise<Uint8Array>;
+};
+
+export type UploadOptions = {
+  /** The version that the files were made from. If another version is the newest by now, the upload is refused. */
+  baseVersion?: string | undefined;
+  /** Called after each request that sent contents. Bytes. */
+  onProgress?: ((progress: { sent: number; total: number }) => void) | undefined;
+  signal?: AbortSignal | undefined;
+};
+type Cancellable = { signal?: AbortSignal | undefined };
+
+/** Files may change while they are sent; then the service asks for the missing contents again. */
+const MAX_ROUNDS = 3;
+/** For a pack of blobs over a slow line. */
+const TRANSFER_MS = 10 * 60_000;
+const MAX_TRANSFER_BYTES = 64_000_000;
+
+/** Contexts: trees of files that teams work on. Every function throws ClientError, or the signal's reason after an abort. */
+export class Contexts {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Contexts by name. `after`: the last name of the previous page. */
+  list({ after, limit, signal }: { after?: string; limit?: number } & Cancellable = {}) {
+    const query = new URLSearchParams({
+      ...(after === undefined ? {} : { after }),
+      ...(limit === undefined ? {} : { limit: String(limit) }),
+    });
+    return this.#json<ContextList>({ path: `${CONTEXTS_PATH}?${query}`, signal });
+  }
+
+  /** One version with its files; the newest unless `version` is given. */
+  get(
+    name: string,
+    { version, signal }: { version?: string | undefined } & Cancellable = {},
+  ): Promise<Context> {
+    return this.#json<Context>({ path: contextPath(name) + versionQuery(version), signal });
+  }
+
+  /** The contents of a file. With `sha256`, throws ClientError `changed_file` for other contents. */
+  async file(
+    name: string,
+    path: string,
+    { version, sha256, signal }: { version?: string; sha256?: string } & Cancellable = {},
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const bytes = await this.#bytes(contextFilePath(name, path) + versionQuery(version), signal);
+    if (sha256 !== undefined) await this.#requireHash(bytes, sha256);
+    return bytes;
+  }
+
+  /** What a turn changed in contexts. Empty while the turn runs, and if it failed or was cancelled. */
+  changes({ session, turn }: TurnPlace, { signal }: Cancellable = {}): Promise<TurnChanges> {
+    return this.#json<TurnChanges>({ path: turnChangesPath(session, turn), signal });
+  }
+
+  /** The new contents of a changed file, by its hash. */
+  async changedFile(
+    { session, turn }: TurnPlace,
+    sha256: string,
+    { signal }: Cancellable = {},
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const bytes = await this.#bytes(turnChangeBlobPath(session, turn, sha256), signal);
+    await this.#requireHash(bytes, sha256);
+    return bytes;
+  }
+
+  /**
+   * Makes these files the newest version of a context. Sends only contents that the service does not have. An upload that broke off
+   * continues where it stopped when the function is called again.
+   */
+  async upload(
+    name: string,
+    files: readonly UploadFile[],
+    { baseVersion, onProgress, signal }: UploadOptions = {},
+  ): Promise<ContextUpload> {
+    for (let round = 1; ; round += 1) {
+      const upload = await this.#putManifest(name, files, { baseVersion, signal });
+      if (upload.status !== "uploading") return upload;
+      if (round > MAX_ROUNDS)
+        throw new ClientError("unexpected", `${this.#transport.server} does not keep uploads.`);
+      await this.#sendMissing(upload, files, { onProgress, signal });
+    }
+  }
+
+  #putManifest(
+    name: string,
+    files: readonly UploadFile[],
+    { baseVersion, signal }: UploadOptions,
+  ): Promise<ContextUpload> {
+    const listed = files.map(({ path, sha256, size, executable }) => ({
+      path,
+      sha256,
+      size,
+      ...(executable ? { executable } : {}),
+    }));
+    const json = {
+      files: listed,
+      ...(baseVersion === undefined ? {} : { base_version: baseVersion }),
+    };
+    return this.#json<ContextUpload>({ method: "PUT", path: contextPath(name), json, signal });
+  }
+
+  async #sendMissing(
+    { missing, links }: ContextUpload,
+    files: readonly UploadFile[],
+    { onProgress, signal }: UploadOptions,
+  ): Promise<void> {
+    const byHash = new Map(files.map((file) => [file.sha256, file]));
+    const wanted = [...new Set(missing)].flatMap((hash) => byHash.get(hash) ?? []);
+    const total = sizeOf(wanted);
+    let sent = 0;
+    for (const pack of packsOf(wanted)) {
+      const [path = "", query = ""] = links.blobs.split("?");
+      const [first] = pack;
+      if (!first) continue;
+      const call =
+        pack.length === 1
+          ? { path: `${path}/${first.sha256}?${query}`, body: await blobBody(first) }
+          : { path: links.blobs, body: await packBody(pack) };
+      await this.#json<BlobsStored>({ method: "PUT", ...call, signal });
+      sent += sizeOf(pack);
+      onProgress?.({ sent, total });
+    }
+  }
+
+  async #requireHash(bytes: Uint8Array, sha256: string): Promise<void> {
+    if ((await sha256Of(bytes)) === sha256) return;
+    const message = `${this.#transport.server} sent other contents than announced.`;
+    throw new ClientError("changed_file", message);
+  }
+
+  #json<T>(call: Omit<Call, "method"> & { method?: Call["method"] }): Promise<T> {
+    return this.#transport.json<T>({ method: "GET", ...TRANSFER, ...call });
+  }
+
+  #bytes(path: string, signal: AbortSignal | undefined): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#transport.bytes({ method: "GET", path, ...TRANSFER, signal });
+  }
+}
+
+const TRANSFER = {
+  retry: "transfer",
+  timeoutMs: TRANSFER_MS,
+  maxBytes: MAX_TRANSFER_BYTES,
+} as const;
+
+const versionQuery = (version: string | undefined): string =>
+  version === undefined ? "" : `?version=${encodeURIComponent(version)}`;
+
+/** A file to upload, from its contents. */
+export async function contextFile(
+  path: string,
+  contents: Uint8Array | string,
+  { executable = false }: { executable?: boolean } = {},
+): Promise<UploadFile> {
+  const bytes = typeof contents === "string" ? new TextEncoder().encode(contents) : contents;
+  return {
+    path,
+    sha256: await sha256Of(bytes),
+    size: bytes.byteLength,
+    executable,
+    read: async () => bytes,
+  };
+}
+
+/** Hash in lower-case hex. */
+export async function sha256Of(bytes: Uint8Array): Promise<string> {
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  return Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Files that are sent together, in their order. Large files are sent alone. */
+export function packsOf<F extends { size: number }>(files: readonly F[]): F[][] {
+  const packs: F[][] = [];
+  let open: F[] = [];
+  for (const file of files) {
+    if (file.size > PACK_LIMITS.blobBytes) {
+      packs.push([file]);
+      continue;
+    }
+    if (open.length === PACK_LIMITS.blobs || sizeOf(open) + file.size > PACK_LIMITS.bytes) {
+      packs.push(open);
+      open = [];
+    }
+    open.push(file);
+  }
+  return open.length > 0 ? [...packs, open] : packs;
+}
+
+const sizeOf = (files: readonly { size: number }[]): number =>
+  files.reduce((sum, { size }) => sum + size, 0);
+
+async function blobBody(file: UploadFile) {
+  return { type: "application/octet-stream", data: await contentsOf(file) };
+}
+
+async function packBody(files: readonly UploadFile[]) {
+  const entries: { name: string; data: Uint8Array }[] = [];
+  for (const file of files) entries.push({ name: file.sha256, data: await contentsOf(file) });
+  return { type: "application/x-tar", data: toTar(entries) };
+}
+
+/** The contents as announced. Throws ClientError if the file was changed since it was hashed. */
+async function contentsOf({ path, sha256, read }: UploadFile): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new Uint8Array(await read());
+  if ((await sha256Of(bytes)) === sha256) return bytes;
+  throw new ClientError("changed_file", `${path} was changed while it was uploaded.`);
+}

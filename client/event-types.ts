@@ -1,0 +1,57 @@
+import type { WireEvent } from "./types";
+
+/** Every type of event that this client knows. An event type that is added to the schemas does not compile until it is here. */
+const KNOWN: Record<WireEvent["type"], true> = {
+  "agent.abstained": true,
+  "agent.failed": true,
+  "answer.refused": true,
+  "answer.submitted": true,
+  "answers.injected": true,
+  "attempt.restarted": true,
+  "attempt.settled": true,
+  "attempt.started": true,
+  "call.completed": true,
+  "call.deferred": true,
+  "call.failed": true,
+  "call.started": true,
+  "call.waiting": true,
+  "citations.added": true,
+  "conversation.compacted": true,
+  "files.accessed": true,
+  "hosted_tool.completed": true,
+  "personas.assigned": true,
+  "presentation.completed": true,
+  "presentation.started": true,
+  "round.failed": true,
+  "round.nudged": true,
+  "round.started": true,
+  "session.created": true,
+  "stream.delta": true,
+  "tool.completed": true,
+  "tool.input_required": true,
+  "tool.interrupted": true,
+  "tool.progressed": true,
+  "tool.started": true,
+  "tool.unknown": true,
+  "tools.listed": true,
+  "turn.cancelled": true,
+  "turn.completed": true,
+  "turn.failed": true,
+  "turn.started": true,
+  "vote.cast": true,
+  "vote.refused": true,
+  "vote.stale": true,
+  "votes.cleared": true,
+};
+
+/** Whether this client knows a type of event. A newer service may send others. */
+export const isKnownEvent = (type: string): boolean => Object.hasOwn(KNOWN, type);
+
+/** Whether a turn logs nothing more after an event of this type. */
+export const isTerminal = (type: string): boolean => TERMINAL.has(type);
+
+const TERMINAL: ReadonlySet<string> = new Set([
+  "turn.completed",
+  "turn.failed",
+  "turn.cancelled",
+] satisfies WireEvent["type"][]);

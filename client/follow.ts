@@ -1,0 +1,165 @@
+import { eventsPath } from "../src/protocol/paths";
+import { ClientError } from "./errors";
+import { IdleLimit, isEventStream, readEvents, type StreamEvent } from "./event-stream";
+import { isTerminal } from "./event-types";
+import { toEvent } from "./schema";
+import { sleep } from "./sleep";
+import type { Call, Transport } from "./transport";
+import type { WireEvent } from "./types";
+
+/** One event of a turn. */
+export type FollowedEvent = {
+  /** Number of the event in its session; also its SSE id. */
+  id: number;
+  /** The event's JSON as received. */
+  raw: string;
+  /** `null` if this client does not know the event's type: the service may be newer. */
+  event: WireEvent | null;
+};
+
+export type FollowOptions = {
+  /** Ends the following by throwing the signal's reason. The turn itself continues. */
+  signal?: AbortSignal | undefined;
+  /** Number of the last event that is already known; 0 (default): from the beginning. */
+  after?: number | undefined;
+  /** Called when the connection was lost, and when events arrive again. */
+  onConnection?: ((state: "lost" | "back") => void) | undefined;
+  /** A connection without a byte for this long counts as dead. Default: 45,000 ms, three heartbeats. */
+  idleMs?: number | undefined;
+  /** Gives up after this long without any byte. Default: 300,000 ms. */
+  giveUpAfterMs?: number | undefined;
+};
+
+const IDLE_MS = 45_000;
+const GIVE_UP_MS = 5 * 60_000;
+const FIRST_RETRY_MS = 1_000;
+const MAX_WAIT_MS = 30_000;
+
+export type TurnPlace = { session: string; turn: number };
+/** A turn that exists, or the call that starts one. */
+export type FollowTarget = { place: TurnPlace } | { start: Call };
+
+/**
+ * All events of a turn, each once and in order, over any number of connections. Ends after the turn's terminal event, or when the
+ * service answers 204: nothing more. Throws ClientError when the service refuses or stays away.
+ */
+export async function* followTurn(
+  transport: Transport,
+  target: FollowTarget,
+  options: FollowOptions = {},
+): AsyncGenerator<FollowedEvent, void> {
+  const follower = new Follower(transport, target, options);
+  while (!follower.isFinished) {
+    yield* follower.connect();
+    if (!follower.isFinished) await follower.pause();
+  }
+}
+
+class Follower {
+  isFinished = false;
+  #place: TurnPlace | null;
+  #lastId: number;
+  #retryMs = FIRST_RETRY_MS;
+  /** Connections in a row without an event. */
+  #fruitless = 0;
+  #lastByteAt = Date.now();
+  #isLost = false;
+
+  constructor(
+    readonly transport: Transport,
+    readonly target: FollowTarget,
+    readonly options: FollowOptions,
+  ) {
+    this.#place = "place" in target ? target.place : null;
+    this.#lastId = options.after ?? 0;
+  }
+
+  /** One connection. A broken connection ends without an error: the next one resumes after the last event. */
+  async *connect(): AsyncGenerator<FollowedEvent, void> {
+    const { signal, idleMs = IDLE_MS } = this.options;
+    const idle = new IdleLimit(idleMs);
+    this.#fruitless += 1;
+    try {
+      const signals = signal ? AbortSignal.any([signal, idle.signal]) : idle.signal;
+      const response = await this.#open(signals);
+      if (!isEventStream(response)) return await this.#settle(response);
+      this.#lastByteAt = Date.now();
+      const onBytes = () => {
+        idle.restart();
+        this.#lastByteAt = Date.now();
+      };
+      const onRetry = (ms: number) => {
+        this.#retryMs = ms;
+      };
+      for await (const event of readEvents(response, { onBytes, onRetry }))
+        yield* this.#accept(event);
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason;
+      if (error instanceof ClientError && !this.#isPassing(error)) throw error;
+    } finally {
+      idle.stop();
+    }
+  }
+
+  /** Waits before the next connection: longer after each fruitless one, and differently for each client. */
+  async pause(): Promise<void> {
+    const { signal, onConnection, giveUpAfterMs = GIVE_UP_MS } = this.options;
+    if (Date.now() - this.#lastByteAt > giveUpAfterMs)
+      throw new ClientError("lost", `Connection to ${this.transport.server} lost for good.`);
+    if (!this.#isLost) onConnection?.("lost");
+    this.#isLost = true;
+    const wait = Math.min(MAX_WAIT_MS, this.#retryMs * 2 ** Math.min(10, this.#fruitless));
+    await sleep(wait * (0.75 + Math.random() / 2), signal);
+  }
+
+  /** Until the place of a started turn is known, the start is repeated: its idempotency key finds the same turn. */
+  #open(signal: AbortSignal): Promise<Response> {
+    if ("start" in this.target && this.#place === null)
+      return this.transport.connect({ ...this.target.start, signal });
+    const { session, turn } = this.#place ?? { session: "", turn: 0 };
+    return this.transport.connect({
+      method: "GET",
+      path: eventsPath(session, turn),
+      headers: this.#lastId > 0 ? { "Last-Event-ID": String(this.#lastId) } : {},
+      signal,
+    });
+  }
+
+  /** Passes an event on unless it is known already. */
+  *#accept({ id: idField, data }: StreamEvent): Generator<FollowedEvent, void> {
+    this.#fruitless = 0;
+    if (this.#isLost) this.options.onConnection?.("back");
+    this.#isLost = false;
+    const id = Number(idField);
+    if (!Number.isSafeInteger(id) || id <= this.#lastId) return;
+    this.#lastId = id;
+    const event = toEvent(data);
+    if (event && "turn" in event && typeof event.turn === "number" && event.turn > 0)
+      this.#place ??= { session: event.session_id, turn: event.turn };
+    this.isFinished = event !== null && isTerminal(event.type);
+    yield { id, raw: data, event };
+  }
+
+  /** Judges an answer that is no stream. */
+  async #settle(response: Response): Promise<void> {
+    const { status, body } = response;
+    if (status === 204) {
+      this.isFinished = true;
+      return;
+    }
+    // Once there was a stream, a proxy or a login page may answer for a while.
+    const isStrange = status < 400 && this.#lastId > 0;
+    const isBusy = status === 408 || status === 429 || status >= 500;
+    if (isStrange || (isBusy && !this.#isStarting)) return body?.cancel();
+    throw this.transport.errorFrom(await this.transport.complete(response));
+  }
+
+  get #isStarting(): boolean {
+    return "start" in this.target && this.#place === null;
+  }
+
+  /** Whether an error ends only this connection. */
+  #isPassing({ kind }: ClientError): boolean {
+    return (kind === "unreachable" || kind === "interrupted") && !this.#isStarting;
+  }
+}

@@ -1,0 +1,44 @@
+import type { Problem, WireEvent } from "./types";
+import { isKnownEvent } from "./event-types";
+
+/**
+ * Where JSON becomes typed. The types are what this service's schemas describe. The client checks the form it depends on and no
+ * more, so that it works without a schema library. A program that must not trust the server checks the values again.
+ */
+
+/** The value of JSON text; `undefined` if it is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The answer's JSON as `T`; `undefined` if it is not JSON. */
+export const toAnswer = <T>(bytes: Uint8Array): T | undefined =>
+  parseJson(new TextDecoder().decode(bytes)) as T | undefined;
+
+/** The event in the data of a frame; `null` if it is not an event, or of a type that this client does not know. */
+export function toEvent(data: string): WireEvent | null {
+  const value = parseJson(data);
+  const isEvent =
+    isRecord(value) && typeof value["type"] === "string" && isKnownEvent(value["type"]);
+  return isEvent ? (value as WireEvent) : null;
+}
+
+/** The problem in a JSON value; `null` if the value is not one. */
+export function toProblem(value: unknown): Problem | null {
+  if (!isRecord(value)) return null;
+  const { title, status, code, errors } = value;
+  const isProblem =
+    typeof title === "string" && typeof code === "string" && Number.isInteger(status);
+  const hasGoodErrors = errors === undefined || (Array.isArray(errors) && errors.every(isFault));
+  return isProblem && hasGoodErrors ? ({ type: "about:blank", ...value } as Problem) : null;
+}
+
+const isFault = (value: unknown): boolean =>
+  isRecord(value) && typeof value["pointer"] === "string" && typeof value["detail"] === "string";
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

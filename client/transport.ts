@@ -1,0 +1,194 @@
+import { ClientError } from "./errors";
+import { type RetryPolicy, withRetries } from "./retries";
+import { toAnswer, toProblem } from "./schema";
+import { addressAt, keyRisk, toOrigin } from "./server";
+
+/** One HTTP request. */
+export type Call = {
+  method: "GET" | "POST" | "PUT" | "DELETE";
+  /** Path at the server, with its query. */
+  path: string;
+  /** Sent as JSON. */
+  json?: unknown;
+  /** Sent as it is, with its media type. */
+  body?: { type: string; data: Uint8Array<ArrayBuffer> | string };
+  /** Default: `application/json`. */
+  accept?: string;
+  /** Further headers, such as `Last-Event-ID`. */
+  headers?: Readonly<Record<string, string>>;
+  /** Sent as `Idempotency-Key`: the service does the same thing once, however often it is asked. */
+  idempotencyKey?: string;
+  /** Ends the call by throwing the signal's reason. */
+  signal?: AbortSignal | undefined;
+  /** Time for the whole answer in milliseconds. Default: 60,000. */
+  timeoutMs?: number;
+  /** Most bytes of the answer. Default: 64 MiB. */
+  maxBytes?: number;
+  /** Default: `never`. */
+  retry?: RetryPolicy;
+};
+
+/** A complete answer, whatever its status. */
+export type Received = { status: number; headers: Headers; bytes: Uint8Array<ArrayBuffer> };
+
+export type TransportOptions = {
+  /** Address of the service; only its origin counts. */
+  server: string;
+  /** API key. Sent as `Authorization: Bearer`, to `server` only. */
+  key?: string | undefined;
+  /** Sent with every request, such as `User-Agent`. */
+  headers?: Readonly<Record<string, string>> | undefined;
+  /** Default: the global `fetch`. */
+  fetch?: typeof globalThis.fetch | undefined;
+};
+
+const DEFAULT_TIMEOUT_MS = 60_000;
+const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
+
+/** Requests to one server. Follows no redirect, and sends the key to this server only. */
+export class Transport {
+  readonly server: string;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #fetch: typeof globalThis.fetch;
+
+  /** Throws ClientError if the server is no http address, or the key must not be sent to it. */
+  constructor({ server, key, headers = {}, fetch = globalThis.fetch }: TransportOptions) {
+    const origin = toOrigin(server);
+    if (origin === null)
+      throw new ClientError("unexpected", `Not an http or https address: ${server}`);
+    const risk = key === undefined ? null : keyRisk(key, origin);
+    if (risk === "malformed")
+      throw new ClientError("unsafe_key", "Malformed key: keys are visible ASCII without spaces.");
+    if (risk === "unencrypted")
+      throw new ClientError("unsafe_key", `Not encrypted: ${origin}. Use https:// to send a key.`);
+    this.server = origin;
+    this.#headers = {
+      ...headers,
+      ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }),
+    };
+    // Browsers and workerd refuse `fetch` as the method of another object.
+    this.#fetch = (input, init) => fetch(input, init);
+  }
+
+  /** One try. Returns the complete answer with any status. Throws ClientError, or the signal's reason. */
+  async receive(call: Call): Promise<Received> {
+    const late = AbortSignal.timeout(call.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+    const signal = call.signal ? AbortSignal.any([call.signal, late]) : late;
+    let began: Response | null = null;
+    try {
+      began = await this.#open(call, signal);
+      return await this.complete(began, call.maxBytes);
+    } catch (cause) {
+      throw this.#noAnswer(cause, { call, late, began: began !== null });
+    }
+  }
+
+  /** Sends the request, repeated as `retry` allows. Throws ClientError for any answer that is not a success. */
+  async send(call: Call): Promise<Received> {
+    const answer = await withRetries(() => this.receive(call), call.retry ?? "never", call.signal);
+    if (answer.status >= 200 && answer.status < 300) return answer;
+    throw this.errorFrom(answer);
+  }
+
+  /** The JSON of a successful answer. Throws ClientError. */
+  async json<T>(call: Call): Promise<T> {
+    const { bytes, status } = await this.send(call);
+    const value = toAnswer<T>(bytes);
+    if (value === undefined) throw this.unexpected(status);
+    return value;
+  }
+
+  /** The bytes of a successful answer. Throws ClientError. */
+  async bytes(call: Call): Promise<Uint8Array<ArrayBuffer>> {
+    return (await this.send({ accept: "*/*", ...call })).bytes;
+  }
+
+  /**
+   * Sends the request, repeated as `retry` allows, and returns the response with its body unread: an event stream, or any other
+   * answer. `signal` also ends the reading. Throws ClientError, or the signal's reason.
+   */
+  connect(call: Call): Promise<Response> {
+    const once = async () => {
+      try {
+        return await this.#open({ accept: "text/event-stream", ...call }, call.signal);
+      } catch (cause) {
+        throw this.#noAnswer(cause, { call, late: null, began: false });
+      }
+    };
+    return withRetries(once, call.retry ?? "never", call.signal);
+  }
+
+  /** Reads the body of a response. Throws what reading throws, or ClientError for more than `maxBytes`. */
+  async complete(response: Response, maxBytes = DEFAULT_MAX_BYTES): Promise<Received> {
+    const chunks: Uint8Array<ArrayBuffer>[] = [];
+    let size = 0;
+    const reader = response.body?.getReader(); // not every browser can iterate over a body
+    for (let step = await reader?.read(); step && !step.done; step = await reader?.read()) {
+      size += step.value.byteLength;
+      if (size > maxBytes) {
+        await reader?.cancel().catch(() => undefined);
+        throw new ClientError("too_large", `${this.server} sent more than ${maxBytes} bytes.`);
+      }
+      chunks.push(step.value);
+    }
+    const bytes = new Uint8Array(await new Blob(chunks).arrayBuffer());
+    return { status: statusOf(response), headers: response.headers, bytes };
+  }
+
+  /** The error for an answer that is not a success. */
+  errorFrom({ status, headers, bytes }: Received): ClientError {
+    const problem = toProblem(toAnswer(bytes));
+    if (problem) {
+      const { title, code, detail } = problem;
+      const message = `${title} (${problem.status} ${code})${detail ? `: ${detail}` : ""}`;
+      return new ClientError("refused", message, { status, problem });
+    }
+    if (status < 300 || status >= 400) return this.unexpected(status);
+    const target = headers.get("location") ?? "";
+    const location = URL.canParse(target, this.server) ? new URL(target, this.server).origin : null;
+    const message = `${this.server} redirects${location ? ` to ${location}` : ""}.`;
+    return new ClientError("redirected", message, { status, location });
+  }
+
+  unexpected(status: number): ClientError {
+    const message = `Unexpected answer (${status}) from ${this.server}. Check the address.`;
+    return new ClientError("unexpected", message, { status });
+  }
+
+  #open(call: Call, signal: AbortSignal | undefined): Promise<Response> {
+    const type = call.json === undefined ? call.body?.type : "application/json";
+    const data = call.json === undefined ? call.body?.data : JSON.stringify(call.json);
+    const { accept = "application/json", idempotencyKey } = call;
+    return this.#fetch(addressAt(this.server, call.path), {
+      method: call.method,
+      headers: {
+        Accept: accept,
+        ...(type === undefined ? {} : { "Content-Type": type }),
+        ...(idempotencyKey === undefined ? {} : { "Idempotency-Key": idempotencyKey }),
+        ...call.headers,
+        ...this.#headers,
+      },
+      redirect: "manual",
+      ...(data === undefined ? {} : { body: data }),
+      ...(signal ? { signal } : {}),
+    });
+  }
+
+  /** What to throw if there was no complete answer. */
+  #noAnswer(
+    cause: unknown,
+    { call, late, began }: { call: Call; late: AbortSignal | null; began: boolean },
+  ): unknown {
+    if (call.signal?.aborted) return call.signal.reason;
+    if (cause instanceof ClientError) return cause;
+    if (began)
+      return new ClientError("interrupted", `The answer of ${this.server} broke off.`, { cause });
+    return late?.aborted
+      ? new ClientError("timed_out", `${this.server} did not answer in time.`, { cause })
+      : new ClientError("unreachable", `Cannot reach ${this.server}.`, { cause });
+  }
+}
+
+/** Browsers hide the status of a redirect that is not followed. */
+const statusOf = ({ type, status }: Response): number =>
+  String(type) === "opaqueredirect" ? 302 : status;

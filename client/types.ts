@@ -1,0 +1,21 @@
+/** The service's own types, as its schemas define them. The package carries copies that need no other package. */
+export type {
+  Problem,
+  RunRequest,
+  RunResponse,
+  SessionStatus,
+  TurnRequest,
+  TurnResponse,
+} from "../src/protocol/api";
+export type {
+  BlobsStored,
+  Context,
+  ContextFile,
+  ContextList,
+  ContextManifest,
+  ContextUpload,
+  TurnChanges,
+} from "../src/protocol/contexts";
+export type { WireEvent } from "../src/protocol/events";
+export type { SessionFiles } from "../src/protocol/files";
+export type { Answer, Cancelled, EventList, SessionList } from "../src/protocol/listings";

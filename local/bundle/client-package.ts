@@ -1,0 +1,111 @@
+import { execFile } from "node:child_process";
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { promisify } from "node:util";
+import { build } from "esbuild";
+
+export const CLIENT_FOLDER = "dist/client";
+
+const run = promisify(execFile);
+
+/** Makes the client as a package in `folder`: one ES module, its types, README and licences. Run in the repository root. */
+export async function buildClient(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(path.join(folder, "types"), { recursive: true });
+  await bundle(path.join(folder, "index.js"));
+  await writeTypes(path.join(folder, "types"));
+  await writeFile(path.join(folder, "package.json"), await metadata());
+  await copyFile("client/README.md", path.join(folder, "README.md"));
+  await copyFile("LICENSE", path.join(folder, "LICENSE"));
+  await copyFile(
+    "node_modules/eventsource-parser/LICENSE",
+    path.join(folder, "eventsource-parser.LICENSE"),
+  );
+}
+
+/** The package has the version of the service. */
+async function metadata(): Promise<string> {
+  const { version } = JSON.parse(await readFile("package.json", "utf8"));
+  const { name, ...rest } = JSON.parse(await readFile("client/package.json", "utf8"));
+  return `${JSON.stringify({ name, version, ...rest }, null, 2)}\n`;
+}
+
+async function bundle(file: string): Promise<void> {
+  await build({
+    entryPoints: ["client/index.ts"],
+    outfile: file,
+    bundle: true,
+    platform: "neutral",
+    mainFields: ["module", "main"],
+    target: "es2022",
+    format: "esm",
+    logLevel: "error",
+  });
+}
+
+/**
+ * Declarations of the client. Those of the service's types are written out in full: as the schemas infer them, they would need the
+ * schema library.
+ */
+async function writeTypes(folder: string): Promise<void> {
+  await mkdir("dist", { recursive: true });
+  const scratch = await mkdtemp(path.resolve("dist", "types-"));
+  try {
+    const names = exportedTypes(await readFile("client/types.ts", "utf8"));
+    await writeFile(path.join(scratch, "expanded.ts"), expandedSource(names));
+    await writeFile(path.join(scratch, "tsconfig.json"), JSON.stringify(declarationsConfig()));
+    const tsc = path.resolve("node_modules/typescript/bin/tsc");
+    await run(process.execPath, [tsc, "--project", scratch]);
+    const emitted = path.join(scratch, "out", "client");
+    for (const name of await readdir(emitted))
+      await writeFile(
+        path.join(folder, name),
+        withExtensions(await readFile(path.join(emitted, name), "utf8")),
+      );
+    const expanded = path.join(scratch, "out", path.relative(".", scratch), "expanded.d.ts");
+    await writeFile(path.join(folder, "types.d.ts"), asTypes(await readFile(expanded, "utf8")));
+  } finally {
+    await rm(scratch, { recursive: true });
+  }
+}
+
+/** The names in `export type { … } from`. */
+const exportedTypes = (source: string): string[] =>
+  [...source.matchAll(/export type \{([^}]*)\}/g)].flatMap(([, list = ""]) =>
+    list
+      .split(",")
+      .map((name) => name.trim())
+      .filter((name) => name !== ""),
+  );
+
+/** A constant of each type, without an annotation: the compiler then writes its type out. */
+const expandedSource = (names: readonly string[]): string => `
+import type * as service from "../../client/types";
+type Expanded<T> = T extends object
+  ? T extends infer O ? { [K in keyof O]: Expanded<O[K]> } : never
+  : T;
+declare function typeOf<T>(): Expanded<T>;
+${names.map((name) => `export const ${name} = typeOf<service.${name}>();`).join("\n")}
+`;
+
+const asTypes = (declarations: string): string =>
+  declarations
+    .replace(/^import .*\n/gm, "")
+    .replace(/^export declare const (\w+): /gm, "export type $1 = ");
+
+/** Modules of a package are named with their extension. */
+const withExtensions = (declarations: string): string =>
+  declarations.replace(/(from |import\()"(\.[^"]+)"/g, '$1"$2.js"');
+
+const declarationsConfig = () => ({
+  extends: "../../tsconfig.json",
+  compilerOptions: {
+    noEmit: false,
+    declaration: true,
+    emitDeclarationOnly: true,
+    rootDir: "../..",
+    outDir: "out",
+  },
+  include: [],
+  files: ["../../client/index.ts", "expanded.ts"],
+});
