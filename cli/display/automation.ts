@@ -1,9 +1,11 @@
 import { participantsOfTurn } from "../../src/protocol/participation";
 import type { TurnView } from "../../src/protocol/view";
-import { costWords, type TurnDisplay } from "./turn-lines";
-import { plural } from "./format";
+import { costWords, plural } from "../../src/describe/figures";
+import { winnerVotes } from "../../src/describe/votes";
+import { failureReasons, warningsOf } from "../../src/describe/warnings";
+import type { TurnDisplay } from "./turn-lines";
 import { toLine } from "../terminal/sanitize";
-import { failureReasons, finalText, warningsOf, winnerVotes } from "./summary";
+import { finalText } from "./summary";
 import type { Output } from "../terminal/output";
 
 /**
@@ -40,7 +42,7 @@ export function endLines(turn: TurnView, answerAt: { file: string } | { url: str
   return [
     "",
     ...winnerLines(turn),
-    ...warningsOf(turn).map((text) => `WARNING: ${text}`),
+    ...warningsOf(turn).map((text) => `WARNING: ${toLine(text)}`),
     ...(answer === "" ? [] : [where]),
     `DURATION: ${duration}`,
     `COST: ${costWords(turn)}`,
@@ -60,7 +62,7 @@ function errorLines(turn: TurnView): string[] {
   if (turn.status === "cancelled") return ["ERROR: cancelled"];
   if (!turn.failure) return [];
   const reasons = failureReasons(turn).map(({ agent, reason }) => `${agent}: ${reason}`);
-  return [toLine(turn.failure.message), ...reasons].map((text) => `ERROR: ${text}`);
+  return [turn.failure.message, ...reasons].map((text) => `ERROR: ${toLine(text)}`);
 }
 
 /** Only a completed turn has a winner; in a cancelled one, an answer was ahead. */

@@ -4,25 +4,24 @@ import type { Io } from "../io";
 import { canRedraw, type Output, paint } from "../terminal/output";
 import { escapeJson } from "../terminal/sanitize";
 import { automationDisplay } from "./automation";
-import { describeEvent } from "./describe";
 import { liveDisplay } from "./live-display";
-import type { TurnDisplay } from "./turn-lines";
+import { eventLine, type TurnDisplay } from "./turn-lines";
 
 type Sinks = Pick<Io, "stdout" | "stderr" | "env">;
 
-/** The way to show a turn that fits where it is shown. */
+/** The display that fits the output. */
 export function displayFor(jsonStream: boolean, { stdout, stderr, env }: Sinks): TurnDisplay {
   if (jsonStream) return jsonDisplay(stdout, stderr);
   return canRedraw(stderr, env) ? liveDisplay(stderr, { env }) : plainDisplay(stderr);
 }
 
-/** Whether somebody watches, or asked to be told all the same. */
+/** Whether to show progress: at a terminal, or with --verbose. */
 export const showsProgress = (
   { form, verbose }: OutputOptions,
   { stderr }: Pick<Io, "stderr">,
 ): boolean => verbose || (stderr.isTTY === true && form !== "automation");
 
-/** The way to show a turn under these options: a program that calls us gets the answer, not the way there. */
+/** The display for these options. Without a terminal, only the answer is shown. */
 export function displayUnder(output: OutputOptions, io: Sinks): TurnDisplay {
   if (output.form === "json-stream") return jsonDisplay(io.stdout, io.stderr);
   const below = showsProgress(output, io) ? displayFor(false, io) : SILENT;
@@ -55,7 +54,7 @@ export function plainDisplay(output: Output): TurnDisplay {
   return {
     update({ event }, view) {
       const turn = event && turnOf(view, event.turn);
-      const line = event && turn && describeEvent(event, turn);
+      const line = event && turn && eventLine(event, turn);
       if (line) print(paint(line, { width: Number.POSITIVE_INFINITY, color: false }));
     },
     notice: print,

@@ -1,11 +1,10 @@
 import { turnOf, type TurnView } from "../../src/protocol/view";
 import { type Line, type Output, paint, segment, wantsColor } from "../terminal/output";
 import { widthOf } from "../terminal/text-width";
-import { describeEvent } from "./describe";
-import { type TurnDisplay, turnLines } from "./turn-lines";
+import { eventLine, type TurnDisplay, turnLines } from "./turn-lines";
 
 const REDRAW_MS = 100;
-/** The clock in the first line goes on when nothing happens. */
+/** The clock in the first line is redrawn also while no events arrive. */
 const TICK_MS = 1_000;
 
 export type LiveOptions = { env: Readonly<Record<string, string | undefined>>; now?: () => number };
@@ -37,7 +36,7 @@ export function liveDisplay(output: Output, { env, now = Date.now }: LiveOptions
     update({ event }, view) {
       if (closed || !event) return;
       turn = turnOf(view, event.turn);
-      const line = turn && describeEvent(event, turn);
+      const line = turn && eventLine(event, turn);
       if (line) screen.scroll(line);
       schedule();
     },
@@ -58,7 +57,7 @@ export function liveDisplay(output: Output, { env, now = Date.now }: LiveOptions
 /** Lines that scroll by, and a block below them that is replaced as a whole. */
 class Screen {
   #pending: string[] = [];
-  /** What stands on the screen below what scrolled by: columns of each line. */
+  /** The block at the bottom of the screen: columns of each line. */
   #block: number[] = [];
 
   constructor(

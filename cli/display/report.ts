@@ -1,5 +1,5 @@
-import { sessionPath } from "../../src/protocol/api";
 import type { TurnView } from "../../src/protocol/view";
+import { sessionPath } from "../../src/protocol/paths";
 import { EXIT, type ExitCode } from "../exit-codes";
 import type { Io } from "../io";
 import type { RequestContext } from "../service/problem";
@@ -40,7 +40,7 @@ export function printSources(turn: TurnView, io: Sinks): void {
 /** What a cancelled turn leaves, votes, winner, tokens, cost, where to read on. */
 export function printRest(turn: TurnView, url: string, io: Sinks): void {
   const partial = partialText(turn);
-  if (partial) io.stderr.write(`What there is so far:\n${partial}\n`);
+  if (partial) io.stderr.write(`Partial answer:\n${partial}\n`);
   if (io.stderr.isTTY) io.stderr.write("\n");
   printLines(summaryLines(turn, url), io);
 }
@@ -48,7 +48,7 @@ export function printRest(turn: TurnView, url: string, io: Sinks): void {
 /** Why there is no answer, or who of the team has no part in it: all that a run without a display says on stderr. */
 export function printTroubles(turn: TurnView, io: Sinks): void {
   const partial = partialText(turn);
-  if (partial) io.stderr.write(`What there is so far:\n${partial}\n`);
+  if (partial) io.stderr.write(`Partial answer:\n${partial}\n`);
   printLines([...failureLines(turn), ...warningLines(turn)], io);
 }
 

@@ -1,13 +1,10 @@
+import { costWords, tokenWords } from "../../src/describe/figures";
+import { winnerVotes } from "../../src/describe/votes";
+import { failureReasons, warningsOf } from "../../src/describe/warnings";
 import { formatUsd } from "../../src/protocol/cost";
-import { fallbackWarnings } from "../../src/protocol/fallback";
-import { leftOutWarnings } from "../../src/protocol/left-out";
-import { participantsOfTurn, participationWarnings } from "../../src/protocol/participation";
 import { type AttemptView, citationsOf, tallyOf, type TurnView } from "../../src/protocol/view";
-import { voteResult, voteWords } from "../../src/protocol/vote-result";
 import { type Line, segment } from "../terminal/output";
 import { sanitize, toLine } from "../terminal/sanitize";
-import { tokenWords } from "./format";
-import { costWords } from "./turn-lines";
 
 /** What is said about a turn that has ended: votes with their reasons, winner, tokens, cost, where to read on. */
 export function summaryLines(turn: TurnView, url: string): Line[] {
@@ -18,7 +15,11 @@ export function summaryLines(turn: TurnView, url: string): Line[] {
     ...warningLines(turn),
     ...(turn.winner === null || turn.failure
       ? []
-      : [fact(turn.status === "cancelled" ? "ahead" : "winner", winner(turn, attempt))]),
+      : [
+          turn.status === "cancelled"
+            ? leading(turn, attempt)
+            : fact("winner", winner(turn, attempt)),
+        ]),
     fact("tokens", tokenWords(turn.usage, turn.reservedTokens)),
     fact("cost", cost(turn)),
     fact("run", url),
@@ -71,6 +72,14 @@ function cost(turn: TurnView): string {
   return `${formatUsd(Math.max(0, costUsd - unreportedUsd))} reported, ${formatUsd(costUsd)} at most: calls that were cut off report nothing`;
 }
 
+/** The answer that led when the turn was cancelled. */
+function leading(turn: TurnView, attempt: AttemptView | undefined): Line {
+  const label = attempt?.settlement?.label;
+  const words = `${toLine(turn.winner ?? "")}${label ? ` (${label})` : ""}`;
+  const votes = attempt && label ? voteFacts(turn, attempt) : [];
+  return [segment("leading when cancelled: ", "dim"), segment([words, ...votes].join(", "))];
+}
+
 function winner(turn: TurnView, attempt: AttemptView | undefined): string {
   const name = toLine(turn.winner ?? "");
   const label = attempt?.settlement?.label;
@@ -85,45 +94,16 @@ function voteFacts(turn: TurnView, attempt: AttemptView): string[] {
   return words === null ? [] : [`${words}${counts.length > 1 ? ` (${counts.join(", ")})` : ""}`];
 }
 
-/** `4 of 12 votes`; null where no answer won. */
-export function winnerVotes(turn: TurnView): string | null {
-  const attempt = turn.attempts.at(-1);
-  const result = attempt ? voteResult(attempt, turn.agents.length) : null;
-  const { endedBy = null, tie = false } = attempt?.settlement ?? {};
-  return result && voteWords(result, { winner: turn.winner, endedBy, tie });
-}
-
-/** What a reader of the answer must know: agents that dropped out, how many took part, what is missing or not as it should be. */
-export function warningsOf(turn: TurnView): string[] {
-  const attempt = turn.attempts.at(-1);
-  return [
-    ...participationWarnings(participantsOfTurn(turn), turn.status),
-    ...fallbackWarnings(attempt?.presentation),
-    ...leftOutWarnings(attempt?.answers ?? []),
-  ].map(toLine);
-}
-
-/** The same as lines for people. */
+/** What a reader of the answer must know, a line each. */
 export const warningLines = (turn: TurnView): Line[] =>
-  warningsOf(turn).map((text) => [segment("warning  ", "bad"), segment(text)]);
+  warningsOf(turn).map((text) => [segment("warning  ", "bad"), segment(toLine(text))]);
 
 /** Why a turn has no final answer; none where it has. */
 export function failureLines(turn: TurnView): Line[] {
   if (turn.status === "cancelled") return [[segment("cancelled", "bad")]];
   if (!turn.failure) return [];
-  const reasons = failureReasons(turn).map(({ agent, reason }) => fact(" ", `${agent}: ${reason}`));
+  const reasons = failureReasons(turn).map(({ agent, reason }) =>
+    fact(" ", toLine(`${agent}: ${reason}`)),
+  );
   return [[segment("failed".padEnd(8), "bad"), segment(toLine(turn.failure.message))], ...reasons];
-}
-
-/** Why each agent of a failed turn gave no answer, as text without control characters. */
-export function failureReasons({ failure, agents }: TurnView): { agent: string; reason: string }[] {
-  const views = new Map(agents.map((view) => [view.id, view]));
-  return (failure?.agents ?? []).map(({ agent, code, message }) => {
-    const callError = views.get(agent)?.callError ?? null;
-    const before =
-      callError === null || callError.code === code
-        ? ""
-        : ` Its last call failed: ${toLine(callError.message)}`;
-    return { agent: toLine(agent), reason: `${toLine(message)}${before}` };
-  });
 }

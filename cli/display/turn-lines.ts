@@ -1,18 +1,18 @@
 import type { WireEvent } from "../../src/protocol/events";
+import { describeEvent } from "../../src/describe/events";
 import { totalTokens } from "../../src/protocol/usage";
 import type { AgentView, AttemptView, SessionView, TurnView } from "../../src/protocol/view";
-import { type Line, segment, type Tone } from "../terminal/output";
+import { type Line, segment } from "../terminal/output";
 import { toLine } from "../terminal/sanitize";
 import { fitEnd, fitStart, padTo, widthOf } from "../terminal/text-width";
-import { doesUse } from "./describe";
 import {
-  formatCost,
+  costWords,
   formatDuration,
-  formatProgress,
   formatTokens,
   formatUsed,
   plural,
-} from "./format";
+} from "../../src/describe/figures";
+import { activityOf, statusTone } from "../../src/describe/status";
 
 /** Where a watched turn shows. Never throws, never waits. */
 export type TurnDisplay = {
@@ -24,24 +24,23 @@ export type TurnDisplay = {
   close(): void;
 };
 
+/** An event as one line, with the time since the turn began; `null` for an event that only changes figures. */
+export function eventLine(event: WireEvent, turn: TurnView): Line | null {
+  const sentence = describeEvent(event, turn);
+  if (!sentence) return null;
+  const { agent, text, tone } = sentence;
+  const time = segment(`${formatDuration(event.at - turn.startedAt)}  `, "dim");
+  if (agent === null) return [time, segment(toLine(text), tone)];
+  const gap = text.startsWith(" ") ? " " : "";
+  return [time, segment(`${toLine(agent)}${gap}`, "bold"), segment(toLine(text), tone)];
+}
+
 export type Frame = { width: number; height: number; now: number };
 
-const TONES: Record<AgentView["status"], Tone> = {
-  waiting: "dim",
-  streaming: "busy",
-  answered: "good",
-  voted: "good",
-  restarting: "busy",
-  error: "bad",
-  timeout: "bad",
-  completed: "good",
-};
 const MAX_NAME = 24;
 const SHORT_NAME = 12;
 /** Columns between two cells. */
 const GAP = 2;
-/** Enough of the newest text to fill any line. */
-const GLIMPSE = 600;
 
 /** The state of a turn: one line about the team, one for each agent, at most `height` lines. */
 export function turnLines(turn: TurnView, frame: Frame): Line[] {
@@ -56,7 +55,7 @@ export function turnLines(turn: TurnView, frame: Frame): Line[] {
   return [teamLine(turn, frame), ...lines, ...more];
 }
 
-/** The state of the team. Where the line is too long, it gives up the time, then the answers, and so on: the cost stands last. */
+/** The state of the team. If the line is too long, it omits the time, then the answers, and so on. The cost is last and stays. */
 function teamLine(turn: TurnView, { now, width }: Frame): Line {
   const attempt = turn.attempts.at(-1);
   const state = turn.status === "running" ? turn.phase : turn.status;
@@ -77,7 +76,7 @@ function teamLine(turn: TurnView, { now, width }: Frame): Line {
 const countValid = (attempt: AttemptView | undefined): number =>
   attempt?.votes.filter(({ valid }) => valid).length ?? 0;
 
-/** What the agents' lines give up where they do not fit, in this order: the cost stands last and must not be cut off. */
+/** What agents' lines omit or shorten if they are too long, in this order. The cost is last and must not be cut off. */
 const SHORTER = [
   "files left out",
   "label",
@@ -149,13 +148,6 @@ function answerWords(
     : ` (${latestLabel})`;
 }
 
-/** What a turn or an agent has cost. */
-export const costWords = ({
-  costUsd,
-  isCostWhole,
-}: Pick<TurnView, "costUsd" | "isCostWhole">): string =>
-  formatCost(isCostWhole ? costUsd : null, costUsd);
-
 const pad = (row: string[], widths: number[]): string[] =>
   row.map((cell, column) => padTo(cell, widths[column] ?? 0));
 
@@ -166,7 +158,7 @@ function agentLine(
 ): Line {
   const head = [
     segment(`${name}  `, "bold"),
-    segment(status, TONES[agent.status]),
+    segment(status, statusTone(agent.status)),
     segment(`  ${rest.join("  ")}`),
   ];
   const used = head.reduce((sum, { text }) => sum + widthOf(text), 0) + 2;
@@ -174,31 +166,11 @@ function agentLine(
   return doing === "" ? head : [...head, segment(`  ${doing}`, "dim")];
 }
 
-/** What it is doing now, as far as there is room to say it. */
+/** The agent's activity, as much as fits into `width`. */
 function activity(agent: AgentView, width: number, now: number): string {
-  if (width < 8) return "";
-  if (agent.tools.length > 0)
-    return fitStart(`uses ${agent.tools.map(toolAtWork).join(", ")}`, width);
-  if (agent.retryAt !== null && agent.lastError) {
-    const wait = Math.max(0, Math.ceil((agent.retryAt - now) / 1000));
-    return fitStart(`tries again in ${wait} s: ${toLine(agent.lastError.message)}`, width);
-  }
-  if (agent.out !== null && agent.lastError)
-    return fitStart(toLine(agent.lastError.message), width);
-  return agent.status === "streaming" ? fitEnd(glimpse(agent), width) : "";
-}
-
-const toolAtWork = ({ name, progress }: AgentView["tools"][number]): string =>
-  toLine(progress ? `${name} (${formatProgress(progress)})` : name);
-
-/** The end of what it is writing. */
-function glimpse({ stream }: AgentView): string {
-  if (!stream?.latest) return "thinks";
-  const text = stream[stream.latest].text.slice(-GLIMPSE);
-  if (stream.latest === "hosted_tool") return doesUse(stream.tool, text);
-  return toLine(
-    stream.latest === "tool_arguments"
-      ? text.replace(/\\[nrt]/g, " ").replace(/\\(["\\/])/g, "$1")
-      : text,
-  );
+  const doing = width < 8 ? null : activityOf(agent, now);
+  if (!doing) return "";
+  return doing.matters === "end"
+    ? fitEnd(toLine(doing.text), width)
+    : fitStart(toLine(doing.text), width);
 }

@@ -1,13 +1,15 @@
-import { fallbackWarnings } from "../../src/protocol/fallback";
-import { leftOutWarnings } from "../../src/protocol/left-out";
-import { participationWarnings } from "../../src/protocol/participation";
-import { voteWords } from "../../src/protocol/vote-result";
+import { formatCost, plural, tokenWords } from "../../src/describe/figures";
+import { voteWords } from "../../src/describe/votes";
+import {
+  fallbackWarnings,
+  leftOutWarnings,
+  participationWarnings,
+} from "../../src/describe/warnings";
 import type { SessionFacts, TurnFacts } from "../service/schema";
 import { type Line, segment } from "../terminal/output";
 import { sanitize, toLine } from "../terminal/sanitize";
-import { formatCost, plural, tokenWords } from "./format";
 
-/** What the service tells of turns and sessions, as lines for people. */
+/** Turns and sessions as lines for people. */
 
 const fact = (name: string, text: string): Line => [segment(name.padEnd(9), "dim"), segment(text)];
 const paragraphs = (text: string): Line[] =>
@@ -26,7 +28,7 @@ export function turnLinesOf(turn: TurnFacts): Line[] {
     ...(text === null
       ? []
       : [
-          [segment(turn.answer === null ? "What there is so far" : "Answer", "bold")],
+          [segment(turn.answer === null ? "Partial answer" : "Answer", "bold")],
           ...paragraphs(text),
           [],
         ]),
@@ -38,25 +40,29 @@ export function turnLinesOf(turn: TurnFacts): Line[] {
         fact("vote", `${toLine(agent)} → ${toLine(label)}: ${toLine(reason)}`),
       ),
     ...warningsOf(turn).map((text) => [segment("warning  ", "bad"), segment(toLine(text))]),
-    ...(turn.winner === null || turn.error
-      ? []
-      : [fact(turn.status === "cancelled" ? "ahead" : "winner", winnerWords(turn))]),
+    ...(turn.winner === null || turn.error ? [] : [winnerLine(turn)]),
     ...answerLines(turn),
     fact("tokens", tokenWords(turn.usage, turn.reserved_tokens)),
     fact("cost", formatCost(turn.cost_usd, turn.cost_usd_known)),
   ];
 }
 
-/** Whose answer won, as the votes name it: its presentation has a label of its own. */
-function winnerWords({ winner, label, status, attempts }: TurnFacts): string {
+/** Whose answer won, or led when the turn was cancelled. The answer is named as in the votes: its presentation has its own label. */
+function winnerLine({ winner, label, status, attempts }: TurnFacts): Line {
   const attempt = attempts.at(-1);
-  const answer = attempt?.label ?? label;
-  const result = attempt?.vote_result;
-  const endedBy = status === "cancelled" ? null : (attempt?.finish_reason ?? null);
-  const votes = result
-    ? `, ${toLine(voteWords(result, { winner, endedBy, tie: attempt?.tie ?? false }))}`
+  const name = toLine(winner ?? "");
+  const answer = toLine(attempt?.label ?? label ?? "");
+  const isCancelled = status === "cancelled";
+  const endedBy = isCancelled ? null : (attempt?.finish_reason ?? null);
+  const votes = attempt?.vote_result
+    ? `, ${toLine(voteWords(attempt.vote_result, { winner, endedBy, tie: attempt.tie }))}`
     : "";
-  return `${toLine(winner ?? "")}${answer ? ` with ${toLine(answer)}` : ""}${votes}`;
+  return isCancelled
+    ? [
+        segment("leading when cancelled: ", "dim"),
+        segment(`${name}${answer ? ` (${answer})` : ""}${votes}`),
+      ]
+    : fact("winner", `${name}${answer ? ` with ${answer}` : ""}${votes}`);
 }
 
 function warningsOf({ agents, attempts, status }: TurnFacts): string[] {

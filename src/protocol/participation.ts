@@ -1,6 +1,6 @@
 import type { AgentEnd, AttemptView, TurnView } from "./view-types";
 
-/** Who took part in an attempt, and why the others did not. API and command line say it with the same words. */
+/** Who took part in an attempt, and why the others did not. */
 
 /** One agent's part in one attempt. */
 export type Participant = {
@@ -90,7 +90,7 @@ const isUnfinished = ({ cut }: AttemptView, { id, status }: AgentEnd): boolean =
   cut?.includes(id) === true && status === "answered";
 
 /** Ends of an attempt that come before an agent that still works has answered. */
-const TOO_LATE = new Map([
+export const TOO_LATE: ReadonlyMap<string, string> = new Map([
   ["deadline", "Time ran out"],
   ["budget", "The budget ran out"],
   ["cancelled", "The turn was cancelled"],
@@ -119,26 +119,3 @@ function silenceOf(
   const cause = callError === null ? "" : ` Its last call failed: ${callError.message}`;
   return { code: cut, message: `${end} before ${before}.${cause}` };
 }
-
-/**
- * A sentence for each agent that dropped out; once the turn is completed, the last one adds how many took part. None for a failed
- * turn, whose failure names every agent's reason, and none for agents that a cancellation stopped: they did not drop out.
- */
-export function participationWarnings(
-  participants: readonly Omit<Participant, "status">[],
-  status: string,
-): string[] {
-  if (status === "failed") return [];
-  const dropped = participants.filter(({ error }) => error !== null && error.code !== "cancelled");
-  const took = participants.filter(({ tookPart }) => tookPart).length;
-  const count =
-    status === "completed" ? ` ${took} of ${participants.length} agents took part.` : "";
-  return dropped.map(({ agent, tookPart, error }, index) => {
-    const when = tookPart && !TOO_LATE.has(error?.code ?? "") ? " after its answer" : "";
-    return `${agent} dropped out${when}: ${asSentence(error?.message ?? "")}${index === dropped.length - 1 ? count : ""}`;
-  });
-}
-
-/** Providers' messages end with a full stop, or not. */
-const asSentence = (message: string): string =>
-  /[.!?…]$/.test(message.trimEnd()) ? message.trimEnd() : `${message.trimEnd()}.`;

@@ -34,27 +34,3 @@ function votersOf({ votes }: AttemptView, tally: Readonly<Record<string, number>
   );
   return last.filter(({ label }) => Object.hasOwn(tally, label)).map(({ voter }) => voter);
 }
-
-/** Ends that cut the voting short. */
-const CUT_SHORT = new Map([
-  ["deadline", ", when time ran out"],
-  ["budget", ", when the budget ran out"],
-  ["no_agents", ", when no agent was left"],
-]);
-
-/** `endedBy`: the attempt's end, as the wire names it. `tie`: whether another answer has as many votes. */
-type Settled = { winner: string | null; endedBy: string | null; tie: boolean };
-
-/**
- * `4 of 12 votes`, `3 of 3 votes, unanimous`. One agent's vote for its own answer is no vote of a team and does not read like one.
- */
-export function voteWords(result: VoteResult, { winner, endedBy, tie }: Settled): string {
-  const tied = tie ? " (a tie: the earlier answer wins)" : "";
-  return `${countWords(result, winner)}${tied}${CUT_SHORT.get(endedBy ?? "") ?? ""}`;
-}
-
-function countWords({ votes, of, voters, unanimous }: VoteResult, winner: string | null): string {
-  if (of === 0) return "no votes";
-  if (of === 1) return voters[0] === winner ? "no other agent voted" : "1 vote";
-  return `${votes} of ${of} votes${unanimous ? ", unanimous" : ""}`;
-}

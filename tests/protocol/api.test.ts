@@ -3,10 +3,10 @@ import {
   IdSchema,
   LabelSchema,
   RunRequestSchema,
-  runLinks,
   RunResponseSchema,
   TurnRequestSchema,
 } from "../../src/protocol/api";
+import { runLinks } from "../../src/protocol/paths";
 
 const question = "Why is the sky blue?";
 

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { endLines } from "../../cli/display/automation";
 import { summaryLines } from "../../cli/display/summary";
-import { costWords, turnLines } from "../../cli/display/turn-lines";
+import { turnLines } from "../../cli/display/turn-lines";
 import { turnLinesOf } from "../../cli/display/turn-page";
 import { TurnFactsSchema } from "../../cli/service/schema";
 import { paint } from "../../cli/terminal/output";
+import { costWords } from "../../src/describe/figures";
 import { toStatus, toTurn } from "../../src/protocol/status";
 import { turnOf } from "../../src/protocol/view";
 import { agentRules, teamRules } from "../builders/team-rules";

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { TurnResponseSchema } from "../../src/protocol/api";
-import { participantsOfTurn, participationWarnings } from "../../src/protocol/participation";
+import { participationWarnings } from "../../src/describe/warnings";
+import { participantsOfTurn } from "../../src/protocol/participation";
 import { toTurn } from "../../src/protocol/status";
 import { turnOf } from "../../src/protocol/view";
 import * as b from "./builders";

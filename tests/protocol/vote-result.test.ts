@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { voteResult, voteWords } from "../../src/protocol/vote-result";
+import { voteWords } from "../../src/describe/votes";
+import { voteResult } from "../../src/protocol/vote-result";
 import { turnOf } from "../../src/protocol/view";
 import * as b from "./builders";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { describeEvent } from "../../../cli/display/describe";
+import { eventLine } from "../../../cli/display/turn-lines";
 import { paint } from "../../../cli/terminal/output";
 import { turnOf } from "../../../src/protocol/view";
 import * as b from "../../protocol/builders";
@@ -10,7 +10,7 @@ describe("the line of an event", () => {
     const events = b.log([...before, body]);
     const event = events.at(-1);
     const turn = turnOf(b.view(events));
-    const line = event && turn && describeEvent(event, turn);
+    const line = event && turn && eventLine(event, turn);
     return line ? paint(line, { width: 200, color: false }) : null;
   };
   const touched = (refused: string | null) => ({
@@ -22,7 +22,7 @@ describe("the line of an event", () => {
   it.each<{ body: b.Body; line: string | null }>([
     {
       body: b.roundStarted("anna", 2, ["agent2.1"]),
-      line: "00:00  anna begins round 2 with agent2.1",
+      line: "00:00  anna starts round 2 with agent2.1",
     },
     {
       body: b.answered("anna", "agent1.1", 1, "12345"),
@@ -34,11 +34,11 @@ describe("the line of an event", () => {
     },
     {
       body: b.voteStale("anna", "agent2.1", ["agent2.2"]),
-      line: "00:00  anna votes for agent2.1 before it has seen agent2.2: not counted",
+      line: "00:00  anna's vote for agent2.1 ignored: agent2.2 arrived meanwhile",
     },
     {
       body: b.votesCleared("agent2.2", ["anna", "agent2.1"]),
-      line: "00:00  agent2.2 voids 1 vote: anna",
+      line: "00:00  new answer agent2.2: anna's vote no longer counts",
     },
     { body: b.votesCleared("agent2.2"), line: null },
     {
@@ -51,7 +51,7 @@ describe("the line of an event", () => {
     },
     {
       body: b.callFailed("anna", "c1", b.START + 1_300),
-      line: "00:00  anna has a call fail, next try in 1.0 s: The model is overloaded.",
+      line: "00:00  anna: model error (The model is overloaded), retrying in 1.0 s",
     },
     { body: b.agentFailed("anna"), line: "00:00  anna drops out: It cannot go on." },
     {
@@ -62,11 +62,11 @@ describe("the line of an event", () => {
         code: "empty_answer",
         message: "It is empty.",
       },
-      line: "00:00  anna has an answer refused: It is empty.",
+      line: "00:00  anna's answer was rejected: It is empty.",
     },
     {
       body: { type: "tool.unknown", ...inRound, tool_call: "t", name: "send_mail" },
-      line: "00:00  anna send_mail: whether it did its work is unknown",
+      line: "00:00  anna send_mail: result unknown",
     },
     {
       body: {
@@ -101,7 +101,7 @@ describe("the line of an event", () => {
       line: "00:00  settled: agent1.1 wins, 2 of 2 votes, unanimous",
     },
     { body: b.presenting("anna", "agent1.1"), line: "00:00  anna presents the final answer" },
-    { body: b.completed("anna", "x"), line: "00:00  turn 1 is complete" },
+    { body: b.completed("anna", "x"), line: "00:00  turn 1 completed" },
     { body: b.failed("anna"), line: "00:00  turn 1 failed: No agent gave an answer." },
     { body: b.delta("anna", { call: "c", offset: 0, text: "x" }), line: null },
   ])("$body.type: $line", ({ body, line }) => {
@@ -113,11 +113,11 @@ describe("D18 the request of a tool server to a person", () => {
   it("is shown as text, with its origin, and a refused address by its reason", () => {
     const events = b.log([...base, b.inputRequired("anna")]);
     const [event, turn] = [events.at(-1), turnOf(b.view(events))];
-    const line = event && turn ? describeEvent(event, turn) : null;
+    const line = event && turn ? eventLine(event, turn) : null;
     expect(paint(line ?? [], { width: 1_000, color: false })).toBe(
-      "00:00  anna mcp__box__ask: https://box.example.com wants a person to fill in a form: Your password?; to open " +
-        "https://pay.example.com/x: Pay; to open an address that is not shown, as its scheme is javascript, and only https is " +
-        "shown: Open this; something else: sampling/createMessage. Nobody answers it",
+      "00:00  anna: mcp__box__ask of https://box.example.com asks a person to fill in a form: Your password?; to open " +
+        "https://pay.example.com/x: Pay; to open an address that is not shown (its scheme is javascript, and only https is " +
+        "shown): Open this; something else: sampling/createMessage. No person is asked",
     );
   });
 });

@@ -73,7 +73,7 @@ describe("the lines of a turn", () => {
     {
       name: "when a failed call is retried, and why",
       after: [b.callStarted("anna", "c1"), b.callFailed("anna", "c1", NOW + 2_500)],
-      shows: /tries again in 3 s: The model is overloaded\.$/,
+      shows: /retrying in 3 s: The model is overloaded\.$/,
     },
     {
       name: "why an agent failed",
@@ -155,10 +155,10 @@ describe("displays for files and pipes", () => {
     for (const event of b.log(b.story)) display.update({ event, raw: "" }, apply(view, event));
     const text = output.texts.join("");
     expect(text.split("\n").slice(0, 4)).toEqual([
-      "00:00  turn 1 begins: 2 agents",
-      "00:00  anna begins round 1",
-      "00:00  ben begins round 1",
-      "00:00  ben has a call fail, next try in 59.1 s: The model is overloaded.",
+      "00:00  turn 1 started: 2 agents",
+      "00:00  anna starts round 1",
+      "00:00  ben starts round 1",
+      "00:00  ben: model error (The model is overloaded), retrying in 59.1 s",
     ]);
     expect(text).not.toContain("\x1b");
   });

@@ -1,8 +1,7 @@
 import { expect, it } from "vitest";
 import { endLines } from "../../../cli/display/automation";
-import { describeEvent } from "../../../cli/display/describe";
+import { eventLine, turnLines } from "../../../cli/display/turn-lines";
 import { summaryLines } from "../../../cli/display/summary";
-import { turnLines } from "../../../cli/display/turn-lines";
 import { sessionLinesOf, turnLinesOf } from "../../../cli/display/turn-page";
 import { SessionFactsSchema, TurnFactsSchema } from "../../../cli/service/schema";
 import { paint } from "../../../cli/terminal/output";
@@ -45,7 +44,7 @@ const WARNING =
 it.each<{ name: string; shown: () => string; says: RegExp }>([
   {
     name: "the line that scrolls by, live and plain",
-    shown: () => text(LOG.map((event) => describeEvent(event, turn()) ?? [])),
+    shown: () => text(LOG.map((event) => eventLine(event, turn()) ?? [])),
     says: /answers: agent1\.2 \(15 characters, leaves out 22 files of its author's previous answer\)/,
   },
   {
@@ -89,7 +88,7 @@ it.each<{ name: string; shown: () => string; says: RegExp }>([
 
 it("an answer without files that keeps none is shown without a note about files (D1)", () => {
   const [event] = b.log([files("agent1.1", { files: "kept", kept_files: 0 })]);
-  const line = event && describeEvent(event, turn());
+  const line = event && eventLine(event, turn());
   expect(text(line ? [line] : [])).toContain("answers: agent1.1 (15 characters)");
 });
 
@@ -106,6 +105,6 @@ it.each([
   },
 ])("an answer that $name is told with it (D1)", ({ more, says }) => {
   const [event] = b.log([files("agent1.1", more)]);
-  const line = event && describeEvent(event, turn());
+  const line = event && eventLine(event, turn());
   expect(text(line ? [line] : [])).toContain(`answers: agent1.1 (15 characters, ${says})`);
 });

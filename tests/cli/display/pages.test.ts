@@ -151,10 +151,10 @@ describe("a turn as a page", () => {
   });
   it("names no winner without an answer", () => {
     const winner = (more: object) =>
-      text(turnLinesOf({ ...turn, ...more })).filter((line) => / with agent1\.1/.test(line));
+      text(turnLinesOf({ ...turn, ...more })).filter((line) => /^winner|^leading/.test(line));
     expect(winner({ status: "failed", error: { message: "All failed.", agents: [] } })).toEqual([]);
     expect(winner({ status: "cancelled" })).toEqual([
-      "ahead    anna with agent1.1, 1 of 2 votes (a tie: the earlier answer wins)",
+      "leading when cancelled: anna (agent1.1), 1 of 2 votes (a tie: the earlier answer wins)",
     ]);
   });
   it("has the reason if there is no answer, and the partial results", () => {
@@ -168,7 +168,7 @@ describe("a turn as a page", () => {
     const lines = text(turnLinesOf(failed));
     expect(lines).toEqual(
       expect.arrayContaining([
-        "What there is so far",
+        "Partial answer",
         "so far",
         "failed   All failed.",
         "         ben: 500",

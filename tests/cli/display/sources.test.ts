@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { describeEvent } from "../../../cli/display/describe";
+import { eventLine, turnLines } from "../../../cli/display/turn-lines";
 import { report } from "../../../cli/display/report";
-import { turnLines } from "../../../cli/display/turn-lines";
 import { paint } from "../../../cli/terminal/output";
 import { turnOf } from "../../../src/protocol/view";
 import * as b from "../../protocol/builders";
@@ -16,7 +15,7 @@ function turnAfter(...bodies: b.Body[]) {
 describe("a use of a hosted tool", () => {
   it.each([
     { use: { input: "passes in\nthe hills" }, line: "anna searched the web: passes in the hills" },
-    { use: { input: "\x1b[2J  " }, line: "anna searched the web" },
+    { use: { input: "\x1b[2J  " }, line: "anna searched the web:" },
     { use: { input: "q", outcome: "error" }, line: "anna could not search the web: q" },
     { use: { name: "x_search", input: "q" }, line: "anna searched posts: q" },
     {
@@ -26,7 +25,7 @@ describe("a use of a hosted tool", () => {
     { use: { input: "x".repeat(500) }, line: `anna searched the web: ${"x".repeat(199)}…` },
   ] as const)("is told as $line", ({ use, line }) => {
     const event = b.log([...base, b.hostedUse("anna", "c1", use)]).at(-1);
-    const told = event && describeEvent(event, turnAfter());
+    const told = event && eventLine(event, turnAfter());
     expect(told && paint(told, { width: 300, color: false })).toBe(`00:00  ${line}`);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { describeEvent } from "../../../cli/display/describe";
+import { eventLine } from "../../../cli/display/turn-lines";
 import { paint } from "../../../cli/terminal/output";
 import { finalText, summaryLines } from "../../../cli/display/summary";
 import { turnOf } from "../../../src/protocol/view";
@@ -27,7 +27,7 @@ describe("the summary of a turn", () => {
       b.story.findIndex(({ type }) => type === "presentation.started"),
     );
     expect(text([...open, b.cancelled("so far")])).toContain(
-      "ahead   anna with agent1.1, 2 of 2 votes, unanimous",
+      "leading when cancelled: anna (agent1.1), 2 of 2 votes, unanimous",
     );
   });
   it("counts the votes if agents disagree, and never says consensus (A6)", () => {
@@ -49,7 +49,7 @@ describe("the summary of a turn", () => {
     );
     const events = b.log(story);
     const [event, turn] = [events.at(-1), turnOf(b.view(events))];
-    const line = event && turn ? describeEvent(event, turn) : null;
+    const line = event && turn ? eventLine(event, turn) : null;
     expect(paint(line ?? [], { width: 200, color: false })).toBe(
       "00:00  settled: agent1.1 wins, 1 of 2 votes (a tie: the earlier answer wins)",
     );
@@ -79,7 +79,7 @@ describe("the summary of a turn", () => {
         : body,
     );
     expect(text(story)).toContain(
-      "warning  anna could not present the final text (too_large): its answer stands in for it.",
+      "warning  anna could not present the final text (too_large): its answer is used instead.",
     );
   });
   it("has the number of files kept from a presenter that was cut off (D3)", () => {
@@ -88,7 +88,7 @@ describe("the summary of a turn", () => {
         ? b.presented("anna", "x", { source: "answer", fallback: "call_cap", changed_files: 4 })
         : body,
     );
-    const said = "its answer stands in for it; the files it had changed are handed over (4).";
+    const said = "its answer is used instead; the files it had changed are handed over (4).";
     expect(text(story)).toContain(
       `warning  anna could not present the final text (call_cap): ${said}`,
     );

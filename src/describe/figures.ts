@@ -1,7 +1,7 @@
-import { formatUsd } from "../../src/protocol/cost";
-import type { ToolProgress } from "../../src/protocol/tool-notifications";
+import { formatUsd } from "../protocol/cost";
+import type { ToolProgress } from "../protocol/tool-notifications";
 
-/** Figures as people read them. */
+/** Figures in the form people read. */
 
 /** `1,234` up to ten thousand, then `12.3k` and `1.2M`. */
 export function formatTokens(tokens: number): string {
@@ -52,3 +52,14 @@ export function formatProgress({ origin, progress, total, message }: ToolProgres
 /** `1 answer`, `2 answers`. */
 export const plural = (count: number, word: string): string =>
   `${count} ${word}${count === 1 ? "" : "s"}`;
+
+/** Cost of a turn or an agent. */
+export const costWords = ({
+  costUsd,
+  isCostWhole,
+}: {
+  /** US dollars of all calls with a known price. */
+  costUsd: number;
+  /** Whether every call has a known price. */
+  isCostWhole: boolean;
+}): string => formatCost(isCostWhole ? costUsd : null, costUsd);

@@ -1,26 +1,38 @@
-import type { EventOf, WireEvent } from "../../src/protocol/events";
-import { fallbackWords } from "../../src/protocol/fallback";
-import { type HostedToolName, HostedToolNameSchema } from "../../src/protocol/hosted-tools";
-import { filesNote } from "../../src/protocol/left-out";
-import type { TurnView } from "../../src/protocol/view";
-import { voteResult, voteWords } from "../../src/protocol/vote-result";
-import { type Line, segment, type Tone } from "../terminal/output";
-import { toLine } from "../terminal/sanitize";
-import { fitStart } from "../terminal/text-width";
-import { formatDuration, formatProgress, plural } from "./format";
+import type { EventOf, WireEvent } from "../protocol/events";
+import { filesNote } from "../protocol/left-out";
+import type { TurnView } from "../protocol/view";
+import { voteResult } from "../protocol/vote-result";
+import { formatDuration, formatProgress, plural } from "./figures";
+import { hostedToolUsed } from "./hosted-tools";
+import { voteWords } from "./votes";
+import { fallbackWords } from "./warnings";
 
-type Told = { text: string; tone?: Tone } | null;
+/** How a sentence is to be shown. `good`: progress. `bad`: a failure, or something a reader should look at. */
+export type SentenceTone = "plain" | "dim" | "good" | "bad";
 
-/** What an event means to somebody who watches, on one line; null for what only the figures show. `turn` is after the event. */
-export function describeEvent(event: WireEvent, turn: TurnView): Line | null {
-  const told = tell(event, turn);
-  if (!told) return null;
-  const time = segment(`${formatDuration(event.at - turn.startedAt)}  `, "dim");
-  const who = "agent" in event ? [segment(`${toLine(event.agent)} `, "bold")] : [];
-  return [time, ...who, segment(toLine(told.text), told.tone ?? "plain")];
+/**
+ * One event as a sentence. Names and texts of models and servers are part of it, unchanged: who shows it removes control characters.
+ */
+export type Sentence = {
+  /** The agent that the sentence begins with; `null` if it begins with `text`. */
+  agent: string | null;
+  /** Follows the agent's name directly, so it begins with a space, a colon or `'s`. */
+  text: string;
+  tone: SentenceTone;
+};
+
+type Words = { text: string; tone?: SentenceTone } | null;
+
+/** What an event means to a person who watches the turn; `null` if it only changes figures. `turn` is the turn after the event. */
+export function describeEvent(event: WireEvent, turn: TurnView): Sentence | null {
+  const words = wordsFor(event, turn);
+  if (!words) return null;
+  const { text, tone = "plain" } = words;
+  if (!("agent" in event)) return { agent: null, text, tone };
+  return { agent: event.agent, text: /^(:|'s )/.test(text) ? text : ` ${text}`, tone };
 }
 
-function tell(event: WireEvent, turn: TurnView): Told {
+function wordsFor(event: WireEvent, turn: TurnView): Words {
   switch (event.type) {
     case "session.created":
     case "stream.delta":
@@ -34,13 +46,13 @@ function tell(event: WireEvent, turn: TurnView): Told {
     case "turn.completed":
     case "turn.failed":
     case "turn.cancelled":
-      return tellTurn(event, turn);
+      return turnWords(event, turn);
     case "attempt.started":
     case "attempt.settled":
     case "attempt.restarted":
     case "presentation.started":
     case "presentation.completed":
-      return tellAttempt(event, turn);
+      return attemptWords(event, turn);
     case "answer.submitted":
     case "answer.refused":
     case "vote.cast":
@@ -48,25 +60,25 @@ function tell(event: WireEvent, turn: TurnView): Told {
     case "vote.refused":
     case "votes.cleared":
     case "answers.injected":
-      return tellDecision(event);
+      return decisionWords(event);
     default:
-      return tellWork(event);
+      return workWords(event);
   }
 }
 
-function tellTurn(
+function turnWords(
   event: EventOf<"turn.started" | "turn.completed" | "turn.failed" | "turn.cancelled">,
   turn: TurnView,
-): Told {
+): Words {
   switch (event.type) {
     case "turn.started":
-      return { text: `turn ${event.turn} begins: ${plural(turn.agents.length, "agent")}` };
+      return { text: `turn ${event.turn} started: ${plural(turn.agents.length, "agent")}` };
     case "turn.completed":
-      return { text: `turn ${event.turn} is complete`, tone: "good" };
+      return { text: `turn ${event.turn} completed`, tone: "good" };
     case "turn.failed":
       return { text: `turn ${event.turn} failed: ${event.message}`, tone: "bad" };
     case "turn.cancelled":
-      return { text: `turn ${event.turn} was cancelled`, tone: "bad" };
+      return { text: `turn ${event.turn} cancelled`, tone: "bad" };
   }
 }
 
@@ -78,12 +90,12 @@ type AttemptEvent = EventOf<
   | "presentation.completed"
 >;
 
-function tellAttempt(event: AttemptEvent, turn: TurnView): Told {
+function attemptWords(event: AttemptEvent, turn: TurnView): Words {
   switch (event.type) {
     case "attempt.started":
       return event.attempt === 1
         ? null
-        : { text: `attempt ${event.attempt} begins: ${event.feedback?.reason ?? ""}` };
+        : { text: `attempt ${event.attempt} started: ${event.feedback?.reason ?? ""}` };
     case "attempt.settled":
       return event.ended_by === "skipped"
         ? null
@@ -117,7 +129,7 @@ type DecisionEvent = EventOf<
   | "answers.injected"
 >;
 
-function tellDecision(event: DecisionEvent): Told {
+function decisionWords(event: DecisionEvent): Words {
   switch (event.type) {
     case "answer.submitted": {
       const cut = event.origin === "partial" ? ", cut off" : "";
@@ -129,20 +141,23 @@ function tellDecision(event: DecisionEvent): Told {
       };
     }
     case "answer.refused":
-      return { text: `has an answer refused: ${event.message}` };
+      return { text: `'s answer was rejected: ${event.message}` };
     case "vote.cast":
       return { text: `votes for ${event.label}: ${event.reason}`, tone: "good" };
     case "vote.stale":
       return {
-        text: `votes for ${event.label} before it has seen ${event.missing.join(", ")}: not counted`,
+        text: `'s vote for ${event.label} ignored: ${event.missing.join(", ")} arrived meanwhile`,
       };
     case "vote.refused":
-      return { text: `has a vote refused: ${event.message}` };
+      return { text: `'s vote was rejected: ${event.message}` };
     case "votes.cleared": {
-      if (event.votes.length === 0) return null;
-      return {
-        text: `${event.by} voids ${plural(event.votes.length, "vote")}: ${event.votes.map(({ agent }) => agent).join(", ")}`,
-      };
+      const voters = event.votes.map(({ agent }) => agent);
+      if (voters.length === 0) return null;
+      const lost =
+        voters.length === 1
+          ? `${voters[0]}'s vote no longer counts`
+          : `the votes of ${voters.join(", ")} no longer count`;
+      return { text: `new answer ${event.by}: ${lost}` };
     }
     case "answers.injected":
       return {
@@ -151,10 +166,10 @@ function tellDecision(event: DecisionEvent): Told {
   }
 }
 
-/** Where an agent reached for what it may not have or change. A file that is not there is nobody's concern. */
+/** Refusals that mean a forbidden place. A file that does not exist is not one of them. */
 const FORBIDDEN = new Set(["unknown_place", "read_only", "protected", "not_read", "path_outside"]);
 
-function tellRefused({ accesses }: EventOf<"files.accessed">): Told {
+function refusedAccess({ accesses }: EventOf<"files.accessed">): Words {
   const refused = accesses.filter(({ refused }) => refused !== null && FORBIDDEN.has(refused));
   const [first] = refused;
   if (!first) return null;
@@ -163,12 +178,12 @@ function tellRefused({ accesses }: EventOf<"files.accessed">): Told {
   return { text: `may not ${first.operation} ${first.path}${others}`, tone: "bad" };
 }
 
-function tellListed({ server, problem, tools, refused }: EventOf<"tools.listed">): Told {
+function listedTools({ server, problem, tools, refused }: EventOf<"tools.listed">): Words {
   if (problem !== null) return { text: `has no tools of ${server}: ${problem}`, tone: "bad" };
   const changed = refused.filter((one) => one.changed).map(({ tool }) => tool);
   const off =
     changed.length > 0
-      ? `; switched off, as the server has changed them: ${changed.join(", ")}`
+      ? `; switched off because the server changed them: ${changed.join(", ")}`
       : "";
   return {
     text: `has ${plural(tools.length, "tool")} of ${server}${off}`,
@@ -176,16 +191,16 @@ function tellListed({ server, problem, tools, refused }: EventOf<"tools.listed">
   };
 }
 
-/** In the server's words, as text: nobody is asked, and no address is a link. */
-function tellInputRequired({ name, origin, requests, more }: EventOf<"tool.input_required">): Told {
+/** The server's request as text. Nobody is asked, and no address becomes a link. */
+function inputRequired({ name, origin, requests, more }: EventOf<"tool.input_required">): Words {
   const asked = requests.map(({ kind, message, url, refused }) => {
     if (kind === "form") return `to fill in a form: ${message}`;
     if (kind === "other") return `something else: ${message}`;
-    return `to open ${url ?? `an address that is not shown, as ${refused ?? "it is refused"}`}: ${message}`;
+    return `to open ${url ?? `an address that is not shown (${refused ?? "refused"})`}: ${message}`;
   });
   const others = more === undefined ? [] : [`${more} more`];
   const wants = [...asked, ...others].join("; ") || "something it does not name";
-  return { text: `${name}: ${origin} wants a person ${wants}. Nobody answers it`, tone: "bad" };
+  return { text: `: ${name} of ${origin} asks a person ${wants}. No person is asked`, tone: "bad" };
 }
 
 type WorkEvent = EventOf<
@@ -208,84 +223,54 @@ type WorkEvent = EventOf<
   | "agent.abstained"
 >;
 
-function tellWork(event: WorkEvent): Told {
+function workWords(event: WorkEvent): Words {
   switch (event.type) {
     case "round.started":
       return {
-        text: `begins round ${event.round}${event.labels.length > 0 ? ` with ${event.labels.join(", ")}` : ""}`,
+        text: `starts round ${event.round}${event.labels.length > 0 ? ` with ${event.labels.join(", ")}` : ""}`,
       };
     case "round.failed":
-      return { text: `fails its round: ${event.message}`, tone: "bad" };
+      return { text: `'s round failed: ${event.message}`, tone: "bad" };
     case "call.deferred":
-      return { text: "waits for room in the budget" };
+      return { text: "waits until the budget allows the next call" };
     case "call.waiting":
       return {
-        text: `waits for room within the limits of ${event.model}, about ${formatDuration(event.until - event.at)}`,
+        text: `waits for the rate limit of ${event.model}, about ${formatDuration(event.until - event.at)}`,
       };
     case "conversation.compacted":
       return {
-        text: `sums up its last ${plural(event.replies, "step")} to go on: about ${event.tokens} tokens are free again`,
+        text: `summarizes its last ${plural(event.replies, "step")}: about ${event.tokens} tokens are free again`,
       };
     case "call.failed": {
-      if (event.class === "cancelled") return null; // no failure: what ended the work says why
-      const next =
-        event.retry_at === null
-          ? ""
-          : `, next try in ${Math.max(0, (event.retry_at - event.at) / 1000).toFixed(1)} s`;
-      return { text: `has a call fail${next}: ${event.message}`, tone: "bad" };
+      if (event.class === "cancelled") return null; // not a failure: the event that ended the work names the reason
+      const wait = event.retry_at === null ? null : Math.max(0, event.retry_at - event.at) / 1000;
+      const next = wait === null ? "" : `, retrying in ${wait.toFixed(1)} s`;
+      return { text: `: model error (${event.message.replace(/\.$/, "")})${next}`, tone: "bad" };
     }
     case "tool.started":
       return { text: `uses ${event.name}` };
     case "tool.progressed":
       return { text: `${event.name}: ${formatProgress(event)}`, tone: "dim" };
     case "tool.input_required":
-      return tellInputRequired(event);
+      return inputRequired(event);
     case "tool.completed":
       return event.outcome === "ok" ? null : { text: `${event.name}: ${event.outcome}` };
     case "tool.interrupted":
       return null;
     case "files.accessed":
-      return tellRefused(event);
+      return refusedAccess(event);
     case "tools.listed":
-      return tellListed(event);
+      return listedTools(event);
     case "tool.unknown":
       return {
-        text: `${event.name}: whether it did its work is unknown${event.message ? `: ${event.message}` : ""}`,
+        text: `${event.name}: result unknown${event.message ? `: ${event.message}` : ""}`,
         tone: "bad",
       };
     case "hosted_tool.completed":
-      return { text: didUse(event), ...(event.outcome === "ok" ? {} : { tone: "bad" }) };
+      return { text: hostedToolUsed(event), ...(event.outcome === "ok" ? {} : { tone: "bad" }) };
     case "agent.failed":
       return { text: `drops out: ${event.message}`, tone: "bad" };
     case "agent.abstained":
-      return { text: `takes no further part: ${event.message}` };
+      return { text: `abstains: ${event.message}` };
   }
 }
-
-/** How people are told of tools that a provider runs itself. */
-const WORDS: Record<HostedToolName, { does: string; did: string; failed: string }> = {
-  web_search: {
-    does: "searches the web",
-    did: "searched the web",
-    failed: "could not search the web",
-  },
-  x_search: { does: "searches posts", did: "searched posts", failed: "could not search posts" },
-  code_execution: { does: "runs code", did: "ran code", failed: "had code fail" },
-};
-/** Enough of a query or of code to recognise it. */
-const MOST_INPUT_COLUMNS = 200;
-
-/** `searched the web: <query>`. */
-export function didUse({ name, input, outcome }: EventOf<"hosted_tool.completed">): string {
-  const { did, failed } = WORDS[name];
-  return withInput(outcome === "ok" ? did : failed, fitStart(toLine(input), MOST_INPUT_COLUMNS));
-}
-
-/** `searches the web: <query as far as it is written>`; `name` may be that of a tool this program does not know. */
-export function doesUse(name: string | null, input: string): string {
-  const known = HostedToolNameSchema.safeParse(name).data;
-  return withInput(known ? WORDS[known].does : "uses a tool of its provider", toLine(input));
-}
-
-const withInput = (what: string, input: string): string =>
-  input === "" ? what : `${what}: ${input}`;

@@ -1,0 +1,52 @@
+import type { AgentView } from "../protocol/view";
+import { formatProgress } from "./figures";
+import { hostedToolInUse } from "./hosted-tools";
+
+/** `busy`: work in progress. `good`: progress. `bad`: a failure. */
+export type StatusTone = "dim" | "busy" | "good" | "bad";
+
+const TONES: Record<AgentView["status"], StatusTone> = {
+  waiting: "dim",
+  streaming: "busy",
+  answered: "good",
+  voted: "good",
+  restarting: "busy",
+  error: "bad",
+  timeout: "bad",
+  completed: "good",
+};
+
+/** How an agent's status is to be shown. */
+export const statusTone = (status: AgentView["status"]): StatusTone => TONES[status];
+
+/** Enough of the newest text to fill any line. */
+const GLIMPSE_CHARS = 600;
+
+/** `end`: if there is too little room, the end of the text matters, not its start. */
+export type Activity = { text: string; matters: "start" | "end" };
+
+/** What an agent does now; `null` if there is nothing to say. `now`: Unix time in ms. */
+export function activityOf(agent: AgentView, now: number): Activity | null {
+  if (agent.tools.length > 0)
+    return { text: `uses ${agent.tools.map(toolInUse).join(", ")}`, matters: "start" };
+  if (agent.retryAt !== null && agent.lastError) {
+    const wait = Math.max(0, Math.ceil((agent.retryAt - now) / 1000));
+    return { text: `retrying in ${wait} s: ${agent.lastError.message}`, matters: "start" };
+  }
+  if (agent.out !== null && agent.lastError)
+    return { text: agent.lastError.message, matters: "start" };
+  return agent.status === "streaming" ? { text: newestText(agent), matters: "end" } : null;
+}
+
+const toolInUse = ({ name, progress }: AgentView["tools"][number]): string =>
+  progress ? `${name} (${formatProgress(progress)})` : name;
+
+/** The end of the text that an agent is writing. */
+function newestText({ stream }: AgentView): string {
+  if (!stream?.latest) return "thinks";
+  const text = stream[stream.latest].text.slice(-GLIMPSE_CHARS);
+  if (stream.latest === "hosted_tool") return hostedToolInUse(stream.tool, text);
+  return stream.latest === "tool_arguments"
+    ? text.replace(/\\[nrt]/g, " ").replace(/\\(["\\/])/g, "$1")
+    : text;
+}
