@@ -14,14 +14,14 @@ export type ExitCode = (typeof EXIT)[Ending];
 
 /** The one table of what they mean; `--help` and the README show it. */
 export const EXIT_MEANINGS: Record<Ending, string> = {
-  ok: "there is an answer, or the command did what it says",
-  config: "the command line, the config or the request is wrong",
-  execution: "the run failed, or the service is at fault",
-  timeout: "the run's time was over before there was an answer",
-  interrupted: "detached or cancelled with Ctrl+C, or cancelled by somebody else",
-  refused: "the service does not let this key in, or a limit of spending is reached",
-  unreachable: "no service answers, or it was lost and stayed away",
-  busy: "not now: a turn is running, or too many requests; the same command may work later",
+  ok: "success: there is an answer, or the command completed",
+  config: "invalid command line, config or request",
+  execution: "the run failed, or the service had an internal error",
+  timeout: "the run reached its time limit without an answer",
+  interrupted: "detached or cancelled with Ctrl+C, or cancelled by another client",
+  refused: "key refused, or budget exhausted",
+  unreachable: "service unreachable, or the connection was lost for good",
+  busy: "a turn is running, or too many requests; retry later",
 };
 
 /** The table as lines of text. */

@@ -1,13 +1,13 @@
 import { version } from "../package.json";
 
-/** How this program is called here: the built file by its name, from the sources through npm. */
+/** How users call this program: the built file by its name, the sources through npm. */
 const BUILT = /[\\/]massgen-edge(\.js)?$/.test(process.argv[1] ?? "");
 
-/** A command line that calls this program, as somebody may copy it. */
+/** A command line that calls this program, for users to copy. */
 export const commandLineOf = (...words: string[]): string =>
   [BUILT ? "massgen-edge" : "npm run ask --", ...words].join(" ");
 
-/** What a team without a file is called where something is wrong with it. */
+/** Names a team without a file in error messages. */
 export const MODEL_FLAG = "--model";
 
 export const DEFAULT_SERVER = "http://127.0.0.1:8787";

@@ -11,7 +11,7 @@ export type Io = {
   stdin: Input;
   stdout: Output;
   stderr: Output;
-  /** The terminal, for whatever reads keys there. */
+  /** The terminal, for the line editor and prompts. */
   screen: NodeJS.WritableStream;
   env: Readonly<Record<string, string | undefined>>;
   /** The folder the command was called in. */
@@ -22,6 +22,6 @@ export type Io = {
   onInterrupt: (listener: () => void) => () => void;
 };
 
-/** Whether somebody sits there who can be asked. */
+/** Whether there is a terminal to ask questions at. */
 export const isInteractive = ({ stdin, stderr }: Pick<Io, "stdin" | "stderr">): boolean =>
   stdin.isTTY === true && stderr.isTTY === true;

@@ -8,7 +8,7 @@ import { commandLine } from "./program";
 for (const stream of [process.stdout, process.stderr]) {
   stream.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
-    process.exit(EXIT.ok); // whoever read us has had enough
+    process.exit(EXIT.ok); // the reader closed the pipe
   });
 }
 

@@ -37,20 +37,20 @@ const AFTER = `
 Exit codes:
 ${exitCodeLines().join("\n")}
 
-The answer goes to stdout, everything else to stderr. Ctrl+C leaves the run running; a second one cancels it.
+The answer is written to stdout, everything else to stderr. Ctrl+C detaches from the run; a second Ctrl+C cancels it.
 `;
 
 /** The command line's grammar. Commander ends the program on help (0) and on mistakes (1). */
 export function commandLine(stage: Stage): Command {
   const program = new Command("massgen-edge")
-    .description("Asks teams of models. Without a command: ask.")
+    .description('Ask a team of models. `massgen-edge "question"` is short for `massgen-edge ask`.')
     .version(VERSION)
-    .showHelpAfterError("(--help tells more)")
+    .showHelpAfterError("(see --help)")
     .configureHelp({ showGlobalOptions: false });
   for (const register of COMMANDS) register(program, stage);
-  program.addHelpText("after", `\nWhat can be said when asking: ${commandLineOf("ask", "--help")}`);
+  program.addHelpText("after", `\nOptions for asking: ${commandLineOf("ask", "--help")}`);
   for (const command of [program, ...program.commands]) {
-    command.showHelpAfterError("(--help tells more)");
+    command.showHelpAfterError("(see --help)");
     command.addHelpText("after", AFTER);
   }
   return program;

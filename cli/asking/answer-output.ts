@@ -8,9 +8,9 @@ import { reasonOf } from "../local-files";
 export type OutputForm = "answer" | "json" | "json-stream" | "automation";
 export type OutputOptions = {
   form: OutputForm;
-  /** Takes the final answer instead of stdout. */
+  /** The final answer is written here; `null` means stdout. */
   file: string | null;
-  /** Progress on stderr although nobody watches. */
+  /** Progress on stderr, also without a terminal. */
   verbose: boolean;
 };
 
@@ -32,7 +32,7 @@ export async function writeAnswer(file: string, text: string): Promise<void> {
   await writeFile(file, `${text}\n`).catch((cause: unknown) => {
     throw new CliError(
       EXIT.execution,
-      `Cannot write the answer to ${file}: ${reasonOf(cause)}. It is not lost: see the run.`,
+      `Cannot write the answer to ${file}: ${reasonOf(cause)}. The answer is stored with the run.`,
       {
         cause,
       },

@@ -1,14 +1,14 @@
 import {
   type RunRequest,
   type RunResponse,
-  runLinks,
-  sessionPath,
+  type TurnRequest,
   textOfQuestion,
 } from "../../src/protocol/api";
 import type { TurnView } from "../../src/protocol/view";
+import { runLinks, sessionPath } from "../../src/protocol/paths";
 import { beginningLines, endLines, IN_PROGRESS } from "../display/automation";
 import { displayUnder, showsProgress } from "../display/choose-display";
-import { cancelRun, latestTurn, startRun, startTurn, turnFacts } from "../service/client";
+import { cancelRun, latestTurn, startRun, startTurn, turnFacts } from "../service/sessions";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import { attachCommand } from "../invocation";
 import type { Io } from "../io";
@@ -17,7 +17,6 @@ import { type OutputOptions, requireWritable, writeAnswer } from "./answer-outpu
 import { type RequestContext, warningLines } from "../service/problem";
 import { exitCodeOf, printTroubles, printRest, printSources } from "../display/report";
 import { escapeJson } from "../terminal/sanitize";
-import type { TurnRequest } from "../service/schema";
 import { finalText } from "../display/summary";
 import { type TurnOutcome, watchTurn } from "./watch";
 
@@ -57,7 +56,7 @@ export async function askAndLeave(options: AskOptions, io: Surroundings): Promis
   else io.stdout.write(`${started.session_id}\n`);
   if (showsProgress(output, io))
     io.stderr.write(
-      `The run goes on. To watch it:\n  ${attachCommand(started.session_id, context.server)}\n`,
+      `The run continues. To watch it:\n  ${attachCommand(started.session_id, context.server)}\n`,
     );
   return EXIT.ok;
 }
@@ -76,8 +75,7 @@ async function begin(options: AskOptions, io: Surroundings): Promise<Place> {
 }
 
 async function start({ what, context }: AskOptions, io: Surroundings): Promise<RunResponse> {
-  if ("attach" in what)
-    throw new CliError(EXIT.config, "A session that is there already is not started.");
+  if ("attach" in what) throw new CliError(EXIT.config, "An existing session cannot be started.");
   const started = await interruptibly(io, (signal) =>
     "run" in what ? startRun(what.run, context, signal) : startTurn(what.next, context, signal),
   );

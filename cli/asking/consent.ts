@@ -37,7 +37,7 @@ export async function requireConsent(found: FoundConfig, io: Asking): Promise<vo
   if (answer === null) {
     throw new CliError(
       EXIT.config,
-      `This folder brings its own config, ${shown}, which you have not allowed yet or which has changed. To use it: ${commandLineOf("--config", shown, '"your question"')}. To allow it for good, run ${commandLineOf()} in a terminal here. To ask another team: --config NAME.`,
+      `This folder has its own config, ${shown}. It is new or has changed, and you have not allowed it. To use it: ${commandLineOf("--config", shown, '"your question"')}. To allow it for good, run ${commandLineOf()} in a terminal here. To ask another team: --config NAME.`,
     );
   }
   if (!(await answer(questionAbout(found.text, shown)))) {

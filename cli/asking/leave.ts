@@ -4,7 +4,7 @@ export type LeaveOptions = {
   notices: Output;
   /** The command that watches the run again. */
   attachWith: string;
-  /** Stops drawing; the watching itself goes on. */
+  /** Stops drawing; the watching continues. */
   stopDrawing: () => void;
   /** Stops watching. */
   detach: () => void;
@@ -44,7 +44,7 @@ export class Leave {
     const { notices, attachWith, stopDrawing, detach, windowMs = WINDOW_MS } = this.options;
     stopDrawing();
     notices.write(
-      `\nDetached: the run goes on. To attach again:\n  ${attachWith}\nPress Ctrl+C again within ${windowMs / 1000} s to cancel the run.\n`,
+      `\nDetached: the run continues. To attach again:\n  ${attachWith}\nPress Ctrl+C again within ${windowMs / 1000} s to cancel the run.\n`,
     );
     this.#timer = setTimeout(detach, windowMs);
   }
@@ -54,12 +54,12 @@ export class Leave {
     clearTimeout(this.#timer);
     notices.write("Cancelling the run …\n");
     this.#timer = setTimeout(() => {
-      notices.write("The service has not confirmed it yet.\n");
+      notices.write("The service has not confirmed the cancellation yet.\n");
       detach();
     }, confirmMs);
     cancel().catch((error: unknown) => {
       notices.write(
-        `It could not be cancelled: ${error instanceof Error ? error.message : String(error)}\n`,
+        `Cannot cancel the run: ${error instanceof Error ? error.message : String(error)}\n`,
       );
       detach();
     });

@@ -7,7 +7,7 @@ import type { Input, Io } from "../io";
 const MAX_BYTES = 3 * MAX_QUESTION_CHARS + 1;
 
 /**
- * The question: the words of the command line; `-` stands for what is piped in, alone or after the words. Without words, what is
+ * The question: the words of the command line; `-` means stdin, alone or after the words. Without words, what is
  * piped in. Throws CliError for what is no question.
  */
 export async function readQuestion(
@@ -47,6 +47,6 @@ export async function readAll(stdin: Input): Promise<string> {
       .decode(Buffer.concat(chunks))
       .replace(/\r?\n$/, "");
   } catch {
-    throw new CliError(EXIT.config, "What was piped in is not UTF-8 text.");
+    throw new CliError(EXIT.config, "The piped input is not UTF-8 text.");
   }
 }

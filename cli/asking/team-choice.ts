@@ -48,12 +48,12 @@ async function teamOf(flags: TeamFlags, io: Choosing): Promise<TeamChoice> {
   if (flags.config !== undefined && (single || flags.systemMessage !== undefined)) {
     throw new CliError(
       EXIT.config,
-      "A config says itself which models work, and how: leave --model, --backend and --system-message out.",
+      "A config names its models: omit --model, --backend and --system-message.",
     );
   }
   if (single) return teamOfModels(flags);
   if (flags.systemMessage !== undefined)
-    throw new CliError(EXIT.config, "--system-message goes with --model.");
+    throw new CliError(EXIT.config, "--system-message needs --model.");
   if (flags.config !== undefined) return namedTeam(flags.config, io);
   const found = await foundTeam(io);
   if (found === null)
@@ -103,7 +103,7 @@ function teamOfText(text: string, name: string): TeamChoice {
   return { request: { config_yaml: text }, source: { name, text }, described: name };
 }
 
-/** `--model`, as often as wanted: an agent each. Whose model it is the service knows by its name, if nobody says it. */
+/** One agent for each `--model`. Without `--backend`, the service finds the provider by the model's name. */
 function teamOfModels({ model = [], backend, systemMessage }: TeamFlags): TeamChoice {
   const models = model.length > 0 ? model : [undefined];
   const agents = models.map((name, index) => ({

@@ -1,35 +1,44 @@
+import { ClientError, type FollowOptions } from "../../client/index";
+import { WireEventSchema } from "../../src/protocol/events";
 import { apply, emptyView, type SessionView, type TurnView, turnOf } from "../../src/protocol/view";
+import type { Connection } from "../credentials/connection";
 import type { TurnDisplay } from "../display/turn-lines";
 import { CliError, EXIT } from "../exit-codes";
-import { type TailOptions, tailTurn } from "../service/tail";
+import { attachCommand } from "../invocation";
+import { streamFromService } from "../service/call-service";
 
-export type WatchOptions = Omit<TailOptions, "onConnection"> & { display: TurnDisplay };
+export type WatchOptions = Connection &
+  Pick<FollowOptions, "idleMs" | "giveUpAfterMs"> & {
+    sessionId: string;
+    turn: number;
+    display: TurnDisplay;
+    /** Ends the watching; the turn itself continues. */
+    signal: AbortSignal;
+  };
 
-/** `detached`: the signal ended the watching; the turn goes on. `turn` is null if nothing of it was seen. */
+/** `detached`: the signal ended the watching; the turn continues. `turn` is `null` if none of its events were seen. */
 export type TurnOutcome = { end: "over" | "detached"; view: SessionView; turn: TurnView | null };
 
 /**
  * Watches one turn to its end and shows it on `display`, over lost connections and restarts of the service. Reading only:
- * aborting `signal` detaches and changes nothing about the run. Throws CliError.
+ * aborting `signal` detaches and does not change the run. Throws CliError.
  */
-export async function watchTurn({ display, ...options }: WatchOptions): Promise<TurnOutcome> {
+export async function watchTurn(options: WatchOptions): Promise<TurnOutcome> {
+  const { display, signal } = options;
   const view = emptyView();
   const outcome = (end: TurnOutcome["end"]): TurnOutcome => ({
     end,
     view,
     turn: turnOf(view, options.turn) ?? null,
   });
-  const onConnection = (state: "lost" | "back") =>
-    display.notice(
-      state === "lost" ? "connection lost, the run goes on; reconnecting …" : "connected again",
-    );
   try {
-    for await (const message of tailTurn({ ...options, onConnection })) {
-      if (message.event) apply(view, message.event);
-      display.update(message, view);
+    for await (const { raw, event: received } of followed(options)) {
+      const event = WireEventSchema.safeParse(received).data ?? null;
+      if (event) apply(view, event);
+      display.update({ raw, event }, view);
     }
   } catch (error) {
-    if (options.signal.aborted && !(error instanceof CliError)) return outcome("detached");
+    if (signal.aborted && !(error instanceof CliError)) return outcome("detached");
     throw error;
   } finally {
     display.close();
@@ -38,6 +47,26 @@ export async function watchTurn({ display, ...options }: WatchOptions): Promise<
   if (over.turn && over.turn.status !== "running") return over;
   throw new CliError(
     EXIT.execution,
-    `The service sent no end of turn ${options.turn}. Is it older than this program?`,
+    `The service sent no end of turn ${options.turn}. It may be older than this program.`,
   );
+}
+
+function followed({ sessionId, turn, display, signal, ...options }: WatchOptions) {
+  const { server, idleMs, giveUpAfterMs } = options;
+  const onConnection = (state: "lost" | "back") =>
+    display.notice(
+      state === "lost" ? "connection lost, the run continues; reconnecting …" : "connected again",
+    );
+  return streamFromService(options, async function* ({ turns }) {
+    try {
+      const place = { session: sessionId, turn };
+      yield* turns.follow(place, { signal, onConnection, idleMs, giveUpAfterMs });
+    } catch (error) {
+      if (!(error instanceof ClientError) || error.kind !== "lost") throw error;
+      throw new CliError(
+        EXIT.unreachable,
+        `The connection to ${server} was lost for good. The run may still continue. To attach again:\n  ${attachCommand(sessionId, server)}`,
+      );
+    }
+  });
 }

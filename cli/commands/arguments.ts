@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import { IdSchema, LabelSchema } from "../../src/protocol/api";
 import { CONTEXT_NAME } from "../../src/protocol/contexts";
-import { toOrigin } from "../credentials/connection";
+import { toOrigin } from "../../client/index";
 import { DEFAULT_SERVER } from "../invocation";
 
 /** What single arguments and options must look like. Each throws commander's InvalidArgumentError, which ends the program with 1. */

@@ -23,11 +23,11 @@ import { refuseSlips } from "./slips";
 /** `ask`: what this program is for, so it needs no name. */
 export const registerAsk: Register = (program, { io, end }) => {
   const command = withOutput(withTeam(withConnection(new Command("ask"))))
-    .description("ask a team and print its answer; without a question, talk with it")
-    .argument("[question...]", "what to ask; - is what is piped in")
-    .option("--detach", "start the run, print its session id and leave it alone")
+    .description("ask a team and print its answer; without a question, start a conversation")
+    .argument("[question...]", "the question; - reads stdin")
+    .option("--detach", "start the run, print its session id and exit")
     .addOption(
-      new Option("--attach <session>", "the same as the command attach")
+      new Option("--attach <session>", "same as the command attach")
         .argParser(toSessionId)
         .hideHelp(),
     )
@@ -80,10 +80,7 @@ async function attachInstead(words: string[], flags: AskFlags, io: Io): Promise<
     flags.file ??
     flags.detach;
   if (words.length > 0 || limits || team !== undefined) {
-    throw new CliError(
-      EXIT.config,
-      "--attach watches a run that was started before: leave question and limits out.",
-    );
+    throw new CliError(EXIT.config, "--attach watches an existing run: omit question and limits.");
   }
   const context = await connect(flags, io);
   const asked: Asking = await ask(

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { connect, type ConnectionFlags } from "../credentials/connection";
 import { EXIT } from "../exit-codes";
-import { cancelRun } from "../service/client";
+import { cancelRun } from "../service/sessions";
 import type { CancelResult } from "../service/schema";
 import { escapeJson, toLine } from "../terminal/sanitize";
 import { toSessionId } from "./arguments";
@@ -10,7 +10,7 @@ import { type Register, withConnection } from "./flags";
 /** `cancel`: stops the running turn of a session. */
 export const registerCancel: Register = (program, { io, end }) => {
   const command = withConnection(new Command("cancel"))
-    .description("cancel a session's running turn; twice is the same as once")
+    .description("cancel a session's running turn")
     .argument("<session>", "the session's id", toSessionId)
     .option("--json", "print the service's answer")
     .action(async (sessionId: string, flags: ConnectionFlags & { json?: true }) => {

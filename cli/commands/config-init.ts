@@ -26,11 +26,11 @@ export const registerInit: Register = (config, { io, end }) => {
     .description(
       "write a config to .massgen/config.yaml: a team of the service, or models of your own",
     )
-    .option("--team <name>", "copy this team of the service; `config list` tells them")
-    .option("--model <model>", "a model of the team; more than once", collect)
-    .option("--backend <type>", "their backend type, where the name does not tell")
-    .option("--user", "to ~/.config/massgen/config.yaml instead, for every folder")
-    .option("--force", "overwrite what is there")
+    .option("--team <name>", "copy this included team; `config list` shows them")
+    .option("--model <model>", "a model of the team; repeatable", collect)
+    .option("--backend <type>", "their backend type, if the model's name does not imply it")
+    .option("--user", "write write to ~/.config/massgen/config.yaml instead, for every folder")
+    .option("--force", "overwrite an existing file")
     .action(async (flags: InitFlags) => end(await init(flags, io)));
 };
 
@@ -81,12 +81,14 @@ async function chooseTeam(connection: Connection, io: Io): Promise<string | null
     throw error;
   });
   if (teams === null) {
-    io.stderr.write(`The teams of ${connection.server} cannot be had now, so name models.\n`);
+    io.stderr.write(
+      `The teams of ${connection.server} are not available now. Name models instead.\n`,
+    );
     return null;
   }
-  const options = teams.data.data.map(({ name, title, runnable }) => ({
+  const options = teams.data.data.map(({ name, title, runnable, missing }) => ({
     value: name,
-    label: `${toLine(name)}${runnable ? "" : ", not ready there"}`,
+    label: `${toLine(name)}${runnable ? "" : ` (${needsOf(missing)})`}`,
     hint: toLine(title),
   }));
   if (options.length === 0) return null;
@@ -96,6 +98,14 @@ async function chooseTeam(connection: Connection, io: Io): Promise<string | null
 }
 
 const IS_THERE = "it is there already; --force overwrites it";
+
+/** `needs OPENAI_API_KEY`. */
+function needsOf(missing: readonly { detail: string }[]): string {
+  const names = missing.flatMap(
+    ({ detail }) => /\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b/.exec(detail)?.[0] ?? [],
+  );
+  return names.length > 0 ? `needs ${[...new Set(names)].join(", ")}` : "not available";
+}
 
 /** No team has this name. */
 const OWN = "";
@@ -127,7 +137,7 @@ timeout_settings:
 `;
 }
 
-/** Comments that hold only where the original lies: the schema that editors look for beside it, and how to ask it by its path. */
+/** Comments that are true only beside the original: the schema for editors, and the command that names its path. */
 const OF_THE_ORIGINAL = [
   /^# yaml-language-server:.*\r?\n/m,
   /^#\r?\n# +npm run ask -- --config configs\/.*\r?\n/m,

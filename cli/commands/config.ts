@@ -21,11 +21,11 @@ type Flags = ConnectionFlags & { json?: true };
 /** `config`: teams as files. */
 export const registerConfig: Register = (program, { io, end }) => {
   const config = new Command("config").description(
-    "teams: check a file, list those on offer, make one",
+    "teams: check a config, list included teams, write a config",
   );
   withConnection(config.command("validate"))
     .description(
-      "check a config without running it; - is what is piped in, nothing the one found here",
+      "check a config without running it; - reads stdin, no argument checks the config found here",
     )
     .argument("[file]", "the YAML file")
     .option("--json", "print the service's answer, with the errors found here")
@@ -75,11 +75,11 @@ async function configToCheck(
     throw new CliError(EXIT.config, `Cannot read the config ${file}: there is no such file.`);
   throw new CliError(
     EXIT.config,
-    `There is no config here. Name a file, or make one: ${commandLineOf("config", "init")}`,
+    `No config here. Name a file, or write one: ${commandLineOf("config", "init")}`,
   );
 }
 
-/** Whether what is refused is served, once somebody sets a key or uploads files. */
+/** Whether a refusal ends once a key is set or files are uploaded. */
 const isMissing = ({ code, need }: Fault): boolean =>
   code === "key_not_set" || need === "host_context_path";
 

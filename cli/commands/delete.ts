@@ -1,9 +1,9 @@
 import { Command } from "commander";
 import { connect, type Connection, type ConnectionFlags } from "../credentials/connection";
-import { plural } from "../display/format";
+import { plural } from "../../src/describe/figures";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import { type Io, isInteractive } from "../io";
-import { eraseSession, sessionStatus } from "../service/client";
+import { eraseSession, sessionStatus } from "../service/sessions";
 import { askYes } from "../terminal/prompts";
 import { toLine } from "../terminal/sanitize";
 import { fitStart } from "../terminal/text-width";
@@ -17,7 +17,7 @@ const MOST_QUESTION_COLUMNS = 60;
 /** `delete`: erases a session. */
 export const registerDelete: Register = (program, { io, end }) => {
   const command = withConnection(new Command("delete"))
-    .description("stop a session and erase all it has, for good")
+    .description("stop a session and erase all its data permanently")
     .argument("<session>", "the session's id", toSessionId)
     .option("--yes", "do not ask")
     .action(async (sessionId: string, flags: Flags) => end(await erase(sessionId, flags, io)));
@@ -35,7 +35,7 @@ async function erase(sessionId: string, flags: Flags, io: Io): Promise<ExitCode>
 /** Shows what would be lost. Throws CliError unless they want that. */
 async function confirm(sessionId: string, connection: Connection, io: Io): Promise<void> {
   if (!isInteractive(io))
-    throw new CliError(EXIT.config, "Nobody is there to be asked: add --yes to erase the session.");
+    throw new CliError(EXIT.config, "No terminal to confirm at. Add --yes to erase the session.");
   const { data } = await sessionStatus(sessionId, connection);
   const question = toLine(data.meta?.question ?? "");
   const what = question === "" ? "" : ` "${fitStart(question, MOST_QUESTION_COLUMNS)}"`;

@@ -14,7 +14,7 @@ import type { Io } from "../io";
 import { credentialsFile, shownPath } from "../local-files";
 import { judgeAccess } from "../service/access";
 import { listTeams, validateConfig } from "../service/listings";
-import { reach } from "../service/request";
+import { callService } from "../service/call-service";
 import { DocumentSchema, HealthSchema, parseJson } from "../service/schema";
 import { segment, type Tone } from "../terminal/output";
 import { toLine } from "../terminal/sanitize";
@@ -98,14 +98,14 @@ async function examineService(connection: Known): Promise<Finding[]> {
   const where = `${connection.server} (${connection.origins.server})`;
   try {
     const startedAt = Date.now();
-    const response = await reach({ method: "GET", path: "/healthz" }, connection);
-    const health = HealthSchema.safeParse(parseJson(await response.text()));
-    if (!response.ok || !health.success) {
+    const { status, headers, bytes } = await receive("/healthz", connection);
+    const health = HealthSchema.safeParse(parseJson(new TextDecoder().decode(bytes)));
+    if (status !== 200 || !health.success) {
       return [
         finding(
           "service",
           "bad",
-          `${where} answers, but not as this service does. Is the address right?`,
+          `${where} is not this service. Check the address.`,
           EXIT.unreachable,
         ),
       ];
@@ -117,7 +117,7 @@ async function examineService(connection: Known): Promise<Finding[]> {
         "good",
         `${where} answers in ${Date.now() - startedAt} ms${version ? `, version ${version}` : ""}`,
       ),
-      ...examineClock(response.headers.get("date"), (startedAt + Date.now()) / 2),
+      ...examineClock(headers.get("date"), (startedAt + Date.now()) / 2),
     ];
   } catch (error) {
     if (error instanceof CliError)
@@ -127,9 +127,13 @@ async function examineService(connection: Known): Promise<Finding[]> {
 }
 
 async function documentVersion(connection: Connection): Promise<string | null> {
-  const response = await reach({ method: "GET", path: "/openapi.json" }, connection);
-  return DocumentSchema.safeParse(parseJson(await response.text())).data?.info.version ?? null;
+  const { bytes } = await receive("/openapi.json", connection);
+  const document = parseJson(new TextDecoder().decode(bytes));
+  return DocumentSchema.safeParse(document).data?.info.version ?? null;
 }
+
+const receive = (path: string, connection: Connection) =>
+  callService(connection, (client) => client.receive({ method: "GET", path }));
 
 /** `now` is this machine's time when the service answered. No finding without a date: a service on this machine sends none. */
 export function examineClock(date: string | null, now: number): Finding[] {
@@ -140,7 +144,7 @@ export function examineClock(date: string | null, now: number): Finding[] {
     return [finding("clock", "good", "agrees with the service's")];
   const how = `${Math.round(Math.abs(skewMs) / 1000)} s ${skewMs > 0 ? "ahead of" : "behind"}`;
   return [
-    finding("clock", "bad", `this machine's is ${how} the service's: set it right`, EXIT.config),
+    finding("clock", "bad", `this machine's clock is ${how} the service's. Set it`, EXIT.config),
   ];
 }
 
@@ -150,14 +154,14 @@ async function examineKey(connection: Known): Promise<Finding> {
   const from = key === undefined ? "" : ` (${origins.key})`;
   switch (access.kind) {
     case "good":
-      return finding("key", "good", `the service takes it${from}`);
+      return finding("key", "good", `accepted by the service${from}`);
     case "open":
-      return finding("key", "good", `the service lets everybody in, also without one${from}`);
+      return finding("key", "good", `the service needs no key${from}`);
     case "limited":
       return finding(
         "key",
         "note",
-        `the service knows it${from}, but it may not read: attach and show will not work`,
+        `valid${from}, but without the scope read: attach and show will not work`,
       );
     case "refused":
       return finding(
@@ -189,7 +193,7 @@ async function examineConfig(connection: Connection | null, io: Place): Promise<
   if (found === null) return examineUsualTeam(connection);
   const { team, text } = found;
   if (connection === null)
-    return finding("config", "note", `${team.described}, not checked: the service does not answer`);
+    return finding("config", "note", `${team.described}, not checked: service unreachable`);
   const { data } = await validateConfig(text, connection);
   if (data.runnable && found.needsConsent && !(await hasConsent(found, io)))
     return finding(
@@ -203,11 +207,11 @@ async function examineConfig(connection: Connection | null, io: Place): Promise<
     return finding(
       "config",
       "note",
-      `${team.described} is right and cannot run yet. ${missing[0]?.detail ?? ""}`,
+      `${team.described} is valid, but cannot run yet. ${missing[0]?.detail ?? ""}`,
     );
   }
   const advice = commandLineOf("config", "validate");
-  return finding("config", "bad", `${team.described} cannot run, ${advice} tells why`, EXIT.config);
+  return finding("config", "bad", `${team.described} cannot run; see ${advice}`, EXIT.config);
 }
 
 /** Keys of providers are the operator's to set: without them a service is healthy and cannot answer yet. */
@@ -218,15 +222,15 @@ const lacksOnlyKeys = (missing: readonly { code?: string | undefined }[]): boole
 async function examineUsualTeam(connection: Connection | null): Promise<Finding> {
   const teams = connection ? (await listTeams(connection)).data.data : [];
   const usual = teams.find((team) => team.default);
-  if (!usual) return finding("config", "good", "none here: the service's usual team is asked");
+  if (!usual) return finding("config", "good", "no config here: the default team is asked");
   if (usual.runnable)
-    return finding("config", "good", `none here: the service's usual team is asked, ${usual.name}`);
+    return finding("config", "good", `no config here: the default team is asked, ${usual.name}`);
   const lacks = usual.missing[0]?.detail ?? "it is not ready";
   if (!lacksOnlyKeys(usual.missing))
     return finding(
       "config",
       "bad",
-      `none here, and the service's usual team, ${usual.name}, cannot run: ${lacks}`,
+      `no config here, and the default team, ${usual.name}, cannot run: ${lacks}`,
       EXIT.config,
     );
   const ready = teams.filter(({ runnable }) => runnable).map(({ name }) => name);
@@ -237,6 +241,6 @@ async function examineUsualTeam(connection: Connection | null): Promise<Finding>
   return finding(
     "config",
     "note",
-    `none here; the service's usual team, ${usual.name}, cannot run yet. ${lacks} ${others}`,
+    `no config here; the default team, ${usual.name}, cannot run yet. ${lacks} ${others}`,
   );
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
 import { connect, type ConnectionFlags } from "../credentials/connection";
-import { formatCost, formatDuration } from "../display/format";
+import { formatCost, formatDuration } from "../../src/describe/figures";
 import { CliError, EXIT } from "../exit-codes";
 import type { Io } from "../io";
 import {
@@ -11,9 +11,9 @@ import {
   type Run,
   startSuite,
   type Suites,
-} from "../service/eval-client";
+} from "../service/evals";
 import type { RequestContext } from "../service/problem";
-import type { Answer } from "../service/request";
+import type { Answer } from "../service/call-service";
 import { escapeJson, toLine } from "../terminal/sanitize";
 import { formatTime, printTable } from "../terminal/table";
 import { type Register, withConnection } from "./flags";
@@ -22,9 +22,7 @@ type Flags = ConnectionFlags & { json?: true };
 
 /** `eval list` and `eval run`. */
 export const registerEval: Register = (program, { io, end }) => {
-  const command = new Command("eval").description(
-    "evaluation suites: what there is, and running one now",
-  );
+  const command = new Command("eval").description("evaluation suites: list them, run one");
   command.addCommand(
     withConnection(new Command("list"))
       .description("list the suites on offer")
@@ -81,7 +79,7 @@ export async function runSuite(
 const left = (suite: string, id: string | null): CliError =>
   new CliError(
     EXIT.interrupted,
-    id ? `Left ${suite} running as ${id}.` : `Interrupted; a run of ${suite} may have begun.`,
+    id ? `${suite} continues as ${id}.` : `Interrupted; a run of ${suite} may have begun.`,
   );
 
 type Waiting = { stderr: Io["stderr"]; signal: AbortSignal };
@@ -92,19 +90,19 @@ async function theEnd(
   { stderr, signal }: Waiting,
 ): Promise<Answer<Run>> {
   const begun = Date.now();
-  let told = "";
+  let shown = "";
   for (;;) {
     const seen = await readRun(run, context, signal);
     if (seen?.data.status === "completed") return seen;
     if (!seen && Date.now() - begun > UNKNOWN_MS) {
       throw new CliError(
         EXIT.execution,
-        `The service took the run ${run.id} and does not show it.`,
+        `The service accepted the run ${run.id} but does not show it.`,
       );
     }
     const words = seen ? progress(seen.data) : "";
-    if (words !== told && stderr.isTTY === true) stderr.write(`${words}\n`);
-    told = words;
+    if (words !== shown && stderr.isTTY === true) stderr.write(`${words}\n`);
+    shown = words;
     await sleep(ASK_MS, undefined, { signal });
   }
 }

@@ -37,7 +37,7 @@ export const withOutput = (command: Command): Command =>
     .option("--json", "print the finished turn as one JSON on stdout")
     .option("--json-stream", "print every event as a line of JSON on stdout instead of the answer")
     .option("--automation", "print MassGen's KEY: value lines on stdout instead of the answer")
-    .option("--verbose", "tell on stderr what happens, also without a terminal");
+    .option("--verbose", "show progress on stderr, also without a terminal");
 
 export type LimitFlags = {
   maxCost?: number;
@@ -49,22 +49,25 @@ export type LimitFlags = {
 
 export const withTeam = (command: Command): Command =>
   command
-    .option("--config <file|name>", "the team: a YAML file, or the name of one on offer")
+    .option("--config <file|name>", "the team: a YAML file, or the name of an included team")
     .option(
       "--model <model>",
-      "ask this model without a config; more than once for a team of them",
+      "ask this model without a config; repeatable, for a team of models",
       collect,
     )
-    .option("--backend <type>", "the backend type of --model, where its name does not tell")
-    .option("--system-message <text>", "what the agents of --model are told about themselves")
+    .option(
+      "--backend <type>",
+      "the backend type of --model, if the model's name does not imply it",
+    )
+    .option("--system-message <text>", "system message of the agents of --model")
     .option(
       "--file <path>",
-      "send an image, a PDF, a sound or a text file along with the question; more than once for several",
+      "attach an image, a PDF, a sound or a text file to the question; repeatable",
       collect,
     )
-    .option("--orchestrator-timeout <s>", "most the turn may take, in seconds", toSeconds)
-    .option("--max-cost <usd>", "most the turn may cost, in US dollars", toUsd)
-    .option("--max-tokens <n>", "most tokens the turn may use", toTokens)
+    .option("--orchestrator-timeout <s>", "time limit of the turn, in seconds", toSeconds)
+    .option("--max-cost <usd>", "cost limit of the turn, in US dollars", toUsd)
+    .option("--max-tokens <n>", "token limit of the turn", toTokens)
     .addOption(new Option("--budget <usd>").argParser(toUsd).hideHelp())
     .addOption(new Option("--timeout <s>").argParser(toSeconds).hideHelp());
 
@@ -87,10 +90,7 @@ export function toOutput({
   ];
   if (automation) forms.push("automation");
   if (forms.length > 1)
-    throw new CliError(
-      EXIT.config,
-      "Of --json, --json-stream and --automation only one can have stdout.",
-    );
+    throw new CliError(EXIT.config, "Use only one of --json, --json-stream and --automation.");
   return { form: forms[0] ?? "answer", file: outputFile ?? null, verbose: verbose ?? false };
 }
 
@@ -110,7 +110,7 @@ export function toLimits(flags: LimitFlags): Limits {
   };
 }
 
-/** What a command gets: the world, and whom to tell how it ended. */
+/** What a command gets: input and output, and the function that takes its exit code. */
 export type Stage = { io: Io; end: (code: ExitCode) => void };
 /** Adds a command to the program. */
 export type Register = (program: Command, stage: Stage) => void;

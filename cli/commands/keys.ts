@@ -3,7 +3,7 @@ import { connect, type ConnectionFlags } from "../credentials/connection";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import { type Io, isInteractive } from "../io";
 import { createKey, listKeys, revokePath } from "../service/listings";
-import { send } from "../service/request";
+import { callService } from "../service/call-service";
 import type { KeyList } from "../service/schema";
 import { askYes } from "../terminal/prompts";
 import { escapeJson, toLine } from "../terminal/sanitize";
@@ -20,27 +20,27 @@ const SCOPES = ["read", "run", "admin"];
 /** `keys`: who may use the service. Needs a key with the scope admin. */
 export const registerKeys: Register = (program, { io, end }) => {
   const keys = new Command("keys").description(
-    "keys of the service: make, list, revoke (needs the scope admin)",
+    "API keys: create, list, revoke (needs the scope admin)",
   );
   withConnection(keys.command("create"))
-    .description("make a key and print it on stdout; it is shown this once")
-    .argument("<name>", "for people: whose it is, or where")
+    .description("make a key and print it on stdout; it is shown only once")
+    .argument("<name>", "a name for people, such as the owner")
     .option(
       "--scopes <list>",
-      "of read, run and admin; each includes those before it (default: run)",
+      "comma-separated: read, run, admin; each includes the scopes before it (default: run)",
       toScopes,
     )
-    .option("--days <n>", "how long it is good for", toDays)
+    .option("--days <n>", "days until it expires (default: never)", toDays)
     .option("--json", "print the service's answer")
     .action(async (name: string, flags: CreateFlags) => end(await create(name, flags, io)));
   withConnection(keys.command("list"))
     .description("list the keys, newest first, without their secrets")
     .option("--limit <n>", "how many, up to 100", toLimit, 20)
-    .option("--after <id>", "go on after this one", toKeyId)
+    .option("--after <id>", "list entries after this one", toKeyId)
     .option("--json", "print the service's answer")
     .action(async (flags: ListFlags) => end(await list(flags, io)));
   withConnection(keys.command("revoke"))
-    .description("revoke a key: it opens nothing any more, and its streams are closed")
+    .description("revoke a key; its open streams are closed")
     .argument("<id>", "the key's id", toKeyId)
     .option("--yes", "do not ask")
     .action(async (id: string, flags: ConnectionFlags & { yes?: true }) =>
@@ -56,7 +56,7 @@ async function create(name: string, flags: CreateFlags, io: Io): Promise<ExitCod
   if (flags.json) io.stdout.write(`${escapeJson(raw.trim())}\n`);
   else {
     io.stderr.write(
-      `Key ${toLine(data.id)} for ${data.scopes.map(toLine).join(", ")}. It is shown this once:\n`,
+      `Key ${toLine(data.id)}, scopes ${data.scopes.map(toLine).join(", ")}. Save it now, it is shown only once:\n`,
     );
     io.stdout.write(`${toLine(data.key)}\n`);
   }
@@ -66,7 +66,7 @@ async function create(name: string, flags: CreateFlags, io: Io): Promise<ExitCod
 async function list(flags: ListFlags, io: Io): Promise<ExitCode> {
   const { data, raw } = await listKeys(flags, await connect(flags, io));
   if (flags.json) io.stdout.write(`${escapeJson(raw.trim())}\n`);
-  else if (data.data.length === 0) io.stderr.write("There are no keys yet.\n");
+  else if (data.data.length === 0) io.stderr.write("No keys yet.\n");
   else
     printTable(
       ["id", "state", "scopes", "made", "last used", "name"],
@@ -99,12 +99,12 @@ async function revoke(
   const context = await connect(flags, io);
   if (flags.yes === undefined) {
     if (!isInteractive(io))
-      throw new CliError(EXIT.config, "Nobody is there to be asked: add --yes to revoke the key.");
+      throw new CliError(EXIT.config, "No terminal to confirm at. Add --yes to revoke the key.");
     if (!(await askYes(`Revoke the key ${id} of ${context.server}?`, io)))
       throw new CliError(EXIT.interrupted, "Nothing was changed.");
   }
-  const response = await send({ method: "DELETE", path: revokePath(id) }, context);
-  await response.body?.cancel();
+  const path = revokePath(id);
+  await callService(context, (client) => client.send({ method: "DELETE", path }));
   io.stdout.write(`Key ${id} is revoked.\n`);
   return EXIT.ok;
 }
@@ -128,7 +128,7 @@ function toKeyId(text: string): string {
   const isKey = /^[a-z]+_[0-9a-z]{26}_/.test(text);
   throw new InvalidArgumentError(
     isKey
-      ? "That is a key; its id is the part between the underscores."
-      : "`keys list` tells the ids.",
+      ? "This is a key. Its id is the part between the underscores."
+      : "`keys list` shows the ids.",
   );
 }

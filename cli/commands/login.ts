@@ -12,7 +12,7 @@ import { type Register, withConnection } from "./flags";
 export const registerLogin: Register = (program, { io, end }) => {
   program.addCommand(
     withConnection(new Command("login"))
-      .description("store a service and its key; the key is asked for, or piped in")
+      .description("store a service and its key; the key is prompted for, or read from stdin")
       .action(async (flags: ConnectionFlags) => end(await login(flags, io))),
   );
   program.addCommand(
@@ -31,10 +31,10 @@ async function login(flags: ConnectionFlags, io: Io): Promise<ExitCode> {
   requireSendable(key, server, flags.key === undefined ? "your input" : "--key");
   const access = await judgeAccess({ server, key });
   if (access.kind === "refused")
-    throw new CliError(EXIT.refused, `${server} does not take this key. Nothing was stored.`);
+    throw new CliError(EXIT.refused, `${server} refused this key. Nothing was stored.`);
   const file = await storeKey(server, key, io);
   io.stdout.write(
-    `${server} takes the key${access.kind === "open" ? ", though it needs none" : ""}. Stored in ${file}.\n`,
+    `${server} accepts the key${access.kind === "open" ? ", but needs none" : ""}. Stored in ${file}.\n`,
   );
   return EXIT.ok;
 }
@@ -44,7 +44,7 @@ async function readKey(server: string, io: Io): Promise<string> {
     ? await askSecret(`Key for ${server}`, io)
     : (await readAll(io.stdin)).trim();
   if (key === "")
-    throw new CliError(EXIT.config, "There is no key: type it at a terminal, or pipe it in.");
+    throw new CliError(EXIT.config, "No key given. Type it at a terminal, or pipe it in.");
   return key;
 }
 
@@ -56,8 +56,8 @@ async function logout(flags: ConnectionFlags, io: Io): Promise<ExitCode> {
   const forgot = await forgetKey(server, io);
   io.stdout.write(
     forgot
-      ? `The key of ${server} is forgotten here. It stays good until it is revoked.\n`
-      : `There is no key of ${server} here.\n`,
+      ? `The key of ${server} was removed from this machine. It remains valid until it is revoked.\n`
+      : `No key stored for ${server}.\n`,
   );
   return EXIT.ok;
 }

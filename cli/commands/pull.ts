@@ -2,7 +2,7 @@ import { Command, Option } from "commander";
 import { toDirectory } from "../contexts/directory";
 import { pull, type PullOptions } from "../contexts/pull";
 import { connect, type ConnectionFlags } from "../credentials/connection";
-import { latestTurn } from "../service/client";
+import { latestTurn } from "../service/sessions";
 import { toContextName, toSessionId, toTurn } from "./arguments";
 import { type Register, withConnection } from "./flags";
 
@@ -12,7 +12,7 @@ type Flags = ConnectionFlags & PullOptions;
 export const registerPull: Register = (program, { io, end }) => {
   const command = withConnection(new Command("pull"))
     .description(
-      "bring what was changed in a context, or by a session, into a folder; never over what was changed here",
+      "copy changes of a context, or of a session, into a folder; local changes are never overwritten",
     )
     .argument("[folder]", "which; the current one unless given")
     .option(
@@ -22,13 +22,13 @@ export const registerPull: Register = (program, { io, end }) => {
     )
     .option(
       "--session <session>",
-      "what this session's turn changed, instead of the context's newest version",
+      "changes of this session's turn, instead of the context's newest version",
       toSessionId,
     )
     .option("--turn <n>", "which turn of the session (default: the latest)", toTurn)
     .option(
       "--include <pattern...>",
-      "take what matches although it is left out: secrets, where packages come from, what git ignores here",
+      "take files that match, even if they would be left out: secrets, package sources, files that git ignores here",
     )
     .addOption(
       new Option(
@@ -43,7 +43,7 @@ export const registerPull: Register = (program, { io, end }) => {
       ).conflicts("patch"),
     )
     .addOption(new Option("--patch", "print the changes as a patch for `git apply`"))
-    .option("--skip-conflicts", "with --apply: leave those files as they are and do the rest")
+    .option("--skip-conflicts", "with --apply: skip files in conflict and apply the rest")
     .action(async (folder: string | undefined, flags: Flags) => {
       const directory = await toDirectory(io.cwd, folder);
       const connection = await connect(flags, io);

@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { toDirectory } from "../contexts/directory";
 import { push, type PushOptions } from "../contexts/push";
 import { connect, type ConnectionFlags } from "../credentials/connection";
-import { plural } from "../display/format";
+import { plural } from "../../src/describe/figures";
 import { EXIT } from "../exit-codes";
 import { escapeJson } from "../terminal/sanitize";
 import { toContextName } from "./arguments";
@@ -14,20 +14,20 @@ type Flags = ConnectionFlags & PushOptions & { json?: true };
 export const registerPush: Register = (program, { io, end }) => {
   const command = withConnection(new Command("push"))
     .description(
-      "upload a folder as a context that agents can read, without what git ignores and what may hold secrets",
+      "upload a folder as a context that agents can read, without files that git ignores or that may hold secrets",
     )
     .argument("[folder]", "which; the current one unless given")
     .option(
       "--name <name>",
-      "what it is called there (default: as last time, then the folder's name)",
+      "name of the context (default: as last time, then the folder's name)",
       toContextName,
     )
     .option(
       "--include <pattern...>",
-      "send what matches although it would be left out, as in .gitignore",
+      "send files that match, even if they would be left out (patterns as in .gitignore)",
     )
-    .option("--force", "make it the newest version, whatever was pushed meanwhile")
-    .option("--dry-run", "only list what would go")
+    .option("--force", "make it the newest version, even if another version was pushed meanwhile")
+    .option("--dry-run", "list the files without sending them")
     .option("--json", "print the service's answer")
     .action(async (folder: string | undefined, flags: Flags) => {
       const directory = await toDirectory(io.cwd, folder);

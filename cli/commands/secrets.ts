@@ -13,7 +13,7 @@ import { readAll } from "../asking/question";
 import { connect, type ConnectionFlags } from "../credentials/connection";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import { type Io, isInteractive } from "../io";
-import { request, send } from "../service/request";
+import { callService, request } from "../service/call-service";
 import { askSecret, askYes } from "../terminal/prompts";
 import { escapeJson, toLine } from "../terminal/sanitize";
 import { formatTime, printTable } from "../terminal/table";
@@ -32,24 +32,20 @@ export const registerSecrets: Register = (program, { io, end }) => {
     .option("--json", "print the service's answer")
     .action(async (flags: Flags) => end(await list(flags, io)));
   withConnection(secrets.command("set"))
-    .description("set a secret; its value is asked for, or piped in, and never an argument")
+    .description("set a secret; the value is prompted for, or read from stdin")
     .argument("<name>", "as configs write it in ${NAME}", toName)
-    .requiredOption(
-      "--origin <origin>",
-      "where it may be sent; more than once for several",
-      collect,
-    )
+    .requiredOption("--origin <origin>", "origin it may be sent to; repeatable", collect)
     .option(
       "--path <path>",
-      "only there and below, at each origin; more than once for several",
+      "only for this path and below, at each origin; repeatable",
       collect,
       [],
     )
-    .option("--method <method>", "only by this method; more than once for several", toMethods, [])
+    .option("--method <method>", "only with this HTTP method; repeatable", toMethods, [])
     .option("--json", "print the service's answer")
     .action(async (name: string, flags: SetFlags) => end(await set(name, flags, io)));
   withConnection(secrets.command("delete"))
-    .description("delete a secret: no request carries it any more")
+    .description("delete a secret; it is no longer sent with any request")
     .argument("<name>", "the secret's name", toName)
     .option("--yes", "do not ask")
     .action(async (name: string, flags: ConnectionFlags & { yes?: true }) =>
@@ -65,7 +61,7 @@ async function list(flags: Flags, io: Io): Promise<ExitCode> {
     await connect(flags, io),
   );
   if (flags.json) io.stdout.write(`${escapeJson(raw.trim())}\n`);
-  else if (data.data.length === 0) io.stderr.write("There are no secrets yet.\n");
+  else if (data.data.length === 0) io.stderr.write("No secrets yet.\n");
   else printTable(["name", "set", "sent to"], data.data.map(rowOf), io.stdout);
   return EXIT.ok;
 }
@@ -90,9 +86,9 @@ async function set(name: string, flags: SetFlags, io: Io): Promise<ExitCode> {
     ? await askSecret(`Value of ${name}`, io)
     : (await readAll(io.stdin)).trim();
   if (value === "")
-    throw new CliError(EXIT.config, "There is no value: type it at a terminal, or pipe it in.");
+    throw new CliError(EXIT.config, "No value given. Type it at a terminal, or pipe it in.");
   const { data, raw } = await request(
-    { method: "PUT", path: secretPath(name), body: { value, bindings } },
+    { method: "PUT", path: secretPath(name), json: { value, bindings } },
     SecretSchema,
     context,
   );
@@ -112,10 +108,7 @@ async function remove(
   const context = await connect(flags, io);
   if (flags.yes === undefined) {
     if (!isInteractive(io))
-      throw new CliError(
-        EXIT.config,
-        "There is no terminal to ask at: add --yes to delete the secret.",
-      );
+      throw new CliError(EXIT.config, "No terminal to confirm at. Add --yes to delete the secret.");
     if (
       !(await askYes(
         `Delete the secret ${name} of ${context.server}? Tools that name it stop working.`,
@@ -124,8 +117,8 @@ async function remove(
     )
       throw new CliError(EXIT.interrupted, "Nothing was changed.");
   }
-  const response = await send({ method: "DELETE", path: secretPath(name) }, context);
-  await response.body?.cancel();
+  const path = secretPath(name);
+  await callService(context, (client) => client.send({ method: "DELETE", path }));
   io.stdout.write(`The secret ${name} is deleted.\n`);
   return EXIT.ok;
 }

@@ -21,8 +21,8 @@ export const registerSessions: Register = (program, { io, end }) => {
   const command = withConnection(new Command("sessions"))
     .description("list sessions, newest first")
     .option("--limit <n>", `how many, up to ${MOST_LIMIT} (default: ${DEFAULT_LIMIT})`, toLimit)
-    .option("--after <session>", "go on after this one", toSessionId)
-    .option("--all", "go on to the end of the list")
+    .option("--after <session>", "list entries after this one", toSessionId)
+    .option("--all", "list all pages")
     .option("--json", "print the service's answer, a line for each page")
     .action(async (flags: Flags) => end(await list(flags, io)));
   program.addCommand(command);
@@ -54,7 +54,7 @@ export function printSessions(
   { data }: SessionList,
   { stdout, stderr }: Pick<Io, "stdout" | "stderr">,
 ): void {
-  if (data.length === 0) stderr.write("There are no sessions yet.\n");
+  if (data.length === 0) stderr.write("No sessions yet.\n");
   else {
     const rows = data.map(({ id, created_at, question_preview }) => [
       id,

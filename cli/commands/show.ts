@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { connect, type ConnectionFlags } from "../credentials/connection";
 import { turnLinesOf } from "../display/turn-page";
 import { EXIT } from "../exit-codes";
-import { answerText, latestTurn, turnFacts } from "../service/client";
+import { answerText, latestTurn, turnFacts } from "../service/sessions";
 import { type Line, type Output, paint, wantsColor } from "../terminal/output";
 import { escapeJson } from "../terminal/sanitize";
 import { block } from "../terminal/table";

@@ -10,7 +10,7 @@ import { renameInCase, writeWhole } from "./write-files";
 
 /**
  * Does what was planned, conflicts aside. Files come before others go, so that one which moved is always here by one of its names; those
- * whose place is taken until then come last. Where it breaks off, the next pull goes on. Each file is looked at once more right before:
+ * whose place is taken until then come last. If it breaks off, the next pull continues. Each file is looked at once more right before:
  * one that was changed since the plan was made stays as it is, and nothing after it is done. Throws CliError.
  */
 export async function applySteps(
@@ -62,7 +62,7 @@ async function requireUnchanged(
 }
 
 function changedMeanwhile(text: string): CliError {
-  const message = `${toLine(text)} was changed meanwhile and stays as it is. What comes behind it was not done: pull again.`;
+  const message = `${toLine(text)} was changed meanwhile and is kept. The steps after it were not done. Pull again.`;
   return new CliError(EXIT.config, message);
 }
 

@@ -1,7 +1,8 @@
 import { lstat, readdir } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
-import { CONTEXT_LIMITS, ContextNameSchema, VersionIdSchema } from "../../src/protocol/contexts";
+import { ContextNameSchema, VersionIdSchema } from "../../src/protocol/contexts";
+import { CONTEXT_LIMITS } from "../../src/protocol/context-limits";
 import { CliError, EXIT } from "../exit-codes";
 import { toLine } from "../terminal/sanitize";
 import { parseJson } from "../service/schema";
@@ -31,7 +32,7 @@ export async function readLink(directory: string): Promise<Link | null> {
   if (parsed.success) return parsed.data;
   throw new CliError(
     EXIT.config,
-    `${file} does not hold what \`push\` writes. Remove it, and name the context with --name.`,
+    `${file} is not a file that \`push\` writes. Remove it, and name the context with --name.`,
   );
 }
 
@@ -43,7 +44,7 @@ export async function toDirectory(cwd: string, text: string | undefined): Promis
   const directory = path.resolve(cwd, text ?? ".");
   const found = await lstat(directory).catch(() => null);
   if (found?.isDirectory()) return directory;
-  throw new CliError(EXIT.config, `${toLine(text ?? directory)} is no folder.`);
+  throw new CliError(EXIT.config, `${toLine(text ?? directory)} is not a folder.`);
 }
 
 const DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
@@ -63,7 +64,7 @@ export function refusalOf(text: string): string | null {
   return isTaken(text) ? null : "is a name that other systems do not take";
 }
 
-/** What lies at a path of the tree here. No link is followed, neither there nor above. */
+/** What is at a path of the tree here. No link is followed, neither there nor above. */
 export async function inspect(directory: string, text: string): Promise<Here> {
   const refusal = refusalOf(text);
   if (refusal !== null) return { blocked: refusal };
@@ -89,7 +90,7 @@ export async function inspect(directory: string, text: string): Promise<Here> {
   return { hash: hashOf(read.bytes), executable: read.executable };
 }
 
-/** A folder with all that is in it. One that cannot be read, or that holds more than a context, stands as a file: nobody deletes it. */
+/** A folder with its contents. A folder that is unreadable, or larger than a context, counts as a file: it is never deleted. */
 async function contentsOf(directory: string, folder: string): Promise<InTheWay> {
   const [files, folders]: [string[], string[]] = [[], []];
   const isTooMuch = (): boolean => files.length + folders.length > 2 * CONTEXT_LIMITS.files;
@@ -108,7 +109,7 @@ async function contentsOf(directory: string, folder: string): Promise<InTheWay> 
   return { files, folders };
 }
 
-/** Whether two paths that differ in case alone lead to the same file here, as on a disk that tells no case apart. */
+/** Whether two paths that differ in case alone lead to the same file here, as on a disk that ignores case. */
 export async function isOneFile(directory: string, one: string, other: string): Promise<boolean> {
   const [ones, others] = [one.split("/"), other.split("/")];
   for (let depth = 1; depth <= ones.length; depth += 1) {
@@ -121,7 +122,7 @@ export async function isOneFile(directory: string, one: string, other: string): 
   return true;
 }
 
-/** What tells a file or folder from all others of this machine; null where there is none. */
+/** The identity of a file or folder on this machine; `null` if it does not exist. */
 async function identityOf(
   directory: string,
   parts: readonly string[],

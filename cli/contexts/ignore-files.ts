@@ -58,7 +58,7 @@ async function ignoreFilesAbove(root: string): Promise<IgnoreFile[]> {
       return exclude ? [exclude, ...found] : found;
     }
     const parent = path.dirname(folder);
-    if (parent === folder) return []; // no repository: what lies above has nothing to say
+    if (parent === folder) return []; // no repository: folders above do not count
     prefix = `${path.basename(folder)}/${prefix}`;
     folder = parent;
     const file = await ignoreFileAt(path.join(folder, ".gitignore"), { base: "", prefix });

@@ -12,7 +12,7 @@ import {
 import { readLink } from "./directory";
 import type { Change, Side } from "./three-way";
 
-/** Changes made elsewhere, against what they were made from; what stays as it is stands among them. */
+/** Changes made elsewhere, each with the version it was made from. Unchanged files are included. */
 export type Incoming = {
   what: string;
   changes: Change[];
@@ -24,7 +24,7 @@ export type Incoming = {
   note: string | null;
 };
 const FORGOTTEN =
-  "The service no longer has the version that this folder was last the same as, so nobody knows who changed what: a file that differs is a conflict, and what was deleted there stays here.";
+  "The service no longer has the version of the last push or pull. Each file that differs is a conflict, and files deleted there stay here.";
 
 /** The changes that `pull` was asked for: of a context's newest version, or of a turn. Throws CliError. */
 export function incomingOf(
@@ -47,7 +47,7 @@ async function fromContext(
   if (name === undefined)
     throw new CliError(
       EXIT.config,
-      "This folder was never pushed: name the context with --name, or a session with --session.",
+      "This folder was never pushed. Name the context with --name, or a session with --session.",
     );
   const isOwn = link?.server === connection.server && link.name === name;
   const newest = await readContext(name, null, connection);
@@ -83,8 +83,8 @@ async function fromTurn(
   if (!found) {
     const message =
       data.length === 0
-        ? `Turn ${turn} changed no context. One that runs, failed or was cancelled has no changes.`
-        : `Turn ${turn} changed ${names.join(", ")}: say which with --name.`;
+        ? `Turn ${turn} changed no context. A turn that is running, failed or was cancelled has no changes.`
+        : `Turn ${turn} changed ${names.join(", ")}. Choose one with --name.`;
     throw new CliError(EXIT.config, message);
   }
   const before = sidesOf(await readContext(found.context, found.base_version, connection));

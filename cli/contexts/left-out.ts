@@ -15,7 +15,7 @@ export type Reason =
 /** A file, or a folder with a final `/` and all in it. */
 export type LeftOut = { path: string; reason: Reason };
 
-/** What goes nowhere, whatever anybody includes: it would run programs here when it came back, or is our own. */
+/** Never sent, with any pattern: these files could run programs here when they are pulled, or are our own. */
 export const NEVER = [".git", ".massgen-edge"];
 
 /** gitignore-style patterns of what may hold keys or passwords. */
@@ -103,7 +103,7 @@ const NOT_SOURCES = [
 const secrets = ignore().add(SECRETS);
 const notSources = ignore().add(NOT_SOURCES);
 
-/** Whether a file may hold keys or passwords, by where it lies. */
+/** Whether a file may hold keys or passwords, by its path. */
 export const mayHoldSecrets = (path: string): boolean =>
   secrets.ignores(path) || path.split("/").some((name) => NEVER.includes(name.toLowerCase()));
 
@@ -116,7 +116,7 @@ function deniedAs(path: string): Reason | null {
 /** Files that say where programs are fetched from, and may hold the key for it. */
 const PACKAGE_SETTINGS =
   /(^|\/)(\.npmrc|\.yarnrc|\.yarnrc\.yml|pip\.conf|bunfig\.toml|\.cargo\/config(\.toml)?|\.pnpmfile\.c?js|nuget\.config|uv\.toml|\.bundle\/config)$/i;
-/** In an address what stands before the `@` may be a key by itself, with no name to it. */
+/** In an address, the part before the `@` may be a key without a name. */
 const TOKEN =
   /_authToken|_auth\s*=|_password|npmAuth(Token|Ident)|:\/\/[^\s/:@]+:[^\s@]+@|https?:\/\/[^\s/@]+@/;
 
@@ -152,7 +152,7 @@ const RUN_UNASKED = [
 ];
 const runUnasked = ignore().add(RUN_UNASKED);
 
-/** Whether programs here read or run a file without being told to. */
+/** Whether programs here read or run a file automatically. */
 export const isRunUnasked = (path: string): boolean =>
   choosesPackages(path) || runUnasked.ignores(path);
 
@@ -163,7 +163,7 @@ export const holdsToken = (path: string, bytes: Uint8Array): boolean =>
 
 /**
  * Rules of one file, such as a `.gitignore`, which hold for what is below a directory. `base`: that directory, "" or with a final `/`;
- * where it lies above the directory that is looked at, `prefix` leads from the one to the other.
+ * if it is above the scanned directory, `prefix` leads from the one to the other.
  */
 export type IgnoreFile = { base: string; prefix: string; rules: Ignore };
 
@@ -196,7 +196,7 @@ export class Includes {
     return this.#patterns.length > 0 && this.#rules.ignores(path);
   }
 
-  /** Whether a pattern matches a file itself. Whoever names a folder need not know that a key lies in it. */
+  /** Whether a pattern matches a file itself. A pattern for a folder does not include the keys in it. */
   hasItself(file: string): boolean {
     return this.#rulesOfFiles.ignores(file);
   }
@@ -207,7 +207,7 @@ export class Includes {
   }
 }
 
-/** Why a path is left out by where it lies; null if it is not. Directories end in `/`; what is in them is asked for by itself. */
+/** Why a path is left out; `null` if it is not. Directories end in `/`; their contents are checked separately. */
 export function leftOutAs(
   path: string,
   rules: readonly IgnoreFile[],
@@ -234,11 +234,10 @@ export function printLeftOut(leftOut: readonly LeftOut[], { stderr }: Pick<Io, "
   }
 }
 
-/** The same for a pull, with how to get them all the same. */
+/** The same for a pull, with the option that includes them. */
 export function printStaying(leftOut: readonly LeftOut[], world: Pick<Io, "stderr">): void {
   printLeftOut(leftOut, world);
-  if (leftOut.length > 0)
-    world.stderr.write("--include <pattern> takes what it names all the same.\n");
+  if (leftOut.length > 0) world.stderr.write("To take such files, add --include <pattern>.\n");
 }
 
 /** Warns of what comes into a folder and acts there although its user starts nothing: one line, or none. */
@@ -246,7 +245,7 @@ export function warnRunUnasked(paths: readonly string[], { stderr }: Pick<Io, "s
   const named = paths.filter(isRunUnasked);
   if (named.length > 0)
     stderr.write(
-      `warning: programs read or run these unasked, look at them first: ${firstOf(named)}\n`,
+      `warning: programs read or run these files automatically; check them first: ${firstOf(named)}\n`,
     );
 }
 

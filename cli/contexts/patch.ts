@@ -9,7 +9,7 @@ import { type LeftOut, printStaying } from "./left-out";
 import type { Arrivals } from "./plan";
 import { isChange, type Side } from "./three-way";
 
-/** All changes that may be written here, whatever lies here: whoever applies the patch sees to conflicts. Gives 1 if some may not. */
+/** Prints all changes that may be written here. Local files are not compared: `git apply` finds conflicts. Returns 1 if some may not. */
 export async function printPatch(
   { changes, base, theirs, what }: Incoming,
   arrivals: Arrivals,
@@ -46,16 +46,16 @@ export async function printPatch(
   }
   if (hidden.length > 0)
     world.stderr.write(
-      `${what}: look before you apply it, these hold control characters or direction marks: ${hidden.join(", ")}\n`,
+      `${what}: check before applying: these files contain control characters or direction marks: ${hidden.join(", ")}\n`,
     );
   printStaying(leftOut, world);
   if (noText.length > 0)
     world.stderr.write(
-      `${what}: not in the patch, since it is no text: ${noText.map(toLine).join(", ")}\n`,
+      `${what}: not in the patch because it is not text: ${noText.map(toLine).join(", ")}\n`,
     );
   if (refused.length > 0)
     world.stderr.write(
-      `${what}: not in the patch, since it may not be written here: ${refused.join(", ")}\n`,
+      `${what}: not in the patch because it must not be written here: ${refused.join(", ")}\n`,
     );
   return refused.length > 0 ? EXIT.config : EXIT.ok;
 }
@@ -63,7 +63,7 @@ export async function printPatch(
 /** One file before and after, null where there is none. */
 export type Contents = { bytes: Uint8Array; executable: boolean } | null;
 
-/** Whether it can stand in a patch: text in UTF-8. */
+/** The contents as UTF-8 text, for a patch; `null` if they are not text. */
 export function textOf(contents: Contents): string | null {
   if (contents === null) return "";
   if (contents.bytes.includes(0)) return null;

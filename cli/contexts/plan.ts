@@ -43,7 +43,7 @@ async function oneFileEach(directory: string, twins: readonly Twins[]): Promise<
 /** Two paths that differ in case alone: `gone` was deleted there, `stays` is there. To some disks they are one file. */
 export type Twins = { gone: string; stays: string };
 
-/** As disks compare names that tell no case apart: in capitals first, since some small letters share theirs. */
+/** A name as case-insensitive disks compare it. Upper case first, because several lower-case letters can share one capital. */
 const folded = (path: string): string => path.toUpperCase().toLowerCase();
 
 /** The deleted files that may be the same here as one that stays or arrives. */
@@ -77,13 +77,13 @@ export function mergeTwins(changes: readonly Change[], twins: readonly Twins[]):
 
 /**
  * What of a context, or of what a team changed in it, comes into a directory unasked: the same that would go from there to the service,
- * but for settings that say where packages come from. Programs here read those and secrets without being told to.
+ * except settings that say where packages come from. Programs here read those and secrets automatically.
  */
 export class Arrivals {
   readonly #ignored: IgnoreFiles;
   readonly #includes: Includes;
 
-  /** `includes`: gitignore-style patterns of what comes all the same. */
+  /** `includes`: gitignore-style patterns of files that are taken although they would be left out. */
   constructor(directory: string, includes: readonly string[]) {
     this.#ignored = new IgnoreFiles(directory);
     this.#includes = new Includes(includes);

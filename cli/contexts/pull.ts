@@ -1,5 +1,5 @@
 import type { Connection } from "../credentials/connection";
-import { plural } from "../display/format";
+import { plural } from "../../src/describe/figures";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import type { Io } from "../io";
 import { toLine } from "../terminal/sanitize";
@@ -43,7 +43,7 @@ export async function pull(
   warnRunUnasked(arriving(steps), world); // before the first is written, so that a pull that breaks off has said it
   if (!options.apply) {
     world.stderr.write(
-      `${incoming.what}: ${sumOf(steps)}. ${steps.length > conflicts.length ? "--apply does that." : ""}`
+      `${incoming.what}: ${sumOf(steps)}. ${steps.length > conflicts.length ? "--apply does this." : ""}`
         .trimEnd()
         .concat("\n"),
     );
@@ -65,7 +65,7 @@ const arriving = (steps: readonly Step[]): string[] =>
   steps.flatMap(({ action, path }) => (action === "write" || action === "rename" ? [path] : []));
 
 const CONFLICTS =
-  "Nothing was written: what is marked `conflict` was changed on both sides. `--patch` prints the changes, for `git apply -3`; `--apply --skip-conflicts` takes all the others.";
+  "Nothing was written: files marked `conflict` were changed on both sides. `--patch` prints the changes for `git apply -3`; `--apply --skip-conflicts` applies all others.";
 
 const sumOf = (steps: readonly Step[]): string => {
   const count = (action: Step["action"]) => steps.filter((step) => step.action === action).length;

@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import { constants, type Dirent } from "node:fs";
 import { type FileHandle, open, readdir } from "node:fs/promises";
 import path from "node:path";
-import { CONTEXT_LIMITS } from "../../src/protocol/contexts";
 import { relativePath } from "../../src/workspace/paths";
 import { FileError } from "../../src/workspace/types";
 import { CliError, EXIT } from "../exit-codes";
-import { plural } from "../display/format";
+import { plural } from "../../src/describe/figures";
 import { codeOf, reasonOf } from "../local-files";
 import { IgnoreFiles } from "./ignore-files";
 import { holdsToken, Includes, type LeftOut, leftOutAs, NEVER, type Reason } from "./left-out";
+import { CONTEXT_LIMITS } from "../../src/protocol/context-limits";
 
 /** A file that goes. `path`: as the service will call it; `file`: as this machine does. */
 export type LocalFile = {
@@ -27,7 +27,7 @@ export const hashOf = (bytes: Uint8Array): string =>
 
 /**
  * What of a directory goes: everything but links, what git ignores (`IgnoreFiles`), and the list of secrets and of what are no
- * sources. `includes` are gitignore-style patterns of what goes all the same. Links are never followed. Throws CliError.
+ * sources. `includes` are gitignore-style patterns of files that are sent although they would be left out. Links are never followed. Throws CliError.
  */
 export async function scan(directory: string, includes: readonly string[]): Promise<Scan> {
   const walk = new Walk(directory, new Includes(includes));
@@ -42,7 +42,7 @@ export async function scan(directory: string, includes: readonly string[]): Prom
   return { files: walk.files, leftOut: walk.leftOut };
 }
 
-/** Whether the service takes a file of this name: one that stands for another somewhere is refused there. */
+/** Whether the service takes a file of this name: a name that means another file on some system is refused. */
 export function isTaken(here: string): boolean {
   try {
     relativePath(here);

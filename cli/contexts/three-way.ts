@@ -2,7 +2,7 @@ import { ancestorsOf } from "../../src/workspace/paths";
 
 /** A file on one side: its contents by hash, and whether it may be run. */
 export type Side = { hash: string; executable: boolean } | null;
-/** What lies on this machine. */
+/** What is on this machine. */
 export type Here = Side | Blocked;
 /** Something that is no plain file, or has one above it. `by`: what of this machine keeps the path free of any file, where it could go. */
 type Blocked = { blocked: string; by?: InTheWay };
@@ -56,7 +56,7 @@ const isGoing = ({ files, folders }: InTheWay, going: Going): boolean =>
   files.every((file) => going.files.has(file)) &&
   folders.every((folder) => going.folders.has(folder));
 
-/** Whether there is anything to be done, whatever lies here. */
+/** Whether there is a change, before comparing with the files here. */
 export const isChange = ({ base, theirs, was }: Change): boolean =>
   was !== undefined || !isSame(base, theirs);
 
@@ -64,7 +64,7 @@ function stepsOf(triple: Triple, going: Going): Step[] {
   if (!isChange(triple)) return [];
   const { path, here } = triple;
   if (here === null || !("blocked" in here)) return stepsFor(triple, here);
-  // Where something else lies there is no file: to be deleted, or to be in the way of another once that has gone.
+  // If something else is there, there is no file to delete, and none in the way of another once that is gone.
   if (here.by && triple.theirs === null) return stepsFor(triple, null);
   if (!here.by || !isGoing(here.by, going))
     return [{ action: "conflict", path, why: here.blocked }];
@@ -90,7 +90,7 @@ function stepsFor({ path, base, theirs, was }: Change, here: Side): Step[] {
   ];
 }
 
-/** What nobody changed there is as it is here. */
+/** Files that were not changed there stay as they are here. */
 const mayRun = (base: Side, theirs: Exclude<Side, null>, here: Side): boolean =>
   here !== null && base?.executable === theirs.executable ? here.executable : theirs.executable;
 

@@ -22,7 +22,7 @@ export type ConverseOptions = {
   output: OutputOptions;
 };
 
-/** A conversation at a terminal: each entry is the next turn of one session, until somebody leaves. */
+/** A conversation at a terminal: each entry is the next turn of one session, until the user leaves. */
 export async function converse(
   { team, connection, limits, output }: ConverseOptions,
   io: Io,
@@ -37,7 +37,7 @@ export async function converse(
     attached: [],
   };
   io.stderr.write(
-    `massgen-edge at ${connection.server}, asking ${team.described}. /help tells more, /quit leaves.\n`,
+    `massgen-edge at ${connection.server}, asking ${team.described}. /help lists commands, /quit leaves.\n`,
   );
   tellUploads(team.attached, io);
   const canMark = canRedraw(io.stderr, io.env);
@@ -64,7 +64,7 @@ async function untilLeft(conversation: Conversation, io: Io): Promise<void> {
     });
     interrupts = typed.kind === "interrupt" ? interrupts + 1 : 0;
     if (typed.kind === "interrupt" && interrupts < 2) {
-      io.stderr.write("\nPress Ctrl+C again to leave, or go on asking.\n");
+      io.stderr.write("\nPress Ctrl+C again to leave, or ask the next question.\n");
       continue;
     }
     if (typed.kind !== "text" || (await handled(typed, conversation, io)) === "quit") return;
@@ -74,7 +74,7 @@ async function untilLeft(conversation: Conversation, io: Io): Promise<void> {
 function leave({ session, latest }: Conversation, io: Io): ExitCode {
   if (session !== null)
     io.stderr.write(
-      `\nThe session stays: ${commandLineOf("show", session, ...(latest?.turn ? [String(latest.turn)] : []))}\n`,
+      `\nTo read the session: ${commandLineOf("show", session, ...(latest?.turn ? [String(latest.turn)] : []))}\n`,
     );
   return EXIT.ok;
 }
@@ -84,7 +84,7 @@ async function handled(
   typed: Extract<Typed, { kind: "text" }>,
   conversation: Conversation,
   io: Io,
-): Promise<"quit" | "go on"> {
+): Promise<"quit" | "continue"> {
   try {
     const outcome = await dispatch(typed.text, conversation, io);
     if (outcome === "quit") return "quit";
@@ -93,7 +93,7 @@ async function handled(
     if (!(error instanceof CliError)) throw error;
     io.stderr.write(`${error.message}\n`);
   }
-  return "go on";
+  return "continue";
 }
 
 async function dispatch(text: string, conversation: Conversation, io: Io): Promise<Outcome> {
@@ -119,7 +119,7 @@ async function dispatch(text: string, conversation: Conversation, io: Io): Promi
 async function askAgain(conversation: Conversation, io: Io): Promise<void> {
   const asked = again(conversation);
   if (asked === null || conversation.latest === null)
-    throw new CliError(EXIT.config, "Nothing was asked yet.");
+    throw new CliError(EXIT.config, "No question was asked yet.");
   const { question, parent, attached } = conversation.latest;
   await take(asked, { question, parent, attached }, { conversation, io });
 }

@@ -1,5 +1,5 @@
 import { ask } from "../asking/ask";
-import { cancelRun, latestTurn, sessionStatus, turnFacts } from "../service/client";
+import { cancelRun, latestTurn, sessionStatus, turnFacts } from "../service/sessions";
 import { cancelWords } from "../commands/cancel";
 import { printSessions } from "../commands/sessions";
 import { printLines } from "../commands/show";
@@ -28,19 +28,19 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   cancel: { usage: "/cancel", says: "cancel the running turn", perform: cancel },
   attach: {
     usage: "/attach [session]",
-    says: "watch the running turn again, or go on with another session",
+    says: "watch the running turn again, or continue another session",
     perform: attach,
   },
   file: {
     usage: "/file <path>",
-    says: "send a file along with the next question; without a path, none",
+    says: "attach a file to the next question; without a path, detach all",
     perform: file,
   },
   sessions: { usage: "/sessions", says: "the newest sessions", perform: sessions },
-  new: { usage: "/new", says: "begin a new session with the next question", perform: begin },
+  new: { usage: "/new", says: "start a new session with the next question", perform: begin },
   config: {
     usage: "/config [file|name]",
-    says: "which team is asked; another one begins a new session",
+    says: "show the current team; another team starts a new session",
     perform: config,
   },
   model: { usage: "/model <model>", says: "ask one model alone, in a new session", perform: model },
@@ -89,7 +89,7 @@ export async function perform(
   if (entry) return entry.perform(conversation, io, argument);
   throw new CliError(
     EXIT.config,
-    `There is no command /${toLine(name)}; /help lists them. A question that begins with a slash is written with two.`,
+    `Unknown command /${toLine(name)}. /help lists the commands. To ask a question that begins with a slash, write two.`,
   );
 }
 
@@ -107,14 +107,14 @@ async function help(_: Conversation, io: Io): Promise<Outcome> {
   for (const { usage, says } of Object.values(COMMANDS))
     io.stderr.write(`  ${usage.padEnd(22)}${says}\n`);
   io.stderr.write(
-    "  Ctrl+C while a turn runs leaves it running; a second one cancels it. A line that ends in \\ goes on.\n",
+    "  Ctrl+C during a turn detaches from it; a second Ctrl+C cancels it. A line that ends in \\ continues on the next line.\n",
   );
   return "done";
 }
 
 function sessionOf({ session }: Conversation): string {
   if (session === null)
-    throw new CliError(EXIT.config, "There is no session yet: ask something, or /attach one.");
+    throw new CliError(EXIT.config, "No session yet. Ask a question, or /attach a session.");
   return session;
 }
 
@@ -160,7 +160,7 @@ async function attach(conversation: Conversation, io: Io, argument: string): Pro
 async function file(conversation: Conversation, io: Io, argument: string): Promise<Outcome> {
   if (argument === "") {
     conversation.attached = [];
-    io.stderr.write("No file goes along with the next question.\n");
+    io.stderr.write("No files are attached to the next question.\n");
     return "done";
   }
   const others = conversation.attached.filter(
@@ -183,7 +183,7 @@ async function sessions({ connection }: Conversation, io: Io): Promise<Outcome> 
 async function begin(conversation: Conversation, io: Io): Promise<Outcome> {
   conversation.session = null;
   conversation.latest = null;
-  io.stderr.write("The next question begins a new session.\n");
+  io.stderr.write("The next question starts a new session.\n");
   return "done";
 }
 

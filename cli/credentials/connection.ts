@@ -1,3 +1,4 @@
+import { keyRisk, toOrigin } from "../../client/index";
 import { readCredentials } from "./credentials";
 import { CliError, EXIT } from "../exit-codes";
 import { DEFAULT_SERVER } from "../invocation";
@@ -44,39 +45,27 @@ function first(...choices: [string | undefined, string][]): Found | null {
   return null;
 }
 
-/** The origin of an address, or null if this is none that can be asked. */
-export function toOrigin(text: string): string | null {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  return url?.protocol === "http:" || url?.protocol === "https:" ? url.origin : null;
-}
-
 function serverFrom(text: string | undefined): string | undefined {
   if (text === undefined || text.trim() === "") return undefined;
   const origin = toOrigin(text.trim());
   if (origin) return origin;
   throw new CliError(
     EXIT.config,
-    `MASSGEN_EDGE_SERVER is no address. Give one like ${DEFAULT_SERVER}.`,
+    `MASSGEN_EDGE_SERVER is not an address. Use one like ${DEFAULT_SERVER}.`,
   );
 }
 
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
-
-/** Whether a server is on this machine. */
-export const isLoopback = (server: string): boolean => LOOPBACK.test(new URL(server).hostname);
-
-/** Throws CliError for what cannot be a key, and for a way on which others could read it. */
+/** Throws CliError for what cannot be a key, and for a way on which others could read it. `from`: where the key was found. */
 export function requireSendable(key: string, server: string, from: string): void {
-  if (!/^[\x21-\x7e]{1,1000}$/.test(key)) {
+  const risk = keyRisk(key, server);
+  if (risk === "malformed")
     throw new CliError(
       EXIT.config,
-      `What ${from} gives is no key: keys are letters, digits and punctuation, without spaces.`,
+      `The value of ${from} is not a key: keys are letters, digits and punctuation, without spaces.`,
     );
-  }
-  if (new URL(server).protocol === "http:" && !isLoopback(server)) {
+  if (risk === "unencrypted")
     throw new CliError(
       EXIT.config,
-      `${server} is not encrypted: a key sent there could be read on the way. Use https://.`,
+      `${server} is not encrypted: others could read a key on the way. Use https://.`,
     );
-  }
 }

@@ -22,7 +22,7 @@ export async function readCredentials(io: Home): Promise<Credentials> {
   if (parsed.success) return parsed.data;
   throw new CliError(
     EXIT.config,
-    `${shown} does not hold what \`login\` writes. Remove it and log in again.`,
+    `${shown} is not a file that \`login\` writes. Remove it and log in again.`,
   );
 }
 

@@ -1,10 +1,10 @@
 import type { Connection } from "../credentials/connection";
-import { errorFrom } from "./problem";
-import { reach } from "./request";
+import { callService } from "./call-service";
+import { toCliError } from "./problem";
 
 /**
- * What a service says to a key. `open`: it lets everybody in. `limited`: it knows the key, which may not read. `refused`: with
- * what it said.
+ * How a service judges a key. `open`: no key is needed. `limited`: the key is valid, and may not read. `refused`: with the service's
+ * message.
  */
 export type Access =
   | { kind: "good" }
@@ -12,24 +12,24 @@ export type Access =
   | { kind: "limited" }
   | { kind: "refused"; message: string };
 
-/** Asks for the shortest list there is. Throws CliError if nobody answers, or something else than the service. */
+/** Asks for the shortest list there is. Throws CliError if there is no answer, or something else than the service answers. */
 export async function judgeAccess(connection: Connection): Promise<Access> {
   const own = await probe(connection);
   if (own.kind !== "good" || connection.key === undefined)
     return own.kind === "good" ? { kind: "open" } : own;
-  const { key: _, ...nobody } = connection;
-  return (await probe(nobody)).kind === "good" ? { kind: "open" } : own;
+  const { key: _, ...withoutKey } = connection;
+  return (await probe(withoutKey)).kind === "good" ? { kind: "open" } : own;
 }
 
-async function probe(connection: Connection): Promise<Access> {
-  const response = await reach({ method: "GET", path: "/api/sessions?limit=1" }, connection);
-  if (response.ok) {
-    await response.body?.cancel();
-    return { kind: "good" };
-  }
-  const { status } = response;
-  const error = await errorFrom(response, connection);
-  if (status === 403) return { kind: "limited" };
-  if (status === 401) return { kind: "refused", message: error.message };
-  throw error;
+const PROBE = { method: "GET", path: "/api/sessions?limit=1" } as const;
+
+function probe(connection: Connection): Promise<Access> {
+  return callService(connection, async (client): Promise<Access> => {
+    const answer = await client.receive(PROBE);
+    if (answer.status >= 200 && answer.status < 300) return { kind: "good" };
+    if (answer.status === 403) return { kind: "limited" };
+    const error = client.errorFrom(answer);
+    if (answer.status !== 401) throw error;
+    return { kind: "refused", message: toCliError(error, connection).message };
+  });
 }

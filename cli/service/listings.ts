@@ -1,5 +1,5 @@
 import type { RequestContext } from "./problem";
-import { type Answer, request, send } from "./request";
+import { type Answer, callService, readAnswer, request } from "./call-service";
 import {
   type KeyList,
   KeyListSchema,
@@ -13,19 +13,18 @@ import {
   VerdictSchema,
 } from "./schema";
 import { ATTACHMENT_LIMITS } from "../../src/protocol/attachments";
+import { CONFIGS_PATH, configPath } from "../../src/protocol/paths";
 import { uploadsIn } from "../uploads/uploads";
 
 /** What the service can be asked beside sessions: lists, configs, keys. Everything here throws CliError. */
 
-const SESSIONS = "/api/sessions";
-const CONFIGS = "/api/configs";
 const KEYS = "/api/keys";
 
 export type Page = { limit: number; after?: string };
 
 /** Newest first. */
 export const listSessions = (page: Page, context: RequestContext): Promise<Answer<SessionList>> =>
-  request({ method: "GET", path: `${SESSIONS}?${queryOf(page)}` }, SessionListSchema, context);
+  readAnswer(context, SessionListSchema, ({ sessions }) => sessions.list(page));
 
 const queryOf = ({ limit, after }: Page): string =>
   new URLSearchParams({
@@ -35,27 +34,31 @@ const queryOf = ({ limit, after }: Page): string =>
 
 /** Teams on offer. */
 export const listTeams = (context: RequestContext): Promise<Answer<TeamList>> =>
-  request({ method: "GET", path: CONFIGS }, TeamListSchema, context);
+  request({ method: "GET", path: CONFIGS_PATH }, TeamListSchema, context);
 
 /** A team on offer as YAML. */
 export async function teamText(name: string, context: RequestContext): Promise<string> {
-  return (
-    await send({ method: "GET", path: `${CONFIGS}/${encodeURIComponent(name)}` }, context)
-  ).text();
+  const call = { method: "GET", path: configPath(name) } as const;
+  const { bytes } = await callService(context, (client) => client.send(call));
+  return new TextDecoder().decode(bytes);
 }
 
 /** What the service thinks of a config, without running it. */
 export const validateConfig = (yaml: string, context: RequestContext): Promise<Answer<Verdict>> => {
   const attached = uploadsIn(yaml).slice(0, ATTACHMENT_LIMITS.count); // `ask` sends them along
   const body = { config_yaml: yaml, ...(attached.length > 0 && { attached }) };
-  return request({ method: "POST", path: `${CONFIGS}/validate`, body }, VerdictSchema, context);
+  return request(
+    { method: "POST", path: `${CONFIGS_PATH}/validate`, json: body },
+    VerdictSchema,
+    context,
+  );
 };
 
 export type KeyWish = { name: string; scopes: readonly string[]; expires_in_days?: number };
 
 /** Makes a key; its answer is the only one that holds the secret. */
-export const createKey = (body: KeyWish, context: RequestContext): Promise<Answer<NewKey>> =>
-  request({ method: "POST", path: KEYS, body }, NewKeySchema, context);
+export const createKey = (json: KeyWish, context: RequestContext): Promise<Answer<NewKey>> =>
+  request({ method: "POST", path: KEYS, json }, NewKeySchema, context);
 
 /** Newest first. */
 export const listKeys = (page: Page, context: RequestContext): Promise<Answer<KeyList>> =>

@@ -1,46 +1,65 @@
+import { type ClientError, isLoopback } from "../../client/index";
 import type { Fault, Problem } from "../../src/protocol/api";
-import { readText } from "./answer-text";
-import { type Connection, isLoopback } from "../credentials/connection";
+import type { Connection } from "../credentials/connection";
 import { excerpt } from "./excerpt";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import { toLine } from "../terminal/sanitize";
-import { ProblemSchema, parseJson } from "./schema";
+import { ProblemSchema } from "./schema";
 import { commandLineOf, MODEL_FLAG } from "../invocation";
 
-/** What the user called the config, and its text where it is theirs, so that errors point into it. */
+/** The user's name for the config, and its text if the user wrote it, so that errors can point into it. */
 export type ConfigSource = { name: string; text: string | null };
 export type RequestContext = Connection & { config?: ConfigSource };
 
-/** The error for people out of an answer that is no success. */
-export async function errorFrom(response: Response, context: RequestContext): Promise<CliError> {
-  const text = await readText(response, context.server).catch(() => "");
-  const parsed = ProblemSchema.safeParse(parseJson(text));
-  if (parsed.success)
-    return new CliError(exitCodeOf(parsed.data), describeProblem(parsed.data, context));
+/** The error for people out of a failed call. */
+export function toCliError(error: ClientError, context: RequestContext): CliError {
   const { server } = context;
-  const moved = response.status >= 300 && response.status < 400 ? movedTo(response, server) : null;
-  const code = moved ? EXIT.config : EXIT.execution;
-  return new CliError(
-    code,
-    moved ??
-      `${server} answered ${response.status}, not as this service does. Is the address right?`,
+  switch (error.kind) {
+    case "refused": {
+      const { data } = ProblemSchema.safeParse(error.problem);
+      if (!data) return unexpectedAnswer(error.status, context);
+      return new CliError(exitCodeOf(data), describeProblem(data, context));
+    }
+    case "redirected":
+      return error.location === null
+        ? unexpectedAnswer(error.status, context)
+        : new CliError(
+            EXIT.config,
+            `${server} redirects to ${error.location}. If that is the right service, name it with --server.`,
+          );
+    case "unexpected":
+      return unexpectedAnswer(error.status, context);
+    case "too_large":
+      return new CliError(
+        EXIT.execution,
+        `${server} sent a larger answer than this service ever sends. Check the address.`,
+      );
+    case "changed_file":
+      return new CliError(
+        EXIT.execution,
+        `${server} sent other contents than announced. Nothing was written. Try again.`,
+      );
+    case "unsafe_key":
+      return new CliError(EXIT.config, error.message);
+    case "unreachable":
+      return unreachable(`Cannot reach ${server}.`, error, context);
+    case "timed_out":
+      return unreachable(`${server} accepted the request and did not answer.`, error, context);
+    case "interrupted":
+      return unreachable(`The answer of ${server} broke off.`, error, context);
+    case "lost":
+      return unreachable(`The connection to ${server} was lost for good.`, error, context);
+  }
+}
+
+/** The error for an answer that this service does not send. `status`: `null` if unknown. */
+export const unexpectedAnswer = (status: number | null, { server }: Connection): CliError =>
+  new CliError(
+    EXIT.execution,
+    `Unexpected answer${status === null ? "" : ` (${status})`} from ${server}. Check the address.`,
   );
-}
 
-/** Redirects are not followed: a key belongs to one server. */
-function movedTo(response: Response, server: string): string | null {
-  const location = response.headers.get("location");
-  if (!location || !URL.canParse(location, server)) return null;
-  return `${server} sends its callers to ${new URL(location, server).origin}. If that is the service you mean, name it with --server.`;
-}
-
-/** The error for a request that got no answer, or only the beginning of one. */
-export function unreachable({ server }: Connection, cause: unknown, began = false): CliError {
-  const timedOut = cause instanceof Error && cause.name === "TimeoutError";
-  const silence = timedOut
-    ? `${server} took the request and did not answer.`
-    : `No service answers at ${server}.`;
-  const what = began ? `The answer of ${server} broke off.` : silence;
+function unreachable(what: string, { cause }: ClientError, { server }: Connection): CliError {
   const remedy = isLoopback(server)
     ? "Start it with `npm start`"
     : "Check the address and your connection";
@@ -49,7 +68,7 @@ export function unreachable({ server }: Connection, cause: unknown, began = fals
   });
 }
 
-/** What is said about a config that runs all the same, one line for each warning. */
+/** Warnings about a config that can run, one line each. */
 export const warningLines = (warnings: readonly Fault[]): string[] =>
   warnings.map(({ line, pointer, detail }) => {
     const place = line ? `line ${line}` : toLine(pointer);
@@ -80,21 +99,21 @@ function describeProblem(problem: Problem, { config }: RequestContext): string {
   return lines.join("\n");
 }
 
-const WHOSE_MODEL = "Say whose model it is with --backend, such as --backend openrouter.";
+const WHOSE_MODEL = "Name the provider of the model with --backend, such as --backend openrouter.";
 
 function advice({ status, code }: Problem): string {
   if (status === 401)
     return `Store a key with \`${commandLineOf("login")}\`, or set MASSGEN_EDGE_KEY.`;
   if (status === 403)
-    return "The key does not allow this: ask whoever gave it to you for one that does.";
+    return "The key does not allow this. Ask the service's operator for a key with this scope.";
   if (code === "spend_exceeded")
-    return "The limit of spending is reached: ask the service's operator, or wait for the next day.";
+    return "The daily budget is exhausted. Ask the service's operator, or wait until tomorrow.";
   if (status === 404) return "Check the id and the server.";
   if (code === "turn_running") return "Wait for the running turn, attach to it, or cancel it.";
-  if (status === 429 || status === 503) return "Wait a little and ask again.";
+  if (status === 429 || status === 503) return "Wait a little and retry.";
   if (status >= 500)
-    return "The fault is the service's. Ask again; if it stays, tell its operator.";
-  return "Correct that and ask again.";
+    return "Internal error of the service. Retry; if the error persists, report it to the operator.";
+  return "Correct this and retry.";
 }
 
 function exitCodeOf({ status, code }: Problem): ExitCode {

@@ -1,16 +1,10 @@
 import { z } from "zod";
-import {
-  FaultSchema,
-  ProblemSchema,
-  RunResponseSchema,
-  type TurnRequestSchema,
-} from "../../src/protocol/api";
+import { FaultSchema, ProblemSchema, RunResponseSchema } from "../../src/protocol/api";
 import { WireEventSchema } from "../../src/protocol/events";
 
-/** What the command line reads of the service's answers: few fields, so that an older program speaks to a newer service. */
+/** The fields of answers that the command line reads: few, so that an older program works with a newer service. */
 
 export { ProblemSchema, RunResponseSchema, WireEventSchema };
-export type TurnRequest = z.infer<typeof TurnRequestSchema>;
 
 /** What `login` writes. `keys`: server's origin → key. */
 export const CredentialsSchema = z.object({
@@ -23,7 +17,7 @@ export type Credentials = z.infer<typeof CredentialsSchema>;
 export const ConsentsSchema = z.object({ folders: z.record(z.string(), z.string()) });
 
 export const HealthSchema = z.object({ status: z.string(), version: z.string().optional() });
-/** Of the OpenAPI document, what tells the service's version. */
+/** The service's version in its OpenAPI document. */
 export const DocumentSchema = z.object({ info: z.object({ version: z.string() }) });
 
 /** `cost_usd`: `null` if any part has no known price; `cost_usd_known`: the sum of the rest. */

@@ -15,7 +15,7 @@ export type EditorOptions = {
 /** From a terminal that does not mark what is pasted: lines this close together were not typed. */
 const PASTE_MS = 40;
 const MAX_HISTORY = 500;
-/** The prompt of a line that goes on. */
+/** The prompt of a continuation line. */
 const MORE = "… ";
 
 /**

@@ -2,12 +2,12 @@ import { Writable } from "node:stream";
 import { CliError, EXIT } from "../exit-codes";
 import type { Io } from "../io";
 
-/** Questions to whoever sits at the terminal. The library is loaded when the first is asked: most commands ask none. */
+/** Questions to the user at the terminal. The library is loaded with the first question: most commands ask none. */
 
 const left = new CliError(EXIT.interrupted, "Nothing was changed.");
 type Env = Pick<Io, "env" | "stdin" | "screen">;
 
-/** Something that must not be seen. Throws CliError if they leave. */
+/** Asks for a secret, which is not shown. Throws CliError if the user leaves. */
 export async function askSecret(message: string, io: Env): Promise<string> {
   const { isCancel, password } = await import("@clack/prompts");
   const validate = (text: string | undefined) => (text?.trim() ? undefined : "Nothing was typed.");
@@ -38,7 +38,7 @@ export async function askText(message: string, placeholder: string, io: Env): Pr
 
 export type Choice = { value: string; label: string; hint: string };
 
-/** One of these, by its value. Throws CliError if they leave. */
+/** Asks for one of these options; returns its value. Throws CliError if the user leaves. */
 export async function askChoice(message: string, options: Choice[], io: Env): Promise<string> {
   const { isCancel, select } = await import("@clack/prompts");
   const given = await select({ message, options, input: io.stdin, output: sink(io) });

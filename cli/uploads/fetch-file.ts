@@ -6,7 +6,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 export const isAddress = (name: string): boolean => /^https:\/\//i.test(name);
 
-/** What a server answers; its body is read by whoever iterates over it, and no more of it than that. */
+/** A server's answer. The body is read only as far as the caller iterates over it. */
 export type Answer = {
   status: number;
   /** Where it leads; null: nowhere. */
@@ -58,13 +58,13 @@ export async function fetchFile(address: string, mostBytes: number, get: Get): P
 async function follow(address: URL, get: Get, signal: AbortSignal): Promise<Answer> {
   let at = address;
   for (let steps = 0; steps <= MOST_REDIRECTS; steps += 1) {
-    if (at.protocol !== "https:") throw new Error("it leads to an address without https");
+    if (at.protocol !== "https:") throw new Error("it redirects to an address without https");
     const answer = await get(at, signal);
     if (!REDIRECTS.has(answer.status) || answer.location === null) return answer;
     await answer.close();
     at = new URL(answer.location, at);
   }
-  throw new Error(`it leads on more than ${MOST_REDIRECTS} times`);
+  throw new Error(`it redirects more than ${MOST_REDIRECTS} times`);
 }
 
 /** Counted while it comes: what a server says of its length is its own word. */
@@ -74,7 +74,9 @@ async function readAtMost({ body }: Answer, mostBytes: number): Promise<Buffer> 
   for await (const chunk of body) {
     size += chunk.byteLength;
     if (size > mostBytes)
-      throw new Error(`it has over ${mostBytes} bytes, more than may still go along`);
+      throw new Error(
+        `it has over ${mostBytes} bytes, more than the remaining limit of the question`,
+      );
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

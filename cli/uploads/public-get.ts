@@ -8,11 +8,11 @@ import { VERSION } from "../invocation";
 import type { Answer, Get } from "./fetch-file";
 
 /**
- * Asking addresses that somebody else wrote, from this machine: what only this machine or its network can reach must not be read for
+ * Requests to addresses that a config names, from this machine: what only this machine or its network can reach must not be read for
  * them. Public https on its own port, and no name that leads anywhere else.
  */
 
-/** The address is one that nobody else may name. The message is part of a sentence. */
+/** The address is not public, so a config may not name it. The message is part of a sentence. */
 export class NotPublic extends Error {}
 
 type Request = (

@@ -11,16 +11,16 @@ import { NotPublic, publicGet } from "./public-get";
 import { toLine } from "../terminal/sanitize";
 import { reasonOf } from "../local-files";
 
-/** Images and files that go along with a question: those a config names in `upload_files`, and those of `--file`. */
+/** Files attached to a question: those a config names in `upload_files`, and those of `--file`. */
 
-/** Keys of an entry that name something the service takes. Video it refuses itself, with the line it stands in. */
+/** Keys of an entry that name a file the service accepts. The service itself refuses video, and names the line. */
 const PATH_KEYS = ["image_path", "file_path", "audio_path"];
-/** Of an address with https it is told before it is asked; any other the service refuses, with the line it stands in. */
+/** Addresses other than https. The service refuses them and names the line. */
 const OTHER_ADDRESS = /^(?!https:)[a-z][a-z0-9+.-]+:\/\//i;
 
 const scalarOf = (node: unknown): unknown => (isScalar(node) ? node.value : node);
 
-/** Something a config names in `upload_files`: where it stands, as a JSON pointer, and as line and column from 1. */
+/** A file in `upload_files` of a config: its place as a JSON pointer, and as line and column from 1. */
 type NamedUpload = { name: string; pointer: string; line: number; column: number };
 
 /** What a config names, in order, with its place. What is no YAML names none: the service says what is wrong with it. */
@@ -62,7 +62,7 @@ function namedUploads(yaml: string): NamedUpload[] {
   return named;
 }
 
-/** The JSON pointer to the last of these nodes, each of which lies in the one before it. */
+/** The JSON pointer to the last of these nodes. Each node contains the next one. */
 function pointerTo(nodes: readonly unknown[]): string {
   const parts = nodes.flatMap((node, index) => {
     const above = nodes[index - 1];
@@ -78,7 +78,7 @@ export const uploadsIn = (yaml: string): string[] => [
   ...new Set(namedUploads(yaml).map(({ name }) => name)),
 ];
 
-/** A file that is to go along. `isMeant`: its user named it; otherwise a config did, which somebody else may have written. */
+/** A file to attach. `isMeant`: the user named it. Otherwise a config did, which may have another author. */
 export type Upload = { name: string; isMeant: boolean };
 
 /** What a config and the command line name, each once. */
@@ -91,7 +91,7 @@ export function uploadsOf(yaml: string, files: readonly string[]): Upload[] {
 export type Gets = { meant: Get; others: Get };
 const GETS: Gets = { meant: getBy(fetch), others: publicGet() };
 
-/** Where files lie, and where it is told what is fetched. */
+/** The folder of the files, and the output for notices. */
 type Place = Pick<Io, "cwd" | "stderr">;
 
 /** These files as parts of a question, called by what they were named by. Throws CliError for what cannot be sent. */
@@ -117,7 +117,7 @@ export async function readUploads(
 }
 
 const tooMany = (count: number): string =>
-  `${count} files are too many: ${ATTACHMENT_LIMITS.count} may go along with a question.`;
+  `${count} files are too many: a question can have ${ATTACHMENT_LIMITS.count}.`;
 
 /**
  * Why the files that a config names cannot go along, each with its place in the config. The files are read as `ask` reads them, from
@@ -156,7 +156,7 @@ async function readUpload(upload: Upload, mostBytes: number, read: Read): Promis
     const why = toLine(reasonOf(cause));
     throw new CliError(
       EXIT.config,
-      `Cannot send ${toLine(upload.name)} along with the question: ${why}.`,
+      `Cannot attach ${toLine(upload.name)} to the question: ${why}.`,
       { cause },
     );
   }
@@ -168,16 +168,13 @@ const fromAddress =
   async ({ name, isMeant }, mostBytes) => {
     if (isMeant) return fetchFile(name, mostBytes, meant);
     stderr.write(
-      `fetch   ${toLine(name)} from this machine, as the config names it in upload_files\n`,
+      `fetch   ${toLine(name)} from this machine, because the config names it in upload_files\n`,
     );
     try {
       return await fetchFile(name, mostBytes, others);
     } catch (cause) {
       if (!(cause instanceof NotPublic)) throw cause;
-      throw new Error(
-        `${cause.message}; for an address of your own, --file ${name} says that you mean it`,
-        { cause },
-      );
+      throw new Error(`${cause.message}; if you trust this address, add --file ${name}`, { cause });
     }
   };
 
@@ -190,7 +187,7 @@ const fromFile =
     const { size } = await stat(file);
     if (size > mostBytes)
       throw new Error(
-        `${ATTACHMENT_LIMITS.bytes} bytes may go along with a question, and it makes more`,
+        `${ATTACHMENT_LIMITS.bytes} bytes is the limit of all files of a question, and this file exceeds it`,
       );
     const bytes = await readFile(file);
     if (!isMeant && holdsToken(file, bytes)) throw new Error(keptAs("it holds a key", name));
@@ -198,7 +195,7 @@ const fromFile =
   };
 
 const keptAs = (reason: string, name: string): string =>
-  `only a config names it, and ${reason}; send it with --file ${name} if you mean it`;
+  `only a config names it, and ${reason}; to send it, add --file ${name}`;
 
 /** Why a file that only a config names stays here: configs come along with folders of others, and may name where they send it. */
 async function whyKept(
@@ -208,7 +205,7 @@ async function whyKept(
   const folder = await realpath(cwd);
   const inside = path.relative(folder, file);
   if (inside === ".." || inside.startsWith(`..${path.sep}`) || path.isAbsolute(inside))
-    return "it lies outside this folder";
+    return "it is outside this folder";
   const said = path.relative(cwd, path.resolve(cwd, name));
   const isSecret = [inside, said].some(
     (one) => !one.startsWith("..") && mayHoldSecrets(one.split(path.sep).join("/")),
@@ -224,7 +221,7 @@ export function tellUploads(
   const names = (attached ?? []).flatMap((part) =>
     part.type === "text" ? [] : [toLine(part.name ?? "")],
   );
-  if (names.length > 0) stderr.write(`along   ${names.join(", ")}\n`);
+  if (names.length > 0) stderr.write(`attached  ${names.join(", ")}\n`);
 }
 
 /** The question with what goes along. */

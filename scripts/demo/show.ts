@@ -1,12 +1,12 @@
 import { displayFor } from "../../cli/display/choose-display";
-import { startRun } from "../../cli/service/client";
+import { startRun } from "../../cli/service/sessions";
 import { EXIT, type ExitCode } from "../../cli/exit-codes";
 import type { Io } from "../../cli/io";
 import { exitCodeOf, report } from "../../cli/display/report";
 import { watchTurn } from "../../cli/asking/watch";
-import { eventsPath, sessionPath } from "../../src/protocol/api";
 import type { SimulatedProviders } from "../../simulated/providers/server";
 import { SCENARIO } from "../../simulated/demo/scenario";
+import { eventsPath, sessionPath } from "../../src/protocol/paths";
 
 /** What the demo writes to, and what ends it early. */
 export type Stage = Pick<Io, "stdout" | "stderr" | "env"> & { signal: AbortSignal };

@@ -221,7 +221,7 @@ describe("a config in the folder", () => {
         "  .massgen/config.yaml:3:21  /agents/0/backend/type  Did you mean openai?",
         "    3 |     backend: {type: opnai, api_key: *************}",
         "      |                     ^",
-        "Correct that and ask again.",
+        "Correct this and retry.",
         "",
       ].join("\n"),
     ]);

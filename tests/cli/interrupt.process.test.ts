@@ -61,7 +61,7 @@ describe("Ctrl+C", () => {
       { method: "POST" },
     ]);
     expect(ask.stderr).toContain(
-      "Cancelling the run …\nWhat there is so far:\nQuicksort, so far.\ncancelled\n",
+      "Cancelling the run …\nPartial answer:\nQuicksort, so far.\ncancelled\n",
     );
     expect(ask.stdout).toBe("");
   });
@@ -78,7 +78,7 @@ describe("Ctrl+C", () => {
     await ask.says("Press Ctrl+C again");
     ask.interrupt();
     expect(await ask.ended()).toBe(4);
-    expect(ask.stderr).toContain("It could not be cancelled: Overloaded (503 overloaded)");
+    expect(ask.stderr).toContain("Cannot cancel the run: Overloaded (503 overloaded)");
   });
 
   it("once, if the run ends within the 2 s: still prints the answer", async () => {

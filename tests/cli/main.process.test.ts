@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runLinks } from "../../src/protocol/api";
 import { toTurn } from "../../src/protocol/status";
+import { runLinks } from "../../src/protocol/paths";
 import * as b from "../protocol/builders";
 import { Ask } from "./ask-process";
 import { problem, Service, type ServiceOptions } from "./service";
@@ -85,7 +85,7 @@ describe("asking", () => {
         `  ${team}:3:21  /agents/0/backend/type  unknown backend opnai; did you mean openai?`,
         "    3 |     backend: {type: opnai}",
         "      |                     ^",
-        "Correct that and ask again. Request id: req_1",
+        "Correct this and retry. Request id: req_1",
         "",
       ].join("\n"),
     ]);
@@ -252,7 +252,7 @@ describe("exit codes and messages", () => {
       name: "4 when the turn was cancelled",
       options: ended(b.cancelled("so far")),
       code: 4,
-      says: "What there is so far:\nso far\n",
+      says: "Partial answer:\nso far\n",
     },
     {
       name: "2 when the service has an internal error",

@@ -14,11 +14,11 @@ import {
   vote,
 } from "../../simulated/providers/scripts";
 import { type SimulatedProviders, startSimulatedProviders } from "../../simulated/providers/server";
-import { eventsPath } from "../../src/protocol/api";
 import { hashSecret, SECRET_BYTES, toKey } from "../../src/tenancy/keys";
 import { LOCAL } from "../e2e/support/local";
 import { PNG, sha256 } from "../api/attachments";
 import { Ask } from "./ask-process";
+import { eventsPath } from "../../src/protocol/paths";
 
 /** The command against the service itself, in the real runtime, with simulated models. */
 const FINAL = "At 100 °C at sea level, and a degree less for every 300 m above it.";
@@ -103,7 +103,7 @@ describe("Ctrl+C, with the service itself", () => {
 
     const again = new Ask([...attachArguments(ask), "--verbose"]);
     expect([await again.ended(), again.stdout], again.stderr).toEqual([0, `${FINAL}\n`]);
-    expect(again.stderr).toContain("turn 1 begins: 2 agents");
+    expect(again.stderr).toContain("turn 1 started: 2 agents");
     expect(again.stderr).toContain("winner  thorough with agent");
   });
 
@@ -115,7 +115,7 @@ describe("Ctrl+C, with the service itself", () => {
     ask.interrupt();
     expect(await ask.ended(), ask.stderr).toBe(4);
     expect(ask.stdout).toBe("");
-    expect(ask.stderr).toContain("What there is so far:\nAt 100 °C.\ncancelled\n");
+    expect(ask.stderr).toContain("Partial answer:\nAt 100 °C.\ncancelled\n");
 
     const [, session = ""] = attachArguments(ask);
     const events = await fetch(new URL(eventsPath(session, 1), service.url)).then((response) =>
@@ -263,13 +263,13 @@ describe("the built file, with the service itself", () => {
     const wrong = await run(["login"], { input: `${KEY.key.slice(0, -1)}x\n` });
     expect([wrong[0], wrong[2]]).toEqual([
       5,
-      `${service.url} does not take this key. Nothing was stored.\n`,
+      `${service.url} refused this key. Nothing was stored.\n`,
     ]);
     expect((await run(["login"], { input: `${KEY.key}\n` }))[0]).toBe(0);
     expect(
       (await stat(path.join(home, ".config/massgen-edge/credentials.json"))).mode & 0o777,
     ).toBe(0o600);
-    expect(await run(["sessions"])).toEqual([0, "", "There are no sessions yet.\n"]);
+    expect(await run(["sessions"])).toEqual([0, "", "No sessions yet.\n"]);
 
     const [, key, told] = await run([
       "keys",
@@ -306,7 +306,7 @@ describe("the built file, with the service itself", () => {
     // The service has no key of a provider: it is healthy, and would refuse the first question
     // (A33).
     expect(stdout).toMatch(
-      /^note {2}config {4}none here; the service's usual team, demo, cannot run yet\. .*set \w+_API_KEY/m,
+      /^note {2}config {4}no config here; the default team, demo, cannot run yet\. .*set \w+_API_KEY/m,
     );
     expect(stdout).not.toContain("clock");
     const away = await run(["doctor", "--server", "http://127.0.0.1:9"]);

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { runLinks } from "../../src/protocol/api";
 import { isTerminal, type WireEvent } from "../../src/protocol/events";
+import { runLinks } from "../../src/protocol/paths";
 import { type Body, log, SESSION } from "../protocol/builders";
 
 /**

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { TreeBuilder } from "../../src/uploads/tree-builder";
-import { CONTEXT_LIMITS } from "../../src/protocol/contexts";
+import { CONTEXT_LIMITS } from "../../src/protocol/context-limits";
 
 const EMPTY = { hash: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", size: 0 };
 

@@ -66,7 +66,7 @@ describe("massgen-edge config init", () => {
     const keys = [["Separate them", "gpt-6.1-terra\r"]] as const;
     const ran = await runAt({ cwd, keys }, "config", "init", "--server", service.url);
     expect(ran.screen).toContain(
-      `The teams of ${service.url} cannot be had now, so name models.\n`,
+      `The teams of ${service.url} are not available now. Name models instead.\n`,
     );
     expect([ran.code, await written()]).toEqual([
       0,

@@ -73,7 +73,7 @@ describe("a file in upload_files that cannot be sent (F7)", () => {
   it.each([
     { what: "an empty one", name: "empty.txt", why: "it is empty" },
     { what: "one that may hold secrets", name: ".env", why: "it may hold secrets" },
-    { what: "one outside the folder", name: "..", why: "it lies outside this folder" },
+    { what: "one outside the folder", name: "..", why: "it is outside this folder" },
     { what: "a folder", name: "sub", why: "it is a folder" },
   ])("is refused as `ask` refuses it: $what", async ({ name, why }) => {
     await writeFile(path.join(here, "empty.txt"), "");

@@ -34,7 +34,7 @@ describe("massgen-edge delete", () => {
     await using service = await Service.start({ events: [], answers: known });
     await expect(runAt({ cwd }, "delete", SESSION, "--server", service.url)).rejects.toMatchObject({
       exitCode: 1,
-      message: "Nobody is there to be asked: add --yes to erase the session.",
+      message: "No terminal to confirm at. Add --yes to erase the session.",
     });
     expect(service.requests).toEqual([]);
   });

@@ -75,7 +75,7 @@ describe("doctor with a healthy service (A33)", () => {
     expect(await findings(home, { teams: [demo([NO_KEY])] })).toEqual({
       state: "note",
       text:
-        "none here; the service's usual team, demo, cannot run yet. OpenAI needs a key: set OPENAI_API_KEY. " +
+        "no config here; the default team, demo, cannot run yet. OpenAI needs a key: set OPENAI_API_KEY. " +
         "The service is healthy, and can answer once a provider's key is set.",
       isBad: false,
     });

@@ -60,5 +60,5 @@ it("massgen-edge keys list reports an empty list", async () => {
     answers: { "/api/keys?limit=20": page([], false) },
   });
   const ran = await runAt({ cwd }, "keys", "list", "--server", service.url);
-  expect([ran.code, ran.stdout, ran.screen]).toEqual([0, "", "There are no keys yet.\n"]);
+  expect([ran.code, ran.stdout, ran.screen]).toEqual([0, "", "No keys yet.\n"]);
 });

@@ -1,11 +1,11 @@
 import { hashOf } from "../../../cli/contexts/scan";
+import type { Context } from "../../../src/protocol/contexts";
 import {
-  type Context,
   contextFilePath,
   contextPath,
   turnChangeBlobPath,
   turnChangesPath,
-} from "../../../src/protocol/contexts";
+} from "../../../src/protocol/paths";
 import { SESSION } from "../../protocol/builders";
 
 /** Responses of a service to `pull`, by path. */

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { hashOf } from "../../../cli/contexts/scan";
-import { turnChangeBlobPath } from "../../../src/protocol/contexts";
 import { SESSION } from "../../protocol/builders";
 import { Ask } from "../ask-process";
 import { Service } from "../service";
 import { withTurn } from "./offered";
+import { turnChangeBlobPath } from "../../../src/protocol/paths";
 
 it("the next pull completes one that was killed between deleting a file and writing the folder in its place", async () => {
   const here = await mkdtemp(path.join(tmpdir(), "killed-"));

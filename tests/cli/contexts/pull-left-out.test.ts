@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { hashOf } from "../../../cli/contexts/scan";
-import { turnChangeBlobPath } from "../../../src/protocol/contexts";
 import { SESSION } from "../../protocol/builders";
 import { runAt } from "../commands/terminal";
 import { Service } from "../service";
 import { versionOf, withTurn, withVersions } from "./offered";
 import { OF_TURN, PullFolder } from "./pull-folder";
+import { turnChangeBlobPath } from "../../../src/protocol/paths";
 
 const folder = new PullFolder();
 
@@ -49,7 +49,7 @@ describe("a file that a team added to a context", () => {
       expect([ran.code, ran.stdout]).toEqual([0, "write\ta.txt\n"]);
       expect(ran.said).toEqual([
         `left out, ${why}: ${left}`,
-        "--include <pattern> takes what it names all the same.",
+        "To take such files, add --include <pattern>.",
         `site, turn 1 of ${SESSION}: 1 written, 0 deleted, 0 conflicts.`,
       ]);
       expect(await folder.files()).toEqual({ ".gitignore": IGNORED[".gitignore"], "a.txt": "a" });
@@ -100,7 +100,7 @@ describe("a file that a team added to a context", () => {
     expect(ran.said.slice(0, 3)).toEqual([
       "left out, may hold secrets: generated/.env",
       "left out, says where packages come from: generated/.npmrc",
-      "--include <pattern> takes what it names all the same.",
+      "To take such files, add --include <pattern>.",
     ]);
   });
 

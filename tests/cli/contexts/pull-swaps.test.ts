@@ -134,7 +134,7 @@ describe("if nothing was changed here, and there", () => {
         const ran = await pull(withTurn(base, turn), ...args);
         expect([ran.code, ran.stdout]).toEqual([0, does]);
         expect(ran.said).toBe(
-          sum(`${writes} to write, ${deletes} to delete, 0 conflicts. --apply does that.`),
+          sum(`${writes} to write, ${deletes} to delete, 0 conflicts. --apply does this.`),
         );
       }
       expect(await filesHere()).toEqual(base);

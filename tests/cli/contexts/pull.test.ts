@@ -40,7 +40,7 @@ describe("control characters in a patch", () => {
 });
 
 describe("a file that programs read or run unasked (L15)", () => {
-  const WARNING = "warning: programs read or run these unasked, look at them first: ";
+  const WARNING = "warning: programs read or run these files automatically; check them first: ";
   const RUN = [
     ".claude/settings.json",
     "sub/.claude/settings.local.json",
@@ -184,7 +184,7 @@ describe("a file whose name changed only in case, on a disk that ignores case", 
     expect([ran.code, ran.stdout, ran.screen]).toEqual([
       0,
       RENAMED,
-      `site ${versionOf(1)}: 0 to write, 1 to rename, 0 to delete, 0 conflicts. --apply does that.\n`,
+      `site ${versionOf(1)}: 0 to write, 1 to rename, 0 to delete, 0 conflicts. --apply does this.\n`,
     ]);
   });
 
@@ -218,7 +218,9 @@ describe("a path that must not be written here", () => {
       1,
       ["diff --git a/a.txt b/a.txt"],
     ]);
-    expect(patch.screen).toContain(`not in the patch, since it may not be written here: ${shown}`);
+    expect(patch.screen).toContain(
+      `not in the patch because it must not be written here: ${shown}`,
+    );
     const applied = await folder.pull(
       turn,
       ...OF_TURN,

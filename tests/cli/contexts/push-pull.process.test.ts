@@ -17,12 +17,8 @@ import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { hashOf } from "../../../cli/contexts/scan";
 import { ServiceProcess } from "../../../simulated/service/service-process";
-import {
-  type ContextChanges,
-  type Context,
-  turnChangeBlobPath,
-  turnChangesPath,
-} from "../../../src/protocol/contexts";
+import type { ContextChanges, Context } from "../../../src/protocol/contexts";
+import { turnChangeBlobPath, turnChangesPath } from "../../../src/protocol/paths";
 import { LOCAL } from "../../e2e/support/local";
 import { SESSION } from "../../protocol/builders";
 import { runAt } from "../commands/terminal";
@@ -89,7 +85,7 @@ describe("push and pull", () => {
       new RegExp(`^${name} is pushed: version \\w{26}, 4 files, 6000010 bytes\\.\n$`),
     );
     expect(pushed.screen).toBe(
-      "left out, may hold secrets: .env\n--include <pattern> sends what it names all the same.\n",
+      "left out, may hold secrets: .env\nTo send such files, add --include <pattern>.\n",
     );
     expect((await shown()).tree.map((file) => file.path)).toEqual([
       "bin/data",

@@ -4,9 +4,9 @@ import path from "node:path";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { converse } from "../../../cli/conversation/interactive";
-import { runLinks } from "../../../src/protocol/api";
 import * as b from "../../protocol/builders";
 import { problem, Service, type ServiceOptions } from "../service";
+import { runLinks } from "../../../src/protocol/paths";
 
 const events = b.log(b.story);
 let home = "";

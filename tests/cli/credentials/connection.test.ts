@@ -88,7 +88,7 @@ describe("the service and the key of a command", () => {
     {
       name: "an invalid key",
       env: { MASSGEN_EDGE_KEY: "two words" },
-      says: "MASSGEN_EDGE_KEY gives is no key",
+      says: "value of MASSGEN_EDGE_KEY is not a key",
     },
     {
       name: "an invalid address",

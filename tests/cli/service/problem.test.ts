@@ -3,16 +3,30 @@ import { describe, expect, it } from "vitest";
 import { examineClock } from "../../../cli/commands/doctor";
 import { EXIT, EXIT_MEANINGS, exitCodeLines } from "../../../cli/exit-codes";
 import { VERSION } from "../../../cli/invocation";
-import { errorFrom, unreachable } from "../../../cli/service/problem";
+import { type ConfigSource, toCliError } from "../../../cli/service/problem";
+import { Client, ClientError } from "../../../client/index";
 import packageJson from "../../../package.json";
 
-const answer = (status: number, body: unknown, headers: Record<string, string> = {}) =>
-  new Response(typeof body === "string" ? body : JSON.stringify(body), { status, headers });
 const SERVER = "https://edge.example";
 
-describe("a response that is not a success", () => {
+/** The error for an answer, as people see it. */
+function errorFrom(
+  { status, body = "", headers = {} }: { status: number; body?: unknown; headers?: HeadersInit },
+  config?: ConfigSource,
+) {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  const answer = {
+    status,
+    headers: new Headers(headers),
+    bytes: Uint8Array.from(Buffer.from(text)),
+  };
+  const context = { server: SERVER, ...(config ? { config } : {}) };
+  return toCliError(new Client({ server: SERVER }).errorFrom(answer), context);
+}
+
+describe("an answer that is no success", () => {
   it.each([
-    { status: 400, code: "bad_json", exitCode: 1, advice: "Correct that and ask again." },
+    { status: 400, code: "bad_json", exitCode: 1, advice: "Correct this and retry." },
     {
       status: 401,
       code: "unauthorized",
@@ -33,8 +47,8 @@ describe("a response that is not a success", () => {
       exitCode: 7,
       advice: "Wait for the running turn, attach to it, or cancel it.",
     },
-    { status: 422, code: "config_invalid", exitCode: 1, advice: "Correct that and ask again." },
-    { status: 429, code: "rate_limited", exitCode: 7, advice: "Wait a little and ask again." },
+    { status: 422, code: "config_invalid", exitCode: 1, advice: "Correct this and retry." },
+    { status: 429, code: "rate_limited", exitCode: 7, advice: "Wait a little and retry." },
     {
       status: 429,
       code: "spend_exceeded",
@@ -42,90 +56,90 @@ describe("a response that is not a success", () => {
       advice: "The limit of spending is reached",
     },
     { status: 500, code: "internal", exitCode: 2, advice: "The fault is the service's." },
-    { status: 503, code: "interrupted", exitCode: 7, advice: "Wait a little and ask again." },
-  ])(
-    "$status $code ends the program with $exitCode",
-    async ({ status, code, exitCode, advice }) => {
-      const error = await errorFrom(
-        answer(status, { title: "No", status, code, request_id: "req_1" }),
-        { server: SERVER },
-      );
-      expect(error).toMatchObject({
-        exitCode,
-        message: expect.stringContaining(`No (${status} ${code})\n${advice}`),
-      });
-    },
-  );
+    { status: 503, code: "interrupted", exitCode: 7, advice: "Wait a little and retry." },
+  ])("$status $code ends the program with $exitCode", ({ status, code, exitCode, advice }) => {
+    const body = { title: "No", status, code, request_id: "req_1" };
+    const error = errorFrom({ status, body });
+    expect(error).toMatchObject({
+      exitCode,
+      message: expect.stringContaining(`No (${status} ${code})\n${advice}`),
+    });
+  });
 
-  it("names the option that sets the backend of a model", async () => {
+  it("asks for --backend if the provider of --model is unknown", () => {
     const errors = [{ pointer: "/agents/0/backend", detail: "type is missing", code: "missing" }];
     const problem = { title: "No", status: 422, code: "config_invalid", errors };
-    const adviceFor = async (name: string) =>
-      (
-        await errorFrom(answer(422, problem), { server: SERVER, config: { name, text: null } })
-      ).message
-        .split("\n")
-        .at(-1);
-    expect(await adviceFor("--model")).toContain("with --backend");
-    expect(await adviceFor("team.yaml")).toBe("Correct that and ask again.");
+    const adviceFor = (name: string) =>
+      errorFrom({ status: 422, body: problem }, { name, text: null }).message.split("\n").at(-1);
+    expect(adviceFor("--model")).toContain("--backend");
+    expect(adviceFor("team.yaml")).not.toContain("--backend");
   });
 
-  it("is not followed to another address", async () => {
-    const error = await errorFrom(answer(301, "", { location: "https://other.example/api" }), {
-      server: SERVER,
-    });
-    expect(error).toMatchObject({
+  it("names the address that a redirect leads to", () => {
+    const headers = { location: "https://other.example/api" };
+    expect(errorFrom({ status: 301, headers })).toMatchObject({
       exitCode: 1,
-      message: expect.stringContaining("sends its callers to https://other.example."),
+      message: expect.stringContaining("redirects to https://other.example."),
     });
   });
-  it("is reported as another server if it is not from the service", async () => {
-    const error = await errorFrom(answer(502, "<h1>Bad gateway</h1>"), { server: SERVER });
-    expect(error).toMatchObject({
+
+  it("is named with its status if something else answers", () => {
+    expect(errorFrom({ status: 502, body: "<h1>Bad gateway</h1>" })).toMatchObject({
       exitCode: 2,
-      message: expect.stringContaining("answered 502, not as this service does"),
+      message: `Unexpected answer (502) from ${SERVER}. Check the address.`,
     });
   });
 });
 
-describe("a request without a response", () => {
-  const late = new DOMException("late", "TimeoutError");
+describe("a request without an answer", () => {
+  const local = "http://127.0.0.1:8787";
   it.each([
     {
-      name: "on this machine prints the command that starts the service",
-      server: "http://127.0.0.1:8787",
-      cause: new TypeError("fetch failed"),
-      says: "No service answers at http://127.0.0.1:8787. Start it with `npm start`, or name another with --server.",
+      name: "on this machine names the command that starts the service",
+      server: local,
+      kind: "unreachable" as const,
+      says: `Cannot reach ${local}. Start it with \`npm start\`, or name another with --server.`,
     },
     {
-      name: "to another machine asks to check the address",
+      name: "elsewhere names the address as a cause",
       server: SERVER,
-      cause: new TypeError("fetch failed"),
-      says: `No service answers at ${SERVER}. Check the address and your connection, or name another with --server.`,
+      kind: "unreachable" as const,
+      says: `Cannot reach ${SERVER}. Check the address and your connection, or name another with --server.`,
     },
     {
-      name: "in time is reported as a timeout",
+      name: "in time is told from no connection",
       server: SERVER,
-      cause: late,
-      says: `${SERVER} took the request and did not answer. Check the address and your connection, or name another with --server.`,
+      kind: "timed_out" as const,
+      says: `${SERVER} accepted the request and did not answer. Check the address and your connection, or name another with --server.`,
     },
-  ])("$name", ({ server, cause, says }) => {
-    expect(unreachable({ server }, cause)).toMatchObject({ exitCode: 6, message: says });
+    {
+      name: "that is whole is told from no answer",
+      server: SERVER,
+      kind: "interrupted" as const,
+      says: `The answer of ${SERVER} broke off. Check the address and your connection, or name another with --server.`,
+    },
+  ])("$name", ({ server, kind, says }) => {
+    expect(toCliError(new ClientError(kind, ""), { server })).toMatchObject({
+      exitCode: 6,
+      message: says,
+    });
   });
 });
 
 describe("exit codes", () => {
-  it("begin with those of MassGen, each with its meaning", () => {
+  it("are MassGen's first, each with its meaning", () => {
     expect(Object.values(EXIT)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
     expect(exitCodeLines()).toHaveLength(Object.keys(EXIT_MEANINGS).length);
     expect(exitCodeLines()[4]).toMatch(/^ {2}4 {2}detached or cancelled/);
   });
 });
 
-it("the page about the command line lists the same exit codes", async () => {
-  const page = await readFile("docs/reference/cli.md", "utf8");
-  const codes = [...page.matchAll(/^\| (\d) \| /gm)].map(([, code]) => code);
-  expect(codes).toEqual(exitCodeLines().map((line) => line.trim().split(" ")[0]));
+it("the page about the command line has the exit codes as they are", async () => {
+  const page = await readFile("cli/README.md", "utf8");
+  const rows = [...page.matchAll(/^\| (\d) \| (.*) \|$/gm)].map(
+    ([, code, meaning]) => `  ${code}  ${meaning}`,
+  );
+  expect(rows).toEqual(exitCodeLines());
 });
 
 describe("the clock", () => {
@@ -140,7 +154,7 @@ describe("the clock", () => {
       expect.objectContaining({ state, text: expect.stringContaining(text) }),
     ]);
   });
-  it.each([null, "soon"])("is not reported if the date of the service is %s (A33)", (date) => {
+  it.each([null, "soon"])("is not mentioned if the service's date is %s (A33)", (date) => {
     expect(examineClock(date, now)).toEqual([]);
   });
 });

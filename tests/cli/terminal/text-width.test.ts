@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatDuration, formatTokens, plural } from "../../../cli/display/format";
+import { formatDuration, formatTokens, plural } from "../../../src/describe/figures";
 import { paint, segment } from "../../../cli/terminal/output";
 import { fitEnd, fitStart, padTo, widthOf } from "../../../cli/terminal/text-width";
 import { formatUsd } from "../../../src/protocol/cost";

@@ -140,17 +140,17 @@ describe("a file that only a config names is not sent", () => {
     {
       name: "if it is above the folder",
       named: "../elsewhere/notes.txt",
-      reason: "it lies outside this folder",
+      reason: "it is outside this folder",
     },
     {
       name: "if it is named by its absolute path",
       named: "/etc/passwd",
-      reason: "it lies outside this folder",
+      reason: "it is outside this folder",
     },
     {
       name: "if it is behind a link out of the folder",
       named: "linked/notes.txt",
-      reason: "it lies outside this folder",
+      reason: "it is outside this folder",
     },
     { name: "if it has passwords", named: ".env", reason: "it may hold secrets" },
     {
@@ -233,7 +233,7 @@ describe("a file with an address", () => {
     ]);
     expect(asked).toEqual([`others ${ADDRESS}`]);
     expect(said).toEqual([
-      `fetch   ${ADDRESS} from this machine, as the config names it in upload_files\n`,
+      `fetch   ${ADDRESS} from this machine, because the config names it in upload_files\n`,
     ]);
   });
 

@@ -1,9 +1,8 @@
 import { z } from "zod";
-import { EVALS_PATH, evalRunPath, evalRunsPath } from "../../src/protocol/evals";
-import { CliError, EXIT } from "../exit-codes";
-import { errorFrom, type RequestContext } from "./problem";
-import { type Answer, reach, request } from "./request";
+import type { RequestContext } from "./problem";
+import { type Answer, callService, readAnswer, request } from "./call-service";
 import { costFacts, parseJson } from "./schema";
+import { EVALS_PATH, evalRunPath, evalRunsPath } from "../../src/protocol/paths";
 
 /** What the service says of evaluations; everything here throws CliError. */
 
@@ -45,31 +44,35 @@ export type Suites = z.infer<typeof SuiteListSchema>;
 export const listSuites = (context: RequestContext): Promise<Answer<Suites>> =>
   request({ method: "GET", path: EVALS_PATH }, SuiteListSchema, context);
 
-/** Starts a run; gives its id. `once` keeps a repeated request from starting another. */
+/** Starts a run; returns its id. The key keeps a repeated request from starting another. */
 export async function startSuite(
   suite: string,
-  once: string,
+  idempotencyKey: string,
   context: RequestContext,
   signal: AbortSignal,
 ): Promise<string> {
-  const call = { method: "POST", path: evalRunsPath(suite), body: {}, once, signal } as const;
+  const call = {
+    method: "POST",
+    path: evalRunsPath(suite),
+    json: {},
+    idempotencyKey,
+    retry: "start",
+    signal,
+  } as const;
   return (await request(call, z.object({ id: z.string() }), context)).data.id;
 }
 
-/** The run as it stands; null while the service does not show it yet. */
+/** The run as it is now; `null` while the service does not show it yet. */
 export async function readRun(
   { suite, id }: { suite: string; id: string },
   context: RequestContext,
   signal: AbortSignal,
 ): Promise<Answer<Run> | null> {
-  const response = await reach({ method: "GET", path: evalRunPath(suite, id), signal }, context);
-  if (response.status === 404) return null;
-  if (!response.ok) throw await errorFrom(response, context);
-  const raw = await response.text();
-  const parsed = RunSchema.safeParse(parseJson(raw));
-  if (parsed.success) return { data: parsed.data, raw };
-  throw new CliError(
-    EXIT.execution,
-    `${context.server} answered something else than this service does. Is the address right?`,
-  );
+  const call = { method: "GET", path: evalRunPath(suite, id), signal } as const;
+  const answer = await callService(context, (client) => client.receive(call));
+  if (answer.status === 404) return null;
+  return readAnswer(context, RunSchema, async (client) => {
+    if (answer.status !== 200) throw client.errorFrom(answer);
+    return parseJson(new TextDecoder().decode(answer.bytes));
+  });
 }

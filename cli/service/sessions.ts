@@ -1,0 +1,83 @@
+import type { RunRequest, RunResponse, TurnRequest } from "../../client/index";
+import { type Answer, callService, readAnswer } from "./call-service";
+import type { RequestContext } from "./problem";
+import {
+  type AnswerText,
+  AnswerTextSchema,
+  type CancelResult,
+  CancelResultSchema,
+  RunResponseSchema,
+  type SessionFacts,
+  SessionFactsSchema,
+  type TurnFacts,
+  TurnFactsSchema,
+} from "./schema";
+
+/** Sessions and their turns. Every function throws CliError, or the signal's reason after an abort. */
+
+/** Starts a new session with its first turn. */
+export async function startRun(
+  body: RunRequest,
+  context: RequestContext,
+  signal: AbortSignal,
+): Promise<RunResponse> {
+  const start = readAnswer(context, RunResponseSchema, ({ runs }) => runs.start(body, { signal }));
+  return (await start).data;
+}
+
+/** Starts the next turn of a session. */
+export async function startTurn(
+  { sessionId, body }: { sessionId: string; body: TurnRequest },
+  context: RequestContext,
+  signal: AbortSignal,
+): Promise<RunResponse> {
+  const start = readAnswer(context, RunResponseSchema, ({ turns }) =>
+    turns.start(sessionId, body, { signal }),
+  );
+  return (await start).data;
+}
+
+/** What the session does now, and its turns. */
+export const sessionStatus = (
+  sessionId: string,
+  context: RequestContext,
+  signal?: AbortSignal,
+): Promise<Answer<SessionFacts>> =>
+  readAnswer(context, SessionFactsSchema, ({ sessions }) => sessions.get(sessionId, { signal }));
+
+/** The number of the session's latest turn. */
+export async function latestTurn(
+  sessionId: string,
+  context: RequestContext,
+  signal?: AbortSignal,
+): Promise<number> {
+  const { data } = await sessionStatus(sessionId, context, signal);
+  return Math.max(1, ...data.turns.map(({ turn }) => turn));
+}
+
+/** One turn: question, answer, votes, cost. */
+export const turnFacts = (
+  session: string,
+  turn: number,
+  context: RequestContext,
+): Promise<Answer<TurnFacts>> =>
+  readAnswer(context, TurnFactsSchema, ({ turns }) => turns.get({ session, turn }));
+
+/** One answer by its label. */
+export const answerText = (
+  { sessionId: session, turn, label }: { sessionId: string; turn: number; label: string },
+  context: RequestContext,
+): Promise<Answer<AnswerText>> =>
+  readAnswer(context, AnswerTextSchema, ({ turns }) => turns.answer({ session, turn, label }));
+
+/** Cancels the running turn; cancelling twice is the same as once. */
+export const cancelRun = (
+  sessionId: string,
+  context: RequestContext,
+  signal?: AbortSignal,
+): Promise<Answer<CancelResult>> =>
+  readAnswer(context, CancelResultSchema, ({ turns }) => turns.cancel(sessionId, { signal }));
+
+/** Stops a session and erases all its data. */
+export const eraseSession = (sessionId: string, context: RequestContext): Promise<void> =>
+  callService(context, ({ sessions }) => sessions.delete(sessionId));
