@@ -274,7 +274,7 @@ describe("mistakes", () => {
     {
       name: "no terminal for a confirmation",
       args: ["keys", "revoke", "01kb0000000000000000000000"],
-      says: "add --yes",
+      says: "Add --yes",
     },
     {
       name: "a key over an unencrypted network",

@@ -260,7 +260,7 @@ describe("exit codes and messages", () => {
         answers: { "/api/runs": problem(500, { title: "Internal error", code: "internal" }) },
       },
       code: 2,
-      says: "Internal error (500 internal)\nThe fault is the service's.",
+      says: "Internal error (500 internal)\nInternal error of the service.",
     },
     {
       name: "2 when another server answers",

@@ -147,7 +147,7 @@ describe("attached files, with the service itself", () => {
       { cwd: folder },
     );
     expect(await ask.ended(), ask.stderr).toBe(0);
-    expect(ask.stderr).toContain(`along   ${picture}, ${notes}\n`);
+    expect(ask.stderr).toContain(`attached  ${picture}, ${notes}\n`);
     expect(ask.stdout).toBe(
       `What came: image/png ${sha256(PNG).slice(0, 12)} | ${notes}:\n\nseven ash trees\n`,
     );

@@ -157,12 +157,12 @@ describe("the team of a question", () => {
     {
       name: "a config and a model",
       flags: { config: "coding", model: ["gpt-5"] },
-      says: "A config says itself",
+      says: "A config names its models",
     },
     {
       name: "a system message without a model",
       flags: { systemMessage: "x" },
-      says: "--system-message goes with --model",
+      says: "--system-message needs --model",
     },
   ])("is refused for $name", async ({ files = {}, flags, says }) => {
     for (const [file, text] of Object.entries(files)) await put(file, text);

@@ -41,7 +41,7 @@ describe("massgen-edge config init", () => {
     await using service = await Service.start({ events: [], answers });
     const keys = [["models of my own", `${DOWN}\r`]] as const;
     const ran = await runAt({ cwd, keys }, "config", "init", "--server", service.url);
-    expect(ran.screen).toContain("demo, not ready there (Three models)");
+    expect(ran.screen).toContain("demo (not available) (Three models)");
     expect([ran.code, await written()]).toEqual([0, COPY]);
   });
 

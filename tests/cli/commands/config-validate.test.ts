@@ -44,7 +44,7 @@ describe("a file in upload_files that cannot be sent (F7)", () => {
     expect(ran.stdout.split("\n")).toEqual([
       "t.yaml cannot run here.",
       "errors",
-      "  t.yaml:5:23  /agents/0/backend/upload_files/1/image_path  Cannot send gone.png along with the question: there is no such file.",
+      "  t.yaml:5:23  /agents/0/backend/upload_files/1/image_path  Cannot attach gone.png to the question: there is no such file.",
       expect.stringContaining("5 |"),
       expect.stringContaining("^"),
       "",
@@ -64,7 +64,7 @@ describe("a file in upload_files that cannot be sent (F7)", () => {
           line: 4,
           column: 23,
           code: "upload_unreadable",
-          detail: "Cannot send gone.png along with the question: there is no such file.",
+          detail: "Cannot attach gone.png to the question: there is no such file.",
         },
       ],
     });

@@ -95,7 +95,7 @@ describe("doctor with a healthy service (A33)", () => {
   it("accepts a config that lacks only keys", async () => {
     const { state, text, isBad } = await findings(project, { verdict: { refusals: [NO_KEY] } });
     expect([state, isBad]).toEqual(["note", false]);
-    expect(text).toMatch(/config\.yaml is right and cannot run yet\. OpenAI needs a key/);
+    expect(text).toMatch(/config\.yaml is valid, but cannot run yet\. OpenAI needs a key/);
   });
   it("reports an error for an invalid config", async () => {
     expect(

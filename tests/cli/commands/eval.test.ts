@@ -137,7 +137,7 @@ describe("eval run", () => {
     const shown = run({ status: "running", ended_at: null });
     const { error, requests } = await call(["run", "smoke"], { answers: answers(shown) }, 300);
     expect(error).toBeInstanceOf(CliError);
-    expect(error).toMatchObject({ exitCode: 4, message: `Left smoke running as ${ID}.` });
+    expect(error).toMatchObject({ exitCode: 4, message: `smoke continues as ${ID}.` });
     expect(requests.filter(({ method }) => method === "POST")).toHaveLength(1);
   });
 

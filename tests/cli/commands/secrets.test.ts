@@ -63,7 +63,7 @@ it("secrets delete without a terminal needs --yes", async () => {
   const run = runAt({ cwd: "." }, "secrets", "delete", "X", "--server", service.url);
   await expect(run).rejects.toMatchObject({
     exitCode: 1,
-    message: expect.stringContaining("add --yes"),
+    message: expect.stringContaining("Add --yes"),
   });
   expect(service.requests).toEqual([]);
 });

@@ -56,9 +56,7 @@ it("pull overwrites and deletes nothing if the version of the folder was pruned"
     1,
     "conflict\tdiffers\tmade on both sides, with different contents\nwrite\tmade-there\n",
   ]);
-  expect(pulled.screen).toContain(
-    "no longer has the version that this folder was last the same as",
-  );
+  expect(pulled.screen).toContain("no longer has the version of the last push or pull");
   expect((await readdir(folder)).filter((name) => !name.startsWith("."))).toEqual([
     "deleted-there",
     "differs",

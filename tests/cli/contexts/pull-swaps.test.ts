@@ -338,7 +338,7 @@ describe("a local change is a conflict and is kept if the path becomes a file or
     const steps = planSteps(await Promise.all(triples));
     expect(steps.map(({ action }) => action)).toEqual(["write", "delete", "write"]);
     await expect(applySteps(here, steps, fetching)).rejects.toThrow(
-      "b was changed meanwhile and stays as it is",
+      "b was changed meanwhile and is kept",
     );
     expect(await filesHere()).toEqual({ "a.txt": "c", "b/mine": "m" });
   });

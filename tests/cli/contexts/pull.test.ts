@@ -18,7 +18,9 @@ describe("control characters in a patch", () => {
       "--patch",
     );
     expect(patch.stdout).toContain("hidden\u001b[2K");
-    expect(patch.screen).toMatch(/these hold control characters or direction marks: a\.txt\n/);
+    expect(patch.screen).toMatch(
+      /these files contain control characters or direction marks: a\.txt\n/,
+    );
   });
 
   it("are spelled out on a terminal, which would act on them (M9)", async () => {

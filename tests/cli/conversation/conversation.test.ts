@@ -88,7 +88,7 @@ describe("/file", () => {
     await perform({ name: "file", argument: "a.txt" }, asked, io);
     await perform({ name: "file", argument: "a.txt" }, asked, io);
     expect(asked.attached).toEqual([{ type: "file", name: "a.txt", data: "YXNo" }]);
-    expect(said.at(-1)).toBe("along   a.txt\n");
+    expect(said.at(-1)).toBe("attached  a.txt\n");
     await expect(perform({ name: "file", argument: "b.txt" }, asked, io)).rejects.toThrow(
       "Cannot send b.txt",
     );

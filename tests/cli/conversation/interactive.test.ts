@@ -160,7 +160,7 @@ describe("a conversation at a terminal", () => {
     await somebody.types("why?\r", 1);
     await somebody.sees("Too many (429 rate_limited)");
     await somebody.types("/hlep\r", 2);
-    await somebody.sees("There is no command /hlep");
+    await somebody.sees("Unknown command /hlep");
     await somebody.types("/show x\r", 3);
     await somebody.sees("There is no session yet");
     await somebody.types("/config no/such.yaml\r", 4);

@@ -93,7 +93,7 @@ describe("the service and the key of a command", () => {
     {
       name: "an invalid address",
       env: { MASSGEN_EDGE_SERVER: "a.example" },
-      says: "MASSGEN_EDGE_SERVER is no address",
+      says: "MASSGEN_EDGE_SERVER is not an address",
     },
   ])(
     "are refused for $name, and the key is not repeated",

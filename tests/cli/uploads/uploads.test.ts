@@ -96,7 +96,7 @@ describe("the attachments of a question", () => {
       name: "a missing file",
       files: {},
       path: "a.png",
-      told: /Cannot send a\.png along .* no such file/,
+      told: /Cannot attach a\.png to .* no such file/,
     },
     { name: "a folder", files: {}, path: ".", told: /it is a folder/ },
     { name: "an empty file", files: { "a.txt": "" }, path: "a.txt", told: /it is empty/ },
@@ -104,7 +104,7 @@ describe("the attachments of a question", () => {
       name: "files above the size limit",
       files: { "a.bin": Buffer.alloc(3_000_001) },
       path: "a.bin",
-      told: /3000000 bytes may go along/,
+      told: /3000000 bytes is the limit/,
     },
   ])("cannot include $name", async ({ files, path: named, told }) => {
     await expect(readUploads([{ name: named, isMeant: true }], folder(files))).rejects.toThrow(
@@ -173,7 +173,7 @@ describe("a file that only a config names is not sent", () => {
     { name: "if it contains a token", named: ".npmrc", reason: "it holds a key" },
   ])("$name", async ({ named, reason }) => {
     put("team.yaml", configOf(named));
-    const message = `Cannot send ${named} along with the question: only a config names it, and ${reason}; send it with --file ${named} if you mean it.`;
+    const message = `Cannot attach ${named} to the question: only a config names it, and ${reason}; to send it, add --file ${named}.`;
     await expect(chooseTeam({ config: "team.yaml" }, io)).rejects.toThrow(message);
     const { attached } = await chooseTeam({ config: "team.yaml", file: [named] }, io);
     expect(attached).toMatchObject([{ type: "file", name: named }]);
@@ -197,7 +197,7 @@ describe("a file that only a config names is not sent", () => {
     );
     tellUploads(parts, { stderr });
     tellUploads(undefined, { stderr });
-    expect(said).toEqual(["along   a.png, b.txt\n"]);
+    expect(said).toEqual(["attached  a.png, b.txt\n"]);
   });
 });
 
@@ -252,7 +252,7 @@ describe("a file with an address", () => {
   it("is not fetched if it is not public, and the message has the remedy", async () => {
     const named = "https://192.168.0.1/secret.txt";
     const io = folder({ "team.yaml": `agent: {backend: {upload_files: ['${named}']}}` });
-    const message = `Cannot send ${named} along with the question: 192.168.0.1 is in no public network; for an address of your own, --file ${named} says that you mean it.`;
+    const message = `Cannot attach ${named} to the question: 192.168.0.1 is in no public network; if you trust this address, add --file ${named}.`;
     await expect(chooseTeam({ config: "team.yaml" }, io)).rejects.toThrow(message);
   });
 });

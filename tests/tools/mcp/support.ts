@@ -43,7 +43,9 @@ export async function connected(
 
 let calls = 0;
 
-export function context(more: Partial<ToolContext> = {}): ToolContext & { news: ToolNotification[] } {
+export function context(
+  more: Partial<ToolContext> = {},
+): ToolContext & { news: ToolNotification[] } {
   const news: ToolNotification[] = [];
   calls += 1;
   return {
