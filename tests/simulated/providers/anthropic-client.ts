@@ -1,5 +1,5 @@
 import Anthropic from "@anthropic-ai/sdk";
-import { type Client, emptyReply, type Options, PARAMETERS, type ReadReply } from "./client";
+import { type Client, emptyReply, type Options, PARAMETERS } from "./client";
 
 export function anthropicClient(options: Options): Client {
   const client = new Anthropic({

@@ -1,5 +1,5 @@
 import { type Content, type GenerateContentResponse, GoogleGenAI, type Tool } from "@google/genai";
-import { type Client, emptyReply, type Options, PARAMETERS, type ReadReply } from "./client";
+import { type Client, emptyReply, type Options, PARAMETERS } from "./client";
 
 export function geminiClient(options: Options): Client {
   const client = new GoogleGenAI({
