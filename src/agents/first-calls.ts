@@ -1,7 +1,7 @@
 import type { Team } from "../config/team";
 import {
   agentAt,
-  type Attached,
+  type QuestionAttachments,
   decide,
   EMPTY_WORLD,
   emptySession,
@@ -18,7 +18,7 @@ import { renderRecords } from "./records";
 type Planned = {
   team: Team;
   question: string;
-  attached: Attached | null;
+  attached: QuestionAttachments | null;
   /** Turns that the new one follows, oldest first. */
   history: readonly EarlierTurn[];
   /** An agent's own tools from its config, by its index. */

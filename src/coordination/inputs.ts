@@ -12,7 +12,7 @@ import type {
 import type { Citation, HostedUse } from "../protocol/hosted-tools";
 import type { Budget, TeamRules } from "../protocol/team";
 import type { ToolNotification } from "../protocol/tool-notifications";
-import type { Attached } from "./state";
+import type { QuestionAttachments } from "./state";
 
 /**
  * What happened outside the rules. Plain data: `structuredClone` must work on it. Time and a seed
@@ -31,7 +31,7 @@ export type InputBody =
       type: "turn_requested";
       rules: TeamRules | null;
       question: string;
-      attached?: Attached | null;
+      attached?: QuestionAttachments | null;
       parentTurn: number | null;
       budget: Budget;
       timeoutMs: number | null;

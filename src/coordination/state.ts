@@ -30,7 +30,7 @@ export type SessionState = {
  * Attachments of a question. `tokens`: upper bound of the input tokens that any agent of the team
  * reads for them in one call.
  */
-export type Attached = { attachments: readonly Attachment[]; tokens: number };
+export type QuestionAttachments = { attachments: readonly Attachment[]; tokens: number };
 
 export type TurnState = {
   number: number;
@@ -38,7 +38,7 @@ export type TurnState = {
   question: string;
   questionBytes: number;
   /** Images and files that came with the question. Omitted if there are none. */
-  attached?: Attached;
+  attached?: QuestionAttachments;
   startedAt: number;
   deadlineAt: number;
   /** Coordination ends here; the rest of the time is for the presentation. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
-  type Attached,
+  type QuestionAttachments,
   decide,
   EMPTY_WORLD,
   emptySession,
@@ -14,7 +14,7 @@ import { minCallUsd } from "../../src/coordination/budget/budget";
 import { SessionEventSchema } from "../../src/protocol/events";
 import { agentRules, teamRules } from "./builders";
 
-const ATTACHED: Attached = {
+const ATTACHED: QuestionAttachments = {
   attachments: [
     { kind: "image", name: "a.png", media_type: "image/png", size: 68, sha256: "0".repeat(64) },
   ],
@@ -22,7 +22,7 @@ const ATTACHED: Attached = {
 };
 const rules = teamRules([agentRules("a"), agentRules("b")]);
 
-const begin = (attached: Attached | null) => {
+const begin = (attached: QuestionAttachments | null) => {
   const input: Input = {
     type: "turn_requested",
     rules,

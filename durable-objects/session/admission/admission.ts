@@ -1,5 +1,5 @@
 import type { Team } from "../../../src/config/team";
-import { type Attached, runningTurn } from "../../../src/coordination";
+import { type QuestionAttachments, runningTurn } from "../../../src/coordination";
 import type { Env } from "../../../src/env";
 import type { PinnedContext } from "../../../src/protocol/events";
 import { unpricedAgents } from "../../../src/protocol/team";
@@ -28,7 +28,7 @@ type WantedTurn = {
   number: number;
   turn: StartTurn;
   team: Team;
-  attached: Attached | null;
+  attached: QuestionAttachments | null;
   tenant: string;
   sessionId: string;
 };
@@ -36,7 +36,7 @@ type WantedTurn = {
 /** A turn with the budget and the contexts that it was granted. */
 type GrantedTurn = StartTurn & { contexts: readonly PinnedContext[] };
 /** `team`: of a session that begins with this turn. */
-type Granted = { turn: GrantedTurn; attached: Attached | null; team: Team | null };
+type Granted = { turn: GrantedTurn; attached: QuestionAttachments | null; team: Team | null };
 
 const NOT_FOUND = { ok: false, code: "session_not_found" } as const;
 

@@ -2,7 +2,7 @@ import type { Bucket } from "../../../r2-layout/bucket";
 import { attachmentKey } from "../../../r2-layout/session-files";
 import { attachmentTokens, type NotAccepted, notAccepted } from "../../../src/agents/attached";
 import type { Team } from "../../../src/config/team";
-import type { Attached } from "../../../src/coordination";
+import type { QuestionAttachments } from "../../../src/coordination";
 import { type Attachment, type Excess, excessOf } from "../../../src/protocol/attachments";
 import { ProviderError } from "../../../src/providers/provider";
 import type { BucketTurns } from "../files/storage-queue";
@@ -24,7 +24,7 @@ export type AttachmentRefusal =
   | { ok: false; code: "attachment_refused"; refused: NotAccepted[] };
 
 /** What a turn is to begin with. `attached` null: nothing comes with it. */
-type Accepted = { ok: true; attached: Attached | null };
+type Accepted = { ok: true; attached: QuestionAttachments | null };
 
 /** Whether a team takes all that comes with a question. `earlier`: what came before, newest last; read once, and only if needed. */
 export function acceptAttachments(

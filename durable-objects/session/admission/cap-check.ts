@@ -1,7 +1,7 @@
 import { firstCalls } from "../../../src/agents/first-calls";
 import type { Team } from "../../../src/config/team";
 import {
-  type Attached,
+  type QuestionAttachments,
   byteLength,
   type CapTooSmall,
   capTooSmall,
@@ -20,7 +20,7 @@ import { toolboxOf } from "../tools/toolbox";
 type Asked = {
   turn: StartTurn;
   team: Team;
-  attached: Attached | null;
+  attached: QuestionAttachments | null;
   /** Turns that this one follows; read only where something is capped. */
   history: () => readonly EarlierTurn[];
   sessionId: string;

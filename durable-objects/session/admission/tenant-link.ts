@@ -3,7 +3,7 @@ import type { CapTooSmall } from "../../../src/coordination";
 import { minCallUsd } from "../../../src/coordination/budget/budget";
 import { byteLength } from "../../../src/coordination/byte-length";
 import { withAudioPricing } from "../../../src/coordination/budget/audio-pricing";
-import type { Attached } from "../../../src/coordination/state";
+import type { QuestionAttachments } from "../../../src/coordination/state";
 import type { EarlierTurn } from "../../../src/prompts/task";
 import { unpricedAgents } from "../../../src/protocol/team";
 import type { QuotaDecision } from "../../../src/tenancy/quota";
@@ -20,7 +20,7 @@ const LEASE_GRACE_MS = 30 * 60_000;
 type AskedTurn = {
   turn: StartTurn;
   team: Team;
-  attached: Attached | null;
+  attached: QuestionAttachments | null;
   history: () => readonly EarlierTurn[];
 };
 
