@@ -15,7 +15,7 @@ export type {
   ContextManifest,
   ContextUpload,
   TurnChanges,
-} from "../src/protocol/contexts";
+} from "../src/protocol/api/contexts";
 export type { WireEvent } from "../src/protocol/events";
-export type { SessionFiles } from "../src/protocol/files";
-export type { Answer, Cancelled, EventList, SessionList } from "../src/protocol/listings";
+export type { SessionFiles } from "../src/protocol/api/files";
+export type { Answer, Cancelled, EventList, SessionList } from "../src/protocol/api/listings";

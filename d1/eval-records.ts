@@ -1,5 +1,5 @@
 import { isOver, type RunState, summarize } from "../src/evals/run";
-import type { EvalCaseResult, EvalRun, EvalRunPage } from "../src/protocol/evals";
+import type { EvalCaseResult, EvalRun, EvalRunPage } from "../src/protocol/api/evals";
 import type { StoredRun } from "../durable-objects/eval-run/eval-run-store";
 import { evalSessionId } from "./eval-session-id";
 import { confirmSession, forgetUnlessLive, toPreview } from "./session-index";

@@ -1,6 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
-import { SECRET_LIMITS, type SecretBinding, SecretBindingSchema } from "../src/protocol/secrets";
+import {
+  SECRET_LIMITS,
+  type SecretBinding,
+  SecretBindingSchema,
+} from "../src/protocol/api/secrets";
 import {
   NONCE_BYTES,
   open,

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import { IdSchema, LabelSchema } from "../../src/protocol/api";
-import { CONTEXT_NAME } from "../../src/protocol/contexts";
+import { CONTEXT_NAME } from "../../src/protocol/api/contexts";
 import { toOrigin } from "../../client/index";
 import { DEFAULT_SERVER } from "../invocation";
 

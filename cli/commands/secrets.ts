@@ -8,7 +8,7 @@ import {
   secretPath,
   SECRETS_PATH,
   SecretSchema,
-} from "../../src/protocol/secrets";
+} from "../../src/protocol/api/secrets";
 import { readAll } from "../asking/question";
 import { connect, type ConnectionFlags } from "../credentials/connection";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";

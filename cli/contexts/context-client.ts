@@ -6,7 +6,7 @@ import {
   ContextUploadSchema,
   type TurnChanges,
   TurnChangesSchema,
-} from "../../src/protocol/contexts";
+} from "../../src/protocol/api/contexts";
 import { CliError, EXIT } from "../exit-codes";
 import { callService, readAnswer } from "../service/call-service";
 import type { RequestContext } from "../service/problem";

@@ -1,7 +1,7 @@
 import { lstat, readdir } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
-import { ContextNameSchema, VersionIdSchema } from "../../src/protocol/contexts";
+import { ContextNameSchema, VersionIdSchema } from "../../src/protocol/api/contexts";
 import { CONTEXT_LIMITS } from "../../src/protocol/context-limits";
 import { CliError, EXIT } from "../exit-codes";
 import { toLine } from "../terminal/sanitize";

@@ -1,4 +1,4 @@
-import { contextNameFrom, type ContextUpload } from "../../src/protocol/contexts";
+import { contextNameFrom, type ContextUpload } from "../../src/protocol/api/contexts";
 import type { Connection } from "../credentials/connection";
 import { plural } from "../../src/describe/figures";
 import { CliError, EXIT } from "../exit-codes";

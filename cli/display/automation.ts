@@ -1,4 +1,4 @@
-import { participantsOfTurn } from "../../src/protocol/participation";
+import { participantsOfTurn } from "../../src/protocol/view/participation";
 import type { TurnView } from "../../src/protocol/view";
 import { costWords, plural } from "../../src/describe/figures";
 import { winnerVotes } from "../../src/describe/votes";

@@ -1,6 +1,6 @@
 import type { CapTooSmall } from "../../src/coordination";
-import type { ContextChanges } from "../../src/protocol/contexts";
-import type { HandedFiles, LeftOut } from "../../src/protocol/file-events";
+import type { ContextChanges } from "../../src/protocol/api/contexts";
+import type { HandedFiles, LeftOut } from "../../src/protocol/events/file";
 import type { AttachmentRefusal, WantedAttachment } from "./admission/attachments";
 import type { FileEntry } from "../../src/workspace/types";
 import type { SessionStatus, TurnResponse } from "../../src/protocol/api";

@@ -1,7 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Team } from "../../src/config/team";
 import type { Env } from "../../src/env";
-import type { ContextChanges } from "../../src/protocol/contexts";
+import type { ContextChanges } from "../../src/protocol/api/contexts";
 import {
   parseStreamUrl,
   STREAM_CODE_HEADER,

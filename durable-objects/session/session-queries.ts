@@ -1,7 +1,7 @@
 import type { SessionStatus, TurnResponse } from "../../src/protocol/api";
 import type { Attachment } from "../../src/protocol/attachments";
 import type { WireEvent } from "../../src/protocol/events";
-import { toStatus, toTurn } from "../../src/protocol/status";
+import { toStatus, toTurn } from "../../src/protocol/view/status";
 import { apply, emptyView, type SessionView, type TurnView } from "../../src/protocol/view";
 import { type LogRow, toJson, toWire } from "./streams/frames";
 import type { AnswerText, EventPage, PageRequest } from "./session-api";

@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { emptySession, evolve, inFlight, nextTimerAt, owed } from "../../src/coordination";
-import { LOG_VERSION } from "../../src/protocol/log-version";
+import { LOG_VERSION } from "../../src/protocol/events";
 import { isTerminal, SessionEventSchema } from "../../src/protocol/events";
 import { check, type NumberedEvent } from "../../checker";
 import { randomWorld } from "../simulation/world/random-world";

@@ -1,6 +1,6 @@
 import { access, mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { LOG_VERSION } from "../../src/protocol/log-version";
+import { LOG_VERSION } from "../../src/protocol/events";
 import { emptySession, evolve } from "../../src/coordination";
 import { SessionEventSchema } from "../../src/protocol/events";
 import { stateHash } from "./canonical";

@@ -8,7 +8,7 @@ import { within } from "../../simulated/service/within";
 import { type SimulatedProviders, startSimulatedProviders } from "../../simulated/providers/server";
 import { RunResponseSchema, type TurnResponse, TurnResponseSchema } from "../../src/protocol/api";
 import type { WireEvent } from "../../src/protocol/events";
-import { SessionFilesSchema } from "../../src/protocol/files";
+import { SessionFilesSchema } from "../../src/protocol/api/files";
 import { runAt } from "../../tests/cli/commands/terminal";
 import { PUSHED_AS, runnableSamples } from "../../tests/config/samples";
 import { startEverything } from "../../tests/tools/mcp/everything";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { countOf } from "../counts";
-import { LOG_VERSION } from "../../src/protocol/log-version";
+import { LOG_VERSION } from "../../src/protocol/events";
 import { breaches } from "./engine/invariants";
 import { judge, play } from "./engine/judge";
 import { REVIVAL_MS } from "./engine/platform";

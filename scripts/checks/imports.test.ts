@@ -287,7 +287,7 @@ describe("import directions", () => {
 
   it("reads the repository's own files, these tests among them", async () => {
     const paths = (await readSources(".")).map((source) => source.path);
-    expect(paths).toContain("src/protocol/events.ts");
+    expect(paths).toContain("src/protocol/events/index.ts");
     expect(paths).toContain("scripts/checks/imports.test.ts");
   });
 });

@@ -3,7 +3,7 @@ import * as config from "../../src/config/limits";
 import { LIMITS } from "../../src/coordination/limits";
 import * as evaluations from "../../src/evals/limits";
 import { ATTACHMENT_LIMITS } from "../../src/protocol/attachments";
-import { SECRET_LIMITS } from "../../src/protocol/secrets";
+import { SECRET_LIMITS } from "../../src/protocol/api/secrets";
 import { CONTEXT_LIMITS } from "../../src/protocol/context-limits";
 import * as providers from "../../src/providers/limits";
 import { MOST_LIVE_KEYS } from "../../src/tenancy/keys";
@@ -29,7 +29,7 @@ const GROUPS: readonly Group[] = [
     file: "src/protocol/attachments.ts",
     values: ATTACHMENT_LIMITS,
   },
-  { title: "Contexts", file: "src/protocol/contexts.ts", values: CONTEXT_LIMITS },
+  { title: "Contexts", file: "src/protocol/api/contexts.ts", values: CONTEXT_LIMITS },
   { title: "Workspaces", file: "durable-objects/shared/limits.ts", values: FILES },
   { title: "Paths", file: "src/workspace/paths.ts", values: PATH_LIMITS },
   { title: "File tools", file: "src/tools/files/limits.ts", values: FILE_TOOL_LIMITS },
@@ -42,7 +42,7 @@ const GROUPS: readonly Group[] = [
     file: "durable-objects/shared/limits.ts",
     values: { ...STREAM, KEY_CHECK_MS },
   },
-  { title: "Secrets", file: "src/protocol/secrets.ts", values: SECRET_LIMITS },
+  { title: "Secrets", file: "src/protocol/api/secrets.ts", values: SECRET_LIMITS },
   { title: "Keys", file: "src/tenancy/keys.ts", values: { MOST_LIVE_KEYS } },
   { title: "Evaluations", file: "src/evals/limits.ts", values: evaluations },
 ];

@@ -6,7 +6,7 @@ import {
   ConfigCheckSchema,
   type ConfigList,
   ConfigListSchema,
-} from "../protocol/listings";
+} from "../protocol/api/listings";
 import { CONFIGS_PATH } from "../protocol/paths";
 import type { App, Call } from "./api-env";
 import { configContextFor } from "./config-context";

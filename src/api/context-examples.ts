@@ -4,7 +4,7 @@ import type {
   ContextManifest,
   ContextUpload,
   TurnChanges,
-} from "../protocol/contexts";
+} from "../protocol/api/contexts";
 import { contextArchivePath, contextBlobsPath, contextPath } from "../protocol/paths";
 
 /** Values the document shows; a test holds each against its schema. */

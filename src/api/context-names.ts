@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { CONTEXT_NAME, ContextNameSchema, VERSION_ID } from "../protocol/contexts";
+import { CONTEXT_NAME, ContextNameSchema, VERSION_ID } from "../protocol/api/contexts";
 import type { Call } from "./api-env";
 import { ApiError } from "./errors";
 

@@ -20,7 +20,7 @@ import {
   type ContextUpload,
   ContextUploadSchema,
   VersionIdSchema,
-} from "../protocol/contexts";
+} from "../protocol/api/contexts";
 import { CONTEXT_LIMITS } from "../protocol/context-limits";
 import { contextBlobsPath, contextPath } from "../protocol/paths";
 import { PATH_LIMITS } from "../workspace/paths";

@@ -11,7 +11,7 @@ import {
   ContextNameSchema,
   ContextSchema,
   VersionIdSchema,
-} from "../protocol/contexts";
+} from "../protocol/api/contexts";
 import { CONTEXTS_PATH, contextArchivePath, contextPath } from "../protocol/paths";
 import { relativePath } from "../workspace/paths";
 import { FileError } from "../workspace/types";

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { HealthSchema } from "../protocol/listings";
+import { HealthSchema } from "../protocol/api/listings";
 import type { App } from "./api-env";
 import { docsPage } from "./docs-page";
 import type { OpenApiDocument } from "./docs-schema";

@@ -1,4 +1,4 @@
-import type { EvalCaseResult, EvalRun, EvalSuite } from "../protocol/evals";
+import type { EvalCaseResult, EvalRun, EvalSuite } from "../protocol/api/evals";
 
 /** Evaluations as the OpenAPI document shows them. */
 

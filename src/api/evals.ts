@@ -12,7 +12,7 @@ import {
   EvalStartedSchema,
   type EvalSuite,
   EvalSuiteListSchema,
-} from "../protocol/evals";
+} from "../protocol/api/evals";
 import { EVALS_PATH, evalRunPath } from "../protocol/paths";
 import type { App, Call } from "./api-env";
 import { configFor } from "./secret-services";

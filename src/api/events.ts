@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { EventListSchema } from "../protocol/listings";
+import { EventListSchema } from "../protocol/api/listings";
 import type { StreamRequest } from "../protocol/stream-request";
 import type { App, Call } from "./api-env";
 import { wantedForm } from "./accept";

@@ -8,7 +8,7 @@ import {
   KeySchema,
   NewKeySchema,
   ScopeSchema,
-} from "../protocol/keys";
+} from "../protocol/api/keys";
 import { redactShapes } from "../redaction/redact";
 import {
   endOfNewKey,

@@ -11,7 +11,7 @@ import {
   SecretListSchema,
   SecretRequestSchema,
   SecretSchema,
-} from "../protocol/secrets";
+} from "../protocol/api/secrets";
 import { redactShapes } from "../redaction/redact";
 import type { App, Call } from "./api-env";
 import { ApiError } from "./errors";

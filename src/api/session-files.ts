@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { FrozenFiles } from "../../durable-objects/session/session-api";
-import { type SessionFiles, SessionFilesSchema } from "../protocol/files";
+import { type SessionFiles, SessionFilesSchema } from "../protocol/api/files";
 import type { App, Call } from "./api-env";
 import { attachment, OCTETS, treeArchive, ZIP } from "./attachment";
 import { ApiError } from "./errors";

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { SessionRow } from "../../d1/session-index";
 import { IdSchema } from "../protocol/api";
-import { type SessionList, SessionListSchema } from "../protocol/listings";
+import { type SessionList, SessionListSchema } from "../protocol/api/listings";
 import { sessionPath, SESSIONS_PATH } from "../protocol/paths";
 import type { App, Call } from "./api-env";
 import type { StoredSessions } from "./services";

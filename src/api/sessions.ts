@@ -1,5 +1,5 @@
 import { SessionStatusSchema, TurnResponseSchema } from "../protocol/api";
-import { type Answer, AnswerSchema, CancelledSchema } from "../protocol/listings";
+import { type Answer, AnswerSchema, CancelledSchema } from "../protocol/api/listings";
 import { answerFilesPath } from "../protocol/paths";
 import type { App, Call } from "./api-env";
 import { ApiError } from "./errors";

@@ -1,6 +1,6 @@
 import { type ConfigContext, type ConfigProblem, parseTeam } from "../config/parse-team";
 import { teamForModel } from "../config/team-for-model";
-import type { ConfigList } from "../protocol/listings";
+import type { ConfigList } from "../protocol/api/listings";
 import { configPath } from "../protocol/paths";
 import { hostById, KEY_NAMES } from "../providers/registry";
 import { ApiError } from "./errors";

@@ -1,4 +1,4 @@
-import { TicketSchema } from "../protocol/keys";
+import { TicketSchema } from "../protocol/api/keys";
 import type { App, Call } from "./api-env";
 import { json, type Operation } from "./operation";
 import { ID } from "./parameters";

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { BLOB_HASH, type TurnChanges, TurnChangesSchema } from "../protocol/contexts";
+import { BLOB_HASH, type TurnChanges, TurnChangesSchema } from "../protocol/api/contexts";
 import type { App, Call } from "./api-env";
 import { attachment, OCTETS } from "./attachment";
 import { TURN_CHANGES } from "./context-examples";

@@ -1,6 +1,6 @@
 import type { OperatorVariables } from "../providers/hosts";
 import type { AddressRules } from "../outgoing/address-rules";
-import type { SecretBinding } from "../protocol/secrets";
+import type { SecretBinding } from "../protocol/api/secrets";
 import type { CommandPlace } from "../tools/shell";
 import type { Served } from "./needs";
 

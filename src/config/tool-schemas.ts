@@ -1,4 +1,4 @@
-import { CONTEXT_NAME } from "../protocol/contexts";
+import { CONTEXT_NAME } from "../protocol/api/contexts";
 import { REGISTRY } from "../tools/registry";
 import { PROTECTION_LIMITS } from "../workspace/permissions";
 import { TOOL_NAME } from "./custom-tools";

@@ -1,5 +1,5 @@
 import { type AddressRules, addressProblem } from "../outgoing/address-rules";
-import { SECRET_METHODS, type SecretBinding } from "../protocol/secrets";
+import { SECRET_METHODS, type SecretBinding } from "../protocol/api/secrets";
 import { secretsIn } from "../tools/http/definition";
 import { describeBindings, maySend, maySendBelow } from "../tools/secret-bindings";
 import type { ConfigContext, ToolSecret } from "./context";

@@ -1,7 +1,7 @@
 import { checkKeys } from "./check-keys";
 import type { ConfigContext } from "./context";
 import { protectedPathProblem, PROTECTION_LIMITS } from "../workspace/permissions";
-import { CONTEXT_NAME, contextNameFrom } from "../protocol/contexts";
+import { CONTEXT_NAME, contextNameFrom } from "../protocol/api/contexts";
 import { below, list, oneOf, read, type Section, text } from "./fields";
 import { CONTEXT_PATH_KEYS } from "./known-keys";
 import { MAX_CONTEXTS, MAX_URL_CHARS } from "./limits";

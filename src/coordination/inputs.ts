@@ -11,7 +11,7 @@ import type {
 } from "../protocol/events";
 import type { Citation, HostedUse } from "../protocol/hosted-tools";
 import type { Budget, TeamRules } from "../protocol/team";
-import type { ToolNotification } from "../protocol/tool-notifications";
+import type { ToolNotification } from "../protocol/events/tool";
 import type { QuestionAttachments } from "./state";
 
 /**

@@ -1,7 +1,7 @@
 import type { EventOf, WireEvent } from "../protocol/events";
 import { filesNote } from "../protocol/left-out";
 import type { TurnView } from "../protocol/view";
-import { voteResult } from "../protocol/vote-result";
+import { voteResult } from "../protocol/view/vote-result";
 import { formatDuration, formatProgress, plural } from "./figures";
 import { hostedToolUsed } from "./hosted-tools";
 import { voteWords } from "./votes";

@@ -1,5 +1,5 @@
 import { formatUsd } from "../protocol/cost";
-import type { ToolProgress } from "../protocol/tool-notifications";
+import type { ToolProgress } from "../protocol/events/tool";
 
 /** Figures in the form people read. */
 

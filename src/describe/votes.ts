@@ -1,5 +1,5 @@
 import type { TurnView } from "../protocol/view";
-import { type VoteResult, voteResult } from "../protocol/vote-result";
+import { type VoteResult, voteResult } from "../protocol/view/vote-result";
 
 /** Ends that cut the voting short. */
 const CUT_SHORT = new Map([

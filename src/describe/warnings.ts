@@ -1,6 +1,6 @@
 import type { LeftOut } from "../protocol/events";
 import { countLeftOut } from "../protocol/left-out";
-import { type Participant, participantsOfTurn, TOO_LATE } from "../protocol/participation";
+import { type Participant, participantsOfTurn, TOO_LATE } from "../protocol/view/participation";
 import type { TurnView } from "../protocol/view";
 
 /** What a reader of an answer must know: dropped-out agents, a final text that is not the presenter's own, missing files. */

@@ -1,4 +1,4 @@
-import type { SecretBinding } from "../protocol/secrets";
+import type { SecretBinding } from "../protocol/api/secrets";
 
 /**
  * Where secrets may be sent. A binding names an origin, and optionally paths and methods; every request that carries a secret is

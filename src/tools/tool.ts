@@ -1,5 +1,5 @@
 import type { ToolRule } from "../protocol/team";
-import type { ToolNotification } from "../protocol/tool-notifications";
+import type { ToolNotification } from "../protocol/events/tool";
 import type { ToolSpec } from "../providers/provider";
 import type { AgentFiles } from "../workspace/agent-files";
 

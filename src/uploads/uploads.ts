@@ -1,5 +1,5 @@
 import type { ContextBlobs, VersionPlace } from "../../r2-layout/contexts";
-import type { ContextManifest, SkippedEntry } from "../protocol/contexts";
+import type { ContextManifest, SkippedEntry } from "../protocol/api/contexts";
 import type { Tree } from "../workspace/types";
 import { readExactly } from "./bytes";
 import type { ContextIndex } from "./context-index";

@@ -4,7 +4,7 @@ import {
   ConfigCheckSchema,
   type ConfigList,
   ConfigListSchema,
-} from "../../src/protocol/listings";
+} from "../../src/protocol/api/listings";
 import { post, request, teamOf } from "../durable-objects/session/session-client";
 
 const validate = async (body: unknown) => {

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { packTar as tarOf } from "modern-tar";
 import { expect } from "vitest";
-import type { ContextFile, ContextUpload } from "../../src/protocol/contexts";
+import type { ContextFile, ContextUpload } from "../../src/protocol/api/contexts";
 import { hashOf } from "../../src/workspace/hash";
 import { ask, makeKey } from "./keyed-client";
 

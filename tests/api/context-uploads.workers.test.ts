@@ -1,7 +1,7 @@
 import { zipSync } from "fflate";
 import { packTar as tarOf, type TarEntry } from "modern-tar";
 import { describe, expect, it } from "vitest";
-import type { Context } from "../../src/protocol/contexts";
+import type { Context } from "../../src/protocol/api/contexts";
 import {
   blobsTar,
   codeOf,

@@ -5,7 +5,7 @@ import simulated from "../../configs/evals/simulated.yaml";
 import { evalRunName } from "../../durable-objects/eval-run/eval-run-api";
 import { startDue } from "../../src/api/eval-runs";
 import type { EvalServices } from "../../src/api/eval-services";
-import type { EvalRun, EvalRunPage, EvalStarted, EvalSuite } from "../../src/protocol/evals";
+import type { EvalRun, EvalRunPage, EvalStarted, EvalSuite } from "../../src/protocol/api/evals";
 import worker from "../../src/worker";
 import { post, request, teamOf } from "../durable-objects/session/session-client";
 import { records } from "../evals/eval-client";

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { AuditListSchema, KeyListSchema, NewKeySchema } from "../../src/protocol/keys";
+import { AuditListSchema, KeyListSchema, NewKeySchema } from "../../src/protocol/api/keys";
 import { AUDIT_START, firstBroken } from "../../src/tenancy/audit";
 import { ask, askWith, makeKey } from "./keyed-client";
 

@@ -1,7 +1,7 @@
 import { packTar } from "modern-tar";
 import { describe, expect, it } from "vitest";
 import { MANIFEST_BYTES } from "../../src/uploads/upload-room";
-import type { Context, ContextUpload } from "../../src/protocol/contexts";
+import type { Context, ContextUpload } from "../../src/protocol/api/contexts";
 import { CONTEXT_LIMITS } from "../../src/protocol/context-limits";
 import { hashOf } from "../../src/workspace/hash";
 import { PATH_LIMITS } from "../../src/workspace/paths";

@@ -1,7 +1,7 @@
 import { expect, it, vi } from "vitest";
 import { z } from "zod";
 import { hashOf } from "../../src/workspace/hash";
-import type { EvalStarted } from "../../src/protocol/evals";
+import type { EvalStarted } from "../../src/protocol/api/evals";
 import { teamOf } from "../durable-objects/session/session-client";
 import { ask, askWith, makeKey } from "./keyed-client";
 

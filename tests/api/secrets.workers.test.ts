@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { SecretStore } from "../../d1/secret-store";
 import { toolSecrets } from "../../durable-objects/session/tools/tool-secrets";
-import { SECRET_LIMITS, SecretListSchema, SecretSchema } from "../../src/protocol/secrets";
+import { SECRET_LIMITS, SecretListSchema, SecretSchema } from "../../src/protocol/api/secrets";
 import { askWith, makeKey } from "./keyed-client";
 
 const CANARY = "tenant-canary-5b1c9e77";

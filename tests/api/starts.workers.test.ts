@@ -7,7 +7,7 @@ import { tenancyServices } from "../../durable-objects/tenant/tenancy-services";
 import { createApp } from "../../src/api/app";
 import type { Services } from "../../src/api/services";
 import type { WireEvent } from "../../src/protocol/events";
-import type { SessionList } from "../../src/protocol/listings";
+import type { SessionList } from "../../src/protocol/api/listings";
 import { parse, type Run, teamOf } from "../durable-objects/session/session-client";
 import { askWith, makeKey, ORIGIN } from "./keyed-client";
 import { noContexts } from "../builders/no-contexts";

@@ -7,7 +7,7 @@ import { contextServices } from "../../durable-objects/shared/context-services";
 import { storageOf, storedBySession } from "../../d1/stored-bytes";
 import { KEPT_FOR_MS, pruneVersions } from "../../src/uploads/pruning";
 import { sweepUploads } from "../../src/uploads/uploads";
-import type { ContextUpload } from "../../src/protocol/contexts";
+import type { ContextUpload } from "../../src/protocol/api/contexts";
 import { sessionName } from "../../src/tenancy/session-name";
 import { hashOf } from "../../src/workspace/hash";
 import { teamOf } from "../durable-objects/session/session-client";

@@ -3,7 +3,7 @@ import { zipSync } from "fflate";
 import { packTar } from "modern-tar";
 import { describe, expect, it } from "vitest";
 import { hashOf } from "../../src/workspace/hash";
-import type { ContextUpload } from "../../src/protocol/contexts";
+import type { ContextUpload } from "../../src/protocol/api/contexts";
 import { ask, makeKey } from "./keyed-client";
 
 const [{ key }, other] = [await makeKey("crowd"), await makeKey("another")];

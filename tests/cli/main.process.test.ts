@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { toTurn } from "../../src/protocol/status";
+import { toTurn } from "../../src/protocol/view/status";
 import { runLinks } from "../../src/protocol/paths";
 import * as b from "../protocol/builders";
 import { Ask } from "./ask-process";

@@ -1,7 +1,7 @@
 import type { CallFailure, InputBody, Reply, WorkspaceFacts } from "../../src/coordination";
 import type { Decision, ToolsListing, Usage } from "../../src/protocol/events";
 import type { AgentRules, TeamRules, ToolRule } from "../../src/protocol/team";
-import type { ToolNotification, ToolProgress } from "../../src/protocol/tool-notifications";
+import type { ToolNotification, ToolProgress } from "../../src/protocol/events/tool";
 
 /** Small builders: a team, and what its models say when they are called. */
 

@@ -11,7 +11,7 @@ import {
   votes,
   wrote,
 } from "./builders";
-import { participantsOfTurn } from "../../src/protocol/participation";
+import { participantsOfTurn } from "../../src/protocol/view/participation";
 import { apply, emptyView, turnOf } from "../../src/protocol/view";
 import { allAnswer, table } from "./table";
 import { tell } from "./telling";

@@ -25,7 +25,7 @@ import {
   type Usage,
 } from "../../src/protocol/events";
 import type { AgentRules, Budget, TeamRules, ToolRule } from "../../src/protocol/team";
-import type { ToolNotification } from "../../src/protocol/tool-notifications";
+import type { ToolNotification } from "../../src/protocol/events/tool";
 import { agentRules, listing, type Move, says, teamRules } from "./builders";
 import { checkSteps } from "./step-check";
 import { tellOwed } from "./telling";

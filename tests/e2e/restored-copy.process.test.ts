@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { worksOnFiles } from "../../simulated/providers/coding";
 import type { Script } from "../../simulated/providers/reply";
-import { SessionFilesSchema } from "../../src/protocol/files";
+import { SessionFilesSchema } from "../../src/protocol/api/files";
 import { sessionPath } from "../../src/protocol/paths";
 import { runningService } from "./support/running-service";
 import type { Asked } from "./support/service-client";

@@ -5,7 +5,7 @@ import { EvalRecords } from "../../d1/eval-records";
 import { evalSessionId } from "../../d1/eval-session-id";
 import { parseTeam } from "../../src/config/parse-team";
 import { scheduledRunId } from "../../src/evals/run-id";
-import type { EvalRunPage } from "../../src/protocol/evals";
+import type { EvalRunPage } from "../../src/protocol/api/evals";
 import { SuiteSchema } from "../../src/evals/schema";
 import { teamOf } from "../durable-objects/session/session-client";
 

@@ -9,7 +9,7 @@ import {
 } from "../../../src/coordination";
 import type { FileAccess } from "../../../src/protocol/events";
 import type { ToolRule } from "../../../src/protocol/team";
-import type { ToolNotification } from "../../../src/protocol/tool-notifications";
+import type { ToolNotification } from "../../../src/protocol/events/tool";
 import type { ToolSpec } from "../../../src/providers/provider";
 import { brokenCall } from "../../../src/tools/broken-tool";
 import {

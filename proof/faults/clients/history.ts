@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { SessionStatusSchema } from "../../../src/protocol/api";
 import type { WireEvent } from "../../../src/protocol/events";
-import { CancelledSchema } from "../../../src/protocol/listings";
+import { CancelledSchema } from "../../../src/protocol/api/listings";
 import { sessionPath } from "../../../src/protocol/paths";
 import { ServiceClient } from "../../../tests/e2e/support/service-client";
 import { toEvent } from "../../../tests/e2e/support/verdict";

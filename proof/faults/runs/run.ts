@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { RunResponseSchema, SessionStatusSchema } from "../../../src/protocol/api";
-import { SessionFilesSchema } from "../../../src/protocol/files";
-import { SessionListSchema } from "../../../src/protocol/listings";
+import { SessionFilesSchema } from "../../../src/protocol/api/files";
+import { SessionListSchema } from "../../../src/protocol/api/listings";
 import { eventsPath, sessionPath } from "../../../src/protocol/paths";
 import type { Chance } from "../../../simulated/chance";
 import { Watcher } from "../../../tests/e2e/support/watcher";

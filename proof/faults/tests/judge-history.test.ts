@@ -6,7 +6,7 @@ import type { Operation, Told } from "../clients/linear";
 import { newRecord, type RecordedRequest } from "../../../simulated/providers/ledger";
 import type { SessionStatus } from "../../../src/protocol/api";
 import { type WireEvent, WireEventSchema } from "../../../src/protocol/events";
-import { toStatus } from "../../../src/protocol/status";
+import { toStatus } from "../../../src/protocol/view/status";
 import { apply, emptyView } from "../../../src/protocol/view";
 
 /**

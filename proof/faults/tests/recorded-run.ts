@@ -7,7 +7,7 @@ import { nothingAsked } from "../../../simulated/providers/asked";
 import { newRecord, type RecordedRequest } from "../../../simulated/providers/ledger";
 import type { SessionStatus } from "../../../src/protocol/api";
 import { type WireEvent, WireEventSchema } from "../../../src/protocol/events";
-import { toStatus } from "../../../src/protocol/status";
+import { toStatus } from "../../../src/protocol/view/status";
 import { apply, emptyView } from "../../../src/protocol/view";
 import { answersBlock } from "../../../src/prompts/shown-answers";
 

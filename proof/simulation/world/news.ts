@@ -1,4 +1,4 @@
-import type { ToolNotification } from "../../../src/protocol/tool-notifications";
+import type { ToolNotification } from "../../../src/protocol/events/tool";
 import type { Chance } from "../../../simulated/chance";
 
 const ORIGIN = "https://far.example.com";

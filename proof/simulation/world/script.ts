@@ -1,7 +1,7 @@
 import type { CallFailure, Reply } from "../../../src/coordination";
 import type { Decision, FailureClass, ToolsListing } from "../../../src/protocol/events";
 import type { AgentRules, Budget, TeamRules } from "../../../src/protocol/team";
-import type { ToolNotification } from "../../../src/protocol/tool-notifications";
+import type { ToolNotification } from "../../../src/protocol/events/tool";
 import type { Seen } from "./world";
 
 /** What an agent does in one of its calls, in the order of its calls. */

@@ -10,7 +10,7 @@ import type {
 } from "../../../src/coordination";
 import type { EventOf, ToolsListing, Usage } from "../../../src/protocol/events";
 import type { AgentRules } from "../../../src/protocol/team";
-import type { ToolNotification } from "../../../src/protocol/tool-notifications";
+import type { ToolNotification } from "../../../src/protocol/events/tool";
 
 /** What surrounds the shell: providers, tools, files and mishaps. One implementation is random, one follows a script. */
 export type World = {

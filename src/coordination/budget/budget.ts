@@ -1,5 +1,5 @@
 import type { Purpose, Usage } from "../../protocol/events";
-import { isPriced } from "../../protocol/charged-cost";
+import { isPriced } from "../../protocol/cost";
 import type { Cost } from "../../protocol/cost";
 import type { AgentRules, HostedToolRule, Price } from "../../protocol/team";
 import {

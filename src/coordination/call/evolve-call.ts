@@ -1,5 +1,5 @@
 import type { CallEvent, EventOf, Usage } from "../../protocol/events";
-import { chargedCost } from "../../protocol/charged-cost";
+import { chargedCost } from "../../protocol/cost";
 import { type CostFields, costOfFields } from "../../protocol/cost";
 import { addUsage, tellsLength, totalTokens } from "../../protocol/usage";
 import { isFinal } from "./compaction";

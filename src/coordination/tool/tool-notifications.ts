@@ -1,9 +1,5 @@
 import type { EventOf } from "../../protocol/events";
-import type {
-  InputRequired,
-  ToolNotification,
-  ToolProgress,
-} from "../../protocol/tool-notifications";
+import type { InputRequired, ToolNotification, ToolProgress } from "../../protocol/events/tool";
 import { LIMITS } from "../limits";
 import { toolInFlight } from "../owed";
 import type { ForwardedCounts, ToolState, TurnState } from "../state";

@@ -1,5 +1,5 @@
 import type { EventOf } from "../../protocol/events";
-import { LOG_VERSION } from "../../protocol/log-version";
+import { LOG_VERSION } from "../../protocol/events";
 import { NO_USAGE } from "../../protocol/usage";
 import { firstAttempt } from "../attempt/evolve-attempt";
 import { withAudioPricing } from "../budget/audio-pricing";

@@ -1,4 +1,4 @@
-import { LOG_VERSION } from "../../protocol/log-version";
+import { LOG_VERSION } from "../../protocol/events";
 import type { Draft } from "../draft";
 import type { InputBody } from "../inputs";
 import { shuffle } from "../random";

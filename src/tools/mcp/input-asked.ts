@@ -1,4 +1,4 @@
-import type { InputRequired, RequestToPerson } from "../../protocol/tool-notifications";
+import type { InputRequired, RequestToPerson } from "../../protocol/events/tool";
 import { MAX_URL_CHARS } from "./limits";
 import type { Question } from "./schema";
 import { cutText, shown } from "./shown-text";

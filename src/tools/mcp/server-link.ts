@@ -1,5 +1,5 @@
 import { type CallToolResult, UrlElicitationRequiredError } from "@modelcontextprotocol/client";
-import type { InputRequired } from "../../protocol/tool-notifications";
+import type { InputRequired } from "../../protocol/events/tool";
 import { admit, type Breaker, CLOSED, failed, resting, succeeded, undecided } from "../breaker";
 import type { ToolContext, ToolResult } from "../tool";
 import { BoundedFetch } from "./bounded-fetch";

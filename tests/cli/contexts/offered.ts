@@ -1,5 +1,5 @@
 import { hashOf } from "../../../cli/contexts/scan";
-import type { Context } from "../../../src/protocol/contexts";
+import type { Context } from "../../../src/protocol/api/contexts";
 import {
   contextFilePath,
   contextPath,

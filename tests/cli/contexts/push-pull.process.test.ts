@@ -17,7 +17,7 @@ import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { hashOf } from "../../../cli/contexts/scan";
 import { ServiceProcess } from "../../../simulated/service/service-process";
-import type { ContextChanges, Context } from "../../../src/protocol/contexts";
+import type { ContextChanges, Context } from "../../../src/protocol/api/contexts";
 import { turnChangeBlobPath, turnChangesPath } from "../../../src/protocol/paths";
 import { LOCAL } from "../../e2e/support/local";
 import { SESSION } from "../../protocol/builders";

@@ -6,7 +6,7 @@ import { sessionLinesOf, turnLinesOf } from "../../../cli/display/turn-page";
 import { SessionFactsSchema, TurnFactsSchema } from "../../../cli/service/schema";
 import { paint } from "../../../cli/terminal/output";
 import { SessionStatusSchema, TurnResponseSchema } from "../../../src/protocol/api";
-import { toStatus, toTurn } from "../../../src/protocol/status";
+import { toStatus, toTurn } from "../../../src/protocol/view/status";
 import { turnOf } from "../../../src/protocol/view";
 import * as b from "../../protocol/builders";
 

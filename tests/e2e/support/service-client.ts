@@ -6,7 +6,7 @@ import {
   SessionStatusSchema,
   TurnResponseSchema,
 } from "../../../src/protocol/api";
-import { EventListSchema } from "../../../src/protocol/listings";
+import { EventListSchema } from "../../../src/protocol/api/listings";
 
 const ANSWERS_WITHIN_MS = 60_000;
 

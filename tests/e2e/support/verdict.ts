@@ -5,7 +5,7 @@ import type { SessionStatus } from "../../../src/protocol/api";
 import { emptySession, evolve, owed, runningTurn } from "../../../src/coordination";
 import { isTerminal, type WireEvent, WireEventSchema } from "../../../src/protocol/events";
 import type { AgentRules } from "../../../src/protocol/team";
-import { toStatus } from "../../../src/protocol/status";
+import { toStatus } from "../../../src/protocol/view/status";
 import { apply, emptyView } from "../../../src/protocol/view";
 import { check } from "../../../checker";
 import type { Outside } from "../../../checker/types";

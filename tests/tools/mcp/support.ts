@@ -2,7 +2,7 @@ import type { McpEnvironment } from "../../../src/tools/mcp/environment";
 import { McpServers } from "../../../src/tools/mcp/mcp-servers";
 import type { Pins } from "../../../src/tools/mcp/pins";
 import type { McpServer } from "../../../src/tools/mcp/server";
-import type { ToolNotification } from "../../../src/protocol/tool-notifications";
+import type { ToolNotification } from "../../../src/protocol/events/tool";
 import type { Tool, ToolContext } from "../../../src/tools/tool";
 
 /** A server as a config names it. */

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { toAnswerText } from "../../../../durable-objects/session/session-queries";
-import { AnswerSchema } from "../../../../src/protocol/listings";
+import { AnswerSchema } from "../../../../src/protocol/api/listings";
 
 const submitted = {
   type: "answer.submitted" as const,

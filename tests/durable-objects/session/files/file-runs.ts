@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect, vi } from "vitest";
 import { sessionPrefix } from "../../../../r2-layout/session-files";
 import type { WireEvent } from "../../../../src/protocol/events";
-import type { SessionFiles } from "../../../../src/protocol/files";
+import type { SessionFiles } from "../../../../src/protocol/api/files";
 import { LOCAL_TENANT } from "../../../../src/tenancy/principal";
 import { sessionName } from "../../../../src/tenancy/session-name";
 import { type Run, request, teamOf } from "../session-client";

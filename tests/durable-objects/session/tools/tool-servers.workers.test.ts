@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, inject, it, vi } from "vitest";
 import { sessionPrefix } from "../../../../r2-layout/session-files";
 import type { WireEvent } from "../../../../src/protocol/events";
-import type { SessionFiles } from "../../../../src/protocol/files";
+import type { SessionFiles } from "../../../../src/protocol/api/files";
 import { LOCAL_TENANT } from "../../../../src/tenancy/principal";
 import { PIXEL } from "../../../../simulated/tool-servers/pixel";
 import { follow, post, request, start, withServers } from "../session-client";

@@ -1,0 +1,30 @@
+/**
+ * Requests and responses of the service's own routes, shared by the API, its OpenAPI page and the clients. Strict with what
+ * comes in; what goes out may gain fields.
+ */
+export { FinishReasonSchema, TurnStatusSchema } from "./figures";
+export { IdSchema, LabelSchema } from "./ids";
+export { type Fault, FaultSchema, type Problem, ProblemSchema } from "./problem";
+export {
+  type AskedQuestion,
+  MAX_QUESTION_CHARS,
+  QuestionSchema,
+  textOfQuestion,
+  ConfigObjectSchema,
+  type RunRequest,
+  RunRequestSchema,
+  type RunResponse,
+  RunResponseSchema,
+  type TurnRequest,
+  TurnRequestSchema,
+} from "./run";
+export { AgentStateSchema, type SessionStatus, SessionStatusSchema } from "./session-status";
+export {
+  AnswerSummarySchema,
+  AttemptSchema,
+  ParticipantSchema,
+  type TurnResponse,
+  TurnResponseSchema,
+  TurnSummarySchema,
+  VoteSchema,
+} from "./turn";

@@ -1,0 +1,56 @@
+import { z } from "zod";
+import { ANSWER_EVENTS } from "./answer";
+import { ATTEMPT_EVENTS, PRESENTATION_EVENTS, ROUND_EVENTS } from "./attempt";
+import { CALL_EVENTS, STREAM_EVENTS } from "./call";
+import { FILE_EVENTS } from "./file";
+import { TOOL_EVENTS } from "./tool";
+import { TURN_EVENTS } from "./turn";
+
+export { type EndedBy, EndedBySchema } from "./attempt";
+export type { Decision, DeltaItem, DeltaKind, Dropped, FailureClass, StopReason } from "./call";
+export type { FileAccess, HandedFiles, LeftOut } from "./file";
+export type { Purpose, RoundLimit } from "./attempt";
+export type { ListedTool, ToolsListing } from "./tool";
+export { isTerminal, LOG_VERSION, type PinnedContext } from "./turn";
+export { type Usage, UsageSchema } from "../usage";
+
+/**
+ * The session's event log: one union for the rules, the stored log, the wire and every client. Field names are the same
+ * everywhere. Adding a field is compatible; renaming or removing one breaks recorded logs (`proof/golden/`).
+ */
+export const SessionEventSchema = z.discriminatedUnion("type", [
+  ...TURN_EVENTS,
+  ...ATTEMPT_EVENTS,
+  ...ROUND_EVENTS,
+  ...CALL_EVENTS,
+  ...STREAM_EVENTS,
+  ...TOOL_EVENTS,
+  ...FILE_EVENTS,
+  ...ANSWER_EVENTS,
+  ...PRESENTATION_EVENTS,
+]);
+
+/** Any event as the rules make it and the log stores it, before it has a number. */
+export type SessionEvent = z.infer<typeof SessionEventSchema>;
+export type EventType = SessionEvent["type"];
+/** The event of one type: `EventOf<"vote.cast">`. */
+export type EventOf<T extends EventType> = Extract<SessionEvent, { type: T }>;
+export type CallEvent = EventOf<
+  "call.started" | "call.deferred" | "call.waiting" | "call.completed" | "call.failed"
+>;
+/** Of an agent's own tool. */
+export type ToolEvent = EventOf<
+  | "tool.started"
+  | "tool.progressed"
+  | "tool.input_required"
+  | "tool.completed"
+  | "tool.interrupted"
+  | "tool.unknown"
+>;
+
+/** An event as clients get it. */
+export const WireEventSchema = z.intersection(
+  SessionEventSchema,
+  z.object({ sequence_number: z.number().int(), session_id: z.string() }),
+);
+export type WireEvent = z.infer<typeof WireEventSchema>;

@@ -1,0 +1,261 @@
+import type { EventOf, EventType, Usage, WireEvent } from "../events";
+import type { AgentRules } from "../team";
+import { addUsage, NO_USAGE, totalTokens } from "../usage";
+import { chargedCost, type Cost, knownUsd } from "../cost";
+import { applyWork, newAgent, type WorkEvent } from "./agent";
+import { type AttemptEvent, agentById, applyAttempt, stoppedStatus, retire } from "./attempt";
+import { appendDelta } from "./stream";
+import type { AgentView, SessionView, TurnView } from "./types";
+
+export type * from "./types";
+export { citationsOf, tallyOf } from "./attempt";
+
+/**
+ * The one reducer from the log to what people see. API, command line, page and tests share it.
+ *
+ * It works in place: the view belongs to whoever made it with `emptyView`, and an event costs what it changes, however long
+ * the session is. `structuredClone` makes a copy that stands still.
+ */
+export const emptyView = (): SessionView => ({
+  sessionId: "",
+  lastSequence: 0,
+  createdAt: null,
+  updatedAt: 0,
+  rules: null,
+  turns: [],
+});
+
+/**
+ * Folds one event into `view` and returns the same `view`. Events must come in order; one that is already in it changes
+ * nothing, so a client may apply again whatever it gets twice. Events may be left out (deltas, earlier turns).
+ */
+export function apply(view: SessionView, event: WireEvent): SessionView {
+  if (event.sequence_number <= view.lastSequence) return view;
+  view.sessionId = event.session_id;
+  view.lastSequence = event.sequence_number;
+  view.updatedAt = event.at;
+  if (event.type === "session.created") {
+    view.createdAt = event.at;
+    view.rules = event.rules;
+  } else if (event.type === "turn.started") {
+    view.turns.push(newTurn(view, event));
+  } else {
+    const turn = view.turns.findLast(({ number }) => number === event.turn);
+    if (turn) applyToTurn(turn, event, view);
+  }
+  return view;
+}
+
+/** The turn of this number, or the latest. */
+export const turnOf = (view: SessionView, number?: number): TurnView | undefined =>
+  number === undefined ? view.turns.at(-1) : view.turns.findLast((turn) => turn.number === number);
+
+type TurnEvent = EventOf<Exclude<EventType, "session.created" | "turn.started">>;
+
+function applyToTurn(turn: TurnView, event: TurnEvent, view: SessionView): void {
+  switch (event.type) {
+    case "stream.delta":
+      for (const item of event.items) appendDelta(agentIn(turn, item.agent, event.at), item);
+      return;
+    case "turn.completed":
+    case "turn.failed":
+    case "turn.cancelled":
+      turnEnded(turn, event);
+      return;
+    case "attempt.started":
+    case "personas.assigned":
+    case "answer.submitted":
+    case "votes.cleared":
+    case "vote.cast":
+    case "attempt.settled":
+    case "citations.added":
+    case "presentation.completed":
+    case "attempt.restarted":
+      inAttempt(turn, event);
+      return;
+    case "round.started":
+    case "round.failed":
+    case "round.nudged":
+    case "call.started":
+    case "call.deferred":
+    case "call.waiting":
+    case "call.completed":
+    case "call.failed":
+    case "tool.started":
+    case "tool.progressed":
+    case "tool.input_required":
+    case "tool.completed":
+    case "tool.interrupted":
+    case "tool.unknown":
+    case "hosted_tool.completed":
+    case "answer.refused":
+    case "vote.stale":
+    case "vote.refused":
+    case "answers.injected":
+    case "agent.failed":
+    case "agent.abstained":
+    case "presentation.started":
+      work(turn, event, view);
+      return;
+    case "files.accessed":
+    case "tools.listed":
+    case "conversation.compacted":
+      return; // for those who read the log
+    default:
+      event satisfies never; // of a later version: what it means is not known, so it changes nothing
+  }
+}
+
+function inAttempt(turn: TurnView, event: AttemptEvent): void {
+  if ("agent" in event) agentIn(turn, event.agent, event.at);
+  applyAttempt(turn, event);
+  advancePhase(turn);
+}
+
+function work(turn: TurnView, event: WorkEvent, view: SessionView): void {
+  const agent = agentIn(turn, event.agent, event.at);
+  applyWork(agent, event);
+  if (event.type === "call.completed" || event.type === "call.failed") {
+    addCharge(turn, agent, chargeIn(event, rulesOf(view, event.agent)));
+  }
+  if (event.type === "round.started" && event.labels.length > 0) beginVoting(turn);
+  if (event.type === "presentation.started") turn.phase = "presentation";
+  if (event.type === "agent.failed" || event.type === "agent.abstained") advancePhase(turn);
+}
+
+/** Voting is on once answers are shown; at the latest when no one who takes part is without an answer. */
+function advancePhase(turn: TurnView): void {
+  const taking = turn.agents.filter(({ out }) => out === null);
+  if (taking.length > 0 && taking.every(({ answers }) => answers > 0)) beginVoting(turn);
+}
+
+function beginVoting(turn: TurnView): void {
+  if (turn.phase === "initial_answer") turn.phase = "enforcement";
+}
+
+/** The team's agents in the config's order; without the rules in the order of the aliases. */
+function newTurn(view: SessionView, event: EventOf<"turn.started">): TurnView {
+  const aliases = new Map(Object.entries(event.aliases));
+  const ids = view.rules?.agents.map(({ id }) => id) ?? [...aliases.keys()];
+  const agents = ids.map((id) => newAgent(id, aliases.get(id) ?? "", event.at));
+  for (const agent of agents) Object.assign(agent, modelOf(view, agent.id));
+  return {
+    number: event.turn,
+    parentTurn: event.parent_turn,
+    question: event.question,
+    ...(event.attachments && { attachments: event.attachments }),
+    budget: event.budget,
+    startedAt: event.at,
+    deadlineAt: event.deadline_at,
+    endedAt: null,
+    status: "running",
+    phase: "initial_answer",
+    agents,
+    attempts: [],
+    winner: null,
+    final: null,
+    finishReason: null,
+    failure: null,
+    partial: null,
+    usage: NO_USAGE,
+    reservedTokens: 0,
+    costUsd: 0,
+    isCostWhole: true,
+    unreportedUsd: 0,
+  };
+}
+
+const rulesOf = (view: SessionView, id: string): AgentRules | undefined =>
+  view.rules?.agents.find((agent) => agent.id === id);
+
+function modelOf(view: SessionView, id: string): { provider: string; model: string } | undefined {
+  const rules = rulesOf(view, id);
+  return rules && { provider: rules.provider, model: rules.model };
+}
+
+/** An agent the turn did not announce joins at the end: an odd log is shown, not lost. */
+function agentIn(turn: TurnView, id: string, at: number): AgentView {
+  const known = agentById(turn, id);
+  if (known) return known;
+  const agent = newAgent(id, "", at);
+  turn.agents.push(agent);
+  return agent;
+}
+
+type EndEvent = EventOf<"turn.completed" | "turn.failed" | "turn.cancelled">;
+
+/** The terminal event's usage and cost are the bill: they also hold what was still in flight, which nobody reported. */
+function turnEnded(turn: TurnView, event: EndEvent): void {
+  for (const agent of turn.agents)
+    if (agent.call) addCharge(turn, agent, { ...agent.call.reserved, usage: null });
+  turn.endedAt = event.at;
+  turn.phase = "done";
+  turn.usage = { ...event.usage };
+  turn.costUsd = knownUsd(event);
+  if (event.cost_usd === null) turn.isCostWhole = false;
+  const blamed = new Set(
+    event.type === "turn.failed" ? event.agents.map(({ agent }) => agent) : [],
+  );
+  const attempt = turn.attempts.at(-1);
+  for (const agent of turn.agents) {
+    if (event.type === "turn.completed") retire(agent, "completed");
+    else retire(agent, blamed.has(agent.id) ? "error" : stoppedStatus(attempt, agent));
+  }
+  switch (event.type) {
+    case "turn.completed":
+      turn.status = "completed";
+      turn.winner = event.winner;
+      turn.finishReason = event.finish_reason;
+      turn.final = {
+        agent: event.winner,
+        attempt: event.attempt,
+        label: event.label,
+        text: event.answer,
+      };
+      return;
+    case "turn.failed":
+      turn.status = "failed";
+      turn.failure = { code: event.code, message: event.message, agents: event.agents };
+      return;
+    case "turn.cancelled":
+      turn.status = "cancelled";
+      turn.finishReason = "cancelled";
+      turn.partial = event.partial;
+      return;
+    default:
+      event satisfies never;
+  }
+}
+
+/** What one call was charged. `usage`: `null` if its provider reported none; `tokens` are then what it had reserved. */
+type Charge = Cost & { tokens: number; usage: Usage | null };
+
+/** `agent`: the rules of the agent whose call it was, if they are known. */
+function chargeIn(
+  event: EventOf<"call.completed" | "call.failed">,
+  agent: AgentRules | undefined,
+): Charge {
+  const tokens = event.type === "call.failed" ? event.tokens : totalTokens(event.usage);
+  const usage = event.type === "call.completed" && event.unreported ? null : event.usage;
+  return { ...chargedCost(agent, { ...event, tokens }), tokens, usage };
+}
+
+/** Books a charge for the agent and for the turn alike, so that the agents' figures add up to the turn's. Changes both. */
+function addCharge(
+  turn: TurnView,
+  agent: AgentView,
+  { usd, isWhole, tokens, usage }: Charge,
+): void {
+  for (const one of [turn, agent]) {
+    one.costUsd += usd;
+    one.isCostWhole &&= isWhole;
+    if (!usage) one.reservedTokens += tokens;
+  }
+  if (usage) {
+    turn.usage = addUsage(turn.usage, usage);
+    agent.reportedTokens += totalTokens(usage);
+  } else {
+    turn.unreportedUsd += usd;
+    if (!isWhole) turn.isUnreportedUnpriced = true;
+  }
+}

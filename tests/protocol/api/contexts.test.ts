@@ -1,0 +1,23 @@
+import { expect, it } from "vitest";
+import { CONTEXT_NAME, contextNameFrom } from "../../../src/protocol/api/contexts";
+
+it.each([
+  { path: "/home/me/My Site", name: "my-site" },
+  { path: "src/app/", name: "app" },
+  { path: "C:\\Work\\Web", name: "web" },
+  { path: "../..", name: null },
+  { path: "~", name: null },
+  { path: "", name: null },
+  { path: "/tmp/aux", name: null },
+  { path: `/x/${"long".repeat(40)}`, name: "long".repeat(40).slice(0, 63) },
+])("a context from $path is called $name", ({ path, name }) =>
+  expect(contextNameFrom(path)).toBe(name),
+);
+
+it.each(["con", "nul", "com1", "-a", "_a", "A", "a.b", "a/b", "", "a".repeat(64)])(
+  "%s is no name of a context",
+  (name) => expect(CONTEXT_NAME.test(name)).toBe(false),
+);
+it.each(["console", "com10", "a", "0-9_x", "a".repeat(63)])("%s is one", (name) =>
+  expect(CONTEXT_NAME.test(name)).toBe(true),
+);
