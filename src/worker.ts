@@ -18,7 +18,7 @@ import { sessionStub } from "../durable-objects/session/session-stub";
 import { eraseSessionFiles } from "../r2-layout/session-files";
 import { version } from "../package.json";
 import { createApp } from "./api/app";
-import { startDue } from "./api/eval-runs";
+import { startDue } from "./api/evals/eval-runs";
 import type { Services } from "./api/services";
 import { pruneVersions } from "./uploads/pruning";
 import { UploadRoom } from "./uploads/upload-room";

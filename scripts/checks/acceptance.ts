@@ -27,10 +27,10 @@ export const NOT_REACHED: Readonly<Record<string, string>> = {
 /** Rows that ask for more than one kind of test can show: files that must each hold one. */
 export const SHOWN_IN: Readonly<Record<string, readonly string[]>> = {
   // The answers, and that they take the same time.
-  A3: ["tests/api/keys-access.workers.test.ts", "proof/timing/guessing.proof.test.ts"],
+  A3: ["tests/api/keys/keys-access.workers.test.ts", "proof/timing/guessing.proof.test.ts"],
   // Requests at once, streams of both kinds of ended keys, and how soon in the service's own time.
   A5: [
-    "tests/api/keys-access.workers.test.ts",
+    "tests/api/keys/keys-access.workers.test.ts",
     "tests/durable-objects/tenant/tenant.workers.test.ts",
     "tests/e2e/revocation.process.test.ts",
   ],

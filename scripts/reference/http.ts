@@ -1,5 +1,5 @@
 import { createApp } from "../../src/api/app";
-import { openApiDocument } from "../../src/api/documentation";
+import { openApiDocument } from "../../src/api/docs/documentation";
 import { code, page, sentence, table } from "./markdown";
 import { type OpenApi, OpenApiSchema, type Operation, type Shape } from "./schema";
 import { typeText } from "./shape-text";

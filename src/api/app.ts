@@ -9,20 +9,20 @@ import {
   requireScope,
   requireSetUp,
 } from "./access";
-import { configRoutes } from "./configs";
-import { contextRoutes } from "./contexts";
-import { documentationRoutes } from "./documentation";
+import { configRoutes } from "./configs/configs";
+import { contextRoutes } from "./contexts/contexts";
+import { documentationRoutes } from "./docs/documentation";
 import { ApiError, toProblem } from "./errors";
-import { evalRoutes } from "./evals";
-import { eventRoutes } from "./events";
-import { keyRoutes } from "./keys";
-import { secretRoutes } from "./secrets";
-import { runRoutes } from "./runs";
-import { sessionListRoutes } from "./session-list";
-import { sessionFileRoutes } from "./session-files";
-import { sessionRoutes } from "./sessions";
-import { ticketRoutes } from "./tickets";
-import { turnChangeRoutes } from "./turn-changes";
+import { evalRoutes } from "./evals/evals";
+import { eventRoutes } from "./sessions/events";
+import { keyRoutes } from "./keys/keys";
+import { secretRoutes } from "./keys/secrets";
+import { runRoutes } from "./sessions/runs";
+import { sessionListRoutes } from "./sessions/session-list";
+import { sessionFileRoutes } from "./sessions/session-files";
+import { sessionRoutes } from "./sessions/sessions";
+import { ticketRoutes } from "./keys/tickets";
+import { turnChangeRoutes } from "./sessions/turn-changes";
 
 /** Nothing here is a page to be framed, or an answer to be kept, unless it says so. */
 const UNLESS_SAID = {

@@ -1,4 +1,4 @@
-import type { TenancyServices } from "../../src/api/tenancy-services";
+import type { TenancyServices } from "../../src/api/services";
 
 /** Keys and tenants of a service without any. Only requests from this machine are accepted. */
 export const OPEN_TENANCY: TenancyServices = {

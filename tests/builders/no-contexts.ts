@@ -1,5 +1,5 @@
 import type { ContextBlobs } from "../../r2-layout/contexts";
-import type { ContextServices } from "../../src/api/context-services";
+import type { ContextServices } from "../../src/api/services";
 import type { ContextPins } from "../../src/uploads/context-index";
 import { UploadRoom } from "../../src/uploads/upload-room";
 

@@ -1,4 +1,4 @@
-import type { EvalServices } from "../../src/api/eval-services";
+import type { EvalServices } from "../../src/api/services";
 
 /** Evaluations of a service that offers none. */
 export const noEvals: EvalServices = {

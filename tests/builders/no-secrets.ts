@@ -1,4 +1,4 @@
-import type { SecretServices } from "../../src/api/secret-services";
+import type { SecretServices } from "../../src/api/services";
 
 /** Secrets of a service where nobody has any. */
 export const noSecrets: SecretServices = {

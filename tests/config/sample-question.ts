@@ -7,8 +7,8 @@ import { type Get, isAddress } from "../../cli/uploads/fetch-file";
 import { uploadsIn, withUploads } from "../../cli/uploads/uploads";
 import type { WantedAttachment } from "../../durable-objects/session/admission/attachments";
 import type { AskedQuestion } from "../../src/protocol/api";
-import { toQuestion } from "../../src/api/question-parts";
-import { wav } from "../api/attachments";
+import { toQuestion } from "../../src/api/sessions/question-parts";
+import { wav } from "../api/sessions/attachments";
 
 /** The smallest valid file with this extension. */
 const SMALL: Readonly<Record<string, Buffer>> = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { extensionOf, mediaTypeOf } from "../../src/workspace/media-type";
-import { GIF, PDF, PNG } from "../api/attachments";
+import { GIF, PDF, PNG } from "../api/sessions/attachments";
 
 const latin1 = (text: string): Uint8Array => Buffer.from(text, "latin1");
 const NOISE = latin1("\x00\x01\xff");

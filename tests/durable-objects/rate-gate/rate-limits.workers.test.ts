@@ -6,7 +6,7 @@ import type { EventOf, EventType, WireEvent } from "../../../src/protocol/events
 import { LOCAL_TENANT } from "../../../src/tenancy/principal";
 import { sessionName } from "../../../src/tenancy/session-name";
 import { attachmentKey } from "../../../r2-layout/session-files";
-import { file, image, PDF, PNG, sha256, text } from "../../api/attachments";
+import { file, image, PDF, PNG, sha256, text } from "../../api/sessions/attachments";
 import { askWith, makeKey } from "../../api/keyed-client";
 import { eventsPath, follow, post, type Run, request, start } from "../session/session-client";
 

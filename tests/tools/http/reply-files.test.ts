@@ -6,7 +6,7 @@ import { httpTool } from "../../../src/tools/http/http-tool";
 import { MAX_RESPONSE_BYTES } from "../../../src/tools/http/response";
 import type { ToolContext } from "../../../src/tools/tool";
 import { LARGE_BYTES, Turnstile } from "../../../src/tools/turnstile";
-import { PDF, PNG } from "../../api/attachments";
+import { PDF, PNG } from "../../api/sessions/attachments";
 import { contextWith, toolAt } from "./tool-builders";
 
 /** What a real server sends that is no text. */

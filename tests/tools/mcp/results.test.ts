@@ -4,7 +4,7 @@ import { decodeBase64 } from "../../../src/tools/mcp/base64";
 import { readResult } from "../../../src/tools/mcp/results";
 import { withoutBrokenData } from "../../../src/tools/mcp/schema";
 import { SentSecrets } from "../../../src/tools/mcp/sent-secrets";
-import { PNG } from "../../api/attachments";
+import { PNG } from "../../api/sessions/attachments";
 
 const base64 = (bytes: Uint8Array | string): string => Buffer.from(bytes).toString("base64");
 const NO_SECRETS = new SentSecrets();

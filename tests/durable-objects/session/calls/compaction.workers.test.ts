@@ -4,7 +4,7 @@ import type { EventOf, EventType, WireEvent } from "../../../../src/protocol/eve
 import { LOCAL_TENANT } from "../../../../src/tenancy/principal";
 import { sessionName } from "../../../../src/tenancy/session-name";
 import { check } from "../../../../checker";
-import { image, PNG, text } from "../../../api/attachments";
+import { image, PNG, text } from "../../../api/sessions/attachments";
 import { eventsPath, follow, type Run, request, start } from "../session-client";
 
 /** Conversations that outgrow their model's window, in whole runs over real sockets. */

@@ -1,0 +1,109 @@
+import { z } from "@hono/zod-openapi";
+import { checkTeam } from "../../config/parse-team";
+import {
+  type ConfigCheck,
+  ConfigCheckRequestSchema,
+  ConfigCheckSchema,
+  type ConfigList,
+  ConfigListSchema,
+} from "../../protocol/api/listings";
+import { CONFIGS_PATH } from "../../protocol/paths";
+import type { App, Call } from "../api-env";
+import { configContextFor } from "./config-context";
+import { configFor } from "./config-context";
+import { ApiError } from "../errors";
+import { CONFIG_CHECK, CONFIG_CHECK_REQUEST, CONFIG_LIST, TEAM_YAML } from "../sessions/examples";
+import { json, type Operation } from "../operation";
+import { isYaml, readBody, readPlainBody } from "../bodies/read-body";
+import { route } from "../routes";
+import { describeTeam, namedTeam, teamSource } from "./teams";
+
+const YAML = "application/yaml";
+
+const LIST_OPERATION: Operation = {
+  id: "listConfigs",
+  tag: "Configs",
+  summary: "The teams on offer, and whether each can run here",
+  answers: { 200: json("All of them", ConfigListSchema, CONFIG_LIST) },
+  handle: listConfigs,
+};
+
+const SHOW_OPERATION: Operation = {
+  id: "getConfig",
+  tag: "Configs",
+  summary: "A team on offer, as YAML",
+  request: { params: z.object({ name: z.string().describe("The team's name") }) },
+  answers: {
+    200: {
+      description: "The config",
+      content: { [YAML]: { schema: z.string(), example: TEAM_YAML } },
+    },
+  },
+  codes: ["config_not_found"],
+  handle: showConfig,
+};
+
+const CHECK_OPERATION: Operation = {
+  id: "checkConfig",
+  tag: "Configs",
+  summary: "What would keep a config from running here",
+  description: "Nothing is started. What is found in YAML has line and column.",
+  request: {
+    body: {
+      "application/json": { schema: ConfigCheckRequestSchema, example: CONFIG_CHECK_REQUEST },
+      [YAML]: { schema: z.string(), example: TEAM_YAML },
+    },
+  },
+  answers: { 200: json("What was found", ConfigCheckSchema, CONFIG_CHECK) },
+  codes: [
+    "bad_json",
+    "body_too_large",
+    "unsupported_media_type",
+    "request_invalid",
+    "unknown_team",
+  ],
+  handle: checkConfig,
+};
+
+/** Configs of teams: those on offer, and what is wrong with one. */
+export function configRoutes(app: App): void {
+  route(app, CONFIGS_PATH, { get: LIST_OPERATION });
+  // Before names, of which it is none.
+  route(app, `${CONFIGS_PATH}/validate`, { post: CHECK_OPERATION });
+  route(app, `${CONFIGS_PATH}/{name}`, { get: SHOW_OPERATION });
+}
+
+async function listConfigs(context: Call): Promise<Response> {
+  const { env } = context;
+  const config = await configFor(env, context.var.principal.tenant);
+  const data = Object.entries(env.teams).map(([name, yaml]) => describeTeam(name, yaml, config));
+  const ends = { first_id: data[0]?.name ?? null, last_id: data.at(-1)?.name ?? null };
+  const body: ConfigList = { object: "list", data, ...ends, has_more: false };
+  return context.json(body);
+}
+
+function showConfig(context: Call): Response {
+  const { teams } = context.env;
+  const yaml = namedTeam(teams, context.req.param("name") ?? "");
+  if (yaml !== undefined) return context.body(yaml, 200, { "content-type": YAML });
+  throw new ApiError(
+    "config_not_found",
+    `There is no team of that name. On offer: ${Object.keys(teams).join(", ")}.`,
+  );
+}
+
+async function checkConfig(context: Call): Promise<Response> {
+  const { source, attached } = await sourceOf(context);
+  const body: ConfigCheck = checkTeam(source, {
+    ...(await configContextFor(context, source)),
+    attached,
+  });
+  return context.json(body);
+}
+
+async function sourceOf(context: Call): Promise<{ source: unknown; attached: readonly string[] }> {
+  if (isYaml(context.req.raw))
+    return { source: await readPlainBody(context.req.raw), attached: [] };
+  const { attached = [], ...wish } = await readBody(context.req.raw, ConfigCheckRequestSchema);
+  return { source: teamSource(context.env.teams, wish).source, attached };
+}

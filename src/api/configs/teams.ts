@@ -1,0 +1,95 @@
+import { type ConfigContext, type ConfigProblem, parseTeam } from "../../config/parse-team";
+import { teamForModel } from "../../config/team-for-model";
+import type { ConfigList } from "../../protocol/api/listings";
+import { configPath } from "../../protocol/paths";
+import { hostById, KEY_NAMES } from "../../providers/registry";
+import { ApiError } from "../errors";
+
+/** Teams on offer: name → YAML. */
+export type Teams = Readonly<Record<string, string>>;
+type Entry = ConfigList["data"][number];
+
+/** Who is asked where nobody is named. */
+const DEFAULT_TEAM = "demo";
+
+/** What a client says of a team: a name, an object or YAML. */
+type Wish = {
+  config?: string | Record<string, unknown> | undefined;
+  config_yaml?: string | undefined;
+};
+
+/** The config that is wished for, else the default team's; `name` where it was named, which a model may be as well as a team. Throws `unknown_team`. */
+export function teamSource(
+  teams: Teams,
+  { config = DEFAULT_TEAM, config_yaml }: Wish,
+): { name: string | null; source: unknown } {
+  if (config_yaml !== undefined) return { name: null, source: config_yaml };
+  if (typeof config !== "string") return { name: null, source: config };
+  const source = namedTeam(teams, config) ?? teamOfName(teams, config);
+  if (source !== undefined) return { name: config, source };
+  const offer = `On offer: ${Object.keys(teams).join(", ")}, and any model whose name tells who runs it.`;
+  throw new ApiError("unknown_team", `There is no team of that name. ${offer}`);
+}
+
+function teamOfName(teams: Teams, name: string): unknown {
+  const meant = teamForModel(name);
+  switch (meant.found) {
+    case "config":
+      return meant.config;
+    case "team":
+      return namedTeam(teams, meant.name);
+    case "unknown":
+      return undefined;
+  }
+}
+
+/** Only what is on offer: a name may be any text, also that of a member every object has. */
+export const namedTeam = (teams: Teams, name: string): string | undefined =>
+  Object.hasOwn(teams, name) ? teams[name] : undefined;
+
+/** A team as a list shows it: who is in it, which keys it needs, and what keeps it from running here. */
+export function describeTeam(name: string, yaml: string, context: ConfigContext): Entry {
+  const here = parseTeam(yaml, context);
+  const withAllKeys = parseTeam(yaml, { ...context, storedKeys: KEY_NAMES });
+  const backends = withAllKeys.ok
+    ? withAllKeys.team.agents.map(({ id, backend }) => ({ id, ...backend }))
+    : [];
+  const stored = backends
+    .filter(({ key }) => key.from === "stored")
+    .map(({ host }) => hostById(host).keyNames);
+  const keys = new Map(stored.map((names) => [names.join(" "), names]));
+  return {
+    name,
+    title: titleOf(yaml) || name,
+    agents: backends.map(({ id, type, host, model }) => ({ id, type, provider: host, model })),
+    keys: [...keys.values()].map((names) => ({
+      names: [...names],
+      set: names.some((key) => context.storedKeys.includes(key)),
+    })),
+    default: name === DEFAULT_TEAM,
+    runnable: here.ok,
+    missing: here.ok ? [] : here.errors.map(toFault),
+    links: { config: configPath(name) },
+  };
+}
+
+const toFault = (problem: ConfigProblem): Entry["missing"][number] => ({ ...problem });
+
+/** Comments for editors, not for people. */
+const DIRECTIVE = /^#\s*[\w-]+:\s*\S*=/;
+
+/** The first paragraph of the comment a config begins with. */
+export function titleOf(yaml: string): string {
+  const lines = yaml.split("\n");
+  const comment = lines
+    .slice(
+      0,
+      lines.findIndex((line) => !line.startsWith("#")),
+    )
+    .filter((line) => !DIRECTIVE.test(line));
+  const texts = comment.map((line) => line.replace(/^#\s*/, "").trim());
+  const from = texts.findIndex((text) => text !== "");
+  if (from < 0) return "";
+  const to = texts.indexOf("", from);
+  return texts.slice(from, to < 0 ? undefined : to).join(" ");
+}

@@ -1,0 +1,198 @@
+import { z } from "@hono/zod-openapi";
+import type { VersionRow } from "../../uploads/context-index";
+import type { OpenContext } from "../../uploads/context-reader";
+import { eraseContext } from "../../uploads/uploads";
+import {
+  CONTEXT_NAME,
+  type Context,
+  type ContextEntry,
+  type ContextList,
+  ContextListSchema,
+  ContextNameSchema,
+  ContextSchema,
+  VersionIdSchema,
+} from "../../protocol/api/contexts";
+import { CONTEXTS_PATH, contextArchivePath, contextPath } from "../../protocol/paths";
+import { relativePath } from "../../workspace/paths";
+import { FileError } from "../../workspace/types";
+import type { App, Call } from "../api-env";
+import { attachment, OCTETS, treeArchive, ZIP } from "../attachment";
+import { CONTEXT, ENTRY } from "./context-examples";
+import { CONTEXT_PARAM, ownerOf, versionOf } from "./context-names";
+import { contextUploads } from "./context-uploads";
+import { ApiError } from "../errors";
+import { header, json, type Operation } from "../operation";
+import { limit } from "../parameters";
+import { limitOf, route } from "../routes";
+
+const PAGE = { usual: 20, most: 100 };
+
+const FILE_PARAMS = CONTEXT_PARAM.extend({
+  path: z.string().describe("The file's path, slashes and all"),
+});
+const VERSION_QUERY = z.object({
+  version: VersionIdSchema.optional().describe("Of this version; the newest unless given"),
+});
+
+const LIST: Operation = {
+  id: "listContexts",
+  tag: "Contexts",
+  summary: "Your contexts by name, each with its newest version",
+  request: {
+    query: z.object({
+      limit: limit(PAGE.usual, PAGE.most),
+      after: ContextNameSchema.optional().describe("Only names behind this one"),
+    }),
+  },
+  answers: {
+    200: json("A page of contexts", ContextListSchema, {
+      object: "list",
+      data: [ENTRY],
+      first_id: ENTRY.name,
+      last_id: ENTRY.name,
+      has_more: false,
+    }),
+  },
+  codes: ["bad_query"],
+  handle: listContexts,
+};
+
+const SHOW: Operation = {
+  id: "getContext",
+  tag: "Contexts",
+  summary: "A version of a context with its files",
+  description:
+    "A version that another has replaced can be read for 30 days more, and as long as a turn works on it or a session has changes that were made against it. Then it is pruned, and asking for it is answered as for one that never was: `context_not_found`.",
+  request: { params: CONTEXT_PARAM, query: VERSION_QUERY },
+  answers: { 200: json("The version", ContextSchema, CONTEXT) },
+  codes: ["bad_id", "bad_query", "context_not_found"],
+  handle: showContext,
+};
+
+const ERASE: Operation = {
+  id: "eraseContext",
+  tag: "Contexts",
+  summary: "Erase a context with all its versions, for good",
+  description: "Sessions that were given it find its files no more.",
+  request: { params: CONTEXT_PARAM },
+  answers: { 204: { description: "It is gone" } },
+  codes: ["bad_id", "context_not_found"],
+  handle: erase,
+};
+
+const bytes = (type: string) => ({ [type]: { schema: z.string().meta({ format: "binary" }) } });
+const DISPOSITION = header("content-disposition", "`attachment` and the file's name");
+
+const FILE: Operation = {
+  id: "getContextFile",
+  tag: "Contexts",
+  summary: "A file of a context",
+  description:
+    "Whatever it is, it comes as bytes to be kept: never as something to be shown in the service's name.",
+  request: { params: FILE_PARAMS, query: VERSION_QUERY },
+  answers: { 200: { description: "Its contents", content: bytes(OCTETS), headers: DISPOSITION } },
+  codes: ["bad_id", "bad_query", "context_not_found", "file_not_found"],
+  handle: showFile,
+};
+
+const ARCHIVE: Operation = {
+  id: "getContextArchive",
+  tag: "Contexts",
+  summary: "A version of a context as a zip",
+  request: { params: CONTEXT_PARAM, query: VERSION_QUERY },
+  answers: {
+    200: {
+      description: "The zip, made while it is sent",
+      content: bytes(ZIP),
+      headers: DISPOSITION,
+    },
+  },
+  codes: ["bad_id", "bad_query", "context_not_found"],
+  handle: showArchive,
+};
+
+/** Contexts: what there is of them; `context-uploads.ts` takes them in. */
+export function contextRoutes(app: App): void {
+  const { put, putBlobs, putBlob } = contextUploads;
+  route(app, CONTEXTS_PATH, { get: LIST });
+  route(app, `${CONTEXTS_PATH}/{context}`, { get: SHOW, put, delete: ERASE });
+  route(app, `${CONTEXTS_PATH}/{context}/blobs`, { put: putBlobs });
+  route(app, `${CONTEXTS_PATH}/{context}/blobs/{sha256}`, { put: putBlob });
+  route(app, `${CONTEXTS_PATH}/{context}/files/{path}`, { get: FILE });
+  route(app, `${CONTEXTS_PATH}/{context}/archive.zip`, { get: ARCHIVE });
+}
+
+async function listContexts(context: Call): Promise<Response> {
+  const after = context.req.query("after") ?? null;
+  if (after !== null && !CONTEXT_NAME.test(after))
+    throw new ApiError("bad_query", "`after` is the name of a context.");
+  const size = limitOf(context, PAGE);
+  const rows = await context.env.contexts.store.index.page(
+    context.var.principal.tenant,
+    after,
+    size + 1,
+  );
+  const data = rows.slice(0, size).map(toEntry);
+  const ends = { first_id: data[0]?.name ?? null, last_id: data.at(-1)?.name ?? null };
+  const body: ContextList = { object: "list", data, ...ends, has_more: rows.length > size };
+  return context.json(body);
+}
+
+async function showContext(context: Call): Promise<Response> {
+  const { version, tree } = await openOf(context);
+  const body: Context = {
+    ...toEntry(version),
+    tree: [...tree].map(([path, { hash, ...entry }]) => ({ path, sha256: hash, ...entry })),
+  };
+  return context.json(body);
+}
+
+async function showFile(context: Call): Promise<Response> {
+  const { tree, stream } = await openOf(context);
+  const path = pathOf(context);
+  const entry = path === null ? undefined : tree.get(path);
+  if (path === null || entry === undefined)
+    throw new ApiError("file_not_found", "There is no such file in this version of the context.");
+  return attachment(context, path.split("/").at(-1) ?? path, await stream(entry.hash));
+}
+
+/** The path as the tree has it; null for what none can have. */
+function pathOf(context: Call): string | null {
+  try {
+    return relativePath(context.req.param("path") ?? "");
+  } catch (error) {
+    if (error instanceof FileError) return null;
+    throw error;
+  }
+}
+
+async function showArchive(context: Call): Promise<Response> {
+  const { version, tree, stream } = await openOf(context);
+  return treeArchive(context, `${version.name}.zip`, tree, stream);
+}
+
+async function erase(context: Call): Promise<Response> {
+  if (await eraseContext(context.env.contexts.store, ownerOf(context)))
+    return context.body(null, 204);
+  throw notFound();
+}
+
+async function openOf(context: Call): Promise<OpenContext> {
+  const { tenant, name } = ownerOf(context);
+  const open = await context.env.contexts.reader.open(tenant, name, versionOf(context));
+  if (open) return open;
+  throw notFound();
+}
+
+const NOT_FOUND =
+  "There is no such context, or no such version of it, or that one was pruned: once another has replaced it, a version is kept for 30 days and while a session needs it.";
+const notFound = (): ApiError => new ApiError("context_not_found", NOT_FOUND);
+
+const toEntry = ({ name, id, files, bytes, createdAt }: VersionRow): ContextEntry => ({
+  name,
+  version: id,
+  files,
+  bytes,
+  created_at: createdAt / 1_000,
+  links: { context: contextPath(name), archive: contextArchivePath(name) },
+});

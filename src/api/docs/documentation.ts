@@ -1,0 +1,80 @@
+import { z } from "@hono/zod-openapi";
+import { HealthSchema } from "../../protocol/api/listings";
+import type { App } from "../api-env";
+import { docsPage } from "./docs-page";
+import type { OpenApiDocument } from "./docs-schema";
+import { HEALTH } from "../sessions/examples";
+import { json, type Operation } from "../operation";
+import { route } from "../routes";
+
+const INFO = {
+  title: "massgen-edge",
+  version: "1",
+  license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+  description:
+    "A team of language models answers your question together: each works on its own, sees the others' answers without names, improves on them or votes, and the one with most votes presents the final answer. A run survives crashes and deploys, and anyone may leave and rejoin its stream. Errors are `application/problem+json` with a stable `code`.",
+};
+
+const WAYS_IN = {
+  bearer: { type: "http", scheme: "bearer", description: "A key of this service" },
+  ticket: {
+    type: "apiKey",
+    in: "query",
+    name: "ticket",
+    description: "A ticket of this session, which opens one stream once",
+  },
+} as const;
+
+const HEALTH_OPERATION: Operation = {
+  id: "getHealth",
+  tag: "Service",
+  summary: "Whether the service is there, and which",
+  answers: { 200: json("It is", HealthSchema, HEALTH) },
+  handle: (context) => context.json({ status: "ok", ...context.env.version }),
+};
+
+/** Health, and what the service says of itself: `/openapi.json`, made from the routes, and `/docs`, made from that. */
+export function documentationRoutes(app: App): void {
+  // Made when first asked for: routes come in one by one, and most processes are never asked.
+  let made: OpenApiDocument | null = null;
+  const document = () => {
+    made ??= openApiDocument(app);
+    return made;
+  };
+  let page: ReturnType<typeof docsPage> | null = null;
+  route(app, "/healthz", { get: HEALTH_OPERATION });
+  route(app, "/openapi.json", {
+    get: {
+      id: "getOpenApi",
+      tag: "Service",
+      summary: "This document",
+      answers: {
+        200: json("OpenAPI 3.1", z.looseObject({ openapi: z.string() }), { openapi: "3.1.0" }),
+      },
+      codes: ["access_closed"],
+      handle: (context) => context.json(document()),
+    },
+  });
+  route(app, "/docs", {
+    get: {
+      id: "getDocs",
+      tag: "Service",
+      summary: "This document as a page, which loads nothing from anywhere",
+      answers: { 200: { description: "HTML", content: { "text/html": { schema: z.string() } } } },
+      codes: ["access_closed"],
+      handle: async (context) => {
+        page ??= docsPage(document());
+        const { html, policy } = await page;
+        return context.html(html, 200, { "content-security-policy": policy });
+      },
+    },
+  });
+}
+
+/** The OpenAPI document of everything served by now. */
+export const openApiDocument = (app: App): OpenApiDocument => {
+  for (const [name, described] of Object.entries(WAYS_IN)) {
+    app.openAPIRegistry.registerComponent("securitySchemes", name, described);
+  }
+  return app.getOpenAPI31Document({ openapi: "3.1.0", info: INFO, security: [{ bearer: [] }] });
+};

@@ -1,0 +1,241 @@
+import { z } from "@hono/zod-openapi";
+import { ulid } from "ulid";
+import { nextDue } from "../../evals/cron";
+import { planRun } from "../../evals/plan-run";
+import { manualRunId, RUN_ID } from "../../evals/run-id";
+import { SUITE_NAME, type Suite } from "../../evals/schema";
+import {
+  EvalRunListSchema,
+  EvalRunPageSchema,
+  type EvalRun,
+  type EvalStarted,
+  EvalStartedSchema,
+  type EvalSuite,
+  EvalSuiteListSchema,
+} from "../../protocol/api/evals";
+import { EVALS_PATH, evalRunPath } from "../../protocol/paths";
+import type { App, Call } from "../api-env";
+import { configFor } from "../configs/config-context";
+import { ApiError } from "../errors";
+import { RESULT_EXAMPLE, RUN_EXAMPLE, SUITE_EXAMPLE } from "./eval-examples";
+import { suitesOf } from "./eval-runs";
+import { header, json } from "../operation";
+import { IDEMPOTENCY, limit } from "../parameters";
+import { limitOf, route } from "../routes";
+import { readKey, requireSameBody } from "../sessions/start-once";
+
+const RUNS = { usual: 20, most: 100 };
+
+const SUITE = z.object({ suite: z.string().regex(SUITE_NAME).describe("The suite's name") });
+const SUITE_RUN = SUITE.extend({ run: z.string().regex(RUN_ID).describe("The run's id") });
+const PAGE = z.object({
+  limit: limit(RUNS.usual, RUNS.most),
+  after: z.string().regex(RUN_ID).optional().describe("The id the page before ended with"),
+});
+
+/** Evaluations: the suites, their runs, and starting a run now. */
+export function evalRoutes(app: App): void {
+  suiteRoutes(app);
+  runRoutes(app);
+}
+
+function suiteRoutes(app: App): void {
+  route(app, EVALS_PATH, {
+    get: {
+      id: "listEvals",
+      tag: "Evaluations",
+      summary: "Suites on offer, with their schedule and last run",
+      answers: {
+        200: json("The suites", EvalSuiteListSchema, {
+          ...listOf([SUITE_EXAMPLE], SUITE_EXAMPLE.name),
+        }),
+      },
+      handle: listSuites,
+    },
+  });
+}
+
+function runRoutes(app: App): void {
+  route(app, `${EVALS_PATH}/{suite}/runs`, {
+    get: {
+      id: "listEvalRuns",
+      tag: "Evaluations",
+      summary: "Runs of a suite, newest first",
+      request: { params: SUITE, query: PAGE },
+      answers: {
+        200: json("A page of runs", EvalRunListSchema, listOf([RUN_EXAMPLE], RUN_EXAMPLE.id)),
+      },
+      codes: ["eval_not_found", "bad_query"],
+      handle: listRuns,
+    },
+    post: {
+      id: "startEval",
+      tag: "Evaluations",
+      summary: "Starts a suite now",
+      description:
+        "Each case becomes a session of its own, of the caller's tenant. The body is not read.",
+      request: { params: SUITE, headers: IDEMPOTENCY },
+      answers: {
+        202: {
+          ...json("It has begun", EvalStartedSchema, toStarted(RUN_EXAMPLE)),
+          headers: header("location", "The run's address"),
+        },
+      },
+      codes: [
+        "eval_not_found",
+        "config_invalid",
+        "unknown_team",
+        "price_unknown",
+        "bad_idempotency_key",
+        "idempotency_key_reused",
+      ],
+      handle: startRun,
+    },
+  });
+  route(app, `${EVALS_PATH}/{suite}/runs/{run}`, {
+    get: {
+      id: "getEvalRun",
+      tag: "Evaluations",
+      summary: "A run with its results, those there are so far",
+      request: { params: SUITE_RUN },
+      answers: {
+        200: json("The run", EvalRunPageSchema, { ...RUN_EXAMPLE, results: [RESULT_EXAMPLE] }),
+      },
+      codes: ["eval_not_found", "bad_id"],
+      handle: showRun,
+    },
+  });
+}
+
+async function listSuites(context: Call): Promise<Response> {
+  const { evals } = context.env;
+  const suites = suitesOf(evals);
+  const names = suites.map(({ name }) => name);
+  const latest = await evals.records.latest(context.var.principal.tenant, names);
+  return context.json(
+    listOf(
+      suites.map((suite) => toEntry(suite, latest.get(suite.name) ?? null)),
+      names[0],
+      names.at(-1),
+    ),
+  );
+}
+
+async function listRuns(context: Call): Promise<Response> {
+  const suite = suiteOf(context);
+  const limit = limitOf(context, RUNS);
+  const after = context.req.query("after") ?? null;
+  if (after !== null && !RUN_ID.test(after))
+    throw new ApiError("bad_query", "`after` is the id of a run.");
+  const { tenant } = context.var.principal;
+  const found = await context.env.evals.records.runs(tenant, suite.name, {
+    before: after,
+    limit: limit + 1,
+  });
+  const runs = found.slice(0, limit);
+  return context.json({
+    ...listOf(runs, runs[0]?.id, runs.at(-1)?.id),
+    has_more: found.length > limit,
+  });
+}
+
+async function showRun(context: Call): Promise<Response> {
+  const suite = suiteOf(context);
+  const id = context.req.param("run") ?? "";
+  if (!RUN_ID.test(id))
+    throw new ApiError("bad_id", "A run's id looks like `run_20261130t060000z`.");
+  const run = await context.env.evals.records.run(context.var.principal.tenant, suite.name, id);
+  if (!run)
+    throw new ApiError(
+      "eval_not_found",
+      "There is no such run of this suite. One that was just started is shown after a moment.",
+    );
+  return context.json(run);
+}
+
+async function startRun(context: Call): Promise<Response> {
+  const suite = suiteOf(context);
+  const planned = planRun(suite, {
+    ...context.env,
+    config: await configFor(context.env, context.var.principal.tenant),
+  });
+  if (!planned.ok)
+    throw new ApiError(
+      planned.code,
+      planned.detail,
+      planned.errors.length > 0 ? { errors: planned.errors } : {},
+    );
+  const { tenant } = context.var.principal;
+  const now = Date.now();
+  const id = await claimedId(context, manualRunId(now, ulid(now).slice(-10)), now);
+  const { team } = planned.plan;
+  await context.env.evals.start({
+    tenant,
+    id,
+    origin: "manual",
+    scheduledAt: now,
+    suite,
+    team,
+    problem: null,
+  });
+  const started = toStarted({ id, suite: suite.name });
+  return context.json(started, 202, { location: started.links.run });
+}
+
+/** The id of the run that this request's idempotency key stands for: a new one, or the one it began before. */
+async function claimedId(context: Call, id: string, createdAt: number): Promise<string> {
+  const key = await readKey(context, "");
+  if (!key) return id;
+  const { tenant } = context.var.principal;
+  const claim = { body_hash: key.bodyHash, session_id: id, start_id: ulid(), warnings: "[]" };
+  const standing = await context.env.stored.claims.claim(
+    { tenant, key: key.key, createdAt, ...claim },
+    null,
+  );
+  requireSameBody(key, standing);
+  return standing.session_id;
+}
+
+/** The suite named in the path. Throws `eval_not_found`. */
+function suiteOf(context: Call): Suite {
+  const name = context.req.param("suite");
+  const suites = suitesOf(context.env.evals);
+  const found = suites.find((suite) => suite.name === name);
+  if (found) return found;
+  throw new ApiError(
+    "eval_not_found",
+    `There is no such suite. On offer: ${suites.map((suite) => suite.name).join(", ") || "none"}.`,
+  );
+}
+
+const toStarted = ({ id, suite }: Pick<EvalRun, "id" | "suite">): EvalStarted => ({
+  id,
+  suite,
+  status: "running",
+  links: { run: evalRunPath(suite, id) },
+});
+
+function toEntry(
+  { name, description, cases, at_once, cron }: Suite,
+  last_run: EvalRun | null,
+): EvalSuite {
+  const next = nextDue(cron, Date.now());
+  const next_run_at = next === null ? null : next / 1000;
+  return {
+    name,
+    description,
+    cases: cases.length,
+    at_once,
+    cron: cron ?? null,
+    next_run_at,
+    last_run,
+  };
+}
+
+const listOf = <T>(data: T[], first: string | undefined, last = first) => ({
+  object: "list" as const,
+  data,
+  first_id: first ?? null,
+  last_id: last ?? null,
+  has_more: false,
+});

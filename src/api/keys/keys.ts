@@ -1,0 +1,290 @@
+import { z } from "@hono/zod-openapi";
+import { ulid } from "ulid";
+import {
+  AuditListSchema,
+  type Key,
+  KeyListSchema,
+  KeyRequestSchema,
+  KeySchema,
+  NewKeySchema,
+  ScopeSchema,
+} from "../../protocol/api/keys";
+import { redactShapes } from "../../redaction/redact";
+import {
+  endOfNewKey,
+  hashSecret,
+  isKeyId,
+  type KeyRow,
+  MOST_LIVE_KEYS,
+  SECRET_BYTES,
+  toKey,
+} from "../../tenancy/keys";
+import { LOCAL_TENANT } from "../../tenancy/principal";
+import type { App, Call } from "../api-env";
+import { ApiError } from "../errors";
+import { json, type Operation } from "../operation";
+import { limit } from "../parameters";
+import { readBody } from "../bodies/read-body";
+import { limitOf, route } from "../routes";
+
+const PAGE = { usual: 20, most: 100 };
+const AUDIT_PAGE = { usual: 100, most: 1_000 };
+const DAY_MS = 86_400_000;
+
+const EXAMPLE: Key = {
+  id: "01kb0000000000000000000000",
+  tenant: "acme",
+  name: "laptop",
+  scopes: ["run"],
+  created_at: 1_795_000_000,
+  expires_at: null,
+  revoked_at: null,
+  last_used_at: 1_795_000_060,
+};
+const EXAMPLE_LIST = {
+  object: "list",
+  data: [EXAMPLE],
+  first_id: EXAMPLE.id,
+  last_id: EXAMPLE.id,
+  has_more: false,
+};
+const EXAMPLE_AUDIT = {
+  seq: 1,
+  at: 1_795_000_000_000,
+  key_id: EXAMPLE.id,
+  action: "POST /api/runs",
+  from: "203.0.113.9",
+  request_id: "0f8fad5b-d9cb-469f-a165-70867728950e",
+  result: 202,
+  hash: "hmac:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+};
+const AFTER_KEY = z.object({
+  limit: limit(PAGE.usual, PAGE.most),
+  after: z.string().optional().describe("Keys made before this id"),
+});
+const AFTER_ROW = z.object({
+  limit: limit(AUDIT_PAGE.usual, AUDIT_PAGE.most),
+  after: z.int().min(0).optional().describe("Rows behind this number"),
+});
+
+const LIST_OPERATION: Operation = {
+  id: "listKeys",
+  tag: "Keys",
+  summary: "The tenant's keys, newest first; never the keys themselves",
+  request: { query: AFTER_KEY },
+  answers: { 200: json("A page of keys", KeyListSchema, EXAMPLE_LIST) },
+  codes: ["bad_id", "bad_query"],
+  handle: listKeys,
+};
+
+const CREATE_OPERATION: Operation = {
+  id: "createKey",
+  tag: "Keys",
+  summary: "Make a key for the same tenant; it is shown once",
+  description: `A tenant has at most ${MOST_LIVE_KEYS} live keys. A key ends no later than the key that makes it, and with it if the request names no end.`,
+  request: {
+    body: {
+      "application/json": {
+        schema: KeyRequestSchema,
+        example: { name: "laptop", scopes: ["run"] },
+      },
+    },
+  },
+  answers: {
+    201: json("The key", NewKeySchema, {
+      ...EXAMPLE,
+      last_used_at: null,
+      key: `mge_${EXAMPLE.id}_…`,
+    }),
+  },
+  codes: [
+    "bad_json",
+    "body_too_large",
+    "unsupported_media_type",
+    "request_invalid",
+    "too_many_keys",
+  ],
+  handle: createKey,
+};
+
+const REVOKE_OPERATION: Operation = {
+  id: "revokeKey",
+  tag: "Keys",
+  summary: "End a key at once",
+  description:
+    "Requests with it are refused from now on; streams it has open are closed within a minute.",
+  request: { params: z.object({ key: z.string().describe("The key's id") }) },
+  answers: {
+    200: json("The key as it ended", KeySchema, { ...EXAMPLE, revoked_at: 1_795_000_100 }),
+  },
+  codes: ["bad_id", "key_not_found"],
+  handle: revokeKey,
+};
+
+const AUDIT_OPERATION: Operation = {
+  id: "readAudit",
+  tag: "Keys",
+  summary: "The tenant's audit log, oldest first",
+  description:
+    "Each row's hash covers the row before it. A row that was changed, left out or put in breaks the chain, and `broken_at` names it. If the service has a MASTER_KEY, the hash is an HMAC: a person who can write the storage cannot make one that fits, but can present rows as older than the key. Without a MASTER_KEY that person can compute all hashes again. The service also logs the hash of each row that a request with a key made, so that missing newest rows are found.",
+  request: { query: AFTER_ROW },
+  answers: {
+    200: json("A page of the log", AuditListSchema, {
+      object: "list",
+      data: [EXAMPLE_AUDIT],
+      first_id: 1,
+      last_id: 1,
+      has_more: false,
+      broken_at: null,
+    }),
+  },
+  codes: ["bad_query"],
+  handle: readAudit,
+};
+
+/** A tenant's own keys and audit log, for its admins. */
+export function keyRoutes(app: App): void {
+  route(app, "/api/keys", { get: LIST_OPERATION, post: CREATE_OPERATION });
+  route(app, "/api/keys/{key}", { delete: REVOKE_OPERATION });
+  route(app, "/api/audit", { get: AUDIT_OPERATION });
+}
+
+async function listKeys(context: Call): Promise<Response> {
+  const after = context.req.query("after") ?? null;
+  if (after !== null && !isKeyId(after)) throw badKeyId();
+  const count = limitOf(context, PAGE);
+  const rows = await context.env.tenancy.keys.list(context.var.principal.tenant, {
+    limit: count + 1,
+    after,
+  });
+  const data = rows.slice(0, count).map(toWire);
+  const body = {
+    object: "list",
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+  };
+  return context.json({ ...body, has_more: rows.length > count });
+}
+
+async function createKey(context: Call): Promise<Response> {
+  const { tenant } = context.var.principal;
+  const { name, scopes, expires_in_days } = await readBody(context.req.raw, KeyRequestSchema);
+  refuseKeyAsName(name);
+  if (tenant === LOCAL_TENANT) {
+    const message =
+      "This machine needs no key here. `npm run keys -- create --tenant NAME …` makes one for a tenant of its own.";
+    throw new ApiError("request_invalid", message);
+  }
+  const now = Date.now();
+  const { id, key, secret } = toKey(
+    ulid(now).toLowerCase(),
+    crypto.getRandomValues(new Uint8Array(SECRET_BYTES)),
+  );
+  const row: KeyRow = {
+    id,
+    tenant,
+    name,
+    secret_hash: hashSecret(secret),
+    scopes: [...new Set(scopes)].join(","),
+    created_at: now,
+    expires_at: await endOf(
+      context,
+      expires_in_days === undefined ? null : now + expires_in_days * DAY_MS,
+    ),
+    revoked_at: null,
+    last_used_at: null,
+  };
+  if (!(await context.env.tenancy.keys.insert(row))) throw tooManyKeys();
+  return context.json({ ...toWire(row), key }, 201);
+}
+
+/** When the new key ends. Throws `request_invalid` for an end after that of the key that makes it. */
+async function endOf(context: Call, wished: number | null): Promise<number | null> {
+  const { keyId } = context.var.principal;
+  const minter = keyId === null ? null : await context.env.tenancy.keys.find(keyId);
+  const end = endOfNewKey(wished, minter?.expires_at ?? null);
+  if (end !== "too_late") return end;
+  const detail =
+    "A key ends no later than the key that makes it. Ask for fewer days, or leave this out: then both end together";
+  throw new ApiError(
+    "request_invalid",
+    `The request is not valid, at \`/expires_in_days\`: ${detail}.`,
+    {
+      errors: [{ pointer: "/expires_in_days", detail }],
+    },
+  );
+}
+
+const tooManyKeys = (): ApiError =>
+  new ApiError(
+    "too_many_keys",
+    `This tenant has ${MOST_LIVE_KEYS} live keys, the most it may have. Revoke one with \`DELETE /api/keys/{key}\` (\`massgen-edge keys revoke\`), then ask again.`,
+    { limit: MOST_LIVE_KEYS },
+  );
+
+/** Names are shown in lists, to whoever may see them. */
+function refuseKeyAsName(name: string): void {
+  if (redactShapes(name) === name) return;
+  const detail =
+    "A name looks like a key. Say in words where the key is used; if that was a real one, take it as lost";
+  throw new ApiError("request_invalid", `The request is not valid, at \`/name\`: ${detail}.`, {
+    errors: [{ pointer: "/name", detail }],
+  });
+}
+
+async function revokeKey(context: Call): Promise<Response> {
+  const { tenant } = context.var.principal;
+  const { keys } = context.env.tenancy;
+  const id = context.req.param("key") ?? "";
+  if (!isKeyId(id)) throw badKeyId();
+  const row = (await keys.revoke(tenant, id, Date.now())) ? await keys.find(id) : null;
+  if (!row) throw new ApiError("key_not_found", "There is no such key.");
+  return context.json(toWire(row));
+}
+
+async function readAudit(context: Call): Promise<Response> {
+  const text = context.req.query("after") ?? "0";
+  if (!/^\d{1,15}$/.test(text)) throw new ApiError("bad_query", "`after` is the number of a row.");
+  const { tenant } = context.var.principal;
+  const page = await context.env.tenancy
+    .tenant(tenant)
+    .auditPage({ after: Number(text), limit: limitOf(context, AUDIT_PAGE) });
+  const data = page.rows.map(({ keyId, requestId, ...row }) => ({
+    ...row,
+    key_id: keyId,
+    request_id: requestId,
+  }));
+  const body = {
+    object: "list",
+    data,
+    first_id: data[0]?.seq ?? null,
+    last_id: data.at(-1)?.seq ?? null,
+  };
+  return context.json({ ...body, has_more: page.hasMore, broken_at: page.brokenAt });
+}
+
+const badKeyId = (): ApiError =>
+  new ApiError("bad_id", "A key's id is 26 lower-case letters and digits.");
+
+const toSeconds = (ms: number | null): number | null => (ms === null ? null : ms / 1000);
+
+const toWire = ({
+  id,
+  tenant,
+  name,
+  scopes,
+  created_at,
+  expires_at,
+  revoked_at,
+  last_used_at,
+}: KeyRow): Key => ({
+  id,
+  tenant,
+  name,
+  scopes: z.array(ScopeSchema).catch([]).parse(scopes.split(",")),
+  created_at: created_at / 1000,
+  expires_at: toSeconds(expires_at),
+  revoked_at: toSeconds(revoked_at),
+  last_used_at: toSeconds(last_used_at),
+});

@@ -1,0 +1,165 @@
+import { z } from "@hono/zod-openapi";
+import { toolAddressRules } from "../../config/context";
+import { bindingProblem } from "../../config/tool-secrets";
+import type { AddressRules } from "../../outgoing/address-rules";
+import {
+  isSecretName,
+  SECRET_LIMITS,
+  SECRETS_PATH,
+  type Secret,
+  type SecretBinding,
+  SecretListSchema,
+  SecretRequestSchema,
+  SecretSchema,
+} from "../../protocol/api/secrets";
+import { redactShapes } from "../../redaction/redact";
+import type { App, Call } from "../api-env";
+import { ApiError } from "../errors";
+import { json, type Operation } from "../operation";
+import { readBody } from "../bodies/read-body";
+import { route } from "../routes";
+
+const EXAMPLE: Secret = {
+  name: "GITHUB_TOKEN",
+  bindings: [{ origin: "https://api.github.com", paths: ["/repos/acme"], methods: ["GET"] }],
+  created_at: 1_795_000_000,
+  updated_at: 1_795_000_060,
+};
+const NAME_PARAM = z.object({ name: z.string().describe("As configs write it in `${NAME}`") });
+
+const LIST_OPERATION: Operation = {
+  id: "listSecrets",
+  tag: "Secrets",
+  summary: "The tenant's secrets for tools, by name; never their values",
+  description: `All of them: a tenant has at most ${SECRET_LIMITS.secrets}. The operator's secrets are not among them.`,
+  answers: {
+    200: json("The secrets", SecretListSchema, {
+      object: "list",
+      data: [EXAMPLE],
+      first_id: EXAMPLE.name,
+      last_id: EXAMPLE.name,
+      has_more: false,
+    }),
+  },
+  handle: listSecrets,
+};
+
+const PUT_OPERATION: Operation = {
+  id: "putSecret",
+  tag: "Secrets",
+  summary: "Set a secret that tools and tool servers may be sent",
+  description:
+    "Configs name it as `${NAME}` in headers of tools and tool servers and in `auth`. It is sealed, no answer repeats it, and it is sent only to what its bindings name: an origin, there to these paths with all that lies below them, by these methods. It wins over a secret of the operator's with the same name. Value and bindings are set together; runs under way use what is set from their next request on.",
+  request: {
+    params: NAME_PARAM,
+    body: {
+      "application/json": {
+        schema: SecretRequestSchema,
+        example: { value: "the token itself", bindings: EXAMPLE.bindings },
+      },
+    },
+  },
+  answers: {
+    200: json("It was replaced", SecretSchema, EXAMPLE),
+    201: json("There is a new secret", SecretSchema, {
+      ...EXAMPLE,
+      updated_at: EXAMPLE.created_at,
+    }),
+  },
+  codes: [
+    ...([
+      "bad_id",
+      "bad_json",
+      "body_too_large",
+      "unsupported_media_type",
+      "request_invalid",
+    ] as const),
+    ...(["too_many_secrets", "secret_not_kept"] as const),
+  ],
+  handle: putSecret,
+};
+
+const DELETE_OPERATION: Operation = {
+  id: "deleteSecret",
+  tag: "Secrets",
+  summary: "Delete a secret",
+  description: "Requests of runs under way that would carry it are not sent any more.",
+  request: { params: NAME_PARAM },
+  answers: { 204: { description: "It is gone" } },
+  codes: ["bad_id", "secret_not_found"],
+  handle: deleteSecret,
+};
+
+/** A tenant's own secrets for tools, for its admins. */
+export function secretRoutes(app: App): void {
+  route(app, SECRETS_PATH, { get: LIST_OPERATION });
+  route(app, `${SECRETS_PATH}/{name}`, { put: PUT_OPERATION, delete: DELETE_OPERATION });
+}
+
+async function listSecrets(context: Call): Promise<Response> {
+  const data = (await context.env.secrets.list(context.var.principal.tenant)).map(toWire);
+  const ids = { first_id: data[0]?.name ?? null, last_id: data.at(-1)?.name ?? null };
+  return context.json({ object: "list", data, ...ids, has_more: false });
+}
+
+async function putSecret(context: Call): Promise<Response> {
+  const { tenant } = context.var.principal;
+  const name = nameOf(context);
+  const { value, bindings } = await readBody(context.req.raw, SecretRequestSchema);
+  if (value === name || redactShapes(name) !== name)
+    throw invalid(
+      "",
+      "The name looks like the secret itself. Choose another, and take the secret as lost",
+    );
+  requireReachable(bindings, toolAddressRules(context.env.config));
+  const put = await context.env.secrets.put({ tenant, name, value, bindings }, Date.now());
+  if (put.ok) return context.json(toWire(put.secret), put.isNew ? 201 : 200);
+  if (put.code === "full") {
+    const message = `This tenant has ${SECRET_LIMITS.secrets} secrets, the most it may have. Delete one first.`;
+    throw new ApiError("too_many_secrets", message, { limit: SECRET_LIMITS.secrets });
+  }
+  const message = `The secret cannot be kept safely: ${put.problem}. The operator sets SEALING_KEYS (locally \`npm run setup\` writes it to .dev.vars; then start the service again).`;
+  throw new ApiError("secret_not_kept", message);
+}
+
+async function deleteSecret(context: Call): Promise<Response> {
+  const name = nameOf(context);
+  if (await context.env.secrets.remove(context.var.principal.tenant, name))
+    return context.body(null, 204);
+  throw new ApiError("secret_not_found", "There is no such secret.");
+}
+
+function nameOf(context: Call): string {
+  const name = context.req.param("name") ?? "";
+  if (isSecretName(name)) return name;
+  throw new ApiError(
+    "bad_id",
+    `A secret's name is a letter or an underscore, then letters, digits and underscores: ${SECRET_LIMITS.nameChars} characters at most.`,
+  );
+}
+
+/** Throws for a binding to where no request of a tool may go. */
+function requireReachable(bindings: readonly SecretBinding[], rules: AddressRules): void {
+  for (const [nth, binding] of bindings.entries()) {
+    const problem = bindingProblem(binding, rules);
+    if (problem !== null) throw invalid(`/bindings/${nth}`, problem.replace(/\.$/, ""));
+  }
+}
+
+const invalid = (pointer: string, detail: string): ApiError =>
+  new ApiError(
+    "request_invalid",
+    `The request is not valid, at \`${pointer || "the name"}\`: ${detail}.`,
+    {
+      errors: [{ pointer, detail }],
+    },
+  );
+
+const toWire = ({
+  name,
+  bindings,
+  createdAt,
+  updatedAt,
+}: Awaited<ReturnType<Call["env"]["secrets"]["list"]>>[number]): Secret => ({
+  ...{ name, bindings: [...bindings], created_at: createdAt / 1000, updated_at: updatedAt / 1000 },
+});

@@ -1,0 +1,30 @@
+import { TicketSchema } from "../../protocol/api/keys";
+import type { App, Call } from "../api-env";
+import { json, type Operation } from "../operation";
+import { ID } from "../parameters";
+import { refuse, route, sessionOf } from "../routes";
+
+const TICKET_OPERATION: Operation = {
+  id: "createTicket",
+  tag: "Sessions",
+  summary: "A ticket that opens one event stream of this session, once",
+  description:
+    "For a browser's `EventSource`, which cannot send headers: `/api/sessions/{id}/events?ticket=…`. It is good for 60 seconds and one request; a reconnect takes a new one, and `after`.",
+  request: { params: ID },
+  answers: {
+    201: json("The ticket", TicketSchema, { ticket: "mgt_…_acme", expires_at: 1_795_000_060 }),
+  },
+  codes: ["bad_id", "session_not_found"],
+  handle: createTicket,
+};
+
+/** Tickets for event streams. */
+export function ticketRoutes(app: App): void {
+  route(app, "/api/sessions/{id}/tickets", { post: TICKET_OPERATION });
+}
+
+async function createTicket(context: Call): Promise<Response> {
+  const issued = await (await sessionOf(context)).stub.issueTicket(context.var.principal.keyId);
+  if (!issued.ok) return refuse(issued.code);
+  return context.json({ ticket: issued.ticket, expires_at: issued.expiresAt / 1000 }, 201);
+}

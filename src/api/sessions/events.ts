@@ -1,0 +1,140 @@
+import { z } from "@hono/zod-openapi";
+import { EventListSchema } from "../../protocol/api/listings";
+import type { StreamRequest } from "../../protocol/stream-request";
+import type { App, Call } from "../api-env";
+import { wantedForm } from "./streams";
+import { ApiError } from "../errors";
+import { EVENT_LIST, STREAM } from "./examples";
+import { openStream } from "./streams";
+import { json, type Operation } from "../operation";
+import { ID, ID_TURN, LAST_EVENT, limit } from "../parameters";
+import { limitOf, refuse, route, sessionOf, turnOf } from "../routes";
+
+const PAGE = { usual: 100, most: 1_000 };
+
+const QUERY = z.object({
+  after: z.int().min(0).optional().describe("Only events behind this number"),
+  detail: z
+    .enum(["full", "summary"])
+    .default("full")
+    .describe("`summary`: without the pieces of text that models write"),
+  limit: limit(PAGE.usual, PAGE.most).describe(
+    "How many a page of JSON holds at most; streams have no limit",
+  ),
+});
+const FOUND = json("A page of events, or the stream", EventListSchema, EVENT_LIST);
+
+const EVENTS: Omit<Operation, "id" | "summary"> = {
+  tag: "Sessions",
+  description:
+    "Replay, then live, without gap or repeat: come back with the number of the last event you have, in `Last-Event-ID` or `after`. The stream unless `accept` likes JSON better.",
+  security: [{ bearer: [] }, { ticket: [] }],
+  request: { query: QUERY, headers: LAST_EVENT },
+  answers: {
+    200: {
+      ...FOUND,
+      content: { ...FOUND.content, "text/event-stream": { schema: z.string(), example: STREAM } },
+    },
+  },
+  codes: [
+    "bad_id",
+    "bad_event_id",
+    "bad_query",
+    "session_not_found",
+    "turn_not_found",
+    "event_id_ahead",
+    "too_many_readers",
+  ],
+  handle: showEvents,
+};
+
+const SESSION_EVENTS: Operation = {
+  ...EVENTS,
+  id: "followSession",
+  summary: "A session's events, over all its turns",
+  request: { ...EVENTS.request, params: ID },
+};
+
+const TURN_EVENTS: Operation = {
+  ...EVENTS,
+  id: "followTurn",
+  summary: "A turn's events; the stream ends with the turn",
+  request: { ...EVENTS.request, params: ID_TURN },
+  answers: {
+    ...EVENTS.answers,
+    204: { description: "The turn has ended, and you have its last event" },
+  },
+};
+
+/** The event streams: replay, then live, or pages for who asks for JSON. */
+export function eventRoutes(app: App): void {
+  route(app, "/api/sessions/{id}/events", { get: SESSION_EVENTS });
+  route(app, "/api/sessions/{id}/turns/{turn}/events", { get: TURN_EVENTS });
+}
+
+async function showEvents(context: Call): Promise<Response> {
+  const asked: StreamRequest = {
+    after: afterOf(context),
+    turn: turnOf(context),
+    deltas: detailOf(context),
+  };
+  return wantedForm(context, "stream") === "json" ? page(context, asked) : stream(context, asked);
+}
+
+async function stream(context: Call, asked: StreamRequest): Promise<Response> {
+  const { stub } = await sessionOf(context);
+  const opened = await openStream(stub, asked);
+  switch (opened.code) {
+    case "open":
+      if (context.req.method !== "HEAD") return opened.response;
+      await opened.response.body?.cancel();
+      return new Response(null, { headers: opened.response.headers });
+    case "over":
+      return new Response(null, { status: 204 });
+    case "session_not_found":
+    case "turn_not_found":
+      return refuse(opened.code);
+    case "event_id_ahead":
+      throw new ApiError(
+        "event_id_ahead",
+        "The session has no event of that number yet. Ask from a number you were given.",
+      );
+    case "too_many_readers": {
+      const headers = { "retry-after": "30" };
+      throw new ApiError(
+        "too_many_readers",
+        "Too many readers follow this session. Try again later.",
+        { headers },
+      );
+    }
+  }
+}
+
+async function page(context: Call, asked: StreamRequest): Promise<Response> {
+  const size = limitOf(context, PAGE);
+  const result = await (await sessionOf(context)).stub.events({ ...asked, limit: size });
+  if (!result.ok) return refuse(result.code);
+  const { events, hasMore } = result.page;
+  const ids = [events[0], events.at(-1)].map((event) => (event ? sequenceOf(event) : null));
+  // The events are JSON already: putting them together as text keeps them byte for byte what the stream says.
+  const text = `{"object":"list","data":[${events.join(",")}],"first_id":${ids[0]},"last_id":${ids[1]},"has_more":${hasMore}}`;
+  return context.body(text, 200, { "content-type": "application/json" });
+}
+
+const sequenceOf = (event: string): number => JSON.parse(event).sequence_number;
+
+/** `Last-Event-ID` and `after` mean the same; the header is what a reconnecting browser sets, so it is the newer one. */
+function afterOf(context: Call): number {
+  const text = context.req.header("last-event-id") || context.req.query("after");
+  if (text === undefined || text === "") return 0;
+  if (!/^\d{1,15}$/.test(text))
+    throw new ApiError("bad_event_id", "`Last-Event-ID` and `after` take the number of an event.");
+  return Number(text);
+}
+
+function detailOf(context: Call): boolean {
+  const detail = context.req.query("detail") ?? "full";
+  if (detail !== "full" && detail !== "summary")
+    throw new ApiError("bad_query", "`detail` is `full` or `summary`.");
+  return detail === "full";
+}

@@ -1,0 +1,84 @@
+import type { StartRefusal } from "../../../durable-objects/session/session-api";
+import { type PriceRefusal, type QuotaRefusal, secondsToNextDay } from "../../tenancy/quota";
+import { fullMessage } from "../../uploads/refusals";
+import type { Call } from "../api-env";
+import type { CapTooSmall } from "../../coordination";
+import { formatUsd } from "../../protocol/cost";
+import { ApiError } from "../errors";
+
+/** Why the tenant may not start a turn now, and what to do. */
+export function quotaError(refusal: QuotaRefusal, now: number = Date.now()): ApiError {
+  switch (refusal.code) {
+    case "storage_exceeded":
+      return storageError(refusal);
+    case "quota_exceeded": {
+      const { running, limit } = refusal;
+      const message = `${running} ${running === 1 ? "turn is" : "turns are"} running, and ${limit} may at a time. Wait for one to end, or cancel one.`;
+      return new ApiError("quota_exceeded", message, {
+        limit,
+        running,
+        headers: { "retry-after": "10" },
+      });
+    }
+    case "spend_exceeded": {
+      const { limitUsd, spentUsd, reservedUsd } = refusal;
+      const wait =
+        reservedUsd > 0
+          ? " Wait until a running turn ends (a run with a `budget` reserves no more than that), or"
+          : " Wait";
+      const rest =
+        limitUsd - spentUsd - reservedUsd > 0 ? " What is left cannot pay a first call." : "";
+      const message = `Of today's ${formatUsd(limitUsd)}, ${formatUsd(spentUsd)} are spent and ${formatUsd(reservedUsd)} reserved by running turns.${rest}${wait} until the day ends (UTC), or have the limit raised.`;
+      const members = { limit_usd: limitUsd, spent_usd: spentUsd, reserved_usd: reservedUsd };
+      return new ApiError("spend_exceeded", message, {
+        ...members,
+        headers: { "retry-after": String(secondsToNextDay(now)) },
+      });
+    }
+  }
+}
+
+/** Why no cap in dollars can hold these agents. The tenant's day is a cap that a run's own `max_tokens` does not replace. */
+export function priceError({ agents, isDaily }: PriceRefusal): ApiError {
+  const unknown = `The price of ${agents.join(", ")} is not known`;
+  const message = isDaily
+    ? `${unknown}. This tenant has a daily limit in dollars (TENANT_USD_PER_DAY): use models with a known price, or ask the operator to remove the limit.`
+    : `${unknown}, so a cap in dollars cannot hold. Cap the run with budget.max_tokens instead.`;
+  return new ApiError("price_unknown", message, { agents });
+}
+
+/** The tenant stores as much as it may. */
+export const storageError = ({
+  storedBytes,
+  limitBytes,
+}: {
+  storedBytes: number;
+  limitBytes: number;
+}): ApiError =>
+  new ApiError("storage_exceeded", fullMessage({ storedBytes, limitBytes }), {
+    stored_bytes: storedBytes,
+    limit_bytes: limitBytes,
+  });
+
+/** Throws `storage_exceeded` for a tenant whose storage is full, before anything is read or written. */
+export async function requireStorage({ env, var: { principal } }: Call): Promise<void> {
+  const full = await env.contexts.store.index.full(principal.tenant);
+  if (full) throw storageError(full);
+}
+
+/** Why a budget pays for no call at all, and which one would be sensible. Amounts are rounded up, so that they suffice. */
+export function budgetError({ capped, cap, cheapest, enough }: CapTooSmall): ApiError {
+  const amount = capped === "max_tokens" ? tokenAmount : usdAmount;
+  const message = `budget.${capped} is ${cap}, and the cheapest first call of this team can take ${amount(cheapest)}, so the run would fail at once. Every agent's first call and one presentation can take ${amount(enough)}: set budget.${capped} to at least that.`;
+  return new ApiError("budget_too_small", message, { capped, cap, cheapest, enough });
+}
+
+const tokenAmount = (tokens: number): string => `${tokens.toLocaleString("en-US")} tokens`;
+const usdAmount = (usd: number): string =>
+  `$${(Math.ceil(usd * 10_000 - 1e-6) / 10_000).toFixed(4)}`;
+
+/** Whether a refusal is about what the tenant may use. */
+export const isQuotaRefusal = (refusal: StartRefusal): refusal is QuotaRefusal =>
+  refusal.code === "quota_exceeded" ||
+  refusal.code === "spend_exceeded" ||
+  refusal.code === "storage_exceeded";

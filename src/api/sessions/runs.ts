@@ -1,0 +1,271 @@
+import { z } from "@hono/zod-openapi";
+import type { StartRefusal, StartTurn } from "../../../durable-objects/session/session-api";
+import { parseTeam } from "../../config/parse-team";
+import type { Team } from "../../config/team";
+import { ATTACHMENT_LIMITS } from "../../protocol/attachments";
+import { type TeamRules, unpricedAgents } from "../../protocol/team";
+import {
+  type RunRequest,
+  RunRequestSchema,
+  type RunResponse,
+  RunResponseSchema,
+  TurnRequestSchema,
+} from "../../protocol/api";
+import { runLinks } from "../../protocol/paths";
+import type { App, Call } from "../api-env";
+import { wantedForm } from "./streams";
+import { configContextFor } from "../configs/config-context";
+import { ApiError, type ErrorCode, type Fault } from "../errors";
+import { attachmentError, type Question, toQuestion } from "./question-parts";
+import { RUN_REQUEST, RUN_WARNED, STREAM, TURN_REQUEST } from "./examples";
+import { openStream } from "./streams";
+import { header, json, type Operation } from "../operation";
+import { ID, IDEMPOTENCY } from "../parameters";
+import { budgetError, priceError, quotaError, requireStorage } from "./quota-refusals";
+import { readBodyAndText } from "../bodies/read-body";
+import { notFound, route, sessionOf } from "../routes";
+import type { SessionStub } from "../services";
+import {
+  beginStart,
+  claimTurn,
+  confirmStart,
+  findStart,
+  readKey,
+  type Start,
+  withdrawStart,
+} from "./start-once";
+import { withWarnings } from "./streams";
+import { teamSource } from "../configs/teams";
+
+const LOCATION = header("location", "The session's address");
+
+const STARTED = {
+  202: { ...json("Started", RunResponseSchema, RUN_WARNED), headers: LOCATION },
+  200: {
+    description: "The turn's stream, if `accept` likes that better",
+    content: { "text/event-stream": { schema: z.string(), example: STREAM } },
+    headers: {
+      ...LOCATION,
+      ...header("x-config-warnings", "How many warnings of the config the stream begins with"),
+    },
+  },
+};
+const BODY_CODES = [
+  "bad_json",
+  "body_too_large",
+  "unsupported_media_type",
+  "request_invalid",
+  "price_unknown",
+  "budget_too_small",
+  "context_missing",
+  "context_too_large",
+  "attachment_refused",
+  "attachment_not_found",
+  "attachments_too_large",
+  "bad_idempotency_key",
+  "idempotency_key_reused",
+  "spend_exceeded",
+  "storage_exceeded",
+  "quota_exceeded",
+] as const satisfies readonly ErrorCode[];
+
+/** What images and files add to a body, in base64. */
+const ATTACHED_BYTES = Math.ceil((ATTACHMENT_LIMITS.bytes * 4) / 3);
+
+const PARTS =
+  "A question is text, or parts: text, images (PNG, JPEG, GIF, WebP) and files (these, PDFs, sound as WAV, MP3, Ogg or FLAC, text in UTF-8) in base64. They reach every agent at every call of the turn; a team with a model that does not take one of them is refused before it runs.";
+
+const RUN_OPERATION: Operation = {
+  id: "startRun",
+  tag: "Runs",
+  summary: "Start a session with its first turn",
+  description: `A team is named, or given as an object or as YAML in MassGen's grammar. ${PARTS}`,
+  request: {
+    headers: IDEMPOTENCY,
+    body: { "application/json": { schema: RunRequestSchema, example: RUN_REQUEST } },
+  },
+  answers: STARTED,
+  codes: [...BODY_CODES, "config_invalid", "unknown_team", "session_not_found"],
+  handle: createRun,
+};
+
+const TURN_OPERATION: Operation = {
+  id: "startTurn",
+  tag: "Runs",
+  summary: "Ask a session the next question",
+  description: `${PARTS} What an earlier turn brought is named to the agents and not sent again, unless a part gives its \`sha256\` in place of \`data\`.`,
+  request: {
+    params: ID,
+    headers: IDEMPOTENCY,
+    body: { "application/json": { schema: TurnRequestSchema, example: TURN_REQUEST } },
+  },
+  answers: STARTED,
+  codes: [...BODY_CODES, "bad_id", "session_not_found", "turn_not_found", "turn_running"],
+  handle: createTurn,
+};
+
+/** Starting work: a new session with its first turn, or the next turn of one. */
+export function runRoutes(app: App): void {
+  route(app, "/api/runs", { post: RUN_OPERATION });
+  route(app, "/api/sessions/{id}/turns", { post: TURN_OPERATION });
+}
+
+async function createRun(context: Call): Promise<Response> {
+  const { value: body, text } = await readBodyAndText(
+    context.req.raw,
+    RunRequestSchema,
+    ATTACHED_BYTES,
+  );
+  const key = await readKey(context, text);
+  const earlier = key && (await findStart(context, key));
+  if (earlier && (await earlier.stub.turn(1)).ok) return confirmed(context, earlier, 1);
+  const question = await toQuestion(body.question);
+  const { team, warnings } = await teamOf(context, body, namesOf(body.question));
+  requirePrices(team.rules, body.budget);
+  await requireStorage(context);
+  const start = await beginStart(context, key, { question: question.text, warnings });
+  const started = await start.stub.create(start.id, team, toStart(body, question, null));
+  if (!started.ok) {
+    await withdrawStart(context, key, start);
+    throw startError(started);
+  }
+  return confirmed(context, start, started.turn);
+}
+
+/** Whoever finds the session there confirms it: the one who made it may be gone. */
+function confirmed(context: Call, start: Start, turn: number): Promise<Response> {
+  context.env.tenancy.later(confirmStart(context, start));
+  return answer(context, { ...start, turn });
+}
+
+function startError(refusal: StartRefusal): ApiError {
+  switch (refusal.code) {
+    case "quota_exceeded":
+    case "spend_exceeded":
+    case "storage_exceeded":
+      return quotaError(refusal);
+    case "attachment_not_found":
+    case "attachments_too_large":
+    case "attachment_refused":
+      return attachmentError(refusal);
+    case "price_unknown":
+      return priceError(refusal);
+    case "budget_too_small":
+      return budgetError(refusal);
+    case "context_missing": {
+      const commands = refusal.names.map((name) => `\`massgen-edge push --name ${name}\``);
+      const message = `The team is given what is not uploaded. Run ${commands.join(", ")} in the folder that holds it, then start again.`;
+      return new ApiError("context_missing", message, { contexts: refusal.names });
+    }
+    case "context_too_large": {
+      const message = `The team's contexts have ${refusal.files} files; a turn can have ${refusal.most}. Push fewer of them, or name fewer contexts.`;
+      return new ApiError("context_too_large", message);
+    }
+    case "turn_running": {
+      const message = `Turn ${refusal.turn} is still running. Wait for its end, or cancel it.`;
+      return new ApiError("turn_running", message, { turn: refusal.turn });
+    }
+    case "session_not_found":
+    case "turn_not_found":
+      return notFound(refusal.code);
+  }
+}
+
+async function createTurn(context: Call): Promise<Response> {
+  const { id, stub } = await sessionOf(context);
+  const { body, question, key } = await readTurn(context, stub);
+  const startId = key && (await claimTurn(context, key, id));
+  const started = await stub.startTurn({
+    ...toStart(body, question, body.parent_turn ?? null),
+    ...(startId && { startId }),
+  });
+  if (!started.ok) throw startError(started);
+  return answer(context, { id, stub, turn: started.turn, warnings: [] });
+}
+
+/** What is wrong with a request is said to those whose session it is; to all others there is no session. */
+async function readTurn(context: Call, stub: SessionStub) {
+  try {
+    const { value: body, text } = await readBodyAndText(
+      context.req.raw,
+      TurnRequestSchema,
+      ATTACHED_BYTES,
+    );
+    return { body, question: await toQuestion(body.question), key: await readKey(context, text) };
+  } catch (error) {
+    if ((await stub.turn(1)).ok) throw error;
+    throw notFound("session_not_found");
+  }
+}
+
+type Limits = Pick<RunRequest, "budget" | "timeout_seconds">;
+
+function toStart(
+  body: Limits,
+  { text, attachments }: Question,
+  parentTurn: number | null,
+): StartTurn {
+  const { max_cost_usd, max_tokens } = body.budget ?? {};
+  return {
+    question: text,
+    ...(attachments.length > 0 && { attachments }),
+    parentTurn,
+    budget: {
+      ...(max_cost_usd === undefined ? {} : { max_cost_usd }),
+      ...(max_tokens === undefined ? {} : { max_tokens }),
+    },
+    timeoutMs: body.timeout_seconds === undefined ? null : Math.round(body.timeout_seconds * 1000),
+  };
+}
+
+/** A cap in dollars binds only where every price is known. */
+function requirePrices(rules: TeamRules, budget: RunRequest["budget"]): void {
+  if (budget?.max_cost_usd === undefined) return;
+  const unpriced = unpricedAgents(rules);
+  if (unpriced.length > 0) throw priceError({ ok: false, code: "price_unknown", agents: unpriced });
+}
+
+type Parsed = { team: Team; warnings: readonly Fault[] };
+
+/** The team asked for, by name, as an object or as YAML. Throws with every problem of its config. */
+async function teamOf(context: Call, request: RunRequest, attached: string[]): Promise<Parsed> {
+  const { name, source } = teamSource(context.env.teams, request);
+  const result = parseTeam(source, { ...(await configContextFor(context, source)), attached });
+  if (result.ok) return { team: result.team, warnings: result.warnings };
+  const [first] = result.errors;
+  const team = name === null ? "" : `The team "${name}" cannot run here: `;
+  const place = team || (first?.line ? `line ${first.line}: ` : "");
+  const rest = result.errors.length > 1 ? ` (and ${result.errors.length - 1} more)` : "";
+  throw new ApiError("config_invalid", `${place}${first?.detail}${rest}`, {
+    errors: result.errors,
+  });
+}
+
+/** What a config may call what comes with the question. */
+const namesOf = (asked: RunRequest["question"]): string[] =>
+  typeof asked === "string"
+    ? []
+    : asked.flatMap((part) => (part.type === "text" || part.name === undefined ? [] : [part.name]));
+
+type Running = { id: string; stub: SessionStub; turn: number; warnings: readonly Fault[] };
+
+/** 202 with links, or, for who asks for it and can have it, the turn's stream itself. */
+async function answer(context: Call, { id, stub, turn, warnings }: Running): Promise<Response> {
+  const links = runLinks(id, turn);
+  const opened =
+    wantedForm(context, "json") === "stream"
+      ? await openStream(stub, { after: 0, turn, deltas: true })
+      : null;
+  if (opened?.code === "open") {
+    opened.response.headers.set("location", links.session);
+    return withWarnings(opened.response, warnings);
+  }
+  const body: RunResponse = {
+    session_id: id,
+    turn,
+    status: "running",
+    links,
+    ...(warnings.length > 0 ? { warnings: [...warnings] } : {}),
+  };
+  return context.json(body, 202, { location: links.session });
+}

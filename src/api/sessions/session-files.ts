@@ -1,0 +1,160 @@
+import { z } from "@hono/zod-openapi";
+import type { FrozenFiles } from "../../../durable-objects/session/session-api";
+import { type SessionFiles, SessionFilesSchema } from "../../protocol/api/files";
+import type { App, Call } from "../api-env";
+import { attachment, OCTETS, treeArchive, ZIP } from "../attachment";
+import { ApiError } from "../errors";
+import { SESSION_FILES } from "./examples";
+import { json, type Operation } from "../operation";
+import { ATTEMPT, ID_TURN, ID_TURN_LABEL } from "../parameters";
+import { labelOf, refuse, route, sessionOf, turnOf } from "../routes";
+
+/** The files of answers and of turns' results: as lists, one by one, and all together. */
+
+const PATH = {
+  path: z.string().describe("The file's path from the root of the workspace, slashes and all"),
+};
+const bytes = (type: string) => ({ [type]: { schema: z.string().meta({ format: "binary" }) } });
+const DISPOSITION = {
+  "content-disposition": {
+    description: "`attachment` and the file's name",
+    schema: { type: "string" as const },
+  },
+};
+const CODES = ["bad_id", "session_not_found", "turn_not_found"] as const;
+const OF_ANSWER = [...CODES, "bad_query", "answer_not_found"] as const;
+
+const list = (id: string, summary: string) =>
+  ({
+    id,
+    tag: "Sessions",
+    summary,
+    answers: { 200: json("The files", SessionFilesSchema, SESSION_FILES) },
+    handle: showFiles,
+  }) as const;
+const file = (id: string, summary: string) =>
+  ({
+    id,
+    tag: "Sessions",
+    summary,
+    description:
+      "Whatever it is, it comes as bytes to be kept: never as something to be shown in the service's name.",
+    answers: { 200: { description: "Its contents", content: bytes(OCTETS), headers: DISPOSITION } },
+    handle: showFile,
+  }) as const;
+const archive = (id: string, summary: string) =>
+  ({
+    id,
+    tag: "Sessions",
+    summary,
+    answers: {
+      200: {
+        description: "The zip, made while it is sent",
+        content: bytes(ZIP),
+        headers: DISPOSITION,
+      },
+    },
+    handle: showArchive,
+  }) as const;
+
+const RESULT = { request: { params: ID_TURN }, codes: [...CODES] };
+const RESULT_FILE = {
+  request: { params: ID_TURN.extend(PATH) },
+  codes: [...CODES, "file_not_found" as const],
+};
+const ANSWER = { request: { params: ID_TURN_LABEL, query: ATTEMPT }, codes: [...OF_ANSWER] };
+const ANSWER_FILE = {
+  request: { params: ID_TURN_LABEL.extend(PATH), query: ATTEMPT },
+  codes: [...OF_ANSWER, "file_not_found" as const],
+};
+
+export function sessionFileRoutes(app: App): void {
+  const turn = "/api/sessions/{id}/turns/{turn}";
+  const answer = `${turn}/answers/{label}`;
+  const operations: [string, Operation][] = [
+    [`${turn}/files`, { ...list("listTurnFiles", "The files of a turn's result"), ...RESULT }],
+    [
+      `${turn}/files/{path}`,
+      { ...file("getTurnFile", "A file of a turn's result"), ...RESULT_FILE },
+    ],
+    [
+      `${turn}/archive.zip`,
+      { ...archive("getTurnArchive", "The files of a turn's result as a zip"), ...RESULT },
+    ],
+    [`${answer}/files`, { ...list("listAnswerFiles", "The files of an answer"), ...ANSWER }],
+    [`${answer}/files/{path}`, { ...file("getAnswerFile", "A file of an answer"), ...ANSWER_FILE }],
+    [
+      `${answer}/archive.zip`,
+      { ...archive("getAnswerArchive", "The files of an answer as a zip"), ...ANSWER },
+    ],
+  ];
+  for (const [path, get] of operations) route(app, path, { get });
+}
+
+async function showFiles(context: Call): Promise<Response> {
+  const { attempt, label, tree } = await filesOf(context);
+  const body: SessionFiles = {
+    object: "list",
+    label: label || null,
+    attempt,
+    files: tree.length,
+    bytes: tree.reduce((sum, { size }) => sum + size, 0),
+    data: tree.map(({ hash, ...entry }) => ({ sha256: hash, ...entry })),
+  };
+  return context.json(body);
+}
+
+async function showFile(context: Call): Promise<Response> {
+  const { tree } = await filesOf(context);
+  const path = context.req.param("path")?.normalize("NFC") ?? "";
+  const entry = tree.find((one) => one.path === path);
+  if (!entry) throw new ApiError("file_not_found", "There is no such file.");
+  return attachment(context, path.split("/").at(-1) ?? path, await contentsOf(context, entry.hash));
+}
+
+async function showArchive(context: Call): Promise<Response> {
+  const { label, tree } = await filesOf(context);
+  const name = `turn-${turnOf(context)}${label === "" ? "" : `-${label}`}.zip`;
+  return treeArchive(
+    context,
+    name,
+    new Map(tree.map(({ path, ...entry }) => [path, entry])),
+    (hash) => contentsOf(context, hash),
+  );
+}
+
+async function filesOf(context: Call): Promise<FrozenFiles> {
+  const attempt = context.req.query("attempt");
+  if (attempt !== undefined && !/^[1-9]\d{0,3}$/.test(attempt))
+    throw new ApiError("bad_query", "`attempt` is a number from 1.");
+  const label = context.req.param("label") === undefined ? null : labelOf(context);
+  const { stub } = await sessionOf(context);
+  const result = await stub.files(
+    turnOf(context) ?? 0,
+    label,
+    attempt === undefined ? null : Number(attempt),
+  );
+  return result.ok ? result.files : refuse(result.code);
+}
+
+async function contentsOf(context: Call, hash: string): Promise<ReadableStream<Uint8Array>> {
+  const contents = await (await sessionOf(context)).stub.blob(hash);
+  if (contents.ok) return new Blob([contents.bytes]).stream();
+  if (contents.code === "file_not_found")
+    throw new ApiError("file_not_found", "There is no such file.");
+  if (contents.code === "contents_lost") throw lost();
+  throw unreadable();
+}
+
+/** Asking again would change nothing. */
+export const lost = (): ApiError =>
+  new ApiError(
+    "file_not_found",
+    "The contents of this file are lost: the storage has them no more. Other files are not touched by that.",
+  );
+
+/** R2 does not answer now. */
+export const unreadable = (): ApiError =>
+  new ApiError("interrupted", "The file cannot be read right now. Ask again in a moment.", {
+    headers: { "retry-after": "1" },
+  });

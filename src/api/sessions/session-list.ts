@@ -1,0 +1,106 @@
+import { z } from "@hono/zod-openapi";
+import type { SessionRow } from "../../../d1/session-index";
+import { IdSchema } from "../../protocol/api";
+import { type SessionList, SessionListSchema } from "../../protocol/api/listings";
+import { sessionPath, SESSIONS_PATH } from "../../protocol/paths";
+import type { App, Call } from "../api-env";
+import type { StoredSessions } from "../services";
+import { ApiError } from "../errors";
+import { SESSION_LIST } from "./examples";
+import { json, type Operation } from "../operation";
+import { limit } from "../parameters";
+import { limitOf, route } from "../routes";
+
+const PAGE = { usual: 20, most: 100 };
+/** A start that was broken off is driven on by its idempotency key as long as that is kept; then its row may go. */
+const STARTING_FOR_MS = 2 * 24 * 60 * 60 * 1_000;
+
+const LIST_OPERATION: Operation = {
+  id: "listSessions",
+  tag: "Sessions",
+  summary: "Your sessions, newest first",
+  description:
+    "`after` takes the `last_id` of a page and gives the next one. How a session stands is asked of the session.",
+  request: {
+    query: z.object({
+      limit: limit(PAGE.usual, PAGE.most),
+      after: IdSchema.optional().describe("Only sessions older than this one"),
+    }),
+  },
+  answers: { 200: json("A page of sessions", SessionListSchema, SESSION_LIST) },
+  codes: ["bad_query"],
+  handle: listSessions,
+};
+
+export function sessionListRoutes(app: App): void {
+  route(app, SESSIONS_PATH, { get: LIST_OPERATION });
+}
+
+async function listSessions(context: Call): Promise<Response> {
+  const size = limitOf(context, PAGE);
+  const rows = await visibleRows(context, afterOf(context), size + 1);
+  const shown = rows.slice(0, size);
+  const body: SessionList = {
+    object: "list",
+    data: shown.map((row) => ({
+      id: row.id,
+      created_at: row.created_at / 1_000,
+      question_preview: row.question_preview,
+      links: { session: sessionPath(row.id), events: `${sessionPath(row.id)}/events` },
+    })),
+    first_id: shown[0]?.id ?? null,
+    last_id: shown.at(-1)?.id ?? null,
+    has_more: rows.length > size,
+  };
+  return context.json(body);
+}
+
+function afterOf(context: Call): string | null {
+  const after = context.req.query("after");
+  if (after === undefined) return null;
+  if (!IdSchema.safeParse(after).success)
+    throw new ApiError("bad_query", "`after` is the id of a session.");
+  return after;
+}
+
+/** So many rows of sessions that are there, fewer only at the end of the index. */
+async function visibleRows(
+  context: Call,
+  after: string | null,
+  size: number,
+): Promise<SessionRow[]> {
+  const { index } = context.env.stored;
+  const visible: SessionRow[] = [];
+  let before = after;
+  for (;;) {
+    const rows = await index.page(context.var.principal.tenant, before, size);
+    const there = await Promise.all(rows.map((row) => isThere(context, row)));
+    visible.push(...rows.filter((_, nth) => there[nth]));
+    before = rows.at(-1)?.id ?? null;
+    if (visible.length >= size || rows.length < size) return visible.slice(0, size);
+  }
+}
+
+/** A row that stayed `starting` says nothing: its object does, and the row is made to say the same. */
+async function isThere(
+  { env, var: { principal } }: Call,
+  { id, state, created_at }: SessionRow,
+): Promise<boolean> {
+  if (state === "started") return true;
+  const { index } = env.stored;
+  const { ok } = await env.session(principal, id).turn(1);
+  if (ok) env.tenancy.later(index.confirm(principal.tenant, id));
+  else if (Date.now() - created_at > STARTING_FOR_MS)
+    env.tenancy.later(drop(env.stored, principal.tenant, id));
+  return ok;
+}
+
+/** A start that was cut off may have put what its question brought. */
+async function drop(
+  { index, eraseFiles }: StoredSessions,
+  tenant: string,
+  id: string,
+): Promise<void> {
+  await eraseFiles(tenant, id);
+  await index.drop(tenant, id);
+}

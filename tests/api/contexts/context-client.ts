@@ -1,0 +1,73 @@
+import { env } from "cloudflare:workers";
+import { packTar as tarOf } from "modern-tar";
+import { expect } from "vitest";
+import type { ContextFile, ContextUpload } from "../../../src/protocol/api/contexts";
+import { hashOf } from "../../../src/workspace/hash";
+import { ask, makeKey } from "../keyed-client";
+
+/** Requests about contexts, with a key of the tenant `shelf` unless a test gives another one. */
+
+export const owner = await makeKey("shelf");
+export const text = (value: string) => new TextEncoder().encode(value);
+const JSON_TYPE = "application/json";
+export const TAR = "application/x-tar";
+
+type Sent = { type?: string; body?: BodyInit; key?: string };
+export const send = (method: string, path: string, { type, body, key = owner.key }: Sent = {}) =>
+  ask(path, {
+    method,
+    headers: {
+      authorization: `Bearer ${key}`,
+      ...(type === undefined ? {} : { "content-type": type }),
+    },
+    ...(body === undefined ? {} : { body }),
+  });
+export const get = async <T>(path: string): Promise<T> => (await send("GET", path)).json<T>();
+export const codeOf = async (response: Response) => [
+  response.status,
+  (await response.json<{ code?: string }>()).code,
+];
+
+export const fileOf = async (path: string, content: string): Promise<ContextFile> => {
+  const bytes = text(content);
+  return { path, sha256: await hashOf(bytes), size: bytes.byteLength };
+};
+export const manifest = (name: string, files: readonly ContextFile[], more: object = {}) =>
+  send("PUT", `/api/contexts/${name}`, {
+    type: JSON_TYPE,
+    body: JSON.stringify({ files, ...more }),
+  });
+export const upload = async (response: Response): Promise<ContextUpload> =>
+  response.json<ContextUpload>();
+export const blobsTar = async (contents: readonly string[]) =>
+  tarOf(
+    await Promise.all(
+      contents.map(async (one) => ({
+        header: { name: await hashOf(text(one)), size: text(one).byteLength },
+        body: one,
+      })),
+    ),
+  );
+/** Keys of all objects that R2 stores for the contexts of `shelf`. */
+export const objects = async () =>
+  (await env.BUCKET.list({ prefix: "tenants/shelf/contexts/" })).objects.map(({ key }) => key);
+
+/** Uploads files by their manifest to the end. Returns the id of the version. */
+export async function pushed(name: string, contents: Record<string, string>): Promise<string> {
+  const files = await Promise.all(
+    Object.entries(contents).map(([path, content]) => fileOf(path, content)),
+  );
+  const first = await upload(await manifest(name, files));
+  if (first.status !== "uploading") return first.version;
+  const missing = Object.values(contents).filter((_, nth) =>
+    first.missing.includes(files[nth]?.sha256 ?? ""),
+  );
+  const stored = await send("PUT", first.links.blobs, {
+    type: TAR,
+    body: await blobsTar([...new Set(missing)]),
+  });
+  expect(stored.status).toBe(200);
+  const done = await upload(await manifest(name, files));
+  expect(done.status).toBe("committed");
+  return done.version;
+}

@@ -1,0 +1,393 @@
+import { Buffer } from "node:buffer";
+import { abortAllDurableObjects } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { attachmentKey, sessionPrefix } from "../../../r2-layout/session-files";
+import type { WireEvent } from "../../../src/protocol/events";
+import { ATTACHMENT_LIMITS } from "../../../src/protocol/attachments";
+import { LOCAL_TENANT } from "../../../src/tenancy/principal";
+import {
+  follow,
+  post,
+  request,
+  type Run,
+  start,
+  teamOf,
+} from "../../durable-objects/session/session-client";
+import { askWith, makeKey } from "../keyed-client";
+import {
+  base64,
+  file,
+  GIF,
+  image,
+  MP3,
+  PDF,
+  PNG,
+  sha256,
+  teamOfAllFormats,
+  text,
+  wav,
+} from "./attachments";
+
+/**
+ * Images and files of a question, from the API to the requests that the simulated providers
+ * received.
+ */
+
+const answersOf = (events: readonly WireEvent[]): Record<string, string> =>
+  Object.fromEntries(
+    events.flatMap((event) =>
+      event.type === "answer.submitted" ? [[event.agent, event.content]] : [],
+    ),
+  );
+
+const filesOf = async ({ session_id }: Run): Promise<string[]> => {
+  const prefix = `${sessionPrefix(LOCAL_TENANT, session_id)}attachments/`;
+  const { objects } = await env.BUCKET.list({ prefix });
+  return objects.map(({ key }) => key.slice(prefix.length));
+};
+
+const shortHash = (bytes: Uint8Array): string => sha256(bytes).slice(0, 12);
+
+const nextTurn = async ({ session_id }: Run, question: unknown): Promise<Run> => {
+  const response = await post(`/api/sessions/${session_id}/turns`, { question });
+  if (response.status !== 202) throw new Error(await response.text());
+  return response.json();
+};
+
+describe("an attachment of a question", () => {
+  it("reaches every wire format: an image, a PDF and a text file", async () => {
+    const question = [
+      text("What do you see?"),
+      image(PNG, "photo.png"),
+      file(PDF, "report.pdf"),
+      file(new TextEncoder().encode("name,count\nash,7\n"), "trees.csv"),
+    ];
+    const run = await start(teamOfAllFormats("looker"), { question });
+    const { events, text: stream } = await follow(run);
+    expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
+    const said = answersOf(events);
+    const table = "trees.csv:\n\nname,count\nash,7\n";
+    const [png, pdf] = [`image/png ${shortHash(PNG)}`, shortHash(PDF)];
+    expect(said).toEqual({
+      chat: `What came: ${png} | application/pdf report.pdf ${pdf} | ${table}`,
+      responses: `What came: ${png} | application/pdf report.pdf ${pdf} | ${table}`,
+      messages: `What came: ${png} | application/pdf report.pdf ${pdf} | ${table}`,
+      gemini: `What came: ${png} | application/pdf ${pdf} | ${table}`,
+    });
+    expect(stream).not.toContain(base64(PNG).slice(0, 40));
+  });
+
+  it("reaches the wire formats that have sound, as WAV and MP3", async () => {
+    const { agents } = teamOfAllFormats("gemini-looker");
+    const hearing = { agents: agents.filter(({ id }) => id === "chat" || id === "gemini") };
+    const question = [text("What is said?"), file(wav(), "said.wav"), file(MP3, "sung.mp3")];
+    const { events } = await follow(await start(hearing, { question }));
+    const came = `What came: audio/wav ${shortHash(wav())} | audio/mp3 ${shortHash(MP3)}`;
+    expect(answersOf(events)).toEqual({ chat: came, gemini: came });
+    expect(events.find(({ type }) => type === "turn.started")).toMatchObject({
+      attachments: [
+        { kind: "audio", name: "said.wav", media_type: "audio/wav" },
+        { kind: "audio", name: "sung.mp3", media_type: "audio/mpeg" },
+      ],
+    });
+  });
+
+  it("is listed in the log and the turn with hash, type, name and size, and is stored in R2 by its hash", async () => {
+    const run = await start(teamOf(["looker"]), {
+      question: [text("What is it?"), image(PNG, "photo.png")],
+    });
+    const { events } = await follow(run);
+    const named = {
+      kind: "image",
+      name: "photo.png",
+      media_type: "image/png",
+      size: PNG.byteLength,
+      sha256: sha256(PNG),
+    };
+    expect(events.find(({ type }) => type === "turn.started")).toMatchObject({
+      question: "What is it?",
+      attachments: [named],
+    });
+    const turn = await request(`/api/sessions/${run.session_id}/turns/1`);
+    expect(await turn.json()).toMatchObject({ question: "What is it?", attachments: [named] });
+    expect(await filesOf(run)).toEqual([sha256(PNG)]);
+  });
+
+  it("is part of the tokens that every call reserves", async () => {
+    const reserved = async (question: unknown) => {
+      const { events } = await follow(await start(teamOf(["looker"]), { question }));
+      const call = events.find((event) => event.type === "call.started");
+      return call?.type === "call.started" ? call.reserved.tokens : 0;
+    };
+    const plain = await reserved("What is it?");
+    const with_image = await reserved([text("What is it?"), image(PNG)]);
+    expect(with_image - plain).toBeGreaterThanOrEqual(16_384);
+  });
+
+  it("reaches every wire format at the maximum size", async () => {
+    const pdf = Buffer.concat([PDF, Buffer.alloc(ATTACHMENT_LIMITS.bytes - PDF.byteLength, 0x20)]);
+    const { events } = await follow(
+      await start(teamOfAllFormats("looker"), {
+        question: [text("What is it?"), file(pdf, "a.pdf")],
+      }),
+    );
+    expect(events.at(-1)).toMatchObject({
+      type: "turn.completed",
+      answer: expect.stringContaining(shortHash(pdf)),
+    });
+    expect(
+      Object.values(answersOf(events)).filter((answer) => answer.includes(shortHash(pdf))),
+    ).toHaveLength(4);
+    expect(events.filter(({ type }) => type === "call.failed")).toEqual([]);
+  });
+
+  it("is part of the presentation, too", async () => {
+    const { events } = await follow(
+      await start(teamOf(["looker"]), { question: [text("What is it?"), image(PNG)] }),
+    );
+    expect(events.at(-1)).toMatchObject({
+      type: "turn.completed",
+      answer: `What came: image/png ${shortHash(PNG)}`,
+    });
+  });
+
+  it("is named, and not sent again, in the next turn", async () => {
+    const run = await start(teamOf(["looker"]), {
+      question: [text("What is it?"), image(PNG, "photo.png")],
+    });
+    await follow(run);
+    const { events } = await follow(await nextTurn(run, "And now?"));
+    expect(events.at(-1)).toMatchObject({
+      answer: "What came: (With it came, not sent again: photo.png, image/png.)",
+    });
+  });
+
+  it("may be sent again in a later turn by its hash", async () => {
+    const run = await start(teamOf(["looker"]), {
+      question: [text("What is it?"), image(PNG, "photo.png")],
+    });
+    await follow(run);
+    const again = await nextTurn(run, [text("And now?"), { type: "image", sha256: sha256(PNG) }]);
+    const { events } = await follow(again);
+    expect(events.at(-1)).toMatchObject({
+      answer: expect.stringContaining(`image/png ${shortHash(PNG)}`),
+    });
+  });
+
+  it("may be sent again on a branch without the turn that first sent it", async () => {
+    const run = await start(teamOf(["looker"]), { question: "What do you see?" });
+    await follow(run);
+    await follow(await nextTurn(run, [text("What is it?"), image(PNG, "photo.png")]));
+    const question = [text("And now?"), { type: "image", sha256: sha256(PNG) }];
+    const response = await post(`/api/sessions/${run.session_id}/turns`, {
+      question,
+      parent_turn: 1,
+    });
+    const { events } = await follow(await response.json<Run>());
+    const [told] = events.filter(({ type }) => type === "turn.started");
+    expect(told).toMatchObject({ parent_turn: 1, attachments: [{ name: "photo.png" }] });
+    expect(events.at(-1)).toMatchObject({
+      answer: expect.stringContaining(`image/png ${shortHash(PNG)}`),
+    });
+  });
+
+  it("is kept after a restart in the middle of a call", async () => {
+    const run = await start(teamOf(["looker", "slow"]), {
+      question: [text("What is it?"), image(PNG)],
+    });
+    await abortAllDurableObjects();
+    const { events } = await follow(run);
+    expect(
+      events.filter((event) => event.type === "call.failed" && event.class === "interrupted"),
+    ).not.toEqual([]);
+    expect(answersOf(events)["a0"]).toBe(`What came: image/png ${shortHash(PNG)}`);
+    expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
+  });
+
+  it("makes the agents fail with a clear message if its bytes are lost", async () => {
+    const run = await start(teamOf(["looker"]), {
+      question: [text("What is it?"), image(PNG, "photo.png")],
+    });
+    await follow(run);
+    await env.BUCKET.delete(attachmentKey(LOCAL_TENANT, run.session_id, sha256(PNG)));
+    const { events } = await follow(
+      await nextTurn(run, [text("And now?"), { type: "image", sha256: sha256(PNG) }]),
+    );
+    const message = "The contents of photo.png are lost. Attach it again.";
+    expect(events.at(-1)).toMatchObject({
+      type: "turn.failed",
+      agents: [{ agent: "a0", code: "attachment_lost", message }],
+    });
+  });
+
+  it("is erased with its session", async () => {
+    const run = await start(teamOf(["looker"]), { question: [text("What is it?"), image(PNG)] });
+    await follow(run);
+    expect((await request(`/api/sessions/${run.session_id}`, { method: "DELETE" })).status).toBe(
+      204,
+    );
+    expect(await filesOf(run)).toEqual([]);
+  });
+});
+
+describe("a file that a config names in upload_files", () => {
+  const config = () => {
+    const { agents } = teamOf(["looker"]) as { agents: { id: string; backend: object }[] };
+    return {
+      agents: agents.map((agent) => ({
+        ...agent,
+        backend: { ...agent.backend, upload_files: [{ image_path: "img/a.png" }] },
+      })),
+    };
+  };
+
+  it("is used if the question has an attachment of that name", async () => {
+    const { events } = await follow(
+      await start(config(), { question: [text("What is it?"), image(PNG, "img/a.png")] }),
+    );
+    expect(events.at(-1)).toMatchObject({ answer: `What came: image/png ${shortHash(PNG)}` });
+  });
+
+  it("is refused otherwise, with the way to send it", async () => {
+    const response = await post("/api/runs", { question: "What is it?", config: config() });
+    const problem = await response.json<{
+      code: string;
+      detail: string;
+      errors: { need?: string }[];
+    }>();
+    expect([response.status, problem.code, problem.errors[0]?.need]).toEqual([
+      422,
+      "config_invalid",
+      "upload_files",
+    ]);
+    expect(problem.detail).toContain("send the question in parts");
+  });
+
+  it.each([
+    { attached: ["img/a.png"], runnable: true },
+    { attached: ["a.png"], runnable: false },
+  ])(
+    "makes the check of the config with $attached return runnable $runnable",
+    async ({ attached, runnable }) => {
+      const response = await post("/api/configs/validate", { config: config(), attached });
+      expect(await response.json()).toMatchObject({ runnable });
+    },
+  );
+});
+
+describe("an attachment that a team cannot read is refused before the run", () => {
+  const refused = async (config: unknown, question: unknown) => {
+    const response = await post("/api/runs", { config, question });
+    return {
+      status: response.status,
+      body: await response.json<{ code: string; detail: string; errors?: unknown }>(),
+    };
+  };
+
+  it("with the agent, its model and the attachment", async () => {
+    const { status, body } = await refused(teamOf(["looker", "gpt-oss-looker"]), [
+      text("What is it?"),
+      image(PNG, "photo.png"),
+    ]);
+    expect([status, body.code]).toEqual([422, "attachment_refused"]);
+    expect(body.detail).toContain(
+      'agent "a1" (gpt-oss-looker) does not take "photo.png" (image/png)',
+    );
+    expect(body.detail).not.toContain('"a0"');
+  });
+
+  it("depending on the kind of image, too", async () => {
+    const { body } = await refused(teamOfAllFormats("looker"), [
+      text("What is it?"),
+      image(GIF, "a.gif"),
+    ]);
+    expect(body.detail).toContain('agent "gemini" (looker) does not take "a.gif" (image/gif)');
+    expect(body.detail).not.toContain('"messages"');
+  });
+
+  it("with the agents that cannot hear, and those that can", async () => {
+    const { status, body } = await refused(teamOfAllFormats("gemini-looker"), [
+      text("What is said?"),
+      file(wav(), "a.wav"),
+    ]);
+    expect([status, body.code]).toEqual([422, "attachment_refused"]);
+    for (const id of ["responses", "messages"])
+      expect(body.detail).toContain(
+        `agent "${id}" (gemini-looker) does not take "a.wav" (audio/wav)`,
+      );
+    expect(body.detail).not.toContain('"chat"');
+    expect(body.detail).toContain("Sound is taken by Gemini (WAV, MP3, Ogg, FLAC)");
+  });
+
+  it("but text files are accepted for every model", async () => {
+    const question = [text("What is it?"), file(new TextEncoder().encode("ash"), "trees.txt")];
+    const { events } = await follow(await start(teamOf(["gpt-oss-looker"]), { question }));
+    expect(events.at(-1)).toMatchObject({ answer: "What came: trees.txt:\n\nash" });
+  });
+
+  it("if its hash is not of an earlier turn", async () => {
+    const { status, body } = await refused(teamOf(["looker"]), [
+      text("What?"),
+      { type: "image", sha256: sha256(PNG) },
+    ]);
+    expect([status, body.code]).toEqual([422, "attachment_not_found"]);
+  });
+
+  it("if its hash is only of another session of the tenant", async () => {
+    await follow(await start(teamOf(["looker"]), { question: [text("What is it?"), image(PNG)] }));
+    const other = await start(teamOf(["looker"]), { question: "What is it?" });
+    await follow(other);
+    const question = [text("What?"), { type: "image", sha256: sha256(PNG) }];
+    const response = await post(`/api/sessions/${other.session_id}/turns`, { question });
+    expect([response.status, (await response.json<{ code: string }>()).code]).toEqual([
+      422,
+      "attachment_not_found",
+    ]);
+  });
+
+  it("if its hash is only of another tenant", async () => {
+    const [mine, theirs] = [await makeKey("brings"), await makeKey("names")];
+    const ended = async (key: string, question: unknown): Promise<string> => {
+      const started = await askWith(key, "/api/runs", {
+        method: "POST",
+        body: { question, config: teamOf(["looker"]) },
+      });
+      const { session_id } = await started.json<Run>();
+      await (await askWith(key, `/api/sessions/${session_id}/turns/1/events`)).text();
+      return session_id;
+    };
+    await ended(mine.key, [text("What is it?"), image(PNG)]);
+    const session = await ended(theirs.key, "What is it?");
+    const body = { question: [text("What?"), { type: "image", sha256: sha256(PNG) }] };
+    const response = await askWith(theirs.key, `/api/sessions/${session}/turns`, {
+      method: "POST",
+      body,
+    });
+    expect([response.status, (await response.json<{ code: string }>()).code]).toEqual([
+      422,
+      "attachment_not_found",
+    ]);
+  });
+
+  it("with each reference to an earlier attachment counted", async () => {
+    const pdf = Buffer.concat([PDF, Buffer.alloc(ATTACHMENT_LIMITS.bytes - PDF.byteLength, 0x20)]);
+    const run = await start(teamOf(["looker"]), {
+      question: [text("What is it?"), file(pdf, "a.pdf")],
+    });
+    await follow(run);
+    const part = { type: "file", sha256: sha256(pdf) };
+    const twice = await post(`/api/sessions/${run.session_id}/turns`, {
+      question: [text("And now?"), part, part],
+    });
+    const body = await twice.json<{ code: string; detail: string }>();
+    expect([twice.status, body.code]).toEqual([413, "attachments_too_large"]);
+    expect(body.detail).toContain("at most 3000000 bytes of images and files");
+  });
+
+  it("and leaves nothing behind", async () => {
+    const before = await env.BUCKET.list();
+    await refused(teamOf(["gpt-oss-looker"]), [text("What is it?"), image(PNG)]);
+    expect((await env.BUCKET.list()).objects.length).toBe(before.objects.length);
+  });
+});

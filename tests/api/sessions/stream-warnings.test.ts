@@ -1,0 +1,72 @@
+import { createParser, type EventSourceMessage } from "eventsource-parser";
+import { expect, it } from "vitest";
+import { WARNINGS_HEADER, withWarnings } from "../../../src/api/sessions/streams";
+
+const warning = (detail: string) => ({
+  pointer: "/ui",
+  line: 3,
+  column: 1,
+  detail,
+  code: "no_effect",
+});
+const FRAME = 'event: turn.started\nid: 2\ndata: {"turn":1}\n\n';
+
+function streamOf(text: string, onCancel = () => {}): Response {
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(new TextEncoder().encode(text)),
+    cancel: onCancel,
+  });
+  return new Response(body, {
+    headers: { "content-type": "text/event-stream", location: "/api/sessions/s" },
+  });
+}
+
+/** The first event that a client of the stream reads. */
+async function heard(
+  response: Response,
+): Promise<{ comments: string[]; events: EventSourceMessage[] }> {
+  const comments: string[] = [];
+  const events: EventSourceMessage[] = [];
+  const parser = createParser({
+    onEvent: (event) => events.push(event),
+    onComment: (text) => comments.push(text),
+  });
+  const decoder = new TextDecoder();
+  for await (const bytes of response.body ?? []) {
+    parser.feed(decoder.decode(bytes, { stream: true }));
+    if (events.length > 0) break;
+  }
+  return { comments, events };
+}
+
+it("a stream without warnings is passed on unchanged", () => {
+  const stream = streamOf(FRAME);
+  expect(withWarnings(stream, [])).toBe(stream);
+});
+
+it("a stream with warnings begins with a comment for each and their number, and its events are unchanged", async () => {
+  const warnings = [warning("`a` has no effect."), warning("two\nlines: \u2028 é")];
+  const response = withWarnings(streamOf(FRAME), warnings);
+  expect(Object.fromEntries(response.headers)).toEqual({
+    "content-type": "text/event-stream",
+    location: "/api/sessions/s",
+    [WARNINGS_HEADER]: "2",
+  });
+  const { comments, events } = await heard(response);
+  expect(comments.map((text): unknown => JSON.parse(text.replace(/^warning /, "")))).toEqual(
+    warnings,
+  );
+  expect(events).toEqual([{ event: "turn.started", id: "2", data: '{"turn":1}' }]);
+});
+
+it("the session's stream is released when its reader disconnects", async () => {
+  let left = false;
+  const response = withWarnings(
+    streamOf(FRAME, () => {
+      left = true;
+    }),
+    [warning("x")],
+  );
+  await heard(response);
+  await expect.poll(() => left).toBe(true);
+});
