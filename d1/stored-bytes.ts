@@ -1,6 +1,5 @@
 import type { Attachment } from "../src/protocol/attachments";
-import { parseLimit } from "../src/tenancy/quota";
-import { DEFAULT_STORED_BYTES, type StorageUse } from "../src/tenancy/storage";
+import { DEFAULT_STORED_BYTES, parseLimit, type StorageUse } from "../src/tenancy/quota";
 import type { Env } from "../src/env";
 import { noneWithoutTable } from "./no-table";
 

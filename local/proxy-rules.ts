@@ -1,5 +1,5 @@
 import { isLoopbackHost } from "../src/outgoing/addresses";
-import { decodedOnce } from "../src/tenancy/access-rules";
+import { decodedOnce } from "../src/tenancy/principal";
 
 /** What the proxy in front of the service on this machine refuses and drops. Pure. */
 

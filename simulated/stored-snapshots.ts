@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { hashOf } from "../src/workspace/hash";
+import { hashOf } from "../src/workspace/snapshot";
 
 /** The part of R2 that is read. */
 export type ReadableBucket = {

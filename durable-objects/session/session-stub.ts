@@ -1,5 +1,4 @@
-import type { Principal } from "../../src/tenancy/principal";
-import { sessionName } from "../../src/tenancy/session-name";
+import { type Principal, sessionName } from "../../src/tenancy/principal";
 import type { Env } from "../../src/env";
 import { CALLER_KEY_HEADER, CALLER_TENANT_HEADER, type SessionStub } from "./session-api";
 

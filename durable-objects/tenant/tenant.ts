@@ -3,12 +3,12 @@ import { type AuditEntry, type AuditHead, auditKey } from "../../src/tenancy/aud
 import { LOCAL_TENANT } from "../../src/tenancy/principal";
 import {
   deploymentQuota,
+  judgeStorage,
   judgeTurn,
   type Quota,
   type QuotaDecision,
   type TurnWish,
 } from "../../src/tenancy/quota";
-import { judgeStorage } from "../../src/tenancy/storage";
 import { type Env, readSecret } from "../../src/env";
 import { storageOf } from "../../d1/stored-bytes";
 import type { AuditPage, SettledTurn, TenantApi } from "./tenant-api";

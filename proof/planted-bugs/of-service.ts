@@ -109,7 +109,7 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
   },
   {
     name: "an agent that was shown newer answers is sent their names and not their text",
-    file: "src/prompts/update.ts",
+    file: "src/prompts/newer-answers.ts",
     find: 'answersBlock(nonce, "NEW ANSWERS", answers),',
     replace:
       'answersBlock(nonce, "NEW ANSWERS", answers.map((answer) => ({ ...answer, content: "" }))),',

@@ -1,5 +1,4 @@
-import { CODE_MEANINGS } from "../../src/api/code-meanings";
-import { type ErrorCode, statusOf } from "../../src/api/errors";
+import { CODE_MEANINGS, type ErrorCode, statusOf } from "../../src/api/errors";
 import { NEED_IDS, NEEDS } from "../../src/config/needs";
 import { ENDED_BY_MEANINGS, FAILURE_MEANINGS, PROBLEM_MEANINGS } from "./error-meanings";
 import { code, page, sentence, table } from "./markdown";

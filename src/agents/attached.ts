@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Team } from "../config/team";
 import { byteLength } from "../coordination";
-import { attachmentsHeader, textFileBlock } from "../prompts/attachments";
+import { attachmentsHeader, textFileBlock } from "../prompts/task";
 import type { Attachment } from "../protocol/attachments";
 import { acceptsMedia, expectedMediaTokens, mediaTokens } from "../providers/accepted-media";
 import type { Part } from "../providers/parts";

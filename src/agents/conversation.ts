@@ -1,8 +1,7 @@
 import type { TeamAgent } from "../config/team";
 import { asksForDecision, byteLength } from "../coordination";
-import { limitNotice } from "../prompts/limits";
-import { RESEARCH_REQUEST } from "../prompts/research";
-import { RESULTS } from "../prompts/results";
+import { limitNotice, RESULTS } from "../prompts/notices";
+import { RESEARCH_REQUEST } from "../prompts/coordination-user";
 import type { RoundLimit } from "../protocol/events";
 import type { HostedTool, Message, ModelRequest, ReplyItem, ToolSpec } from "../providers/provider";
 import { workflowTools } from "../tools/workflow";

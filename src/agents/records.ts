@@ -8,22 +8,20 @@ import {
   type Step,
   type TurnState,
 } from "../coordination";
-import { answerFilesNote } from "../prompts/answer-files";
-import { nudgeMessage, type NudgeCause } from "../prompts/nudge";
+import { answerFilesNote, type UpdateCause, updateMessage } from "../prompts/newer-answers";
+import { type NudgeCause, nudgeMessage, RESULTS } from "../prompts/notices";
 import type { PlannedCalls } from "../prompts/presentation";
 import { quote } from "../prompts/quote";
-import { researchNote } from "../prompts/research";
-import { RESULTS } from "../prompts/results";
+import { researchNote } from "../prompts/coordination-user";
 import type { EarlierTurn } from "../prompts/task";
-import { type UpdateCause, updateMessage } from "../prompts/update";
 import type { EventOf, SessionEvent } from "../protocol/events";
 import type { ReplyItem } from "../providers/provider";
 import type { CountedRequest } from "./counted-request";
 import { NOTHING_PLANNED } from "./planned-calls";
 import {
+  shownAnswers,
   type Start,
   type StartContext,
-  shownAnswers,
   startOfPresentation,
   startOfRound,
 } from "./round-start";

@@ -1,27 +1,26 @@
 import type { Team, TeamAgent } from "../config/team";
 import {
+  agentAt,
   type AgentState,
   type Answer,
-  agentAt,
   answerAt,
   candidates,
   type TurnState,
 } from "../coordination";
-import { answerFilesNote } from "../prompts/answer-files";
+import { answerFilesNote, type ShownAnswer } from "../prompts/newer-answers";
 import { coordinationSystem } from "../prompts/coordination-system";
 import { roundMessage } from "../prompts/coordination-user";
 import type { FilesPrompt } from "../prompts/files";
-import { type Identity, personaFor } from "../prompts/identity";
-import { judgementMessage, judgementSystem } from "../prompts/judgement";
-import { personasMessage, personasSystem } from "../prompts/personas";
+import { type Identity, personaFor, personasMessage, personasSystem } from "../prompts/personas";
 import {
   type CountedVote,
+  judgementMessage,
+  judgementSystem,
   type PlannedCalls,
   presentationMessage,
   presentationSystem,
 } from "../prompts/presentation";
 import { quote } from "../prompts/quote";
-import type { ShownAnswer } from "../prompts/shown-answers";
 import type { EarlierTurn, Feedback } from "../prompts/task";
 import type { EventOf } from "../protocol/events";
 import { commandsActOutside, hasCommands } from "../tools/shell";

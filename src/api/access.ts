@@ -1,22 +1,24 @@
 import { createMiddleware } from "hono/factory";
 import { matchedRoutes } from "hono/route";
 import { METHOD_NAME_ALL } from "hono/router";
-import { HOPS_HEADER } from "../outgoing/hops";
+import { HOPS_HEADER } from "../outgoing/guarded-fetch";
 import { logInfo } from "../redaction/log";
 import { redactShapes } from "../redaction/redact";
 import {
   decodedOnce,
   hasKeyInAddress,
   isAudited,
+  LOCAL_PRINCIPAL,
   neededScope,
+  type Principal,
   sessionOfStream,
-} from "../tenancy/access-rules";
+  withIncluded,
+} from "../tenancy/principal";
 import { bearerOf, isLive, isUseToNote, judgeKey, parseKey } from "../tenancy/keys";
-import { LOCAL_PRINCIPAL, type Principal, withIncluded } from "../tenancy/principal";
 import { tenantOfTicket } from "../tenancy/tickets";
 import type { ApiEnv, Call } from "./api-env";
 import { ApiError } from "./errors";
-import { knownSession } from "./known-session";
+import { knownSession } from "./routes";
 
 /** Host names of this machine. */
 export const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;

@@ -141,3 +141,65 @@ const isPassing = (error: Error): boolean =>
 
 const isMarked = (error: Error, mark: string): boolean =>
   Object.entries(error).some(([name, value]) => name === mark && value === true);
+
+/** What each code says, for the documentation. */
+export const CODE_MEANINGS: Record<ErrorCode, string> = {
+  bad_json: "the body is not strict JSON",
+  bad_id: "an id in the address cannot be one",
+  bad_event_id: "`Last-Event-ID` or `after` is not the number of an event",
+  bad_query: "a query parameter has no such value",
+  bad_idempotency_key: "`Idempotency-Key` is not 1 to 255 printable ASCII characters",
+  upload_broken: "the body broke off before its end",
+  loop_detected: "the request was sent by a team of a service of this kind, and would loop",
+  access_closed: "the service takes no requests from here",
+  unauthorized: "the key, or the ticket, is missing or opens nothing",
+  spend_exceeded:
+    "the tenant's money of the day is spent or reserved; `retry-after` is the end of the day (UTC)",
+  insufficient_scope: "the key may not do this",
+  cross_site_refused: "the request comes from a page of another site",
+  not_found: "there is nothing at this address",
+  session_not_found: "there is no such session",
+  turn_not_found: "the session has no such turn",
+  answer_not_found: "the turn has no such answer",
+  key_not_found: "there is no such key",
+  secret_not_found: "there is no such secret",
+  too_many_secrets: "the tenant has as many secrets as it may have; delete one first",
+  secret_not_kept: "the service has nothing to seal secrets with; its operator sets SEALING_KEYS",
+  too_many_keys: "the tenant has as many keys as it may have; revoke one first",
+  config_not_found: "no team of that name is on offer",
+  context_not_found: "there is no such context, or no such version of it any more",
+  file_not_found: "there is no file of that path",
+  upload_not_found: "no such upload is open",
+  context_changed: "another version of the context has become the newest",
+  context_too_large: "more bytes, files or expansion than a context may have",
+  archive_invalid: "the archive cannot be read, or could be read in two ways",
+  path_invalid: "a path cannot stand in a tree of files",
+  blob_mismatch: "the bytes are not those that the manifest asks for",
+  eval_not_found: "there is no such suite, or no such run of it",
+  method_not_allowed: "the address takes other methods, named in `allow`",
+  turn_running: "a turn is running; `turn` is its number",
+  event_id_ahead: "the session has no event of that number yet",
+  body_too_large: "the body is too large",
+  unsupported_media_type: "the body's type is not taken",
+  request_invalid: "the body breaks its schema; `errors` name the places",
+  config_invalid: "the config cannot run; `errors` name the places",
+  context_missing: "the team is given contexts that are not uploaded; `contexts` names them",
+  unknown_team: "no team of that name is on offer",
+  price_unknown: "a cap in dollars cannot hold for models without a known price",
+  budget_too_small:
+    "the budget is below the cheapest first call; `enough` is the least sensible one",
+  attachment_refused: "an agent's model does not take an image or a file; `errors` name each",
+  attachments_too_large: "more images and files than a question may bring, or more bytes of them",
+  attachment_not_found: "no earlier turn of the session brought anything with this hash",
+  idempotency_key_reused: "the key came with another body before",
+  rate_limited:
+    "too many requests with this key, or with all keys of the tenant together; ask again after `retry-after`",
+  quota_exceeded: "as many turns run as the tenant may run at once; ask again after `retry-after`",
+  too_many_readers: "too many follow this session's streams; ask again after `retry-after`",
+  storage_exceeded:
+    "the tenant stores as much as it may; erase sessions or contexts, or have the limit raised",
+  internal: "a fault of the service's own",
+  uploads_busy:
+    "as many uploads are taken in as there is room for; send it again after `retry-after`",
+  interrupted: "a deploy or a move in the middle; ask again after `retry-after`",
+};

@@ -2,8 +2,9 @@ import { IdSchema, LabelSchema } from "../protocol/api";
 import type { App, Call } from "./api-env";
 import { ApiError } from "./errors";
 import { type Method, type Operation, toRoute } from "./operation";
-import { knownSession } from "./known-session";
 import type { SessionStub } from "./services";
+import { logError } from "../redaction/log";
+import type { Principal } from "../tenancy/principal";
 
 const METHODS: readonly Method[] = ["get", "post", "put", "delete"];
 
@@ -98,4 +99,30 @@ export function limitOf(context: Call, { usual, most }: { usual: number; most: n
   if (limit < 1 || limit > most)
     throw new ApiError("bad_query", `\`limit\` is a number from 1 to ${most}.`);
   return limit;
+}
+
+/**
+ * The caller's session, or null where the index has no row of it. A call to an object makes its storage, so a made-up id must not
+ * get that far. Another tenant's id has no row under this tenant: the query and the answer are those of an unknown id. When the
+ * index fails, the object is asked all the same, because it knows itself whether it is there.
+ */
+export async function knownSession(
+  context: Call,
+  caller: Principal,
+  id: string,
+): Promise<SessionStub | null> {
+  const { env } = context;
+  if (context.get("knownSession") !== id && !(await isListed(context, caller.tenant, id)))
+    return null;
+  context.set("knownSession", id);
+  return env.session(caller, id);
+}
+
+async function isListed({ env }: Call, tenant: string, id: string): Promise<boolean> {
+  try {
+    return await env.stored.index.has(tenant, id);
+  } catch (error) {
+    logError("the index of sessions does not answer; the session itself is asked", error);
+    return true;
+  }
 }

@@ -1,4 +1,4 @@
-import { typeOfModel } from "../providers/model-families";
+import { typeOfModel } from "../providers/models";
 import { BACKEND_TYPES, SERVED_TYPES, type ServedType } from "../providers/registry";
 import type { Section } from "./fields";
 import { nearest } from "./nearest";

@@ -1,7 +1,14 @@
 import type { AgentRules } from "../protocol/team";
 import { ALL_PARAMS, FORMAT_NAMES, FORMAT_PARAMS } from "../providers/format-params";
 import { findHost, type Host, hostById, UNKNOWN_HOST } from "../providers/hosts";
-import { type ModelFacts, modelFacts, UNKNOWN_MODEL } from "../providers/models";
+import {
+  DATED,
+  isListed,
+  type ModelFacts,
+  modelFacts,
+  modelsOf,
+  UNKNOWN_MODEL,
+} from "../providers/models";
 import type { Format, ServedType } from "../providers/registry";
 import { readApiKey } from "./api-key";
 import { readType } from "./backend-type";
@@ -9,7 +16,6 @@ import { checkKeys } from "./check-keys";
 import { readEndpoint } from "./endpoint";
 import type { ConfigContext } from "./context";
 import { BACKEND_KEYS, OTHER_TYPES_KEYS } from "./backend-keys";
-import { checkModelName } from "./model-name";
 import { oneOf, read, type Section } from "./fields";
 import { readAskedTools, readHostedTools } from "./hosted-tools";
 import { checkParams, readOutputCap, readParams } from "./params";
@@ -18,9 +24,10 @@ import { readRates } from "./rates";
 import { BACKEND } from "./backend-settings";
 import { readSetting } from "./setting";
 import type { Backend } from "./team";
+import { nearest } from "./nearest";
 
 /** A backend, and what the coordination rules need to know about it. */
-export type BackendAndRules = {
+type BackendAndRules = {
   backend: Backend;
   rules: Omit<AgentRules, "id" | "workspace" | "tools">;
 };
@@ -130,4 +137,41 @@ function sellerOf(host: Host, baseUrl: string): Host {
 function outputBound(facts: ModelFacts, cap: number | null): number {
   if (cap === null) return facts.maxOutputTokens;
   return facts === UNKNOWN_MODEL ? cap : Math.min(cap, facts.maxOutputTokens);
+}
+
+/** Slips in a model's name. A model that came later may differ by as little, so this is a warning and not an error. */
+const MOST_SLIPS = 2;
+
+const lettersOf = (model: string): string => model.toLowerCase().replaceAll(/[^a-z]/g, "");
+const digitsOf = (model: string): string => model.replaceAll(/\D/g, "");
+/** Same words, other number: more likely another version than a slip. */
+const isVersionOf = (model: string, known: string): boolean =>
+  lettersOf(model) === lettersOf(known) && digitsOf(model) !== digitsOf(known);
+
+/** Warns of a name that is nearly one of the host's models. Hosts whose models are not listed have none to compare with. */
+function checkModelName(
+  { findings, path }: Section,
+  { model, host }: { model: string; host: Host },
+): void {
+  if (isListed(model)) return;
+  const meant = meantBy(model, modelsOf(host.id));
+  if (meant === null) return;
+  const detail = `${host.name} has no model ${model} that this service knows. Did you mean \`${meant}\`?`;
+  findings.warn("model_unknown", [...path, "model"], detail);
+}
+
+/** As others write the names of models: with the vendor before, with a date behind. */
+const bareName = (model: string): string => model.replace(/^[^/]*\//, "").replace(DATED, "");
+
+/** The model of `models` that is written another way or with a slip; null if none is near, or if several are meant alike. */
+function meantBy(model: string, models: readonly string[]): string | null {
+  const name = bareName(model);
+  if (models.includes(name)) return name;
+  const ending = models.filter((known) => known.endsWith(`-${name.toLowerCase()}`));
+  if (ending.length === 1) return ending[0] ?? null;
+  return nearest(
+    name,
+    models.filter((known) => !isVersionOf(name, known)),
+    MOST_SLIPS,
+  );
 }

@@ -1,11 +1,21 @@
 import { refuseOffWord, type Section } from "./fields";
-import type { KeyRules } from "./known-keys";
+import {
+  AGENT_KEYS,
+  COORDINATION_KEYS,
+  type KeyRules,
+  ORCHESTRATOR_KEYS,
+  PERSONA_KEYS,
+  TIMEOUT_KEYS,
+  TOP_KEYS,
+  UI_KEYS,
+} from "./known-keys";
 import { MAX_PROBLEMS } from "./limits";
 import { nearest } from "./nearest";
 import { NEED_IDS, type NeedId } from "./needs";
-import { placeOfKey } from "./places";
 import { cut } from "./problems";
 import { needsOfValue } from "./value-needs";
+import { ALL_PARAMS } from "../providers/format-params";
+import { BACKEND_KEYS } from "./backend-keys";
 
 /**
  * Judges every key of a section by its rules: obeyed, ignored with a warning, refused by name, or unknown. `more` are keys that
@@ -128,4 +138,35 @@ function unknownDetail(rules: KeyRules, { key, more }: Found): string | null {
   if (rules.grows && !meant) return null;
   const known = rules.elsewhere ?? `Known here: ${[...rules.served].sort().join(", ")}.`;
   return `\`${cut(key)}\` is no known key. ${meant ? `Did you mean \`${meant}\`?` : known}`;
+}
+
+/** Where each key belongs, for whoever wrote it elsewhere; of two places the first is the likelier. */
+const PLACES: readonly (readonly [place: string, KeyRules])[] = [
+  ["into `orchestrator`", ORCHESTRATOR_KEYS],
+  ["into `orchestrator.coordination`", COORDINATION_KEYS],
+  ["into `timeout_settings`", TIMEOUT_KEYS],
+  [
+    "into an agent's `backend`",
+    { ...BACKEND_KEYS, served: [...BACKEND_KEYS.served, ...ALL_PARAMS] },
+  ],
+  ["into an entry of `agents`", AGENT_KEYS],
+  ["into `ui`", UI_KEYS],
+  ["to the top level", TOP_KEYS],
+];
+const SECTIONS: readonly KeyRules[] = [
+  BACKEND_KEYS,
+  PERSONA_KEYS,
+  ...PLACES.map(([, rules]) => rules),
+];
+
+/** The place, as the end of "it belongs …", of a key that a section does not know; null if no other section knows it either. */
+function placeOfKey(key: string, section: KeyRules): string | null {
+  if (!SECTIONS.includes(section)) return null;
+  const served = PLACES.find(([, rules]) => rules.served.includes(key));
+  const known =
+    served ??
+    PLACES.find(([, { later, byValue = [] }]) =>
+      [...Object.values(later), byValue].flat().includes(key),
+    );
+  return known?.[0] ?? null;
 }

@@ -1,5 +1,5 @@
 import { FORMAT_NAMES, FORMAT_PARAMS } from "../providers/format-params";
-import { modelNamesOf } from "../providers/model-families";
+import { modelNamesOf } from "../providers/models";
 import {
   BACKEND_TYPES,
   type Format,

@@ -1,4 +1,4 @@
-import { typeOfModel } from "../providers/model-families";
+import { typeOfModel } from "../providers/models";
 import { SERVED_TYPES } from "../providers/registry";
 
 /** Names that stand for a team without a file. */

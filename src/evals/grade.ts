@@ -1,6 +1,5 @@
-import { gradeJson } from "./grade-json";
-import { gradeNumber } from "./grade-number";
 import type { Grade, Grader } from "./schema";
+import { toPointer } from "../config/problems";
 
 /** Grades an answer. Pure, in time linear in the answer's length; throws never, whatever a model wrote. */
 export function grade(answer: string, grader: Grader): Grade {
@@ -52,3 +51,108 @@ const quoted = (texts: readonly string[]): string =>
 
 const glimpse = (text: string): string =>
   text.length > 60 ? `${text.slice(0, 59)}…`.toWellFormed() : text;
+
+/**
+ * Numbers as English writes them: `1,234.5`, `.5`, `6.02e23`. A digit that follows a letter (`agent2`, `H2O`) begins none, and a
+ * percent sign changes nothing: `12%` is 12.
+ */
+const NUMBER =
+  /(?<![\p{L}\p{N}]|[\p{L}\p{N}]\.)(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+|(?<!\.)(?=\.\d))(?:\.\d+)?(?:[eE][+-]?\d+)?/gu;
+
+/** A minus directly before the digits or their currency, with no word or figure before it that it could join (`3-5`, `gpt-4`). */
+const MINUS = /(?:^|[^\p{L}\p{N})\]])[-\u2212][$\u20ac£]?$/u;
+const MINUS_CHARS = 4;
+
+/** Doubles miss the edge of a tolerance by this part of their size. */
+const ROUNDING = 4 * Number.EPSILON;
+
+/** Whether the last number of the answer (or the first, if the grader says so) is near enough to the one expected. */
+function gradeNumber(
+  answer: string,
+  { value, tolerance, which }: Extract<Grader, { type: "number" }>,
+): Grade {
+  const numbers = numbersIn(answer);
+  const found = which === "first" ? numbers[0] : numbers.at(-1);
+  if (found === undefined) return { pass: false, detail: "has no number" };
+  if (!Number.isFinite(found))
+    return { pass: false, detail: `its ${which} number is too large to be one` };
+  const allowed = Math.max(tolerance?.absolute ?? 0, (tolerance?.relative ?? 0) * Math.abs(value));
+  const slack = allowed > 0 ? ROUNDING * Math.max(Math.abs(found), Math.abs(value)) : 0;
+  const pass = Math.abs(found - value) <= allowed + slack;
+  return {
+    pass,
+    detail: `its ${which} number is ${found}${pass ? "" : `, not ${value}${allowed > 0 ? ` ± ${allowed}` : ""}`}`,
+  };
+}
+
+/** Every number of a text, in order. */
+export const numbersIn = (text: string): number[] =>
+  [...text.matchAll(NUMBER)].map((match) => {
+    const size = Number(match[0].replaceAll(",", ""));
+    return MINUS.test(text.slice(Math.max(0, match.index - MINUS_CHARS), match.index))
+      ? -size
+      : size;
+  });
+
+/**
+ * Whether the JSON of the answer equals the value expected, whatever the order of keys. The JSON of an answer is all of it, or
+ * else its last fenced block that is JSON; blocks inside of other blocks are not looked into. Where JSON names a key twice, the
+ * last one counts, as everywhere in JavaScript.
+ */
+function gradeJson(answer: string, expected: unknown): Grade {
+  const found = [answer, ...fencedBlocks(answer).reverse()]
+    .map(parse)
+    .find((parsed) => parsed !== null);
+  if (!found)
+    return { pass: false, detail: "has no JSON, neither as all of it nor in a fenced block" };
+  const place = firstDifference(found.value, expected, "");
+  return place === null
+    ? { pass: true, detail: "is the JSON" }
+    : { pass: false, detail: `its JSON differs at ${place || "its root"}` };
+}
+
+function parse(text: string): { value: unknown } | null {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return null;
+  }
+}
+
+/** Contents of the fenced blocks of a Markdown text, the outermost ones. One left open goes on to the end. */
+export function fencedBlocks(text: string): string[] {
+  const blocks: string[][] = [];
+  let fence: string | null = null;
+  for (const line of text.split(/\r?\n/)) {
+    const marks = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
+    if (fence === null) {
+      if (marks === undefined) continue;
+      fence = marks;
+      blocks.push([]);
+    } else if (marks?.startsWith(fence) && line.trim() === marks) {
+      fence = null;
+    } else {
+      blocks.at(-1)?.push(line);
+    }
+  }
+  return blocks.map((lines) => lines.join("\n"));
+}
+
+/** JSON pointer of the first place where two values differ; null where they are equal. Goes no deeper than `expected` does. */
+function firstDifference(found: unknown, expected: unknown, at: string): string | null {
+  if (!isContainer(found) || !isContainer(expected)) return found === expected ? null : at;
+  if (Array.isArray(found) !== Array.isArray(expected)) return at;
+  const [inFound, inExpected] = [membersOf(found), membersOf(expected)];
+  for (const key of new Set([...inExpected.keys(), ...inFound.keys()])) {
+    const place = `${at}${toPointer([key])}`;
+    if (!inFound.has(key) || !inExpected.has(key)) return place;
+    const inside = firstDifference(inFound.get(key), inExpected.get(key), place);
+    if (inside !== null) return inside;
+  }
+  return null;
+}
+
+const isContainer = (value: unknown): value is object =>
+  typeof value === "object" && value !== null;
+
+const membersOf = (container: object): Map<string, unknown> => new Map(Object.entries(container));

@@ -1,11 +1,10 @@
 import {
-  type AddressRules,
   addressProblem,
+  type AddressRules,
   isAddress,
   isAllowedOrigin,
   isPrivateAddress,
 } from "./address-rules";
-import { HOPS_HEADER } from "./hops";
 import type { Resolve } from "./names";
 
 /** Nothing was sent: the address may not be asked. */
@@ -95,3 +94,9 @@ async function requireAllowed(
     );
   }
 }
+
+/**
+ * Set on every request that leaves: a service of this kind that receives it answers 508, so that a team cannot ask the service that
+ * runs it, by whatever name.
+ */
+export const HOPS_HEADER = "massgen-hops";

@@ -1,11 +1,11 @@
-export { PatternError, type PatternErrorCode } from "./errors";
+export { PatternError, type PatternErrorCode } from "./work-budget";
 export {
   MAX_PATTERN_CHARS,
   MAX_PROGRAM,
   PATTERN_WORK,
   SCHEMA_WORK,
   type WorkLimits,
-} from "./limits";
+} from "./work-budget";
 export {
   compilePattern,
   Pattern,

@@ -1,9 +1,7 @@
 import { RE2JS } from "re2js";
-import { PatternError } from "./errors";
-import { MAX_PATTERN_CHARS, MAX_PROGRAM } from "./limits";
+import { MAX_PATTERN_CHARS, MAX_PROGRAM, PatternError, type WorkBudget } from "./work-budget";
 import { MeteredInput, OUT_OF_WORK } from "./metered-input";
 import { compileWork, largestProgram } from "./program-size";
-import type { WorkBudget } from "./work-budget";
 
 export type PatternOptions = {
   ignoreCase?: boolean;

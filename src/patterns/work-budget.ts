@@ -1,6 +1,3 @@
-import { PatternError } from "./errors";
-import { PATTERN_WORK, PAUSE_AFTER, type WorkLimits } from "./limits";
-
 /**
  * The work that one call may do with patterns and schemas. Everything a call matches shares one budget, so that many cheap
  * matches count as much as one expensive match. `spend` throws `PatternError` `pattern_too_costly`, and so does every later
@@ -70,3 +67,43 @@ export class WorkBudget {
 
 /** A timer, because microtasks run before other requests do. */
 export const nextMacrotask = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
+
+/** Why a pattern is refused. Codes are stable. */
+export type PatternErrorCode = "pattern_invalid" | "pattern_too_costly";
+
+/** A pattern that cannot be used, or work that exceeds its budget. `message` is for the author of the pattern. */
+export class PatternError extends Error {
+  override readonly name = "PatternError";
+  readonly code: PatternErrorCode;
+
+  constructor(code: PatternErrorCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/**
+ * Limits of work whose cost is a product of two things that users choose. One unit is one instruction of a compiled pattern
+ * at one character of a text, or one node of a schema at one node of a value: 10 to 60 ns on a machine of 2024.
+ */
+export type WorkLimits = {
+  /** Most work without a pause: other requests wait for so long. */
+  step: number;
+  /** Most work of one call, with pauses in between. */
+  call: number;
+};
+
+/** Of patterns: program size × characters. */
+export const PATTERN_WORK: WorkLimits = { step: 4_000_000, call: 50_000_000 };
+
+/** Of JSON Schemas: nodes of the schema × nodes of the value. */
+export const SCHEMA_WORK: WorkLimits = { step: 1_000_000, call: 50_000_000 };
+
+/** Work after which a loop pauses although it could continue: well below a step, so that the next operation has room. */
+const PAUSE_AFTER = 1_000_000;
+
+/** Instructions of the largest program. A larger one would reach the limit of a step within a line of text. */
+export const MAX_PROGRAM = 4_000;
+
+/** UTF-16 units of the longest pattern: the time to compile it grows with its length. */
+export const MAX_PATTERN_CHARS = 8_192;

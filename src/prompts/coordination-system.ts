@@ -1,5 +1,5 @@
 import { type FilesPrompt, workspaceSection } from "./files";
-import { type Identity, identitySections } from "./identity";
+import { type Identity, identitySections } from "./personas";
 import { paragraphs } from "./quote";
 
 type VotingSensitivity = "lenient" | "balanced" | "strict";

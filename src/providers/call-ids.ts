@@ -39,3 +39,14 @@ function freeId(used: ReadonlySet<string>): string {
     if (!used.has(id)) return id;
   }
 }
+
+/**
+ * The name of a called tool as it may go back. A model can call what was never offered, by any name, and servers refuse every
+ * further request of the conversation for a name that no tool could have. `longest`: characters a tool's name may have there.
+ */
+export const fittingName = (name: string, longest = 64): string =>
+  name.replace(/[^\w-]/g, "_").slice(0, longest) || "unnamed";
+
+/** A tool's result for formats that have no mark for a failed one, so that its text must say it. */
+export const resultText = ({ text, isError }: { text: string; isError: boolean }): string =>
+  isError && !/^error\b/i.test(text) ? `Error: ${text}` : text;

@@ -1,9 +1,8 @@
 import { boundedBody, boundedChunks, JSON_LIMITS, readAtMost } from "./bounded-body";
 import { readError } from "./error-body";
-import { classify } from "./errors";
+import { classify, toMessage } from "./errors";
 import { MAX_ERROR_BODY_BYTES } from "./limits";
 import { ProviderError } from "./provider";
-import { toMessage } from "./redact";
 import { limitResetMs, retryAfterMs } from "./retry-after";
 
 type CheckedFetchOptions = {

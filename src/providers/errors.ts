@@ -2,12 +2,13 @@ import { readError } from "./error-body";
 import { byStatus, HINTS, type Rule, SAID_RULES } from "./error-rules";
 import { INTERRUPTIONS } from "./platform-words";
 import { ProviderError } from "./provider";
-import { toMessage } from "./redact";
+import { redact } from "../redaction/redact";
+import { MAX_MESSAGE_CHARS } from "./limits";
 
 /** From what a provider said to the failure classes of the protocol. The rules are data, in error-rules.ts. */
 
 /** What is known of a failed call. */
-export type Failure = {
+type Failure = {
   /** Undefined for an error inside a stream. */
   status: number | undefined;
   /** Text or parsed JSON, as it came. */
@@ -107,4 +108,15 @@ function causesOf(error: unknown): Error[] {
     current = current.cause;
   }
   return chain;
+}
+
+/**
+ * A provider's words as a failure's message: one line, without the control characters that a terminal would obey. Redacts before
+ * it cuts, so that no half of a key is left at the end.
+ */
+export function toMessage(words: string, secrets: readonly string[]): string {
+  const clean = redact(words, secrets)
+    .replace(/[\s\p{Cc}]+/gu, " ")
+    .trim();
+  return clean.length <= MAX_MESSAGE_CHARS ? clean : `${clean.slice(0, MAX_MESSAGE_CHARS - 1)}…`;
 }

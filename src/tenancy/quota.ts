@@ -1,5 +1,3 @@
-import type { StorageRefusal } from "./storage";
-
 /**
  * What a tenant may use: turns at a time, and dollars a day (UTC). Pure: what runs and what was spent comes in. A turn reserves its
  * budget, or all that is left of the day where it has none, so the sum of what was spent and what may yet be never passes the cap.
@@ -110,7 +108,7 @@ const isSet = (text: string | undefined): text is string =>
   text !== undefined && text.trim() !== "";
 
 /** The variables with the limits of tenants that have none of their own. */
-export const LIMIT_VARIABLES = [
+const LIMIT_VARIABLES = [
   "TENANT_CONCURRENT_TURNS",
   "TENANT_USD_PER_DAY",
   "TENANT_STORED_BYTES",
@@ -145,4 +143,26 @@ function isLimit(text: string | undefined): boolean {
   } catch {
     return false;
   }
+}
+
+/** What a tenant may store. Pure: what it stores comes in. */
+
+/** Bytes that a tenant stores where the deployment sets no limit: 10 GB. */
+export const DEFAULT_STORED_BYTES = "10000000000";
+
+/** `limitBytes` null: no limit. */
+export type StorageUse = { storedBytes: number; limitBytes: number | null };
+type StorageRefusal = { ok: false; code: "storage_exceeded" } & {
+  storedBytes: number;
+  limitBytes: number;
+};
+
+/** Why the tenant may not store so many bytes more; null if it may. Nothing more goes into a storage that is full. */
+export function judgeStorage(
+  { storedBytes, limitBytes }: StorageUse,
+  moreBytes: number,
+): StorageRefusal | null {
+  if (limitBytes === null) return null;
+  if (storedBytes < limitBytes && storedBytes + moreBytes <= limitBytes) return null;
+  return { ok: false, code: "storage_exceeded", storedBytes, limitBytes };
 }

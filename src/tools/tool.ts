@@ -4,7 +4,7 @@ import type { ToolSpec } from "../providers/provider";
 import type { AgentFiles } from "../workspace/agent-files";
 
 /** Whose call it is; ids as in the log. */
-export type ToolPlace = {
+type ToolPlace = {
   session: string;
   turn: number;
   attempt: number;
@@ -74,3 +74,24 @@ export type Tool = {
    */
   run(args: unknown, context: ToolContext): Promise<ToolResult>;
 };
+
+const BROKE = "The tool broke: a fault of the service, not of your arguments.";
+
+/**
+ * What a call comes to whose tool threw something it should not have. What that was is for the service's log, not for a model. A tool
+ * that may have asked a server for what must not be asked for twice may have done its work before it broke.
+ */
+export function brokenCall({
+  rule,
+  staysInside = false,
+}: Pick<Tool, "rule" | "staysInside">): ToolResult {
+  if (staysInside || rule.idempotent)
+    return {
+      outcome: "error",
+      text: `${BROKE} Nothing it did to files was kept. The same call may break again: try another way.`,
+    };
+  return {
+    outcome: "unknown",
+    text: `${BROKE} Whether it did its work is unknown: verify before repeating it.`,
+  };
+}

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { hashOf } from "../workspace/hash";
+import { hashOf } from "../workspace/snapshot";
 import type { Member } from "../workspace/pack-reader";
 import { BlobWriter } from "./blob-writer";
-import { joined } from "./bytes";
+import { joined } from "./byte-queue";
 import type { StoredManifest } from "./stored-manifest";
 
 /**

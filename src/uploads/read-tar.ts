@@ -1,5 +1,5 @@
 import { createTarDecoder, type ParsedTarEntry } from "modern-tar";
-import { readExactly } from "./bytes";
+import { readExactly } from "./byte-queue";
 import { quoted, UploadRefusal } from "./refusals";
 import type { Tally } from "./tally";
 import { refusingUnknownTypes } from "./tar-types";

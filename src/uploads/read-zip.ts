@@ -1,6 +1,5 @@
 import { Inflate } from "fflate";
 import { ByteQueue } from "./byte-queue";
-import { crc32 } from "./crc32";
 import type { ArchiveEntry } from "./read-tar";
 import { quoted, UploadRefusal } from "./refusals";
 import type { Tally } from "./tally";
@@ -152,4 +151,17 @@ function inflating(
       throw invalid(`${quoted(name)} cannot be unpacked`);
     }
   };
+}
+
+const TABLE = Uint32Array.from({ length: 256 }, (_, index) => {
+  let value = index;
+  for (let bit = 0; bit < 8; bit += 1) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1;
+  return value;
+});
+
+/** The checksum that zip keeps of each file. */
+export function crc32(bytes: Uint8Array): number {
+  let value = 0xffffffff;
+  for (const byte of bytes) value = (value >>> 8) ^ (TABLE[(value ^ byte) & 0xff] ?? 0);
+  return (value ^ 0xffffffff) >>> 0;
 }

@@ -1,5 +1,5 @@
 import type { ContextBlobs, VersionPlace } from "../../r2-layout/contexts";
-import { joined } from "./bytes";
+import { joined } from "./byte-queue";
 import type { ZipSource } from "./read-zip";
 
 /** Pieces are put down one at a time, so that an archive is never in memory as a whole. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { FileEntry, Tree } from "../workspace/types";
-import { hashOf } from "../workspace/hash";
+import { hashOf } from "../workspace/snapshot";
 
 /** What is kept of a version: its tree, and with each file the version whose upload brought its contents. */
 export type StoredManifest = ReadonlyMap<string, StoredFile>;

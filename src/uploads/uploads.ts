@@ -1,9 +1,9 @@
 import type { ContextBlobs, VersionPlace } from "../../r2-layout/contexts";
 import type { ContextManifest, SkippedEntry } from "../protocol/api/contexts";
 import type { Tree } from "../workspace/types";
-import { readExactly } from "./bytes";
+import { readExactly } from "./byte-queue";
 import type { ContextIndex } from "./context-index";
-import { hashOf } from "../workspace/hash";
+import { hashOf } from "../workspace/snapshot";
 import { PackWriter } from "./packs";
 import type { ArchiveEntry } from "./read-tar";
 import { UploadRefusal } from "./refusals";

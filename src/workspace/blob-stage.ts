@@ -1,6 +1,6 @@
 import type { BlobSource } from "./agent-files";
 import { tooMuchAtOnce } from "./file-errors";
-import { hashOf } from "./hash";
+import { hashOf } from "./snapshot";
 import type { FileEntry } from "./types";
 
 const NOTHING = new Uint8Array();

@@ -5,7 +5,7 @@ import type { FileEntry, TreeChanges } from "./types";
  * before. Small ones are put together, so that a snapshot of small files is two writes, the pack and the manifest, as long as
  * what is new fits into one pack.
  */
-export const PACK_LIMITS = {
+const PACK_LIMITS = {
   /** Bytes from which a blob lies on its own. */
   smallBytes: 262_144,
   /** Bytes of one pack: as much as may be held in memory to write it. */
@@ -15,11 +15,11 @@ type Limits = { [Name in keyof typeof PACK_LIMITS]: number };
 
 export type BlobSize = { hash: string; size: number };
 /** Where a blob lies in its pack; bytes. */
-export type Packed = BlobSize & { offset: number };
+type Packed = BlobSize & { offset: number };
 /** One object with several blobs, one after the other. */
 export type Pack = { members: Packed[]; size: number };
 /** All that has to be written before the manifest, each its own object. */
-export type BlobPlan = { packs: Pack[]; single: BlobSize[] };
+type BlobPlan = { packs: Pack[]; single: BlobSize[] };
 
 /**
  * Contents of a tree or of changes that are not stored yet, each once, by hash. The empty file has no contents to be stored: whoever
@@ -59,3 +59,17 @@ export function planBlobs(blobs: readonly BlobSize[], limits: Limits = PACK_LIMI
 
 const byHash = (a: BlobSize, b: BlobSize): number =>
   a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0;
+
+/** SHA-256, lower-case hex: the name of a blob. The bytes may not change until it is there. */
+export async function hashOf(bytes: Uint8Array): Promise<string> {
+  const { buffer, byteOffset, byteLength } = bytes;
+  const view =
+    buffer instanceof ArrayBuffer
+      ? new Uint8Array(buffer, byteOffset, byteLength)
+      : new Uint8Array(bytes);
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", view));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Of no bytes at all: the empty file has no contents to be kept. */
+export const EMPTY_HASH = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";

@@ -10,7 +10,7 @@ import {
   tooManyDirectories,
 } from "./file-errors";
 import type { FileLimits } from "./agent-files";
-import { isHandedOver } from "./handed-over";
+import { isHandedOver } from "./workspace-facts";
 import { ancestorsOf, formatPlace, isShadowed, joinPath, relativePath } from "./paths";
 import type { FileEntry, Place } from "./types";
 import type { WorkingTree } from "./working-tree";

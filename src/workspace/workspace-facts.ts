@@ -1,6 +1,5 @@
 import type { WorkspaceFacts } from "../coordination/inputs";
 import { freeTextFile, TEXT_FILE } from "../coordination/attempt/long-final";
-import { handedOver, isHandedOver } from "./handed-over";
 import { applyChanges } from "./tree";
 import type { FileEntry, Tree, TreeChanges } from "./types";
 
@@ -52,3 +51,21 @@ function editsOf(edits: readonly Edit[]): Pick<WorkspaceFacts, "written" | "edit
     ...(edits.length > 0 && { edits: edits.length }),
   };
 }
+
+/** Results of tools that are too large for the conversation, relative to the workspace. */
+export const RESULTS_DIRECTORY = ".tool_results";
+/** The to-do list of an agent that plans its tasks. Hidden, since many projects have a directory `tasks` of their own. */
+export const TASKS_DIRECTORY = ".tasks";
+
+const PRIVATE = [RESULTS_DIRECTORY, TASKS_DIRECTORY];
+
+/**
+ * Whether an answer hands this file over, by its path in the workspace. Files that are not handed over belong to the agent's own
+ * round: no other agent sees them, and they are no change of the workspace.
+ */
+export const isHandedOver = (path: string): boolean =>
+  !PRIVATE.some((directory) => path.startsWith(`${directory}/`));
+
+/** The files of a workspace that an answer hands over. */
+export const handedOver = (tree: Tree): Tree =>
+  new Map([...tree].filter(([path]) => isHandedOver(path)));

@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterAll, expect, inject, it, vi } from "vitest";
 import { logError } from "../../src/redaction/log";
-import { sessionName } from "../../src/tenancy/session-name";
+import { sessionName } from "../../src/tenancy/principal";
 import { askWith, keys, makeKey, ask } from "./keyed-client";
 
 /** I17: secrets in every place of a request, and everything that the service wrote afterwards. */

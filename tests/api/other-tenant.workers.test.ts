@@ -1,6 +1,6 @@
 import { expect, it, vi } from "vitest";
 import { z } from "zod";
-import { hashOf } from "../../src/workspace/hash";
+import { hashOf } from "../../src/workspace/snapshot";
 import type { EvalStarted } from "../../src/protocol/api/evals";
 import { teamOf } from "../durable-objects/session/session-client";
 import { ask, askWith, makeKey } from "./keyed-client";

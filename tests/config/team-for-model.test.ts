@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { parseTeam } from "../../src/config/parse-team";
 import { teamForModel } from "../../src/config/team-for-model";
 import { MODEL_GROUPS } from "../../src/providers/model-rows";
-import { typeOfModel } from "../../src/providers/model-families";
+import { typeOfModel } from "../../src/providers/models";
 import { BACKEND_TYPES } from "../../src/providers/registry";
 import { FULL_CONTEXT } from "./teams";
 

@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { cronProblem, isDue, nextDue } from "../../src/evals/cron";
-import { manualRunId, RUN_ID, scheduledRunId } from "../../src/evals/run-id";
+import {
+  cronProblem,
+  isDue,
+  manualRunId,
+  nextDue,
+  RUN_ID,
+  scheduledRunId,
+} from "../../src/evals/cron";
 
 const at = (text: string): number => Date.parse(text);
 

@@ -4,7 +4,7 @@ import { evalRunName, type EvalRunStart } from "../../durable-objects/eval-run/e
 import { EvalRecords } from "../../d1/eval-records";
 import { evalSessionId } from "../../d1/eval-session-id";
 import { parseTeam } from "../../src/config/parse-team";
-import { scheduledRunId } from "../../src/evals/run-id";
+import { scheduledRunId } from "../../src/evals/cron";
 import type { EvalRunPage } from "../../src/protocol/api/evals";
 import { SuiteSchema } from "../../src/evals/schema";
 import { teamOf } from "../durable-objects/session/session-client";

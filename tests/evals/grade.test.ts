@@ -1,7 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { grade } from "../../src/evals/grade";
-import { fencedBlocks } from "../../src/evals/grade-json";
-import { numbersIn } from "../../src/evals/grade-number";
+import { fencedBlocks, grade, numbersIn } from "../../src/evals/grade";
 import { type Grader, GraderSchema } from "../../src/evals/schema";
 import { cpuMs } from "../fakes/cpu-time";
 

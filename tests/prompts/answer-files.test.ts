@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { answerFilesNote } from "../../src/prompts/answer-files";
+import { answerFilesNote } from "../../src/prompts/newer-answers";
 
 it.each([
   {

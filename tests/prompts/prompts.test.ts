@@ -3,11 +3,11 @@ import { byteLength } from "../../src/coordination";
 import { PRESENTATION_OVERHEAD_TOKENS } from "../../src/coordination/limits";
 import { coordinationSystem, type CoordinationSystem } from "../../src/prompts/coordination-system";
 import { roundMessage } from "../../src/prompts/coordination-user";
-import { personaFor } from "../../src/prompts/identity";
-import { nudgeMessage } from "../../src/prompts/nudge";
+import { personaFor } from "../../src/prompts/personas";
+import { nudgeMessage } from "../../src/prompts/notices";
 import { NOTHING_PLANNED } from "../../src/agents/planned-calls";
 import { presentationMessage, presentationSystem } from "../../src/prompts/presentation";
-import { updateMessage } from "../../src/prompts/update";
+import { updateMessage } from "../../src/prompts/newer-answers";
 
 const plain: CoordinationSystem = {
   systemMessage: null,

@@ -1,11 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { roundMessage } from "../../src/prompts/coordination-user";
-import { judgementMessage } from "../../src/prompts/judgement";
+import { judgementMessage, presentationMessage } from "../../src/prompts/presentation";
 import { personasMessage } from "../../src/prompts/personas";
-import { presentationMessage } from "../../src/prompts/presentation";
 import { quote, quotedBlock } from "../../src/prompts/quote";
-import { updateMessage } from "../../src/prompts/update";
+import { updateMessage } from "../../src/prompts/newer-answers";
 import { outline, readBlocks } from "../agents/blocks";
 import { cpuMs } from "../fakes/cpu-time";
 

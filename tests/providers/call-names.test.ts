@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fittingName } from "../../src/providers/call-names";
+import { fittingName } from "../../src/providers/call-ids";
 
 describe("the name of a called tool", () => {
   it.each([

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { toMessage } from "../../src/providers/redact";
+import { toMessage } from "../../src/providers/errors";
 import { redact } from "../../src/redaction/redact";
 
 it.each([

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { reportedCount } from "../../src/providers/reported-count";
+import { reportedCount } from "../../src/providers/reply-size";
 
 it.each([
   { name: "a count is taken as it is", value: 7, gives: 7 },

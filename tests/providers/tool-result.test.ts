@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { resultText } from "../../src/providers/tool-result";
+import { resultText } from "../../src/providers/call-ids";
 
 it.each([
   { name: "a failure says so", text: "no such file", isError: true, gives: "Error: no such file" },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decodedOnce, hasKeyInAddress } from "../../src/tenancy/access-rules";
+import { decodedOnce, hasKeyInAddress } from "../../src/tenancy/principal";
 
 const KEY = `mge_${"0".repeat(26)}_${"A".repeat(43)}`;
 const escaped = (text: string) =>

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { sessionName } from "../../src/tenancy/session-name";
+import { sessionName } from "../../src/tenancy/principal";
 
 it("is the same for the same tenant, session and master key, and says nothing of any", () => {
   const name = sessionName("master", "acme", "session_1");

@@ -1,4 +1,4 @@
-import { crc32 } from "../../src/uploads/crc32";
+import { crc32 } from "../../src/uploads/read-zip";
 import { deflateSync } from "fflate";
 
 /** Zips written byte by byte, so that each field can be false. */

@@ -11,7 +11,7 @@ import type { ArchiveEntry } from "../../src/uploads/read-tar";
 import { putBlobs, putManifest } from "../../src/uploads/uploads";
 import { FILE_TOOL_LIMITS } from "../../src/tools/files/limits";
 import { grepTool } from "../../src/tools/files/grep";
-import { hashOf } from "../../src/workspace/hash";
+import { hashOf } from "../../src/workspace/snapshot";
 import { StagedFiles } from "../../src/workspace/staged-files";
 
 /** What a search through cold files of a context asks of R2: the runtime's own, counted. */

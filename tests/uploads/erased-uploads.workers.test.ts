@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { ContextFiles, type VersionPlace } from "../../r2-layout/contexts";
 import type { ArchiveEntry } from "../../src/uploads/read-tar";
 import { eraseContext, putArchive, putBlobs, putManifest } from "../../src/uploads/uploads";
-import { hashOf } from "../../src/workspace/hash";
+import { hashOf } from "../../src/workspace/snapshot";
 import { store } from "./version-shelf";
 
 /** What is written of an upload: at which of these its context is erased, right before. */

@@ -9,7 +9,7 @@ import {
   placesIn,
 } from "../../src/uploads/packs";
 import { toEntry } from "../../src/uploads/stored-manifest";
-import { hashOf } from "../../src/workspace/hash";
+import { hashOf } from "../../src/workspace/snapshot";
 
 /** What a writer has put where. */
 class Drawer {

@@ -11,7 +11,7 @@ import {
   readManifest,
   sweepUploads,
 } from "../../src/uploads/uploads";
-import { hashOf } from "../../src/workspace/hash";
+import { hashOf } from "../../src/workspace/snapshot";
 
 export const DAY = 24 * 60 * 60 * 1_000;
 export const { store, reader, pins, prune } = contextServices(env);

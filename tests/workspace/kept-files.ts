@@ -6,7 +6,7 @@ import { createTables } from "../../durable-objects/session/session-tables";
 import { SnapshotStore } from "../../durable-objects/session/files/snapshot-store";
 import type { SessionObjects } from "../../r2-layout/session-files";
 import type { BlobSource, Staged } from "../../src/workspace/agent-files";
-import { EMPTY_HASH, hashOf } from "../../src/workspace/hash";
+import { EMPTY_HASH, hashOf } from "../../src/workspace/snapshot";
 import { applyChanges, EMPTY_TREE } from "../../src/workspace/tree";
 import type { FileEntry, Tree } from "../../src/workspace/types";
 import { Disk } from "../../simulated/disk";

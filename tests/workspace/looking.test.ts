@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hashOf } from "../../src/workspace/hash";
+import { hashOf } from "../../src/workspace/snapshot";
 import { type Given, Rig } from "./rig";
 import { bytes, HOME, table } from "./staged-files-table";
 

@@ -1,5 +1,5 @@
 import type { Basis } from "../../src/workspace/agent-files";
-import { hashOf } from "../../src/workspace/hash";
+import { hashOf } from "../../src/workspace/snapshot";
 import type { Protected } from "../../src/workspace/permissions";
 import { StagedFiles } from "../../src/workspace/staged-files";
 import { mergeChanges } from "../../src/workspace/tree";

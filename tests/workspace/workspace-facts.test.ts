@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { AgentFiles } from "../../src/workspace/agent-files";
-import { isHandedOver } from "../../src/workspace/handed-over";
+import { isHandedOver, workspaceFacts } from "../../src/workspace/workspace-facts";
 import type { Tree } from "../../src/workspace/types";
-import { workspaceFacts } from "../../src/workspace/workspace-facts";
 import { Rig } from "./rig";
 import { bytes } from "./staged-files-table";
 

@@ -9,7 +9,7 @@ import {
   runningTurn,
 } from "../../../src/coordination";
 import { logError } from "../../../src/redaction/log";
-import { hashOf } from "../../../src/workspace/hash";
+import { hashOf } from "../../../src/workspace/snapshot";
 import { FILES } from "../../shared/limits";
 import type { Workspaces } from "../files/workspaces";
 import type { CallRequests } from "./call-requests";

@@ -1,7 +1,6 @@
 import { expectedAttachmentTokens } from "../../../src/agents/attached";
-import { Calibrations } from "../../../src/agents/calibration";
+import { Calibrations, estimatedInput, expectedTokens } from "../../../src/agents/token-estimates";
 import { countedBy, digestOf } from "../../../src/agents/counted-request";
-import { estimatedInput, expectedTokens } from "../../../src/agents/expected-tokens";
 import { inputBound } from "../../../src/agents/input-bound";
 import { uniqueCallIds } from "../../../src/agents/reply";
 import { SaidText } from "../../../src/agents/said-text";

@@ -1,4 +1,4 @@
-import { tokensTaken } from "../../../src/agents/expected-tokens";
+import { tokensTaken } from "../../../src/agents/token-estimates";
 import { type CallOptions, type Performed, performCall } from "../../../src/agents/perform-call";
 import { staysItsId } from "../../../src/agents/reply";
 import type { SaidText } from "../../../src/agents/said-text";

@@ -1,7 +1,6 @@
 import type { SessionObjects } from "../../../r2-layout/session-files";
 import type { BlobSource } from "../../../src/workspace/agent-files";
-import { EMPTY_HASH } from "../../../src/workspace/hash";
-import type { BlobSize } from "../../../src/workspace/snapshot";
+import { type BlobSize, EMPTY_HASH } from "../../../src/workspace/snapshot";
 import { type FileEntry, FileError } from "../../../src/workspace/types";
 import type { BucketTurns } from "./storage-queue";
 import { FILES } from "../../shared/limits";

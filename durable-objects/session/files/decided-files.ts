@@ -1,7 +1,7 @@
 import { indexOf, runningTurn, type Step, type TurnState } from "../../../src/coordination";
 import type { BroughtFiles, ResultFile } from "../../../src/engine/ports";
 import type { SessionEvent } from "../../../src/protocol/events";
-import { handedOver } from "../../../src/workspace/handed-over";
+import { handedOver } from "../../../src/workspace/workspace-facts";
 import { contextsOf } from "../../../src/workspace/mounts";
 import { EMPTY_TREE } from "../../../src/workspace/tree";
 import type { Outbox } from "../log/outbox";

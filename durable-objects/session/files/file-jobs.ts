@@ -1,6 +1,11 @@
 import { MOST_AT_ONCE, type SessionObjects } from "../../../r2-layout/session-files";
-import { hashOf } from "../../../src/workspace/hash";
-import { type BlobSize, newBlobs, type Pack, planBlobs } from "../../../src/workspace/snapshot";
+import {
+  type BlobSize,
+  hashOf,
+  newBlobs,
+  type Pack,
+  planBlobs,
+} from "../../../src/workspace/snapshot";
 import { encodeStoredManifest } from "../../../src/workspace/stored-manifest";
 import { logError } from "../../../src/redaction/log";
 import { type BlobStore, LostContents } from "./blob-store";

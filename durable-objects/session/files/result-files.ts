@@ -11,7 +11,7 @@ import {
 } from "../../../src/tools/results";
 import type { ToolFile, ToolResult } from "../../../src/tools/tool";
 import type { AgentFiles } from "../../../src/workspace/agent-files";
-import { hashOf } from "../../../src/workspace/hash";
+import { hashOf } from "../../../src/workspace/snapshot";
 import { FileError } from "../../../src/workspace/types";
 import { FILES } from "../../shared/limits";
 

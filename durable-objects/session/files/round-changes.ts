@@ -1,5 +1,5 @@
 import type { Basis, Staged } from "../../../src/workspace/agent-files";
-import { isHandedOver } from "../../../src/workspace/handed-over";
+import { isHandedOver } from "../../../src/workspace/workspace-facts";
 import { EMPTY_TREE, mergeChanges, sameEntry } from "../../../src/workspace/tree";
 import type { FileEntry, Tree, TreeChanges } from "../../../src/workspace/types";
 import type { RoundPlace } from "../calls/call-store";

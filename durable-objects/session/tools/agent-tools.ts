@@ -2,8 +2,8 @@ import type { Enter, ResultFile, SessionInputs } from "../../../src/engine/ports
 import { objectFields } from "../../../src/agents/call-arguments";
 import {
   agentAt,
-  shouldForward,
   runningTurn,
+  shouldForward,
   type ToolCallEffect,
   type TurnState,
 } from "../../../src/coordination";
@@ -11,7 +11,7 @@ import type { FileAccess } from "../../../src/protocol/events";
 import type { ToolRule } from "../../../src/protocol/team";
 import type { ToolNotification } from "../../../src/protocol/events/tool";
 import type { ToolSpec } from "../../../src/providers/provider";
-import { brokenCall } from "../../../src/tools/broken-tool";
+import { brokenCall, type Tool, type ToolContext, type ToolResult } from "../../../src/tools/tool";
 import {
   bytesWithin,
   RESULT_LIMITS,
@@ -19,7 +19,6 @@ import {
   type ResultLimits,
   type ResultReader,
 } from "../../../src/tools/results";
-import type { Tool, ToolContext, ToolResult } from "../../../src/tools/tool";
 import type { AgentFiles, Staged } from "../../../src/workspace/agent-files";
 import { withoutChanges } from "../../../src/workspace/audit-trail";
 import { FileError } from "../../../src/workspace/types";

@@ -1,7 +1,7 @@
 import { createTables } from "../../../durable-objects/session/session-tables";
 import { fileStores } from "../../../durable-objects/session/files/session-files";
 import type { Bucket } from "../../../r2-layout/bucket";
-import { hashOf } from "../../../src/workspace/hash";
+import { hashOf } from "../../../src/workspace/snapshot";
 import type { FileEntry } from "../../../src/workspace/types";
 
 /** What something cost: objects and bytes written to R2, and rows written as the platform charges them. */

@@ -3,8 +3,7 @@ import { SessionObject as ShippedSession } from "../../../durable-objects/sessio
 import { TenantObject as ShippedTenant } from "../../../durable-objects/tenant/tenant";
 import { sessionPrefix } from "../../../r2-layout/session-files";
 import worker from "../../../src/worker";
-import { LOCAL_TENANT } from "../../../src/tenancy/principal";
-import { sessionName } from "../../../src/tenancy/session-name";
+import { LOCAL_TENANT, sessionName } from "../../../src/tenancy/principal";
 import { readStoredSnapshots } from "../../../simulated/stored-snapshots";
 import { faultyBindings } from "./bindings";
 import { enterBoot, faultyContext, leaveBoot, ringing } from "./context";

@@ -9,7 +9,7 @@ import type { SessionStatus } from "../../../src/protocol/api";
 import { type WireEvent, WireEventSchema } from "../../../src/protocol/events";
 import { toStatus } from "../../../src/protocol/view/status";
 import { apply, emptyView } from "../../../src/protocol/view";
-import { answersBlock } from "../../../src/prompts/shown-answers";
+import { answersBlock } from "../../../src/prompts/newer-answers";
 
 /** A recorded run, told as clients, providers and tools would tell of it: it breaks no promise, and a test changes one thing. */
 export const SESSION = "session_01";

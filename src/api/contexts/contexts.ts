@@ -3,8 +3,8 @@ import type { VersionRow } from "../../uploads/context-index";
 import type { OpenContext } from "../../uploads/context-reader";
 import { eraseContext } from "../../uploads/uploads";
 import {
-  CONTEXT_NAME,
   type Context,
+  CONTEXT_NAME,
   type ContextEntry,
   type ContextList,
   ContextListSchema,
@@ -12,7 +12,7 @@ import {
   ContextSchema,
   VersionIdSchema,
 } from "../../protocol/api/contexts";
-import { CONTEXTS_PATH, contextArchivePath, contextPath } from "../../protocol/paths";
+import { contextArchivePath, contextPath, CONTEXTS_PATH } from "../../protocol/paths";
 import { relativePath } from "../../workspace/paths";
 import { FileError } from "../../workspace/types";
 import type { App, Call } from "../api-env";
@@ -21,8 +21,7 @@ import { CONTEXT, ENTRY } from "./context-examples";
 import { CONTEXT_PARAM, ownerOf, versionOf } from "./context-names";
 import { contextUploads } from "./context-uploads";
 import { ApiError } from "../errors";
-import { header, json, type Operation } from "../operation";
-import { limit } from "../parameters";
+import { header, json, limit, type Operation } from "../operation";
 import { limitOf, route } from "../routes";
 
 const PAGE = { usual: 20, most: 100 };

@@ -1,11 +1,9 @@
 import type { EvalRunApi, EvalRunStart } from "../../../durable-objects/eval-run/eval-run-api";
-import { isDue, minuteOf } from "../../evals/cron";
+import { isDue, minuteOf, scheduledRunId } from "../../evals/cron";
 import { parseSuite } from "../../evals/parse-suite";
 import { planRun } from "../../evals/plan-run";
-import { scheduledRunId } from "../../evals/run-id";
 import type { Suite } from "../../evals/schema";
-import type { EvalServices } from "../services";
-import type { Services } from "../services";
+import type { EvalServices, Services } from "../services";
 import { configFor } from "../configs/config-context";
 import { logError, logInfo } from "../../redaction/log";
 

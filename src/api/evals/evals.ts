@@ -1,26 +1,24 @@
 import { z } from "@hono/zod-openapi";
 import { ulid } from "ulid";
-import { nextDue } from "../../evals/cron";
+import { manualRunId, nextDue, RUN_ID } from "../../evals/cron";
 import { planRun } from "../../evals/plan-run";
-import { manualRunId, RUN_ID } from "../../evals/run-id";
-import { SUITE_NAME, type Suite } from "../../evals/schema";
+import { type Suite, SUITE_NAME } from "../../evals/schema";
 import {
+  type EvalCaseResult,
+  type EvalRun,
   EvalRunListSchema,
   EvalRunPageSchema,
-  type EvalRun,
   type EvalStarted,
   EvalStartedSchema,
   type EvalSuite,
   EvalSuiteListSchema,
 } from "../../protocol/api/evals";
-import { EVALS_PATH, evalRunPath } from "../../protocol/paths";
+import { evalRunPath, EVALS_PATH } from "../../protocol/paths";
 import type { App, Call } from "../api-env";
 import { configFor } from "../configs/config-context";
 import { ApiError } from "../errors";
-import { RESULT_EXAMPLE, RUN_EXAMPLE, SUITE_EXAMPLE } from "./eval-examples";
 import { suitesOf } from "./eval-runs";
-import { header, json } from "../operation";
-import { IDEMPOTENCY, limit } from "../parameters";
+import { header, IDEMPOTENCY, json, limit } from "../operation";
 import { limitOf, route } from "../routes";
 import { readKey, requireSameBody } from "../sessions/start-once";
 
@@ -239,3 +237,47 @@ const listOf = <T>(data: T[], first: string | undefined, last = first) => ({
   last_id: last ?? null,
   has_more: false,
 });
+
+/** Evaluations as the OpenAPI document shows them. */
+
+const RUN_EXAMPLE: EvalRun = {
+  id: "run_20261130t060000z",
+  suite: "smoke",
+  status: "completed",
+  origin: "cron",
+  scheduled_at: 1_796_018_400,
+  started_at: 1_796_018_401.2,
+  ended_at: 1_796_018_460.9,
+  cases: 3,
+  passed: 2,
+  failed: 1,
+  errored: 0,
+  cost_usd: 0.0213,
+  cost_usd_known: 0.0213,
+};
+
+const SUITE_EXAMPLE: EvalSuite = {
+  name: "smoke",
+  description: "Three questions anyone can check.",
+  cases: 3,
+  at_once: 1,
+  cron: "0 6 * * MON",
+  next_run_at: 1_796_623_200,
+  last_run: RUN_EXAMPLE,
+};
+
+const RESULT_EXAMPLE: EvalCaseResult = {
+  case: "product",
+  question: "What is 17 times 24? End your answer with the number.",
+  session_id: "session_01kbaxa5m0q3v8c1t6h2r9d4e7",
+  outcome: "passed",
+  pass: true,
+  detail: "its last number is 408",
+  answer: "17 times 24 is 408",
+  answer_is_cut: false,
+  erased: false,
+  cost_usd: 0.0071,
+  cost_usd_known: 0.0071,
+  duration_ms: 9_400,
+  ended_at: 1_796_018_412.5,
+};

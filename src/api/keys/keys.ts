@@ -22,8 +22,7 @@ import {
 import { LOCAL_TENANT } from "../../tenancy/principal";
 import type { App, Call } from "../api-env";
 import { ApiError } from "../errors";
-import { json, type Operation } from "../operation";
-import { limit } from "../parameters";
+import { json, limit, type Operation } from "../operation";
 import { readBody } from "../bodies/read-body";
 import { limitOf, route } from "../routes";
 

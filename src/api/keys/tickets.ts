@@ -1,7 +1,6 @@
 import { TicketSchema } from "../../protocol/api/keys";
 import type { App, Call } from "../api-env";
-import { json, type Operation } from "../operation";
-import { ID } from "../parameters";
+import { ID, json, type Operation } from "../operation";
 import { refuse, route, sessionOf } from "../routes";
 
 const TICKET_OPERATION: Operation = {

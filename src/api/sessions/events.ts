@@ -2,12 +2,10 @@ import { z } from "@hono/zod-openapi";
 import { EventListSchema } from "../../protocol/api/listings";
 import type { StreamRequest } from "../../protocol/stream-request";
 import type { App, Call } from "../api-env";
-import { wantedForm } from "./streams";
+import { openStream, wantedForm } from "./streams";
 import { ApiError } from "../errors";
 import { EVENT_LIST, STREAM } from "./examples";
-import { openStream } from "./streams";
-import { json, type Operation } from "../operation";
-import { ID, ID_TURN, LAST_EVENT, limit } from "../parameters";
+import { ID, ID_TURN, json, LAST_EVENT, limit, type Operation } from "../operation";
 import { limitOf, refuse, route, sessionOf, turnOf } from "../routes";
 
 const PAGE = { usual: 100, most: 1_000 };

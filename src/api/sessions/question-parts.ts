@@ -2,7 +2,7 @@ import type {
   AttachmentRefusal,
   WantedAttachment,
 } from "../../../durable-objects/session/admission/attachments";
-import { hashOf } from "../../workspace/hash";
+import { hashOf } from "../../workspace/snapshot";
 import { type AskedQuestion, textOfQuestion } from "../../protocol/api";
 import {
   ATTACHMENT_LIMITS,

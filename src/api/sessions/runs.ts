@@ -13,14 +13,12 @@ import {
 } from "../../protocol/api";
 import { runLinks } from "../../protocol/paths";
 import type { App, Call } from "../api-env";
-import { wantedForm } from "./streams";
+import { openStream, wantedForm, withWarnings } from "./streams";
 import { configContextFor } from "../configs/config-context";
 import { ApiError, type ErrorCode, type Fault } from "../errors";
 import { attachmentError, type Question, toQuestion } from "./question-parts";
 import { RUN_REQUEST, RUN_WARNED, STREAM, TURN_REQUEST } from "./examples";
-import { openStream } from "./streams";
-import { header, json, type Operation } from "../operation";
-import { ID, IDEMPOTENCY } from "../parameters";
+import { header, ID, IDEMPOTENCY, json, type Operation } from "../operation";
 import { budgetError, priceError, quotaError, requireStorage } from "./quota-refusals";
 import { readBodyAndText } from "../bodies/read-body";
 import { notFound, route, sessionOf } from "../routes";
@@ -34,7 +32,6 @@ import {
   type Start,
   withdrawStart,
 } from "./start-once";
-import { withWarnings } from "./streams";
 import { teamSource } from "../configs/teams";
 
 const LOCATION = header("location", "The session's address");

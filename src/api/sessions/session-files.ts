@@ -5,8 +5,7 @@ import type { App, Call } from "../api-env";
 import { attachment, OCTETS, treeArchive, ZIP } from "../attachment";
 import { ApiError } from "../errors";
 import { SESSION_FILES } from "./examples";
-import { json, type Operation } from "../operation";
-import { ATTEMPT, ID_TURN, ID_TURN_LABEL } from "../parameters";
+import { ATTEMPT, ID_TURN, ID_TURN_LABEL, json, type Operation } from "../operation";
 import { labelOf, refuse, route, sessionOf, turnOf } from "../routes";
 
 /** The files of answers and of turns' results: as lists, one by one, and all together. */

@@ -7,8 +7,7 @@ import type { App, Call } from "../api-env";
 import type { StoredSessions } from "../services";
 import { ApiError } from "../errors";
 import { SESSION_LIST } from "./examples";
-import { json, type Operation } from "../operation";
-import { limit } from "../parameters";
+import { json, limit, type Operation } from "../operation";
 import { limitOf, route } from "../routes";
 
 const PAGE = { usual: 20, most: 100 };

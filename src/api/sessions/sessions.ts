@@ -4,8 +4,7 @@ import { answerFilesPath } from "../../protocol/paths";
 import type { App, Call } from "../api-env";
 import { ApiError } from "../errors";
 import { ANSWER_TEXT, CANCELLED, STATUS, TURN_RESPONSE } from "./examples";
-import { json, type Operation } from "../operation";
-import { ATTEMPT, ID, ID_TURN, ID_TURN_LABEL } from "../parameters";
+import { ATTEMPT, ID, ID_TURN, ID_TURN_LABEL, json, type Operation } from "../operation";
 import { labelOf, refuse, route, sessionIdOf, sessionOf, turnOf } from "../routes";
 
 const STATUS_OPERATION: Operation = {

@@ -4,8 +4,7 @@ import type { App, Call } from "../api-env";
 import { attachment, OCTETS } from "../attachment";
 import { TURN_CHANGES } from "../contexts/context-examples";
 import { ApiError } from "../errors";
-import { header, json, type Operation } from "../operation";
-import { ID_TURN } from "../parameters";
+import { header, ID_TURN, json, type Operation } from "../operation";
 import { refuse, route, sessionOf, turnOf } from "../routes";
 import { lost, unreadable } from "./session-files";
 

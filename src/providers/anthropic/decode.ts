@@ -1,4 +1,4 @@
-import type { Usage } from "../../protocol/events";
+import type { StopReason, Usage } from "../../protocol/events";
 import { uniqueCallIds } from "../call-ids";
 import { hostedFields } from "../hosted";
 import { type ModelEvent, ProviderError, type ReplyItem } from "../provider";
@@ -6,7 +6,6 @@ import { type Block, citationsOf, toItems } from "./blocks";
 import { createContent } from "./content";
 import { hostedUses, ranCode } from "./hosted-uses";
 import { type Fields, fieldsOf, listOf, textOf } from "./schema";
-import { PAUSED, toStopReason } from "./stop-reason";
 import { addCounts, NO_COUNTS, readCounts, toUsage } from "./usage";
 
 /** What the reply follows on: ids that are taken, and the items of the assistant so far. */
@@ -163,3 +162,26 @@ function withContainer(items: ReplyItem[], container: string): ReplyItem[] {
 
 const cut = (why: string) =>
   new ProviderError("transient", "stream_cut", `The provider broke off its reply. ${why}`);
+
+/** The provider stopped in the middle and wants the reply back to go on with it. */
+const PAUSED = "pause_turn";
+
+const REASONS: ReadonlyMap<string, StopReason> = new Map([
+  ["end_turn", "stop"],
+  ["stop_sequence", "stop"],
+  ["tool_use", "tool_calls"],
+  ["max_tokens", "length"],
+  ["model_context_window_exceeded", "length"],
+  ["refusal", "refusal"],
+]);
+
+/**
+ * What a stop reason means. Calls count under whatever name for the end they come. A pause that is not gone on with is a cut:
+ * `length` makes sure that nothing of it is taken for a whole, and that the model is asked again.
+ */
+function toStopReason(name: string, hasCalls: boolean): StopReason {
+  if (name === PAUSED) return hasCalls ? "tool_calls" : "length";
+  const reason = REASONS.get(name) ?? "unknown";
+  if (reason === "stop" || reason === "tool_calls") return hasCalls ? "tool_calls" : "stop";
+  return reason;
+}

@@ -2,7 +2,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { takenCallIds } from "../call-ids";
 import { checkedFetch } from "../checked-fetch";
 import { classify, toProviderError } from "../errors";
-import { guarded } from "../guarded";
+import { guarded, readReply, withParts } from "../guarded-stream";
 import { isJsonObject, jsonBody, parseJson } from "../json";
 import { NO_SDK_TIMEOUT_MS } from "../limits";
 import { linkedAbort } from "../linked-abort";
@@ -14,8 +14,6 @@ import {
   type ProviderOptions,
 } from "../provider";
 import { readEvents } from "../read-events";
-import { readReply } from "../read-reply";
-import { withParts } from "../with-parts";
 import { continuation, MOST_CONTINUATIONS } from "./continuation";
 import { createDecoder, type Decoder } from "./decode";
 import { toBetas, toBody } from "./request";

@@ -1,6 +1,5 @@
 import type { FormatParams, ParamProblem } from "../params";
-import { traitsOf } from "./generations";
-import { refusesThinking, thinks } from "./thinking";
+import { refusesThinking, thinks, traitsOf } from "./thinking";
 
 type Params = Readonly<Record<string, unknown>>;
 

@@ -1,11 +1,10 @@
 import type { HostedToolName } from "../../protocol/hosted-tools";
 import { modelFacts } from "../models";
 import type { HostedTool, ModelRequest, ToolSpec } from "../provider";
-import { marked, markTurns } from "./cache-marks";
+import { marked, markTurns, toTurns } from "./turns";
 import { isBeta, PARAMS } from "./params";
 import { type Fields, fieldsOf, listOf, textOf } from "./schema";
 import { thinkingBetas, thinkingFields, thinks } from "./thinking";
-import { toTurns } from "./turns";
 
 type Body = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 import type { Usage } from "../../protocol/events";
 import { withHostedUses } from "../hosted";
-import { reportedCount } from "../reported-count";
+import { reportedCount } from "../reply-size";
 import { fieldsOf } from "./schema";
 
 /** What one request reported so far, or several together. The input counts exclude one another. */

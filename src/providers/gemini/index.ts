@@ -1,8 +1,8 @@
 import { GoogleGenAI } from "@google/genai/web";
 import { takenCallIds } from "../call-ids";
 import { checkedFetch } from "../checked-fetch";
-import { toProviderError } from "../errors";
-import { guarded } from "../guarded";
+import { classify, toProviderError } from "../errors";
+import { guarded, readReply, withParts } from "../guarded-stream";
 import { isJsonObject, parseJson } from "../json";
 import { linkedAbort } from "../linked-abort";
 import {
@@ -13,10 +13,7 @@ import {
   type ProviderOptions,
 } from "../provider";
 import { readEvents } from "../read-events";
-import { readReply } from "../read-reply";
-import { withParts } from "../with-parts";
 import { createDecoder } from "./decode";
-import { throwIfError } from "./errors";
 import { toParameters } from "./request";
 
 /** The Gemini API (`generateContent`) over the official SDK. An empty `apiKey` means an endpoint that wants none. */
@@ -144,4 +141,10 @@ function createClient(
     apiKey: apiKey === "" ? "none" : apiKey,
     httpOptions: { baseUrl, apiVersion: isOrigin ? (apiVersion ?? DEFAULT_VERSION) : "", fetch },
   });
+}
+
+/** Throws what a chunk of a running stream, or a reply that is no stream, says of a failure; a reply says none. */
+function throwIfError(value: unknown, secrets: readonly string[]): void {
+  if (isJsonObject(value) && isJsonObject(value["error"]))
+    throw classify({ status: undefined, body: value }, secrets);
 }

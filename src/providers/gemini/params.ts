@@ -1,8 +1,13 @@
 import { isJsonObject } from "../json";
 import type { FormatParams } from "../params";
-import { canCombineHosted } from "./generation";
+import {
+  canCombineHosted,
+  EFFORTS,
+  MAX_BUDGET,
+  THINKING_LEVELS,
+  thinkingProblems,
+} from "./thinking";
 import { safetyProblems } from "./safety";
-import { EFFORTS, MAX_BUDGET, THINKING_LEVELS, thinkingProblems } from "./thinking";
 
 const inGenerationConfig = (name: string) =>
   `say it as extra_body: {generationConfig: {${name}: …}}`;

@@ -1,6 +1,6 @@
 import {
-  type FunctionCallingConfigMode as Mode,
   FunctionCallingConfigMode,
+  type FunctionCallingConfigMode as Mode,
   type GenerateContentConfig,
   type GenerateContentParameters,
   HarmBlockThreshold,
@@ -13,10 +13,9 @@ import {
 import { isJsonObject } from "../json";
 import { type HostedTool, type ModelRequest, ProviderError } from "../provider";
 import { toContents } from "./contents";
-import { canCombineHosted } from "./generation";
+import { canCombineHosted, toThinking } from "./thinking";
 import { PARAMS, RESERVED_GENERATION, toCamel } from "./params";
 import { toSafety } from "./safety";
-import { toThinking } from "./thinking";
 import { toFunctionDeclaration } from "./tool-schema";
 
 type Params = ModelRequest["params"];

@@ -1,11 +1,9 @@
 import { takenCallIds } from "../call-ids";
-import { guarded } from "../guarded";
+import { guarded, readReply, withParts } from "../guarded-stream";
 import { jsonBody } from "../json";
 import { linkedAbort } from "../linked-abort";
 import { createOpenAiClient, explainFailure, isJsonReply, wholeReply } from "../openai-client";
 import type { ModelEvent, ModelRequest, Provider, ProviderOptions } from "../provider";
-import { readReply } from "../read-reply";
-import { withParts } from "../with-parts";
 import { createDecoder } from "./decode";
 import { toBody } from "./request";
 

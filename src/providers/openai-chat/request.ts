@@ -1,9 +1,8 @@
-import { fittingName } from "../call-names";
+import { fittingName, resultText } from "../call-ids";
 import type { Host } from "../hosts";
 import { isJsonObject, parseJson } from "../json";
 import { dataUrl, type Part, PDF_TYPE, pdfFilename } from "../parts";
 import type { Message, ModelRequest, ReplyItem, ToolSpec } from "../provider";
-import { resultText } from "../tool-result";
 import { returnedDetails } from "./reasoning-details";
 import { fieldsOf } from "./schema";
 

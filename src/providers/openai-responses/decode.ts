@@ -1,16 +1,13 @@
 import type { Citation } from "../../protocol/hosted-tools";
-import type { Usage } from "../../protocol/events";
+import type { StopReason, Usage } from "../../protocol/events";
 import { classify } from "../errors";
 import { hostedFields, withHostedUses } from "../hosted";
 import { MAX_CITATIONS } from "../limits";
 import { type ModelEvent, ProviderError, type ResumePoint } from "../provider";
-import { CALL_CHARS, replySize } from "../reply-size";
-import { countUses, returnedHostedItem } from "./hosted-items";
-import { createLiveItems, type LiveItems } from "./live-items";
+import { CALL_CHARS, replySize, reportedCount } from "../reply-size";
+import { countUses, createLiveItems, type LiveItems, returnedHostedItem } from "./hosted-items";
 import { readOutput, toCitation } from "./output";
 import { type Fields, fieldsOf, outputOf, PART_BREAK, positionOf, textOf } from "./schema";
-import { toStopReason } from "./stop-reason";
-import { decodeUsage } from "./usage";
 
 export type Decoder = {
   /** Takes one parsed event; gives the events it makes. Throws for a reply without measure only, not for what it does not know. */
@@ -208,4 +205,47 @@ const outputIn = ({ done }: State, response: Fields): Fields[] =>
 function usageOf(response: Fields, output: readonly Fields[]): Usage | null {
   const usage = decodeUsage(response["usage"]);
   return usage && withHostedUses(usage, countUses(output));
+}
+
+const CUT_SHORT: Readonly<Record<string, StopReason>> = {
+  max_output_tokens: "length",
+  max_tokens: "length",
+  content_filter: "content_filter",
+};
+
+/** Why a response ended that the provider called complete or incomplete. */
+function toStopReason(
+  response: Fields,
+  found: { hasCalls: boolean; refused: boolean },
+): StopReason {
+  if (response["status"] === "incomplete") {
+    const reason = textOf(fieldsOf(response["incomplete_details"])["reason"]);
+    return (Object.hasOwn(CUT_SHORT, reason) ? CUT_SHORT[reason] : undefined) ?? "unknown";
+  }
+  if (found.hasCalls) return "tool_calls";
+  return found.refused ? "refusal" : "stop";
+}
+
+/** The reported usage, or null if the value reports none. */
+export function decodeUsage(value: unknown): Usage | null {
+  const usage = fieldsOf(value);
+  const input = reportedCount(usage["input_tokens"]);
+  const said = reportedCount(usage["output_tokens"]);
+  const total = reportedCount(usage["total_tokens"]);
+  if (input === 0 && said === 0 && total === 0) return null;
+  // What a server leaves out of `output_tokens` and has in the total only is billed as output.
+  const output = Math.max(said, total - input);
+  const details = fieldsOf(usage["input_tokens_details"]);
+  const cached = Math.min(reportedCount(details["cached_tokens"]), input);
+  const written = Math.min(reportedCount(details["cache_write_tokens"]), input - cached);
+  return {
+    input_tokens: input,
+    output_tokens: output,
+    reasoning_tokens: Math.min(
+      reportedCount(fieldsOf(usage["output_tokens_details"])["reasoning_tokens"]),
+      output,
+    ),
+    cached_tokens: cached,
+    ...(written > 0 && { cache_write_tokens: written }),
+  };
 }

@@ -1,5 +1,6 @@
 import type { HostedToolName, HostedUse } from "../../protocol/hosted-tools";
 import { type Fields, fieldsOf, listOf, partsOf, textOf } from "./schema";
+import type { ModelEvent } from "../provider";
 
 /** Items of a reply's output that tell of tools the provider ran itself. */
 
@@ -20,7 +21,7 @@ export function hostedNameOf(item: Fields): HostedToolName | null {
 }
 
 /** What the tool was asked: a query, an address, code. */
-export function hostedInput(item: Fields): string {
+function hostedInput(item: Fields): string {
   return (
     textOf(item["code"]) ||
     textOf(item["input"]) ||
@@ -70,4 +71,76 @@ export function returnedHostedItem(item: Fields): Fields {
   return Array.isArray(item["outputs"])
     ? { ...item, outputs: partsOf(item["outputs"], "logs") }
     : item;
+}
+
+/** `id`: "" if there is none, or an earlier call has it. `sent`: whether anything of what it asks was shown already, so that it is not shown twice. */
+type Live = (
+  | { type: "call"; index: number; name: string; id: string }
+  | { type: "hosted"; name: HostedToolName }
+) & {
+  sent: boolean;
+};
+
+export type LiveItems = {
+  begin(position: number, item: Fields): ModelEvent[];
+  delta(position: number, text: string): ModelEvent[];
+  done(position: number, item: Fields): ModelEvent[];
+};
+
+/**
+ * What a reply's calls and hosted tools ask, shown as it is written. `resumed`: the beginning of what is under way may have
+ * been shown before, so an item is followed only from a beginning that was seen.
+ */
+export function createLiveItems(resumed: boolean): LiveItems {
+  const items = new Map<number, Live>();
+  const ids = new Set<string>();
+  let calls = 0;
+
+  const begin = (position: number, item: Fields): void => {
+    const hosted = hostedNameOf(item);
+    if (hosted) items.set(position, { type: "hosted", name: hosted, sent: false });
+    if (item["type"] !== "function_call") return;
+    const id = textOf(item["call_id"]);
+    items.set(position, {
+      type: "call",
+      index: calls,
+      name: textOf(item["name"]),
+      id: ids.has(id) ? "" : id,
+      sent: false,
+    });
+    ids.add(id);
+    calls += 1;
+  };
+  const show = (live: Live, text: string): ModelEvent[] => {
+    if (text === "") return [];
+    live.sent = true;
+    if (live.type === "call") {
+      const { index, name, id } = live;
+      return [{ type: "tool_arguments", index, name, ...(id !== "" && { id }), text }];
+    }
+    return [{ type: "hosted_tool", name: live.name, text }];
+  };
+  /** Queries come whole, with the item or only at its end; arguments and code come in pieces, or only at the end. */
+  const showWhole = (position: number, item: Fields): ModelEvent[] => {
+    const live = items.get(position);
+    if (!live || live.sent) return [];
+    return show(live, live.type === "call" ? textOf(item["arguments"]) : hostedInput(item));
+  };
+
+  return {
+    begin(position, item) {
+      begin(position, item);
+      return item["type"] === "web_search_call" ? showWhole(position, item) : [];
+    },
+    delta(position, text) {
+      const live = items.get(position);
+      return live ? show(live, text) : [];
+    },
+    done(position, item) {
+      if (!items.has(position) && !resumed) begin(position, item);
+      const events = showWhole(position, item);
+      items.delete(position);
+      return events;
+    },
+  };
 }

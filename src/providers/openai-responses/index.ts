@@ -1,9 +1,8 @@
 import { takenCallIds } from "../call-ids";
-import { guarded } from "../guarded";
+import { guarded, withParts } from "../guarded-stream";
 import { jsonBody } from "../json";
 import { createOpenAiClient, explainFailure, isJsonReply, wholeReply } from "../openai-client";
 import type { ModelEvent, ModelRequest, Provider, ProviderOptions, ResumePoint } from "../provider";
-import { withParts } from "../with-parts";
 import { cancelReply, type Events, inBackground, resumedEvents } from "./background";
 import { createDecoder, type Decoder } from "./decode";
 import { toBody } from "./request";

@@ -1,8 +1,7 @@
-import { fittingName } from "../call-names";
+import { fittingName, resultText } from "../call-ids";
 import { isJsonObject, parseJson } from "../json";
 import { dataUrl, type Part, PDF_TYPE, pdfFilename, unsayable } from "../parts";
 import type { Message, ReplyItem } from "../provider";
-import { resultText } from "../tool-result";
 import { textOf } from "./schema";
 
 type Item = Record<string, unknown>;

@@ -2,9 +2,8 @@ import { z } from "zod";
 import { compareDirectories, compareFiles } from "../../workspace/compare";
 import type { Tool } from "../tool";
 import { defineFileTool } from "./define-tool";
-import { fittingInto, type FileToolLimits } from "./limits";
-import { fittingLines } from "./page";
-import { linesOf } from "./text";
+import { type FileToolLimits, fittingInto } from "./limits";
+import { fittingLines, linesOf } from "./page";
 
 const schema = z.strictObject({
   first: z.string().describe("e.g. app.py"),

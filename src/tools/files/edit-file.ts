@@ -3,7 +3,7 @@ import { byteLength } from "../../coordination/byte-length";
 import { FileError } from "../../workspace/types";
 import type { Tool } from "../tool";
 import { defineFileTool } from "./define-tool";
-import { readText } from "./text";
+import { readText } from "./page";
 
 /** Lines that are told of what was found. */
 const SHOWN_LINES = 20;

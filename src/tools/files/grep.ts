@@ -5,9 +5,8 @@ import { beforePair, showControls } from "../results";
 import type { Tool, ToolContext } from "../tool";
 import { defineFileTool } from "./define-tool";
 import { compileTyped, matchingPaths } from "./glob";
-import { fittingInto, type FileToolLimits } from "./limits";
-import { fittingLines } from "./page";
-import { decodeText, linesOf } from "./text";
+import { type FileToolLimits, fittingInto } from "./limits";
+import { decodeText, fittingLines, linesOf } from "./page";
 
 const schema = z.strictObject({
   pattern: z

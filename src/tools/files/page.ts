@@ -1,8 +1,10 @@
 import { byteLength } from "../../coordination/byte-length";
 import { beforePair, showControls } from "../results";
+import type { AgentFiles } from "../../workspace/agent-files";
+import { FileError } from "../../workspace/types";
 
 /** One piece of a text, as it may be shown, and where the next begins. */
-export type Page = {
+type Page = {
   text: string;
   /** UTF-16 units into the whole text; `end` is where the next page begins. */
   start: number;
@@ -29,7 +31,7 @@ function boundary(text: string, position: number): number {
   return parts ? position - 1 : beforePair(text, position);
 }
 
-export type LinePage = {
+type LinePage = {
   text: string;
   /** Of the last line that is shown whole, counted from 1; one less than `first` if even that one is too long. */
   last: number;
@@ -68,4 +70,35 @@ export function fittingLines(
 ): { text: string; left: number } {
   const { text, last } = linePage(lines, { first: 1, last: lines.length, numbered: false }, bytes);
   return { text, left: lines.length - last };
+}
+
+/** Of a file's beginning: a NUL in it tells a binary file, as it does for git. */
+const SNIFFED_BYTES = 8_192;
+
+/** The text that bytes are in UTF-8, exactly, or null if they are none. */
+export function decodeText(bytes: Uint8Array): string | null {
+  if (bytes.subarray(0, SNIFFED_BYTES).includes(0)) return null;
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+/** A file's text. Throws `FileError` `file_binary` for what is none, besides what `files.read` throws. */
+export async function readText(files: AgentFiles, path: string): Promise<string> {
+  const bytes = await files.read(path);
+  const text = decodeText(bytes);
+  if (text !== null) return text;
+  throw new FileError(
+    "file_binary",
+    `${files.resolve(path)} is not a text file in UTF-8 (${bytes.length} bytes), so it is not shown. copy_file and move_file take it as it is; in the shell, \`od -c\`, \`base64\` and \`strings\` show it.`,
+  );
+}
+
+/** Lines without their ends; the empty one after a final line feed is none. */
+export function linesOf(text: string): string[] {
+  const lines = text.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  return lines;
 }

@@ -2,9 +2,8 @@ import { z } from "zod";
 import { FileError } from "../../workspace/types";
 import type { Tool } from "../tool";
 import { defineFileTool } from "./define-tool";
-import { fittingInto, type FileToolLimits } from "./limits";
-import { characterPage, linePage, startOfLine } from "./page";
-import { linesOf, readText } from "./text";
+import { type FileToolLimits, fittingInto } from "./limits";
+import { characterPage, linePage, linesOf, readText, startOfLine } from "./page";
 
 const schema = z.strictObject({
   path: z

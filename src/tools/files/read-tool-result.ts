@@ -1,12 +1,12 @@
 import { z } from "zod";
 import type { ToolRule } from "../../protocol/team";
-import { RESULTS_DIRECTORY } from "../../workspace/handed-over";
+import { RESULTS_DIRECTORY } from "../../workspace/workspace-facts";
 import { FileError } from "../../workspace/types";
 import type { Tool } from "../tool";
 import { defineFileTool } from "./define-tool";
 import { FILE_TOOL_LIMITS, type FileToolLimits, fittingInto } from "./limits";
 import { charactersOf } from "./read-file";
-import { readText } from "./text";
+import { readText } from "./page";
 
 /** Paging through results that are too large for the conversation, for agents that have no workspace. */
 

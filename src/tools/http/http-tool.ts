@@ -3,14 +3,20 @@ import { Breakers, resting } from "../breaker";
 import { argumentProblem } from "../parameters";
 import { withoutPresets } from "../presets";
 import { isAddressRefused } from "../refused-address";
-import { showControls } from "../results/show-controls";
+import { showControls } from "../results";
 import type { SecretOf } from "../secret-bindings";
 import type { Tool, ToolContext, ToolResult } from "../tool";
 import { FILING_MS, Turnstile, Visit } from "../turnstile";
 import { type HttpToolDefinition, httpToolRule } from "./definition";
-import { type Reading, readFile } from "./reply-file";
+import {
+  isText,
+  MAX_RESPONSE_BYTES,
+  mayHaveActed,
+  readFile,
+  type Reading,
+  readText,
+} from "./response";
 import { type HttpRequest, originOf, toRequest } from "./request";
-import { isText, MAX_RESPONSE_BYTES, mayHaveActed, readText } from "./response";
 
 /** What a session's tools have in common; absent: a tool has its own. */
 export type SharedByTools = {

@@ -3,7 +3,7 @@ import { byteLength, truncateTo } from "../../coordination/byte-length";
 import type { AgentFiles } from "../../workspace/agent-files";
 import { FileError } from "../../workspace/types";
 import { defineFileTool } from "../files/define-tool";
-import { readText } from "../files/text";
+import { readText } from "../files/page";
 import { showControls } from "../results";
 import type { Tool, ToolResult } from "../tool";
 import type { Turnstile } from "../turnstile";

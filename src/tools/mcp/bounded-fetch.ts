@@ -7,7 +7,7 @@ import {
   STREAM_HEADERS_MS,
 } from "./limits";
 import { readOutgoing } from "./schema";
-import type { SentSecrets } from "./sent-secrets";
+import type { SentSecrets } from "./server-secrets";
 import { LARGE_BYTES, type Visit } from "../turnstile";
 
 /** A response that was not taken. `reached`: whether the server may have done what it was asked. */

@@ -1,7 +1,7 @@
 import { WORKFLOW_TOOLS } from "../../coordination/tool/offers";
 import { MAX_NAME_CHARS } from "./limits";
 import { hasUnseen } from "./shown-text";
-import { sha256 } from "./tool-hash";
+import { sha256 } from "./pins";
 
 /** What tools of MCP servers are called. */
 

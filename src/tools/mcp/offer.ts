@@ -8,11 +8,10 @@ import {
   MAX_WHY_CHARS,
 } from "./limits";
 import { fullName, isAllowed, isExcluded, type Named, nameProblem } from "./names";
-import { checkPins, type Pins } from "./pins";
+import { checkPins, type Pins, toolHash } from "./pins";
 import type { ToolSpec } from "../../providers/provider";
 import type { McpServer, McpTools } from "./server";
 import { cutText, shown } from "./shown-text";
-import { toolHash } from "./tool-hash";
 
 /** A tool of a listing, the hash of it as the server told it, and its full name. */
 export type Hashed = { tool: McpTool; hash: string; name: string };

@@ -7,9 +7,9 @@
 export type Pins = Readonly<Record<string, string>>;
 
 /** A tool of a listing: its bare name, and the hash of its name, description and schemas. */
-export type Pinned = { name: string; hash: string };
+type Pinned = { name: string; hash: string };
 
-export type PinCheck<T> = {
+type PinCheck<T> = {
   /** As they were at first sight, or new. */
   same: T[];
   /** Another under the name that is pinned. */
@@ -39,3 +39,37 @@ export function checkPins<T extends Pinned>(pins: Pins, listing: readonly T[]): 
     added: added.map(({ name }) => name),
   };
 }
+
+/** What a pin is made of: everything of a tool that a model or a person judges it by. */
+type Described = {
+  name: string;
+  title?: string | undefined;
+  description?: string | undefined;
+  inputSchema: unknown;
+  outputSchema?: unknown;
+};
+
+/** SHA-256 in lower-case hex; the order of keys does not matter. */
+export const toolHash = ({
+  name,
+  title,
+  description,
+  inputSchema,
+  outputSchema,
+}: Described): Promise<string> =>
+  sha256(canonical([name, title ?? null, description ?? null, inputSchema, outputSchema ?? null]));
+
+/** Of a text as UTF-8, in lower-case hex. */
+export async function sha256(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_key, item: unknown) => (isRecord(item) ? sorted(item) : item));
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const sorted = (record: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));

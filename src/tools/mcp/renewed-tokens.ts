@@ -1,5 +1,5 @@
 import type { StoredOAuthTokens } from "@modelcontextprotocol/client";
-import { hashOf } from "../../workspace/hash";
+import { hashOf } from "../../workspace/snapshot";
 import { Turnstile } from "../turnstile";
 
 /** Texts by id, for as long as a session's renewed tokens are to last. A `Map` is one that ends with the process. */

@@ -2,9 +2,9 @@ import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client"
 import { extensionOf, mediaTypeOf } from "../../workspace/media-type";
 import { beforePair } from "../results";
 import type { ToolFile, ToolResult } from "../tool";
-import { decodeBase64 } from "./base64";
+import { decodeBase64 } from "./schema";
 import { MAX_EMBEDDED_CHARS, MAX_FILES } from "./limits";
-import type { SentSecrets } from "./sent-secrets";
+import type { SentSecrets } from "./server-secrets";
 import { shown } from "./shown-text";
 
 const NOTHING = "(The tool gave no text.)";

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { isBase64 } from "./base64";
 
 /** Under this key of `_meta` a server finds what it may tell repeats of a call by. */
 export const CALL_KEY = "massgen-edge/idempotency-key";
@@ -10,7 +9,7 @@ const CallSchema = z.looseObject({
 });
 
 /** Of a message that we send: the key of the call, if it is one. */
-export type OutgoingMessage = { callKey: string | null };
+type OutgoingMessage = { callKey: string | null };
 
 /** Reads our own JSON again, at the only place where a request is seen whole. */
 export function readOutgoing(body: unknown): OutgoingMessage {
@@ -70,3 +69,20 @@ export const readElicitations = (told: unknown): Question[] =>
   (Array.isArray(told) ? told : []).flatMap(
     (params) => readQuestion({ method: "elicitation/create", params }) ?? [],
   );
+
+/** What base64 holds, read as the web's `atob` reads it; null if it is none. */
+export function decodeBase64(data: string): Uint8Array<ArrayBuffer> | null {
+  const digits = digitsOf(data);
+  if (digits === null) return null;
+  const { buffer, byteOffset, byteLength } = Buffer.from(digits, "base64");
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+const isBase64 = (data: string): boolean => digitsOf(data) !== null;
+
+/** Without what stands between and after them. */
+function digitsOf(data: string): string | null {
+  const packed = data.replaceAll(/[\t\n\f\r ]+/g, "");
+  const digits = packed.length % 4 === 0 ? packed.replace(/={1,2}$/, "") : packed;
+  return digits.length % 4 === 1 || /[^A-Za-z0-9+/]/.test(digits) ? null : digits;
+}

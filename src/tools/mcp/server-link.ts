@@ -15,9 +15,8 @@ import { readResult } from "./results";
 import type { RenewedTokens } from "./renewed-tokens";
 import { nextTry } from "./retry";
 import { InputRequiredSchema, type Question, readElicitations } from "./schema";
-import { SentSecrets } from "./sent-secrets";
+import { SentSecrets, ServerSecrets } from "./server-secrets";
 import type { McpServer } from "./server";
-import { ServerSecrets } from "./server-secrets";
 import { cutText, shown } from "./shown-text";
 import { FILING_MS, type Turnstile, Visit } from "../turnstile";
 

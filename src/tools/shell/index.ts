@@ -6,7 +6,7 @@ export {
   hasCommands,
   placeUnder,
   runCommandRule,
-} from "./command-rule";
+} from "./command-runner";
 export {
   CommandFilter,
   type CommandPatterns,

@@ -3,11 +3,10 @@ import { PATTERN_WORK, WorkBudget } from "../../patterns";
 import type { CommandOutcome, CommandRequest, CommandRunner } from "./command-runner";
 import { type CommandFilter, guardedCommands, parserOf } from "./command-filter";
 import { lackingCommands, SHELL_DESCRIPTION } from "./lacking-commands";
-import { boundedDiff } from "./bounded-diff";
-import { boundedInputs } from "./bounded-inputs";
+import { boundedDiff, boundedInputs } from "./bounded-commands";
 import { EXECUTION_LIMITS, SHELL_LIMITS, type ShellLimits } from "./limits";
 import { openedAside } from "./redirections";
-import { ShellWork, shellHost } from "./shell-host";
+import { shellHost, ShellWork } from "./shell-host";
 import { ShellFileError, ShellFileSystem } from "./shell-file-system";
 import { StepMeter } from "./step-meter";
 

@@ -1,10 +1,7 @@
 import type { AgentFiles } from "../../workspace/agent-files";
 import { FileError } from "../../workspace/types";
 import { fromBytes, toBytes } from "./encoding";
-import { quoted } from "./quoted";
-import type { SandboxClient } from "./sandbox-client";
-import { type Listing, listingCommands, toListing } from "./sandbox-listing";
-import { endProcesses } from "./sandbox-processes";
+import { endProcesses, quoted, type SandboxClient } from "./sandbox-client";
 
 /** The places of an agent's files, which the sandbox has below its root. */
 const PLACES = ["/workspace", "/peers", "/contexts", "/attempts"];
@@ -198,3 +195,47 @@ function withAbove(directories: readonly string[]): Set<string> {
 }
 
 const parentOf = (path: string): string => path.slice(0, path.lastIndexOf("/"));
+
+/** Everything below an agent's places in a sandbox, by the path the agent knows. `others`: what is neither file nor directory. */
+type Listing = {
+  files: ReadonlyMap<string, FileThere>;
+  directories: ReadonlySet<string>;
+  others: readonly string[];
+};
+
+type FileThere = { hash: string; size: number; executable: boolean };
+
+const OWNER_MAY_RUN = 0o100;
+
+/** Commands that list what lies below these places, for `toListing`; quoted already. */
+const listingCommands = (places: string): { entries: string; hashes: string } => ({
+  entries: `find ${places} -printf '%y %m %s %p\\0'`,
+  hashes: `find ${places} -type f -print0 | xargs -0 -r sha256sum -z --`,
+});
+
+/** What the commands printed, where the places lie below `root`. */
+function toListing(printed: { entries: string; hashes: string }, root: string): Listing {
+  const known = (path: string): string => path.slice(root.length);
+  // "{64 hex digits}  {path}"
+  const hashes = new Map(
+    partsOf(printed.hashes).map((line) => [line.slice(66), line.slice(0, 64)]),
+  );
+  const files = new Map<string, FileThere>();
+  const directories = new Set<string>();
+  const others: string[] = [];
+  for (const line of partsOf(printed.entries)) {
+    const [, kind, mode = "", size, path = ""] = /^(.) (\d+) (\d+) (.*)$/s.exec(line) ?? [];
+    const hash = hashes.get(path);
+    if (kind === "d") directories.add(known(path));
+    else if (kind !== "f") others.push(known(path));
+    else if (hash !== undefined)
+      files.set(known(path), {
+        hash,
+        size: Number(size),
+        executable: (Number.parseInt(mode, 8) & OWNER_MAY_RUN) !== 0,
+      });
+  }
+  return { files, directories, others };
+}
+
+const partsOf = (text: string): string[] => text.split("\0").filter((part) => part !== "");

@@ -1,9 +1,7 @@
 import { FileError } from "../../workspace/types";
 import type { CommandOutcome, CommandRequest, CommandRunner } from "./command-runner";
-import { quoted } from "./quoted";
-import type { SandboxClient } from "./sandbox-client";
+import { quoted, type SandboxClient, withinTime } from "./sandbox-client";
 import { type RunningSandbox, SandboxFiles, type SandboxLimits, SCRIPT } from "./sandbox-files";
-import { withinTime } from "./sandbox-processes";
 
 const DESCRIPTION =
   "Runs a command line in bash in a Linux container over your files: /workspace (where it starts), read-only /peers, and /contexts, which is read-only unless you are told that you may change it now. Links there are not kept. Processes in the background are ended with the call. What you change elsewhere (/tmp, packages) is not kept for sure: it may be there at your next call, or not.";

@@ -1,9 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { PatternOptions } from "../../patterns";
-import { translatePattern, WorkBudget } from "../../patterns";
+import { type PatternOptions, translatePattern, WorkBudget } from "../../patterns";
 import { byteCharacters, charactersToBytes } from "./encoding";
 import { ShellPattern, ShellPatterns } from "./shell-patterns";
-import { sortedInSteps } from "./sorted-in-steps";
+import { sortedInSteps } from "./bounded-commands";
 
 /**
  * What the metered shell (`local/bundle/shell`) asks of the service. The shell's code is loaded once and runs the commands of

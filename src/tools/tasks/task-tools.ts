@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { AgentFiles } from "../../workspace/agent-files";
-import { TASKS_DIRECTORY } from "../../workspace/handed-over";
+import { TASKS_DIRECTORY } from "../../workspace/workspace-facts";
 import { FileError } from "../../workspace/types";
 import { defineFileTool } from "../files/define-tool";
 import type { Tool } from "../tool";

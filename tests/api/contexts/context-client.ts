@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { packTar as tarOf } from "modern-tar";
 import { expect } from "vitest";
 import type { ContextFile, ContextUpload } from "../../../src/protocol/api/contexts";
-import { hashOf } from "../../../src/workspace/hash";
+import { hashOf } from "../../../src/workspace/snapshot";
 import { ask, makeKey } from "../keyed-client";
 
 /** Requests about contexts, with a key of the tenant `shelf` unless a test gives another one. */

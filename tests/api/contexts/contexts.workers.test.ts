@@ -2,7 +2,7 @@ import { unzipSync } from "fflate";
 import { packTar as tarOf } from "modern-tar";
 import { describe, expect, it } from "vitest";
 import type { Context, ContextList } from "../../../src/protocol/api/contexts";
-import { hashOf } from "../../../src/workspace/hash";
+import { hashOf } from "../../../src/workspace/snapshot";
 import {
   blobsTar,
   codeOf,

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { MANIFEST_BYTES } from "../../../src/uploads/upload-room";
 import type { Context, ContextUpload } from "../../../src/protocol/api/contexts";
 import { CONTEXT_LIMITS } from "../../../src/protocol/context-limits";
-import { hashOf } from "../../../src/workspace/hash";
+import { hashOf } from "../../../src/workspace/snapshot";
 import { PATH_LIMITS } from "../../../src/workspace/paths";
 import { ask, makeKey } from "../keyed-client";
 

@@ -8,8 +8,8 @@ import { storageOf, storedBySession } from "../../../d1/stored-bytes";
 import { KEPT_FOR_MS, pruneVersions } from "../../../src/uploads/pruning";
 import { sweepUploads } from "../../../src/uploads/uploads";
 import type { ContextUpload } from "../../../src/protocol/api/contexts";
-import { sessionName } from "../../../src/tenancy/session-name";
-import { hashOf } from "../../../src/workspace/hash";
+import { sessionName } from "../../../src/tenancy/principal";
+import { hashOf } from "../../../src/workspace/snapshot";
 import { teamOf } from "../../durable-objects/session/session-client";
 import { ask, askWith, makeKey } from "../keyed-client";
 

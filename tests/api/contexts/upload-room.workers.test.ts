@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { zipSync } from "fflate";
 import { packTar } from "modern-tar";
 import { describe, expect, it } from "vitest";
-import { hashOf } from "../../../src/workspace/hash";
+import { hashOf } from "../../../src/workspace/snapshot";
 import type { ContextUpload } from "../../../src/protocol/api/contexts";
 import { ask, makeKey } from "../keyed-client";
 

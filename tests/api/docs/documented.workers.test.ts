@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from "vitest";
 import { packTar } from "modern-tar";
-import { hashOf } from "../../../src/workspace/hash";
+import { hashOf } from "../../../src/workspace/snapshot";
 import { teamOf } from "../../durable-objects/session/session-client";
 import { ask, makeKey } from "../keyed-client";
 import { type Document, DocumentSchema, operationsOf, undocumented } from "./openapi-document";

@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { TicketSchema } from "../../../src/protocol/api/keys";
-import { sessionName } from "../../../src/tenancy/session-name";
+import { sessionName } from "../../../src/tenancy/principal";
 import { teamOf } from "../../durable-objects/session/session-client";
 import { ask, askWith, keys, makeKey } from "../keyed-client";
 

@@ -3,8 +3,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { eraseSessionFiles, sessionPrefix } from "../../../r2-layout/session-files";
 import type { SessionList } from "../../../src/protocol/api/listings";
-import { LOCAL_TENANT } from "../../../src/tenancy/principal";
-import { sessionName } from "../../../src/tenancy/session-name";
+import { LOCAL_TENANT, sessionName } from "../../../src/tenancy/principal";
 import {
   eventsPath,
   follow,

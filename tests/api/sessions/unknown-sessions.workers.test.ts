@@ -1,7 +1,7 @@
 import { listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { sessionName } from "../../../src/tenancy/session-name";
+import { sessionName } from "../../../src/tenancy/principal";
 import { teamOf } from "../../durable-objects/session/session-client";
 import { ask, askWith, makeKey } from "../keyed-client";
 

@@ -3,12 +3,11 @@ import { env, runInDurableObject } from "cloudflare:test";
 import { expect, inject, it } from "vitest";
 import { HOLD_MS } from "../../../durable-objects/rate-gate/rate-gate-api";
 import type { EventOf, EventType, WireEvent } from "../../../src/protocol/events";
-import { LOCAL_TENANT } from "../../../src/tenancy/principal";
-import { sessionName } from "../../../src/tenancy/session-name";
+import { LOCAL_TENANT, sessionName } from "../../../src/tenancy/principal";
 import { attachmentKey } from "../../../r2-layout/session-files";
 import { file, image, PDF, PNG, sha256, text } from "../../api/sessions/attachments";
 import { askWith, makeKey } from "../../api/keyed-client";
-import { eventsPath, follow, post, type Run, request, start } from "../session/session-client";
+import { eventsPath, follow, post, request, type Run, start } from "../session/session-client";
 
 let quotas = 0;
 /** One agent that presents at once: one call a session. Each key has a quota of its own. */

@@ -10,11 +10,10 @@ import { describe, expect, it } from "vitest";
 import type { SessionObject } from "../../../durable-objects/session/session-object";
 import type { SessionStatus } from "../../../src/protocol/api";
 import { isTerminal, type WireEvent } from "../../../src/protocol/events";
-import { LOCAL_TENANT } from "../../../src/tenancy/principal";
-import { sessionName } from "../../../src/tenancy/session-name";
+import { LOCAL_TENANT, sessionName } from "../../../src/tenancy/principal";
 import { broken, misfolded, misnumbered } from "../../e2e/support/verdict";
 import { Chance } from "../../../simulated/chance";
-import { eventsPath, parse, post, type Run, request, start, teamOf } from "./session-client";
+import { eventsPath, parse, post, request, type Run, start, teamOf } from "./session-client";
 
 /** Objects that the platform takes down in the middle of their work (robustness.md §3, graceful eviction and abort): I1, I2, I4, I19. */
 const TIMES = 20;

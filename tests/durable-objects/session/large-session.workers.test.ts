@@ -4,10 +4,9 @@ import { beforeAll, describe, expect, it, vi } from "vitest";
 import { STREAM } from "../../../durable-objects/shared/limits";
 import type { SessionStatus } from "../../../src/protocol/api";
 import { isTerminal, type WireEvent } from "../../../src/protocol/events";
-import { LOCAL_TENANT } from "../../../src/tenancy/principal";
-import { sessionName } from "../../../src/tenancy/session-name";
+import { LOCAL_TENANT, sessionName } from "../../../src/tenancy/principal";
 import { misfolded, misnumbered } from "../../e2e/support/verdict";
-import { follow, parse, post, type Run, request, start, teamOf, typesOf } from "./session-client";
+import { follow, parse, post, request, type Run, start, teamOf, typesOf } from "./session-client";
 
 /** Sessions of 100,000 events (robustness.md §3, the row of huge things): what is asked of them costs no more than what it gives. */
 const EVENTS = 100_000;

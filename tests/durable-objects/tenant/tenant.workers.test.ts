@@ -9,7 +9,7 @@ import { createTables } from "../../../durable-objects/session/session-tables";
 import { SessionLog } from "../../../durable-objects/session/log/session-log";
 import { TenantTables } from "../../../durable-objects/tenant/tenant-tables";
 import { auditKey } from "../../../src/tenancy/audit";
-import { sessionName } from "../../../src/tenancy/session-name";
+import { sessionName } from "../../../src/tenancy/principal";
 import { askWith, keys, makeKey } from "../../api/keyed-client";
 import { teamOf } from "../session/session-client";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { traitsOf } from "../../../src/providers/anthropic/generations";
+import { traitsOf } from "../../../src/providers/anthropic/thinking";
 import { body } from "./requests";
 
 const EARLY = "claude-sonnet-4-5-20250929";

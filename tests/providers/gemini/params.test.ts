@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { canCombineHosted } from "../../../src/providers/gemini/generation";
+import { canCombineHosted } from "../../../src/providers/gemini/thinking";
 import { PARAMS } from "../../../src/providers/gemini/params";
 import { body } from "./calls";
 

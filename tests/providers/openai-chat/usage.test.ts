@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { decodeUsage } from "../../../src/providers/openai-chat/usage";
+import { decodeUsage } from "../../../src/providers/openai-chat/decode";
 
 it.each([
   {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decodeUsage } from "../../../src/providers/openai-responses/usage";
+import { decodeUsage } from "../../../src/providers/openai-responses/decode";
 import { completed, decode, type Fields, message } from "./events";
 
 describe("charged uses", () => {

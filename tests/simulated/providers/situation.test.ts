@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { OPENAI_CHAT } from "../../../simulated/providers/formats/openai-chat";
 import { toSituation } from "../../../simulated/providers/situation";
 import { roundMessage } from "../../../src/prompts/coordination-user";
-import { updateMessage } from "../../../src/prompts/update";
+import { updateMessage } from "../../../src/prompts/newer-answers";
 
 type Sent = { messages?: unknown[]; tools?: string[]; tool_choice?: unknown };
 

@@ -1,7 +1,7 @@
 import { fileTools } from "../../../src/tools/files";
 import type { Tool, ToolContext, ToolResult } from "../../../src/tools/tool";
 import type { AgentFiles, BlobSource, FileLimits } from "../../../src/workspace/agent-files";
-import { hashOf } from "../../../src/workspace/hash";
+import { hashOf } from "../../../src/workspace/snapshot";
 import { StagedFiles } from "../../../src/workspace/staged-files";
 import type { FileEntry, Tree } from "../../../src/workspace/types";
 

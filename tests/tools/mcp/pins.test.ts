@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { checkPins } from "../../../src/tools/mcp/pins";
+import { checkPins, toolHash } from "../../../src/tools/mcp/pins";
 import { pinsOf, toListing } from "../../../src/tools/mcp/tool-listing";
-import { toolHash } from "../../../src/tools/mcp/tool-hash";
 import { server } from "./support";
 
 describe("pins", () => {

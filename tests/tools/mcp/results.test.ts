@@ -1,9 +1,8 @@
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import { describe, expect, it } from "vitest";
-import { decodeBase64 } from "../../../src/tools/mcp/base64";
+import { decodeBase64, withoutBrokenData } from "../../../src/tools/mcp/schema";
 import { readResult } from "../../../src/tools/mcp/results";
-import { withoutBrokenData } from "../../../src/tools/mcp/schema";
-import { SentSecrets } from "../../../src/tools/mcp/sent-secrets";
+import { SentSecrets } from "../../../src/tools/mcp/server-secrets";
 import { PNG } from "../../api/sessions/attachments";
 
 const base64 = (bytes: Uint8Array | string): string => Buffer.from(bytes).toString("base64");

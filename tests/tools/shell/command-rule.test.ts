@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { builtInRules } from "../../../src/config/built-in-tools";
+import { builtInRules } from "../../../src/config/agent-tools";
 import { commandPlace, placeUnder } from "../../../src/tools/shell";
 import { FULL_CONTEXT, teamOf, teamWith } from "../../config/teams";
 

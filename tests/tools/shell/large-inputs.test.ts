@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { justBashRunner, runCommandTool } from "../../../src/tools/shell";
-import { sortedInSteps } from "../../../src/tools/shell/sorted-in-steps";
+import { sortedInSteps } from "../../../src/tools/shell/bounded-commands";
 import { silenceDuring } from "../../patterns/silence";
 import { agentFiles, runTool } from "../files/agent-tree";
 

@@ -1,6 +1,8 @@
 import type { CommandRunner } from "../command-runner";
 import type { Parse } from "./commands-in";
 import type { CommandFilter } from "./filter";
+import type { CustomCommand, defineCommand } from "just-bash/browser";
+import { WorkBudget } from "../../../patterns";
 
 type Shell = Pick<typeof import("just-bash/browser"), "Bash" | "InMemoryFs">;
 
@@ -23,5 +25,52 @@ export function filtered(runner: CommandRunner, filter: CommandFilter): CommandR
       });
       return runner.run(request);
     },
+  };
+}
+
+type Commands = {
+  define: typeof defineCommand;
+  own: readonly CustomCommand[];
+  names: readonly string[];
+};
+
+/**
+ * The shell's commands, each of which asks the filter before it runs, with its words as the shell has made them: what `xargs`, `find`,
+ * a script's file or the value of a variable runs too. Commands of the shell itself (`cd`, `export`) are not among them.
+ */
+export function guardedCommands(
+  filter: CommandFilter,
+  { define, own, names }: Commands,
+): CustomCommand[] {
+  const budget = new WorkBudget();
+  const replaced = new Set(own.map(({ name }) => name));
+  const refused = async (name: string, args: readonly string[]) => {
+    const refusal = await filter.refusalOf([name, ...args], budget);
+    return refusal === null
+      ? null
+      : { stdout: "", stderr: `bash: ${name}: not run: ${refusal}\n`, exitCode: 126 };
+  };
+  const guarded = names
+    .filter((name) => !replaced.has(name))
+    .map((name) =>
+      define(name, async (args, { origCommand }) => {
+        if (!origCommand) throw new Error(`The shell has no ${name} of its own.`);
+        return (await refused(name, args)) ?? origCommand(args);
+      }),
+    );
+  return [...own.map((command) => guardedOwn(command, refused)), ...guarded];
+}
+
+type Refused = (
+  name: string,
+  args: readonly string[],
+) => Promise<{ stdout: string; stderr: string; exitCode: number } | null>;
+
+function guardedOwn(command: CustomCommand, refused: Refused): CustomCommand {
+  if (!("execute" in command)) return command;
+  return {
+    ...command,
+    execute: async (args, context) =>
+      (await refused(command.name, args)) ?? command.execute(args, context),
   };
 }

@@ -1,4 +1,3 @@
 export { CommandFilter } from "./filter";
-export { guardedCommands } from "./guarded-commands";
 export { type CommandPatterns, PATTERN_LIMITS, patternProblem } from "./patterns";
-export { filtered, parserOf } from "./filtered-runner";
+export { filtered, guardedCommands, parserOf } from "./filtered-runner";

@@ -1,11 +1,10 @@
 import { env, runInDurableObject } from "cloudflare:test";
 import { describe, expect, inject, it } from "vitest";
 import type { EventOf, EventType, WireEvent } from "../../../../src/protocol/events";
-import { LOCAL_TENANT } from "../../../../src/tenancy/principal";
-import { sessionName } from "../../../../src/tenancy/session-name";
+import { LOCAL_TENANT, sessionName } from "../../../../src/tenancy/principal";
 import { check } from "../../../../checker";
 import { image, PNG, text } from "../../../api/sessions/attachments";
-import { eventsPath, follow, type Run, request, start } from "../session-client";
+import { eventsPath, follow, request, type Run, start } from "../session-client";
 
 /** Conversations that outgrow their model's window, in whole runs over real sockets. */
 

@@ -5,7 +5,7 @@ import {
 } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, inject, it, vi } from "vitest";
-import { sessionName } from "../../../../src/tenancy/session-name";
+import { sessionName } from "../../../../src/tenancy/principal";
 import { parseSealingKeys, seal } from "../../../../src/tenancy/sealing";
 import worker from "../../../../src/worker";
 import { entryOf } from "../../../builders/sealing-keys";

@@ -3,7 +3,7 @@ import { AttachmentStore } from "../../../../durable-objects/session/admission/a
 import { BucketTurns } from "../../../../durable-objects/session/files/storage-queue";
 import { SessionContexts } from "../../../../durable-objects/session/files/session-contexts";
 import type { OpenContext } from "../../../../src/uploads/context-reader";
-import { hashOf } from "../../../../src/workspace/hash";
+import { hashOf } from "../../../../src/workspace/snapshot";
 import { Shelf } from "./files-session";
 
 /** How many ask R2 or D1 at a time on behalf of one session: they share the platform's six places with calls of models. */

@@ -5,7 +5,7 @@ import { fileStores } from "../../../../durable-objects/session/files/session-fi
 import type { SnapshotPlace } from "../../../../durable-objects/session/files/snapshot-store";
 import { sessionPrefix } from "../../../../r2-layout/session-files";
 import type { Bucket } from "../../../../r2-layout/bucket";
-import { hashOf } from "../../../../src/workspace/hash";
+import { hashOf } from "../../../../src/workspace/snapshot";
 import type { FileEntry, Tree } from "../../../../src/workspace/types";
 import { readStoredSnapshots } from "../../../../simulated/stored-snapshots";
 

@@ -4,9 +4,8 @@ import { expect, vi } from "vitest";
 import { sessionPrefix } from "../../../../r2-layout/session-files";
 import type { WireEvent } from "../../../../src/protocol/events";
 import type { SessionFiles } from "../../../../src/protocol/api/files";
-import { LOCAL_TENANT } from "../../../../src/tenancy/principal";
-import { sessionName } from "../../../../src/tenancy/session-name";
-import { type Run, request, teamOf } from "../session-client";
+import { LOCAL_TENANT, sessionName } from "../../../../src/tenancy/principal";
+import { request, type Run, teamOf } from "../session-client";
 
 /**
  * Whole runs of agents with workspaces, and what such a run leaves in its log, its storage and R2.

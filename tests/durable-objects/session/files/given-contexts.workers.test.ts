@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
-import { hashOf } from "../../../../src/workspace/hash";
+import { hashOf } from "../../../../src/workspace/snapshot";
 import type { ContextUpload, TurnChanges } from "../../../../src/protocol/api/contexts";
 import type { WireEvent } from "../../../../src/protocol/events";
 import { eventsPath, follow, post, request, type Run, start, teamOf } from "../session-client";

@@ -6,14 +6,13 @@ import {
   eventsPath,
   follow,
   post,
-  type Run,
   request,
+  type Run,
   start,
   teamOf,
   typesOf,
 } from "../session-client";
-import { LOCAL_TENANT } from "../../../../src/tenancy/principal";
-import { sessionName } from "../../../../src/tenancy/session-name";
+import { LOCAL_TENANT, sessionName } from "../../../../src/tenancy/principal";
 
 const stubOf = ({ session_id }: Run) =>
   env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, LOCAL_TENANT, session_id)));

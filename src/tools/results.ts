@@ -1,7 +1,5 @@
-import { byteLength } from "../../coordination/byte-length";
-import { RESULTS_DIRECTORY } from "../../workspace/handed-over";
-import { estimateTokens } from "./estimate-tokens";
-import { previewOf } from "./preview";
+import { byteLength } from "../coordination/byte-length";
+import { RESULTS_DIRECTORY } from "../workspace/workspace-facts";
 
 /**
  * What becomes of a result that would fill a conversation: it lies in a file of the agent's workspace, and the conversation gets a
@@ -141,3 +139,91 @@ const HOW_ON: Readonly<Record<ResultReader, (path: string, preview: string) => s
   run_command: (path, preview) =>
     `Read on with run_command (\`tail -c +${byteLength(preview) + 1} ${path} | head -c 40000\`), or search it with grep.`,
 };
+
+/** The longest beginning of a text that is estimated at no more than so many tokens. No character is halved. */
+export function previewOf(text: string, tokens: number, calibration = 1): string {
+  if (tokens <= 0) return "";
+  // A character takes a byte or more, so nothing beyond this can be part of it, and a text of megabytes is not measured in full.
+  const candidate = text.slice(0, bytesWithin(tokens, calibration) + 1);
+  let fits = 0;
+  let tooLong = candidate.length + 1;
+  while (tooLong - fits > 1) {
+    const middle = Math.floor((fits + tooLong) / 2);
+    if (estimateTokens(candidate.slice(0, middle), calibration) <= tokens) fits = middle;
+    else tooLong = middle;
+  }
+  return candidate.slice(0, beforePair(text, fits));
+}
+
+/** The same position, or the one before it where it would halve a surrogate pair. */
+export function beforePair(text: string, position: number): number {
+  const halves =
+    isHighSurrogate(text.charCodeAt(position - 1)) && isLowSurrogate(text.charCodeAt(position));
+  return halves ? position - 1 : position;
+}
+
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
+const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
+
+/** Files that come with a result: where they lie, and how the conversation is told. Only decides; whoever runs tools writes them. */
+
+/** A file of a result, without its bytes. */
+export type NamedFile = { mediaType: string; extension: string; size: number };
+
+/** What became of it: where it lies, or why it does not. */
+export type FiledFile = NamedFile & ({ path: string } | { why: string });
+
+/** Why none is kept for an agent without a workspace, and what to do about it. */
+export const NO_WORKSPACE =
+  "the agent has no files to keep it in; `cwd` in the agent's backend gives it some";
+
+/** `.tool_results/{tool}_{time}_{id}_{nth}.{extension}`; `nth` from 1. */
+export const resultFilePath = (
+  result: Pick<FoundResult, "tool" | "id" | "at">,
+  nth: number,
+  extension: string,
+): string => resultPath(result).replace(/\.txt$/, `_${nth}.${extension}`);
+
+/** What the conversation gets with files named below it, a line each, in their order. Below, since what is long is cut. */
+export function withFiles(told: string, files: readonly FiledFile[]): string {
+  const lines = files.map((file, index) => {
+    const facts = `${file.mediaType}, ${file.size} bytes`;
+    return "path" in file
+      ? `[file ${index + 1}: ${file.path}, ${facts}]`
+      : `[file ${index + 1}: ${facts}; not kept: ${file.why}]`;
+  });
+  return lines.length === 0 ? told : `${told}\n\n${lines.join("\n")}`;
+}
+
+/** UTF-8 bytes that make a token where nothing better is known. */
+const BYTES_PER_TOKEN = 4;
+
+/**
+ * About how many tokens a text is. `calibration` is what a provider's own counts were of this estimate so far (1: exactly as
+ * estimated). Longer texts never count for less: a preview is found by that.
+ */
+export const estimateTokens = (text: string, calibration = 1): number =>
+  Math.ceil((byteLength(text) / BYTES_PER_TOKEN) * calibration);
+
+/** The most UTF-8 bytes that are surely estimated at no more than so many tokens. */
+export const bytesWithin = (tokens: number, calibration = 1): number =>
+  Math.floor((tokens * BYTES_PER_TOKEN) / calibration);
+
+/**
+ * What a terminal or a reader would act on instead of showing it: control characters other than tab and line feed, marks that turn
+ * the direction of text, invisible spaces, halves of characters. U+200D and U+FE0F stay: emoji are made with them.
+ */
+const HIDDEN =
+  /[^\P{Cc}\n\t]|\p{Bidi_Control}|\p{Zl}|\p{Zp}|\p{Surrogate}|[\u00ad\u200b\u2060-\u2064\u206a-\u206f\ufeff]/gu;
+
+/** The text with everything that would not be seen written out: U+001B becomes `\x1b`. `\r\n` becomes `\n`. */
+export function showControls(text: string): string {
+  return text.replaceAll("\r\n", "\n").replace(HIDDEN, written);
+}
+
+function written(character: string): string {
+  const code = character.charCodeAt(0);
+  return code <= 0xff ? `\\x${hex(code, 2)}` : `\\u${hex(code, 4)}`;
+}
+
+const hex = (code: number, digits: number): string => code.toString(16).padStart(digits, "0");

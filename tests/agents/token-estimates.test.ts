@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Calibrations } from "../../src/agents/calibration";
-import { expectedTokens } from "../../src/agents/expected-tokens";
+import { Calibrations, expectedTokens } from "../../src/agents/token-estimates";
 import type { Usage } from "../../src/protocol/events";
 import { REQUEST } from "../contracts/contract-support";
 

@@ -41,3 +41,42 @@ const LAST: Record<Kind, string> = {
 
 const counted = (count: number, unit: string): string =>
   `${count} ${unit}${count === 1 ? "" : "s"}`;
+
+/** Why a reply is answered with a reminder. */
+export type NudgeCause = "no_decision" | "refused" | "cut";
+
+const NOTICES: Record<NudgeCause, string> = {
+  no_decision:
+    "Your reply ended without a decision. Text alone is not seen by anyone; only a tool call counts.",
+  refused: "Your decision was refused for the reason given with its result.",
+  cut: "Your reply was cut at its output limit before it held a complete decision. Be brief outside the tool call, and keep the answer itself within the limit.",
+};
+
+/** A reminder to decide, by the decisions that are possible now. */
+export function nudgeMessage(cause: NudgeCause, offers: readonly string[]): string {
+  return `${NOTICES[cause]} ${request(offers)}`;
+}
+
+function request(offers: readonly string[]): string {
+  const canAnswer = offers.includes("new_answer");
+  if (!offers.includes("vote"))
+    return "Call `new_answer` now, with your complete answer in `content`.";
+  if (!canAnswer) return "Call `vote` now, for the answer that serves the ORIGINAL MESSAGE best.";
+  return "Decide now: call `vote` for the best of the current answers, or `new_answer` with a better one. One of the two, once.";
+}
+
+/** What the orchestrator says as the result of a tool call that nothing else speaks for. */
+export const RESULTS = {
+  voteRecorded: "Your vote was recorded.",
+  answerRecorded: "Your answer was recorded.",
+  superseded: "Not counted: your later vote in the same reply takes its place.",
+  planned:
+    "Recorded as a plan, not executed. Tools that act on the outside are executed only by the agent that presents the final answer. Go on as if planning: do not assume that it happened.",
+  refused:
+    "Not executed: the reply was cut at its end, asked for too many tools, or asked for tools that were not offered to it.",
+  noSuchTool: "There is no such tool. Use only the tools you are offered.",
+  outcomeUnknown:
+    "The outcome is unknown: the call may or may not have done its work. Verify before you repeat it.",
+  notExecuted: "Not executed.",
+  empty: "Done. The tool returned no text.",
+} as const;

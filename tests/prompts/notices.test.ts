@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { limitNotice } from "../../src/prompts/limits";
+import { limitNotice } from "../../src/prompts/notices";
 
 /** What becomes of the files of a round at its limit, in the words that an agent reads. */
 describe("at the limit of a round (D3)", () => {

@@ -1,0 +1,64 @@
+import type { HandedFiles, LeftOut } from "../protocol/events";
+import { FILES_KEPT } from "../protocol/left-out";
+import { block, paragraphs, quotedBlock } from "./quote";
+
+/** `keptFiles`: how many stay; absent: not known. */
+type Files = { files?: HandedFiles; keptFiles?: number; leftOut?: LeftOut };
+
+/**
+ * What an agent is told of the files that went with its own answer; `null` if there is nothing to say. No path is named: paths would
+ * tell the agent which of the answers below `/peers` is its own.
+ */
+export function answerFilesNote({ files, keptFiles, leftOut }: Files): string | null {
+  if (files === "kept" && keptFiles === 0) return null;
+  if (files === "kept") return `${FILES_KEPT}.`;
+  if (!leftOut) return null;
+  const { count } = leftOut;
+  const missing = count === 1 ? "1 file is missing" : `${count} files are missing`;
+  return `${missing} that the answer before had and that you did not delete. Copy them from \`/peers\` if they belong to it.`;
+}
+
+/** An answer as agents see it: an alias and a text. */
+export type ShownAnswer = { alias: string; content: string };
+
+/** Answers in the order given, inside one outer block. */
+export function answersBlock(
+  nonce: string,
+  title: string,
+  answers: readonly ShownAnswer[],
+): string {
+  return block(
+    nonce,
+    title,
+    ...answers.map(({ alias, content }) => quotedBlock(nonce, `ANSWER ${alias}`, content)),
+  );
+}
+
+/** Why a working agent is shown newer answers: at a safe point of its work, or because its vote does not count. */
+export type UpdateCause = "working" | "vote_void" | "vote_stale";
+
+const NOTICES: Record<UpdateCause, string> = {
+  working: "Newer answers have arrived while you were working.",
+  vote_void: "Your vote no longer counts: a newer answer arrived after it. Judge again.",
+  vote_stale:
+    "Your vote was not counted: newer answers had arrived that you had not seen. Here they are; judge again.",
+};
+
+const OPTIONS = `Does the best of all current answers, these among them, serve the ORIGINAL MESSAGE well? You have three options:
+
+1. Continue what you were doing, if it still leads to something better than every answer there is.
+2. Refine: take in what these answers do well, mend what they lack, and call \`new_answer\`.
+3. Vote: if one of the answers serves the message well, call \`vote\` for it.`;
+
+/** The new answers only. Each replaces the earlier answer of the same agent. */
+export function updateMessage(
+  nonce: string,
+  cause: UpdateCause,
+  answers: readonly ShownAnswer[],
+): string {
+  return paragraphs(
+    `${NOTICES[cause]} A new answer replaces its author's earlier one; the other answers stand as you know them.`,
+    answersBlock(nonce, "NEW ANSWERS", answers),
+    OPTIONS,
+  );
+}

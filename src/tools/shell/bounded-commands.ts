@@ -1,0 +1,188 @@
+import type { CommandContext, CustomCommand, defineCommand } from "just-bash/browser";
+import { diffLines } from "diff";
+
+const MIB = 1024 * 1024;
+
+/**
+ * Bytes that a command takes at once. Each of these computes without a pause and would hold the thread for more than about 0.1 s with
+ * more. The other commands pause (`md5sum`, `grep`, `sed`), or take less than 0.02 s per MiB, or have lower limits of the shell's own:
+ * `awk`, `base64`, `column`, `join`, `strings`, `tr` and `xargs` read 256 KiB at most, `cut` takes 10,000 ranges.
+ */
+const MOST_BYTES: Readonly<Record<string, number>> = {
+  expand: MIB,
+  fold: MIB,
+  gzip: MIB,
+  unexpand: MIB,
+  jq: 1.5 * MIB,
+  comm: 2 * MIB,
+  rev: 2 * MIB,
+  sort: 2 * MIB,
+  uniq: 4 * MIB,
+  nl: 6 * MIB,
+  od: 6 * MIB,
+  paste: 6 * MIB,
+  tac: 6 * MIB,
+};
+
+/** Commands as the shell brings them, which refuse more than they can take without holding the thread. */
+export const boundedInputs = (define: typeof defineCommand): CustomCommand[] =>
+  Object.entries(MOST_BYTES).map(([name, most]) =>
+    define(name, async (args, context) => {
+      const { origCommand: original, stdin } = context;
+      if (!original) throw new Error(`The shell has no ${name} of its own.`);
+      const bytes =
+        String(stdin).length + (await bytesOf(args, goesIntoDirectories(name, args), context));
+      if (bytes <= most) return original(args);
+      const stderr = `${name}: ${inMib(bytes)} MiB are too much at once; ${name} takes ${inMib(most)} MiB here. Give it a part (head -c, tail -c, grep, sed -n), or cut the file up with split -b 1M first.\n`;
+      return { stdout: "", stderr, exitCode: 1 };
+    }),
+  );
+
+type Place = Pick<CommandContext, "fs" | "cwd">;
+
+/** Only `gzip` goes into directories, and only if asked to: `.` is a filter of `jq`. */
+const goesIntoDirectories = (name: string, args: readonly string[]): boolean =>
+  name === "gzip" && args.some((arg) => /^-(\w*r|-r)/.test(arg));
+
+/** Of the files that arguments name, and of those in directories if `isDeep`. What names none is an option or a filter. */
+async function bytesOf(
+  args: readonly string[],
+  isDeep: boolean,
+  { fs, cwd }: Place,
+): Promise<number> {
+  let bytes = 0;
+  const open = args.map((arg) => fs.resolvePath(cwd, arg));
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    const found = await fs.stat(path).catch(() => null);
+    if (found?.isDirectory === false) bytes += found.size;
+    if (found?.isDirectory && isDeep)
+      open.push(...(await fs.readdir(path)).map((name) => `${path}/${name}`));
+  }
+  return bytes;
+}
+
+const inMib = (bytes: number): string => (Math.ceil((100 * bytes) / MIB) / 100).toString();
+
+/** Lines that may be added and removed in all; the time grows with the square of it: 0.05 s. */
+const MOST_CHANGES = 1_000;
+/** Of both files together. */
+const MOST_CHARS = 2_000_000;
+const MOST_LINES = 60_000;
+
+/** `diff` as the shell brings it, unless it would hold the thread: files that are too large, or differ in too much. */
+export function boundedDiff(define: typeof defineCommand): CustomCommand {
+  return define("diff", async (args, context) => {
+    const original = context.origCommand;
+    if (!original) throw new Error("The shell has no diff of its own.");
+    const { fs, cwd, stdin } = context;
+    const { options, operands } = parted(args);
+    // Standard input is a string of bytes: compared with bytes read as such, it differs in the same lines.
+    const textOf = (operand: string) =>
+      operand === "-" ? String(stdin) : textAt(fs, fs.resolvePath(cwd, operand));
+    const [left, right] = await Promise.all(operands.map(textOf));
+    // It is given what was looked at as its operands, and nothing else can be one.
+    const compared = () => original([...options, "--", ...operands]);
+    if (left === undefined || right === undefined || left === right || isBrief(options))
+      return compared();
+    if (isTooLarge(left, right))
+      return refused(
+        `the files have more than ${MOST_CHARS} characters or ${MOST_LINES} lines together`,
+      );
+    if (diffLines(left, right, { maxEditLength: MOST_CHANGES })) return compared();
+    return refused(`the files differ in more than ${MOST_CHANGES} lines`);
+  });
+}
+
+const isBrief = (options: readonly string[]): boolean =>
+  options.some((option) => option === "-q" || option === "--brief");
+
+function isTooLarge(left: string, right: string): boolean {
+  if (left.length + right.length > MOST_CHARS) return true;
+  return left.split("\n", MOST_LINES).length + right.split("\n", MOST_LINES).length > MOST_LINES;
+}
+
+const refused = (why: string) => ({
+  stdout: "",
+  stderr: `diff: ${why}, too many to compare here; diff -q, sha256sum, or comm of sorted files, tell more\n`,
+  exitCode: 2,
+});
+
+/** Options, none of which takes a value, and the two operands that count; after `--` everything is one. */
+function parted(args: readonly string[]): { options: string[]; operands: string[] } {
+  const end = args.includes("--") ? args.indexOf("--") : args.length;
+  const [before, after] = [args.slice(0, end), args.slice(end + 1)];
+  const isOption = (arg: string) => arg.startsWith("-") && arg !== "-";
+  return {
+    options: before.filter(isOption),
+    operands: [...before.filter((arg) => !isOption(arg)), ...after].slice(0, 2),
+  };
+}
+
+type Files = Parameters<Parameters<typeof defineCommand>[1]>[1]["fs"];
+
+/** undefined where there is no such file: that is for the command to say. */
+async function textAt(fs: Files, path: string): Promise<string | undefined> {
+  try {
+    return await fs.readFile(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Lines that are put in order without a pause. */
+const RUN = 64;
+/** Comparisons between two looks at whether others should get their turn. */
+const LOOK_EVERY = 64;
+
+type Compare = (a: string, b: string) => number;
+
+/**
+ * Lines in order; equal ones keep theirs. The sort of the runtime cannot pause: a megabyte of lines takes it 0.2 s. `breathe` says
+ * when to wait.
+ */
+export async function sortedInSteps(
+  lines: readonly string[],
+  compare: Compare,
+  breathe: () => Promise<void> | undefined,
+): Promise<string[]> {
+  let from: string[] = [];
+  for (let start = 0; start < lines.length; start += RUN) {
+    for (const line of lines.slice(start, start + RUN).sort(compare)) from.push(line);
+    await breathe();
+  }
+  let into: string[] = new Array<string>(lines.length);
+  for (let width = RUN; width < lines.length; width *= 2) {
+    for (let start = 0; start < lines.length; start += 2 * width)
+      await merge({ from, into, start, width }, compare, breathe);
+    [from, into] = [into, from];
+  }
+  return from;
+}
+
+type Merge = { from: readonly string[]; into: string[]; start: number; width: number };
+
+/** Merges two runs that lie side by side. */
+async function merge(
+  { from, into, start, width }: Merge,
+  compare: Compare,
+  breathe: () => Promise<void> | undefined,
+): Promise<void> {
+  const middle = Math.min(start + width, from.length);
+  const end = Math.min(middle + width, from.length);
+  if (middle === end || compare(from[middle - 1] ?? "", from[middle] ?? "") <= 0) {
+    for (let at = start; at < end; at++) into[at] = from[at] ?? "";
+    return;
+  }
+  let [left, right] = [start, middle];
+  for (let at = start; at < end; at++) {
+    const [one = "", other = ""] = [from[left], from[right]];
+    const isLeft = left < middle && (right >= end || compare(one, other) <= 0);
+    into[at] = isLeft ? one : other;
+    if (isLeft) left++;
+    else right++;
+    if (at % LOOK_EVERY === 0) {
+      const pause = breathe();
+      if (pause !== undefined) await pause;
+    }
+  }
+}

@@ -1,2 +1,0 @@
-/** Text as one word of a shell's command line. */
-export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
