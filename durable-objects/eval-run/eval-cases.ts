@@ -1,3 +1,4 @@
+import { withTimeout } from "../../src/async/timeout";
 import { type CaseResult, errored, judge } from "../../src/evals/result";
 import { claimable, owedAt, type RunEffect } from "../../src/evals/run";
 import { formatUsd } from "../../src/protocol/cost";
@@ -207,18 +208,10 @@ function reasonOf(refusal: StartRefusal): string {
   }
 }
 
-/** The same, or an error when it takes too long. */
-async function inTime<T>(work: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new Error(`no answer within ${ANSWER_WITHIN_MS / 1000} seconds`)),
-      ANSWER_WITHIN_MS,
-    );
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+/** The same, or an error if it takes too long. */
+const inTime = <T>(work: Promise<T>): Promise<T> =>
+  withTimeout(
+    ANSWER_WITHIN_MS,
+    () => work,
+    () => new Error(`no answer within ${ANSWER_WITHIN_MS / 1000} seconds`),
+  );

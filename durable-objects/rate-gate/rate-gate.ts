@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import { MonotonicClock } from "../../src/coordination";
+import { MonotonicClock } from "../../src/async/clock";
 import { isAhead } from "../../src/rate-limits/backend-rates";
 import {
   askToStart,

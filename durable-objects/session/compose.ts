@@ -1,5 +1,5 @@
 import type { SessionPlace } from "../../r2-layout/session-files";
-import { MonotonicClock } from "../../src/coordination";
+import { MonotonicClock } from "../../src/async/clock";
 import { Coordinator } from "../../src/engine/coordinator";
 import { Engine } from "../../src/engine/engine";
 import type { Performer, SessionHost } from "../../src/engine/ports";
@@ -8,7 +8,7 @@ import { CALL_SLOTS, HEADER_PATIENCE_MS } from "../shared/limits";
 import type { SettledTurn } from "../tenant/tenant-api";
 import { CallStore } from "./calls/call-store";
 import { RoundRecords } from "./calls/round-records";
-import { Slots } from "./calls/semaphore";
+import { Semaphore } from "../../src/async/semaphore";
 import { sessionWorkspaces } from "./files/session-files";
 import { Journal } from "./log/journal";
 import { Outbox } from "./log/outbox";
@@ -89,7 +89,7 @@ export function composeSession({ platform, facts, place, ...options }: Options) 
   return {
     ...{ facts, platform, log, calls, points, queries, streams, workspaces, host, now },
     coordinator: new Coordinator(host),
-    slots: new Slots(CALL_SLOTS, HEADER_PATIENCE_MS),
+    slots: new Semaphore(CALL_SLOTS, HEADER_PATIENCE_MS),
     background: backgroundWork({ ...options, sessionId, sql, settlements, workspaces, now }),
   };
 }
@@ -145,7 +145,7 @@ export function createEngine(
   const { settlements, files, containers } = background;
   return new Engine({
     ...{ host, coordinator, performer, slots },
-    building: new Slots(1, HEADER_PATIENCE_MS),
+    building: new Semaphore(1, HEADER_PATIENCE_MS),
     patienceMs: HEADER_PATIENCE_MS,
     background: [settlements, files, containers],
   });

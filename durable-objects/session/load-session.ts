@@ -16,7 +16,7 @@ import { modelFetch } from "./calls/model-fetch";
 import { RateWaits } from "./calls/rate-waits";
 import { TeamKeys } from "./calls/team-keys";
 import { composeSession, createEngine, type SessionParts } from "./compose";
-import { BucketTurns } from "./files/storage-queue";
+import { StorageQueue } from "./files/storage-queue";
 import type { SessionFacts } from "./session-facts";
 import { createTables } from "./session-tables";
 import { KeyWatch } from "./streams/key-revocation";
@@ -40,7 +40,7 @@ type Surroundings = {
   env: Env;
   place: SessionPlace;
   teamKeys: TeamKeys;
-  turns: BucketTurns;
+  turns: StorageQueue;
   containers: Containers;
 };
 
@@ -72,7 +72,7 @@ export function loadSession(ctx: DurableObjectState, env: Env): Session {
   const containers = new Containers({
     ...{ sandboxes: env.SANDBOX, place: commandsOf(env), session: place.session, team },
   });
-  const around = { env, place, teamKeys, containers, turns: new BucketTurns() };
+  const around = { env, place, teamKeys, containers, turns: new StorageQueue() };
   const parts = partsOf(ctx, { sessionId: place.session, team, boot, nonce }, around);
   const tools = toolsOf(parts, around);
   const engine = createEngine(parts, modelCalls(parts, around, tools));
@@ -156,7 +156,7 @@ const nonceOf =
 export function attachmentStore(
   env: Env,
   { tenant, session }: SessionPlace,
-  turns = new BucketTurns(),
+  turns = new StorageQueue(),
 ): AttachmentStore {
   return new AttachmentStore({
     ...{ bucket: env.BUCKET, tenant, session, turns },

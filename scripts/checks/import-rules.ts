@@ -38,6 +38,7 @@ export const LAYERS = [
   "src/coordination",
   "src/describe",
   "src/protocol",
+  "src/async",
   "cli",
   "web",
   "client",
@@ -75,6 +76,7 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
       "src/coordination",
       "src/protocol",
       "r2-layout",
+      "src/async",
     ],
   },
   // Providers too: the shell gives each call its fetch, its slot and its time limits.
@@ -97,6 +99,7 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
       "src/coordination",
       "src/protocol",
       "r2-layout",
+      "src/async",
     ],
   },
   // Rows in D1. What an object has stored comes in as plain data, so only its types are known here.
@@ -144,22 +147,31 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
     ],
   },
   "src/tools": {
-    uses: ["src/workspace", "src/redaction", "src/patterns", "src/coordination", "src/protocol"],
+    uses: [
+      "src/workspace",
+      "src/redaction",
+      "src/patterns",
+      "src/coordination",
+      "src/protocol",
+      "src/async",
+    ],
   },
   "src/prompts": { uses: ["src/coordination", "src/protocol"] },
   // Pure: what of a provider's quota is spent, and who waits for more.
   "src/rate-limits": { uses: ["src/providers", "src/protocol"], packages: [] },
   "src/workspace": { uses: ["src/patterns", "src/coordination", "src/protocol"] },
-  "src/providers": { uses: ["src/redaction", "src/coordination", "src/protocol"] },
+  "src/providers": { uses: ["src/redaction", "src/coordination", "src/protocol", "src/async"] },
   "src/outgoing": { uses: ["src/redaction"] },
   "src/redaction": { uses: [], packages: [] },
   // Patterns of users and models, and what matching them may cost.
-  "src/patterns": { uses: [], packages: ["re2js"] },
+  "src/patterns": { uses: ["src/async"], packages: ["re2js"] },
   // Rules of keys and quotas; its hashes are made at once, inside transactions.
   "src/tenancy": { uses: [], packages: ["node:crypto"] },
   "r2-layout": { uses: ["src/protocol"] },
   "src/coordination": { uses: ["src/protocol"], packages: [] },
   "src/protocol": { uses: [], packages: ["zod"] },
+  // Locks, time limits and clocks, without any knowledge of the service.
+  "src/async": { uses: [], packages: [] },
   // Sentences for people: the command line, the page and other interfaces say the same.
   "src/describe": { uses: ["src/protocol"], packages: [] },
   // The client has no schema library: of the protocol it imports types, and the modules that need none.

@@ -24,6 +24,12 @@ describe("import directions", () => {
       `import { decide } from "../coordination/attempt";`,
     ],
     [
+      "a lock knows the service",
+      "src/async/mutex.ts",
+      `import { decide } from "../coordination/decide";`,
+    ],
+    ["a clock imports a package", "src/async/clock.ts", `import { z } from "zod";`],
+    [
       "an arrow turns back through a re-export",
       "src/protocol/index.ts",
       `export * from "../coordination/attempt";`,

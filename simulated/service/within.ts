@@ -1,13 +1,9 @@
-/** What `work` gives; throws once it has taken longer than `ms`, saying what was waited for. The work itself goes on. */
-export async function within<T>(ms: number, what: string, work: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => late.reject(new Error(`Waited ${ms} ms in vain for ${what}.`)),
+import { withTimeout } from "../../src/async/timeout";
+
+/** The result of `work`; throws after `ms`, naming what was waited for. The work itself continues. */
+export const within = <T>(ms: number, what: string, work: Promise<T>): Promise<T> =>
+  withTimeout(
     ms,
+    () => work,
+    () => new Error(`Waited ${ms} ms in vain for ${what}.`),
   );
-  try {
-    return await Promise.race([work, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}

@@ -22,7 +22,6 @@ export { callInFlight, inFlight, owed } from "./owed";
 export { asksForDecision } from "./attempt/round-limits";
 export * from "./state";
 export { eventsOf, type Step, stateAfter } from "./step";
-export { MonotonicClock } from "./monotonic-clock";
 export { tallyVotes } from "./decision/tally";
 export { hasAllListings, changesListing, listingsOf } from "./tool/tool-listings";
 export { nextTimerAt } from "./turn/timers";

@@ -55,7 +55,7 @@ export class EffectRunner {
     let settle = () => {};
     const enter: Enter = async () => {
       const mayGiveWay = this.#mayGiveWay(effect, resumed);
-      release = await this.#options.slots.take(
+      release = await this.#options.slots.acquire(
         abort.signal,
         mayGiveWay ? () => this.#cut(effect, way) : null,
       );
@@ -100,7 +100,7 @@ export class EffectRunner {
       return () => {};
     }
     const slot = await enter();
-    const onSent = await this.#options.building.take(signal, null);
+    const onSent = await this.#options.building.acquire(signal, null);
     try {
       const call = resumed ?? this.#performer.prepareCall(effect);
       return call ? await call.send(signal, { ...slot, onSent }) : () => {};

@@ -193,11 +193,11 @@ export type CallSlot = Slot & {
 export type Enter = () => Promise<Slot>;
 
 /**
- * A limited number of slots; callers wait in order. `giveWay`: asks the holder to release its slot
- * soon; `null` if it may keep it.
+ * A limited number of slots; callers wait in order. `onYield`: asks the holder to release its slot
+ * soon; `null` if the holder may keep its slot.
  */
 export type SlotSource = {
-  take(signal: AbortSignal, giveWay: (() => void) | null): Promise<() => void>;
+  acquire(signal: AbortSignal, onYield: (() => void) | null): Promise<() => void>;
 };
 
 /** Work that outlives turns and that no run waits for, such as uploads. */

@@ -13,4 +13,4 @@ export {
   quotePattern,
   translatePattern,
 } from "./pattern";
-export { nextMacrotask, WorkBudget } from "./work-budget";
+export { WorkBudget } from "./work-budget";

@@ -1,3 +1,5 @@
+import { nextMacrotask } from "../async/sleep";
+
 /**
  * The work that one call may do with patterns and schemas. Everything a call matches shares one budget, so that many cheap
  * matches count as much as one expensive match. `spend` throws `PatternError` `pattern_too_costly`, and so does every later
@@ -64,9 +66,6 @@ export class WorkBudget {
     return this.#exceeded;
   }
 }
-
-/** A timer, because microtasks run before other requests do. */
-export const nextMacrotask = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
 /** Why a pattern is refused. Codes are stable. */
 export type PatternErrorCode = "pattern_invalid" | "pattern_too_costly";

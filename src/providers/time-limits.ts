@@ -1,21 +1,8 @@
-import { linkedAbort } from "./linked-abort";
+import { linkedAbort } from "../async/abort";
+import { createMonotonicTimer, type Timers } from "../async/clock";
 import { type Provider, ProviderError } from "./provider";
 
 type TimeLimits = { firstByteMs: number; idleMs: number; totalMs: number };
-
-/** Time as the limits need it; the shells pass the real one, tests a manual one. */
-export type Timers<Handle = unknown> = {
-  now(): number;
-  set(run: () => void, ms: number): Handle;
-  clear(handle: Handle): void;
-};
-
-/** The real clock. */
-export const SYSTEM_TIMERS: Timers<ReturnType<typeof setTimeout>> = {
-  now: () => Date.now(),
-  set: (run, ms) => setTimeout(run, ms),
-  clear: (handle) => clearTimeout(handle),
-};
 
 /**
  * The same provider with limits on silence and length. What is over its limit is aborted and fails as a `timeout`. Time to the
@@ -62,7 +49,7 @@ function createWatch<Handle>(
   timers: Timers<Handle>,
   expire: (message: string) => void,
 ) {
-  const alarm = createAlarm(timers, (unseen) => {
+  const timer = createMonotonicTimer(timers, (unseen) => {
     if (heardInSleep && lastHeardAt !== null) lastHeardAt += unseen; // in doubt, it was heard late
     check();
   });
@@ -88,17 +75,17 @@ function createWatch<Handle>(
     return silence.at < total.at ? silence : total;
   };
   const check = () => {
-    const now = alarm.now();
+    const now = timer.now();
     const { at, message } = nearest(now);
     heardInSleep = false;
     if (now >= at) expire(message);
-    else alarm.set(at);
+    else timer.set(at);
   };
   const heard = () => {
     const first = lastHeardAt === null;
-    lastHeardAt = alarm.now();
+    lastHeardAt = timer.now();
     heardInSleep = true;
-    if (first) check(); // the alarm was set for the first byte; silence may be due earlier
+    if (first) check(); // the timer was set for the first byte; silence may be due earlier
   };
 
   check();
@@ -112,40 +99,6 @@ function createWatch<Handle>(
       heard();
       paused = false;
     },
-    stop: () => alarm.clear(),
+    stop: () => timer.clear(),
   };
-}
-
-/**
- * An alarm with a time of its own, in ms from its making, that survives a wall clock set anew. A timer sleeps by no wall clock:
- * when it rings, exactly what it was set for has passed. The wall only tells how far it is in between, so it may neither go
- * back nor beyond the ring. `ring` is told how much of the sleep the wall did not show.
- */
-function createAlarm<Handle>(timers: Timers<Handle>, ring: (unseen: number) => void) {
-  let told = 0;
-  let wall = timers.now();
-  let ringsAt = 0;
-  let timer: { handle: Handle } | null = null;
-
-  const now = () => {
-    const latest = timers.now();
-    told = Math.min(ringsAt, told + Math.max(0, latest - wall));
-    wall = latest;
-    return told;
-  };
-  const rang = () => {
-    const unseen = ringsAt - now();
-    told = ringsAt;
-    ring(unseen);
-  };
-  const clear = () => {
-    if (timer) timers.clear(timer.handle);
-    timer = null;
-  };
-  const set = (at: number) => {
-    clear();
-    ringsAt = at;
-    timer = { handle: timers.set(rang, at - told) };
-  };
-  return { now, set, clear };
 }

@@ -227,3 +227,8 @@ function written(character: string): string {
 }
 
 const hex = (code: number, digits: number): string => code.toString(16).padStart(digits, "0");
+
+/** Replies of more bytes are received one at a time for all servers of a session; the next one when this one is stored. */
+export const LARGE_BYTES = 1024 * 1024;
+/** The most time for a large result to be stored before the next is admitted: it may wait for other work on the agent's files. */
+export const FILING_MS = 120_000;

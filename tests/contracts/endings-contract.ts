@@ -1,7 +1,8 @@
 import { EventEmitter, once } from "node:events";
 import { expect, it } from "vitest";
 import type { ModelEvent } from "../../src/providers/provider";
-import { SYSTEM_TIMERS, withTimeLimits } from "../../src/providers/time-limits";
+import { SYSTEM_TIMERS } from "../../src/async/clock";
+import { withTimeLimits } from "../../src/providers/time-limits";
 import { ManualTimers } from "../providers/manual-timers";
 import { closesSoon, collect, create, FULL, itemsOf, REQUEST, USAGE } from "./contract-support";
 import {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { EffectRunner } from "../../src/engine/effect-runner";
 import type { Performer } from "../../src/engine/ports";
-import { Slots } from "../../durable-objects/session/calls/semaphore";
+import { Semaphore } from "../../src/async/semaphore";
 import type { Effect, ModelCallEffect } from "../../src/coordination";
 
 const underWay = (id: string, notBefore = 0): ModelCallEffect => ({
@@ -73,8 +73,8 @@ function start(slots: number, refuses: ReadonlySet<string> = new Set()) {
     listTools: async ({ id }) => void seen.push(`listing ${id}`),
   };
   const runner = new EffectRunner(performer, {
-    slots: new Slots(slots, PATIENCE),
-    building: new Slots(1, PATIENCE),
+    slots: new Semaphore(slots, PATIENCE),
+    building: new Semaphore(1, PATIENCE),
     patienceMs: PATIENCE,
     onFault: (error) => void seen.push(String(error).replace("Error: ", "fault ")),
   });

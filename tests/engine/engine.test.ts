@@ -56,7 +56,7 @@ function memorySession() {
   };
   const start = (performer: Partial<Performer> = {}) => {
     const coordinator = new Coordinator(host);
-    const free = { take: async () => () => {} };
+    const free = { acquire: async () => () => {} };
     const engine = new Engine({
       ...{ host, coordinator, slots: free, building: free, patienceMs: 1_000, background: [] },
       performer: {

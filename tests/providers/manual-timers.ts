@@ -1,4 +1,4 @@
-import type { Timers } from "../../src/providers/time-limits";
+import type { Timers } from "../../src/async/clock";
 
 type Entry = { at: number; run: () => void };
 

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import { createContextIndex } from "../../d1/context-index";
 import { contextServices } from "../../durable-objects/shared/context-services";
-import { BucketTurns } from "../../durable-objects/session/files/storage-queue";
+import { StorageQueue } from "../../durable-objects/session/files/storage-queue";
 import { SessionContexts } from "../../durable-objects/session/files/session-contexts";
 import type { Bucket } from "../../r2-layout/bucket";
 import { ContextFiles } from "../../r2-layout/contexts";
@@ -62,7 +62,7 @@ async function searched(name: string, version: string): Promise<{ told: string; 
     index: createContextIndex(env.DB),
     files: new ContextFiles(bucket),
   });
-  const contexts = new SessionContexts({ reader, tenant: TENANT, turns: new BucketTurns() });
+  const contexts = new SessionContexts({ reader, tenant: TENANT, turns: new StorageQueue() });
   await contexts.load([{ name, version }]);
   const tree = contexts.tree({ name, version }) ?? new Map();
   const files = new StagedFiles({

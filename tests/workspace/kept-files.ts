@@ -1,5 +1,5 @@
 import { BlobStore } from "../../durable-objects/session/files/blob-store";
-import { BucketTurns } from "../../durable-objects/session/files/storage-queue";
+import { StorageQueue } from "../../durable-objects/session/files/storage-queue";
 import type { RoundPlace } from "../../durable-objects/session/calls/call-store";
 import { RoundChanges } from "../../durable-objects/session/files/round-changes";
 import { createTables } from "../../durable-objects/session/session-tables";
@@ -190,7 +190,7 @@ function storesOn(disk: Disk) {
   const { sql } = storage;
   return {
     storage,
-    blobs: new BlobStore({ sql, objects: NO_OBJECTS, turns: new BucketTurns() }),
+    blobs: new BlobStore({ sql, objects: NO_OBJECTS, turns: new StorageQueue() }),
     changes: new RoundChanges(sql),
     snapshots: new SnapshotStore(sql, {
       parentOf: (turn) => (turn > 1 ? turn - 1 : null),

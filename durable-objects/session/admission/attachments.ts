@@ -5,7 +5,7 @@ import type { Team } from "../../../src/config/team";
 import type { QuestionAttachments } from "../../../src/coordination";
 import { type Attachment, type Excess, excessOf } from "../../../src/protocol/attachments";
 import { ProviderError } from "../../../src/providers/provider";
-import type { BucketTurns } from "../files/storage-queue";
+import type { StorageQueue } from "../files/storage-queue";
 
 /** Something that comes with a question. */
 export type BroughtAttachment = {
@@ -61,7 +61,7 @@ type Place = {
   bucket: Pick<Bucket, "get" | "put" | "delete">;
   tenant: string;
   session: string;
-  turns: Pick<BucketTurns, "take">;
+  turns: Pick<StorageQueue, "take">;
   readMs: number;
 };
 

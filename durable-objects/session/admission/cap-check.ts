@@ -10,7 +10,7 @@ import { withAudioPricing } from "../../../src/coordination/budget/audio-pricing
 import type { EarlierTurn } from "../../../src/prompts/task";
 import { hasJavascript } from "../../../src/tools/javascript";
 import { readsToolResults } from "../../../src/tools/files";
-import { Turnstile } from "../../../src/tools/turnstile";
+import { Mutex } from "../../../src/async/mutex";
 import { Containers } from "../tools/containers";
 import type { Env } from "../../../src/env";
 import type { StartTurn } from "../session-api";
@@ -42,7 +42,7 @@ export function capRefusal(
   const toolsOf = (index: number) => {
     const agent = team.agents[index];
     const rules = team.rules.agents[index]?.tools ?? [];
-    const javascript = hasJavascript(rules) ? { runner: null, turnstile: new Turnstile() } : null;
+    const javascript = hasJavascript(rules) ? { runner: null, mutex: new Mutex() } : null;
     const surroundings = {
       secretOf: async () => undefined,
       shared: {},

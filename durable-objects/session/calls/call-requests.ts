@@ -16,7 +16,7 @@ import { HEADER_PATIENCE_MS } from "../../shared/limits";
 import type { SessionFacts } from "../session-facts";
 import type { CallStore } from "./call-store";
 import { type AskedParts, askedRequest, grantedRequest } from "./granted-request";
-import { type Release, Slots } from "./semaphore";
+import { type Release, Semaphore } from "../../../src/async/semaphore";
 
 type Options = {
   team: Team;
@@ -169,7 +169,7 @@ type AttachedRequest = Pick<ModelRequest, "attached"> & { sent: () => void };
  */
 export class AttachedParts {
   readonly #read: (attachment: Attachment) => Promise<Uint8Array<ArrayBuffer>>;
-  readonly #turnstile = new Slots(1, HEADER_PATIENCE_MS);
+  readonly #slot = new Semaphore(1, HEADER_PATIENCE_MS);
 
   constructor(read: (attachment: Attachment) => Promise<Uint8Array<ArrayBuffer>>) {
     this.#read = read;
@@ -181,7 +181,7 @@ export class AttachedParts {
     let release: Release = () => undefined;
     return {
       attached: async (signal) => {
-        release = await this.#turnstile.take(signal, null);
+        release = await this.#slot.acquire(signal, null);
         return toParts(nonce, attachments, this.#read);
       },
       sent: () => release(),

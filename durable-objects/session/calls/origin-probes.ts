@@ -1,3 +1,5 @@
+import { abortable } from "../../../src/async/abort";
+
 /** What is needed of `connect()` of `cloudflare:sockets`. */
 export type Connect = (address: { hostname: string; port: number }) => {
   opened: Promise<unknown>;
@@ -36,14 +38,7 @@ export class OriginProbes {
     signal?.throwIfAborted();
     const known = this.#known.get(url.origin) ?? this.#begin(url);
     if (!signal) return known;
-    const aborted = Promise.withResolvers<never>();
-    const onAbort = () => aborted.reject(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-    try {
-      return await Promise.race([known, aborted.promise]);
-    } finally {
-      signal.removeEventListener("abort", onAbort);
-    }
+    return abortable(known, signal);
   }
 
   /** A call to this address was not answered: the next one probes its origin again. */

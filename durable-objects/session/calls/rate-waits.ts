@@ -1,4 +1,7 @@
 import { createHash } from "node:crypto";
+import { abortable } from "../../../src/async/abort";
+import { sleep } from "../../../src/async/sleep";
+import { withTimeout } from "../../../src/async/timeout";
 import type { Backend } from "../../../src/config/team";
 import {
   type Asker,
@@ -79,18 +82,13 @@ export class RateWaits {
   async start(effect: string, call: RatedCall, { signal, onWait }: Waiting): Promise<void> {
     signal.throwIfAborted();
     const wish = { ...call, call: this.#idOf(effect) };
-    const aborted = Promise.withResolvers<never>();
-    const onAbort = () => aborted.reject(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
     const wait = this.#wait(wish, { signal, onWait });
     try {
-      await Promise.race([wait, aborted.promise]);
+      await abortable(wait, signal);
       this.#admitted.set(effect, call);
     } catch (error) {
       if (signal.aborted) this.#leaves(wish, wait);
       throw error;
-    } finally {
-      signal.removeEventListener("abort", onAbort);
     }
   }
 
@@ -135,7 +133,7 @@ export class RateWaits {
   /** What is not heard is forgotten by the gate in time, so it is told once. Never throws. */
   async #tell(what: (gate: RateGateApi) => Promise<void>): Promise<void> {
     try {
-      await within(LOST_AFTER_MS, async () => what(this.#options.gate()));
+      await answered(LOST_AFTER_MS, async () => what(this.#options.gate()));
     } catch (error) {
       this.#report(error);
     }
@@ -167,7 +165,7 @@ export class RateWaits {
   async #ask(wish: RateWish, line: Line): Promise<RateAnswer | null> {
     const { now, gate } = this.#options;
     try {
-      const answer = await within(line.holdMs + LOST_AFTER_MS, async () =>
+      const answer = await answered(line.holdMs + LOST_AFTER_MS, async () =>
         gate().start(wish, line.holdMs),
       );
       Object.assign(line, { failures: 0, failingSince: null });
@@ -178,7 +176,7 @@ export class RateWaits {
       const isLost = now() - line.failingSince >= PATIENCE_MS;
       const answer = isLost ? this.#askAlone(wish) : null;
       if (answer?.type !== "start")
-        await pause(PAUSES_MS[Math.min(line.failures, PAUSES_MS.length - 1)] ?? 0);
+        await sleep(PAUSES_MS[Math.min(line.failures, PAUSES_MS.length - 1)] ?? 0);
       line.failures += 1;
       return answer;
     }
@@ -203,15 +201,6 @@ export class RateWaits {
 /** How a call's asking goes. */
 type Line = { holdMs: number; failures: number; failingSince: number | null };
 
-const pause = (ms: number): Promise<void> => new Promise((over) => setTimeout(over, ms));
-
-/** Throws if it takes longer. */
-async function within<T>(ms: number, work: () => Promise<T>): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
-  try {
-    return await Promise.race([work(), promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+/** Throws if the gate takes longer. */
+const answered = <T>(ms: number, ask: () => Promise<T>): Promise<T> =>
+  withTimeout(ms, ask, () => new Error(`no answer within ${ms} ms`));

@@ -2,7 +2,7 @@ import type { SessionObjects } from "../../../r2-layout/session-files";
 import type { BlobSource } from "../../../src/workspace/agent-files";
 import { type BlobSize, EMPTY_HASH } from "../../../src/workspace/snapshot";
 import { type FileEntry, FileError } from "../../../src/workspace/types";
-import type { BucketTurns } from "./storage-queue";
+import type { StorageQueue } from "./storage-queue";
 import { FILES } from "../../shared/limits";
 import { PackReader } from "../../../src/workspace/pack-reader";
 import type { Sql } from "../object-storage";
@@ -16,7 +16,7 @@ export class LostContents extends Error {
   }
 }
 
-type Options = { sql: Sql; objects: SessionObjects; turns: BucketTurns };
+type Options = { sql: Sql; objects: SessionObjects; turns: StorageQueue };
 
 /** Where contents lie in R2: on their own (null), or in a pack from `at` on. */
 export type StoredAt = { pack: string; at: number } | null;

@@ -9,7 +9,7 @@ import {
 import { encodeStoredManifest } from "../../../src/workspace/stored-manifest";
 import { logError } from "../../../src/redaction/log";
 import { type BlobStore, LostContents } from "./blob-store";
-import type { BucketTurns } from "./storage-queue";
+import type { StorageQueue } from "./storage-queue";
 import type { ContextChanges } from "./context-changes";
 import type { Delivered } from "../log/outbox-worker";
 import type { Outbox } from "../log/outbox";
@@ -44,7 +44,7 @@ type Options = {
   snapshots: SnapshotStore;
   contextChanges: ContextChanges;
   objects: SessionObjects;
-  turns: BucketTurns;
+  turns: StorageQueue;
   outbox: Outbox<FileDuty>;
   transaction: (work: () => void) => void;
   /** The latest turn, and whether it runs. */

@@ -3,10 +3,10 @@ import type { PinnedContext } from "../../../src/protocol/events";
 import { logError } from "../../../src/redaction/log";
 import type { BlobSource } from "../../../src/workspace/agent-files";
 import { type FileEntry, FileError, type Tree } from "../../../src/workspace/types";
-import type { BucketTurns } from "./storage-queue";
+import type { StorageQueue } from "./storage-queue";
 import { CONTEXT_CACHE } from "../../shared/limits";
 
-type Options = { reader: ContextReader; tenant: string; turns: Pick<BucketTurns, "take"> };
+type Options = { reader: ContextReader; tenant: string; turns: Pick<StorageQueue, "take"> };
 type Pin = Pick<PinnedContext, "name" | "version">;
 type Opened = Pick<OpenContext, "tree" | "has" | "read">;
 

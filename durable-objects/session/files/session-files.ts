@@ -4,7 +4,7 @@ import type { ContextPins } from "../../../src/uploads/context-index";
 import type { ContextReader } from "../../../src/uploads/context-reader";
 import { logError } from "../../../src/redaction/log";
 import { BlobStore } from "./blob-store";
-import { BucketTurns } from "./storage-queue";
+import { StorageQueue } from "./storage-queue";
 import { countedObjects } from "./counted-objects";
 import { ContextChanges } from "./context-changes";
 import { type FileDuty, FileDuties, type ReleasePins } from "./file-jobs";
@@ -26,7 +26,7 @@ type Places = {
   bucket: FileBucket;
   place: SessionPlace;
   pins: Pick<ContextPins, "release">;
-  turns?: BucketTurns;
+  turns?: StorageQueue;
   stored?: () => Promise<void>;
 };
 type Turns = Ends & {
@@ -35,7 +35,7 @@ type Turns = Ends & {
 
 /** Where a session's files lie: over its tables and its part of R2. */
 export function fileStores(
-  { storage, bucket, place, pins, turns = new BucketTurns(), stored }: Places,
+  { storage, bucket, place, pins, turns = new StorageQueue(), stored }: Places,
   { latest, ...ends }: Turns,
 ) {
   const { sql } = storage;

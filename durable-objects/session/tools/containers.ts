@@ -1,3 +1,4 @@
+import { withTimeout } from "../../../src/async/timeout";
 import type { Team } from "../../../src/config/team";
 import {
   CommandFilter,
@@ -77,15 +78,9 @@ export class Containers {
   readonly #nameOf = (agent: number): string => `${this.#options.session}-${agent + 1}`;
 }
 
-async function inTime(work: Promise<unknown>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const error = new Error(`a container did not answer within ${CONTAINER_PATIENCE_MS / 1000} s`);
-    timer = setTimeout(() => reject(error), CONTAINER_PATIENCE_MS);
-  });
-  try {
-    await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+const inTime = (work: Promise<unknown>): Promise<unknown> =>
+  withTimeout(
+    CONTAINER_PATIENCE_MS,
+    () => work,
+    () => new Error(`a container did not answer within ${CONTAINER_PATIENCE_MS / 1000} s`),
+  );

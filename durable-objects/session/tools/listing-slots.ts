@@ -1,18 +1,18 @@
 import { HEADER_PATIENCE_MS, TOOL_SERVERS } from "../../shared/limits";
-import { type Release, Slots } from "../calls/semaphore";
+import { type Release, Semaphore } from "../../../src/async/semaphore";
 
 /**
  * Where requests to tool servers that are no calls (connecting, listing) wait for their headers. One place is theirs; a few more find
  * room in the slots of calls, as far as nothing else wants those. So a server that does not answer keeps nobody from the others while
  * there is room, and all together never wait in more places than the platform has.
  */
-export class ServerPlaces {
-  readonly #own = new Slots(TOOL_SERVERS.own, HEADER_PATIENCE_MS);
-  readonly #guests = new Slots(TOOL_SERVERS.guests, HEADER_PATIENCE_MS);
-  readonly #calls: Slots;
+export class ListingSlots {
+  readonly #own = new Semaphore(TOOL_SERVERS.own, HEADER_PATIENCE_MS);
+  readonly #guests = new Semaphore(TOOL_SERVERS.guests, HEADER_PATIENCE_MS);
+  readonly #calls: Semaphore;
 
   /** `calls`: the slots of calls of models and tools. */
-  constructor(calls: Slots) {
+  constructor(calls: Semaphore) {
     this.#calls = calls;
   }
 
@@ -30,7 +30,7 @@ export class ServerPlaces {
     };
     try {
       return await Promise.race([
-        first(this.#own.take(waiting, stays)),
+        first(this.#own.acquire(waiting, stays)),
         first(this.#asGuest(waiting)),
       ]);
     } finally {
@@ -39,9 +39,9 @@ export class ServerPlaces {
   }
 
   async #asGuest(signal: AbortSignal): Promise<Release> {
-    const leave = await this.#guests.take(signal, stays);
+    const leave = await this.#guests.acquire(signal, stays);
     try {
-      const release = await this.#calls.take(signal, null); // after calls that could give way
+      const release = await this.#calls.acquire(signal, null); // after calls that could give way
       return () => {
         release();
         leave();

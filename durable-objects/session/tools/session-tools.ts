@@ -9,10 +9,10 @@ import { SecretMissing } from "../../../src/tools/mcp/environment";
 import { parseToolTrust } from "../../../src/tools/mcp/trust";
 import type { Tool } from "../../../src/tools/tool";
 import { readsToolResults } from "../../../src/tools/files";
-import { Turnstile } from "../../../src/tools/turnstile";
+import { Mutex } from "../../../src/async/mutex";
 import type { Containers } from "./containers";
 import type { SessionInputs } from "../../../src/engine/ports";
-import type { Slots } from "../calls/semaphore";
+import type { Semaphore } from "../../../src/async/semaphore";
 import type { Env } from "../../../src/env";
 import { KeptTokens } from "./token-store";
 import type { SessionLog } from "../log/session-log";
@@ -25,7 +25,7 @@ import type { Sql } from "../object-storage";
 type Options = {
   env: Env;
   session: SessionInputs;
-  slots: Slots;
+  slots: Semaphore;
   now: () => number;
   log: SessionLog;
   sql: Sql;
@@ -58,9 +58,9 @@ export function sessionTools({
   holder,
 }: Options): SessionTools {
   const secretOf = toolSecrets(env, holder.tenant);
-  const shared = { large: new Turnstile(), breakers: new Breakers() };
+  const shared = { large: new Mutex(), breakers: new Breakers() };
   const loader = loaderOf(env);
-  const code = { runner: loader && javascriptRunner(loader), turnstile: new Turnstile() };
+  const code = { runner: loader && javascriptRunner(loader), mutex: new Mutex() };
   const fixed = team.agents.map((agent, index) => {
     const rules = team.rules.agents[index]?.tools ?? [];
     const javascript = hasJavascript(rules) ? code : null;

@@ -14,16 +14,16 @@ import { serverId } from "../../../src/tools/mcp/server";
 import { pinsOf, toListing } from "../../../src/tools/mcp/tool-listing";
 import type { Tool } from "../../../src/tools/tool";
 import type { SessionInputs } from "../../../src/engine/ports";
-import type { Slots } from "../calls/semaphore";
+import type { Semaphore } from "../../../src/async/semaphore";
 import { TOOL_SERVERS } from "../../shared/limits";
 import type { SessionLog } from "../log/session-log";
-import { ServerPlaces } from "./listing-slots";
+import { ListingSlots } from "./listing-slots";
 import type { ToolDefinitions } from "./tool-definitions";
 
 type Options = {
   session: SessionInputs;
   /** Where calls of models and tools wait for their headers. */
-  slots: Slots;
+  slots: Semaphore;
   /** The session's time, unix ms. */
   now: () => number;
   log: SessionLog;
@@ -41,13 +41,13 @@ const WHOLE_LOG = { turn: 0, parent: null, firstSeq: 1, lastSeq: null };
 export class ToolServers {
   readonly #options: Options;
   readonly #servers: McpServers;
-  readonly #places: ServerPlaces;
+  readonly #places: ListingSlots;
   #isKnown = false;
   #rest: ReturnType<typeof setTimeout> | undefined;
 
   constructor(options: Options) {
     this.#options = options;
-    this.#places = new ServerPlaces(options.slots);
+    this.#places = new ListingSlots(options.slots);
     this.#servers = new McpServers({
       ...options.environment,
       now: options.now,

@@ -1,3 +1,4 @@
+import { sleep } from "../../async/sleep";
 import { UploadRefusal } from "../../uploads/refusals";
 import type { UploadRoom, Visit } from "../../uploads/upload-room";
 import { ApiError } from "../errors";
@@ -57,7 +58,7 @@ function progressOf(room: UploadRoom, visit: Visit): Progress {
       while (!room.grow(visit, bytes, Date.now())) {
         orStop(room.goesOn(visit, Date.now()));
         if (Date.now() >= late) throw busy();
-        await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+        await sleep(LOOK_MS);
       }
     },
   };
@@ -70,7 +71,7 @@ async function untilRoom(room: UploadRoom, visit: Visit, signal: AbortSignal): P
     if (signal.aborted)
       throw new ApiError("upload_broken", "The client went away before its upload was read.");
     if (Date.now() >= late) throw busy();
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await sleep(LOOK_MS);
   }
 }
 

@@ -1,3 +1,4 @@
+import { sleep } from "../../async/sleep";
 import type { EvalRunApi, EvalRunStart } from "../../../durable-objects/eval-run/eval-run-api";
 import { isDue, minuteOf, scheduledRunId } from "../../evals/cron";
 import { parseSuite } from "../../evals/parse-suite";
@@ -73,7 +74,7 @@ async function insisting(runs: readonly EvalRunStart[], start: EvalRunApi["start
         failures.push(error);
       }
     }
-    if (tries < TRIES) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * tries));
+    if (tries < TRIES) await sleep(PAUSE_MS * tries);
   }
   throw new AggregateError(failures, "No evaluation that is due could start.");
 }

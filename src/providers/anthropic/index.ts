@@ -5,7 +5,7 @@ import { classify, toProviderError } from "../errors";
 import { guarded, readReply, withParts } from "../guarded-stream";
 import { isJsonObject, jsonBody, parseJson } from "../json";
 import { NO_SDK_TIMEOUT_MS } from "../limits";
-import { linkedAbort } from "../linked-abort";
+import { linkedAbort } from "../../async/abort";
 import {
   type ModelEvent,
   type ModelRequest,

@@ -4,7 +4,7 @@ import { checkedFetch } from "../checked-fetch";
 import { classify, toProviderError } from "../errors";
 import { guarded, readReply, withParts } from "../guarded-stream";
 import { isJsonObject, parseJson } from "../json";
-import { linkedAbort } from "../linked-abort";
+import { linkedAbort } from "../../async/abort";
 import {
   type ModelEvent,
   type ModelRequest,

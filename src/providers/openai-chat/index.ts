@@ -1,7 +1,7 @@
 import { takenCallIds } from "../call-ids";
 import { guarded, readReply, withParts } from "../guarded-stream";
 import { jsonBody } from "../json";
-import { linkedAbort } from "../linked-abort";
+import { linkedAbort } from "../../async/abort";
 import { createOpenAiClient, explainFailure, isJsonReply, wholeReply } from "../openai-client";
 import type { ModelEvent, ModelRequest, Provider, ProviderOptions } from "../provider";
 import { createDecoder } from "./decode";

@@ -1,3 +1,4 @@
+import { sleep } from "../../async/sleep";
 import { explainFailure, createOpenAiClient } from "../openai-client";
 import { ProviderError, type ProviderOptions, type ResumePoint } from "../provider";
 import { BACKGROUND_CANCEL_MS, BACKGROUND_POLL_MS } from "../limits";
@@ -73,18 +74,4 @@ function lostOr(error: unknown, options: ProviderOptions): unknown {
   if (status !== 400 && status !== 404) return error;
   const message = "The provider no longer gives the reply that was to be taken up again.";
   return new ProviderError("transient", "resume_lost", message, { status });
-}
-
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", stop);
-      resolve();
-    }, ms);
-    signal.addEventListener("abort", stop, { once: true });
-  });
 }

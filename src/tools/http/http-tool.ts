@@ -6,7 +6,8 @@ import { isAddressRefused } from "../refused-address";
 import { showControls } from "../results";
 import type { SecretOf } from "../secret-bindings";
 import type { Tool, ToolContext, ToolResult } from "../tool";
-import { FILING_MS, Turnstile, Visit } from "../turnstile";
+import { Mutex, MutexLease } from "../../async/mutex";
+import { FILING_MS } from "../results";
 import { type HttpToolDefinition, httpToolRule } from "./definition";
 import {
   isText,
@@ -21,7 +22,7 @@ import { type HttpRequest, originOf, toRequest } from "./request";
 /** What a session's tools have in common; absent: a tool has its own. */
 export type SharedByTools = {
   /** Where large replies that become files wait for one another. */
-  large: Turnstile;
+  large: Mutex;
   /** Which servers are not asked for a while, since they failed several times in a row. */
   breakers: Breakers;
 };
@@ -35,7 +36,7 @@ export function httpTool(
   secretOf: SecretOf,
   shared: Partial<SharedByTools> = {},
 ): Tool {
-  const { large = new Turnstile(), breakers = new Breakers() } = shared;
+  const { large = new Mutex(), breakers = new Breakers() } = shared;
   const parameters = withoutPresets(definition.parameters, definition.preset);
   return {
     spec: { name: definition.name, description: definition.description, parameters },
@@ -52,10 +53,10 @@ export function httpTool(
       const origin = originOf(definition);
       const restMs = breakers.admit(origin, context.now());
       if (restMs !== null) return error(resting(`The server at ${origin}`, restMs));
-      const visit = new Visit(large);
+      const lease = new MutexLease(large);
       const settle: Around["settle"] = (how) => breakers.settle(origin, how, context.now());
-      const { text, ...result } = await send(definition, made.request, { context, visit, settle });
-      if (result.files) visit.leaveWhenFiled(context.untilFiled, FILING_MS);
+      const { text, ...result } = await send(definition, made.request, { context, lease, settle });
+      if (result.files) lease.releaseWhen(context.untilFiled, FILING_MS);
       return { ...result, text: showControls(hideSecrets(text, made.request.secrets)) };
     },
   };
@@ -65,10 +66,10 @@ const error = (text: string): ToolResult => ({ outcome: "error", text });
 const toRecord = (args: unknown): Record<string, unknown> =>
   typeof args === "object" && args !== null ? { ...args } : {};
 
-/** `visit`: left again, unless there are files. `settle`: told once how the server did, as soon as that shows. */
+/** `lease`: released again, unless there are files. `settle`: told once how the server did, as soon as that shows. */
 type Around = {
   context: ToolContext;
-  visit: Visit;
+  lease: MutexLease;
   settle: (how: Parameters<Breakers["settle"]>[1]) => void;
 };
 
@@ -77,7 +78,7 @@ async function send(
   request: HttpRequest,
   around: Around,
 ): Promise<ToolResult> {
-  const { context, visit, settle } = around;
+  const { context, lease, settle } = around;
   const { method, timeoutMs } = definition;
   const limit = AbortSignal.timeout(timeoutMs);
   const signal = AbortSignal.any([context.signal, limit]);
@@ -94,12 +95,12 @@ async function send(
     context.headersCame?.();
     status = response.status;
     settle(status >= 500 ? "failed" : "answered");
-    const result = await toResult(response, { visit, signal, secrets });
+    const result = await toResult(response, { lease, signal, secrets });
     return result.outcome === "error" && isInDoubt(definition, status)
       ? { outcome: "unknown", text: `${result.text}\n${DOUBT}` }
       : result;
   } catch (cause) {
-    visit.leave();
+    lease.release();
     if (status === null)
       settle(context.signal.aborted || isAddressRefused(cause) ? "left" : "failed");
     context.signal.throwIfAborted();

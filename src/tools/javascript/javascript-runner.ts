@@ -1,3 +1,4 @@
+import { abortable } from "../../async/abort";
 import { z } from "zod";
 import { readText } from "../http/response";
 import {
@@ -68,9 +69,10 @@ export const javascriptRunner = (
     const late = AbortSignal.timeout(request.timeoutMs + WORKER_GRACE_MS);
     const signal = AbortSignal.any([request.signal, late]);
     try {
-      return await untilAborted(
-        signal,
+      // Also ends the wait for a worker that does not notice the abort.
+      return await abortable(
         ask(loader, workerModules(guarded), { ...request, signal }, limits),
+        signal,
       );
     } catch (error) {
       request.signal.throwIfAborted();
@@ -102,18 +104,6 @@ async function ask(
     .fetch("https://code.invalid/", { method: "POST", body, signal });
   const { text, isWhole } = await readText(response, REPLY_BYTES);
   return (isWhole ? replyIn(text) : null) ?? { failed: UNREADABLE };
-}
-
-/** Also where the worker does not notice that nobody waits for it. */
-async function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
 }
 
 /** Code may have tampered with what replies are made of in its worker. */

@@ -6,7 +6,7 @@ import { defineFileTool } from "../files/define-tool";
 import { readText } from "../files/page";
 import { showControls } from "../results";
 import type { Tool, ToolResult } from "../tool";
-import type { Turnstile } from "../turnstile";
+import type { Mutex } from "../../async/mutex";
 import { RUN_JAVASCRIPT_RULE } from "./javascript-rule";
 import type { JavascriptOutcome, JavascriptReply, JavascriptRunner } from "./javascript-runner";
 import { JAVASCRIPT_LIMITS, type JavascriptLimits } from "./limits";
@@ -38,12 +38,12 @@ export type JavascriptSurroundings = {
   /** null: the operator has switched it off since the session began. */
   runner: JavascriptRunner | null;
   /** Where the calls of a session wait for one another: each may take as much memory as the runtime gives a worker. */
-  turnstile: Turnstile;
+  mutex: Mutex;
 };
 
 /** `run_javascript`: code of a model's, in a worker without anything. */
 export function runJavascriptTool(
-  { runner, turnstile }: JavascriptSurroundings,
+  { runner, mutex }: JavascriptSurroundings,
   limits: JavascriptLimits = JAVASCRIPT_LIMITS,
 ): Tool {
   const tool = defineFileTool({
@@ -58,11 +58,11 @@ export function runJavascriptTool(
       if (!runner)
         return { outcome: "error", text: "JavaScript has been switched off. Use another tool." };
       const texts = await textsOf(files, paths, limits);
-      const leave = await turnstile.enter();
+      const release = await mutex.acquire();
       try {
         return toResult(await runner.run({ code, files: texts, timeoutMs, signal }), limits);
       } finally {
-        leave();
+        release();
       }
     },
   });

@@ -8,7 +8,8 @@ import {
 } from "./limits";
 import { readOutgoing } from "./schema";
 import type { SentSecrets } from "./server-secrets";
-import { LARGE_BYTES, type Visit } from "../turnstile";
+import type { MutexLease } from "../../async/mutex";
+import { LARGE_BYTES } from "../results";
 
 /** A response that was not taken. `reached`: whether the server may have done what it was asked. */
 export class ResponseRefused extends Error {
@@ -48,12 +49,12 @@ export type CallWatch = {
   end: () => void;
 };
 
-/** `headersCame`: told when the first headers of a response to it are there. `large`: entered when its replies turn out to be large. */
-export type WatchOptions = { headersCame?: (() => void) | undefined; large: Visit };
+/** `headersCame`: told when the first headers of a response to it are there. `large`: acquired when its replies turn out to be large. */
+export type WatchOptions = { headersCame?: (() => void) | undefined; large: MutexLease };
 
 type Watched = {
   headersCame: () => void;
-  large: Visit;
+  large: MutexLease;
   open: AbortController;
   failed: AbortController;
   /** From where the stream can be taken up; null: it cannot. */
@@ -102,7 +103,7 @@ export class BoundedFetch {
     this.#listingLeft = MAX_LISTING_BYTES;
   }
 
-  /** Before a call is sent under this key. Whoever makes it also ends the visit. */
+  /** Before a call is sent under this key. The caller also releases the lease. */
   watch(key: string, { headersCame = () => undefined, large }: WatchOptions): CallWatch {
     const watched: Watched = {
       headersCame,
@@ -261,7 +262,7 @@ export class BoundedFetch {
         throw refused;
       }
       if (taken <= LARGE_BYTES) return;
-      await call.large.enter();
+      await call.large.acquire();
       call.open.signal.throwIfAborted(); // it may have waited longer than anybody for it
     };
     return counted(body, count, ended);

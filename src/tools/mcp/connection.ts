@@ -20,7 +20,8 @@ import {
 import { oauthProvider, type OAuthOptions } from "./oauth";
 import { CALL_KEY, type Question, readQuestion, withoutBrokenData } from "./schema";
 import type { McpServer } from "./server";
-import type { Visit } from "../turnstile";
+import type { MutexLease } from "../../async/mutex";
+import { sleep } from "../../async/sleep";
 
 // The SDK warns of what authorisation servers say, who may repeat secrets; what went wrong is thrown besides.
 silence("[mcp-sdk]");
@@ -46,8 +47,8 @@ export type Call = {
   /** The server has asked for something while the call ran, and was refused. */
   asked: (question: Question) => void;
   headersCame: (() => void) | undefined;
-  /** Entered when the reply turns out to be large; not left here. */
-  large: Visit;
+  /** Acquired when the reply turns out to be large; not released here. */
+  large: MutexLease;
   /** The definition that was pinned: what is sent follows it, not what the server says now. */
   tool: McpTool;
 };
@@ -188,7 +189,7 @@ export class Connection {
   /** Ends the session with the server, as far as it can be told. */
   async close(): Promise<void> {
     const told = this.#transport.terminateSession().catch(() => undefined);
-    await Promise.race([told, new Promise((resolve) => setTimeout(resolve, GOODBYE_MS))]);
+    await Promise.race([told, sleep(GOODBYE_MS)]);
     await this.abandon();
   }
 

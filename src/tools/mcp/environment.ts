@@ -1,6 +1,6 @@
 import type { ToolSpec } from "../../providers/provider";
 import type { SecretUse } from "../secret-bindings";
-import type { Turnstile } from "../turnstile";
+import type { Mutex } from "../../async/mutex";
 import type { NotOffered } from "./offer";
 import type { Pins } from "./pins";
 import type { TokenShelf } from "./renewed-tokens";
@@ -26,7 +26,7 @@ export type McpEnvironment = {
    */
   enter?: (signal: AbortSignal) => Promise<() => void>;
   /** Where large replies wait for one another, with those of whatever else asks servers. Absent: these servers' alone. */
-  large?: Turnstile;
+  large?: Mutex;
   /** How many tools the agent of this id has besides: providers take few altogether. Absent: none. */
   ownTools?: (agent: string) => number;
   /** Why the model of the agent of this id cannot be told of a tool, as a clause; null: it can. Absent: it can be told of any. `hash`: the tool's pin. */

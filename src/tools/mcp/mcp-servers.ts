@@ -8,7 +8,7 @@ import { ArgumentsSchema } from "./schema";
 import { type McpServer, type McpTools, serverId } from "./server";
 import { ServerLink } from "./server-link";
 import { isNamedBy, trustOf } from "./trust";
-import { Turnstile } from "../turnstile";
+import { Mutex } from "../../async/mutex";
 
 /** What one server has for one agent; see `ServerListing` for the fields of the same names. */
 export type ServerOffer = Pick<ServerListing, "version" | "problem" | "refused" | "more"> & {
@@ -22,14 +22,14 @@ export type ServerOffer = Pick<ServerListing, "version" | "problem" | "refused" 
  */
 export class McpServers {
   readonly #env: McpEnvironment;
-  readonly #large: Turnstile;
+  readonly #large: Mutex;
   readonly #tokens: RenewedTokens;
   readonly #links = new Map<string, ServerLink>();
   readonly #agents = new Map<string, McpTools>();
 
   constructor(env: McpEnvironment) {
     this.#env = env;
-    this.#large = env.large ?? new Turnstile();
+    this.#large = env.large ?? new Mutex();
     this.#tokens = new RenewedTokens(env.tokens ?? new Map<string, string>());
   }
 

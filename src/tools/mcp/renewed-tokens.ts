@@ -1,6 +1,6 @@
 import type { StoredOAuthTokens } from "@modelcontextprotocol/client";
 import { hashOf } from "../../workspace/snapshot";
-import { Turnstile } from "../turnstile";
+import { Mutex } from "../../async/mutex";
 
 /** Texts by id, for as long as a session's renewed tokens are to last. A `Map` is one that ends with the process. */
 export type TokenShelf = {
@@ -21,7 +21,7 @@ const RENEWAL_MS = 30_000;
 export class RenewedTokens {
   readonly #shelf: TokenShelf;
   /** By id. */
-  readonly #turns = new Map<string, Turnstile>();
+  readonly #turns = new Map<string, Mutex>();
 
   constructor(shelf: TokenShelf) {
     this.#shelf = shelf;
@@ -42,15 +42,15 @@ export class RenewedTokens {
 
   /** One renewal at a time: the next finds what came of it. */
   async inTurn(id: string, renew: () => Promise<void>): Promise<void> {
-    const turns = this.#turns.get(id) ?? new Turnstile();
+    const turns = this.#turns.get(id) ?? new Mutex();
     this.#turns.set(id, turns);
-    const leave = await turns.enter();
-    const timer = setTimeout(leave, RENEWAL_MS);
+    const release = await turns.acquire();
+    const timer = setTimeout(release, RENEWAL_MS);
     try {
       await renew();
     } finally {
       clearTimeout(timer);
-      leave();
+      release();
     }
   }
 }

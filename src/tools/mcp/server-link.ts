@@ -18,13 +18,16 @@ import { InputRequiredSchema, type Question, readElicitations } from "./schema";
 import { SentSecrets, ServerSecrets } from "./server-secrets";
 import type { McpServer } from "./server";
 import { cutText, shown } from "./shown-text";
-import { FILING_MS, type Turnstile, Visit } from "../turnstile";
+import { abortable } from "../../async/abort";
+import { type Mutex, MutexLease } from "../../async/mutex";
+import { sleep } from "../../async/sleep";
+import { FILING_MS } from "../results";
 
 export type LinkOptions = {
   server: McpServer;
   env: McpEnvironment;
   pins: Pins;
-  large: Turnstile;
+  large: Mutex;
   tokens: RenewedTokens;
   /** A listing was judged, at first or anew. */
   listed: (link: ServerLink) => void;
@@ -79,7 +82,7 @@ export class ServerLink {
     this.#refreshing ??= this.#refresh().finally(() => {
       this.#refreshing = null;
     });
-    await until(this.#refreshing, signal);
+    await abortable(this.#refreshing, signal);
   }
 
   async #refresh(): Promise<void> {
@@ -120,7 +123,7 @@ export class ServerLink {
       if ("value" in done) return done.value;
       const again = nextTry(done.failure, nth, idempotent);
       if (!again) return this.#toResult(done.failure, idempotent);
-      await pause(again.afterMs, context.signal);
+      await sleep(again.afterMs, context.signal);
     }
   }
 
@@ -142,7 +145,7 @@ export class ServerLink {
       const used = await this.#connected(signal);
       connection = used;
       const value = await used.use(async () => {
-        await until(this.#upToDate(used), signal);
+        await abortable(this.#upToDate(used), signal);
         return use(used);
       });
       this.#breaker = succeeded();
@@ -184,7 +187,7 @@ export class ServerLink {
     this.#opening ??= this.#open(this.#closed.signal).finally(() => {
       this.#opening = null;
     });
-    return until(this.#opening, signal);
+    return abortable(this.#opening, signal);
   }
 
   async #open(signal: AbortSignal): Promise<Connection> {
@@ -270,7 +273,7 @@ export class ServerLink {
         outcome: "error",
         text: `The tool \`${tool.name}\` is switched off: ${off}. Go on without it.`,
       };
-    const large = new Visit(this.#options.large);
+    const large = new MutexLease(this.#options.large);
     const call = connection.call({
       name: tool.bareName,
       args,
@@ -292,10 +295,10 @@ export class ServerLink {
     });
     try {
       const result = this.#ofReply(await call, context);
-      large.leaveWhenFiled(context.untilFiled, FILING_MS);
+      large.releaseWhen(context.untilFiled, FILING_MS);
       return result;
     } catch (error) {
-      large.leave();
+      large.release();
       if (error instanceof UrlElicitationRequiredError)
         return this.#asked(readElicitations(error.elicitations), context);
       throw error;
@@ -367,32 +370,4 @@ export class ServerLink {
   #clean(text: string): string {
     return this.#secrets.clean(text);
   }
-}
-
-/** What comes of it, unless the signal is aborted before; then its reason is thrown, and what comes later finds nobody. */
-async function until<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise: left, reject } = Promise.withResolvers<never>();
-  const leave = () => reject(signal.reason);
-  signal.addEventListener("abort", leave, { once: true });
-  if (signal.aborted) leave();
-  try {
-    return await Promise.race([work, left]);
-  } finally {
-    signal.removeEventListener("abort", leave);
-  }
-}
-
-/** Throws the signal's reason if it is aborted. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", stop);
-      resolve();
-    }, ms);
-    signal.addEventListener("abort", stop, { once: true });
-  });
 }

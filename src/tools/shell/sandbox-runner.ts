@@ -1,3 +1,4 @@
+import { abortable } from "../../async/abort";
 import { FileError } from "../../workspace/types";
 import type { CommandOutcome, CommandRequest, CommandRunner } from "./command-runner";
 import { quoted, type SandboxClient, withinTime } from "./sandbox-client";
@@ -68,14 +69,14 @@ function untilAborted(sandbox: SandboxClient, signal: AbortSignal): RunningSandb
   };
 }
 
-/** A container that does not do its part is no fault of the service's: the call has failed, and nothing it changed is kept. */
+/** What runs in the container ends by its own time limit, also after an abort. A container that does not do its part is no fault of the service's: the call has failed, and nothing it changed is kept. */
 async function heard(
   there: Promise<CommandOutcome>,
   signal: AbortSignal,
   actsOutside: boolean,
 ): Promise<CommandOutcome> {
   try {
-    return await Promise.race([there, aborted(signal)]);
+    return await abortable(there, signal);
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof FileError) throw error;
@@ -89,13 +90,6 @@ async function heard(
     );
   }
 }
-
-/** Rejects as soon as nobody waits; what runs in the container ends by its own time limit. */
-const aborted = (signal: AbortSignal): Promise<never> =>
-  new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
 
 async function run(
   sandbox: RunningSandbox,

@@ -6,7 +6,8 @@ import {
   type ModelRequest,
   ProviderError,
 } from "../../../src/providers/provider";
-import { SYSTEM_TIMERS, withTimeLimits } from "../../../src/providers/time-limits";
+import { SYSTEM_TIMERS } from "../../../src/async/clock";
+import { withTimeLimits } from "../../../src/providers/time-limits";
 import { endpointAt } from "../../fakes/endpoint";
 import { collect, KEY, REQUEST } from "../contract-support";
 import { offered } from "../hosted-contract";

@@ -5,7 +5,8 @@ import type { HttpToolDefinition } from "../../../src/tools/http/definition";
 import { httpTool } from "../../../src/tools/http/http-tool";
 import { MAX_RESPONSE_BYTES } from "../../../src/tools/http/response";
 import type { ToolContext } from "../../../src/tools/tool";
-import { LARGE_BYTES, Turnstile } from "../../../src/tools/turnstile";
+import { Mutex } from "../../../src/async/mutex";
+import { LARGE_BYTES } from "../../../src/tools/results";
 import { PDF, PNG } from "../../api/sessions/attachments";
 import { contextWith, toolAt } from "./tool-builders";
 
@@ -63,9 +64,9 @@ afterAll(() => void server.closeAllConnections());
 type Given = {
   set?: Partial<HttpToolDefinition>;
   context?: Partial<ToolContext>;
-  large?: Turnstile;
+  large?: Mutex;
 };
-const run = (path: string, { set = {}, context = {}, large = new Turnstile() }: Given = {}) =>
+const run = (path: string, { set = {}, context = {}, large = new Mutex() }: Given = {}) =>
   httpTool(toolAt(origin + path, set), () => SECRET, { large }).run(
     {},
     contextWith(fetch, context),
@@ -163,7 +164,7 @@ describe("of large replies one is taken in at a time", () => {
   const soon = () => new Promise((done) => setTimeout(done, 150));
 
   it("and the next when it is filed; a small one waits for nobody", async () => {
-    const large = new Turnstile();
+    const large = new Mutex();
     const ended: string[] = [];
     const releases: (() => void)[] = [];
     const context = { untilFiled: (release: () => void) => void releases.push(release) };
@@ -182,21 +183,21 @@ describe("of large replies one is taken in at a time", () => {
     { name: "one that is too large", path: "/endless" },
     { name: "one that nobody files", path: "/large" },
   ])("$name lets the next in at once", async ({ path }) => {
-    const large = new Turnstile();
+    const large = new Mutex();
     await run(path, { large });
     expect((await run("/large", { large })).files).toHaveLength(1);
   });
 
   it("one waits no longer than its time, and then keeps nobody", async () => {
-    const large = new Turnstile();
-    const leave = await large.enter();
+    const large = new Mutex();
+    const release = await large.acquire();
     const { outcome, text } = await run("/large", { large, set: { timeoutMs: 1_000 } }); // its headers come within that
     expect([outcome, text]).toEqual([
       "error",
       "The call failed: it took longer than 1 s. The server had answered 200.",
     ]);
     const next = run("/large", { large });
-    leave();
+    release();
     expect((await next).files).toHaveLength(1);
   });
 });

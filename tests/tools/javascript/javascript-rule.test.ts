@@ -6,7 +6,7 @@ import { COMPATIBILITY_DATE } from "../../../src/tools/javascript/limits";
 import { Breakers } from "../../../src/tools/breaker";
 import { parseTeam } from "../../../src/config/parse-team";
 import { justBashRunner } from "../../../src/tools/shell";
-import { Turnstile } from "../../../src/tools/turnstile";
+import { Mutex } from "../../../src/async/mutex";
 import { FULL_CONTEXT, detailsOf, teamOf, teamWith } from "../../config/teams";
 import { agentFiles, runTool } from "../files/agent-tree";
 
@@ -60,13 +60,13 @@ describe("run_javascript", () => {
     const { agents } = teamOf(teamWith(SHELL), FULL_CONTEXT);
     const surroundings = {
       secretOf: () => undefined,
-      shared: { large: new Turnstile(), breakers: new Breakers() },
+      shared: { large: new Mutex(), breakers: new Breakers() },
     };
     const tools = agents.flatMap((agent) =>
       toolboxOf(agent, {
         ...surroundings,
         runner: () => justBashRunner(Date.now),
-        javascript: { runner: null, turnstile: new Turnstile() },
+        javascript: { runner: null, mutex: new Mutex() },
         readsResults: false,
       }),
     );

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, inject, it, vi } from "vitest";
 import { javascriptRunner, runJavascriptTool } from "../../../src/tools/javascript";
 import { JAVASCRIPT_LIMITS } from "../../../src/tools/javascript/limits";
 import type { ToolContext } from "../../../src/tools/tool";
-import { Turnstile } from "../../../src/tools/turnstile";
+import { Mutex } from "../../../src/async/mutex";
 import { agentFiles, runTool } from "../files/agent-tree";
 import { ENDLESS_CODE } from "./endless-code";
 
@@ -13,10 +13,7 @@ const loader = env.LOADER;
 if (!loader) throw new Error("these tests need a worker loader");
 
 const toolWith = (limits = JAVASCRIPT_LIMITS) =>
-  runJavascriptTool(
-    { runner: javascriptRunner(loader, limits), turnstile: new Turnstile() },
-    limits,
-  );
+  runJavascriptTool({ runner: javascriptRunner(loader, limits), mutex: new Mutex() }, limits);
 const WORLD = {
   workspace: { "a.csv": "1,2\n3,4\n", "b.bin": new Uint8Array([0, 1]) },
   peers: { agent2: { "c.txt": "see" } },

@@ -1,6 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { afterEach, describe, expect, it, vi } from "vitest";
-import { Turnstile, Visit } from "../../../src/tools/turnstile";
+import { describe, expect, it } from "vitest";
 import { keep, only, serve } from "./kept";
 import { reply, text } from "../../../simulated/tool-servers/scripted-server";
 import { connected, context, server, toolOf } from "./support";
@@ -130,37 +129,5 @@ describe("a large reply", () => {
     const { call } = await two(repliesLarge, { ...breaksOff, tools }, true);
     expect((await call("other").ended).text).toHaveLength(3_000_000);
     expect(tries).toBe(2);
-  });
-});
-
-describe("a visit", () => {
-  afterEach(() => void vi.useRealTimers());
-
-  it("ends after its time limit, even if it is not stored yet", async () => {
-    vi.useFakeTimers();
-    const turnstile = new Turnstile();
-    const first = new Visit(turnstile);
-    await first.enter();
-    const releases: (() => void)[] = [];
-    first.leaveWhenFiled((release) => void releases.push(release), 1_000);
-    const second = new Visit(turnstile);
-    let isIn = false;
-    void second.enter().then(() => {
-      isIn = true;
-    });
-    await vi.advanceTimersByTimeAsync(999);
-    expect([isIn, releases.length]).toEqual([false, 1]);
-    await vi.advanceTimersByTimeAsync(1);
-    expect(isIn).toBe(true);
-    releases[0]?.(); // too late, and no harm
-    expect([first.isInside, second.isInside]).toEqual([false, true]);
-  });
-
-  it("leaves no timer behind", async () => {
-    vi.useFakeTimers();
-    const visit = new Visit(new Turnstile());
-    await visit.enter();
-    visit.leaveWhenFiled((release) => release(), 1_000);
-    expect([visit.isInside, vi.getTimerCount()]).toEqual([false, 0]);
   });
 });

@@ -4,7 +4,7 @@ import {
   AttachmentStore,
   type WantedAttachment,
 } from "../../../../durable-objects/session/admission/attachments";
-import { BucketTurns } from "../../../../durable-objects/session/files/storage-queue";
+import { StorageQueue } from "../../../../durable-objects/session/files/storage-queue";
 import {
   ATTACHMENT_LIMITS,
   type Attachment,
@@ -129,7 +129,7 @@ describe("what lies in R2", () => {
       bucket,
       tenant: "t",
       session: "s",
-      turns: new BucketTurns(),
+      turns: new StorageQueue(),
       readMs: 20,
     });
   };

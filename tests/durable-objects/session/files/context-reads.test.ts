@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { AttachmentStore } from "../../../../durable-objects/session/admission/attachments";
-import { BucketTurns } from "../../../../durable-objects/session/files/storage-queue";
+import { StorageQueue } from "../../../../durable-objects/session/files/storage-queue";
 import { SessionContexts } from "../../../../durable-objects/session/files/session-contexts";
 import type { OpenContext } from "../../../../src/uploads/context-reader";
 import { hashOf } from "../../../../src/workspace/snapshot";
@@ -42,7 +42,7 @@ class SlowShelf extends Shelf {
 function begin() {
   const shelf = new SlowShelf();
   shelf.put("v1", FILES);
-  const turns = new BucketTurns();
+  const turns = new StorageQueue();
   const contexts = new SessionContexts({ reader: shelf, tenant: "t", turns });
   const read = async (text: string) =>
     contexts.read({ hash: await hashOf(bytesOf(text)), size: text.length });

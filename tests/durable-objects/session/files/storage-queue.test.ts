@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { BucketTurns } from "../../../../durable-objects/session/files/storage-queue";
+import { StorageQueue } from "../../../../durable-objects/session/files/storage-queue";
 
 describe("R2", () => {
   it("is asked one thing at a time, in order", async () => {
-    const turns = new BucketTurns();
+    const turns = new StorageQueue();
     let open = 0;
     const seen: string[] = [];
     const ask = (name: string) =>
@@ -18,7 +18,7 @@ describe("R2", () => {
   });
 
   it("is asked the next thing after one that failed, and after one that took too long", async () => {
-    const turns = new BucketTurns(20);
+    const turns = new StorageQueue(20);
     const asked = [
       turns.take(() => Promise.reject(new Error("away"))),
       turns.take(() => new Promise<never>(() => undefined)),
@@ -31,13 +31,13 @@ describe("R2", () => {
   });
 
   it("is waited for however long it takes where what it does must not come about later", async () => {
-    const turns = new BucketTurns(5);
+    const turns = new StorageQueue(5);
     const slow = new Promise<string>((resolve) => setTimeout(() => resolve("erased"), 40));
     expect(await turns.takeAll(() => slow)).toBe("erased");
   });
 
   it("is asked nothing more once closed, which waits for what nobody else waits for any more", async () => {
-    const turns = new BucketTurns(5);
+    const turns = new StorageQueue(5);
     const slow = Promise.withResolvers<void>();
     await expect(turns.take(() => slow.promise)).rejects.toThrow("R2 did not answer");
     let isClosed = false;

@@ -3,7 +3,7 @@ import { Containers } from "../../../../durable-objects/session/tools/containers
 import { toolboxOf } from "../../../../durable-objects/session/tools/toolbox";
 import type { CommandPlace, SandboxClient } from "../../../../src/tools/shell";
 import { Breakers } from "../../../../src/tools/breaker";
-import { Turnstile } from "../../../../src/tools/turnstile";
+import { Mutex } from "../../../../src/async/mutex";
 import { FULL_CONTEXT, teamOf } from "../../../config/teams";
 import { workingAgent } from "./tool-rig";
 
@@ -69,7 +69,7 @@ describe("a session's containers", () => {
       tools: (containers) => {
         const [own] = team.agents;
         if (!own) throw new Error("a team has an agent");
-        const shared = { large: new Turnstile(), breakers: new Breakers() };
+        const shared = { large: new Mutex(), breakers: new Breakers() };
         return toolboxOf(own, {
           secretOf: () => undefined,
           shared,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { CALL_SLOTS, TOOL_SERVERS } from "../../../../durable-objects/shared/limits";
-import { ServerPlaces } from "../../../../durable-objects/session/tools/listing-slots";
-import { type Release, Slots } from "../../../../durable-objects/session/calls/semaphore";
+import { ListingSlots } from "../../../../durable-objects/session/tools/listing-slots";
+import { type Release, Semaphore } from "../../../../src/async/semaphore";
 
 /** The platform lets six requests of an invocation wait for headers; R2 has one of these places. */
 const REQUESTS = 5;
@@ -16,8 +16,8 @@ afterEach(() => {
 
 /** Calls and requests to tool servers as they hold places; both are named, and let go of by name. */
 function start() {
-  const slots = new Slots(CALL_SLOTS, PATIENCE);
-  const places = new ServerPlaces(slots);
+  const slots = new Semaphore(CALL_SLOTS, PATIENCE);
+  const places = new ListingSlots(slots);
   const held = new Map<string, Release>();
   const settle = () => vi.advanceTimersByTimeAsync(0);
   const take = async (names: string[], place: () => Promise<Release>) => {
@@ -31,7 +31,7 @@ function start() {
   };
   return {
     holders: () => [...held.keys()],
-    calls: (...names: string[]) => take(names, () => slots.take(never, () => undefined)),
+    calls: (...names: string[]) => take(names, () => slots.acquire(never, () => undefined)),
     servers: (...names: string[]) => take(names, () => places.enter(never)),
     enter: (signal: AbortSignal) => places.enter(signal),
     async leave(...names: string[]) {

@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Slots } from "../../../../durable-objects/session/calls/semaphore";
+import { Semaphore } from "../../src/async/semaphore";
 
-const PATIENCE = 45_000;
+const MAX_HOLD_MS = 45_000;
 const never = new AbortController().signal;
 const soon = () => new Promise((resolve) => setTimeout(resolve, 0));
 
-describe("slots", () => {
+describe("a semaphore", () => {
   it("grants as many as there are and makes the rest wait in order", async () => {
-    const slots = new Slots(2, PATIENCE);
+    const semaphore = new Semaphore(2, MAX_HOLD_MS);
     const granted: number[] = [];
     const takes = [1, 2, 3, 4].map(async (nth) => {
-      const release = await slots.take(never, () => undefined);
+      const release = await semaphore.acquire(never, () => undefined);
       granted.push(nth);
       return release;
     });
@@ -25,21 +25,21 @@ describe("slots", () => {
   });
 
   it("counts a slot given back twice once", async () => {
-    const slots = new Slots(1, PATIENCE);
-    const release = await slots.take(never, null);
+    const semaphore = new Semaphore(1, MAX_HOLD_MS);
+    const release = await semaphore.acquire(never, null);
     release();
     release();
-    await slots.take(never, null);
-    const third = slots.take(never, null).then(() => "granted");
+    await semaphore.acquire(never, null);
+    const third = semaphore.acquire(never, null).then(() => "granted");
     expect(await Promise.race([third, soon().then(() => "waiting")])).toBe("waiting");
   });
 
   it("lets go of a place in the queue when aborted, and of nothing else", async () => {
-    const slots = new Slots(1, PATIENCE);
-    const release = await slots.take(never, null);
+    const semaphore = new Semaphore(1, MAX_HOLD_MS);
+    const release = await semaphore.acquire(never, null);
     const user = new AbortController();
-    const aborted = slots.take(user.signal, null);
-    const next = slots.take(never, null);
+    const aborted = semaphore.acquire(user.signal, null);
+    const next = semaphore.acquire(never, null);
     user.abort(new Error("cancelled"));
     await expect(aborted).rejects.toThrow("cancelled");
     release();
@@ -48,29 +48,29 @@ describe("slots", () => {
 
   it("refuses at once what is already aborted", async () => {
     await expect(
-      new Slots(1, PATIENCE).take(AbortSignal.abort(new Error("gone")), null),
+      new Semaphore(1, MAX_HOLD_MS).acquire(AbortSignal.abort(new Error("gone")), null),
     ).rejects.toThrow("gone");
   });
 });
 
-describe("a slot whose holder hears nothing", () => {
+describe("a holder of more than the longest time", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => {
     expect(vi.getTimerCount()).toBe(0);
     vi.useRealTimers();
   });
 
-  /** Slots whose holders tell when they are asked to give way, and then give their slot back. */
+  /** A semaphore whose holders record that they are asked to yield, and then release their permit. */
   function start(size: number) {
-    const slots = new Slots(size, PATIENCE);
+    const semaphore = new Semaphore(size, MAX_HOLD_MS);
     const seen: string[] = [];
     const releases = new Map<string, () => void>();
-    const take = async (name: string, { steadfast = false, signal = never } = {}) => {
-      const giveWay = () => {
+    const take = async (name: string, { unyielding = false, signal = never } = {}) => {
+      const onYield = () => {
         seen.push(`${name} gives way`);
         releases.get(name)?.();
       };
-      void slots.take(signal, steadfast ? null : giveWay).then(
+      void semaphore.acquire(signal, unyielding ? null : onYield).then(
         (release) => {
           seen.push(name);
           releases.set(name, release);
@@ -90,7 +90,7 @@ describe("a slot whose holder hears nothing", () => {
   it("keeps it as long as nobody waits", async () => {
     const { seen, take, wait, release } = start(1);
     await take("a");
-    await wait(10 * PATIENCE);
+    await wait(10 * MAX_HOLD_MS);
     expect(seen).toEqual(["a"]);
     await release("a");
   });
@@ -99,7 +99,7 @@ describe("a slot whose holder hears nothing", () => {
     const { seen, take, wait, release } = start(1);
     await take("a");
     await take("b");
-    await wait(PATIENCE - 1);
+    await wait(MAX_HOLD_MS - 1);
     expect(seen).toEqual(["a"]);
     await wait(1);
     expect(seen).toEqual(["a", "a gives way", "b"]);
@@ -109,7 +109,7 @@ describe("a slot whose holder hears nothing", () => {
   it("gives way at once to who comes later than that", async () => {
     const { seen, take, wait, release } = start(1);
     await take("a");
-    await wait(2 * PATIENCE);
+    await wait(2 * MAX_HOLD_MS);
     await take("b");
     expect(seen).toEqual(["a", "a gives way", "b"]);
     await release("b");
@@ -123,22 +123,22 @@ describe("a slot whose holder hears nothing", () => {
     await take("c");
     await take("d");
     await take("e");
-    await wait(PATIENCE);
+    await wait(MAX_HOLD_MS);
     expect(seen).toEqual(["a", "b", "c", "a gives way", "d", "b gives way", "e"]);
     await release("c", "d", "e");
   });
 
   it("is asked once, even if it takes its time to go", async () => {
     const asked: string[] = [];
-    const slots = new Slots(1, PATIENCE);
-    const release = await slots.take(never, () => void asked.push("a"));
-    const b = slots.take(never, null);
-    await vi.advanceTimersByTimeAsync(3 * PATIENCE);
+    const semaphore = new Semaphore(1, MAX_HOLD_MS);
+    const release = await semaphore.acquire(never, () => void asked.push("a"));
+    const b = semaphore.acquire(never, null);
+    await vi.advanceTimersByTimeAsync(3 * MAX_HOLD_MS);
     expect(asked).toEqual([]); // what does not give way itself asks nobody to
     const user = new AbortController();
-    const c = slots.take(user.signal, () => undefined);
-    const d = slots.take(user.signal, () => undefined);
-    await vi.advanceTimersByTimeAsync(3 * PATIENCE);
+    const c = semaphore.acquire(user.signal, () => undefined);
+    const d = semaphore.acquire(user.signal, () => undefined);
+    await vi.advanceTimersByTimeAsync(3 * MAX_HOLD_MS);
     expect(asked).toEqual(["a"]);
     user.abort(new Error("cancelled"));
     await Promise.allSettled([c, d]);
@@ -148,13 +148,13 @@ describe("a slot whose holder hears nothing", () => {
 
   it("does not give way a second time, and asks nobody to give way to it", async () => {
     const { seen, take, wait, release } = start(1);
-    await take("a", { steadfast: true });
+    await take("a", { unyielding: true });
     await take("b");
-    await wait(3 * PATIENCE);
+    await wait(3 * MAX_HOLD_MS);
     expect(seen).toEqual(["a"]);
     await release("a");
-    await take("c", { steadfast: true });
-    await wait(3 * PATIENCE);
+    await take("c", { unyielding: true });
+    await wait(3 * MAX_HOLD_MS);
     expect(seen).toEqual(["a", "b"]);
     await release("b");
     await release("c");
@@ -162,8 +162,8 @@ describe("a slot whose holder hears nothing", () => {
 
   it("leaves one slot to those who do give way, and lets them go first", async () => {
     const { seen, take, release } = start(2);
-    await take("a", { steadfast: true });
-    await take("b", { steadfast: true });
+    await take("a", { unyielding: true });
+    await take("b", { unyielding: true });
     await take("c");
     expect(seen).toEqual(["a", "c"]);
     await take("d");
