@@ -1,3 +1,4 @@
+import { Releases } from "../../../src/async/releases";
 import type { Enter, ResultFile, SessionInputs } from "../../../src/engine/ports";
 import { objectFields } from "../../../src/agents/call-arguments";
 import {
@@ -93,7 +94,7 @@ export class AgentTools {
     const turn = runningTurn(session.state);
     const tool = this.#toolOf(effect);
     if (!turn) return;
-    const held = new Held(signal);
+    const held = new Releases(signal);
     try {
       await this.#perform(
         { effect, turn, signal, headersCame, held, room: this.#roomOf(effect.agent) },
@@ -200,7 +201,7 @@ export class AgentTools {
       fetch,
       signal,
       headersCame,
-      untilFiled: (release) => held.hold(release),
+      untilFiled: (release) => held.add(release),
       idempotencyKey: `${sessionId}_${effect.id}`,
       now,
       tell: (news) => this.#tell(effect, news),
@@ -309,27 +310,6 @@ type Call = {
   turn: TurnState;
   signal: AbortSignal;
   headersCame: () => void;
-  held: Held;
+  held: Releases;
   room: Room;
 };
-
-/** What a call keeps from others until its result is filed, or until nobody waits for it any more. */
-class Held {
-  readonly #signal: AbortSignal;
-  readonly #releases: (() => void)[] = [];
-
-  constructor(signal: AbortSignal) {
-    this.#signal = signal;
-    signal.addEventListener("abort", this.release, { once: true });
-  }
-
-  hold(release: () => void): void {
-    this.#releases.push(release);
-    if (this.#signal.aborted) this.release();
-  }
-
-  readonly release = (): void => {
-    this.#signal.removeEventListener("abort", this.release);
-    for (const release of this.#releases.splice(0)) release();
-  };
-}
