@@ -4,7 +4,7 @@ import { type Invariant, unless } from "./types";
 
 const MOST_BYTES = 128 * 1024;
 
-/** Revisions count over the attempt, labels follow their agent's own count, and content is fit to be an answer. */
+/** Revisions count per attempt, labels per agent, and content is valid. */
 export const answers: Invariant = {
   id: "answers",
   watch: () => ({
@@ -43,13 +43,13 @@ export const answers: Invariant = {
 };
 
 /**
- * An accepted answer voids all valid votes, and `votes.cleared` names exactly those. What agents leave unfinished as coordination
- * ends voids none.
+ * An accepted answer voids all valid votes, and `votes.cleared` lists exactly those. Partial texts
+ * that become answers at the end of coordination void none.
  */
 export const voided: Invariant = {
   id: "voided",
   watch: () => {
-    /** Partial texts that left votes valid: coordination must end with them. */
+    /** Partial texts that voided no votes: coordination must end with them. */
     let left: string[] = [];
     return {
       see: ({ event, board, next }) => {
@@ -103,7 +103,7 @@ const validVotes = (board: Board): Vote[] =>
       .map(({ label }) => ({ agent: id, label })),
   );
 
-/** Limits on answers: per agent, per team, and the lead over those who still work. */
+/** Limits on answers: per agent, per team, and the lead over agents that still work. */
 export const limits: Invariant = {
   id: "limits",
   watch: () => ({
@@ -132,7 +132,7 @@ const CLAIMS = new Map([
 
 const OVERLAP = { lenient: 1, balanced: 0.7, strict: 0.5 } as const;
 
-/** A later answer is neither identical nor too close to one its author was shown. */
+/** A later answer is neither identical nor too similar to an answer that its author was shown. */
 export const novelty: Invariant = {
   id: "novelty",
   watch: () => ({

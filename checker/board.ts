@@ -3,8 +3,8 @@ import type { AgentRules, TeamRules, ToolRule } from "../src/protocol/team";
 import { type Amount, NOTHING } from "./price";
 
 /**
- * What an observer knows who only reads the log. Built from the protocol's text, on purpose without the rules' own code, so
- * that a mistake there is not repeated here.
+ * The state that an observer derives from the log. Written from the protocol's text and
+ * deliberately without the rules' own code, so that a mistake there is not repeated here.
  */
 export type BoardAnswer = {
   revision: number;
@@ -12,7 +12,7 @@ export type BoardAnswer = {
   label: string;
   content: string;
   snapshot: string | null;
-  /** Its author was cut before it gave it. */
+  /** Its author was cut before the answer was complete. */
   isCut: boolean;
   /** Its round changed files. */
   hasFiles: boolean;
@@ -25,18 +25,18 @@ export type BoardRound = {
   nudges: number;
   midstream: number;
   voted: boolean;
-  /** How the last call of this round ended; null before it. */
+  /** The end of this round's last call; `null` before it. */
   last: EventOf<"call.completed"> | EventOf<"call.failed"> | null;
   counted: number;
   interrupted: number;
-  /** Tokens of input its next call needs room for in the budget, which had none when it was due; null: it was not put off. */
+  /** Input tokens of a deferred next call; `null` if it is not deferred. */
   deferred: number | null;
-  /** The same of a call that waits for room within its backend's limits, and must still be affordable. */
+  /** The same for a call that waits for its backend's rate limits and must still be affordable. */
   waiting: number | null;
   executed: string[];
-  /** When it began, or was opened again. */
+  /** When it started or was reopened. */
   since: number;
-  /** Completed calls, since then, that said that nothing was left of the round. */
+  /** Calls completed since then that stated that nothing was left of the round. */
   lastCalls: string[];
 };
 
@@ -45,20 +45,20 @@ export type BoardAgent = {
   index: number;
   rules: AgentRules;
   answers: number;
-  /** Its newest answer's revision; 0 without one. */
+  /** Revision of its newest answer; 0 if it has none. */
   newest: number;
   shown: Set<number>;
   vote: number | null;
-  /** UTF-8 length of the reason it last gave for a vote. */
+  /** UTF-8 length of the reason of its last vote. */
   reasonBytes: number;
   lastVote: number | null;
   out: "failed" | "abstained" | null;
   round: BoardRound | null;
   coordinationRounds: number;
-  /** Calls of its coordination rounds that were replied to. */
+  /** Completed calls of its coordination rounds. */
   repliesSoFar: number;
   roundsSoFar: number;
-  /** Has begun a round since its first answer. */
+  /** Has started a round since its first answer. */
   released: boolean;
   failedInARow: number;
 };
@@ -74,11 +74,11 @@ export type OpenTool = {
 export type Board = {
   rules: TeamRules | null;
   turn: EventOf<"turn.started"> | null;
-  /** The terminal event's number, once the turn has one. */
+  /** Number of the terminal event; `null` before it. */
   over: number | null;
   attempt: number;
   attemptStartedAt: number;
-  /** When agents could begin with their first rounds; null while personas are written. */
+  /** When agents could start their first rounds; `null` while personas are written. */
   workingSince: number | null;
   answers: BoardAnswer[];
   secondAnswerAt: number | null;
@@ -86,15 +86,15 @@ export type Board = {
   settled: EventOf<"attempt.settled"> | null;
   presenting: EventOf<"presentation.started"> | null;
   final: EventOf<"presentation.completed"> | null;
-  /** By attempt, of this turn. */
+  /** Final texts of this turn, by attempt. */
   finals: EventOf<"presentation.completed">[];
   endings: Map<number, EventOf<"attempt.settled">>;
-  /** What this turn's calls were charged so far. */
+  /** Charges of this turn so far. */
   spent: Amount;
   openCalls: Map<string, EventOf<"call.started">>;
   openTools: OpenTool[];
   effects: number;
-  /** What tool servers said in this turn. */
+  /** Listings of tool servers in this turn. */
   listings: EventOf<"tools.listed">[];
 };
 
@@ -139,7 +139,7 @@ export const newAgent = (rules: AgentRules, index: number): BoardAgent => ({
   failedInARow: 0,
 });
 
-/** A tool of an agent's: from its config, or as one of its servers last said in this turn. */
+/** A tool of an agent: from its config, or from the last listing of a server in this turn. */
 export const toolOf = (board: Board, agent: string, name: string): ToolRule | undefined =>
   [
     ...(agentOf(board, agent)?.rules.tools ?? []),
@@ -157,25 +157,31 @@ export const answerOf = (board: Board, label: string): BoardAnswer | undefined =
 export const standing = (board: Board): BoardAnswer[] =>
   board.answers.filter((answer) => agentOf(board, answer.agent)?.newest === answer.revision);
 
-/** What the agent has yet to be shown of the newest answers. */
+/** The newest answers that the agent has not been shown. */
 export const unseenBy = (board: Board, agent: BoardAgent): BoardAnswer[] =>
   standing(board).filter(({ revision }) => !agent.shown.has(revision));
 
-/** When coordination must be over: the turn's time less min(120 s, 20 %). */
+/** When coordination must end: the turn's deadline minus min(120 s, 20 %). */
 export function coordinationEnd(board: Board): number {
   if (!board.turn) return Number.POSITIVE_INFINITY;
   const { at, deadline_at } = board.turn;
   return deadline_at - Math.min(120_000, (deadline_at - at) * 0.2);
 }
 
-/** When those with an answer stop waiting: 10 % of the attempt's time at the second answer, within 250 ms and 5 s. */
+/**
+ * When agents with an answer stop waiting: 10 % of the attempt's time at the second answer, at
+ * least 250 ms and at most 5 s.
+ */
 export function graceEnd(board: Board): number | null {
   if (board.secondAnswerAt === null) return null;
   const share = (board.secondAnswerAt - board.attemptStartedAt) * 0.1;
   return board.secondAnswerAt + Math.min(5_000, Math.max(250, share));
 }
 
-/** Which limit keeps the agent from another answer; null if none does. First answers are never limited. */
+/**
+ * The limit that prevents another answer of the agent; `null` if none does. First answers are never
+ * limited.
+ */
 export function limitOn(board: Board, agent: BoardAgent): "own" | "team" | "size" | "lead" | null {
   const { rules } = board;
   if (!rules || agent.answers === 0) return null;

@@ -4,8 +4,8 @@ import { note } from "./replay";
 import type { NumberedEvent, Outside, Violation } from "./types";
 
 /**
- * Reads a session's log and says where it breaks an invariant of `robustness.md` §2 or a rule of `protocol.md`. Knows
- * nothing but the log and, if given, records from outside. An empty list means that nothing is wrong.
+ * Checks a session's log against the invariants and the rules of the protocol. Uses only the log
+ * and optional outside records. Returns an empty list if nothing is wrong.
  */
 export function check(log: readonly NumberedEvent[], outside: Outside = {}): Violation[] {
   const board = newBoard();

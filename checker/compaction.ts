@@ -2,11 +2,14 @@ import type { EventOf, SessionEvent } from "../src/protocol/events";
 import { agentOf, type Board } from "./board";
 import { type Invariant, unless } from "./types";
 
-/** A conversation is summed up by a call that can do nothing else, once for each call that follows, and something goes each time. */
+/**
+ * A compaction call can do nothing else, happens at most once before each other call, and always
+ * removes something.
+ */
 export const compaction: Invariant = {
   id: "compaction",
   watch: () => {
-    /** The call that summed up last, by agent, until that agent's next call. */
+    /** The last compaction call by agent, until that agent's next call. */
     const latest = new Map<string, string>();
     const lengths = knownLengths();
     return {
@@ -51,10 +54,13 @@ export const compaction: Invariant = {
 const compacts = (board: Board, call: string): boolean =>
   board.openCalls.get(call)?.compacts === true;
 
-/** Share of its model's window that a conversation may fill. */
+/** Share of the context window that a conversation may fill. */
 const FULL = 0.85;
 
-/** How long each agent's conversation is known to be, from calls that did nothing else, and whose was refused as too long. */
+/**
+ * Known lengths of conversations, from calls without other input, and agents whose conversation was
+ * refused as too long.
+ */
 function knownLengths() {
   const lengths = new Map<string, number>();
   const refused = new Set<string>();

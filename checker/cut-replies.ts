@@ -3,8 +3,9 @@ import { agentOf, type Board, type BoardRound } from "./board";
 import { type Invariant, type Moment, unless } from "./types";
 
 /**
- * Of a reply that its model was cut in, or that its provider held back, nothing counts but as partial text: no decision, no tool, no
- * verdict, no persona. What ended for a reason that nobody knows is whole where calls of tools count, and not where a text would.
+ * A reply that was cut or withheld counts only as partial text: no decision, tool, verdict or
+ * persona. A reply with an unknown stop reason is complete if its tool calls count, but not if its
+ * text would.
  */
 export const cutReplies: Invariant = {
   id: "cut",
@@ -42,7 +43,7 @@ export const cutReplies: Invariant = {
 const roundOf = (board: Board, agent: string): BoardRound | null =>
   agentOf(board, agent)?.round ?? null;
 
-/** Where the calls of a reply count: without a known ending only in coordination and for personas. */
+/** Stop reasons of complete replies. `unknown` counts only for coordination and personas. */
 const WHOLE: readonly string[] = ["stop", "tool_calls"];
 const WHOLE_BY_ITS_CALLS: readonly string[] = [...WHOLE, "unknown"];
 
@@ -51,7 +52,7 @@ const isWhole = (reason: string, { purpose }: BoardRound): boolean =>
     reason,
   );
 
-/** What speaks against it that the round's last reply counted; a round that is over is for others to report. */
+/** Evidence that the round's last reply must not count; other invariants check a closed round. */
 function counts(what: string, round: BoardRound | null): string[] {
   if (round === null) return [];
   if (round.last === null) return [`${what} counted before any reply`];
@@ -63,7 +64,10 @@ function counts(what: string, round: BoardRound | null): string[] {
   );
 }
 
-/** A decision is refused as cut if it was, and then for nothing else: its model must learn to be shorter. */
+/**
+ * A decision in a cut reply is refused as cut, and for no other reason: its model must learn to be
+ * shorter.
+ */
 function refused(
   { code }: EventOf<"answer.refused" | "vote.refused">,
   round: BoardRound | null,
@@ -87,7 +91,7 @@ function ran(
   );
 }
 
-/** A reply that was held back costs the round; one that sums up a conversation is no more than a note. */
+/** A withheld reply costs the round; a withheld summary does not. */
 function withheld(event: EventOf<"call.completed">, { board, next }: Moment): string[] {
   const isHeldBack = event.stop_reason === "content_filter" || event.stop_reason === "refusal";
   if (!isHeldBack || roundOf(board, event.agent)?.purpose !== "coordination") return [];

@@ -3,20 +3,22 @@ import { agentOf, type Board, type BoardAgent, standing } from "./board";
 import { type Amount, mostFor, plus, usdOf } from "./price";
 import { type Invariant, unless } from "./types";
 
-/** A call that can pay for a reply of this length need not wait. */
+/** A call that can pay for a reply of this length must not be deferred. */
 const WORTH_WRITING = 1_024;
 
-/** More than a presentation takes besides what it quotes, and more than has to be kept for its text, in tokens. */
+/**
+ * Upper bounds of a presentation besides its quotes, and of the reserve for its text, in tokens.
+ */
 const FRAME_TOKENS = 8_000;
 const FINAL_TOKENS = 4_096;
 
-/** What a presentation is kept at least, in tokens of its text. */
+/** Lower bound of the reserve for a presentation's text, in tokens. */
 const LEAST_FINAL_TOKENS = 2_048;
 const EPSILON = 1e-9;
 
 /**
- * A call is put off only if its turn has a cap, and what the cap leaves, less a presentation, does not pay for it. None of coordination
- * takes what the presentation needs.
+ * A call is deferred only if its turn has a cap, and the rest of the cap minus a presentation does
+ * not cover it. Coordination calls never use the reserve of the presentation.
  */
 export const deferrals: Invariant = {
   id: "deferrals",
@@ -37,7 +39,7 @@ export const deferrals: Invariant = {
   }),
 };
 
-/** Whether the dearest candidate could still be sent the answers, and write something. */
+/** Whether the most expensive candidate could still receive the answers and write a text. */
 function leavesEnough({ purpose, reserved }: EventOf<"call.started">, board: Board): boolean {
   const answers = standing(board);
   if (purpose !== "coordination" || answers.length === 0 || !isCapped(board)) return true;
@@ -53,7 +55,7 @@ function leavesEnough({ purpose, reserved }: EventOf<"call.started">, board: Boa
   });
 }
 
-/** What the turn's calls were charged, and what those in flight have reserved. */
+/** Charges of the turn's calls, plus reservations of running ones. */
 function takenSoFar({ spent, openCalls }: Board): Amount {
   let taken = spent;
   for (const { reserved } of openCalls.values())
@@ -61,7 +63,7 @@ function takenSoFar({ spent, openCalls }: Board): Amount {
   return taken;
 }
 
-/** Of the question and of the newest answers, as UTF-8: no tokenizer makes more tokens of it. */
+/** UTF-8 bytes of the question and the newest answers, an upper bound of their tokens. */
 const bytesToPresent = (board: Board): number =>
   [board.turn?.question ?? "", ...standing(board).map(({ content }) => content)].reduce(
     (sum, text) => sum + Buffer.byteLength(text),
@@ -71,13 +73,13 @@ const bytesToPresent = (board: Board): number =>
 const whyNot = (call: string, board: Board): string =>
   `${call} was put off although the turn ${isCapped(board) ? "can pay for it" : "has no cap"}`;
 
-/** Whether anything limits what the turn may spend. */
+/** Whether the turn has a cap. */
 export const isCapped = ({ turn }: Board): boolean =>
   turn?.budget.max_tokens !== undefined || turn?.budget.max_cost_usd !== undefined;
 
 /**
- * Whether the turn can pay for the agent's next call of so much input, whatever is kept for a presentation. False where it may be
- * able to: nobody tells how much exactly is kept.
+ * Whether the turn can certainly pay for the agent's next call with this input, for any reserve.
+ * May be false although it can: the exact reserve is not logged.
  */
 export function canPay(board: Board, { rules, round }: BoardAgent, inputTokens: number): boolean {
   const { max_tokens = Number.POSITIVE_INFINITY, max_cost_usd } = board.turn?.budget ?? {};
@@ -92,7 +94,9 @@ export function canPay(board: Board, { rules, round }: BoardAgent, inputTokens: 
   return taken.tokens <= max_tokens && taken.usd <= (max_cost_usd ?? Number.POSITIVE_INFINITY);
 }
 
-/** More than the dearest candidate's presentation can take; nothing while there is nothing to present. */
+/**
+ * Upper bound of the most expensive candidate's presentation; 0 while there is nothing to present.
+ */
 function mostKept(board: Board): Amount {
   const answers = standing(board);
   if (answers.length === 0) return { tokens: 0, usd: 0 };
@@ -102,17 +106,17 @@ function mostKept(board: Board): Amount {
   );
   const input =
     FRAME_TOKENS + bytesToPresent(board) + reasons + (board.turn?.attachment_tokens ?? 0);
-  const costs = answers.map((answer) => dearest(board, answer.agent, input));
+  const costs = answers.map((answer) => highestCost(board, answer.agent, input));
   return { tokens: input + FINAL_TOKENS, usd: Math.max(...costs) };
 }
 
-/** A long prompt is never cheaper, so this is only ever too high. */
-function dearest(board: Board, id: string, input: number): number {
+/** A long prompt is never cheaper, so this is an upper bound. */
+function highestCost(board: Board, id: string, input: number): number {
   const agent = agentOf(board, id);
   return agent ? mostFor(agent.rules, input, FINAL_TOKENS) : 0;
 }
 
-/** Whether the agent's next call waits, and the turn may not be able to pay for it. */
+/** Whether the agent's next call waits and the turn may be unable to pay for it. */
 export function isShort(board: Board, agent: BoardAgent): boolean {
   const inputTokens = agent.round?.deferred ?? agent.round?.waiting ?? null;
   return inputTokens !== null && !canPay(board, agent, inputTokens);

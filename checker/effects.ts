@@ -4,7 +4,7 @@ import { isTool } from "./replay";
 import { callsOf, effectsOf } from "./round-limits";
 import { type Invariant, unless } from "./types";
 
-/** I12: every call that started ends once, within its round, and nothing stays reserved when the turn is over. */
+/** I12: every started call ends once, within its round, and nothing is reserved after the turn. */
 export const calls: Invariant = {
   id: "I12",
   watch: () => {
@@ -35,7 +35,7 @@ export const calls: Invariant = {
   },
 };
 
-/** A fault of our own is written down and nothing else: what was in flight stays charged as reserved. */
+/** After an internal error nothing else is logged: running calls stay charged as reserved. */
 const isInternal = (event: EventOf<"turn.completed" | "turn.failed" | "turn.cancelled">): boolean =>
   event.type === "turn.failed" && event.code === "internal";
 
@@ -103,7 +103,10 @@ const isListed = ({ agent }: EventOf<"call.started">, board: Board): boolean =>
     board.listings.some((listing) => listing.agent === agent && listing.server === server),
   );
 
-/** Each tool call a reply asked for is started at most once unless it may be repeated, and gets exactly one result. */
+/**
+ * Each tool call of a reply starts at most once unless it is repeatable, and gets exactly one
+ * result.
+ */
 export const tools: Invariant = {
   id: "tools",
   watch: () => ({
@@ -153,7 +156,7 @@ const MOST_INPUTS = 3;
 const MOST_PROGRESS = 20;
 const LEAST_PAUSE_MS = 1_000;
 
-/** Only tools that run tell people anything, and none of them fills a log: so much of a call, and so seldom, however often it is cut off. */
+/** Only running tools report progress, limited in size and rate per call, also across restarts. */
 export const news: Invariant = {
   id: "news",
   watch: () => {

@@ -5,7 +5,7 @@ import { type Invariant, type NumberedEvent, unless } from "./types";
 
 const TERMINAL: readonly string[] = ["turn.completed", "turn.failed", "turn.cancelled"];
 
-/** I4: one terminal event ends a turn, and nothing is logged for the turn afterwards. */
+/** I4: one terminal event ends a turn, and no event of the turn follows. */
 export const oneEnd: Invariant = {
   id: "I4",
   watch: ({ finished }) => ({
@@ -18,7 +18,9 @@ export const oneEnd: Invariant = {
   }),
 };
 
-/** I3: a completed turn has the final text of one of its presentations, word for word; no other end has one. */
+/**
+ * I3: a completed turn has the exact final text of one of its presentations; other ends have none.
+ */
 export const oneFinal: Invariant = {
   id: "I3",
   watch: () => ({
@@ -60,7 +62,10 @@ function finalOf(event: EventOf<"turn.completed">, board: Board): string[] {
   ];
 }
 
-/** A turn fails only if there is nothing to present: no answer, and nobody who wrote anything. A fault of our own aside. */
+/**
+ * A turn fails only if there is nothing to present: no answer and no partial text. Internal errors
+ * are exempt.
+ */
 export const failed: Invariant = {
   id: "failed",
   watch: () => {
@@ -77,7 +82,7 @@ export const failed: Invariant = {
   },
 };
 
-/** Whether it holds words of an agent at work; those for the team's personas are none. */
+/** Whether the delta contains text of an agent's work; text for personas does not count. */
 export const isText = ({ items }: EventOf<"stream.delta">, board: Board): boolean =>
   items.some(({ kind, agent, text }) => {
     const purpose = agentOf(board, agent)?.round?.purpose;
@@ -111,7 +116,7 @@ function unfounded(
   ];
 }
 
-/** The totals of a terminal event are the sums of what its calls were charged. */
+/** The totals of a terminal event are the sums of its calls' charges. */
 export const totals: Invariant = {
   id: "totals",
   watch: () => {
@@ -154,7 +159,7 @@ function sums(event: End, { usage, cost, isKnown }: Sum): string[] {
   ];
 }
 
-/** With every field, so that two sums can be compared as they are. */
+/** With every field, so that sums can be compared. */
 const plus = (a: Usage, b: Usage): Usage => ({
   input_tokens: a.input_tokens + b.input_tokens,
   output_tokens: a.output_tokens + b.output_tokens,
@@ -173,7 +178,10 @@ const sum = (a = 0, b = 0): number => a + b;
 const zero: Usage = { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 };
 const NOTHING = plus(zero, zero);
 
-/** I15: after the user asked to cancel no effect starts or goes on, and the turn ends in the same breath; unasked it is not cancelled. */
+/**
+ * I15: after a request to cancel, no effect starts or continues, and the turn ends at once. Without
+ * a request it is not cancelled.
+ */
 export const cancelled: Invariant = {
   id: "I15",
   watch: ({ cancelAskedAfter = Number.POSITIVE_INFINITY, cancelsAsked }) => {
@@ -217,7 +225,10 @@ const WORK: readonly string[] = [
   "tool.completed",
 ];
 
-/** A cancelled turn keeps the best there is: the settled winner with its answer, else the last rejected final. */
+/**
+ * A cancelled turn keeps the best result: the settled winner with its answer, else the last
+ * rejected final text.
+ */
 function best({ partial }: EventOf<"turn.cancelled">, board: Board): string[] {
   const winner = board.settled?.winner ?? board.finals.at(-1)?.agent ?? null;
   const answer = board.answers.find(({ label }) => label === board.settled?.label)?.content ?? null;

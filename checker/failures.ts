@@ -2,11 +2,14 @@ import type { EventOf, Purpose } from "../src/protocol/events";
 import { agentOf, type Board, type BoardAgent } from "./board";
 import { type Invariant, type Moment, type NumberedEvent, unless } from "./types";
 
-/** Longest wait that a provider may ask for and be obeyed. */
+/** Longest delay of a provider that is obeyed. */
 const LONGEST_WAIT_MS = 60_000;
 const MOST_TRIES = 5;
 
-/** Tries follow their class: what is tried again, when, how often, and what a lost call means for its round. */
+/**
+ * Retries follow the failure class: which calls are retried, when, how often, and the consequence
+ * for the round.
+ */
 export const tries: Invariant = {
   id: "tries",
   watch: ({ waitsAsked }) => ({
@@ -18,7 +21,7 @@ export const tries: Invariant = {
       return [
         ...again(event, board),
         ...lost(event, { board, next }),
-        ...(isHeeded ? heeded(event, board, waitsAsked.get(event.call) ?? 0) : []),
+        ...(isHeeded ? delayViolations(event, board, waitsAsked.get(event.call) ?? 0) : []),
       ];
     },
   }),
@@ -78,8 +81,11 @@ function again(event: EventOf<"call.failed">, board: Board): string[] {
   }
 }
 
-/** What may pass is tried again while tries are left, not before its provider wished, and not if that is too long to wait for. */
-function heeded(event: EventOf<"call.failed">, board: Board, askedMs: number): string[] {
+/**
+ * A transient failure is retried while tries are left, not before the provider's delay, and not if
+ * that delay is too long.
+ */
+function delayViolations(event: EventOf<"call.failed">, board: Board, askedMs: number): string[] {
   const round = agentOf(board, event.agent)?.round;
   const isDueAgain = (round?.counted ?? 0) + 1 < MOST_TRIES && askedMs <= LONGEST_WAIT_MS;
   if (event.retry_at === null) {
@@ -98,7 +104,10 @@ function heeded(event: EventOf<"call.failed">, board: Board, askedMs: number): s
   ];
 }
 
-/** A call that is not tried again costs its round, its agent, or the presentation; the next event says which. */
+/**
+ * A call that is not retried costs its round, its agent, or the presentation; the next event shows
+ * which.
+ */
 function lost(event: EventOf<"call.failed">, { board, next }: Around): string[] {
   const purpose = agentOf(board, event.agent)?.round?.purpose;
   if (event.retry_at !== null || event.class === "cancelled" || purpose === undefined) return [];
@@ -116,11 +125,14 @@ const CONSEQUENCES: Readonly<Record<Purpose, readonly string[]>> = {
   personas: ["personas.assigned"],
 };
 
-/** Three failed rounds in a row fail an agent, two do not; a bad key, an unknown model or a bad first request fails it at once. */
+/**
+ * Three failed rounds in a row fail an agent, two do not. A bad key, an unknown model or a bad
+ * first request fails it at once.
+ */
 export const failures: Invariant = {
   id: "failures",
   watch: () => {
-    /** Who is about to fail, with what it left as its answer before. */
+    /** The agent that is about to fail, while its partial text becomes its answer. */
     let failing: string | null = null;
     return {
       see: (moment) => {
@@ -148,7 +160,7 @@ export const failures: Invariant = {
   },
 };
 
-/** Whose unfinished work becomes its answer right after this, because of it. */
+/** The agent whose partial text becomes its answer right after this event and because of it. */
 const leftBy = (
   event: EventOf<"call.failed" | "round.failed">,
   next: NumberedEvent | undefined,
@@ -160,11 +172,14 @@ const leftBy = (
     ? event.agent
     : null;
 
-/** A call that is tried again, or that was cancelled, costs nothing: its round then ended by a limit. */
+/** A call that is retried or was cancelled is not a loss: its round then ended by a limit. */
 const isLoss = (event: EventOf<"call.failed" | "round.failed">): boolean =>
   event.type === "round.failed" || (event.class !== "cancelled" && event.retry_at === null);
 
-/** Whether the agent fails right after this, be it that its files become its answer before. */
+/**
+ * Whether the agent fails right after this event, possibly after its partial text became its
+ * answer.
+ */
 const failsNext = (
   event: EventOf<"call.failed" | "round.failed">,
   next: NumberedEvent | undefined,
@@ -193,14 +208,17 @@ function lostOf({ event, board, next }: Moment): string[] {
 
 const PROBES = 3;
 const PROBED_FOR_MS = 10_000;
-/** Probes are counted within a call and its tries: a presentation is a round, too. */
+/** Probes are counted within a call and its retries: a presentation is a round, too. */
 const BEGINS_ANEW: ReadonlySet<string> = new Set([
   "call.completed",
   "round.started",
   "presentation.started",
 ]);
 
-/** Failed probes in a row cost nothing. The third, 10 s after the first, ends the agent's part; none before does. */
+/**
+ * Failed probes are not charged. The third one, at least 10 s after the first, ends the agent's
+ * part; none before does.
+ */
 export const probes: Invariant = {
   id: "probes",
   watch: () => {
@@ -251,7 +269,9 @@ function thirdRound(event: EventOf<"round.failed">, { board, next }: Around): st
   ];
 }
 
-/** What a failed call costs: the agent for what another round cannot mend, else no more than the round. */
+/**
+ * The consequence of a failed call: the agent if another round cannot help, else at most the round.
+ */
 function fatal(event: EventOf<"call.failed">, { board, next }: Around): string[] {
   const agent = agentOf(board, event.agent);
   if (agent?.round?.purpose !== "coordination" || board.openCalls.get(event.call)?.compacts)
@@ -274,7 +294,10 @@ function fatal(event: EventOf<"call.failed">, { board, next }: Around): string[]
   ];
 }
 
-/** Whether no other call of the agent was ever made in this attempt, be it for personas; a call's earlier tries are no others. */
+/**
+ * Whether the agent made no other call in this attempt, including personas; retries of the same
+ * call do not count.
+ */
 function isFirstCall({ repliesSoFar, round }: BoardAgent): boolean {
   const before = round?.last?.type === "call.failed" ? round.last.class : null;
   return (

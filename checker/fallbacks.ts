@@ -3,28 +3,32 @@ import { isShort } from "./deferrals";
 import { roundClock } from "./round-limits";
 import { type Invariant, unless } from "./types";
 
-/** The winner presents in its own words unless it has failed, its time, budget or calls are used up, or what it wrote is no final text. */
+/**
+ * The winner presents itself unless it has failed, its time, budget or calls are exhausted, or its
+ * output is not a final text.
+ */
 export const fallbacks: Invariant = {
   id: "fallbacks",
   watch: () => {
-    /** How much of a text calls of presentations have shown, in UTF-16 code units, blanks apart. */
-    const told = new Map<string, number>();
+    /** Non-blank UTF-16 units that presentation calls have streamed. */
+    const streamed = new Map<string, number>();
     return {
       see: ({ event, board }) => {
         if (board.presenting === null || board.final !== null) return [];
         switch (event.type) {
           case "stream.delta":
             for (const { kind, call, text } of event.items)
-              if (kind === "final") told.set(call, (told.get(call) ?? 0) + text.trim().length);
+              if (kind === "final")
+                streamed.set(call, (streamed.get(call) ?? 0) + text.trim().length);
             return [];
           case "presentation.completed":
             return event.source === "presentation" || isReused(board)
               ? []
-              : unfounded(event.at, board, told);
+              : unfounded(event.at, board, streamed);
           case "turn.completed":
-            return unfounded(event.at, board, told);
+            return unfounded(event.at, board, streamed);
           case "turn.failed":
-            return event.code === "internal" ? [] : unfounded(event.at, board, told);
+            return event.code === "internal" ? [] : unfounded(event.at, board, streamed);
           default:
             return [];
         }
@@ -33,11 +37,11 @@ export const fallbacks: Invariant = {
   },
 };
 
-/** Where the team's rules make the winning answer the final text, nobody presents. */
+/** If the rules reuse the winning answer as the final text, there is no presentation. */
 const isReused = (board: Board): boolean =>
   board.rules?.reuse_winning_answer === true && (board.settled?.label ?? null) !== null;
 
-function unfounded(at: number, board: Board, told: ReadonlyMap<string, number>): string[] {
+function unfounded(at: number, board: Board, streamed: ReadonlyMap<string, number>): string[] {
   const presenter = agentOf(board, board.presenting?.agent ?? "");
   const isTimeUp =
     at >= (board.turn?.deadline_at ?? 0) ||
@@ -48,19 +52,19 @@ function unfounded(at: number, board: Board, told: ReadonlyMap<string, number>):
     !isTimeUp &&
     !isShort(board, presenter);
   return unless(
-    !mayPresent || isLost(presenter, told),
+    !mayPresent || isLost(presenter, streamed),
     "the winner did not present although nothing kept it from it",
   );
 }
 
-/** Whether the presenter's last call came to nothing, or was the last that it may make. */
-function isLost({ round }: BoardAgent, told: ReadonlyMap<string, number>): boolean {
+/** Whether the presenter's last call failed, or was the last one it may make. */
+function isLost({ round }: BoardAgent, streamed: ReadonlyMap<string, number>): boolean {
   if (!round?.last) return false;
   if (round.last.type === "call.failed")
     return round.last.retry_at === null && round.last.class !== "cancelled";
   const { stop_reason, tools, call } = round.last;
   const isWhole = stop_reason === "stop" || stop_reason === "tool_calls";
-  const length = told.get(call) ?? 0;
+  const length = streamed.get(call) ?? 0;
   const isLast = tools.length === 0 || round.lastCalls.includes(call);
   return !isWhole || (isLast && length === 0);
 }

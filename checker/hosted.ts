@@ -4,10 +4,13 @@ import type { HostedToolRule } from "../src/protocol/team";
 import { agentOf, type Board } from "./board";
 import { type Invariant, type NumberedEvent, unless } from "./types";
 
-/** A reply is not made shorter than this while it still has uses of hosted tools. */
+/** A reply must not be made shorter than this while it has uses of hosted tools left. */
 const USEFUL_OUTPUT_TOKENS = 1_024;
 
-/** Hosted tools are granted within the agent's rules and paid for beforehand, and what they did is told with their call. */
+/**
+ * Hosted tools are granted within the agent's rules and reserved in advance, and their uses are
+ * logged with their call.
+ */
 export const hosted: Invariant = {
   id: "hosted",
   watch: () => ({
@@ -18,7 +21,7 @@ export const hosted: Invariant = {
         case "hosted_tool.completed":
           return [
             ...ofOpenCall(event, board),
-            ...unless(isTelling(event, next) || isEnd(event, next), NOT_WITH_ITS_CALL),
+            ...unless(reportsUse(event, next) || isEnd(event, next), NOT_WITH_ITS_CALL),
           ];
         case "citations.added":
           return [
@@ -39,7 +42,7 @@ export const hosted: Invariant = {
 const NOT_WITH_ITS_CALL = "what a hosted tool did is not told with the end of its call";
 
 type Grants = NonNullable<EventOf<"call.started">["hosted_tools"]>;
-type Told = EventOf<"hosted_tool.completed" | "citations.added">;
+type LoggedUse = EventOf<"hosted_tool.completed" | "citations.added">;
 
 function granted(event: EventOf<"call.started">, grants: Grants, board: Board): string[] {
   const rules = agentOf(board, event.agent)?.rules;
@@ -83,15 +86,15 @@ function granted(event: EventOf<"call.started">, grants: Grants, board: Board): 
 
 const WORK: readonly string[] = ["coordination", "presentation"];
 
-const ofOpenCall = (event: Told, board: Board): string[] =>
+const ofOpenCall = (event: LoggedUse, board: Board): string[] =>
   unless(
     board.openCalls.get(event.call)?.agent === event.agent,
     `${event.type} of a call that is not in flight`,
   );
 
-const isTelling = (event: Told, next: NumberedEvent | undefined): boolean =>
+const reportsUse = (event: LoggedUse, next: NumberedEvent | undefined): boolean =>
   (next?.type === "hosted_tool.completed" || next?.type === "citations.added") &&
   next.call === event.call;
 
-const isEnd = (event: Told, next: NumberedEvent | undefined): boolean =>
+const isEnd = (event: LoggedUse, next: NumberedEvent | undefined): boolean =>
   next?.type === "call.completed" && next.call === event.call;

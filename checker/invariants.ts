@@ -23,7 +23,7 @@ import { atMostOnce, oneKey, unknownOnlyIfCut } from "./tool-servers";
 import type { Invariant } from "./types";
 import { recount, votes } from "./votes";
 
-/** All that is checked of a log. I19 needs the rules' own fold and lives with the simulation. */
+/** All invariants of a log. I19 needs the rules' own fold and is part of the simulation. */
 export const INVARIANTS: readonly Invariant[] = [
   numbering,
   oneFinal,

@@ -4,8 +4,9 @@ import { isOld } from "./round-limits";
 import { type Invariant, unless } from "./types";
 
 /**
- * No agent that wrote something fails without an answer, or is left without one as coordination ends, whatever stopped it. At the end
- * not where a final text of an earlier attempt stands because nobody has answered since. A text that a provider held back is no answer.
+ * An agent that wrote text does not fail without an answer, and has one when coordination ends, for
+ * every cause. Exception: a final text of an earlier attempt is used because no agent has answered
+ * since. Text withheld by a provider does not count.
  */
 export const kept: Invariant = {
   id: "kept",
@@ -34,7 +35,7 @@ export const kept: Invariant = {
 
 const HELD_BACK: ReadonlySet<string> = new Set(["content_filter", "refusal"]);
 
-/** Of all agents, or of one. */
+/** For all agents, or for one. */
 const lost = (board: Board, wrote: ReadonlySet<string>, only?: string): string[] =>
   board.agents
     .filter(({ id }) => only === undefined || id === only)

@@ -7,9 +7,9 @@ const MOST_NUDGES = 3;
 const MOST_ROUNDS = 20;
 
 /**
- * Nobody is given up without a reason: a round fails for a lost call, a reply that was held back, or a decision that never came; an
- * agent for that, for its first round's time, or at a cap; and only then counts what it wrote as its answer, in the attempt in which it
- * wrote it.
+ * Every failed round and agent has a reason. A round fails for a lost call, a withheld reply, or a
+ * missing decision; an agent for those, for its first round's time, or at a limit. Only then its
+ * partial text becomes its answer, in the attempt in which it was written.
  */
 export const leaving: Invariant = {
   id: "leaving",
@@ -29,7 +29,7 @@ export const leaving: Invariant = {
         const wrong = agent ? left(moment, agent, { before, capped, asked, summaries }) : [];
         if (event.type === "answer.submitted" && agent && isAtCap(board, agent))
           capped.add(agent.id);
-        // What an agent leaves as it fails becomes its answer before it does.
+        // A failing agent's partial text becomes its answer first.
         if (event.type !== "answer.submitted" && event.type !== "votes.cleared") before = event;
         return wrong;
       },
@@ -37,20 +37,20 @@ export const leaving: Invariant = {
   },
 };
 
-type Known = {
+type AgentHistory = {
   before: NumberedEvent | null;
-  /** Whose partial text was taken at a cap. */
+  /** Agents whose partial text was used at a limit. */
   capped: ReadonlySet<string>;
-  /** Whose model was asked for anything in this attempt. */
+  /** Agents whose model was called in this attempt. */
   asked: ReadonlySet<string>;
-  /** Calls that sum up a conversation. */
+  /** Compaction calls. */
   summaries: ReadonlySet<string>;
 };
 
 function left(
   { event, board, next }: Moment,
   agent: BoardAgent,
-  { before, capped, asked, summaries }: Known,
+  { before, capped, asked, summaries }: AgentHistory,
 ): string[] {
   switch (event.type) {
     case "call.started":
@@ -93,7 +93,7 @@ function left(
   }
 }
 
-/** As coordination ends, what all agents without an answer left becomes theirs. */
+/** At the end of coordination, partial texts of all agents without an answer become answers. */
 const isEnding = ({ at }: NumberedEvent, next: NumberedEvent | undefined): boolean =>
   next?.type === "attempt.settled" ||
   (next?.type === "answer.submitted" && next.origin === "partial" && next.at === at);
@@ -104,11 +104,14 @@ const isTooLate = (
   agent: BoardAgent,
 ): boolean => event.at >= roundClock(board, agent).over;
 
-/** Whether agents without an answer have had the time for it. */
+/** Whether the time for first answers is over. */
 const isFirstRoundOver = ({ at }: NumberedEvent, board: Board): boolean =>
   at >= firstAnswerClock(board).over;
 
-/** Whether it was asked for a decision often enough: by reminders, or by a call that offered nothing else. */
+/**
+ * Whether it was asked for a decision often enough: by nudges, or by a call that offered nothing
+ * else.
+ */
 const isUndecided = ({ round }: BoardAgent): boolean =>
   round?.nudges === MOST_NUDGES ||
   (round?.last?.type === "call.completed" && round.lastCalls.includes(round.last.call));

@@ -2,7 +2,10 @@ import type { EventOf, EventType, SessionEvent } from "../src/protocol/events";
 import type { AgentRules, TeamRules } from "../src/protocol/team";
 import type { NumberedEvent } from "./types";
 
-/** Small untruths about a log, to see whether the checker notices. Each answers a new log, numbered as a log should be. */
+/**
+ * Small corruptions of a log, to test that the checker reports them. Each returns a new, correctly
+ * numbered log.
+ */
 export type Lie = (log: readonly NumberedEvent[]) => NumberedEvent[];
 
 const isType = <T extends EventType>(
@@ -32,13 +35,13 @@ export const changes =
     );
   };
 
-/** Leaves the nth event of a type out. */
+/** Removes the nth event of a type. */
 export const hides =
   (type: EventType, nth = 1): Lie =>
   (log) =>
     renumbered(log.toSpliced(placeOf(log, type, nth), 1));
 
-/** Tells the nth event of a type twice. */
+/** Duplicates the nth event of a type. */
 export const repeats =
   (type: EventType, nth = 1): Lie =>
   (log) => {
@@ -46,7 +49,7 @@ export const repeats =
     return renumbered(log.toSpliced(place, 0, ...log.slice(place, place + 1)));
   };
 
-/** Tells right after the nth event of a type what never was, at its time. */
+/** Inserts events that never happened after the nth event of a type, at its time. */
 export const adds =
   <T extends EventType>(
     type: T,
@@ -67,7 +70,7 @@ export const adds =
 
 type Move = { nth?: number; before: EventType; beforeNth?: number };
 
-/** Tells the nth event of a type earlier than it happened, at the time of its new neighbour. */
+/** Moves the nth event of a type forward, to the time of its new neighbour. */
 export const moves =
   (type: EventType, { nth = 1, before, beforeNth = 1 }: Move): Lie =>
   (log) => {
@@ -79,7 +82,7 @@ export const moves =
     return renumbered(log.toSpliced(from, 1).toSpliced(to < from ? to : to - 1, 0, ...moved));
   };
 
-/** Ends the log with one event more, told by an earlier one. */
+/** Appends a copy of an earlier event to the log. */
 export const echoesAtEnd =
   (type: EventType): Lie =>
   (log) => {
@@ -88,7 +91,7 @@ export const echoesAtEnd =
     return renumbered([...log, ...log.slice(place, place + 1).map((event) => ({ ...event, at }))]);
   };
 
-/** Makes something else of every event of a type. */
+/** Replaces every event of a type. */
 export const rewrites =
   <T extends EventType>(type: T, made: (event: EventOf<T>) => EventOf<T>): Lie =>
   (log) =>
@@ -96,11 +99,11 @@ export const rewrites =
       isType(event, type) ? { ...made(event), sequence_number: event.sequence_number } : event,
     );
 
-/** As if the team had other rules. */
+/** Changes the team's rules. */
 export const ruled = (change: Partial<TeamRules>): Lie =>
   rewrites("session.created", (event) => ({ ...event, rules: { ...event.rules, ...change } }));
 
-/** As if an agent had other rules; without a name every agent. */
+/** Changes an agent's rules; those of all agents without an id. */
 export const membered = (change: Partial<AgentRules>, id?: string): Lie =>
   rewrites("session.created", ({ rules, ...event }) => {
     const agents = rules.agents.map((agent) =>
@@ -109,7 +112,7 @@ export const membered = (change: Partial<AgentRules>, id?: string): Lie =>
     return { ...event, rules: { ...rules, agents } };
   });
 
-/** From the nth event of a type on, everything is so much later. */
+/** Delays everything from the nth event of a type on. */
 export const delays =
   (type: EventType, ms: number, nth = 1): Lie =>
   (log) => {
@@ -117,13 +120,13 @@ export const delays =
     return log.map((event, other) => (other < place ? event : { ...event, at: event.at + ms }));
   };
 
-/** The log up to the nth event of a type, and nothing after it. */
+/** Cuts the log after the nth event of a type. */
 export const endsAt =
   (type: EventType, nth = 1): Lie =>
   (log) =>
     log.slice(0, placeOf(log, type, nth) + 1);
 
-/** One lie after another. */
+/** Applies several corruptions in order. */
 export const all =
   (...lies: readonly Lie[]): Lie =>
   (log) =>

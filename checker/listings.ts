@@ -2,10 +2,13 @@ import type { EventOf } from "../src/protocol/events";
 import { agentOf, type Board } from "./board";
 import { type Invariant, unless } from "./types";
 
-/** More of one server in one turn is told to nobody. */
+/** Further listings of a server in a turn are not logged. */
 const MOST_LISTINGS = 8;
 
-/** What a tool server has is told of servers that the agent has, when it is new to the agent in this turn, and not without end. */
+/**
+ * Listings belong to the agent's servers, contain something new for the agent in this turn, and are
+ * limited in number.
+ */
 export const listings: Invariant = {
   id: "listings",
   watch: () => ({
@@ -33,7 +36,7 @@ export const listings: Invariant = {
   }),
 };
 
-type Listed = Board["listings"][number];
+type Listing = Board["listings"][number];
 
-const isNews = (now: EventOf<"tools.listed">, before: Listed | undefined): boolean =>
+const isNews = (now: EventOf<"tools.listed">, before: Listing | undefined): boolean =>
   before === undefined || JSON.stringify(now.tools) !== JSON.stringify(before.tools);

@@ -5,7 +5,7 @@ import { type Invariant, type LedgerEntry, unless } from "./types";
 
 const EPSILON = 1e-9;
 
-/** I11: at every moment, what was settled and what is reserved stay within the turn's cap. */
+/** I11: charges plus reservations are within the turn's cap at every moment. */
 export const caps: Invariant = {
   id: "I11",
   watch: () => ({
@@ -45,7 +45,7 @@ function within(board: Board, soFar: Amount): string[] {
 
 const rulesOf = (board: Board, agent: string) => board.rules?.agents.find(({ id }) => id === agent);
 
-/** No cap in money can bind a call whose price nobody knows. */
+/** A cap in money cannot limit a call without a known price. */
 function priced({ agent, call }: EventOf<"call.started">, board: Board): string[] {
   const price = rulesOf(board, agent)?.price ?? null;
   const capped = board.turn?.budget.max_cost_usd !== undefined;
@@ -55,7 +55,7 @@ function priced({ agent, call }: EventOf<"call.started">, board: Board): string[
   );
 }
 
-/** A charge is what the usage costs, and never more than was reserved. */
+/** A charge is the price of the usage, and at most the reservation. */
 function charged(event: EventOf<"call.completed" | "call.failed">, board: Board): string[] {
   const started = board.openCalls.get(event.call);
   if (!started) return [];
@@ -85,7 +85,7 @@ function charged(event: EventOf<"call.completed" | "call.failed">, board: Board)
   ];
 }
 
-/** Without a report it may have been all that was granted. */
+/** Without a report, all granted uses may have happened. */
 function isUnknown(
   event: EventOf<"call.completed" | "call.failed">,
   board: Board,
@@ -100,8 +100,8 @@ function isUnknown(
 }
 
 /**
- * I11: what providers charged, by their own account, stays within the cap; no call costs more than the log says, however often it
- * was sent, and none is charged that the log does not know.
+ * I11: the charges in the providers' own records are within the cap. No call costs more than the
+ * log says, however often it was sent, and every charge belongs to a logged call.
  */
 export const ledger: Invariant = {
   id: "I11-ledger",

@@ -1,6 +1,9 @@
 import { type Invariant, type Moment, unless } from "./types";
 
-/** I2: numbers run from 1 without a gap, time never runs backwards (deltas go past the rules), turns and attempts count up by one. */
+/**
+ * I2: sequence numbers count from 1 without gaps, time never decreases (deltas excepted), turns and
+ * attempts count up by one.
+ */
 export const numbering: Invariant = {
   id: "I2",
   watch: () => {
@@ -69,7 +72,7 @@ function place({ event, board }: Moment, turns: number): string[] {
   }
 }
 
-/** Aliases are `agent1` … `agentK`, each given once. */
+/** Aliases are `agent1` … `agentK`, each used once. */
 function aliases(given: Readonly<Record<string, string>>, ids: readonly string[]): string[] {
   const expected = ids.map((_, index) => `agent${index + 1}`).sort();
   const drawn = ids.map((id) => given[id] ?? "").sort();

@@ -3,7 +3,10 @@ import { agentOf, type Board, type BoardAgent, limitOn } from "./board";
 import { isResearch } from "./research";
 import { type Invariant, unless } from "./types";
 
-/** What a call may decide: only an answer before the first one, only a vote at a limit; forced once it was nudged or nothing is left of its round. */
+/**
+ * Allowed decisions of a call: only an answer before the first one, only a vote at a limit; forced
+ * after a nudge or at the end of the round.
+ */
 export const offers: Invariant = {
   id: "offers",
   watch: () => ({

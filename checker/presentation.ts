@@ -2,7 +2,9 @@ import type { EventOf } from "../src/protocol/events";
 import { agentOf, answerOf, type Board, type BoardAgent, coordinationEnd } from "./board";
 import { type Invariant, type NumberedEvent, unless } from "./types";
 
-/** The winner presents once per attempt; what stands in for its text is its winning answer, word for word. */
+/**
+ * The winner presents once per attempt; the replacement of its text is exactly its winning answer.
+ */
 export const presentation: Invariant = {
   id: "presentation",
   watch: () => ({
@@ -100,10 +102,10 @@ function completed(event: EventOf<"presentation.completed">, board: Board): stri
   ];
 }
 
-/** What a final text shows at most. */
+/** Maximum length of a final text. */
 const MOST_BYTES = 256 * 1024;
 
-/** Whether the last line of a presenter's text, as long as one may be, says which file holds the whole. */
+/** Whether the last line of a cut final text names the file with the complete text. */
 function namesFile({
   content,
   source,
@@ -117,13 +119,16 @@ function namesFile({
   );
 }
 
-/** Where the team's rules make the winning answer the final text. */
+/** Whether the rules reuse the winning answer as the final text. */
 const isReused = (event: EventOf<"presentation.completed">, board: Board): boolean =>
   board.rules?.reuse_winning_answer === true &&
   event.source === "answer" &&
   event.fallback === null;
 
-/** Its presenter judges a final text, unless no other attempt is allowed or no time is left for one. */
+/**
+ * The presenter judges its final text, unless no further attempt is allowed or there is no time for
+ * one.
+ */
 function judged(
   event: EventOf<"presentation.completed">,
   board: Board,

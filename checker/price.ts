@@ -16,13 +16,13 @@ type Costly = { cost_usd: number | null; cost_usd_known?: number | undefined };
 export const usdOf = ({ cost_usd, cost_usd_known }: Costly): number =>
   cost_usd ?? cost_usd_known ?? 0;
 
-/** What a call was charged, by the log. */
+/** The logged charge of a call. */
 export const chargeOf = (event: EventOf<"call.completed" | "call.failed">): Amount =>
   event.type === "call.failed"
     ? { tokens: event.tokens, usd: usdOf(event) }
     : { tokens: event.usage.input_tokens + event.usage.output_tokens, usd: usdOf(event) };
 
-/** Whether a usage, or a reservation where there is none, has a part without a known price. */
+/** Whether a usage, or a reservation without one, has a part without a known price. */
 export function hasUnknownPart(
   agent: AgentRules | undefined,
   tokens: number,
@@ -37,7 +37,10 @@ export function hasUnknownPart(
   );
 }
 
-/** What a usage costs at an agent's prices, worked out apart from the rules' own arithmetic. Unknown prices count as 0. */
+/**
+ * The price of a usage for an agent, computed independently of the rules. Unknown prices count as
+ * 0.
+ */
 export function priceOf(agent: AgentRules | undefined, usage: Usage): number {
   const { price = null, hosted_tools: tools = [] } = agent ?? {};
   const {
@@ -64,7 +67,7 @@ export function priceOf(agent: AgentRules | undefined, usage: Usage): number {
   return usd + millions(written) * cache_write + millions(output_tokens) * output;
 }
 
-/** No call of so much input and output can cost more: all of its input at the dearest of its rates. Unknown prices count as 0. */
+/** Upper bound of the price of a call: all input at the highest rate. Unknown prices count as 0. */
 export function mostFor({ price }: AgentRules, inputTokens: number, outputTokens: number): number {
   if (!price) return 0;
   const { long_prompt: long } = price;

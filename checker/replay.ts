@@ -2,7 +2,7 @@ import type { EventOf, EventType, SessionEvent } from "../src/protocol/events";
 import { agentOf, answerOf, type Board, type BoardAgent, type BoardRound, newAgent } from "./board";
 import { chargeOf, NOTHING, plus } from "./price";
 
-/** Notes an event on the board. Tolerant: what makes no sense is left to the invariants to report. */
+/** Applies an event to the board. Tolerant: invalid events are reported by the invariants. */
 export function note(board: Board, event: SessionEvent): void {
   switch (event.type) {
     case "session.created":
@@ -56,7 +56,7 @@ function beginAttempt(board: Board, event: EventOf<"attempt.started">): void {
   board.attempt = event.attempt;
   board.attemptStartedAt = event.at;
   board.workingSince = board.rules?.personas ? null : event.at;
-  // Rounds are numbered from 1 again; what was asked for in a round that is given up is never run.
+  // Rounds restart at 1; tools requested in an abandoned round never run.
   board.openTools = board.openTools.filter(({ status }) => status === "started");
   board.answers = [];
   board.secondAnswerAt = null;
@@ -66,7 +66,7 @@ function beginAttempt(board: Board, event: EventOf<"attempt.started">): void {
   board.final = null;
 }
 
-/** Event types that name an agent and change what is known of it. */
+/** Event types that name an agent and change its state. */
 type OfAgent = Exclude<
   EventOf<Exclude<EventType, "stream.delta" | "attempt.restarted">>,
   | {

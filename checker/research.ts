@@ -3,8 +3,8 @@ import { agentOf, type Board, type BoardAgent } from "./board";
 import { type Invariant, type NumberedEvent, unless } from "./types";
 
 /**
- * Where hosted tools do not run beside functions, a coordination round begins with a call that has only hosted tools; nothing is
- * decided in it, nobody is nudged for it, and no other call has both.
+ * If hosted tools cannot be combined with functions, a coordination round starts with a call that
+ * has only hosted tools. It decides nothing and causes no nudge, and no other call has both kinds.
  */
 export const research: Invariant = {
   id: "research",
@@ -18,7 +18,7 @@ export const research: Invariant = {
   }),
 };
 
-/** A coordinating agent that is offered nothing to decide with. */
+/** A call of a coordinating agent without decisions to make. */
 export const isResearch = (event: EventOf<"call.started"> | undefined): boolean =>
   event?.purpose === "coordination" && event.offers.length === 0 && !event.compacts;
 
@@ -58,7 +58,10 @@ function completed(event: EventOf<"call.completed">, next: NumberedEvent | undef
   ];
 }
 
-/** Newer answers, the next call, a withheld reply's lost round; or whatever ended the round from outside. */
+/**
+ * Newer answers, the next call, the lost round of a withheld reply, or any event that ended the
+ * round from outside.
+ */
 const AFTER: readonly string[] = [
   ...[
     "answers.injected",

@@ -3,27 +3,31 @@ import { agentOf, type Board, type BoardAgent, coordinationEnd, liveOf } from ".
 import { type Invariant, unless } from "./types";
 
 /**
- * What the protocol says of how many calls and how much time a round may take: warned at 3 calls and after the round's time, asked for a
- * decision alone after the calls or the grace, three times at most, and ended a minute later.
+ * Limits of a round in the protocol. The agent is warned at 3 calls left and after the round's
+ * time. After its calls or the grace, it is asked for a decision only, at most three times, and the
+ * round ends a minute later.
  */
 const OLD_CALLS = 50;
 const WARNED_AT = 3;
 const MINUTE = 60_000;
 
-/** Rules recorded before a team could set these limits; what was logged under them says nothing of what is left of a round. */
+/** Rules from before these limits existed; their logs contain no remainder of a round. */
 export const isOld = ({ rules }: Board): boolean => rules?.max_calls_per_round === undefined;
 
-/** How many calls of a round may use tools. */
+/** Number of calls in a round that may use tools. */
 export const callsOf = ({ rules }: Board): number => rules?.max_calls_per_round ?? OLD_CALLS;
 
-/** How many calls and tools a turn's attempts may take: 400 for each agent, within 1,000 and 16,000. */
+/**
+ * Maximum number of calls and tools in a turn's attempts: 400 per agent, at least 1,000 and at most
+ * 16,000.
+ */
 export const effectsOf = ({ rules }: Board): number =>
   Math.min(16_000, Math.max(1_000, 400 * (rules?.agents.length ?? 0)));
 
 type Clock = { warned: number; last: number; over: number };
 const NEVER: Clock = { warned: Infinity, last: Infinity, over: Infinity };
 
-/** From when an agent that has no answer is warned, may only answer, and has had its time. */
+/** When an agent without an answer is warned, may only answer, and is out of time. */
 export function firstAnswerClock({ rules, workingSince }: Board): Clock {
   const limit = rules?.initial_round_timeout_ms ?? null;
   return limit === null || workingSince === null
@@ -31,7 +35,7 @@ export function firstAnswerClock({ rules, workingSince }: Board): Clock {
     : clock(workingSince, limit, rules?.round_timeout_grace_ms ?? 0);
 }
 
-/** The same of the round that the agent has open. */
+/** The same for the agent's open round. */
 export function roundClock(board: Board, { answers, round }: BoardAgent): Clock {
   const { rules } = board;
   if (!rules || !round) return NEVER;
@@ -50,7 +54,10 @@ const clock = (since: number, limit: number, grace: number): Clock => ({
   over: since + limit + grace + Math.min(MINUTE, limit + grace),
 });
 
-/** When the turn, or its coordination, makes agents come to an end: a 20th of its time before, and the warning a 10th earlier. */
+/**
+ * When the end of the turn or its coordination limits agents: the last 20th of the time, at most a
+ * minute; the warning is a 10th earlier.
+ */
 function endClock(board: Board, agent: BoardAgent): Pick<Clock, "warned" | "last"> {
   if (!board.turn) return NEVER;
   const { at, deadline_at } = board.turn;
@@ -59,7 +66,7 @@ function endClock(board: Board, agent: BoardAgent): Pick<Clock, "warned" | "last
   return { last, warned: last - Math.min(2 * MINUTE, (deadline_at - at) * 0.1) };
 }
 
-/** Calls say what is left of their round, and none has tools once nothing is. */
+/** Calls state the remainder of their round, and have no tools once it is 0. */
 export const roundLimits: Invariant = {
   id: "round-limits",
   watch: () => ({
@@ -83,14 +90,14 @@ export const roundLimits: Invariant = {
 
 function started(event: EventOf<"call.started">, board: Board, agent: BoardAgent): string[] {
   const due = event.compacts ? null : leftFor(event, board, agent);
-  const said = event.limit ?? null;
-  const isLast = said !== null && (said.calls_left === 0 || said.seconds_left === 0);
+  const stated = event.limit ?? null;
+  const isLast = stated !== null && (stated.calls_left === 0 || stated.seconds_left === 0);
   const asked = agent.round?.lastCalls.length ?? 0;
-  if (said === null && isOld(board)) return [];
+  if (stated === null && isOld(board)) return [];
   return [
     ...unless(
-      said?.calls_left === due?.calls && said?.seconds_left === due?.seconds,
-      `a call says ${JSON.stringify(said)} of its round where ${JSON.stringify(due)} is left`,
+      stated?.calls_left === due?.calls && stated?.seconds_left === due?.seconds,
+      `a call says ${JSON.stringify(stated)} of its round where ${JSON.stringify(due)} is left`,
     ),
     ...unless(
       !isLast || event.hosted_tools === undefined,
@@ -103,10 +110,10 @@ function started(event: EventOf<"call.started">, board: Board, agent: BoardAgent
   ];
 }
 
-/** Of the turn's calls and tools, three for each agent are kept for decisions. */
+/** Calls and tools per agent that are reserved for decisions. */
 const KEPT_FOR_EACH = 3;
 
-/** How many calls, with one tool each, an agent has for its work before the turn's calls and tools are used up. */
+/** Calls, with one tool each, that an agent has left within the turn's limit. */
 function callsInTurn(board: Board): number {
   const owed = board.openTools.filter(({ status }) => status === "asked").length;
   const left =
@@ -115,21 +122,21 @@ function callsInTurn(board: Board): number {
   return Math.ceil(left / (2 * Math.max(1, working)));
 }
 
-type Left = { calls?: number | undefined; seconds?: number | undefined };
+type Remainder = { calls?: number | undefined; seconds?: number | undefined };
 
-/** What a call that begins now has to say; null: nothing. */
+/** The remainder that a new call must state; `null` if none. */
 function leftFor(
   { at, purpose }: EventOf<"call.started">,
   board: Board,
   agent: BoardAgent,
-): Left | null {
+): Remainder | null {
   const done = agent.round?.completed ?? 0;
   if (purpose === "judgement" || purpose === "personas") return null;
   const calls = Math.max(0, Math.min(callsOf(board) - done, callsInTurn(board)));
   const clocks = [endClock(board, agent), roundClock(board, agent)];
   const ms = Math.max(0, Math.min(...clocks.map(({ last }) => last)) - at);
   const isWarned = clocks.some(({ warned }) => at >= warned);
-  const left: Left = {
+  const left: Remainder = {
     calls: calls <= WARNED_AT ? calls : undefined,
     seconds: isWarned ? Math.ceil(ms / 1_000) : undefined,
   };

@@ -10,7 +10,7 @@ import {
 } from "./board";
 import { type Invariant, type Moment, type NumberedEvent, unless } from "./types";
 
-/** I22: an agent without an answer in this attempt is shown none of it. */
+/** I22: an agent without an answer in this attempt sees no answer of it. */
 export const firstAnswer: Invariant = {
   id: "I22",
   watch: () => ({
@@ -26,17 +26,20 @@ export const firstAnswer: Invariant = {
   }),
 };
 
-/** I7: the work of an agent without an answer goes on whatever others do: its round is not begun anew, cut or failed for them. */
+/**
+ * I7: other agents' events do not disturb an agent without an answer: its round is not restarted,
+ * cut or failed because of them.
+ */
 export const undisturbed: Invariant = {
   id: "I7",
   watch: () => {
     let before: NumberedEvent | null = null;
-    /** When a call of such an agent was given up; then its round is over, too. */
+    /** When a call of such an agent was abandoned; its round has then ended, too. */
     const cut = new Map<string, number>();
     return {
       see: ({ event, board }) => {
         if (event.type === "stream.delta") return [];
-        const wrong = [...goesOn(cut, event), ...disturbed({ event, board }, before)];
+        const wrong = [...continuesAfterCut(cut, event), ...disturbed({ event, board }, before)];
         if (ENDS_ALL.has(event.type)) cut.clear();
         if ("agent" in event && ENDS_WORK.has(event.type)) cut.delete(event.agent);
         if (
@@ -70,7 +73,7 @@ function isFirst(board: Board, id: string): boolean {
   return agent?.answers === 0 && agent.round?.purpose === "coordination";
 }
 
-function goesOn(cut: Map<string, number>, event: NumberedEvent): string[] {
+function continuesAfterCut(cut: Map<string, number>, event: NumberedEvent): string[] {
   return [...cut].flatMap(([agent, at]) => {
     const isOver = event.at === at && !(event.type === "call.started" && event.agent === agent);
     if (!isOver) cut.delete(agent);
@@ -98,7 +101,7 @@ function disturbed(
   ];
 }
 
-/** What is shown exists, is each author's newest, and is complete. */
+/** Shown answers exist, are each author's newest, and are complete. */
 export const shown: Invariant = {
   id: "shown",
   watch: () => ({
@@ -137,7 +140,7 @@ function known(board: Board, labels: readonly string[]): string[] {
   });
 }
 
-/** Updates come at safe points, in the way they say, and no more often than allowed. */
+/** Updates happen at safe points, in the stated form, and no more often than allowed. */
 export const injections: Invariant = {
   id: "injections",
   watch: () => {
@@ -189,7 +192,10 @@ function injected({ event, board }: Moment, previous: string | null): string[] {
   ];
 }
 
-/** After its first answer an agent waits for those without one: always if told so, else until the grace is over. */
+/**
+ * After its first answer, an agent waits for those without one: always if the rules say so, else
+ * until the grace ends.
+ */
 export const waiting: Invariant = {
   id: "waiting",
   watch: () => ({
@@ -198,20 +204,20 @@ export const waiting: Invariant = {
       const agent = agentOf(board, event.agent);
       if (!agent || agent.answers === 0 || agent.released) return [];
       return unless(
-        mayGoOn(board, event.at),
+        mayContinue(board, event.at),
         "an agent with an answer did not wait for those without one",
       );
     },
   }),
 };
 
-function mayGoOn(board: Board, at: number): boolean {
+function mayContinue(board: Board, at: number): boolean {
   if (liveOf(board).every(({ answers }) => answers > 0)) return true;
   const end = graceEnd(board);
   return board.rules?.defer_voting_until_all_answered === false && end !== null && at >= end;
 }
 
-/** Rounds are numbered, one is open at a time, and what caused them is true. */
+/** Rounds are numbered, at most one is open per agent, and their stated cause is true. */
 export const rounds: Invariant = {
   id: "rounds",
   watch: () => ({

@@ -3,11 +3,11 @@ import { type Board, coordinationEnd, liveOf } from "./board";
 import { isCapped, isShort } from "./deferrals";
 import { type Invariant, type Moment, unless } from "./types";
 
-/** I6: coordination ends for the reason it states, and as soon as there is one. */
+/** I6: coordination ends for the reason it states, and as soon as the reason exists. */
 export const settlement: Invariant = {
   id: "I6",
   watch: () => {
-    // What waiting agents left unfinished becomes their answer just before the end.
+    // Partial texts of waiting agents become their answers just before the end.
     let before: string[] | null = null;
     let wasCut = false;
     return {
@@ -24,15 +24,15 @@ export const settlement: Invariant = {
         const isKept = event.type === "answer.submitted" && event.origin === "partial";
         wasCut =
           (event.type === "call.failed" && event.class === "cancelled") || (isKept && wasCut);
-        before = isKept ? (before ?? unfoundedWant(board)) : null;
+        before = isKept ? (before ?? unfoundedBudgetEnd(board)) : null;
         return overdue(moment);
       },
     };
   },
 };
 
-/** What speaks against it that the budget is used up; nothing: it is. */
-function unfoundedWant(board: Board): string[] {
+/** Evidence that the budget is not exhausted; empty if it is. */
+function unfoundedBudgetEnd(board: Board): string[] {
   const live = liveOf(board);
   const short = live.filter((agent) => isShort(board, agent));
   const done = live.filter(({ vote, round }) => vote !== null || round === null);
@@ -76,20 +76,20 @@ function reason(
     case "no_agents":
       return unless(live === 0, "ended for want of agents although one is live");
     case "budget":
-      return before?.length === 0 ? [] : unfoundedWant(board);
+      return before?.length === 0 ? [] : unfoundedBudgetEnd(board);
     case "skipped":
       return unless(
         board.rules?.skip_coordination === true,
         "coordination was skipped although the team coordinates",
       );
     case "cancelled":
-      return []; // whether somebody asked for it is looked at with the turn's end (I15)
+      return []; // the request is checked with the turn's end (I15)
   }
 }
 
 const haveAllVoted = (board: Board): boolean => liveOf(board).every(({ vote }) => vote !== null);
 
-/** Nothing begins once coordination has a reason to be over. */
+/** No effect starts once coordination has a reason to end. */
 function overdue({ event, board }: Moment): string[] {
   const begins =
     event.type === "call.started" ||

@@ -6,9 +6,11 @@ import { type Invariant, unless, type Workspace } from "./types";
 type Text = EventOf<"answer.submitted" | "presentation.completed">;
 
 /**
- * I10: the files that go with a text are its agent's workspace if a tool of the round changed a file. Else those of before stay: of
- * the author's answer before, or what the turn began with; of a presenter what it began with, also where its answer stands in for
- * its text. The log says which, whether the round emptied the workspace, what an answer leaves out and how many files stay. Without a workspace there are none.
+ * I10: a text's files are its agent's workspace if a tool of the round changed a file. Otherwise
+ * they are the previous ones: those of the author's previous answer, or of the start of the turn;
+ * for a presenter, those it started with, also if its answer replaces its text. The log states
+ * which, whether the round emptied the workspace, which files an answer omits and how many remain.
+ * An agent without a workspace has no files.
  */
 export const snapshots: Invariant = {
   id: "I10",
@@ -33,11 +35,11 @@ export const snapshots: Invariant = {
   },
 };
 
-/** Whether a file of the text itself goes with it: then the files are never those of before, and never none. */
+/** Whether the text itself was stored as a file: then the files are new and not empty. */
 const hasText = (event: Text): boolean =>
   event.type === "presentation.completed" && event.text_file !== undefined;
 
-/** `known`: undefined where no record of the workspace is there. */
+/** `known` is `undefined` without a record of the workspace. */
 function judged(event: Text, earlier: string, known: Workspace | null | undefined): string[] {
   const isReused =
     event.type === "presentation.completed" && event.source === "answer" && event.fallback === null;
@@ -45,7 +47,7 @@ function judged(event: Text, earlier: string, known: Workspace | null | undefine
     return unless(event.snapshot !== null, `${event.label} lost its snapshot`);
   const isKept = isReused || (known?.changed === false && !hasText(event));
   const due = isKept ? earlier : event.label;
-  const said = isKept
+  const stated = isKept
     ? "kept"
     : known?.files === 0 && !hasText(event)
       ? "workspace_cleared"
@@ -57,8 +59,8 @@ function judged(event: Text, earlier: string, known: Workspace | null | undefine
       `${event.label} points to the snapshot ${event.snapshot} where ${due} is due`,
     ),
     ...unless(
-      event.files === said,
-      `${event.label} is said to go with ${event.files} where ${said} is due`,
+      event.files === stated,
+      `${event.label} is said to go with ${event.files} where ${stated} is due`,
     ),
     ...unless(
       event.type !== "answer.submitted" || event.kept_files === known?.kept,

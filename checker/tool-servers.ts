@@ -2,14 +2,17 @@ import type { EventOf } from "../src/protocol/events";
 import { type Board, toolOf } from "./board";
 import { type Invariant, type ReachedTool, unless } from "./types";
 
-/** What tool servers themselves saw, against the log: the log may be wrong about what it caused. */
+/** Checks the log against the tool servers' own records: the log may be wrong about its effects. */
 
 type Place = Pick<ReachedTool, "turn" | "attempt" | "agent" | "round" | "tool_call">;
 
 const callOf = ({ turn, attempt, agent, round, tool_call }: Place): string =>
   `${turn} ${attempt} ${agent} ${round} ${tool_call}`;
 
-/** I8: a call that may not be repeated reaches its server at most once, and every reached call was journalled. */
+/**
+ * I8: a call that must not be repeated reaches its server at most once, and every call that arrived
+ * was logged first.
+ */
 export const atMostOnce: Invariant = {
   id: "I8",
   watch: ({ tools }) => {
@@ -53,8 +56,8 @@ export const atMostOnce: Invariant = {
 };
 
 /**
- * I8: nobody knows what became of a call only if it was cut off: its server's answer was lost, the process died while it ran, or all
- * that it was for ended with it.
+ * I8: a call has an unknown outcome only if it was interrupted: its response was lost, the process
+ * died, or the work it belonged to ended.
  */
 export const unknownOnlyIfCut: Invariant = {
   id: "I8-unknown",
@@ -96,13 +99,15 @@ export const unknownOnlyIfCut: Invariant = {
   },
 };
 
-/** What ends an agent's work, or everybody's, with whatever runs for it. */
+/** Events that end an agent's work, or all work, with its running tools. */
 const CUTS: ReadonlySet<string> = new Set([
   ...["answer.submitted", "agent.failed", "agent.abstained", "attempt.settled"],
   ...["presentation.completed", "turn.completed", "turn.failed", "turn.cancelled"],
 ]);
 
-/** I9: a call that may be repeated brings the same key each time, so that its server does the work once. */
+/**
+ * I9: every try of a repeatable call carries the same key, so that the server does the work once.
+ */
 export const oneKey: Invariant = {
   id: "I9",
   watch: ({ tools = [] }) => ({

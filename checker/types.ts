@@ -1,13 +1,16 @@
 import type { SessionEvent } from "../src/protocol/events";
 import type { Board } from "./board";
 
-/** An event as the log numbers it. Wire events are such events too, so the checker also reads what clients received. */
+/**
+ * A numbered log entry. Wire events have the same form, so the checker also reads what clients
+ * received.
+ */
 export type NumberedEvent = SessionEvent & { sequence_number: number };
 
-/** What a provider itself says it charged for one call: a record outside the log. */
+/** A provider's own record of a charge, from outside the log. */
 export type LedgerEntry = { at: number; turn: number; call: string; tokens: number; usd: number };
 
-/** What reached a tool's server: the key it was given, and which call of the log it was for. */
+/** A call that reached a tool's server: its key, and the logged call that it belongs to. */
 export type ReachedTool = {
   key: string;
   turn: number;
@@ -16,13 +19,14 @@ export type ReachedTool = {
   round: number;
   tool_call: string;
   name: string;
-  /** Whether its answer, or its refusal, reached whoever had called; absent: the server does not know. */
+  /** Whether the response or refusal reached the caller; omitted if unknown. */
   answered?: boolean;
 };
 
 /**
- * `changed`: a tool of the round wrote, moved or deleted a file. `kept`: files that stay where none did. `leftOut`: of the author's
- * answer before, and not deleted.
+ * `changed`: a tool of the round wrote, moved or deleted a file. `kept`: number of files that
+ * remain if none did. `leftOut`: files of the author's previous answer that are missing but not
+ * deleted.
  */
 export type Workspace = {
   files: number;
@@ -31,38 +35,44 @@ export type Workspace = {
   leftOut?: { count: number; paths: readonly string[] };
 };
 
-/** Records the log's writer has no hand in. */
+/** Records independent of the log's writer. */
 export type Outside = {
   ledger?: readonly LedgerEntry[];
   /** The tool servers' own log, in order. */
   tools?: readonly ReachedTool[];
-  /** Where the log ended each time that the process died. */
+  /** Sequence numbers at which the process died. */
   diedAfter?: readonly number[];
-  /** An agent's workspace when it answered or presented, by the event's number in the log; null: unknown. */
+  /**
+   * An agent's workspace at an answer or presentation, by the event's sequence number; `null` if
+   * unknown.
+   */
   files?: ReadonlyMap<number, Workspace | null>;
-  /** Highest sequence number at the moment the user asked to cancel, of a cancel that was confirmed. */
+  /** Highest sequence number when a confirmed cancel was requested. */
   cancelAskedAfter?: number;
-  /** Where the log ended each time that somebody asked to cancel, confirmed or not; absent: nobody knows who asked when. */
+  /** Sequence numbers at which a cancel was requested, confirmed or not; omitted if unknown. */
   cancelsAsked?: readonly number[];
-  /** How long a provider asked to be left alone when it failed a call, in ms, by call; absent: nobody knows. */
+  /** Delays in ms that providers asked for in failed calls, by call; omitted if unknown. */
   waitsAsked?: ReadonlyMap<string, number>;
-  /** Whether nothing runs any more, so that what is open now stays open for ever. */
+  /** Whether the session has stopped, so that open calls stay open. */
   finished?: boolean;
 };
 
 export type Violation = { invariant: string; sequence_number: number; sentence: string };
 
-/** One event with the board as it stood before it. `next` is what was logged right after it, deltas left out. */
+/** An event with the board before it. `next` is the following event, deltas excluded. */
 export type Moment = { event: NumberedEvent; board: Board; next: NumberedEvent | undefined };
 
-/** Looks at each moment in turn and says in a sentence what is wrong. Made anew for each log, so it may remember. */
+/**
+ * Receives each moment in order and returns sentences about violations. Created per log, so it may
+ * have state.
+ */
 export type Watcher = {
   see(moment: Moment): readonly string[];
-  /** At the end of the log. */
+  /** Called at the end of the log. */
   finish?(board: Board): readonly string[];
 };
 
 export type Invariant = { id: string; watch: (outside: Outside) => Watcher };
 
-/** A sentence if the condition does not hold. */
+/** The sentence if the condition is false. */
 export const unless = (holds: boolean, sentence: string): string[] => (holds ? [] : [sentence]);

@@ -9,7 +9,10 @@ import {
 } from "./board";
 import { type Invariant, type Moment, unless } from "./types";
 
-/** I5: a vote names its author's newest answer, the voter was shown every newest answer, and holds one vote at most. */
+/**
+ * I5: a vote names its target's newest answer, the voter was shown every newest answer, and has at
+ * most one vote.
+ */
 export const votes: Invariant = {
   id: "I5",
   watch: () => ({
@@ -89,7 +92,7 @@ function judged({ event, board }: Moment, voter: BoardAgent): string[] {
   }
 }
 
-/** I5: the winner is what an independent recount finds, with its tally, its tie and its label. */
+/** I5: an independent recount finds the same winner, tally, tie and label. */
 export const recount: Invariant = {
   id: "I5-winner",
   watch: () => ({
@@ -122,31 +125,37 @@ export const recount: Invariant = {
 
 type Recount = { label: string | null; tally: Record<string, number>; tie: boolean };
 
-/** Valid votes; without any, last votes for what still stands; without any, the newest whole answer. Ties go to the earliest. */
+/**
+ * Counts valid votes; without any, last votes for existing answers; without any, the newest
+ * complete answer. Ties go to the earliest.
+ */
 function recountOf(board: Board): Recount {
-  const stands = standing(board);
+  const existing = standing(board);
   for (const ballot of ["vote", "lastVote"] as const) {
     const tally: Record<string, number> = {};
-    for (const answer of stands) {
+    for (const answer of existing) {
       const got = board.agents.filter((agent) => agent[ballot] === answer.revision).length;
       if (got > 0) tally[answer.label] = got;
     }
-    const ranked = stands
+    const ranked = existing
       .filter(({ label }) => tally[label])
       .sort((a, b) => (tally[b.label] ?? 0) - (tally[a.label] ?? 0) || a.revision - b.revision);
     const [first, second] = ranked;
     if (first)
       return { label: first.label, tally, tie: tally[first.label] === tally[second?.label ?? ""] };
   }
-  return { label: unvoted(stands)?.label ?? null, tally: {}, tie: false };
+  return { label: unvoted(existing)?.label ?? null, tally: {}, tie: false };
 }
 
-/** The newest whole answer; of nothing but cut ones the longest of those with files, or of all, and of equals the first. */
-function unvoted(stands: readonly BoardAnswer[]): BoardAnswer | undefined {
-  const whole = stands.filter(({ isCut }) => !isCut);
+/**
+ * The newest complete answer. If all were cut, the longest of those with files, or of all; of
+ * equals the first.
+ */
+function unvoted(existing: readonly BoardAnswer[]): BoardAnswer | undefined {
+  const whole = existing.filter(({ isCut }) => !isCut);
   if (whole.length > 0) return whole.at(-1);
-  const withFiles = stands.filter(({ hasFiles }) => hasFiles);
-  const best = withFiles.length > 0 ? withFiles : stands;
+  const withFiles = existing.filter(({ hasFiles }) => hasFiles);
+  const best = withFiles.length > 0 ? withFiles : existing;
   const most = Math.max(...best.map(({ content }) => Buffer.byteLength(content)));
   return best.find(({ content }) => Buffer.byteLength(content) === most);
 }

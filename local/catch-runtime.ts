@@ -15,7 +15,10 @@ export type CatchOptions = {
   options: Options;
 };
 
-/** `args` and `config` (standard input) for workerd. `miniflare` owns a folder that the configuration names. */
+/**
+ * `args` and `config` (standard input) for workerd. `miniflare` owns a folder that the
+ * configuration names.
+ */
 export type CaughtRuntime = { args: string[]; config: Buffer; miniflare: Miniflare };
 
 /**

@@ -1,13 +1,14 @@
 import { parseArgs } from "node:util";
 
-/** What was typed cannot be meant. The message is for whoever typed it; the command ends with 2. */
+/** Invalid arguments. The message is shown to the user; the command exits with 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
 /**
- * The whole number that was typed behind `--option`, of nine digits at most; null: the option was not typed. Throws `UsageError` for all
- * else and for less than `least`: what is taken for no number and counted with all the same does nothing, and calls that a success.
+ * Parses the value of `--option`, a whole number of at most nine digits; `null` if the option is
+ * missing. Throws `UsageError` for other values and below `least`: an invalid number that is
+ * accepted would silently do nothing.
  */
 export function wholeNumber(option: string, text: string | undefined, least = 0): number | null {
   if (text === undefined) return null;
@@ -17,7 +18,10 @@ export function wholeNumber(option: string, text: string | undefined, least = 0)
   );
 }
 
-/** The one of just this name, else all whose names hold the text. Throws `UsageError`, which names those there are, where none does. */
+/**
+ * The item with exactly this name, else all whose names contain the text. Throws `UsageError` with
+ * the existing names if there are none.
+ */
 export function matching<One>(
   all: readonly One[],
   text: string,
@@ -29,13 +33,13 @@ export function matching<One>(
   return found;
 }
 
-/** For a choice that chose nothing of what has these names. */
+/** The error for a filter that matches none of these names. */
 export const nothingMatches = (text: string, names: readonly string[]): UsageError =>
   new UsageError(
     `Nothing matches "${text}", there are:${[...new Set(names)].map((name) => `\n  ${name}`).join("")}`,
   );
 
-/** Runs a command, which gives its exit code. What cannot be meant is told in a sentence and ends it with 2. */
+/** Runs a command, which returns its exit code. A `UsageError` is printed and exits with 2. */
 export async function runCommand(main: () => Promise<number>): Promise<void> {
   try {
     process.exitCode = await main();
@@ -46,7 +50,10 @@ export async function runCommand(main: () => Promise<number>): Promise<void> {
   }
 }
 
-/** Runs a command that takes nothing but `--help`, which tells what it does. All else that was typed would be left out silently. */
+/**
+ * Runs a command whose only option is `--help`. Refuses other arguments, which would be ignored
+ * silently.
+ */
 export function runPlain(
   usage: string,
   main: () => Promise<number>,
@@ -60,6 +67,6 @@ export function runPlain(
   });
 }
 
-/** Node's own word on an option that there is not, or that lacks its value. */
+/** Node's own error for an unknown option or a missing value. */
 const isOfParsing = (error: unknown): error is Error =>
   error instanceof Error && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS_");

@@ -19,8 +19,8 @@ const READY_EVERY_MS = 20;
 const MOST_RESTARTS = { count: 5, withinMs: 60_000 };
 
 /**
- * workerd on a Unix socket. Agents' JavaScript can end it at any time, so it is started again: what
- * ran continues from its log. Ended by SIGKILL, which is the way of ending that the service is tested by.
+ * workerd on a Unix socket. Agents' JavaScript can end it at any time, so it is restarted; running
+ * turns continue from their logs. Stopped by SIGKILL, because the service is tested for it.
  */
 export class LocalRuntime {
   readonly #plan: LocalPlan;
@@ -41,7 +41,10 @@ export class LocalRuntime {
     return this.#failure.promise;
   }
 
-  /** Starts it and waits until it answers. Throws if it ends before, or does not answer within a minute. */
+  /**
+   * Starts it and waits until it answers. Throws if it exits before or does not answer within a
+   * minute.
+   */
   async start(): Promise<void> {
     this.#spawn();
     const deadline = performance.now() + READY_WITHIN_MS;
@@ -62,7 +65,7 @@ export class LocalRuntime {
     await gone;
   }
 
-  /** The same at once, for the end of this process. */
+  /** Stops it synchronously, for the exit of this process. */
   kill(): void {
     this.#isStopping = true;
     if (this.#child) signalGroup(this.#child, "SIGKILL");
@@ -71,7 +74,8 @@ export class LocalRuntime {
   #spawn(): void {
     const { file, args, config, sockets } = this.#plan;
     for (const socket of sockets) rmSync(socket, { force: true });
-    // A group of its own: a terminal's Ctrl+C reaches only this process, which then ends the runtime.
+    // A separate process group: Ctrl+C in a terminal reaches only this process, which then stops
+    // the runtime.
     const child = spawn(file, args, {
       detached: true,
       stdio: ["pipe", "pipe", "pipe"],
@@ -81,7 +85,7 @@ export class LocalRuntime {
     this.#hooks.onPid(child.pid ?? null);
     readRuntimeLog(child.stdout, this.#hooks.onLine);
     readRuntimeLog(child.stderr, this.#hooks.onLine);
-    child.stdin.on("error", () => undefined); // it ended before it had read its configuration
+    child.stdin.on("error", () => undefined); // it exited before it had read its configuration
     child.stdin.end(config);
     child.on("error", (error) => this.#failure.reject(error));
     child.on("close", (code, signal) => this.#ended(signal ?? `status ${code}`));
@@ -106,7 +110,7 @@ export class LocalRuntime {
   }
 }
 
-/** Whether the service answers on its socket that it is well. Never throws. */
+/** Whether the service's health check succeeds on its socket. Never throws. */
 function answers(socketPath: string): Promise<boolean> {
   return new Promise((resolve) => {
     const asking = request(

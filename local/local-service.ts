@@ -18,7 +18,10 @@ export type LocalServiceOptions = Omit<LocalPlanOptions, "dir" | "ownOrigin"> & 
   onLine: (line: LogLine) => void;
 };
 
-/** The service on this machine: a proxy on one loopback port, and a runtime behind it that has no port. */
+/**
+ * The service on this machine: a proxy on one loopback port, and a runtime behind it that has no
+ * port.
+ */
 export type LocalService = {
   url: string;
   /** Rejects if the service ended for good by itself. Never resolves. */
@@ -27,19 +30,22 @@ export type LocalService = {
   stop(): Promise<void>;
 };
 
-/** Sockets have the shortest limit for a path: 104 bytes on macOS, of which names in the folder take up to 20. */
+/** Unix socket paths are limited to 104 bytes on macOS; names in the folder take up to 20. */
 const LONGEST_DIR = 84;
 const LONGEST_LOG_CHARS = 10_000;
 
-/** Starts the service and waits until it answers. Throws if its port or its storage is in use, or if it does not start. */
+/**
+ * Starts the service and waits until it answers. Throws if its port or its storage is in use, or if
+ * it does not start.
+ */
 export async function startLocalService(options: LocalServiceOptions): Promise<LocalService> {
   requireUnixSockets();
-  const dir = await mkdtemp(path.join(shortTmpdir(), RUN_DIR_PREFIX)); // made with mode 0700
+  const dir = await mkdtemp(path.join(shortTmpdir(), RUN_DIR_PREFIX)); // created with mode 0700
   const proxy = createProxy({
     socketPath: path.join(dir, "service"),
     onAnswer: (text) => options.onLine({ isProblem: false, text }),
   });
-  const opened: Opened = { dir, servers: [proxy], lock: null, runtime: null };
+  const opened: OpenParts = { dir, servers: [proxy], lock: null, runtime: null };
   const leaveNothing = () => closeAtOnce(opened);
   process.once("exit", leaveNothing);
   const stop = async () => {
@@ -63,14 +69,14 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
   }
 }
 
-type Opened = {
+type OpenParts = {
   dir: string;
   servers: Server[];
   lock: StateLock | null;
   runtime: LocalRuntime | null;
 };
 
-async function close({ dir, servers, lock, runtime }: Opened): Promise<void> {
+async function close({ dir, servers, lock, runtime }: OpenParts): Promise<void> {
   for (const server of servers) {
     server.close();
     server.closeAllConnections();
@@ -80,7 +86,7 @@ async function close({ dir, servers, lock, runtime }: Opened): Promise<void> {
   await rm(dir, { recursive: true, force: true });
 }
 
-function closeAtOnce({ dir, lock, runtime }: Opened): void {
+function closeAtOnce({ dir, lock, runtime }: OpenParts): void {
   runtime?.kill();
   lock?.release();
   rmSync(dir, { recursive: true, force: true });
@@ -99,7 +105,7 @@ async function listen(server: Server, { ip, port }: LocalServiceOptions): Promis
 const urlOf = ({ ip, port }: LocalServiceOptions): string =>
   `http://${ip.includes(":") ? `[${ip}]` : ip}:${port}`;
 
-/** Takes the place of miniflare's own server, which would listen on a port: storage sends it lines to print. */
+/** Replaces miniflare's own server, which would listen on a port: storage sends log lines to it. */
 function printingServer(onLine: (line: LogLine) => void): Server {
   return createServer((incoming, outgoing) => {
     let text = "";

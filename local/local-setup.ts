@@ -13,17 +13,19 @@ import { missingSealingKeys } from "./sealing-keys";
 import { DEFAULT_STATE } from "./start-arguments";
 import { wranglerQuietly } from "./bundle/wrangler";
 
-/** Stored beside the local database, so that deleting the folder undoes both together. */
+/** Stored beside the local database, so that deleting the folder removes both. */
 const MARK = "massgen-edge-migrations";
 
 export type SetupOptions = {
   /** The folder of local storage. */
   persistTo?: string;
-  /** Whether variables come from `.dev.vars`; if not, it is not made. */
+  /** Whether to use `.dev.vars`; if not, it is not created. */
   withDevVars?: boolean;
 };
 
-/** Makes `.dev.vars` with sealing keys of its own, brings the local database up to date. Idempotent, and quick when there is nothing to do. */
+/**
+ * Creates `.dev.vars` with new sealing keys and migrates the local database. Idempotent and quick.
+ */
 export async function ensureSetup(
   say: (line: string) => void,
   { persistTo = DEFAULT_STATE, withDevVars = true }: SetupOptions = {},

@@ -2,13 +2,13 @@ import { parseEnv } from "node:util";
 import { hostById } from "../src/providers/hosts";
 import { BACKEND_TYPES, KEY_NAMES, type KeyReport } from "../src/providers/registry";
 
-/** Names of the provider keys that a file of variables sets. */
+/** Names of the provider keys in a file of variables. */
 export function keysIn(text: string): string[] {
   const variables = parseEnv(text);
   return KEY_NAMES.filter((name) => variables[name]?.trim());
 }
 
-/** Which keys are set, and how to add one; in sentences for the terminal. */
+/** Which keys are set, and how to add one, as sentences for the terminal. */
 export function describeKeys(report: readonly KeyReport[], place = ".dev.vars"): string[] {
   const wanted = report.filter((entry) => entry.set || wantsKey(entry));
   const set = wanted

@@ -1,31 +1,39 @@
 import { isLoopbackHost } from "../src/outgoing/addresses";
 import { decodedOnce } from "../src/tenancy/principal";
 
-/** What the proxy in front of the service on this machine refuses and drops. Pure. */
+/** Requests and headers that the local proxy refuses or drops. Pure. */
 
-/** A request head as Node reads it: `target` is the request line's, `rawHeaders` alternates names and values. */
+/**
+ * A request head in Node's form: `target` is from the request line, `rawHeaders` alternates names
+ * and values.
+ */
 export type RequestHead = { method: string; target: string; rawHeaders: readonly string[] };
 export type Refusal = { status: number; code: string; detail: string };
 
 const MAX_LOGGED_SEGMENTS = 12;
-/** Parts of a path that hold no key by their form: words of routes, ids of sessions, numbers, labels of answers. */
+/** Parts of a path that cannot be keys: route names, session ids, numbers, answer labels. */
 const LOGGED_SEGMENT =
   /^([a-z][a-z.-]{0,23}|session_[0-9a-z]{26}|[a-z]+\d?\.(\d{1,4}|final)|\d{1,9})?$/;
-/** An escape of an escape of a slash is as far as any server in this process tree decodes. */
+/** No server in this process tree decodes more often than an escaped escape of a slash. */
 const DECODINGS = 3;
 
 /**
- * Headers by which a client could name another address, another client or another platform than its
- * own: the runtime and the service believe them. `mf-` is the local runtime's, `cf-` Cloudflare's.
+ * Headers with which a client could claim another address, client or platform: the runtime and the
+ * service trust them. `mf-` is the local runtime's, `cf-` Cloudflare's.
  */
 const FORGEABLE = /^(mf-|cf-|x-forwarded-|forwarded$|x-real-ip$)/;
 /** Headers of one connection, which a proxy does not forward. */
 const HOP_BY_HOP = /^(connection|expect|keep-alive|proxy-.*|te|trailer|upgrade)$/;
 
-/** What the service judges a request by, and where a body ends: no client can name these as its connection's own. */
+/**
+ * Headers by which the service judges a request or finds the end of its body: clients cannot
+ * declare them hop-by-hop.
+ */
 const JUDGED_BY = /^(host|origin|sec-fetch-.*|content-length|transfer-encoding|massgen-hops)$/;
 
-/** Why the request may not reach the service, or null. Only requests under a loopback name may. */
+/**
+ * Why the request must not reach the service; `null` if it may. Only loopback names are allowed.
+ */
 export function refusalOf({ method, target, rawHeaders }: RequestHead): Refusal | null {
   if (method === "CONNECT" || !target.startsWith("/")) return NOT_A_PATH;
   const hosts = valuesOf("host", rawHeaders);
@@ -33,7 +41,7 @@ export function refusalOf({ method, target, rawHeaders }: RequestHead): Refusal 
   return isPlatformPath(target) ? NO_SUCH_ROUTE : null;
 }
 
-/** The headers that go on to the service. `from`: the client's address as the connection shows it. */
+/** The headers forwarded to the service. `from` is the client's address from the connection. */
 export function forwardedHeaders(
   rawHeaders: readonly string[],
   from: string | undefined,
@@ -52,7 +60,7 @@ export function forwardedHeaders(
   return from === undefined ? kept : [...kept, "CF-Connecting-IP", from];
 }
 
-/** Headers of an answer that go on to the client. */
+/** Headers of a response that are forwarded to the client. */
 export function answeredHeaders(rawHeaders: readonly string[]): string[] {
   const pairs = Array.from({ length: rawHeaders.length / 2 }, (_, nth) =>
     rawHeaders.slice(2 * nth, 2 * nth + 2),
@@ -60,7 +68,7 @@ export function answeredHeaders(rawHeaders: readonly string[]): string[] {
   return pairs.filter(([name = ""]) => !HOP_BY_HOP.test(name.toLowerCase())).flat();
 }
 
-/** A request's line in the log: no query, and of the path only what cannot be a key or a ticket. */
+/** A request's log line: no query, and only path segments that cannot be a key or ticket. */
 export function requestLine(
   { method, target }: Pick<RequestHead, "method" | "target">,
   status: number,
@@ -73,13 +81,16 @@ export function requestLine(
 
 const pathOf = (target: string): string => target.split(/[?#]/, 1)[0] ?? "";
 
-/** A Host header that names this machine, with any port: a forwarded port has another number. */
+/** A Host header that names this machine with any port: forwarded ports differ. */
 function isLoopbackName(host: string): boolean {
   const match = /^([a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i.exec(host);
   return match !== null && isLoopbackHost((match[1] ?? "").toLowerCase());
 }
 
-/** `/cdn-cgi` belongs to the platform, in every form that a server may read as it: escaped, doubled, behind dots. */
+/**
+ * `/cdn-cgi` belongs to the platform, in every form that a server may decode to it: escaped,
+ * doubled slashes, dot segments.
+ */
 function isPlatformPath(target: string): boolean {
   let path = pathOf(target);
   for (let nth = 0; nth < DECODINGS; nth += 1) path = decodedOnce(path);

@@ -38,12 +38,12 @@ const LOST: Refusal = {
 /** How long a client may take for a request's head, in ms. Bodies may take as long as they need. */
 const HEAD_WITHIN_MS = 60_000;
 const IDLE_MS = 75_000;
-/** In the log only: the client left before there was an answer. */
+/** In the log only: the client left before the response. */
 const CLIENT_LEFT = 499;
 
 /**
- * The only thing that listens on a port: it lets requests under a loopback name through to the
- * service's Unix socket, unbuffered both ways, and ends a request there when its client leaves.
+ * The only listener on a port: it forwards requests under a loopback name to the service's Unix
+ * socket, unbuffered in both directions, and aborts a request when its client leaves.
  */
 export function createProxy(options: ProxyOptions): Server {
   const server = createServer({ shouldUpgradeCallback: isWebSocket }, (incoming, outgoing) =>
@@ -58,7 +58,7 @@ export function createProxy(options: ProxyOptions): Server {
   return server;
 }
 
-/** Other protocols a client offers, such as `h2c`, are ignored: the request is answered as it is. */
+/** Other offered protocols, such as `h2c`, are ignored; the request is answered normally. */
 const isWebSocket = ({ headers }: IncomingMessage): boolean =>
   headers.upgrade?.toLowerCase() === "websocket";
 
@@ -86,14 +86,14 @@ function serve(
       answer.statusMessage,
       answeredHeaders(answer.rawHeaders),
     );
-    outgoing.flushHeaders(); // a stream's head must not wait for its first event
+    outgoing.flushHeaders(); // the head of a stream must not wait for its first event
     answer.pipe(outgoing);
     answer.on("close", () => {
-      if (!answer.complete) outgoing.destroy(); // a cut answer must not look whole
+      if (!answer.complete) outgoing.destroy(); // a cut response must not look complete
     });
   });
   const body = afterReading();
-  // Once there is an answer, its own end says whether it is complete.
+  // After the response has started, its own end shows whether it is complete.
   upstream.on("error", (error) => {
     incoming.unpipe(body).resume();
     if (!outgoing.headersSent && !outgoing.destroyed) refuse(outgoing, refusalFor(error));
@@ -103,7 +103,10 @@ function serve(
   sendBody(incoming, { upstream, body });
 }
 
-/** The body follows once the service reads it: a request that is refused by its head alone is not interrupted. */
+/**
+ * The body is sent once the service reads it: a request that is refused by its head alone is not
+ * interrupted.
+ */
 function sendBody(
   incoming: IncomingMessage,
   { upstream, body }: { upstream: ClientRequest; body: Transform },
@@ -117,8 +120,8 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 
 /**
- * Hands each piece on after the sockets have been read once more. A service that refuses a large body
- * answers and closes; a write to the closed socket would discard an answer that is not read yet.
+ * Passes each piece on after reading the sockets once more. A service that refuses a large body
+ * responds and closes; a write to the closed socket would discard the unread response.
  */
 const afterReading = (): Transform =>
   new Transform({
@@ -176,7 +179,7 @@ const headOf = ({ method = "", url = "", rawHeaders }: IncomingMessage) => ({
   rawHeaders,
 });
 
-/** One connection for each request: the service closes idle ones at a time that a client cannot know. */
+/** One connection per request: the service closes idle ones at a time that a client cannot know. */
 const target = ({ method, url }: IncomingMessage, socketPath: string) => ({
   socketPath,
   method,
@@ -208,7 +211,7 @@ function rawAnswer(refusal: Refusal): string {
   return `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${lines.join("")}\r\n${bodyOf(refusal)}`;
 }
 
-/** An answer's head. `closes`: its body follows as plain bytes until the connection ends. */
+/** The head of a response. `closes`: its body follows as plain bytes until the connection ends. */
 function rawHead(
   { statusCode, statusMessage, rawHeaders }: IncomingMessage,
   { closes = false } = {},

@@ -3,12 +3,12 @@ import { keyReport } from "../src/providers/registry";
 import { describeKeys, keysIn } from "./provider-keys";
 import { DEFAULT_PORT } from "./start-arguments";
 
-/** `files`: where the service found its variables. */
+/** `files` from which the service read its variables. */
 export type Ready = { url: string; port: number; files: readonly string[] };
 
 const QUESTION = '"Which database suits a shop with 40 orders a day?"';
 
-/** What `npm start` prints once the service answers: its address, and what to type next. */
+/** The output of `npm start` once the service answers: its address, and the next commands. */
 export function readyMessage({ url, port, files }: Ready): string {
   const keys = keysIn(files.map((file) => readFileSync(file, "utf8")).join("\n"));
   const server = port === DEFAULT_PORT ? "" : `--server ${url} `;

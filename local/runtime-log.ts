@@ -4,11 +4,11 @@ import { redactShapes } from "../src/redaction/redact";
 
 export type LogLine = { isProblem: boolean; text: string };
 
-/** Lines that the runtime writes for its own developers. */
+/** Lines for the runtime's own developers. */
 const INTERNAL = /^NOSENTRY\b/;
 const PROBLEM = /^(warn|error)$/;
 
-/** Calls `onLine` for each message that the runtime writes, without what looks like a key. */
+/** Calls `onLine` for each log message of the runtime, with keys removed. */
 export function readRuntimeLog(stream: Readable, onLine: (line: LogLine) => void): void {
   createInterface({ input: stream }).on("line", (written) => {
     const line = parseLine(written);
@@ -17,7 +17,10 @@ export function readRuntimeLog(stream: Readable, onLine: (line: LogLine) => void
   });
 }
 
-/** The runtime writes JSON with `level` and `message`, and plain text if it fails before it has read its configuration. */
+/**
+ * The runtime writes JSON with `level` and `message`, or plain text if it fails before reading its
+ * configuration.
+ */
 function parseLine(written: string): LogLine {
   if (!written.startsWith("{")) return { isProblem: true, text: written };
   try {

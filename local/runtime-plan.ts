@@ -11,15 +11,18 @@ import { catchRuntime, workerdPath } from "./catch-runtime";
 import { modulesIn } from "./service-plan";
 
 export type LocalPlanOptions = {
-  /** A folder that only this user may enter: sockets and, for a moment, the configuration with its secrets. */
+  /**
+   * A folder that only this user may enter: sockets and, for a moment, the configuration with its
+   * secrets.
+   */
   dir: string;
   /** Where wrangler stores D1, R2 and objects; relative to the working directory. */
   persistTo: string;
   /** Files of variables; empty: `.dev.vars`. */
   envFiles: readonly string[];
-  /** The origin under which the service is asked. */
+  /** The public origin of the service. */
   ownOrigin: string;
-  /** Variables that win over those of files. */
+  /** Variables that override those of files. */
   variables: Readonly<Record<string, string>>;
 };
 
@@ -28,13 +31,16 @@ export type LocalPlan = {
   file: string;
   args: string[];
   config: Buffer;
-  /** Where the Worker is then asked. */
+  /** The Worker's socket. */
   socketPath: string;
-  /** All sockets it makes; it does not start where one of them exists. */
+  /** All sockets that it creates; it does not start if one exists. */
   sockets: string[];
 };
 
-/** The socket that leads to the Worker itself, past miniflare's own entry, which believes headers such as `MF-Original-URL`. */
+/**
+ * The socket of the Worker itself, bypassing miniflare's entry, which trusts headers such as
+ * `MF-Original-URL`.
+ */
 const DIRECT = "direct:0:default";
 
 /**
@@ -62,13 +68,13 @@ export async function planLocalRuntime({ dir, ...sources }: LocalPlanOptions): P
   }
 }
 
-/** The socket on which the runtime asks for log lines of its storage to be printed. */
+/** The socket to which the runtime sends log lines of its storage. */
 export const loopbackSocket = (dir: string): string => path.join(dir, "loopback");
 
 type Sources = Omit<LocalPlanOptions, "dir"> & { bundle: string };
 
 async function miniflareOptions({ bundle, persistTo, envFiles, variables, ownOrigin }: Sources) {
-  process.env["WRANGLER_LOG"] ??= "warn"; // otherwise it prints which file of variables it reads
+  process.env["WRANGLER_LOG"] ??= "warn"; // otherwise it prints the files of variables it reads
   const config = unstable_readConfig({ config: CONFIG });
   refuseOtherWorkers(config);
   const { workerOptions } = unstable_getMiniflareWorkerOptions(config, undefined, {
@@ -103,7 +109,7 @@ type Bound = {
   durable_objects: { bindings: { name: string; script_name?: string | undefined }[] };
 };
 
-/** Throws if the Worker needs another one beside it, which only a deployment has. */
+/** Throws if the Worker requires another Worker, which only a deployment has. */
 function refuseOtherWorkers({ durable_objects }: Bound): void {
   const other = durable_objects.bindings.find(({ script_name }) => script_name !== undefined);
   if (other === undefined) return;
@@ -112,7 +118,7 @@ function refuseOtherWorkers({ durable_objects }: Bound): void {
   );
 }
 
-/** Has `work` put its temporary files into `dir`. */
+/** Runs `work` with its temporary files in `dir`. */
 async function withTemporaryFolder<T>(dir: string, work: () => Promise<T>): Promise<T> {
   const before = process.env["TMPDIR"];
   process.env["TMPDIR"] = dir;
@@ -124,7 +130,10 @@ async function withTemporaryFolder<T>(dir: string, work: () => Promise<T>): Prom
   }
 }
 
-/** miniflare removes its temporary folders when it ends, but the configuration names them and the runtime demands them. */
+/**
+ * miniflare removes its temporary folders on disposal, but the configuration refers to them and the
+ * runtime requires them.
+ */
 async function disposeButKeepFolders(dir: string, dispose: () => Promise<void>): Promise<void> {
   const entries = await readdir(dir, { recursive: true, withFileTypes: true });
   const folders = entries

@@ -6,7 +6,10 @@ const RateLimitSchema = z.object({
   simple: z.object({ limit: z.int(), period: z.literal([10, 60]) }),
 });
 
-/** What is read from wrangler.toml to run the bundle. Wrangler's own types of it are not published with it. */
+/**
+ * The fields of wrangler.toml that are needed to run the bundle. Wrangler does not publish its own
+ * types for them.
+ */
 export const WranglerConfigSchema = z.object({
   name: z.string(),
   compatibility_date: z.string(),
@@ -21,9 +24,12 @@ export const WranglerConfigSchema = z.object({
   d1_databases: z.array(z.object({ binding: z.string(), migrations_dir: z.string() })),
 });
 
-/** Of esbuild's metafile: the files that went into the bundle, relative to the working directory. */
+/** Input files of the bundle in esbuild's metafile, relative to the working directory. */
 export const MetafileSchema = z.object({ inputs: z.record(z.string(), z.unknown()) });
 
-/** Stored in a bundle's folder: the files that went into it, and the hash of their bytes; null: it is not to be used again. */
+/**
+ * Stored in a bundle's folder: its input files, and the hash of their contents; `null` if it must
+ * not be reused.
+ */
 export const BundledSchema = z.object({ files: z.array(z.string()), hash: z.string().nullable() });
-export type Bundled = z.infer<typeof BundledSchema>;
+export type BundleRecord = z.infer<typeof BundledSchema>;

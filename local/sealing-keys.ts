@@ -4,11 +4,11 @@ import { SEALING_KEY_BYTES, toSealingKey } from "../src/tenancy/sealing";
 
 const NAME = "SEALING_KEYS";
 
-/** A line of variables that sets a first sealing key, of this machine's own making. */
+/** A line of variables with a new sealing key. */
 export const newSealingKeys = (): string =>
   `${NAME}="${toSealingKey(1, randomBytes(SEALING_KEY_BYTES))}"\n`;
 
-/** What to put behind a file of variables so that it has sealing keys; null if it has. */
+/** The text to append to a file of variables without sealing keys; `null` if it has some. */
 export function missingSealingKeys(variables: string): string | null {
   if (parseEnv(variables)[NAME]?.trim()) return null;
   const lineEnd = variables === "" || variables.endsWith("\n") ? "" : "\n";

@@ -10,20 +10,23 @@ import { WranglerConfigSchema } from "./schema";
 const DATABASES = "node_modules/.cache/massgen-edge/databases";
 
 export type PlanOptions = {
-  /** A folder of its own, for the bundle, the configuration and the storage. */
+  /** A separate folder for the bundle, the configuration and the storage. */
   dir: string;
   port: number;
-  /** What `.dev.vars` would say. */
+  /** Replaces `.dev.vars`. */
   variables: Readonly<Record<string, string>>;
-  /** SQL for its database, after the migrations: keys that are there from the beginning. */
+  /** SQL for its database after the migrations, for initial keys. */
   statements?: readonly string[];
-  /** What is bundled instead of wrangler.toml's `main`: a build that can be made to fail. */
+  /** Replaces wrangler.toml's `main`, for example by a build with injected faults. */
   entry?: string;
-  /** Names of worker loaders, which an operator binds who wants models' JavaScript to be run. */
+  /** Names of worker loaders, which an operator binds to run models' JavaScript. */
   loaders?: readonly string[];
 };
 
-/** How to run workerd: `file` with `args`, and `config` on its standard input. Good until `dispose`, any number of times. */
+/**
+ * How to run workerd: `file` with `args`, and `config` on its standard input. Usable several times
+ * until `dispose`.
+ */
 export type RuntimePlan = {
   file: string;
   args: string[];
@@ -32,10 +35,10 @@ export type RuntimePlan = {
 };
 
 /**
- * Plans a workerd that serves the bundle as it would be deployed, with storage on disk. The plan is miniflare's own, caught on
- * its way to a workerd that is never started: D1, R2 and the objects' SQLite are set up as in `wrangler dev`, but what is
- * started and killed later is the runtime alone. A Node process around it would take a second to start, and wrangler's proxy
- * would hide the kill from clients.
+ * Plans a workerd that serves the deployable bundle with storage on disk. The plan is miniflare's
+ * own, captured before it starts workerd. So D1, R2 and the objects' SQLite are set up as in
+ * `wrangler dev`, but only the runtime is started and killed later. A Node process around it would
+ * take a second to start, and wrangler's proxy would hide the kill from clients.
  */
 export async function planRuntime({
   dir,
@@ -57,7 +60,8 @@ export async function planRuntime({
     file: workerdPath(),
     args: caught.args.filter((arg) => !arg.startsWith("--control-fd")),
     config: caught.config,
-    dispose: () => caught.miniflare.dispose(), // it also owns a folder and a socket that the configuration names
+    // it also owns a folder and a socket that the configuration refers to
+    dispose: () => caught.miniflare.dispose(),
   };
 }
 
@@ -102,7 +106,7 @@ async function miniflareOptions({ bundle, state, port, variables, loaders }: Lay
   };
 }
 
-/** Gives the database its tables, as a deployment has them, and then runs `more`. */
+/** Creates the database's tables as in a deployment, then runs `more`. */
 async function migrate(layout: Layout, more: readonly string[]): Promise<void> {
   await cp(await migratedState(layout), layout.state, { recursive: true });
   if (more.length === 0) return;
@@ -111,7 +115,10 @@ async function migrate(layout: Layout, more: readonly string[]): Promise<void> {
   });
 }
 
-/** The folder of storage whose databases have only their tables. Made once for each state of the migrations, then copied. */
+/**
+ * A folder of storage whose databases have empty tables. Created once per state of the migrations,
+ * then copied.
+ */
 async function migratedState(layout: Layout): Promise<string> {
   const made = path.join(DATABASES, await migrationsHash());
   if (await exists(made)) return made;
@@ -124,7 +131,7 @@ async function migratedState(layout: Layout): Promise<string> {
       }
     }
   });
-  // Another process may have made the same folder meanwhile: then that one serves.
+  // If another process has created the folder meanwhile, that one is used.
   await rename(draft, made).catch(() => rm(draft, { recursive: true, force: true }));
   return made;
 }
@@ -152,7 +159,10 @@ async function withDatabases(
   }
 }
 
-/** Of the migrations, and of the tools that store the database: their versions stand in the lockfile. */
+/**
+ * Hash of the migrations and of the tools that store the database, whose versions are in the
+ * lockfile.
+ */
 async function migrationsHash(): Promise<string> {
   const hash = createHash("sha256");
   for (const { migrations_dir: folder } of WranglerConfigSchema.parse(

@@ -31,9 +31,9 @@ export const DEFAULT_STATE = ".wrangler/state";
 const LAST_PORT = 65_535;
 
 /**
- * What `npm start` was asked for. Throws an error that names the argument if it is not one of the
- * four, if it has no value, or if it would open the service to other machines: without keys the
- * service trusts everybody who reaches it.
+ * Parses the arguments of `npm start`. Throws an error that names the argument if it is unknown,
+ * has no value, or would open the service to other machines: without keys, the service trusts every
+ * client that reaches it.
  */
 export function startOptions(args: readonly string[]): StartOptions {
   const { tokens } = parseArgs({ args: [...args], options: OPTIONS, strict: false, tokens: true });

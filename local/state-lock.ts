@@ -6,15 +6,15 @@ import { z } from "zod";
 const OwnerSchema = z.object({ pid: z.int(), runtime: z.int().nullable(), dir: z.string() });
 type Owner = z.infer<typeof OwnerSchema>;
 
-/** Where the running service of a folder of storage writes its process ids. */
+/** File with the process ids of the running service, in its storage folder. */
 const FILE = "massgen-edge-service.json";
 
-/** How the name of a service's own folder begins. */
+/** Prefix of a service's own folder. */
 export const RUN_DIR_PREFIX = "massgen-edge-";
 
 /**
- * One service for each folder of storage: two runtimes on the same files would each believe that
- * they alone own every session. Nothing else prevents that, since services on two ports do not meet.
+ * One service per storage folder: two runtimes on the same files would each assume that they own
+ * every session. Nothing else prevents that, because services on two ports do not conflict.
  */
 export class StateLock {
   readonly #file: string;
@@ -26,8 +26,8 @@ export class StateLock {
   }
 
   /**
-   * Takes the lock. `dir`: the new service's own folder, which its runtime's command line names.
-   * Ends a runtime whose service was killed. Throws if a service already runs on this storage.
+   * Takes the lock. `dir` is the new service's own folder, which is in its runtime's command line.
+   * Ends the runtime of a killed service. Throws if a service is running on this storage.
    */
   static take(persistTo: string, dir: string): StateLock {
     mkdirSync(persistTo, { recursive: true });
@@ -43,7 +43,9 @@ export class StateLock {
     return lock;
   }
 
-  /** Records the runtime's process id, so that the next service can end it if this one is killed. */
+  /**
+   * Records the runtime's process id, so that the next service can end it if this one is killed.
+   */
   note(runtime: number | null): void {
     writeFileSync(
       this.#file,
@@ -60,21 +62,21 @@ function readOwner(file: string): Owner | null {
   try {
     return OwnerSchema.parse(JSON.parse(readFileSync(file, "utf8")));
   } catch {
-    return null; // there is none, or it was cut while it was written
+    return null; // missing, or cut while it was written
   }
 }
 
-/** Whether this very process still runs; its number alone may be another program's by now. */
+/** Whether the same process still runs; its pid may have been reused. */
 const isOwner = ({ pid, dir }: Owner): boolean =>
   existsSync(dir) && /\b(start|demo)\.(ts|mjs)\b/.test(commandOf(pid));
 
-/** What a service leaves that was killed: its runtime, which would go on, and its folder. */
+/** Removes the remains of a killed service: its runtime, which would continue, and its folder. */
 function removeRemains({ runtime, dir }: Owner): void {
   if (runtime !== null && commandOf(runtime).includes(dir)) endProcess(runtime);
   if (path.basename(dir).startsWith(RUN_DIR_PREFIX)) rmSync(dir, { recursive: true, force: true });
 }
 
-/** A running process's command line; empty if there is no such process. */
+/** A running process's command line; "" if there is no such process. */
 function commandOf(pid: number): string {
   try {
     return execFileSync("ps", ["-o", "args=", "-p", String(pid)], {
@@ -90,6 +92,6 @@ function endProcess(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // it has just ended
+    // it has just exited
   }
 }

@@ -1,2 +1,2 @@
-/** The platform's bucket, under the one name that the rest of the code may use for it. */
+/** The platform's bucket; the only name for it in the code. */
 export type Bucket = R2Bucket;

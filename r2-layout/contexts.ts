@@ -1,9 +1,9 @@
 import type { Bucket } from "./bucket";
 
-/** What R2 lists, and deletes, at once. */
+/** Objects that R2 lists or deletes per request. */
 const MOST_AT_ONCE = 1_000;
 
-/** One version of a context, or what will be one. Ids of versions are a tenant's own and never used again. */
+/** A version of a context, or an upload. Version ids are unique per tenant and never reused. */
 export type VersionPlace = { tenant: string; version: string };
 
 const versionPrefix = ({ tenant, version }: VersionPlace): string =>
@@ -15,19 +15,22 @@ const manifestKey = (place: VersionPlace): string => `${versionPrefix(place)}man
 const pieceKey = (place: VersionPlace, nth: number): string =>
   `${versionPrefix(place)}upload/${String(nth).padStart(6, "0")}`;
 
-/** Only where there is nothing yet. R2 answers null where there is something: the same, since names say what lies behind them. */
+/**
+ * Writes only if the object does not exist. R2 returns `null` if it exists: its contents are then
+ * the same, because names depend on contents.
+ */
 const IF_NEW = { onlyIf: { etagDoesNotMatch: "*" } } as const;
 
-/** What a pack holds stands beside it. */
+/** Suffix of a pack's index. */
 const INDEX = ".json";
 
-/** Contents of a version that stay. */
-export type Kept = { blobs: ReadonlySet<string>; packs: ReadonlySet<string> };
+/** Contents of a version that remain. */
+export type KeptContents = { blobs: ReadonlySet<string>; packs: ReadonlySet<string> };
 
-/** The same for whoever only uses it. */
+/** The methods alone, for users of the class. */
 export type ContextBlobs = Pick<ContextFiles, keyof ContextFiles>;
 
-/** Uploaded contexts: blobs by their hash, packs of them, manifests, and pieces of archives that are being read. */
+/** Files of uploaded contexts: blobs by hash, packs, manifests, and pieces of archives. */
 export class ContextFiles {
   readonly #bucket: Bucket;
 
@@ -35,12 +38,12 @@ export class ContextFiles {
     this.#bucket = bucket;
   }
 
-  /** `bytes` must have that hash. Twice is the same as once. */
+  /** `bytes` must have that hash. Idempotent. */
   async putBlob(place: VersionPlace, hash: string, bytes: Uint8Array): Promise<void> {
     await this.#bucket.put(blobsPrefix(place) + hash, bytes, IF_NEW);
   }
 
-  /** The hashes of those that lie on their own. */
+  /** The hashes of separate blobs. */
   async blobs(place: VersionPlace): Promise<Set<string>> {
     const found = new Set<string>();
     for await (const names of this.#names(blobsPrefix(place)))
@@ -48,7 +51,10 @@ export class ContextFiles {
     return found;
   }
 
-  /** Several contents, one after the other; `hash`: of all of them together. The index says that the pack is there, so it comes last. */
+  /**
+   * Several contents, concatenated; `hash` is of the whole. The index is written last, because it
+   * marks the pack as complete.
+   */
   async putPack(
     place: VersionPlace,
     hash: string,
@@ -60,7 +66,7 @@ export class ContextFiles {
     await this.#bucket.put(key + INDEX, index, IF_NEW);
   }
 
-  /** Of each pack that came with this version what it holds. */
+  /** The index of each pack of this version. */
   async packIndexes(place: VersionPlace): Promise<{ pack: string; text: string }[]> {
     const prefix = packsPrefix(place);
     const found: { pack: string; text: string }[] = [];
@@ -73,7 +79,7 @@ export class ContextFiles {
     return found;
   }
 
-  /** So many bytes of a pack from an offset on, or all of it; null if it is not there. */
+  /** A range of a pack, or all of it; `null` if missing. */
   async pack(
     place: VersionPlace,
     hash: string,
@@ -83,28 +89,28 @@ export class ContextFiles {
     return found && new Uint8Array(await found.arrayBuffer());
   }
 
-  /** The first that is written of a version stays. */
+  /** The first write wins. */
   async putPlaces(place: VersionPlace, text: string): Promise<void> {
     await this.#bucket.put(placesKey(place), text, IF_NEW);
   }
 
-  /** Where contents of a version lie in packs; null: none do. */
+  /** Positions of packed contents; `null` if nothing is packed. */
   async places(place: VersionPlace): Promise<string | null> {
     return (await (await this.#bucket.get(placesKey(place)))?.text()) ?? null;
   }
 
-  /** null if it is not there. */
+  /** `null` if missing. */
   async blob(place: VersionPlace, hash: string): Promise<Uint8Array<ArrayBuffer> | null> {
     const found = await this.#bucket.get(blobsPrefix(place) + hash);
     return found && new Uint8Array(await found.arrayBuffer());
   }
 
-  /** Its contents as they come; null if it is not there. */
+  /** Contents as a stream; `null` if missing. */
   async blobStream(place: VersionPlace, hash: string): Promise<ReadableStream<Uint8Array> | null> {
     return (await this.#bucket.get(blobsPrefix(place) + hash))?.body ?? null;
   }
 
-  /** The first manifest of a version stays: gives the one that does. */
+  /** The first manifest of a version wins; returns that one. */
   async putManifest(place: VersionPlace, text: string): Promise<string> {
     const key = manifestKey(place);
     if ((await this.#bucket.put(key, text, IF_NEW)) !== null) return text;
@@ -115,12 +121,12 @@ export class ContextFiles {
     return (await (await this.#bucket.get(manifestKey(place)))?.text()) ?? null;
   }
 
-  /** A piece of an archive, from 0 on. */
+  /** A piece of an archive, numbered from 0. */
   async putPiece(place: VersionPlace, nth: number, bytes: Uint8Array): Promise<void> {
     await this.#bucket.put(pieceKey(place, nth), bytes);
   }
 
-  /** Throws for one that was never written. */
+  /** Throws if the piece was never written. */
   async piece(place: VersionPlace, nth: number): Promise<Uint8Array> {
     const found = await this.#bucket.get(pieceKey(place, nth));
     if (!found) throw new Error("A piece of an upload is gone.");
@@ -132,8 +138,11 @@ export class ContextFiles {
     if (keys.length > 0) await this.#bucket.delete(keys);
   }
 
-  /** Erases all of a version but these contents, and gives how many bytes they are. Broken off in the middle, it is finished by doing it again. */
-  async eraseAllBut(place: VersionPlace, { blobs, packs }: Kept): Promise<number> {
+  /**
+   * Erases a version except these contents, and returns their bytes. Repeat it after an
+   * interruption.
+   */
+  async eraseAllBut(place: VersionPlace, { blobs, packs }: KeptContents): Promise<number> {
     const prefix = versionPrefix(place);
     const kept = new Set([
       ...[...blobs].map((hash) => blobsPrefix(place) + hash),
@@ -148,7 +157,7 @@ export class ContextFiles {
     return left;
   }
 
-  /** What lies below a prefix, without it, page by page. */
+  /** Names below a prefix, without it, page by page. */
   async *#names(prefix: string): AsyncGenerator<string[]> {
     for await (const objects of this.#objects(prefix))
       yield objects.map(({ key }) => key.slice(prefix.length));
@@ -167,7 +176,7 @@ export class ContextFiles {
     } while (cursor !== undefined);
   }
 
-  /** Erases all of a version. Broken off in the middle, it is finished by doing it again. */
+  /** Erases a version. Repeat it after an interruption. */
   async erase(place: VersionPlace): Promise<void> {
     const prefix = versionPrefix(place);
     for (;;) {

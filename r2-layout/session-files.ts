@@ -1,14 +1,14 @@
 import type { Bucket } from "./bucket";
 
-/** What R2 lists, and deletes, at once. */
+/** Objects that R2 lists or deletes per request. */
 export const MOST_AT_ONCE = 1_000;
 
-/** Whose files. Tenants and sessions have ids without slashes. */
+/** Owner of the files. Ids of tenants and sessions contain no slashes. */
 export type SessionPlace = { tenant: string; session: string };
 
 /** The part of R2 that a session's files need. */
 export type FileBucket = {
-  /** `null` if `onlyIf` kept it from being written. */
+  /** `null` if `onlyIf` prevented the write. */
   put(key: string, value: Uint8Array | string, options: PutOptions): Promise<object | null>;
   get(key: string, options?: { range: Range }): Promise<StoredObject | null>;
   head(key: string): Promise<object | null>;
@@ -18,23 +18,23 @@ type PutOptions = { onlyIf: { etagDoesNotMatch: string }; sha256?: string };
 type Range = { offset: number; length: number };
 type StoredObject = { arrayBuffer(): Promise<ArrayBuffer> };
 
-/** Everything of a session lies below this. */
+/** Prefix of all objects of a session. */
 export const sessionPrefix = (tenant: string, session: string): string =>
   `tenants/${tenant}/sessions/${session}/`;
 
 /**
- * Only where there is nothing yet. R2 answers null where there is something: the same, since names
- * say what lies behind them.
+ * Writes only if the object does not exist. R2 returns `null` if it exists: its contents are then
+ * the same, because names depend on contents.
  */
 const IF_NEW = { onlyIf: { etagDoesNotMatch: "*" } } as const;
 
-/** The same for whoever only uses it. */
+/** The methods alone, for users of the class. */
 export type SessionObjects = Pick<SessionFiles, keyof SessionFiles>;
 
 /**
- * A session's files in R2: contents by their SHA-256, alone or several in a pack, the manifests of
- * snapshots, and results of tools. Each object is written once, so that writing it again, after a
- * kill or a failure, changes nothing.
+ * A session's files in R2: contents by SHA-256, separate or packed, manifests of snapshots, and
+ * tool results. Each object is written once, so that repeating a write after a crash changes
+ * nothing.
  */
 export class SessionFiles {
   readonly #bucket: FileBucket;
@@ -50,12 +50,12 @@ export class SessionFiles {
     await this.#bucket.put(this.#blob(hash), bytes, { ...IF_NEW, sha256: hash });
   }
 
-  /** Several contents, one after the other; `hash`: of all of them together. */
+  /** Several contents, concatenated; `hash` is of the whole. */
   async putPack(hash: string, bytes: Uint8Array): Promise<void> {
     await this.#bucket.put(this.#pack(hash), bytes, { ...IF_NEW, sha256: hash });
   }
 
-  /** `name`: turn, attempt and label, joined by `/`. */
+  /** `name` is turn, attempt and label, joined by `/`. */
   async putSnapshot(name: string, manifest: string): Promise<void> {
     await this.#bucket.put(`${this.#prefix}snapshots/${name}.json`, manifest, IF_NEW);
   }
@@ -67,23 +67,20 @@ export class SessionFiles {
   hasBlob = async (hash: string): Promise<boolean> =>
     (await this.#bucket.head(this.#blob(hash))) !== null;
 
-  /** null if it is not there. */
+  /** `null` if missing. */
   blob = (hash: string): Promise<Uint8Array<ArrayBuffer> | null> => this.#read(this.#blob(hash));
 
-  /** null if it is not there. */
+  /** `null` if missing. */
   pack = (hash: string): Promise<Uint8Array<ArrayBuffer> | null> => this.#read(this.#pack(hash));
 
-  /** So many bytes of a pack from an offset on; null if it is not there. */
+  /** A range of a pack; `null` if missing. */
   packed = (
     hash: string,
     offset: number,
     length: number,
   ): Promise<Uint8Array<ArrayBuffer> | null> => this.#read(this.#pack(hash), { offset, length });
 
-  /**
-   * Erases contents that lie alone, at most `MOST_AT_ONCE`. Those that are not there are as good as
-   * erased.
-   */
+  /** Erases separate contents, at most `MOST_AT_ONCE`. Missing ones are ignored. */
   async eraseBlobs(hashes: readonly string[]): Promise<void> {
     if (hashes.length > 0) await this.#bucket.delete(hashes.map((hash) => this.#blob(hash)));
   }
@@ -97,11 +94,11 @@ export class SessionFiles {
   }
 }
 
-/** Something that came with a question, by its SHA-256: written before the turn that names it. */
+/** An attachment of a question, by SHA-256; written before the turn that names it. */
 export const attachmentKey = (tenant: string, session: string, sha256: string): string =>
   `${sessionPrefix(tenant, session)}attachments/${sha256}`;
 
-/** Erases every file of a session. Broken off in the middle, it is finished by doing it again. */
+/** Erases all files of a session. Repeat it after an interruption. */
 export async function eraseSessionFiles(
   bucket: Bucket,
   tenant: string,

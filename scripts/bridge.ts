@@ -5,12 +5,13 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
 import { type BridgeArguments, readBridgeArguments, USAGE } from "../local/bridge/arguments";
-import { type Bridged, originAt, planBridge, TOKEN_SECRET } from "../local/bridge/plan";
+import { type BridgedServer, originAt, planBridge, TOKEN_SECRET } from "../local/bridge/plan";
 
 /**
- * `npm run bridge -- team.yaml`: starts the MCP servers of a config that are programs, beside the user, as Streamable HTTP, and hands on
- * those that are on the user's machine or network already. The config with their addresses goes to standard output, everything else to standard error. Every caller must show a token, on
- * loopback too: any page in a browser can reach it there.
+ * `npm run bridge -- team.yaml`: starts the MCP servers of a config that are local programs as
+ * Streamable HTTP servers, and forwards those on the user's machine or network. Prints the config
+ * with their addresses to standard output, everything else to standard error. Every caller needs a
+ * token, also on loopback: any page in a browser can reach it there.
  */
 
 const PROXY = path.join(
@@ -19,30 +20,34 @@ const PROXY = path.join(
 );
 
 /**
- * Runs in the proxy's process before the proxy, which gives the program all its variables: the token becomes an argument that only the
- * proxy sees, for what others see of a process are the arguments it was started with.
+ * Runs in the proxy's process before the proxy, which would pass all its variables to the program.
+ * Moves the token to an argument that only the proxy sees: other users see only the arguments a
+ * process was started with.
  */
 const HIDING = `const { MCP_PROXY_API_KEY: token } = process.env;
 process.argv.splice(2, 0, "--apiKey=" + token);
 delete process.env.MCP_PROXY_API_KEY;`;
 const PRELOAD = `data:text/javascript,${encodeURIComponent(HIDING)}`;
 
-/** A program that hands on what a server over HTTP has; its address and headers come by the environment, which others do not see. */
+/**
+ * A program that forwards an HTTP server. Its address and headers are in the environment, which
+ * other users cannot read.
+ */
 const HANDING_ON = `import { startStdioServer } from ${JSON.stringify(import.meta.resolve("mcp-proxy"))};
 const { url, speaks, headers } = JSON.parse(process.env.BRIDGED_SERVER);
 await startStdioServer({ serverType: speaks === "sse" ? "SSE" : "HTTPStream", url, transportOptions: { requestInit: { headers } } });`;
 
-const tell = (text: string): void => void process.stderr.write(`${text}\n`);
+const printError = (text: string): void => void process.stderr.write(`${text}\n`);
 
 function fail(text: string, code = 1): never {
-  tell(text);
+  printError(text);
   process.exit(code);
 }
 
 const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
-/** What cannot be meant ends it with 2. */
+/** Invalid arguments exit with 2. */
 function typed(): BridgeArguments {
   try {
     const args = readBridgeArguments(process.argv.slice(2), process.env[TOKEN_SECRET]);
@@ -86,22 +91,22 @@ process.on("SIGTERM", () => stop(0));
 await Promise.all(plan.programs.map(ready));
 process.stdout.write(plan.config);
 const origins = plan.programs.map(({ url }) => `${TOKEN_SECRET}=${new URL(url).origin}`);
-tell(
+printError(
   "\nThe servers run until you end this with Ctrl-C. So that the service may call them and send them the token:",
 );
-if (given === null) tell(`  ${TOKEN_SECRET}=${token}`);
-tell(`  TOOL_SECRETS=${[...new Set(origins)].join(",")}`);
-tell(
+if (given === null) printError(`  ${TOKEN_SECRET}=${token}`);
+printError(`  TOOL_SECRETS=${[...new Set(origins)].join(",")}`);
+printError(
   `  ALLOWED_TOOL_ORIGINS=${[...new Set(plan.programs.map(({ url }) => new URL(url).origin))].join(",")}`,
 );
-tell(
+printError(
   "in .dev.vars beside a service on this machine, or as secrets of a deployment, which reaches you through a tunnel only (--url).",
 );
 
-/** How it is started. */
+/** The command of a server. */
 function programOf(
-  bridged: Bridged,
-): Omit<Extract<Bridged, { type: "program" }>, "type" | "name" | "port" | "url"> {
+  bridged: BridgedServer,
+): Omit<Extract<BridgedServer, { type: "program" }>, "type" | "name" | "port" | "url"> {
   if (bridged.type === "program") return bridged;
   const { target, speaks, headers } = bridged;
   const env = { BRIDGED_SERVER: JSON.stringify({ url: target, speaks, headers }) };
@@ -113,7 +118,7 @@ function programOf(
   };
 }
 
-function start(bridged: Bridged) {
+function start(bridged: BridgedServer) {
   const { name, port: own } = bridged;
   const { command, args, env, cwd } = programOf(bridged);
   const listen = [
@@ -126,8 +131,8 @@ function start(bridged: Bridged) {
     "--upstreamProtocol",
     "legacy",
   ];
-  // The token goes by the environment: arguments can be read by everybody on the machine. Of the user's own variables a program gets
-  // those few that programs need to run; what else it is to have, the config says.
+  // The token is passed in the environment, because all users can read arguments. Of the user's
+  // variables, a program gets only the few that programs generally need; the config adds others.
   const child = spawn(
     process.execPath,
     ["--import", PRELOAD, PROXY, ...listen, "--", command, ...args],
@@ -139,24 +144,24 @@ function start(bridged: Bridged) {
   );
   child.on("exit", (code) => {
     if (stopping) return;
-    tell(`The server ${name} ended with ${code}.`);
+    printError(`The server ${name} ended with ${code}.`);
     stop(1);
   });
   return child;
 }
 
-async function ready({ name, port: own }: Bridged): Promise<void> {
+async function ready({ name, port: own }: BridgedServer): Promise<void> {
   const address = `${originAt(host, own)}/ping`;
   for (let waitedMs = 0; waitedMs < 60_000; waitedMs += 200) {
     const response = await fetch(address).catch(() => null);
     if (response?.ok) return;
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
-  tell(`The server ${name} did not start within a minute.`);
+  printError(`The server ${name} did not start within a minute.`);
   stop(1);
 }
 
-/** Ends all servers, then this. */
+/** Stops all servers, then this process. */
 function stop(code: number): void {
   if (stopping) return;
   stopping = true;

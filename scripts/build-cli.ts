@@ -9,7 +9,7 @@ Makes the command line as one JavaScript file, ${CLI_FILE}, without any package 
 await runPlain(USAGE, async () => {
   const text = await buildCli();
   await mkdir("dist", { recursive: true });
-  // Its JavaScript is CommonJS, and the folder says so: then it runs here as it does alone.
+  // Marks the folder as CommonJS, so that the file runs here as it does elsewhere.
   await writeFile("dist/package.json", `${JSON.stringify({ type: "commonjs" })}\n`);
   await writeFile(CLI_FILE, text);
   await chmod(CLI_FILE, 0o755);

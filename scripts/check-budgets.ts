@@ -4,7 +4,7 @@ import { castProblems } from "./checks/casts";
 import { report } from "./checks/report";
 import { readSources } from "./checks/source";
 
-/** `npm run check:budgets`: files and functions stay small, and types are not asserted. */
+/** `npm run check:budgets`: sizes of files and functions, and type assertions. */
 const sources = await readSources(".");
 report("budgets", sources.length, [
   ...budgetProblems(sources, ALLOWANCES),

@@ -5,8 +5,8 @@ import { report } from "./checks/report";
 import { readSources } from "./checks/source";
 
 /**
- * `npm run check:imports`: imports point one way and in no circle; closed modules, types, vendor names and the runtime's `fetch` stay
- * where they belong.
+ * `npm run check:imports`: imports follow the layers without circles; closed modules, types, vendor
+ * names and the runtime's `fetch` are used only where allowed.
  */
 const sources = await readSources(".");
 report("imports", sources.length, [

@@ -4,8 +4,8 @@ import { acceptanceProblems } from "./checks/acceptance";
 import { countTests, failuresOf, mergeReports, TestReportSchema } from "./checks/test-report";
 
 /**
- * Ends a CI run: whether every test file ran, and the runner's own count as the last line. Reads all JSON reports of vitest in the
- * folder TEST_REPORTS.
+ * Ends a CI run: checks that every test file ran, and prints the total count as the last line.
+ * Reads all JSON reports of vitest in the folder TEST_REPORTS.
  */
 const folder = process.env["TEST_REPORTS"];
 if (!folder)

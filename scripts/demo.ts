@@ -3,12 +3,13 @@ import { parseArgs } from "node:util";
 import { CliError, EXIT, type ExitCode } from "../cli/exit-codes";
 import { SCENARIO } from "../simulated/demo/scenario";
 import { type DemoService, startService } from "./demo/service";
-import { type Shown, showRun, whatNext } from "./demo/show";
+import { type DemoRun, showRun, whatNext } from "./demo/show";
 import { type SimulatedProviders, startSimulatedProviders } from "../simulated/providers/server";
 
 /**
- * `npm run demo [-- --once] [--port N]`: the real service on this machine with simulated models, one question from start to
- * end. On a terminal it then stays up until Ctrl+C; with `--once`, or without a terminal, it ends.
+ * `npm run demo [-- --once] [--port N]`: the real service on this machine with simulated models and
+ * one question. On a terminal it then runs until Ctrl+C; with `--once`, or without a terminal, it
+ * exits.
  */
 const USAGE = "usage: npm run demo [-- --once] [--port N]";
 
@@ -46,7 +47,7 @@ async function perform(
   const { stdout, stderr, env } = process;
   const watching = new AbortController();
   const stage = { stdout, stderr, env, signal: AbortSignal.any([signal, watching.signal]) };
-  let shown: Shown;
+  let shown: DemoRun;
   try {
     shown = await Promise.race([showRun(service.server, providers, stage), service.failure]);
   } finally {
@@ -77,7 +78,7 @@ function readOptions(): { once: boolean; port: number | undefined; help: boolean
   }
 }
 
-/** Aborted by whatever asks this process to end; what is running is then stopped in order. */
+/** Aborted by signals to this process; running parts then stop in order. */
 function interruption(): AbortSignal {
   const interrupted = new AbortController();
   setMaxListeners(0, interrupted.signal);

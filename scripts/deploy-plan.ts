@@ -1,12 +1,13 @@
-/** What both commands understand: where, and as whom. The value is the next argument, or stands behind `=`. */
+/** Options that both commands accept. The value is the next argument, or follows `=`. */
 const SHARED = /^(--env|-e|--config|-c|--cwd|--env-file|--profile)(=|$)/;
 const DRY_RUN = /^--dry-?run(=(?!false$)|$)/i;
 const HELP = /^(--help|-h)$/;
 const NAME = /^--name(=|$)/;
 
 /**
- * What `npm run deploy` has wrangler do, in order, for the arguments behind `--`. The upload comes first, because the first one makes
- * the database. With `--dry-run` nothing is done. Throws for another name, under which the database would not be found.
+ * The wrangler commands of `npm run deploy`, in order, with the arguments after `--`. The upload is
+ * first, because the first upload creates the database. With `--dry-run` the list is empty. Throws
+ * for `--name`, because the database would not be found.
  */
 export function deployPlan(args: readonly string[]): string[][] {
   if (args.some((arg) => DRY_RUN.test(arg))) return [];

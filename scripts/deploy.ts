@@ -3,8 +3,8 @@ import { deployPlan } from "./deploy-plan";
 import { wrangler } from "../local/bundle/wrangler";
 
 /**
- * `npm run deploy [-- --dry-run]`: bundles, measures, and unless told otherwise uploads and brings the deployed database up to date.
- * The dry run needs no network.
+ * `npm run deploy [-- --dry-run]`: bundles, measures, uploads and migrates the deployed database.
+ * The dry run only bundles and measures, without network.
  */
 try {
   const plan = deployPlan(process.argv.slice(2));
@@ -13,7 +13,7 @@ try {
     process.exitCode = await wrangler(args);
     if (process.exitCode === 0) continue;
     console.error(
-      `\`npx wrangler ${args.join(" ")}\` did not succeed. Once that is mended, \`npm run deploy\` goes on.`,
+      `\`npx wrangler ${args.join(" ")}\` failed. Fix the problem, then run \`npm run deploy\` again.`,
     );
     break;
   }

@@ -8,11 +8,15 @@ import { ensureSetup } from "../local/local-setup";
 import { insertKey, listKeys, revokeKey, setLimits } from "../d1/key-statements";
 import { runStatement } from "./keys/run-statement";
 
-/** `npm run keys -- create | list | revoke | limit`: the service's own keys, in the local database or, with `--remote`, the deployed one. */
+/**
+ * `npm run keys -- create | list | revoke | limit`: the service's own keys, in the local database
+ * or, with `--remote`, the deployed one.
+ */
 const program = new Command("keys")
   .description("The service's own keys.")
   .showHelpAfterError()
-  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2)); // it has said what cannot be meant
+  // commander has printed the error
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
 const remote = () =>
   new Option("--remote", "of the deployed service, not of this machine").default(false);
 

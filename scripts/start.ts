@@ -5,13 +5,18 @@ import type { LogLine } from "../local/runtime-log";
 import { ensureSetup } from "../local/local-setup";
 import { START_USAGE, type StartOptions, startOptions } from "../local/start-arguments";
 
-/** `npm start [-- --port 9000]`: the service on this machine, reachable from this machine only, until Ctrl+C. */
+/**
+ * `npm start [-- --port 9000]`: the service on this machine, reachable from this machine only,
+ * until Ctrl+C.
+ */
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 const say = (text: string): void => console.log(text);
 const print = ({ isProblem, text }: LogLine): void => (isProblem ? console.error(text) : say(text));
 
-/** Serves until a signal ends the process. Throws if the service does not start, or ends by itself. */
+/**
+ * Serves until a signal ends the process. Throws if the service does not start, or ends by itself.
+ */
 async function serve({ envFiles, persistTo, ip, port }: StartOptions): Promise<never> {
   for (const file of envFiles) await requireFile(file);
   say("Starting the service …");
@@ -36,7 +41,10 @@ async function requireFile(file: string): Promise<void> {
   });
 }
 
-/** What ends the process also ends the runtime and removes its sockets: `local-service.ts` does so at `exit`. */
+/**
+ * What ends the process also ends the runtime and removes its sockets: `local-service.ts` does so
+ * at `exit`.
+ */
 for (const [signal, code] of Object.entries(EXIT_CODES)) {
   process.on(signal, () => {
     say("Stopped. Turns that were running continue at the next start.");

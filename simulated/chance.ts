@@ -1,4 +1,4 @@
-/** A seeded source of chance for a simulated world; on purpose not the one the rules draw from. */
+/** Seeded random numbers for a simulated world; deliberately not the generator of the rules. */
 export class Chance {
   #state: number;
 
@@ -22,7 +22,7 @@ export class Chance {
     return (this.#next() - 1) / 0xffffffff;
   }
 
-  /** A whole number from `low` to `high`, both included. */
+  /** A whole number from `low` to `high`, inclusive. */
   int(low: number, high: number): number {
     return low + Math.floor(this.unit() * (high - low + 1));
   }
@@ -38,7 +38,7 @@ export class Chance {
     return item;
   }
 
-  /** One of the names, each as likely as its weight says. */
+  /** One of the names, with probability proportional to its weight. */
   weighted<K extends string>(weights: Readonly<Partial<Record<K, number>>>): K {
     const names = keysOf(weights);
     let left = this.unit() * names.reduce((sum, name) => sum + (weights[name] ?? 0), 0);
@@ -49,7 +49,9 @@ export class Chance {
     throw new Error("no weights to choose by");
   }
 
-  /** Between `low` and `high`, small values far likelier: most waits are short, a few are very long. */
+  /**
+   * Between `low` and `high`, skewed to small values: most delays are short, a few are very long.
+   */
   latency(low: number, high: number): number {
     return Math.round(low * (high / low) ** (this.unit() ** 2));
   }

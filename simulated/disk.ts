@@ -6,42 +6,43 @@ import type {
   SqlValue,
 } from "../durable-objects/session/object-storage";
 
-/** What may go wrong with a write; each may throw, or end the process before it returns. */
+/** Faults of a write; each may throw, or end the process before it returns. */
 export type DiskMishaps = {
-  /** A transaction begins. */
+  /** Before a transaction commits. */
   beforeCommit(): void;
-  /** A transaction is complete, and not on disk yet. */
+  /** A transaction is complete, but not durable yet. */
   afterCommit(): void;
-  /** How long until what was written is on disk, in ms. */
+  /** Delay until writes are durable, in ms. */
   lagMs(): number;
-  /** It is on disk, and nobody has heard of it yet. */
+  /** Writes are durable, but no waiter knows yet. */
   durable(): void;
-  /** A transaction was taken back for what was thrown in it. */
+  /** A transaction was rolled back because of an error. */
   takenBack?(error: unknown): void;
-  /** Whether an alarm that is set to this moment, in the world's time, will never ring. */
+  /** Whether an alarm at this time, on the world's clock, never fires. */
   losesAlarm?(at: number): boolean;
 };
 
-/** The disk refuses: a fault that was ordered, and none of the service's. */
+/** An injected disk fault, not a fault of the service. */
 export class DiskError extends Error {
   override readonly name = "DiskError";
 }
 
-/** A process that is gone tried to use its storage: nothing comes of it, and nobody hears of it. */
-export class Gone extends Error {
+/** A dead process tried to use its storage: no effect, and no caller sees the error. */
+export class ProcessGone extends Error {
   override readonly name = "Gone";
 }
 
 type Options = {
   mishaps: DiskMishaps;
   schedule: (afterMs: number, run: () => void) => void;
-  /** The world's time of what the object's clock calls so: alarms ring by a clock that nobody sets. */
+  /** Converts the object's time to the world's: alarms fire by a clock that is never changed. */
   toWorld: (at: number) => number;
 };
 
 /**
- * The storage of one Durable Object over real SQLite. What is written is seen at once and durable a little later, all that was
- * written until then together; whoever lets something out of the object waits for that. A crash takes back what is not durable.
+ * Storage of one Durable Object on real SQLite. Writes are visible at once and durable a little
+ * later, together with all earlier ones; output of the object waits for that. A crash discards
+ * writes that are not durable.
  */
 export class Disk {
   readonly #db = new DatabaseSync(":memory:");
@@ -50,7 +51,7 @@ export class Disk {
   #waiting: (() => void)[] = [];
   #isDirty = false;
   #isAlive = true;
-  /** Which life of the object a commit under way belongs to. */
+  /** The life of the object that a running commit belongs to. */
   #life = 0;
   #alarm: { now: number | null; durable: number | null; touched: boolean } = {
     now: null,
@@ -69,23 +70,23 @@ export class Disk {
     return this.#alarm.durable;
   }
 
-  /** Whether something written is not on disk yet. */
+  /** Whether some writes are not durable yet. */
   get isDirty(): boolean {
     return this.#isDirty;
   }
 
-  /** The alarm rings: with the next commit it is set no more, unless it was set anew. */
+  /** The alarm fires: the next commit clears it, unless it was set again. */
   takeAlarm(): void {
     this.#setAlarm(null);
   }
 
-  /** An alarm whose handler was cut off rings again. */
+  /** An alarm whose handler was interrupted fires again. */
   giveBackAlarm(at: number): void {
     if (this.#alarm.durable === null || this.#alarm.durable > at)
       this.#alarm = { now: at, durable: at, touched: false };
   }
 
-  /** The process is gone. Whatever still runs of it can write nothing more. */
+  /** The process dies. Its remaining code can write nothing. */
   crash(): void {
     this.#isAlive = false;
     this.#life += 1;
@@ -104,7 +105,7 @@ export class Disk {
     this.#db.close();
   }
 
-  /** When all that was written so far is durable. Never settles if it never will be. */
+  /** Resolves when all writes so far are durable. Never settles if they never will be. */
   async whenDurable(): Promise<void> {
     if (!this.#isAlive) return new Promise(() => {});
     if (!this.#isDirty) return;
@@ -116,7 +117,7 @@ export class Disk {
     const life = this.#life;
     const lives = (): boolean => this.#isAlive && life === this.#life;
     const assertLives = (): void => {
-      if (!lives()) throw new Gone("this process is gone");
+      if (!lives()) throw new ProcessGone("this process is gone");
     };
     const storage = {
       sql: {
@@ -140,7 +141,7 @@ export class Disk {
     return { storage, waitUntil, abort };
   }
 
-  /** Rows as an observer reads them, whatever the object does. */
+  /** Rows for an observer, independent of the object. */
   read<T>(query: string, ...values: SQLInputValue[]): T[] {
     return this.#statement(query).all(...values) as T[];
   }
@@ -184,7 +185,7 @@ export class Disk {
     if (at !== null) this.alarmsSet += 1;
   }
 
-  /** Everything until the commit is one transaction. */
+  /** All writes until the commit are one transaction. */
   #begin(): void {
     if (this.#isDirty) return;
     this.#isDirty = true;

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** One request as it came in. `closed` settles when the connection to the client is gone. */
-export type Received = {
+/** A received request. `closed` settles when the client's connection is closed. */
+export type ReceivedRequest = {
   method: string;
   path: string;
   headers: IncomingMessage["headers"];
@@ -11,22 +11,22 @@ export type Received = {
   closed: Promise<void>;
 };
 
-export type Script = (response: ServerResponse, received: Received) => void | Promise<void>;
+export type Script = (response: ServerResponse, received: ReceivedRequest) => void | Promise<void>;
 
-/** A loopback HTTP server that answers with exactly the bytes, pauses and cuts a test wants. */
+/** A loopback HTTP server that sends exactly the bytes, pauses and cuts of a test. */
 export type RawServer = {
   origin: string;
-  received: Received[];
+  received: ReceivedRequest[];
   answer(script: Script): void;
-  /** The next request, or the last one if it came already. */
-  request(): Promise<Received>;
+  /** The next request, or the last one if it has already arrived. */
+  request(): Promise<ReceivedRequest>;
   close(): Promise<void>;
 };
 
-/** `ports`: the first of these that is free; 0: any. */
+/** `ports`: the first free one is used; 0 means any. */
 export async function startRawServer(ports: readonly number[] = [0]): Promise<RawServer> {
   let script: Script = (response) => void response.writeHead(500).end("no script");
-  const received: Received[] = [];
+  const received: ReceivedRequest[] = [];
   const closings = new WeakMap<Socket, Promise<void>>();
   const server = createServer(async (request, response) => {
     const closed = closings.get(request.socket) ?? Promise.resolve();
@@ -81,7 +81,7 @@ export const events =
   (response) =>
     void response.writeHead(200, SSE_HEADERS).end(frames.join(""));
 
-/** Sends some text and then tears the connection down. */
+/** Sends some text and then breaks the connection. */
 export const cutAfter =
   (bytes: Uint8Array | string): Script =>
   (response) => {
@@ -99,7 +99,7 @@ export const silentAfter =
     response.write(text);
   };
 
-/** An answer that is no stream. */
+/** A response that is not a stream. */
 export const answer =
   (status: number, body: unknown, headers: Record<string, string> = {}): Script =>
   (response) => {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { hashOf } from "../src/workspace/snapshot";
 
-/** The part of R2 that is read. */
+/** The read operations of R2. */
 export type ReadableBucket = {
   list(options: { prefix: string }): Promise<{ objects: { key: string }[] }>;
   get(
@@ -9,7 +9,7 @@ export type ReadableBucket = {
   ): Promise<{ arrayBuffer(): Promise<ArrayBuffer>; text(): Promise<string> } | null>;
 };
 
-/** Reads back what a session has in R2, with nothing but what lies there, and looks whether it is whole (I10). */
+/** Reads a session's snapshots from R2 alone, and checks that they are complete (I10). */
 
 const ChangeSchema = z.union([
   z.strictObject({ path: z.string(), deleted: z.literal(true) }),
@@ -32,9 +32,9 @@ const ManifestSchema = z.strictObject({
   changes: z.array(ChangeSchema),
 });
 type Manifest = z.infer<typeof ManifestSchema>;
-type Written = Extract<Manifest["changes"][number], { sha256: string }>;
+type WrittenFile = Extract<Manifest["changes"][number], { sha256: string }>;
 
-/** The trees of all snapshots by their names, each as text by path: `{sha256} {size}`; and everything that is wrong. */
+/** The trees of all snapshots by name, each file as `{sha256} {size}` by path; and all problems. */
 export type StoredSnapshots = { trees: Record<string, Record<string, string>>; problems: string[] };
 
 export async function readStoredSnapshots(
@@ -75,10 +75,10 @@ function treeOf(
   { parent, changes }: Manifest,
   manifests: ReadonlyMap<string, Manifest>,
   problems: string[],
-): Map<string, Written> {
+): Map<string, WrittenFile> {
   const base = parent === null ? null : manifests.get(parent);
   if (base === undefined) problems.push(`the snapshot ${parent} is missing`);
-  const tree = base ? treeOf(base, manifests, problems) : new Map<string, Written>();
+  const tree = base ? treeOf(base, manifests, problems) : new Map<string, WrittenFile>();
   for (const change of changes) {
     if ("deleted" in change) tree.delete(change.path);
     else tree.set(change.path, change);
@@ -103,7 +103,7 @@ function reader(bucket: Pick<ReadableBucket, "get">, prefix: string): ObjectAt {
 }
 
 async function isThere(
-  { sha256, size, pack, at = 0 }: Written,
+  { sha256, size, pack, at = 0 }: WrittenFile,
   objectAt: ObjectAt,
 ): Promise<boolean> {
   if (size === 0) return true;

@@ -63,7 +63,7 @@ export default {
   },
 } satisfies ExportedHandler<Env>;
 
-/** What the routes may know of the deployment: names of keys, never keys. */
+/** Services for the routes: names of keys, never keys. */
 function toServices(env: Env, ctx: Pick<ExecutionContext, "waitUntil">, origin?: string): Services {
   return {
     session: (caller, id) =>

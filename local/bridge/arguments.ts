@@ -19,7 +19,10 @@ network already, and prints the config with the addresses.
   --token  what callers must show (header X-API-Key); without it one is made up. Or set MCP_BRIDGE_TOKEN
   --url    the address by which the service reaches a server, of a tunnel say; may be repeated`;
 
-/** null: `--help`. Throws `UsageError`, or Node's own, for what cannot be meant. `token`: from the environment, if there is one. */
+/**
+ * `null` for `--help`. Throws `UsageError`, or Node's own error, for invalid arguments. `token` is
+ * from the environment, if set.
+ */
 export function readBridgeArguments(
   args: readonly string[],
   token: string | undefined,

@@ -2,7 +2,10 @@ import { isMap, isSeq, parseDocument, type YAMLMap } from "yaml";
 import { z } from "zod";
 import { isPrivateHost } from "../../src/outgoing/addresses";
 
-/** What of a team's config is started beside the user, or handed on from there, and the config as it is with that. Pure. */
+/**
+ * Determines which servers of a team's config to start or forward on the user's machine, and the
+ * resulting config. Pure.
+ */
 
 const TextsSchema = z.array(z.union([z.string(), z.number()]).transform(String));
 const StdioSchema = z.looseObject({
@@ -21,11 +24,14 @@ const LocalSchema = z.looseObject({
   headers: z.record(z.string(), z.string()).optional(),
 });
 
-/** What is started, and where it will be reached. */
-export type Bridged = Started & { name: string; port: number; url: string };
+/** A started server and its address. */
+export type BridgedServer = ServerStart & { name: string; port: number; url: string };
 
-/** `program`: what answers; `server`: one that is there already, on the user's machine or network, and is handed on. */
-type Started =
+/**
+ * `program`: started by the bridge; `server`: runs already on the user's machine or network, and is
+ * forwarded.
+ */
+type ServerStart =
   | {
       type: "program";
       command: string;
@@ -37,26 +43,32 @@ type Started =
 
 export type BridgeOptions = {
   host: string;
-  /** Of the first program; each of the others has the next. */
+  /** Port of the first program; the others get the following ones. */
   port: number;
-  /** Addresses by which the service reaches programs, of a tunnel say, by the names of the servers. */
+  /**
+   * Addresses under which the service reaches programs, for example through a tunnel, by server
+   * name.
+   */
   urls: ReadonlyMap<string, string>;
-  /** The user's own variables: `${NAME}` in `args`, `env` and `headers` stands for them, `${cwd}` for `directory`. */
+  /**
+   * The user's variables: they replace `${NAME}` in `args`, `env` and `headers`; `directory`
+   * replaces `${cwd}`.
+   */
   variables: Readonly<Record<string, string | undefined>>;
   directory: string;
 };
 
-export type BridgePlan = { programs: Bridged[]; config: string; problems: string[] };
+export type BridgePlan = { programs: BridgedServer[]; config: string; problems: string[] };
 
-/** The name under which the service keeps the bridge's token. */
+/** The name of the secret with the bridge's token. */
 export const TOKEN_SECRET = "MCP_BRIDGE_TOKEN";
 
-/** Entries that are the same program share one. Comments of the config stay. */
+/** Equal entries share a program. Comments of the config are kept. */
 export function planBridge(config: string, options: BridgeOptions): BridgePlan {
   const document = parseDocument(config);
   if (document.errors.length > 0)
     return { programs: [], config, problems: document.errors.map(({ message }) => message) };
-  const programs = new Map<string, Bridged>();
+  const programs = new Map<string, BridgedServer>();
   const entries: Entry[] = [];
   const problems: string[] = [];
   for (const { entry, name } of serverEntries(document.contents)) {
@@ -79,13 +91,15 @@ export function planBridge(config: string, options: BridgeOptions): BridgePlan {
   };
 }
 
-/** An entry of the config, and what is started for it: another entry's, where both are the same. */
-type Entry = { name: string; program: Bridged };
+/** An entry of the config with its program, possibly shared. */
+type Entry = { name: string; program: BridgedServer };
 
 type Reading = { name: string; options: BridgeOptions; problems: string[] };
 
-/** What is to be started for an entry; null: nothing, as the service reaches it by itself, or there is a problem. */
-function startedFor(written: unknown, { name, options, problems }: Reading): Started | null {
+/**
+ * What to start for an entry; `null` if the service can reach it directly, or there is a problem.
+ */
+function startedFor(written: unknown, { name, options, problems }: Reading): ServerStart | null {
   const fill = (text: string) => fillVariables(text, options, problems);
   const filled = (texts: Record<string, string> = {}) =>
     Object.fromEntries(Object.entries(texts).map(([key, value]) => [key, fill(value)]));
@@ -121,7 +135,7 @@ function startedFor(written: unknown, { name, options, problems }: Reading): Sta
   };
 }
 
-/** Why an address by a server's name cannot be meant; null if it can. */
+/** Why an address for a server's name is invalid; `null` if it is valid. */
 function urlProblem(name: string, entries: readonly Entry[]): string | null {
   const meant = new Set(
     entries.filter((entry) => entry.name === name).map(({ program }) => program),
@@ -137,30 +151,30 @@ function urlProblem(name: string, entries: readonly Entry[]): string | null {
 }
 
 function toBridged(
-  what: Started & { name: string },
+  what: ServerStart & { name: string },
   nth: number,
   { host, port, urls }: BridgeOptions,
-): Bridged {
+): BridgedServer {
   const own = port + nth;
   return { ...what, port: own, url: urls.get(what.name) ?? `${originAt(host, own)}/mcp` };
 }
 
-/** Where a server listens that listens everywhere, for whoever calls it from the same machine. */
+/** Loopback addresses of servers that listen on all interfaces. */
 const CALLED = new Map([
   ["0.0.0.0", "127.0.0.1"],
   ["::", "::1"],
 ]);
 
-/** Where this machine reaches what listens at a host and port: nobody can call "everywhere". */
+/** The origin of a host and port on this machine; a wildcard address cannot be called. */
 export function originAt(host: string, port: number): string {
   const called = CALLED.get(host) ?? host;
   return `http://${called.includes(":") ? `[${called}]` : called}:${port}`;
 }
 
-type Found = { entry: YAMLMap; name: string };
+type FoundEntry = { entry: YAMLMap; name: string };
 
 /** The entries of all `mcp_servers` of all agents. */
-function serverEntries(root: unknown): Found[] {
+function serverEntries(root: unknown): FoundEntry[] {
   if (!isMap(root)) return [];
   const agents = root.get("agents");
   const all = isSeq(agents) ? agents.items : [root.get("agent")];
@@ -175,7 +189,7 @@ function serverEntries(root: unknown): Found[] {
   });
 }
 
-const named = (entry: unknown, fallback: string): Found[] =>
+const named = (entry: unknown, fallback: string): FoundEntry[] =>
   isMap(entry)
     ? [
         {

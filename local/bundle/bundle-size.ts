@@ -4,13 +4,19 @@ import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { wranglerQuietly } from "./wrangler";
 
-/** Bytes of everything that would be uploaded. */
+/** Bytes of the upload. */
 export type BundleSize = { raw: number; gzip: number };
 
-/** What Cloudflare accepts from a free account (documentation, autumn 2026); staying under it also keeps cold starts short. */
+/**
+ * Cloudflare's limit for free accounts (documentation, autumn 2026). A smaller bundle also keeps
+ * cold starts short.
+ */
 export const MAX_GZIP_BYTES = 3 * 1024 * 1024;
 
-/** Bundles as a deployment would, without any network, and measures the result. `config`: of another Worker than the service. */
+/**
+ * Bundles as a deployment would, without network, and measures the result. `config` selects another
+ * Worker.
+ */
 export async function bundleSize(config = "wrangler.toml"): Promise<BundleSize> {
   const dir = await mkdtemp(path.join(tmpdir(), "massgen-edge-bundle-"));
   try {
@@ -28,7 +34,7 @@ export async function bundleSize(config = "wrangler.toml"): Promise<BundleSize> 
   }
 }
 
-/** The size in words. Throws if it is too large to be deployed. */
+/** The size as text. Throws if it exceeds the limit. */
 export function checkedSize({ raw, gzip }: BundleSize): string {
   const words = `Bundle: ${kib(raw)} raw, ${kib(gzip)} gzip (limit ${kib(MAX_GZIP_BYTES)} gzip)`;
   if (gzip > MAX_GZIP_BYTES)

@@ -8,7 +8,10 @@ export const CLIENT_FOLDER = "dist/client";
 
 const run = promisify(execFile);
 
-/** Makes the client as a package in `folder`: one ES module, its types, README and licences. Run in the repository root. */
+/**
+ * Builds the client as a package in `folder`: one ES module, its types, README and licences. Run in
+ * the repository root.
+ */
 export async function buildClient(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await mkdir(path.join(folder, "types"), { recursive: true });
@@ -44,8 +47,8 @@ async function bundle(file: string): Promise<void> {
 }
 
 /**
- * Declarations of the client. Those of the service's types are written out in full: as the schemas infer them, they would need the
- * schema library.
+ * Declarations of the client. Types of the service are written out in full, because inferred types
+ * would need the schema library.
  */
 async function writeTypes(folder: string): Promise<void> {
   await mkdir("dist", { recursive: true });

@@ -1,4 +1,7 @@
 import { writeMeteredShell } from "./shell/write";
 
-/** What wrangler runs before it bundles (`[build]` in wrangler.toml): the shell that `[alias]` puts in place of just-bash's. */
+/**
+ * Run by wrangler before bundling (`[build]` in wrangler.toml): writes the shell that `[alias]`
+ * uses in place of just-bash's.
+ */
 writeMeteredShell();

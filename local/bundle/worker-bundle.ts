@@ -3,22 +3,22 @@ import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "n
 import path from "node:path";
 import { writeMeteredShell } from "./shell/write";
 import { wranglerQuietly } from "./wrangler";
-import { type Bundled, BundledSchema, MetafileSchema } from "../schema";
+import { type BundleRecord, BundledSchema, MetafileSchema } from "../schema";
 
 export const CONFIG = "wrangler.toml";
 const CACHE = "node_modules/.cache/massgen-edge/bundles";
-/** A bundle also depends on the tools that make it, whose versions stand in the lockfile. */
+/** A bundle also depends on its tools, whose versions are in the lockfile. */
 const TOOLS = [CONFIG, "package-lock.json", "tsconfig.json"];
-/** Wrangler takes texts from here by a rule of its own; esbuild does not list them. */
+/** Wrangler includes texts from here by its own rule; esbuild does not list them. */
 const TEXTS = "configs";
 const RECORD = "record.json";
-/** A bundle that nobody used for so long is removed. */
+/** Unused bundles are removed after this time. */
 const KEPT_MS = 24 * 60 * 60 * 1_000;
 
 /**
- * The folder of a bundle of the Worker as it would be deployed. Bundling takes seconds, and a test run starts dozens of services, so a
- * bundle is used again while every file that went into it has the same bytes. Read from the folder, never write into it.
- * `entry`: what is bundled instead of wrangler.toml's `main`.
+ * The folder of a bundle of the Worker as it would be deployed. Bundling takes seconds, and a test
+ * run starts dozens of services, so a bundle is reused while all its input files are unchanged. The
+ * folder is read-only. `entry` replaces wrangler.toml's `main`.
  */
 export async function bundleOf(entry?: string): Promise<string> {
   writeMeteredShell();
@@ -38,7 +38,7 @@ async function build(named: string, entry: string | undefined): Promise<string> 
   const metafile = path.join(draft, "metafile.json");
   const what = entry === undefined ? [] : [entry];
   const bundling = ["deploy", ...what, "--config", CONFIG, "--dry-run", "--outdir", draft];
-  // Libraries are compiled for the value of NODE_ENV, which a test runner sets to something else.
+  // Libraries depend on NODE_ENV, which a test runner sets to another value.
   await wranglerQuietly([...bundling, `--metafile=${path.resolve(metafile)}`], {
     NODE_ENV: "production",
   });
@@ -51,10 +51,15 @@ async function build(named: string, entry: string | undefined): Promise<string> 
   ];
   const hash = await hashOf(files);
   for (const name of await readdir(draft)) {
-    if (/\.(map|json)$/.test(name)) await rm(path.join(draft, name)); // 20 MB that no runtime reads
+    // 20 MB that the runtime does not read
+    if (/\.(map|json)$/.test(name)) await rm(path.join(draft, name));
   }
-  // A file that changed meanwhile may have gone into the bundle in another state: such a bundle serves once.
-  const record: Bundled = { files, hash: (await newestChange(files)) < startedAt ? hash : null };
+  // If an input file changed meanwhile, its state in the bundle is unknown: such a bundle is used
+  // once.
+  const record: BundleRecord = {
+    files,
+    hash: (await newestChange(files)) < startedAt ? hash : null,
+  };
   await writeFile(path.join(draft, RECORD), JSON.stringify(record));
   await mkdir(named, { recursive: true });
   const made = path.join(named, path.basename(draft));
@@ -63,7 +68,7 @@ async function build(named: string, entry: string | undefined): Promise<string> 
   return made;
 }
 
-/** The folder that was used last. */
+/** The most recently used folder. */
 async function newestOf(named: string): Promise<string | null> {
   const all = await foldersIn(named);
   return all.sort((a, b) => b.usedAt - a.usedAt)[0]?.folder ?? null;
@@ -76,7 +81,7 @@ async function isCurrent(folder: string): Promise<boolean> {
   return hash !== null && (await hashOf(files)) === hash;
 }
 
-/** Bundles of every entry, and what builds that failed have left. */
+/** Removes old bundles of every entry, and remains of failed builds. */
 async function removeOld(): Promise<void> {
   for (const { folder: named } of await foldersIn(CACHE)) {
     for (const { folder, usedAt } of await foldersIn(named)) {
@@ -97,7 +102,7 @@ async function foldersIn(named: string): Promise<{ folder: string; usedAt: numbe
   return (await Promise.all(folders)).flat();
 }
 
-/** Of names and bytes; null if one of the files cannot be read. */
+/** Hash of names and contents; `null` if a file cannot be read. */
 async function hashOf(files: readonly string[]): Promise<string | null> {
   const hashes = files.map(async (file) => `${sha256(await readFile(file))} ${file}`);
   return Promise.all(hashes).then(
@@ -106,7 +111,7 @@ async function hashOf(files: readonly string[]): Promise<string | null> {
   );
 }
 
-/** When one of the files was changed last, in ms since 1970; infinite if one of them is not there. */
+/** Latest modification time of the files, Unix ms; infinite if one is missing. */
 async function newestChange(files: readonly string[]): Promise<number> {
   const times = files.map((file) =>
     stat(file).then(

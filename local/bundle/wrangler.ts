@@ -1,7 +1,10 @@
 import { spawn } from "node:child_process";
 import path from "node:path";
 
-/** How every script calls wrangler: the pinned one, on this very Node, quiet and without asking the network for anything. */
+/**
+ * How scripts call wrangler: the pinned version, with this Node, quiet and without network requests
+ * of its own.
+ */
 const BIN = path.resolve("node_modules/wrangler/bin/wrangler.js");
 const QUIET = {
   WRANGLER_SEND_METRICS: "false",
@@ -9,13 +12,13 @@ const QUIET = {
   WRANGLER_HIDE_BANNER: "true",
 };
 
-/** Runs wrangler on this terminal until it ends, passing on what would end us. Returns its exit code. */
+/** Runs wrangler on this terminal and forwards termination signals. Returns its exit code. */
 export function wrangler(args: string[]): Promise<number> {
   const child = spawn(process.execPath, [BIN, ...args], {
     stdio: "inherit",
     env: { ...QUIET, ...process.env },
   });
-  // A terminal's Ctrl+C reaches the child by itself; here it must only not end us before the child has tidied up.
+  // Ctrl+C reaches the child directly; this process must only wait until the child has cleaned up.
   const ignore = () => undefined;
   const terminate = () => child.kill("SIGTERM");
   process.on("SIGINT", ignore).on("SIGTERM", terminate).on("SIGHUP", terminate);
@@ -28,7 +31,10 @@ export function wrangler(args: string[]): Promise<number> {
   });
 }
 
-/** Runs wrangler out of sight; what it printed is shown only if it fails, inside the error. `variables` win over the environment. */
+/**
+ * Runs wrangler without output; on failure, its output is part of the error. `variables` override
+ * the environment.
+ */
 export async function wranglerQuietly(
   args: string[],
   variables: Readonly<Record<string, string>> = {},
@@ -41,7 +47,7 @@ export async function wranglerQuietly(
   return printed + complaints;
 }
 
-/** What wrangler prints for programs. Throws what it says if it fails, without what it was asked. */
+/** Wrangler's output for programs. On failure, throws its messages without the arguments. */
 export async function wranglerOutput(args: string[]): Promise<string> {
   const { code, printed, complaints } = await printedBy(args);
   if (code !== 0) throw new Error(`wrangler ended with status ${code}:\n${printed}${complaints}`);

@@ -5,7 +5,7 @@ import { ProblemSchema, RunResponseSchema } from "../../src/protocol/api";
 import { answersThenVotes, improvesOnce, paced } from "../../simulated/providers/scripts";
 import { type SimulatedProviders, startSimulatedProviders } from "../../simulated/providers/server";
 import { toSituation } from "../../simulated/providers/situation";
-import { type Asked, textSent } from "../../simulated/providers/asked";
+import { type ModelInput, textSent } from "../../simulated/providers/asked";
 import {
   CHARACTERS_PER_TOKEN,
   type Reply,
@@ -173,7 +173,7 @@ function randomly(seed: number, model: string): Script {
 }
 
 /** What a request costs at most by a model's tokenizer, which counts all its requests alike: all that it may write was thought unseen. */
-function mostUsage(asked: Asked, tokensPerByte: number): ReportedUsage {
+function mostUsage(asked: ModelInput, tokensPerByte: number): ReportedUsage {
   const outputTokens = asked.outputCap ?? 0;
   return {
     inputTokens: Math.ceil(Buffer.byteLength(textSent(asked)) * tokensPerByte),
@@ -183,7 +183,7 @@ function mostUsage(asked: Asked, tokensPerByte: number): ReportedUsage {
 }
 
 /** Text for ever, as `capped` ends it; its input costs the most, too. */
-function endlessText(asked: Asked, tokensPerByte: number): Reply {
+function endlessText(asked: ModelInput, tokensPerByte: number): Reply {
   const length = (asked.outputCap ?? 0) * CHARACTERS_PER_TOKEN;
   return {
     text: "and so on ".repeat(Math.ceil(length / 10) + 1),

@@ -1,14 +1,15 @@
 /**
- * The acceptance list of bad inputs by its rows, and which tests are of them: a test is of row A3 if its name, or that of a
- * `describe` around it, begins with `A3 `.
+ * Rows of the acceptance list of bad inputs, and the tests that cover them: a test covers row A3 if
+ * its name, or that of an enclosing `describe`, starts with `A3 `.
  */
 
 const upTo = (section: string, ...numbers: number[]): string[] =>
   numbers.map((number) => `${section}${number}`);
 
 /**
- * A and B: who asks, and how. C: configs. D: where requests go. E: files, archives, and what models write; the rows before its ninth
- * are about what a page or a terminal shows. F: what agents do. The list leaves some numbers out.
+ * A and B: authentication and requests. C: configs. D: outgoing requests. E: files, archives and
+ * model output; its rows before the ninth concern pages and terminals. F: agents' behaviour. The
+ * list omits some numbers.
  */
 export const ACCEPTANCE_ROWS: readonly string[] = [
   ...upTo("A", 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 15, 16),
@@ -19,46 +20,47 @@ export const ACCEPTANCE_ROWS: readonly string[] = [
   ...upTo("F", 1, 2, 3, 4, 5, 6, 8, 9, 11),
 ];
 
-/** Rows about parts that the service does not have, and what stands there instead. */
+/** Rows about features that the service does not have, with the reason. */
 export const NOT_REACHED: Readonly<Record<string, string>> = {
   B20: "there are no webhooks",
 };
 
-/** Rows that ask for more than one kind of test can show: files that must each hold one. */
+/** Rows that need several kinds of tests: each of these files must contain one. */
 export const SHOWN_IN: Readonly<Record<string, readonly string[]>> = {
-  // The answers, and that they take the same time.
+  // The responses, and that they take the same time.
   A3: ["tests/api/keys/keys-access.workers.test.ts", "proof/timing/guessing.proof.test.ts"],
-  // Requests at once, streams of both kinds of ended keys, and how soon in the service's own time.
+  // Concurrent requests, streams of both kinds of ended keys, and the delay in the service's own
+  // time.
   A5: [
     "tests/api/keys/keys-access.workers.test.ts",
     "tests/durable-objects/tenant/tenant.workers.test.ts",
     "tests/e2e/revocation.process.test.ts",
   ],
-  // Refused as a config, and planted keys that arrive nowhere.
+  // Refused in a config, and planted keys that never appear.
   D11: ["tests/config/bad-inputs.test.ts", "tests/e2e/canaries.process.test.ts"],
-  // What is shown of a question, and that whoever watches a session sees it.
+  // What is shown of a question, and that a session's watchers see it.
   D18: [
     "tests/tools/mcp/input-asked.test.ts",
     "tests/tools/mcp/generations.test.ts",
     "tests/durable-objects/session/tools/tool-servers.workers.test.ts",
   ],
-  // What agents type, and what archives and manifests bring.
+  // Paths from agents, archives and manifests.
   E9: ["tests/workspace/paths.test.ts"],
   // Both kinds of archives, and a gzip that expands.
   E11: ["tests/uploads/read-zip.test.ts", "tests/uploads/read-tar.test.ts"],
-  // The rule, and the files that stay in the runtime.
+  // The rule, and the files that remain in the runtime.
   E15: [
     "tests/coordination/decision/answer-snapshots.test.ts",
     "tests/durable-objects/session/files/agent-files.workers.test.ts",
   ],
 };
 
-/** A test that passed: its file, relative to the root, and its titles, outermost first. */
+/** A passed test: its file, relative to the root, and its titles, outermost first. */
 export type HeldTest = { file: string; titles: readonly string[] };
 
 const NAME = /^([A-F]\d{1,2})(?: (.*))?$/s;
 
-/** The row that a test is of, and what it gives in: from its titles, outermost first. null: it is of none. */
+/** The row of a test, and its input, from its titles, outermost first; `null` if it has no row. */
 export function rowOf(titles: readonly string[]): { row: string; input: string } | null {
   for (const [at, title] of titles.entries()) {
     const [, row, input] = NAME.exec(title) ?? [];
@@ -68,8 +70,8 @@ export function rowOf(titles: readonly string[]): { row: string; input: string }
 }
 
 /**
- * What is wrong with the list, given the tests that passed: rows without a test, rows that lack one in a file that must show them,
- * and rows excused that have one.
+ * Problems of the list, given the passed tests: rows without a test, rows that lack one in a
+ * required file, and excused rows with one.
  */
 export function acceptanceProblems(passed: readonly HeldTest[]): string[] {
   const files = new Map<string, string[]>();

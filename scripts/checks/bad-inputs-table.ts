@@ -1,12 +1,12 @@
 import type { Reporter, TestCase } from "vitest/node";
 import { NOT_REACHED, rowOf } from "./acceptance.ts";
 
-/** Prints, after a run with tests of the acceptance list, each bad input and what it was answered with. */
+/** After a run with tests of the acceptance list, prints each bad input and its response. */
 
 declare module "vitest" {
   // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface can be added to
   interface TaskMeta {
-    /** What a bad input must be answered with. The test's name tells the rest. */
+    /** The required response to a bad input. The test's name contains the rest. */
     refusal?: string;
   }
 }
@@ -32,7 +32,7 @@ const WIDEST = 100;
 const cut = (input: string): string =>
   input.length > WIDEST ? `${input.slice(0, WIDEST - 1)}…` : input;
 
-/** Rows in the order of the list, then what it holds that cannot be met. */
+/** Rows in the order of the list, then the rows that cannot be tested. */
 export function drawBadInputs(results: readonly BadInputResult[]): string {
   const sorted = results.toSorted((one, other) =>
     one.row.localeCompare(other.row, "en", { numeric: true }),

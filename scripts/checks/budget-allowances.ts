@@ -1,4 +1,4 @@
 import type { Allowance } from "./budgets";
 
-/** Files that may exceed a stop, each with its reason. Data may be long; flow may not. */
+/** Files that may exceed a limit, each with its reason. */
 export const ALLOWANCES: Allowance[] = [];

@@ -1,15 +1,17 @@
 import { Visitor } from "rolldown/utils";
 import { lineAt, type Problem, type Source } from "./source";
 
-/** The stops of the style guide: beyond them a file or function must be split, or excused in the list with a reason. */
+/**
+ * Hard limits of the style guide. A larger file or function must be split, or listed with a reason.
+ */
 const STOPS = { file: 400, function: 60, depth: 3, params: 4 } as const;
 type Stop = keyof typeof STOPS;
 
-/** A file that may exceed one stop, and why. */
+/** A file that may exceed one limit, with the reason. */
 export type Allowance = { path: string; stop: Stop; reason: string };
 type Finding = Problem & { stop: Stop };
 
-/** Everything over a stop, and every allowance that nothing needs any more. */
+/** Everything over a limit, and every unused allowance. */
 export function budgetProblems(sources: Source[], allowances: Allowance[]): Problem[] {
   const findings = sources.flatMap(findingsOf);
   const covers = (allowance: Allowance, finding: Finding) =>
@@ -90,7 +92,7 @@ function functionFindings(source: Source): Finding[] {
 function visit(source: Source, walker: Walker): void {
   const { enterFunction, leaveFunction, enterBlock, leaveBlock, exempt } = walker;
   new Visitor({
-    // A group of tests is a list, not a function with a flow.
+    // A group of tests is a list, not a control flow.
     CallExpression: (node) => {
       if (/^describe\b/.test(source.text.slice(node.callee.start, node.callee.end)))
         for (const arg of node.arguments) exempt(arg);

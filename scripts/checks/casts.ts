@@ -1,11 +1,11 @@
 import { Visitor } from "rolldown/utils";
 import { lineAt, type Problem, type Source } from "./source";
 
-/** Where data of unknown shape becomes typed, and where tests build what cannot be. */
+/** Where unknown data becomes typed, and where tests build invalid values. */
 const MAY_CAST =
   /(\/schema\.ts$|^simulated\/disk\.ts$|\.test\.ts$|^(tests|proof\/simulation|proof\/wire-faults|proof\/samples|proof\/timing|proof\/conformance|proof\/golden|proof\/faults\/tests|simulated\/tool-servers)\/)/;
 
-/** Type assertions outside the schemas: what the compiler cannot follow is parsed, not asserted. `as const` asserts nothing. */
+/** Type assertions outside the schemas: parse values instead. `as const` is allowed. */
 export function castProblems(sources: Source[]): Problem[] {
   return sources.filter(({ path }) => !MAY_CAST.test(path)).flatMap(castsIn);
 }

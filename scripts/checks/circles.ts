@@ -2,12 +2,12 @@ import path from "node:path";
 import { importsOf } from "./imports-of";
 import { lineAt, type Problem, type Source } from "./source";
 
-/** What each file imports of the others: path → offset of the import. */
+/** Imports of each file: path → offset of the import. */
 type Arrows = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
 /**
- * Files that import one another in a circle: none of them can be read before the others. Types count like code, since a reader
- * follows both. Of circles that share a file the shortest is told; the next shows when that is undone.
+ * Files that import one another in a circle, which cannot be understood separately. Types count
+ * like code. Of circles that share a file, the shortest is reported first.
  */
 export function circleProblems(sources: readonly Source[]): Problem[] {
   const arrows = arrowsOf(sources);
@@ -15,12 +15,12 @@ export function circleProblems(sources: readonly Source[]): Problem[] {
     const files = shortestCircle(arrows, path);
     return files ? [{ path, text, files }] : [];
   });
-  const told = new Set<string>();
+  const reported = new Set<string>();
   return circles
     .sort((one, other) => one.files.length - other.files.length)
     .flatMap(({ path, text, files }) => {
-      if (files.some((file) => told.has(file))) return [];
-      for (const file of files) told.add(file);
+      if (files.some((file) => reported.has(file))) return [];
+      for (const file of files) reported.add(file);
       const offset = arrows.get(path)?.get(files[1] ?? path) ?? 0;
       return [
         {
@@ -40,12 +40,12 @@ function arrowsOf(sources: readonly Source[]): Arrows {
         const target = targetOf(source.path, specifier, paths);
         return target === null ? [] : [[target, offset]];
       });
-      return [source.path, new Map(found.reverse())]; // the first import of a file is the one that is told
+      return [source.path, new Map(found.reverse())]; // keeps the first import of each file
     }),
   );
 }
 
-/** The file that a relative specifier means; null for anything else. */
+/** The file of a relative specifier; `null` for others. */
 function targetOf(from: string, specifier: string, paths: ReadonlySet<string>): string | null {
   if (!specifier.startsWith(".")) return null;
   const bare = path.posix.join(path.posix.dirname(from), specifier);
@@ -54,7 +54,10 @@ function targetOf(from: string, specifier: string, paths: ReadonlySet<string>): 
   );
 }
 
-/** The files of the shortest way along the arrows from a file back to itself, beginning with it; null if there is none. */
+/**
+ * The files of the shortest circle from a file back to itself, starting with it; `null` if there is
+ * none.
+ */
 function shortestCircle(arrows: Arrows, start: string): string[] | null {
   const seen = new Set<string>();
   let ways = [[start]];
@@ -69,7 +72,7 @@ function shortestCircle(arrows: Arrows, start: string): string[] | null {
   return null;
 }
 
-/** Whether the file was not yet seen; now it is. */
+/** Whether the file was not seen before; marks it as seen. */
 function isNew(seen: Set<string>, file: string): boolean {
   const known = seen.has(file);
   seen.add(file);

@@ -2,14 +2,15 @@ import { type ESTree, Visitor } from "rolldown/utils";
 import { lineAt, type Problem, type Source } from "./source";
 
 const SERVICE = /^(src|durable-objects|d1|r2-layout)\//;
-/** The one file that puts the runtime's `fetch` behind the guard. */
+/** The only file that may wrap the runtime's `fetch` in the guard. */
 const GUARD = "durable-objects/shared/outgoing.ts";
 const MESSAGE = `the runtime's \`fetch\` has no guard: only ${GUARD} may use it; take one as an argument`;
 const RUNTIMES = new Set(["globalThis", "self"]);
 
 /**
- * Uses of the runtime's own `fetch` in the service's code: requests go where configs say, so each of them must pass the rules for
- * addresses. A `fetch` that a function is given, or that belongs to an object (`stub.fetch`), is not the runtime's.
+ * Uses of the runtime's `fetch` in the service's code. Requests go to addresses in configs, so each
+ * must pass the address rules. A `fetch` that is a parameter or a member of an object
+ * (`stub.fetch`) is not the runtime's.
  */
 export function globalFetchProblems(sources: readonly Source[]): Problem[] {
   const ours = sources.filter(({ path }) => SERVICE.test(path) && path !== GUARD);
@@ -24,9 +25,12 @@ export function globalFetchProblems(sources: readonly Source[]): Problem[] {
 
 type Span = { start: number; end: number };
 
-/** Where the name stands bare while no function around it has another of that name, and where it is taken from the runtime. */
+/**
+ * Offsets of bare uses without a local declaration of that name, and of accesses through the
+ * runtime's global object.
+ */
 function usesIn({ ast: { program } }: Source): number[] {
-  const found = new Set<number>(); // both names of `{ fetch }` stand at one place
+  const found = new Set<number>(); // both names of `{ fetch }` have the same offset
   const { given, fields } = othersIn(program);
   const isGiven = (offset: number) =>
     given.some(({ start, end }) => start <= offset && offset < end);
@@ -44,7 +48,7 @@ function usesIn({ ast: { program } }: Source): number[] {
   return [...found].sort((one, other) => one - other);
 }
 
-/** What else is called so: functions that have their own, and names of fields and in types. */
+/** Other meanings of the name: functions with a local `fetch`, fields, and types. */
 function othersIn(program: ESTree.Program): { given: Span[]; fields: Set<number> } {
   const given: Span[] = [];
   const fields = new Set<number>();
@@ -69,7 +73,7 @@ function othersIn(program: ESTree.Program): { given: Span[]; fields: Set<number>
       const scope = functions.at(-1);
       if (scope && bindsFetch(id)) given.push(scope);
     },
-    // In `{ fetch }` the name is a field's and a value's at once.
+    // In `{ fetch }` the name is both a field and a value.
     Property: (node) => void (node.shorthand || field(node)),
     MethodDefinition: field,
     PropertyDefinition: field,
@@ -82,7 +86,7 @@ function othersIn(program: ESTree.Program): { given: Span[]; fields: Set<number>
   return { given, fields };
 }
 
-/** Whether a pattern makes a name `fetch` (`key`: takes a field of that name). */
+/** Whether a pattern declares a name `fetch` (`key`: reads a field of that name). */
 function bindsFetch(
   pattern: ESTree.ParamPattern | ESTree.BindingPattern,
   side: "key" | "value" = "value",
@@ -109,7 +113,7 @@ function bindsFetch(
 const isRuntime = ({ type, ...node }: ESTree.Node): boolean =>
   type === "Identifier" && "name" in node && RUNTIMES.has(String(node.name));
 
-/** `fetch` or `"fetch"`, as the name of a field. */
+/** `fetch` or `"fetch"` as a field name. */
 const isNamed = (key: ESTree.Node): boolean =>
   (key.type === "Identifier" && key.name === "fetch") ||
   (key.type === "Literal" && key.value === "fetch");

@@ -1,19 +1,23 @@
 /**
- * The direction of imports, as data (`docs/` draws it): worker → api → durable-objects → engine → agents → providers, tools, prompts →
- * coordination → protocol. Rooms around the service are not layers: `CLOSED_ROOMS` says what they may not import.
+ * The layers and their imports, as data: worker → api → durable-objects → engine → agents →
+ * providers, tools, prompts → coordination → protocol. Rooms around the service are not layers:
+ * `CLOSED_ROOMS` restricts their imports.
  */
 export type LayerRule = {
-  /** Layers whose code it may use. Types may come from any layer further down. */
+  /** Layers whose code it may use. Types may also come from any lower layer. */
   uses: readonly Layer[];
-  /** Layers it may only take types from, beyond those further down. */
+  /** Further layers from which it may import types only. */
   types?: readonly Layer[];
-  /** Folders of data, outside of all layers, that it may bundle. */
+  /** Data folders outside all layers that it may bundle. */
   data?: readonly string[];
-  /** npm packages and `node:`/`cloudflare:` modules it may import; absent: any that no other rule forbids. */
+  /**
+   * npm packages and `node:`/`cloudflare:` modules it may import; omitted: all that no other rule
+   * forbids.
+   */
   packages?: readonly string[];
 };
 
-/** From the top down; a layer is the longest of these that a path begins with. */
+/** From the top down. The layer of a file is the longest entry that is a prefix of its path. */
 export const LAYERS = [
   "src/worker",
   "src/api",
@@ -46,7 +50,8 @@ export const LAYERS = [
 export type Layer = (typeof LAYERS)[number];
 
 export const LAYER_RULES: Record<Layer, LayerRule> = {
-  // The worker puts everything together: it also hands the routes what they may know of keys, and the teams on offer.
+  // The worker composes everything: it also gives the routes the names of keys and the predefined
+  // teams.
   "src/worker": {
     uses: [
       "src/api",
@@ -79,7 +84,7 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
       "src/async",
     ],
   },
-  // Providers too: the shell gives each call its fetch, its slot and its time limits.
+  // Providers too: the object gives each call its fetch, its slot and its time limits.
   "durable-objects": {
     uses: [
       "d1",
@@ -102,14 +107,15 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
       "src/async",
     ],
   },
-  // Rows in D1. What an object has stored comes in as plain data, so only its types are known here.
+  // Rows in D1. Objects pass plain data, so only their types are imported here.
   d1: {
     uses: ["src/env", "src/evals", "src/uploads", "src/tenancy", "src/protocol"],
     types: ["durable-objects"],
   },
-  // Bindings: each object by the type of what it can be asked.
+  // Bindings: each object by its interface.
   "src/env": { uses: [], types: ["durable-objects", "src/tools", "r2-layout"], packages: [] },
-  // Decides, commits, performs, recovers, through its two ports. It knows no platform: whoever composes it gives it one.
+  // Decides, commits, performs and recovers through its two ports. It is independent of the
+  // platform: its caller passes the ports.
   "src/engine": {
     uses: ["src/agents", "src/redaction", "src/coordination", "src/protocol", "src/providers"],
     types: ["src/workspace"],
@@ -133,7 +139,7 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
     uses: ["src/config", "src/patterns", "src/coordination", "src/protocol"],
     packages: ["croner", "zod"],
   },
-  // Tools too: which there are, and what the rules must know of them.
+  // Tools too: the existing tools and their rules.
   "src/config": {
     uses: [
       "src/tools",
@@ -157,15 +163,15 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
     ],
   },
   "src/prompts": { uses: ["src/coordination", "src/protocol"] },
-  // Pure: what of a provider's quota is spent, and who waits for more.
+  // Pure: usage of a provider's quota, and the queue for it.
   "src/rate-limits": { uses: ["src/providers", "src/protocol"], packages: [] },
   "src/workspace": { uses: ["src/patterns", "src/coordination", "src/protocol"] },
   "src/providers": { uses: ["src/redaction", "src/coordination", "src/protocol", "src/async"] },
   "src/outgoing": { uses: ["src/redaction"] },
   "src/redaction": { uses: [], packages: [] },
-  // Patterns of users and models, and what matching them may cost.
+  // Patterns from users and models, and their cost limits.
   "src/patterns": { uses: ["src/async"], packages: ["re2js"] },
-  // Rules of keys and quotas; its hashes are made at once, inside transactions.
+  // Rules of keys and quotas; hashes are synchronous, because they run inside transactions.
   "src/tenancy": { uses: [], packages: ["node:crypto"] },
   "r2-layout": { uses: ["src/protocol"] },
   "src/coordination": { uses: ["src/protocol"], packages: [] },
@@ -174,9 +180,11 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
   "src/async": { uses: [], packages: [] },
   // Sentences for people: the command line, the page and other interfaces say the same.
   "src/describe": { uses: ["src/protocol"], packages: [] },
-  // The client has no schema library: of the protocol it imports types, and the modules that need none.
+  // The client has no schema library. From the protocol it imports types, and modules that need no
+  // schema library.
   client: { uses: ["src/protocol"], packages: ["eventsource-parser"] },
-  // Programs of their own. The command line also shares the rules for file names and addresses with the service.
+  // Separate programs. The command line also shares the rules for file names and addresses with
+  // the service.
   cli: {
     uses: ["client", "src/describe", "src/workspace", "src/outgoing", "src/protocol"],
     data: ["package.json"],
@@ -184,7 +192,10 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
   web: { uses: ["client", "src/describe", "src/protocol"] },
 };
 
-/** Rooms around the service, and what they may not import: tests and scripts share `local/` and `simulated/`, and proof is the last of all. */
+/**
+ * Rooms around the service and their forbidden imports: tests and scripts share `local/` and
+ * `simulated/`; nothing imports proof.
+ */
 export const CLOSED_ROOMS: { from: RegExp; room: RegExp; why: string }[] = [
   {
     from: /^(?!proof\/)/,
@@ -194,7 +205,7 @@ export const CLOSED_ROOMS: { from: RegExp; room: RegExp; why: string }[] = [
   {
     from: /^tests\//,
     room: /^scripts\//,
-    why: "tests of a script lie beside it; what both need is in local/ or simulated/",
+    why: "tests of a script are beside it; what both need is in local/ or simulated/",
   },
   {
     from: /^scripts\//,
@@ -204,12 +215,12 @@ export const CLOSED_ROOMS: { from: RegExp; room: RegExp; why: string }[] = [
   {
     from: /^simulated\//,
     room: /^(scripts|tests|checker)\//,
-    why: "simulated/ stands below what uses it",
+    why: "simulated/ is below its users",
   },
   {
     from: /^local\//,
     room: /^(scripts|tests|simulated|checker)\//,
-    why: "local/ stands below what uses it",
+    why: "local/ is below its users",
   },
   {
     from: /^checker\//,
@@ -218,7 +229,10 @@ export const CLOSED_ROOMS: { from: RegExp; room: RegExp; why: string }[] = [
   },
 ];
 
-/** Modules that only some paths may import. Tests and scripts drive the runtime themselves, so nothing is closed to them. */
+/**
+ * Modules that only some paths may import. Tests and scripts drive the runtime themselves, so they
+ * are not restricted.
+ */
 export const CLOSED_MODULES: { module: RegExp; only: RegExp; why: string }[] = [
   {
     module: /^re2js$/,
@@ -247,12 +261,12 @@ export const CLOSED_MODULES: { module: RegExp; only: RegExp; why: string }[] = [
   },
 ];
 
-/** Types that only one folder may name. */
+/** Types that only one folder may use. */
 export const CLOSED_TYPES: { name: RegExp; only: RegExp; why: string }[] = [
   {
     name: /^R2(Bucket|Object|ObjectBody)$/,
     only: /^r2-layout\//,
-    why: "only r2-layout/ knows what lies in R2",
+    why: "only r2-layout/ knows the objects in R2",
   },
   {
     name: /^(DurableObject\w*|SqlStorage\w*)$/,
@@ -261,8 +275,11 @@ export const CLOSED_TYPES: { name: RegExp; only: RegExp; why: string }[] = [
   },
 ];
 
-/** Whose names stand in their own provider folder and the tables directly in `src/providers/`, and nowhere else in code. */
+/**
+ * Vendor names are allowed only in the vendor's provider folder and in the tables directly in
+ * `src/providers/`.
+ */
 export const VENDORS =
   /\b(openai|anthropic|claude|gemini|grok|xai|mistral|deepseek|cerebras|groq|openrouter|fireworks|moonshot|dashscope|nebius)/i;
-/** Names of wire formats, which a team's plain data carries. */
+/** Names of wire formats, which are part of a team's plain data. */
 export const FORMATS = new Set(["openai-chat", "openai-responses"]);

@@ -1,10 +1,10 @@
 import { Visitor } from "rolldown/utils";
 import type { Source } from "./source";
 
-/** One import of a file, as it is written. `offset`: where it stands. */
+/** An import as written, with its offset in the file. */
 export type Import = { specifier: string; typeOnly: boolean; offset: number };
 
-/** Everything a file imports, in whatever way: by statement, by re-export, by call, in a type. */
+/** All imports of a file: statements, re-exports, dynamic imports and types. */
 export function importsOf({ ast, text }: Source): Import[] {
   const { staticImports, staticExports, dynamicImports } = ast.module;
   return [

@@ -13,7 +13,10 @@ import {
 import { type Import, importsOf } from "./imports-of";
 import { lineAt, type Problem, type Source } from "./source";
 
-/** What in these files imports against the arrows, or names what only one folder may name. Relative specifiers carry no extension. */
+/**
+ * Imports against the layers, and names that only one folder may contain. Relative specifiers have
+ * no extension.
+ */
 export function importProblems(sources: Source[]): Problem[] {
   const layered = sources.filter(({ path }) => layerOf(path) !== null);
   return [
@@ -104,7 +107,7 @@ function forbiddenNames(source: Source): Problem[] {
   return problems;
 }
 
-/** Vendor names are a rule of the service's own code; the tables of backends are where they belong. */
+/** Vendor names are restricted in the service's own code; the backend tables may contain them. */
 function vendorsConcern(file: string): boolean {
   if (!/^(src|durable-objects|d1|r2-layout)\//.test(file)) return false;
   return file === "src/providers/provider.ts" || !/^src\/providers\/[^/]+$/.test(file);

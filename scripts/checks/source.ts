@@ -3,10 +3,10 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { type ParseResult, parseSync } from "rolldown/utils";
 
-/** One TypeScript file of the repository, parsed. `path` is relative to the root, with forward slashes. */
+/** A parsed TypeScript file. `path` is relative to the root, with forward slashes. */
 export type Source = { path: string; text: string; ast: ParseResult };
 
-/** A broken rule, ready to print as `path:line message`. */
+/** A violation, printed as `path:line message`. */
 export type Problem = { path: string; line: number; message: string };
 
 const FOLDERS = [
@@ -27,7 +27,7 @@ const FOLDERS = [
 const CODE = /\.(ts|tsx|mts)$/;
 const NOT_OURS = /(^|\/)(node_modules|dist|fixtures)(\/|$)/;
 
-/** Every file of ours that holds TypeScript, in a stable order. */
+/** All TypeScript files of the repository, sorted. */
 export async function readSources(root: string): Promise<Source[]> {
   const found = FOLDERS.filter((folder) => existsSync(path.join(root, folder))).map(
     async (folder) => {
@@ -55,7 +55,7 @@ export function parseSource(name: string, text: string): Source {
   };
 }
 
-/** The line, counted from 1, on which the character at `offset` stands. */
+/** The line of the character at `offset`, counted from 1. */
 export function lineAt(text: string, offset: number): number {
   return text.slice(0, offset).split("\n").length;
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** The parts of vitest's JSON report that we count by. */
+/** The fields of vitest's JSON report that are counted. */
 export const TestReportSchema = z.object({
   testResults: z.array(
     z.object({
@@ -21,19 +21,19 @@ export const TestReportSchema = z.object({
 });
 export type TestReport = z.infer<typeof TestReportSchema>;
 
-/** Several runs of the runner as one report. A file that ran more than once counts each time. */
+/** Merges the reports of several runs. A file that ran twice counts twice. */
 export const mergeReports = (reports: readonly TestReport[]): TestReport => ({
   testResults: reports.flatMap(({ testResults }) => testResults),
 });
 
 export type TestCount = { passed: number; failed: number; skipped: number; problems: string[] };
 
-/** A skipped test says in its name what it lacks: `[needs ../shared/examples]`. */
+/** A skipped test states its missing requirement in its name: `[needs ../shared/examples]`. */
 const REASON = /\[needs [^\]]+\]/;
 
 /**
- * Counts a run, and says what is wrong with it beyond failed tests: a runner that silently leaves files out still exits with 0.
- * `files` are the test files on disk, as absolute paths like those of the report.
+ * Counts a run, and reports problems beyond failed tests: a runner that silently omits files still
+ * exits with 0. `files` are the absolute paths of all test files.
  */
 export function countTests(report: TestReport, files: string[]): TestCount {
   const tests = report.testResults.flatMap((file) => file.assertionResults);
@@ -59,10 +59,13 @@ export function countTests(report: TestReport, files: string[]): TestCount {
   };
 }
 
-/** Of a test's failure, so many characters are shown: what is left out stands above, in the runner's own words. */
+/** Characters shown of a failure; the full text is in the runner's output above. */
 const SHOWN = 1_500;
 
-/** What failed, for the end of a log of which often only the end is kept: each failed test by file and name, with its message. */
+/**
+ * Failed tests by file and name with their messages, for the end of a log, which is often the only
+ * part kept.
+ */
 export function failuresOf(report: TestReport): string[] {
   return report.testResults.flatMap(({ name, status, message, assertionResults }) => {
     const failed = assertionResults.filter((test) => test.status === "failed");
@@ -80,7 +83,7 @@ export function failuresOf(report: TestReport): string[] {
   });
 }
 
-/** Skipping for a stated reason may empty a file; nothing else may. */
+/** Only a stated requirement may skip all tests of a file. */
 function ranNothing({ assertionResults }: TestReport["testResults"][number]): boolean {
   return assertionResults.every(
     ({ status, fullName }) => status !== "passed" && status !== "failed" && !REASON.test(fullName),

@@ -6,10 +6,10 @@ import { ensureSetup } from "../../local/local-setup";
 import { newSealingKeys } from "../../local/sealing-keys";
 import { freePort } from "../../simulated/service/loopback";
 
-/** The service on a loopback port, with storage of its own that is removed afterwards. */
+/** The service on a loopback port, with temporary storage. */
 export type DemoService = {
   server: string;
-  /** The end of what it printed, to explain a failure. */
+  /** The end of its output, to explain a failure. */
   logTail(): string;
   /** Rejects if it ends by itself. Never resolves. */
   failure: Promise<never>;
@@ -18,7 +18,7 @@ export type DemoService = {
 };
 
 export type DemoServiceOptions = {
-  /** The one origin that configs may name although it is not public. */
+  /** The only non-public origin that configs may use. */
   allowedOrigin: string;
   /** If omitted, a free one. */
   port?: number | undefined;
@@ -38,7 +38,7 @@ export async function startService({
   const removeState = () => rm(state, { recursive: true, force: true });
   const tail: string[] = [];
   try {
-    // Takes the place of .dev.vars: the demo needs no keys of providers and must not see any.
+    // Replaces .dev.vars: the demo needs no provider keys and must not see any.
     const variablesFile = path.join(state, "variables");
     await writeFile(variablesFile, newSealingKeys(), { mode: 0o600 });
     await ensureSetup(() => undefined, { persistTo: state, withDevVars: false });
@@ -57,6 +57,6 @@ export async function startService({
     return { server: service.url, logTail: () => tail.join("\n"), failure: service.failure, stop };
   } catch (error) {
     await removeState();
-    throw signal.aborted ? signal.reason : error; // an interrupted child is no failure of its own
+    throw signal.aborted ? signal.reason : error; // an interrupted child is not a failure
   }
 }

@@ -8,16 +8,16 @@ import type { SimulatedProviders } from "../../simulated/providers/server";
 import { SCENARIO } from "../../simulated/demo/scenario";
 import { eventsPath, sessionPath } from "../../src/protocol/paths";
 
-/** What the demo writes to, and what ends it early. */
+/** Where the demo writes, and its abort signal. */
 export type Stage = Pick<Io, "stdout" | "stderr" | "env"> & { signal: AbortSignal };
-export type Shown = { exitCode: ExitCode; sessionId: string; turn: number };
+export type DemoRun = { exitCode: ExitCode; sessionId: string; turn: number };
 
-/** Asks the demo's question, shows the run to its end, prints what came of it. Throws CliError. */
+/** Asks the demo's question, shows the run, and prints the result. Throws CliError. */
 export async function showRun(
   server: string,
   providers: Pick<SimulatedProviders, "baseUrls">,
   stage: Stage,
-): Promise<Shown> {
+): Promise<DemoRun> {
   stage.stderr.write(introduction());
   const run = { question: SCENARIO.question, config: teamConfig(providers) };
   const context = { server };
@@ -30,8 +30,8 @@ export async function showRun(
   return { ...place, exitCode: exitCodeOf(outcome.turn) };
 }
 
-/** What to do with a service that stays up. */
-export function whatNext(server: string, { sessionId, turn }: Shown): string {
+/** What to do with a service that keeps running. */
+export function whatNext(server: string, { sessionId, turn }: DemoRun): string {
   return `
 The service stays up at ${server} until Ctrl+C. Things to try in another terminal:
 
@@ -47,7 +47,7 @@ function introduction(): string {
   return `\nTeam: ${team}; simulated on this machine, each in its vendor's wire format, without keys or network, at real prices.\nQuestion: ${SCENARIO.question}\n\n`;
 }
 
-/** The team as a caller of the API writes it, with a key of its own for its own endpoint. */
+/** The team as an API caller writes it, with its own key for its own endpoint. */
 function teamConfig({ baseUrls }: Pick<SimulatedProviders, "baseUrls">): Record<string, unknown> {
   const agents = SCENARIO.agents.map(({ id, type, model, searches }) => {
     const backend = { type, model, base_url: baseUrls[FORMATS[type]], api_key: "simulated" };

@@ -5,7 +5,10 @@ const ResultSchema = z.array(
   z.looseObject({ results: z.array(z.record(z.string(), z.unknown())).optional() }),
 );
 
-/** Runs one statement in the service's database, on this machine or the deployed one. Gives its rows. Throws in wrangler's words. */
+/**
+ * Runs one SQL statement in the service's local or deployed database and returns its rows. Throws
+ * wrangler's error.
+ */
 export async function runStatement(
   sql: string,
   remote: boolean,

@@ -7,7 +7,10 @@ status. How the parts work together: [how it works](../explain/how-it-works.md).
 
 A new decision takes the next number. Its first line is the title, its third line the status and the date.`;
 
-/** The index of the decisions, from the first lines of their pages. Throws if a page lacks its title or status. */
+/**
+ * The index of the decisions, from the first lines of their pages. Throws if a page lacks its title
+ * or status.
+ */
 export function decisionsPage(): string {
   const rows = readdirSync(FOLDER)
     .filter((file) => /^\d{4}-/.test(file))

@@ -1,4 +1,4 @@
-/** A table in Markdown. An empty cell becomes a dash, so that a reader does not take it for a mistake. */
+/** A Markdown table; an empty cell becomes a dash, so that it does not look forgotten. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.map(toCell).join(" | ")} |`;
   return [line(head), `|${head.map(() => "---").join("|")}|`, ...rows.map(line)].join("\n");
@@ -9,15 +9,15 @@ const toCell = (text: string): string =>
 
 export const code = (text: string): string => `\`${text}\``;
 
-/** Words as a list of code. */
+/** A list of words in code style. */
 export const codes = (texts: readonly string[], between = ", "): string =>
   texts.map(code).join(between);
 
-/** A number with separators, the same on every machine. */
+/** A number in English notation, in every locale. */
 export const grouped = (number: number): string =>
   number.toLocaleString("en-US", { maximumFractionDigits: 6 });
 
-/** US dollars, with all digits. */
+/** US dollars with all digits. */
 export const usd = (number: number): string => `$${grouped(number)}`;
 
 /** A sentence: it starts with a capital letter and ends with a full stop. */

@@ -10,7 +10,7 @@ import { providersPage } from "./providers/page";
 import { settingsPage } from "./settings";
 import { demoPicture } from "./terminal-picture";
 
-/** Every file that `npm run docs` writes, and how. Each is made from data that the service itself uses. */
+/** Every file that `npm run docs` writes, generated from data that the service itself uses. */
 export const GENERATED: readonly { file: string; make: () => string }[] = [
   { file: "docs/reference/http.md", make: noted(httpPage) },
   { file: "docs/reference/events.md", make: noted(eventsPage) },

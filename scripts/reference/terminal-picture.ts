@@ -6,7 +6,7 @@ const LINE_HEIGHT = 19;
 const MARGIN = 16;
 const BAR = 30;
 
-/** The recording of a run of the demo as a picture of a terminal. A dollar sign marks a typed line. */
+/** The recorded demo run as a picture of a terminal. A dollar sign marks a typed line. */
 export function demoPicture(): string {
   const lines = readFileSync(RECORDING, "utf8").trimEnd().split("\n");
   const columns = Math.max(...lines.map((line) => line.length));

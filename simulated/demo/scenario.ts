@@ -15,13 +15,15 @@ import {
 } from "./texts";
 
 /**
- * The demo's story, of three agents from three vendors. The sprinter answers fast and roughly, the judge soon after; the thinker
- * takes its time. When the thinker's answer comes, the sprinter has voted already: its vote is void, it is shown the answer, and
- * improves on it. The judge is careful: what it weighs so long is overtaken twice, its vote comes too late and counts as stale. In
- * the end all three want the same answer, and whoever presents it looks up what it says of Postgres and names its source.
+ * The demo's story with three agents of three vendors. The sprinter answers fast and roughly, the
+ * judge soon after, the thinker late. When the thinker's answer arrives, the sprinter has voted:
+ * its vote is void, it sees the answer and improves on it. The judge is slow: newer answers arrive
+ * twice, and its vote is stale. In the end all three vote for the same answer. The presenter looks
+ * up a fact about Postgres and cites its source.
  *
- * Who does what depends on the answers they are shown; the paces only see to it that things happen in the order told, with more
- * than a second between any two that must not swap. In any other order the team comes to the same end.
+ * Decisions depend on the answers that agents see. The paces only fix the order of events, with
+ * more than a second between events that must not swap. In any other order the team reaches the
+ * same end.
  */
 
 type DemoAgent = {
@@ -84,7 +86,10 @@ function judge(): Script {
   });
 }
 
-/** Answers, does `before` until the improved answer is in view, then votes for that; presents it whoever wins. */
+/**
+ * Answers, does `before` until the improved answer is shown, then votes for it; presents it,
+ * whichever agent wins.
+ */
 function answersUntilImproved(parts: {
   answer: string;
   final: string;

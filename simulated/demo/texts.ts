@@ -1,16 +1,16 @@
 /**
- * What is asked and said in the demo. The figures are right: 400 requests per second × 25 ms is a load of 10, and Erlang's C
- * formula gives a wait to 0.057 of them with 16 servers, 0.0037 with 20 and 0.00005 with 25.
+ * Texts of the demo. The figures are correct: 400 requests per second × 25 ms is a load of 10. By
+ * Erlang's C formula, 0.057 of them wait with 16 servers, 0.0037 with 20 and 0.00005 with 25.
  */
 
 export const QUESTION = `Our API serves 1,200 requests per second, spread evenly over 3 instances. Each request holds a Postgres connection for 25 ms on average. Postgres allows 100 connections, and a rolling deploy runs a fourth instance for a while. How many connections should each instance's pool have, so that requests almost never wait for one?`;
 
-/** Right as far as it goes, but a pool that is always full. */
+/** Correct, but the pool is always full. */
 export const ROUGH = `10 connections per instance.
 
 By Little's law, 1,200 requests per second × 0.025 s = 30 connections are busy on average. Spread over 3 instances, that is 10 for each. A pool of 10 matches the load exactly, and 70 of the 100 connections stay free for everything else.`;
 
-/** Thinks of the deploy, and of nothing else. */
+/** Considers only the deployment. */
 export const LARGEST = `25 connections per instance.
 
 During a rolling deploy 4 instances run at once, and Postgres allows 100 connections: 100 / 4 = 25. A larger pool never makes a request wait longer, so take the largest one that still fits while deploying. The load of 1,200 requests per second at 25 ms each needs far less than that, so no request should ever queue for a connection.`;
@@ -22,7 +22,7 @@ One instance gets 400 requests per second and each holds a connection for 25 ms,
 
 A deploy then opens 4 × 16 = 64 connections, well within the limit. Do not plan with all 100: Postgres keeps 3 for superusers, and migrations, scheduled jobs and a person with psql need some too.`;
 
-/** The rough answer's author, after seeing the thorough one: puts a figure on "almost never". */
+/** By the rough answer's author after seeing the thorough one: quantifies "almost never". */
 export const IMPROVED = `20 connections per instance.
 
 The load is 10 busy connections per instance (400 requests/s × 25 ms). How many more are needed follows from "almost never wait". With random arrivals, Erlang's C formula says how many requests find every connection taken:
@@ -49,7 +49,7 @@ How many fit: 3 × 20 = 60 in normal operation, 4 × 20 = 80 during a rolling de
 
 What to watch: the time requests wait for a connection. The figures move with the query time: at 50 ms instead of 25, the load doubles to 20 and this pool is too small.`;
 
-/** What the presenter looks up, if it can, and where it finds it. */
+/** The presenter's search, if available, and its source. */
 export const SEARCH = {
   name: "web_search",
   input: "PostgreSQL superuser_reserved_connections default",
@@ -61,7 +61,7 @@ export const SOURCE = {
   text: "Postgres keeps 3 of its 100 for superusers",
 } as const;
 
-/** The careful judge weighs the first two answers at length; meanwhile they are overtaken. */
+/** The careful judge compares the first two answers at length; meanwhile newer ones arrive. */
 export const WEIGHING = `Let me compare the two proposals before I decide.
 
 The first one computes the average load: 1,200 requests per second at 25 ms each keep 30 connections busy, which is 10 per instance. The arithmetic is right. But a pool as large as the average load is busy all the time. As soon as a few requests arrive close together they have to queue, and the queue has no spare capacity that could ever empty it again. The question asks that requests almost never wait, so 10 cannot be the answer.

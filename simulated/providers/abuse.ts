@@ -2,16 +2,16 @@ import type { Reply, Script } from "./reply";
 import { answersThenVotes, best, byStage, call, newAnswer, vote } from "./scripts";
 import type { Situation } from "./situation";
 
-/** Agents that do what the rules forbid, or do it without end. */
+/** Agents that break the rules, or repeat an action without end. */
 
-/** Votes for the answer that is its own, if it can tell. */
+/** Votes for its own answer, if it can identify it. */
 export const votesForItself = (answer: string): Script =>
   answersThenVotes({
     answer,
     voteFor: ({ shown }) => shown.find(({ text }) => text.includes(answer))?.alias ?? "agent1",
   });
 
-/** Votes for these instead of what is offered, one in each call, then as it should. */
+/** Votes for these targets first, one per call, then correctly. */
 export function votesWrongly(answer: string, ...targets: [string, ...string[]]): Script {
   const base = answersThenVotes({ answer });
   return (situation) => {
@@ -22,7 +22,7 @@ export function votesWrongly(answer: string, ...targets: [string, ...string[]]):
   };
 }
 
-/** Answers and votes in one reply whenever both are offered, until it has been told three times. */
+/** Answers and votes in the same reply whenever both are offered, `times` times. */
 export function decidesTwice(answer: string, times: number): Script {
   const base = answersThenVotes({ answer });
   return (situation) => {
@@ -36,7 +36,7 @@ export function decidesTwice(answer: string, times: number): Script {
   };
 }
 
-/** Votes `times` times in one reply, for all it was shown in turn. */
+/** Votes `times` times in one reply, for the shown answers in turn. */
 export function votesManyTimes(answer: string, times: number): Script {
   const target = ({ shown }: Situation, nth: number) =>
     shown[nth % Math.max(1, shown.length)]?.alias ?? "agent1";
@@ -51,7 +51,7 @@ export function votesManyTimes(answer: string, times: number): Script {
   });
 }
 
-/** Calls a tool nobody offered, `times` times in one reply, then does as it should. */
+/** Calls an unknown tool `times` times in one reply, then continues correctly. */
 export function callsTheUnknown(answer: string, times: number): Script {
   const base = answersThenVotes({ answer });
   const calls = Array.from({ length: times }, (_, nth) => ({
@@ -62,7 +62,7 @@ export function callsTheUnknown(answer: string, times: number): Script {
     situation.callIndex === 0 && situation.stage !== "presentation" ? { calls } : base(situation);
 }
 
-/** Calls a tool `times` times in one reply, and answers with what it was told. */
+/** Calls a tool `times` times in one reply, and answers with the results. */
 export function callsAtOnce(name: string, times: number): Script {
   const calls = Array.from({ length: times }, (_, nth) => ({ name, arguments: { nth } }));
   return byStage({

@@ -1,7 +1,13 @@
 import type { ServerResponse } from "node:http";
-import { type Asked, textSent } from "./asked";
+import { type ModelInput, textSent } from "./asked";
 import { type Continuity, newId } from "./continuity";
-import { type Dialect, type Piece, Refused, type Said, type Sent } from "./dialect";
+import {
+  type Dialect,
+  type Piece,
+  RequestRefusal,
+  type ChargedReply,
+  type WireRequest,
+} from "./dialect";
 import type { RecordedRequest } from "./ledger";
 import { type Frame, now, play, upTo } from "./play";
 import {
@@ -17,16 +23,19 @@ import {
 import { toSituation } from "./situation";
 import type { Wire } from "./wire";
 
-/** What one request is answered with. */
+/** The parts that answer one request. */
 export type Backstage = {
   wire: Wire;
   dialect: Dialect;
-  sent: Sent;
+  sent: WireRequest;
   memory: Continuity;
   script: Script | undefined;
 };
 
-/** Answers a request: reads it, asks the script, paces or breaks the reply, and records what came of it. */
+/**
+ * Answers a request: interprets it, calls the script, paces or breaks the reply, and records the
+ * outcome.
+ */
 export async function answer(
   res: ServerResponse,
   record: RecordedRequest,
@@ -59,14 +68,14 @@ export async function answer(
   res.destroy();
 }
 
-/** An error in the words of the format. For what comes before there is a request to record. */
+/** An error in the format's form, for failures before a request is recorded. */
 export function refuse(res: ServerResponse, dialect: Dialect, failure: Failure): void {
   if (res.headersSent) return void res.destroy();
   res.writeHead(failure.status, { "content-type": "application/json" });
   res.end(JSON.stringify(dialect.failureBody(failure)));
 }
 
-/** What the model says, if the provider lets the request through to it. */
+/** The model's reply, if the provider accepts the request. */
 async function replyTo(
   record: RecordedRequest,
   { dialect, sent, memory, script }: Backstage,
@@ -75,9 +84,9 @@ async function replyTo(
     record.asked = dialect.read(sent);
     record.inputTokens = tokensOf(textSent(record.asked));
     const mismatch = memory.mismatch(dialect.broughtBack(sent.body));
-    if (mismatch) throw new Refused(dialect.complaint(mismatch));
+    if (mismatch) throw new RequestRefusal(dialect.complaint(mismatch));
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
+    if (!(error instanceof RequestRefusal)) throw error;
     record.refusal = error.message;
     return { fail: error.failure };
   }
@@ -104,9 +113,9 @@ async function scripted(script: Script | undefined, record: RecordedRequest): Pr
   }
 }
 
-type Rendered = { frames: Frame[]; contentType: string; said: Said | null };
+type RenderedReply = { frames: Frame[]; contentType: string; said: ChargedReply | null };
 
-function failed(failure: Failure, dialect: Dialect): Rendered {
+function failed(failure: Failure, dialect: Dialect): RenderedReply {
   const bytes = JSON.stringify(dialect.failureBody(failure));
   return {
     frames: [{ bytes, tokens: 0, usage: false }],
@@ -119,9 +128,9 @@ type Stage = Backstage & { inputTokens: number };
 
 async function rendered(
   reply: Reply,
-  asked: Asked,
+  asked: ModelInput,
   { wire, dialect, sent, memory, inputTokens }: Stage,
-): Promise<Rendered> {
+): Promise<RenderedReply> {
   const said = toSaid(reply, inputTokens, dialect);
   const written = await wire.render(sent, said);
   if ("message" in written) {
@@ -138,7 +147,7 @@ async function rendered(
   };
 }
 
-/** A stream that tells of an error ends with it. */
+/** A stream with an error ends with it. */
 function endedBy({ failsMidway }: Reply, frames: Frame[], dialect: Dialect): Frame[] {
   if (!failsMidway) return frames;
   const { afterTokens, failure } = failsMidway;
@@ -150,7 +159,7 @@ function toSaid(
   { calls = [], usage, ...reply }: Reply,
   inputTokens: number,
   { callIdPrefix }: Dialect,
-): Said {
+): ChargedReply {
   const reasoningTokens = tokensOf(reply.reasoning ?? "");
   const counted = {
     inputTokens,
@@ -174,7 +183,7 @@ const toFrame = ({ event, data, tokens, usage }: Piece): Frame => ({
   usage,
 });
 
-/** Aborts when the connection is gone, and settles a record that nobody has settled by then. */
+/** Aborts when the connection is closed, and settles a record that is still open. */
 function watchClose(res: ServerResponse, record: RecordedRequest): AbortSignal {
   const left = new AbortController();
   res.once("close", () => {
@@ -185,13 +194,18 @@ function watchClose(res: ServerResponse, record: RecordedRequest): AbortSignal {
   return left.signal;
 }
 
-/** It is over, and this is what became of it. */
+/** Records the end and outcome of a request. */
 export function settle(record: RecordedRequest, outcome: RecordedRequest["outcome"]): void {
   record.outcome = outcome;
   record.endedAt = now();
 }
 
-function note(record: RecordedRequest, res: ServerResponse, frame: Frame, said: Said | null): void {
+function note(
+  record: RecordedRequest,
+  res: ServerResponse,
+  frame: Frame,
+  said: ChargedReply | null,
+): void {
   record.firstByteAt ??= now();
   record.status = res.statusCode;
   record.tokensSent += frame.tokens;

@@ -1,30 +1,30 @@
 import type { HostedToolName } from "../../src/protocol/hosted-tools";
 
-/** A request as any model would take it, whatever format it came in. Scripts see nothing else of it. */
-export type Asked = {
+/** A request independent of its format; the only input of scripts. */
+export type ModelInput = {
   model: string;
   system: string;
   messages: AskedMessage[];
-  /** Images and files in its messages, a line each (`attached.ts`). */
+  /** Images and files in its messages, one line each (`attached.ts`). */
   attached: string[];
   tools: { name: string; parameters: unknown }[];
-  /** What the provider may run for the model, by our names. */
+  /** Hosted tools in the request, by our names. */
   hostedTools: HostedToolName[];
   /** Whether the reply must call a tool. */
   forced: boolean;
   outputCap: number | null;
-  /** Whether the reply may show its reasoning. */
+  /** Whether the reply may contain reasoning. */
   thinks: boolean;
 };
 
 export type AskedMessage =
   | { role: "user"; text: string }
-  /** `text` and what its calls say: what a model reads of itself. */
+  /** `text` and the content of its calls: what a model reads of its own replies. */
   | { role: "assistant"; text: string }
   | { role: "tool"; callId: string; text: string };
 
-/** A request of which nothing is known but its model. */
-export const nothingAsked = (model: string): Asked => ({
+/** A request of which only the model is known. */
+export const nothingAsked = (model: string): ModelInput => ({
   model,
   system: "",
   messages: [],
@@ -36,6 +36,6 @@ export const nothingAsked = (model: string): Asked => ({
   thinks: false,
 });
 
-/** All the text a model would read. */
-export const textSent = ({ system, messages, tools }: Asked): string =>
+/** All text that a model would read. */
+export const textSent = ({ system, messages, tools }: ModelInput): string =>
   `${system}${messages.map(({ text }) => text).join("")}${JSON.stringify(tools)}`;

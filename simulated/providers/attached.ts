@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { Format, Json } from "./dialect";
 
-/** The images, sounds and files in a request, as each format carries them: their type, what they are called, and a hash of their bytes. */
+/** Images, audio and files of a request in each format: type, name and hash. */
 
 const source = z.object({ type: z.literal("base64"), media_type: z.string(), data: z.string() });
 const url = z.string().regex(/^data:[a-z]+\/[a-z-]+;base64,/);
 
-type Found = { mediaType: string; name: string; base64: string };
+type FoundPart = { mediaType: string; name: string; base64: string };
 
-const PARTS: Readonly<Record<Format, z.ZodType<Found>>> = {
+const PARTS: Readonly<Record<Format, z.ZodType<FoundPart>>> = {
   "openai-chat": z.union([
     z
       .object({ type: z.literal("image_url"), image_url: z.object({ url }) })
@@ -56,12 +56,12 @@ const PARTS: Readonly<Record<Format, z.ZodType<Found>>> = {
     })),
 };
 
-function fromUrl(text: string, name: string): Found {
+function fromUrl(text: string, name: string): FoundPart {
   const [head = "", base64 = ""] = text.split(",");
   return { mediaType: head.replace(/^data:|;base64$/g, ""), name, base64 };
 }
 
-/** One line for each: `image/png 1f2e3d4c5b6a`, files with their name where the format has one. */
+/** One line each: `image/png 1f2e3d4c5b6a`; files with their name if the format has one. */
 export function attachedIn(format: Format, body: Json): string[] {
   const lists = [body["messages"], body["input"], body["contents"]].filter(Array.isArray).flat();
   const parts = lists.flatMap((message: Json) =>

@@ -2,23 +2,32 @@ import type { Reply, Script } from "./reply";
 import { best, byStage, call, isShown, newAnswer, vote } from "./scripts";
 import type { Situation } from "./situation";
 
-/** Agents that work on files: they write, run what they wrote, look at each other's files, and then answer or vote. */
+/**
+ * Agents that work on files: they write, run their code, look at files of others, and then answer
+ * or vote.
+ */
 
 type Work = {
-  /** Calls of tools, one a reply, before it answers; the file of the latest large result stands for `{kept}`. */
+  /**
+   * Tool calls before the answer, one per reply; `{kept}` is replaced by the file of the latest
+   * large result.
+   */
   first?: readonly [string, Record<string, unknown>][];
   answer: string;
-  /** A second answer, given with an empty workspace as soon as it is shown answers. */
+  /** A second answer, submitted with an empty workspace once it sees answers. */
   improved?: string;
-  /** Before it votes; the alias it will vote for stands for `{best}` in its arguments. */
+  /** Tool calls before the vote; `{best}` is replaced by the alias it will vote for. */
   beforeVote?: readonly [string, Record<string, unknown>][];
-  /** Before it presents. */
+  /** Tool calls before the presentation. */
   last?: readonly [string, Record<string, unknown>][];
-  /** What it presents; absent: its answer, and what its tools gave. */
+  /** Its presentation; omitted: its answer and the results of its tools. */
   final?: Reply;
 };
 
-/** Works through its steps, one call a reply, then decides. It goes by how many replies it has given in the conversation. */
+/**
+ * Performs its steps, one call per reply, then decides. Derives its position from the number of its
+ * replies in the conversation.
+ */
 export function worksOnFiles({
   first = [],
   answer,

@@ -1,13 +1,13 @@
 import { NOTHING, words } from "./refusals";
 
 /**
- * Hosts that serve one of the formats and differ in what they take, or where, by the ids of the service's own table of hosts: each is
- * asked below `/as/<its id>`. Any other is asked as the format's maker is.
+ * Hosts that share a wire format but accept other fields or paths, by their ids in the service's
+ * table of hosts. Each is called below `/as/<its id>`. Others behave like the format's maker.
  */
 type Host = {
-  /** Fields that it takes besides those of the format's maker: no more than sample configs set, so that any other is noticed. */
+  /** Additional accepted fields: only those that sample configs set, so that others are noticed. */
   takes?: ReadonlySet<string>;
-  /** What stands before the format's own path. */
+  /** Prefix of the format's path. */
   root?: string;
 };
 
@@ -18,13 +18,16 @@ const HOSTS: Readonly<Record<string, Host>> = {
   azure_openai: { root: "/openai" },
 };
 
-/** What stands before the paths of a host's APIs. */
+/** Prefix of the paths of a host's APIs. */
 export function rootOf(host: string): string {
   const facts = HOSTS[host];
   return facts ? `/as/${host}${facts.root ?? ""}` : "";
 }
 
-/** The path of a request without that of the host it was sent to, and which fields that host takes besides. */
+/**
+ * The path of a request without its host's prefix, and the fields that the host additionally
+ * accepts.
+ */
 export function askedOf(path: string): { path: string; takes: ReadonlySet<string> } {
   const host = Object.keys(HOSTS).find((id) => path.startsWith(`${rootOf(id)}/`));
   return host === undefined

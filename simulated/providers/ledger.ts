@@ -1,54 +1,54 @@
-import { type Asked, nothingAsked } from "./asked";
+import { type ModelInput, nothingAsked } from "./asked";
 import type { Format, Json } from "./dialect";
 import type { ReportedUsage } from "./reply";
 
 /**
- * What reached a simulated provider and what it charged: the outside witness for tests of budget, cancellation and
- * concurrency. Times are Unix ms of the provider's own clock.
+ * Requests and charges of a simulated provider: independent records for tests of budgets,
+ * cancellation and concurrency. Times are Unix ms of the provider's clock.
  */
 export type RecordedRequest = {
   /** In order of arrival, from 1. */
   id: number;
   format: Format;
-  /** From the body, or from the path where the format has it there. */
+  /** From the body, or from the path in formats that have it there. */
   model: string;
-  /** As it came, with its query. */
+  /** As received, with its query. */
   path: string;
-  /** Lower-case names; the API key is among them. */
+  /** Lower-case names, including the API key's. */
   headers: Readonly<Record<string, string>>;
   body: Json;
-  /** What of it a model reads; of a request that was refused nothing but the model. */
-  asked: Asked;
+  /** The part that a model reads; for a refused request only the model. */
+  asked: ModelInput;
   startedAt: number;
-  /** Response headers and first byte; null: none was sent. */
+  /** Time of the response headers and first byte; `null` if none was sent. */
   firstByteAt: number | null;
-  /** null: still open. */
+  /** `null` if still open. */
   endedAt: number | null;
-  /** `closed`: the client went away first. `cut`: this side broke the connection. */
+  /** `closed`: the client left first. `cut`: this side broke the connection. */
   outcome: "open" | "completed" | "failed" | "cut" | "closed";
   /** 0 before headers were sent. */
   status: number;
   /** Tokens written to the socket so far. */
   tokensSent: number;
   inputTokens: number;
-  /** What the client was told; null if the stream never got that far. */
+  /** The reported usage; `null` if the stream ended before. */
   reported: ReportedUsage | null;
-  /** Why the provider refused it by its own rules, whatever its model would have said; null: it did not. */
+  /** Why the provider refused it by its own rules; `null` if it did not. */
   refusal: string | null;
-  /** A script that threw; the client got a 500. */
+  /** Error of a script; the client got a 500. */
   scriptError: string | null;
 };
 
-type Arrived = Pick<
+type NewRequest = Pick<
   RecordedRequest,
   "id" | "format" | "model" | "path" | "headers" | "body" | "startedAt"
 >;
 
-/** When a request came, when its headers and first byte left, and when it was over. */
+/** When a request arrived, when its headers and first byte were sent, and when it ended. */
 export type RequestTimes = Pick<RecordedRequest, "startedAt" | "firstByteAt" | "endedAt">;
 
-/** The record of a request that has just come. */
-export const newRecord = (arrived: Arrived): RecordedRequest => ({
+/** The record of a request that has just arrived. */
+export const newRecord = (arrived: NewRequest): RecordedRequest => ({
   ...arrived,
   asked: nothingAsked(arrived.model),
   firstByteAt: null,
@@ -65,8 +65,8 @@ export const newRecord = (arrived: Arrived): RecordedRequest => ({
 export type Charge = { at: number; model: string; inputTokens: number; outputTokens: number };
 
 /**
- * What each request costs its caller. A reply that was cut or abandoned is charged its input and what was written until then,
- * as real providers do, although no usage was reported.
+ * The cost of each request for its caller. A reply that was cut or abandoned is charged its input
+ * and the output so far, as real providers do, although no usage was reported.
  */
 export function charges(requests: readonly RecordedRequest[]): Charge[] {
   return requests
@@ -79,11 +79,11 @@ export function charges(requests: readonly RecordedRequest[]): Charge[] {
     }));
 }
 
-/** The most requests that were open at the same time. */
+/** Maximum number of requests that were open at the same time. */
 export const peakConcurrency = (requests: readonly RequestTimes[]): number =>
   peak(requests, ({ endedAt }) => endedAt);
 
-/** The most requests that waited for their response headers at the same time. */
+/** Maximum number of requests that waited for response headers at the same time. */
 export const peakAwaitingHeaders = (requests: readonly RequestTimes[]): number =>
   peak(requests, ({ firstByteAt, endedAt }) => firstByteAt ?? endedAt);
 
@@ -95,7 +95,7 @@ function peak(
     { at: request.startedAt, step: 1 },
     { at: until(request) ?? Number.POSITIVE_INFINITY, step: -1 },
   ]);
-  // Ends count before starts of the same millisecond: only what certainly overlapped is reported.
+  // Ends count before starts of the same millisecond: only certain overlaps are reported.
   edges.sort((a, b) => a.at - b.at || a.step - b.step);
   let open = 0;
   let highest = 0;

@@ -3,9 +3,9 @@ import { type Pace, type Script, tokensOf } from "./reply";
 import { call, newAnswer, vote } from "./scripts";
 import type { Situation } from "./situation";
 
-/** Models whose window is small, and agents whose work fills it. */
+/** Models with a small context window, and agents that fill it. */
 
-/** What `script` does, as long as what it is sent comes to no more than so many tokens. */
+/** Like `script`, but refuses requests above this number of tokens. */
 export const refusesOver =
   (tokens: number, script: Script): Script =>
   (situation) => {
@@ -22,7 +22,10 @@ export const refusesOver =
     };
   };
 
-/** What `script` does, with a usage as if its window were nearly full whenever what it was sent holds `mark` and no summary. */
+/**
+ * Like `script`, but reports a nearly full window whenever the request contains `mark` and no
+ * summary.
+ */
 export const seemsFull =
   (inputTokens: number, mark: string, script: Script): Script =>
   async (situation) => {
@@ -36,16 +39,17 @@ export const seemsFull =
 
 type Work = {
   steps: number;
-  /** Characters that each of its steps adds to the conversation. */
+  /** Characters that each step adds to the conversation. */
   size: number;
   answer: string;
-  /** How it writes summaries. */
+  /** Pace of its summaries. */
   summaryPace?: Pace;
 };
 
 /**
- * Writes one large file after the other, then answers or votes. It knows how far it is from what it is sent alone, be that its calls
- * or its own summary of them; asked for a summary, it says so.
+ * Writes large files one after the other, then answers or votes. Derives its progress from the
+ * request alone: from its calls, or from its own summary of them. A summary request gets the
+ * progress as reply.
  */
 export function worksAtLength({ steps, size, answer, summaryPace }: Work): Script {
   return (situation) => {
@@ -64,8 +68,8 @@ export function worksAtLength({ steps, size, answer, summaryPace }: Work): Scrip
 }
 
 /**
- * Works as far as its third step, and then its window ends in the middle of a reply. Its answer repeats what it had begun to write,
- * if it was told of that.
+ * Works until its third step, when its window ends in the middle of a reply. Its answer repeats the
+ * partial text, if the request contained it.
  */
 export function outgrowsMidway(answer: string, begun: string): Script {
   const works = worksAtLength({ steps: 3, size: 4_000, answer });

@@ -1,8 +1,8 @@
 import { ArgumentSchema } from "./schema";
 
 /**
- * Arguments that fit a tool's JSON Schema, for tools whose content does not matter to a scripted agent. A list of objects that
- * name someone of an enum gets one entry for each of them.
+ * Arguments that match a tool's JSON Schema, for tools whose content does not matter. A list of
+ * objects with an enum of names gets one entry per name.
  */
 export function madeUpArguments(parameters: unknown): Record<string, unknown> {
   const schema = ArgumentSchema.safeParse(parameters);

@@ -14,9 +14,9 @@ import {
 import { startSimulatedProviders } from "./server";
 
 /**
- * `npm exec -c "node scripts/run.mjs simulated/providers/main.ts --port 9900"`: the simulated models on a port of this
- * machine, each of them in every wire format; without `--port` on any that is free. Prints what a config says to ask them. Through
- * npm, because it finds the Node that comes with the packages.
+ * `npm exec -c "node scripts/run.mjs simulated/providers/main.ts --port 9900"`: the simulated
+ * models on a port of this machine, each in every wire format; on a free port without `--port`.
+ * Prints the settings for a config. Run it through npm, which provides the Node of the packages.
  */
 const PACE = { ttftMs: 500, tokensPerSecond: 60 };
 const CAST: Record<string, Script> = {

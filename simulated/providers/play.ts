@@ -3,28 +3,29 @@ import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Pace } from "./reply";
 
-/** A piece that is written at once. `usage`: this piece tells the client what it is charged. */
+/** A piece of a response. `usage`: it contains the usage. */
 export type Frame = { bytes: string; tokens: number; usage: boolean };
 
-/** What becomes of a response once its frames are written; breaking the connection is left to the caller. */
+/** What happens after the frames are written; the caller breaks the connection. */
 export type Ending = "complete" | "hang" | "cut";
 
 export type Performance = {
   frames: Frame[];
-  /** When the request came (`now()`); the first token is due `ttftMs` later. */
+  /** Arrival of the request (`now()`); the first token is due `ttftMs` later. */
   startedAt: number;
   pace: Pace | null;
   ending: Ending;
-  /** For `hang` and `cut`: how many tokens are written before. */
+  /** For `hang` and `cut`: number of tokens before it. */
   stopAfterTokens: number;
 };
 
-/** Unix ms, finer than a millisecond and never going back. */
+/** Unix ms with a resolution below 1 ms; never decreases. */
 export const now = (): number => performance.timeOrigin + performance.now();
 
 /**
- * Writes the frames when they are due. Due times are counted from the request, never from the frame before, so a thousand late
- * timers do not add up. Returns as soon as `signal` is aborted, which is how a client that left ends it.
+ * Writes the frames when they are due. Due times count from the request, not from the previous
+ * frame, so delays do not accumulate. Returns as soon as `signal` is aborted, for example when the
+ * client leaves.
  */
 export async function play(
   res: ServerResponse,
@@ -41,26 +42,27 @@ export async function play(
     if (!res.write(frame.bytes)) await once(res, "drain", { signal }).catch(ignoreAbort(signal));
     sent(frame);
   }
-  await until(plan.startedAt + dueAfterMs(plan.pace, tokens), signal); // a reply without frames still takes its time
+  // a reply without frames still takes its time
+  await until(plan.startedAt + dueAfterMs(plan.pace, tokens), signal);
   if (signal.aborted) return;
   if (plan.ending === "complete") res.end();
   else await flushed(res);
 }
 
-/** What was promised to be sent is sent before anything else happens to the connection. */
+/** Flushes the response before the connection is changed. */
 async function flushed(res: ServerResponse): Promise<void> {
   res.flushHeaders();
   await new Promise((written) => res.write("", written));
 }
 
-/** Zero-token frames (role, a call's name, the end) travel with the token before them. */
+/** Zero-token frames (role, a call's name, the end) are sent with the preceding token. */
 function dueAfterMs(pace: Pace | null, tokens: number): number {
   if (!pace) return 0;
   const between = pace.tokensPerSecond ? 1000 / pace.tokensPerSecond : 0;
   return pace.ttftMs + Math.max(0, tokens - 1) * between;
 }
 
-/** The frames that carry the first `limit` tokens; never the end of the stream. */
+/** The frames with the first `limit` tokens; never the end of the stream. */
 export function upTo(frames: Frame[], limit: number): Frame[] {
   const kept: Frame[] = [];
   let tokens = 0;

@@ -1,4 +1,4 @@
-import { type Json, Refused } from "./dialect";
+import { type Json, RequestRefusal } from "./dialect";
 import type { Failure } from "./reply";
 
 /** Refuses the first field that is in none of these sets. */
@@ -8,15 +8,15 @@ export function onlyKnown(
   complaint: (field: string) => Failure,
 ): void {
   const unknown = Object.keys(body).find((field) => !known.some((fields) => fields.has(field)));
-  if (unknown !== undefined) throw new Refused(complaint(unknown));
+  if (unknown !== undefined) throw new RequestRefusal(complaint(unknown));
 }
 
 export const NOTHING: ReadonlySet<string> = new Set();
 
-/** A set of the words in a text. */
+/** The set of words in a text. */
 export const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
-/** What is wrong with the results of some calls: each must have exactly one, and none may answer a call that was not made. */
+/** A problem of tool results: each call must have exactly one result, and each result a call. */
 export type ResultProblem = { kind: "missing" | "doubled" | "unasked"; id: string };
 
 export function resultProblem(

@@ -1,42 +1,51 @@
 import type { HostedToolName } from "../../src/protocol/hosted-tools";
-import type { Asked } from "./asked";
+import type { ModelInput } from "./asked";
 import type { Situation } from "./situation";
 
-/** What a simulated model does with one request. Everything is optional; `{}` is an empty reply at full speed. */
+/**
+ * The behaviour of a simulated model for one request. All fields are optional; `{}` is an empty
+ * reply at full speed.
+ */
 export type Reply = {
   text?: string;
-  /** Streamed before the text, where the format lets the request ask for it and it did. */
+  /** Streamed before the text, if the format supports it and the request asks for it. */
   reasoning?: string;
-  /** What the provider runs for the model before the text; left out where the request does not offer it. */
+  /** Hosted tools that run before the text; omitted if the request does not offer them. */
   hosted?: HostedStep[];
-  /** Sources of the text, which come from hosted tools and go with them. */
+  /** Sources of the text, from hosted tools. */
   citations?: Source[];
-  /** Tool calls, after the text, in this order. `arguments` may be raw text, for arguments that are no JSON. */
+  /** Tool calls after the text, in this order. `arguments` may be raw text that is not JSON. */
   calls?: ToolCall[];
-  /** Absent: as fast as the socket takes it. */
+  /** Omitted: as fast as the socket accepts. */
   pace?: Pace;
   /** An HTTP error instead of a reply. */
   fail?: Failure;
-  /** `headers`: nothing is ever sent. `body`: headers and the first `cutAfterChunks` tokens (default 0), then silence. */
+  /**
+   * `headers`: nothing is sent. `body`: headers and the first `cutAfterChunks` tokens (default 0),
+   * then silence.
+   */
   hang?: "headers" | "body";
   /** The connection breaks after this many tokens. */
   cutAfterChunks?: number;
-  /** An error told in the stream, after this many tokens. */
+  /** An error inside the stream after this many tokens. */
   failsMidway?: { afterTokens: number; failure: Failure };
-  /** Absent: counted from what was sent and written, about four characters per token. */
+  /** Omitted: computed from the texts, about four characters per token. */
   usage?: ReportedUsage;
-  /** Absent: `tool_calls` if there are calls, else `stop`. */
+  /** Omitted: `tool_calls` if there are calls, else `stop`. */
   finishReason?: string;
 };
 
-/** `id`: in place of one that is drawn, as the model of a provider that repeats itself would have it. */
+/** `id` replaces the generated one, for providers that repeat ids. */
 export type ToolCall = { name: string; arguments: Record<string, unknown> | string; id?: string };
 export type HostedStep = { name: HostedToolName; input: string; output: string };
-/** `text`: the passage that rests on it; absent: all of the reply's text. */
+/** `text` is the passage that cites the source; omitted: the whole text. */
 export type Source = { url: string; title: string; text?: string };
-/** Headers come with the first token. `tokensPerSecond` absent: all tokens right after the first. */
+/**
+ * Headers are sent with the first token. `tokensPerSecond` omitted: all tokens right after the
+ * first.
+ */
 export type Pace = { ttftMs: number; tokensPerSecond?: number };
-/** `retryAfter`: the value of the header: seconds or a date. */
+/** `retryAfter` is the header's value: seconds or a date. */
 export type Failure = {
   status: number;
   code?: string;
@@ -44,7 +53,7 @@ export type Failure = {
   message?: string;
   retryAfter?: number | string;
 };
-/** Cached tokens and those written to the cache are part of the input, reasoning is part of the output. */
+/** Cached and cache-written tokens are part of the input, reasoning is part of the output. */
 export type ReportedUsage = {
   inputTokens: number;
   outputTokens: number;
@@ -53,20 +62,20 @@ export type ReportedUsage = {
   reasoningTokens?: number;
 };
 
-/** A model: what it replies is a function of what it was sent, so it may be asked by many sessions at once, in any order. */
+/** A model. Its reply is a function of the request, so it can serve many sessions concurrently. */
 export type Script = (situation: Situation) => Reply | Promise<Reply>;
 
-/** Characters of a token, here: each streamed chunk carries one token. */
+/** Characters per token here: each streamed chunk is one token. */
 export const CHARACTERS_PER_TOKEN = 4;
 
-/** How many tokens a text of this length has. */
+/** Number of tokens of a text. */
 export const tokensOf = (text: string): number => Math.ceil(text.length / CHARACTERS_PER_TOKEN);
 
-/** The arguments of a call as they go over the wire. */
+/** The arguments of a call as sent. */
 export const argumentsText = (call: ToolCall): string =>
   typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments);
 
-/** How many tokens a reply streams, which is also what is charged for it unless it says otherwise. */
+/** Tokens that a reply streams, and the default of its charge. */
 export function outputTokens(reply: Reply): number {
   const calls = (reply.calls ?? []).map((call) => tokensOf(argumentsText(call)));
   return [tokensOf(reply.reasoning ?? ""), tokensOf(reply.text ?? ""), ...calls].reduce(
@@ -75,8 +84,11 @@ export function outputTokens(reply: Reply): number {
   );
 }
 
-/** What a script would say, as far as its request lets it: no hosted tool that is not offered, no reasoning that is not to be shown. */
-export function allowed(reply: Reply, { hostedTools, thinks }: Asked): Reply {
+/**
+ * The part of a scripted reply that the request allows: no hosted tools that are not offered, no
+ * reasoning that was not requested.
+ */
+export function allowed(reply: Reply, { hostedTools, thinks }: ModelInput): Reply {
   const hosted = (reply.hosted ?? []).filter(({ name }) => hostedTools.includes(name));
   const { reasoning = "", citations = [], ...rest } = reply;
   return {
@@ -87,7 +99,10 @@ export function allowed(reply: Reply, { hostedTools, thinks }: Asked): Reply {
   };
 }
 
-/** Ends a reply where the request's output cap ends it, as every real provider does: mid-word, with finish reason `length`. */
+/**
+ * Cuts a reply at the request's output cap, as real providers do: inside a word, with finish reason
+ * `length`.
+ */
 export function capped(reply: Reply, maxTokens: number | null): Reply {
   if (maxTokens === null || outputTokens(reply) <= maxTokens) return reply;
   let left = maxTokens;

@@ -3,7 +3,7 @@ import { z } from "zod";
 /** Any JSON object. */
 export const JsonSchema = z.record(z.string(), z.unknown());
 
-/** Text as most formats hold it: one string, or parts of which some have text. */
+/** Text in most formats: a string, or parts of which some have text. */
 export const ContentSchema = z
   .union([
     z.string(),
@@ -18,14 +18,14 @@ export function textOf(content: Content): string {
   return typeof content === "string" ? content : content.map((part) => part.text ?? "").join("");
 }
 
-/** The one thing the vote tool's JSON Schema is read for. */
+/** The only field that is read from the vote tool's JSON Schema. */
 export const VoteParametersSchema = z.looseObject({
   properties: z.looseObject({
     agent_id: z.looseObject({ enum: z.array(z.string()).optional() }).optional(),
   }),
 });
 
-/** As much of JSON Schema as it takes to make up arguments that fit. */
+/** The part of JSON Schema that is needed to generate matching arguments. */
 export const ArgumentSchema = z.looseObject({
   type: z.string().optional(),
   enum: z.array(z.string()).optional(),

@@ -3,17 +3,17 @@ import type { Failure, Pace, Reply, Script } from "./reply";
 import type { ShownAnswer, Situation } from "./situation";
 
 /**
- * Scripted agents, to be composed. A decision depends on the situation alone, so a script plays its part in any order of events
- * and for any number of sessions; only `inOrder` remembers.
+ * Composable scripts for agents. A decision depends only on the situation, so a script works for
+ * any order of events and any number of sessions. Only `inOrder` has state.
  */
 
-/** Whom to vote for. `best` is the longest answer, for everyone the same whatever order it is shown in. */
+/** Whom to vote for. `best` is the longest answer, the same for all agents in any order. */
 export type Choice = "best" | "first" | ((situation: Situation) => string);
 
 type Voting = { voteFor?: Choice; reason?: string };
 type Presenting = { presentation?: string };
 
-/** Answers, then votes; presents its own words, or the best answer if none were given. The model of a good team member. */
+/** Answers, then votes; presents its own text, or the best answer. Models a good team member. */
 export function answersThenVotes({
   answer,
   presentation,
@@ -26,7 +26,7 @@ export function answersThenVotes({
   });
 }
 
-/** Says what came with the question: images and files by type and hash, text files by what they say. */
+/** Reports the question's attachments: images and files by type and hash, text files by content. */
 export function tellsWhatCame(): Script {
   return (situation) => answersThenVotes({ answer: whatCame(situation) })(situation);
 }
@@ -41,7 +41,10 @@ function whatCame({ asked: { attached, messages } }: Situation): string {
   return `What came: ${[...attached, ...files, ...earlier].join(" | ") || "nothing"}`;
 }
 
-/** As `answersThenVotes`, but once it is shown answers it first gives `improved`, unless that is there already. */
+/**
+ * Like `answersThenVotes`, but once it sees answers it first submits `improved`, unless that exists
+ * already.
+ */
 export function improvesOnce({
   improved,
   ...rest
@@ -56,7 +59,7 @@ export function improvesOnce({
   };
 }
 
-/** Never content: every time it may answer it does, with a text unlike any before. Votes only where nothing else is offered. */
+/** Submits a new and different answer whenever it may. Votes only if nothing else is offered. */
 export function improvesForever({ topic, ...voting }: { topic: string } & Voting): Script {
   return byStage({
     answering: () => newAnswer(unlikeAnyOther(topic)),
@@ -66,7 +69,7 @@ export function improvesForever({ topic, ...voting }: { topic: string } & Voting
   });
 }
 
-/** Hands in the first answer it is shown as its own, `copies` times per round, then votes. */
+/** Submits the first answer it sees as its own, `copies` times per round, then votes. */
 export function copycat({
   answer,
   copies = 1,
@@ -82,19 +85,19 @@ export function copycat({
   };
 }
 
-/** Talks and talks, even where a tool call is required. */
+/** Writes text only, even if a tool call is required. */
 export const neverDecides =
   (
     text = "There is much to be said on both sides, and I would like to think about it a little longer.",
   ): Script =>
   () => ({ text });
 
-/** Answers every request with this HTTP error. */
+/** Fails every request with this HTTP error. */
 export const alwaysFails =
   (status: number, failure: Omit<Failure, "status"> = {}): Script =>
   () => ({ fail: { status, ...failure } });
 
-/** Accepts every request and never ends it: without headers, or after `tokens` of its text. */
+/** Accepts every request and never completes it: without headers, or after `tokens` of its text. */
 export const hangs =
   (
     at: "headers" | "body" = "headers",
@@ -102,22 +105,22 @@ export const hangs =
   ): Script =>
   () => ({ hang: at, text, cutAfterChunks: tokens });
 
-/** What `script` does, broken off after so many tokens. */
+/** Like `script`, but the connection breaks after this many tokens. */
 export const cutAfter = (tokens: number, script: Script): Script =>
   changed(script, { cutAfterChunks: tokens });
 
-/** What `script` does, at this pace where it names none itself. */
+/** Like `script`, at this pace unless it sets its own. */
 export const paced =
   (pace: Pace, script: Script): Script =>
   async (situation) => ({ pace, ...(await script(situation)) });
 
-/** Rejects every final answer of its own that it is asked to judge. */
+/** Rejects each of its own final texts when it judges them. */
 export const rejects =
   (rejection: { reason: string; instructions: string }, script: Script): Script =>
   (situation) =>
     situation.stage === "judgement" ? call("restart_orchestration", rejection) : script(situation);
 
-/** The n-th request gets the n-th script, all later ones the last. Counts over the server's life, whoever asks. */
+/** The nth request gets the nth script, later ones the last. Counts all requests of the server. */
 export function inOrder(...scripts: [Script, ...Script[]]): Script {
   let asked = 0;
   return (situation) => {
@@ -126,7 +129,7 @@ export function inOrder(...scripts: [Script, ...Script[]]): Script {
   };
 }
 
-/** One reply per kind of situation; judgement and personas are answered as a content and helpful agent would. */
+/** One reply per kind of situation; judgement and personas get a cooperative reply. */
 export function byStage(parts: Record<"answering" | "deciding" | "presenting", Script>): Script {
   return (situation) => {
     switch (situation.stage) {
@@ -145,10 +148,10 @@ export function byStage(parts: Record<"answering" | "deciding" | "presenting", S
   };
 }
 
-/** A reply that is one `new_answer`. */
+/** A reply with one `new_answer` call. */
 export const newAnswer = (content: string): Reply => call("new_answer", { content });
 
-/** A reply that is one `vote`. */
+/** A reply with one `vote` call. */
 export function vote(
   situation: Situation,
   { voteFor = "best", reason = "It is the most complete of the answers." }: Voting = {},
@@ -156,17 +159,17 @@ export function vote(
   return call("vote", { agent_id: chosen(situation, voteFor), reason });
 }
 
-/** A reply that is one call of a tool. */
+/** A reply with one tool call. */
 export const call = (name: string, args: Record<string, unknown>): Reply => ({
   calls: [{ name, arguments: args }],
 });
 
-/** The longest answer; of equally long ones the first in the alphabet. */
+/** The longest answer; of equally long ones the first alphabetically. */
 export function best(shown: readonly ShownAnswer[]): ShownAnswer | undefined {
   return [...shown].sort((a, b) => b.text.length - a.text.length || (a.text < b.text ? -1 : 1))[0];
 }
 
-/** Who gave this text, as far as shown; else who gave the best. */
+/** The author of this text, if shown; else the author of the best answer. */
 export const aliasOf = (text: string, { shown, aliases }: Situation): string =>
   (shown.find((answer) => answer.text.includes(text.trim())) ?? best(shown))?.alias ??
   aliases[0] ??
@@ -189,7 +192,7 @@ const changed =
   (script: Script, change: Partial<Reply>): Script =>
   async (situation) => ({ ...(await script(situation)), ...change });
 
-/** Shares no word with an earlier one but the topic, so that no novelty rule refuses it. */
+/** Shares only the topic with earlier texts, so that no novelty rule refuses it. */
 function unlikeAnyOther(topic: string): string {
   const words = Array.from({ length: 30 }, () => Math.random().toString(36).slice(2, 10));
   return `${topic}: ${words.join(" ")}`;

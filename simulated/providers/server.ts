@@ -15,22 +15,23 @@ import type { Script } from "./reply";
 import { startWire, type Wire } from "./wire";
 
 /**
- * Model providers on loopback, in every wire format at once: a model is asked in whatever format its request comes. What a
- * provider takes, gives and refuses is its format's (`formats/`), in the words of aimock (`wire.ts`).
+ * Simulated model providers on loopback in all wire formats: each model can be called in any
+ * format. The format (`formats/`) defines accepted requests, responses and errors; aimock
+ * (`wire.ts`) writes them.
  */
 export type SimulatedProviders = {
   url: string;
-  /** What a config names as `base_url` for Chat Completions. */
+  /** `base_url` of a config for Chat Completions. */
   baseUrl: string;
   /** The same for every format. */
   baseUrls: Readonly<Record<Format, string>>;
-  /** The same where these providers are to be a host of this id, which may differ from the format's maker (`hosts.ts`). */
+  /** The same as a host with this id, which may differ from the format's maker (`hosts.ts`). */
   baseUrlAs(host: string, format: Format): string;
-  /** Everything that reached a provider, in order of arrival; the entries stay live while their requests are open. */
+  /** All requests in order of arrival; entries are updated while their requests are open. */
   requests(): readonly RecordedRequest[];
-  /** Breaks every connection, in the middle of whatever it is for; gives how many requests were open. */
+  /** Breaks every connection; returns the number of open requests. */
   cut(): number;
-  /** Breaks what is open. */
+  /** Breaks open connections. */
   close(): Promise<void>;
 };
 
@@ -38,7 +39,7 @@ export type SimulatedProvidersOptions = { models: Readonly<Record<string, Script
 
 const DIALECTS: readonly Dialect[] = [OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, GEMINI];
 
-/** Starts the providers on a loopback port, a free port if none is given. */
+/** Starts the providers on a loopback port; a free one by default. */
 export async function startSimulatedProviders({
   models,
   port = 0,
@@ -54,7 +55,8 @@ export async function startSimulatedProviders({
       }),
     );
   });
-  server.keepAliveTimeout = 0; // closing idle connections could break a call that begins at that moment
+  // closing idle connections could break a call that starts at that moment
+  server.keepAliveTimeout = 0;
   await new Promise<void>((listening, failed) =>
     server.once("error", failed).listen(port, "127.0.0.1", listening),
   );
@@ -76,7 +78,7 @@ export async function startSimulatedProviders({
   };
 }
 
-/** Records each request and answers it from the script of its model. */
+/** Records each request and responds by the script of its model. */
 function requestHandler(
   wire: Wire,
   records: RecordedRequest[],
@@ -133,7 +135,7 @@ function addressesAt(
   };
 }
 
-/** Gives how many there were. */
+/** Returns the number of open requests. */
 function settleOpen(records: readonly RecordedRequest[]): number {
   const open = records.filter(({ endedAt }) => endedAt === null);
   for (const record of open) settle(record, "cut");

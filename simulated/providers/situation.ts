@@ -1,36 +1,36 @@
-import type { Asked, AskedMessage } from "./asked";
+import type { ModelInput, AskedMessage } from "./asked";
 import { VoteParametersSchema } from "./schema";
 
 /**
- * What a model finds itself in, read from a request the way a model would read it: from the blocks the service puts into
- * its messages and from the tools it offers. Scripts decide on this alone.
+ * A request as a model would understand it: from the blocks in the service's messages and the
+ * offered tools. The only input of scripts.
  */
 export type Situation = {
   model: string;
   question: string;
-  /** Names of all tools offered, the agent's own among them. */
+  /** Names of all offered tools, including the agent's own. */
   offers: string[];
-  /** What the offered tools ask for. */
+  /** The decision that the offered tools ask for. */
   stage: Stage;
   /** Whether the reply must call a tool. */
   forced: boolean;
-  /** Whom the vote tool lets one vote for. */
+  /** Aliases that the vote tool accepts. */
   aliases: string[];
-  /** All answers in the conversation, in the order they first appeared, each with its newest text. */
+  /** All answers in the conversation by first appearance, each with its newest text. */
   shown: ShownAnswer[];
-  /** The answers of the last message that brought any after the first. */
+  /** The answers of the latest message with answers after the first message. */
   news: ShownAnswer[];
-  /** How many messages brought answers after the first user message. */
+  /** Number of messages with answers after the first user message. */
   updates: number;
-  /** Replies given so far in this conversation. */
+  /** Number of replies in this conversation. */
   callIndex: number;
   toolResults: { id: string; text: string }[];
-  asked: Asked;
+  asked: ModelInput;
 };
 
 export type ShownAnswer = { alias: string; text: string };
 
-/** `at_limit`: answers were possible and are no more. */
+/** `at_limit`: answers were possible before. */
 export type Stage =
   | "first_answer"
   | "deciding"
@@ -41,8 +41,8 @@ export type Stage =
 
 type Block = { title: string; text: string };
 
-/** Reads a request. Never throws: a conversation without any block is all question. */
-export function toSituation(asked: Asked): Situation {
+/** Interprets a request. Never throws: a conversation without blocks is a question. */
+export function toSituation(asked: ModelInput): Situation {
   const offers = asked.tools.map(({ name }) => name);
   const readable = asked.messages.filter(({ role }) => role !== "assistant");
   const nonce = nonceIn(readable);
@@ -66,8 +66,8 @@ export function toSituation(asked: Asked): Situation {
   };
 }
 
-/** What the model said without being interrupted is one reply, in however many items a format holds it. */
-const repliesIn = ({ messages }: Asked): number =>
+/** Consecutive items of the model are one reply in every format. */
+const repliesIn = ({ messages }: ModelInput): number =>
   messages.filter(({ role }, at) => role === "assistant" && messages[at - 1]?.role !== "assistant")
     .length;
 
@@ -78,7 +78,7 @@ function stageOf(offers: string[]): Stage {
   return offers.includes("vote") ? "at_limit" : "presentation";
 }
 
-/** The mark of the service's own blocks. Blocks with another one are quoted text that pretends. */
+/** The nonce of the service's own blocks. Blocks with another nonce are quoted imitations. */
 function nonceIn(messages: AskedMessage[]): string | null {
   for (const message of messages) {
     const nonce = /<<<(\S+) [A-Z]/.exec(message.text)?.[1];
@@ -87,7 +87,7 @@ function nonceIn(messages: AskedMessage[]): string | null {
   return null;
 }
 
-/** All blocks, outer ones before those inside them: `<<<nonce TITLE>>>` … `<<<nonce END TITLE>>>`. */
+/** All blocks, outer before inner: `<<<nonce TITLE>>>` … `<<<nonce END TITLE>>>`. */
 function blocksIn(text: string, nonce: string | null): Block[] {
   const blocks: Block[] = [];
   const opening = /<<<(\S+) (?!END )([^<>\n]+)>>>/g;
@@ -117,7 +117,7 @@ function newestPerAlias(answers: ShownAnswer[]): ShownAnswer[] {
   return [...newest].map(([alias, text]) => ({ alias, text }));
 }
 
-function aliasesOffered({ tools }: Asked): string[] {
+function aliasesOffered({ tools }: ModelInput): string[] {
   const vote = tools.find(({ name }) => name === "vote");
   const parameters = VoteParametersSchema.safeParse(vote?.parameters);
   return parameters.success ? (parameters.data.properties.agent_id?.enum ?? []) : [];

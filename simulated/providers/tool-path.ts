@@ -1,2 +1,5 @@
-/** Where the tools of the simulated tool server lie; apart from it, as the test build of the service asks for it too. */
+/**
+ * Path of the simulated tool server. A separate file, because the test build of the service uses it
+ * too.
+ */
 export const TOOL_PATH = "/tools/";

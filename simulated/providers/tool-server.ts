@@ -5,34 +5,34 @@ import type { RequestTimes } from "./ledger";
 import { now } from "./play";
 import { TOOL_PATH } from "./tool-path";
 
-/** A call as it arrived. `key`: what tells it from all others, of a request its `idempotency-key`; empty: it came with none. */
+/** A received call. `key` identifies it (the request's `idempotency-key`); "" if there is none. */
 export type ReachedCall = {
   name: string;
   key: string;
-  /** Whether its whole answer has left. */
+  /** Whether the whole response was sent. */
   answered: boolean;
 };
 
-/** Tools over HTTP as a config declares them, on loopback. */
+/** HTTP tools on loopback, with their declarations for a config. */
 export type ToolServer = {
   /**
-   * Entries of `custom_tools`: `place_order` must not be called twice for one call of a model's, `write_note` may, and
-   * `await_delivery` answers nobody who does not wait far longer than a run takes.
+   * Entries of `custom_tools`: `place_order` must not be repeated, `write_note` may be, and
+   * `await_delivery` responds only long after the end of a run.
    */
   declared: readonly Readonly<Record<string, unknown>>[];
-  /** What the operator says may be called twice: `REPEATABLE_TOOLS`. */
+  /** The operator's variable `REPEATABLE_TOOLS`. */
   repeatable: string;
-  /** Everything that arrived, in order, whether or not its answer did. */
+  /** All received calls in order, whether or not the response arrived. */
   reached(): readonly (ReachedCall & RequestTimes)[];
-  /** Lets go of all that it knows of calls whose keys begin like this. */
+  /** Forgets calls whose keys have this prefix. */
   forget(prefix: string): void;
-  /** Lets go of calls that came without a key. */
+  /** Forgets calls without a key. */
   forgetKeyless(): void;
-  /** Breaks what is open. */
+  /** Breaks open connections. */
   close(): Promise<void>;
 };
 
-/** What a tool needs for its work: time enough to be killed in. */
+/** Duration of a tool's work: long enough to be killed meanwhile. */
 const WORK_MS = 60;
 const DELIVERY_MS = 20_000;
 const TOOLS = {
@@ -49,7 +49,8 @@ export async function startToolServer(): Promise<ToolServer> {
       .answer(req, res)
       .catch((error: unknown) => res.destroy(error instanceof Error ? error : undefined));
   });
-  server.keepAliveTimeout = 0; // closing idle connections could break a call that begins at that moment
+  // closing idle connections could break a call that starts at that moment
+  server.keepAliveTimeout = 0;
   await new Promise<void>((listening, failed) =>
     server.once("error", failed).listen(0, "127.0.0.1", listening),
   );
@@ -68,11 +69,11 @@ export async function startToolServer(): Promise<ToolServer> {
   };
 }
 
-/** Does and records the work of the tools. */
+/** Performs and records the work of the tools. */
 class ToolWork {
   reached: (ReachedCall & RequestTimes)[] = [];
   #calls = 0;
-  /** Numbers of notes by key: a note that is sent again is the same note. */
+  /** Numbers of notes by key: a repeated note gets the same number. */
   readonly #notes = new Map<string, number>();
 
   async answer(req: IncomingMessage, res: ServerResponse): Promise<void> {

@@ -1,18 +1,18 @@
 import { type Fixture, LLMock } from "@copilotkit/aimock";
 import { newSeal } from "./continuity";
-import type { Json, Said, Sent } from "./dialect";
+import type { Json, ChargedReply, WireRequest } from "./dialect";
 import { CHARACTERS_PER_TOKEN } from "./reply";
 import { JsonSchema } from "./schema";
 
 /**
- * Turns a reply into the events of the real wire format. The format is aimock's: it is asked over its own socket, at full speed,
- * and what it leaves out is added by the format's `dress`. It does not pace them, because its pace belongs to a fixture and not
- * to a request, drifts by the length of every timer, and has no silence, no `retry-after` but for 429 and no ear for a client
- * that leaves.
+ * Converts a reply to the events of the real wire format. aimock produces the format, over its own
+ * socket at full speed; the format's `dress` adds what it omits. aimock does not pace the events:
+ * its pace belongs to a fixture, not to a request, drifts by timer delays, and supports neither
+ * silence, nor `retry-after` except for 429, nor leaving clients.
  */
 export type Wire = {
-  /** What aimock answers to this request: the events of a stream, or one message if the request asks for no stream. */
-  render(sent: Sent, said: Said): Promise<{ events: Json[] } | { message: Json }>;
+  /** aimock's response: the events of a stream, or one message if the request does not stream. */
+  render(sent: WireRequest, said: ChargedReply): Promise<{ events: Json[] } | { message: Json }>;
   close(): Promise<void>;
 };
 
@@ -59,7 +59,13 @@ export async function startWire(): Promise<Wire> {
   };
 }
 
-function toMockResponse({ text, reasoning, calls, usage, finishReason }: Said): MockResponse {
+function toMockResponse({
+  text,
+  reasoning,
+  calls,
+  usage,
+  finishReason,
+}: ChargedReply): MockResponse {
   const envelope = {
     usage: { prompt_tokens: usage.inputTokens, completion_tokens: usage.outputTokens },
     ...(reasoning && { reasoning, reasoningSignature: newSeal() }),
@@ -71,7 +77,7 @@ function toMockResponse({ text, reasoning, calls, usage, finishReason }: Said): 
     : { toolCalls: calls, ...envelope };
 }
 
-/** The data of each event; what ends a stream of Chat Completions is no JSON, and no event. */
+/** The data of each event. The end of a Chat Completions stream is not JSON and not an event. */
 function eventsIn(body: string): Json[] {
   const data = body
     .split(/\r?\n/)

@@ -1,7 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { SEALING_KEY_BYTES, toSealingKey } from "../../src/tenancy/sealing";
 
-/** The variables of a service for this machine alone, whose models are on this machine too. No limit of turns ends a measurement. */
+/**
+ * Variables of a service for this machine with local models. Without a limit of turns, so that
+ * measurements are not cut.
+ */
 export const LOCAL_VARIABLES = {
   OPEN_ACCESS: "loopback",
   ALLOWED_ORIGINS: "http://127.0.0.1:*",

@@ -2,13 +2,16 @@ import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
 /**
- * Where systems take the ports of outgoing connections from lies above this: of a port from there, somebody's connection may have got
- * hold before the service does for which it was looked up.
+ * Below the range of outgoing connections: a port in that range could be taken between the lookup
+ * and the start of the service.
  */
 const OWN_PORTS = { from: 20_000, to: 29_900 } as const;
 const TRIES = 20;
 
-/** A port of 127.0.0.1 that nobody holds, or `wanted` itself. Throws if somebody holds that: it would answer in another's place. */
+/**
+ * A free port of 127.0.0.1, or `wanted`. Throws if `wanted` is in use, because another process
+ * would answer.
+ */
 export async function freePort(wanted?: number): Promise<number> {
   if (wanted) {
     if (await isFree(wanted)) return wanted;
@@ -35,7 +38,7 @@ async function isFree(port: number): Promise<boolean> {
   return true;
 }
 
-/** Whether the service at this origin says that it is well. Never throws. */
+/** Whether the health check of this origin succeeds. Never throws. */
 export const isHealthy = (server: string, signal?: AbortSignal): Promise<boolean> =>
   fetch(`${server}/healthz`, signal ? { signal } : {}).then(
     async (response) => {

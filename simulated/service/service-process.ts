@@ -12,26 +12,27 @@ import { type PlanOptions, planRuntime, type RuntimePlan } from "../../local/ser
 import { within } from "./within";
 
 const READY_WITHIN_MS = 20_000;
-/** A process that is sent SIGKILL is gone as soon as the machine gets round to it. */
+/** After SIGKILL, the process ends as soon as the machine schedules it. */
 const GONE_WITHIN_MS = 10_000;
 const READY_EVERY_MS = 5;
 const LOG_CHARS = 20_000;
 
 /**
- * The service in the real runtime on a loopback port, to be killed without warning and started again on the same port with the
- * same storage. workerd is alone in a process group of its own, so `kill` leaves nothing of it alive.
+ * The service in the real runtime on a loopback port. It can be killed without warning and
+ * restarted on the same port with the same storage. workerd is alone in its process group, so
+ * `kill` leaves no process.
  */
 export class ServiceProcess {
   readonly url: string;
   readonly #dir: string;
   readonly #plan: RuntimePlan;
   readonly #leaveNothing = () => {
-    this.#child?.kill("SIGKILL"); // a group of its own outlives whoever started it
+    this.#child?.kill("SIGKILL"); // a separate group outlives its parent
     rmSync(this.#dir, { recursive: true, force: true });
   };
   #child: ChildProcess | null = null;
   #log = "";
-  /** Told of each line it prints, as it comes. */
+  /** Called with each line of output. */
   onLine: (line: string) => void = () => {};
 
   private constructor({ url, dir, plan }: { url: string; dir: string; plan: RuntimePlan }) {
@@ -42,8 +43,8 @@ export class ServiceProcess {
   }
 
   /**
-   * Bundles the service and plans its runtime; it does not run yet. `statements`: SQL for its new database. `inspectorPort`: where
-   * its memory can be asked for.
+   * Bundles the service and plans its runtime; does not start it. `statements` is SQL for its new
+   * database. `inspectorPort` gives access to its memory.
    */
   static async prepare(
     variables: PlanOptions["variables"],
@@ -71,7 +72,7 @@ export class ServiceProcess {
     }
   }
 
-  /** Starts it and waits until it answers. Gives the time that took, in ms. */
+  /** Starts it and waits until it answers. Returns the duration in ms. */
   async start(): Promise<number> {
     const startedAt = performance.now();
     const { file, args, config } = this.#plan;
@@ -91,7 +92,7 @@ export class ServiceProcess {
     return performance.now() - startedAt;
   }
 
-  /** SIGKILL to the whole group, whatever it is doing; resolves when it is gone and all that it printed was told. */
+  /** Sends SIGKILL to the whole group; resolves when it is gone and all its output was read. */
   async kill(): Promise<void> {
     const child = this.#child;
     this.#child = null;
@@ -101,7 +102,7 @@ export class ServiceProcess {
     await within(GONE_WITHIN_MS, `the end of process ${child.pid} after SIGKILL`, gone);
   }
 
-  /** Ends it and removes its storage. */
+  /** Stops it and removes its storage. */
   async stop(): Promise<void> {
     await this.kill();
     await this.#plan.dispose();
@@ -109,17 +110,17 @@ export class ServiceProcess {
     await rm(this.#dir, { recursive: true, force: true });
   }
 
-  /** Of the runtime as it runs now; null while it does not. */
+  /** Process id of the running runtime; `null` while it is not running. */
   get pid(): number | null {
     return this.#child?.pid ?? null;
   }
 
-  /** Where everything lies that it has written. */
+  /** The folder of its storage. */
   get stateDir(): string {
     return path.join(this.#dir, "state");
   }
 
-  /** The end of what all its lives printed. */
+  /** The end of the output of all its runs. */
   get log(): string {
     return this.#log;
   }

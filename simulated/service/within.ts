@@ -1,6 +1,9 @@
 import { withTimeout } from "../../src/async/timeout";
 
-/** The result of `work`; throws after `ms`, naming what was waited for. The work itself continues. */
+/**
+ * The result of `work`. Throws after `ms` with the name of what was awaited. The work itself
+ * continues.
+ */
 export const within = <T>(ms: number, what: string, work: Promise<T>): Promise<T> =>
   withTimeout(
     ms,

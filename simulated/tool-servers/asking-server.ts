@@ -1,6 +1,6 @@
 import { frame, reply, scriptedServer, startStream, tool } from "./scripted-server";
 
-/** Asks for what no service may give, and leads where no browser may go. */
+/** Requests that no service may fulfil, and addresses that no browser may open. */
 export const QUESTIONS = {
   key: {
     method: "elicitation/create",
@@ -20,7 +20,10 @@ export const QUESTIONS = {
   },
 };
 
-/** A server of 2026-07-28 that says how far it is, far too often, and then asks a person although nobody said it may. */
+/**
+ * A server of 2026-07-28 that reports progress far too often and then requests input from a person
+ * without permission.
+ */
 export function askingServer() {
   const complete = { resultType: "complete", ttlMs: 0, cacheScope: "private" };
   return scriptedServer({

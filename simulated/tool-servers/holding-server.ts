@@ -1,13 +1,19 @@
 import { frame, scriptedServer, startStream, text, tool } from "./scripted-server";
 
-/** Whoever sends several calls at once has sent the last of them when none has come for so long, however busy the machine is. */
+/**
+ * If no call arrives for this long, the client has sent all its concurrent calls, even on a busy
+ * machine.
+ */
 const QUIET_MS = 1_000;
 
-/** A server whose tool `hold` answers nobody until no more calls come; then each is told how many it held open. */
+/**
+ * A server whose tool `hold` responds once no more calls arrive, with the number of calls it held
+ * open.
+ */
 export async function holdingServer() {
   let held: ((result: unknown) => void)[] = [];
   let quiet: NodeJS.Timeout | undefined;
-  const letGo = () => {
+  const respondAll = () => {
     const open = held;
     held = [];
     for (const answer of open) answer(text(`${open.length} held`));
@@ -15,10 +21,10 @@ export async function holdingServer() {
   return scriptedServer({
     tools: [tool("hold")],
     call: ({ response, message: { id } }) => {
-      startStream(response); // what waits for headers is bounded by itself
+      startStream(response); // the number of requests that wait for headers is limited
       held.push((result) => response.end(frame({ jsonrpc: "2.0", id, result })));
       clearTimeout(quiet);
-      quiet = setTimeout(letGo, QUIET_MS);
+      quiet = setTimeout(respondAll, QUIET_MS);
     },
   });
 }

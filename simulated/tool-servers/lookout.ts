@@ -2,20 +2,23 @@ import type { ServerResponse } from "node:http";
 import { z } from "zod";
 import type { RequestTimes } from "../providers/ledger";
 import { now } from "../providers/play";
-import { type Received, startRawServer } from "../raw-server";
+import { type ReceivedRequest, startRawServer } from "../raw-server";
 
 const CallSchema = z.looseObject({
   method: z.literal("tools/call"),
   params: z.looseObject({ name: z.string(), _meta: z.record(z.string(), z.unknown()).default({}) }),
 });
 
-/** Another address of a server, and all that begin with it, at which every message is noted on its way. */
+/**
+ * A recording proxy: another address of a server, and all its sub-paths, where every message is
+ * recorded.
+ */
 export async function startLookout(url: string, ports?: readonly number[]) {
   const raw = await startRawServer(ports);
-  const answered = new WeakSet<Received>();
-  const requests: (RequestTimes & { received: Received })[] = [];
+  const answered = new WeakSet<ReceivedRequest>();
+  const requests: (RequestTimes & { received: ReceivedRequest })[] = [];
   raw.answer((response, received) => {
-    const request: RequestTimes & { received: Received } = {
+    const request: RequestTimes & { received: ReceivedRequest } = {
       received,
       startedAt: now(),
       firstByteAt: null,
@@ -30,7 +33,7 @@ export async function startLookout(url: string, ports?: readonly number[]) {
       request.firstByteAt = now();
     });
   });
-  /** The calls of tools that came by, in order. `answered`: the whole answer has left. */
+  /** The recorded tool calls in order. `answered`: the whole response was sent. */
   const calls = () =>
     raw.received.flatMap((received) => {
       const call = CallSchema.safeParse(received.body);
@@ -55,7 +58,7 @@ export async function startLookout(url: string, ports?: readonly number[]) {
 async function pass(
   url: string,
   response: ServerResponse,
-  { method, headers, body }: Received,
+  { method, headers, body }: ReceivedRequest,
   headersLeft: () => void,
 ): Promise<void> {
   const left = new AbortController();
@@ -75,7 +78,7 @@ async function pass(
     for await (const chunk of answer.body ?? []) response.write(chunk);
     response.end();
   } catch {
-    response.destroy(); // the server is gone, or whoever asked
+    response.destroy(); // the server or the client is gone
   }
 }
 

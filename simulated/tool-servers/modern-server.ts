@@ -7,7 +7,8 @@ import {
   McpServer,
 } from "@modelcontextprotocol/server";
 
-// The SDK keeps what it has compiled for each schema object for good, and makes a server for each request: so there is one of each.
+// The SDK caches compiled schemas by object forever and creates a server per request, so there is
+// one object of each.
 const SUM = fromJsonSchema<{ a: number; b: number }>({
   type: "object",
   properties: { a: { type: "number" }, b: { type: "number" } },
@@ -20,7 +21,7 @@ const TOTAL = fromJsonSchema<{ total: number }>({
 });
 const ANYTHING = fromJsonSchema({ type: "object" });
 
-/** A server on the protocol's own SDK, which speaks 2026-07-28, and 2025-11-25 where `legacy` lets it. */
+/** A server on the official SDK with protocol 2026-07-28, and 2025-11-25 if `legacy` is set. */
 export async function modernServer({ legacy }: { legacy: boolean }) {
   const handler = createMcpHandler(
     () => {

@@ -3,8 +3,9 @@ import { type RawServer, startRawServer } from "../raw-server";
 import { reply, scriptedServer, text, tool } from "./scripted-server";
 
 /**
- * A tool server and its authorisation server, whose refresh tokens work once. `first`: the refresh token that works first.
- * `shown`: the refresh tokens presented, in order. `onceEach`: an access token admits one connection.
+ * A tool server with an authorisation server whose refresh tokens work once. `first` is the first
+ * valid refresh token. `shown` lists the presented refresh tokens in order. `onceEach`: an access
+ * token admits one connection.
  */
 export async function rotatingServer(first: string, { onceEach = false } = {}) {
   const issuing = await startRawServer();

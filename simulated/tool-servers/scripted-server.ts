@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { z } from "zod";
-import { type Received, startRawServer } from "../raw-server";
+import { type ReceivedRequest, startRawServer } from "../raw-server";
 
-/** A message of the client's. */
+/** A message from the client. */
 export const MessageSchema = z.looseObject({
   method: z.string().optional(),
   id: z.union([z.string(), z.number()]).optional(),
@@ -10,20 +10,24 @@ export const MessageSchema = z.looseObject({
 });
 export type Message = z.infer<typeof MessageSchema>;
 
-export type Asked = { message: Message; response: ServerResponse; received: Received };
+export type ScriptedCall = {
+  message: Message;
+  response: ServerResponse;
+  received: ReceivedRequest;
+};
 
 export type Script = {
-  /** What `tools/list` gives: tools, or the whole answer. */
-  tools?: unknown[] | ((asked: Asked) => void);
-  call?: (asked: Asked) => void | Promise<void>;
-  /** Anything before the server looks at it; true: it has answered. */
-  first?: (asked: Asked) => boolean;
-  /** The stream that the server opens by itself; absent: it has none. */
-  stream?: (asked: Asked) => void;
+  /** The result of `tools/list`: tools, or a function that writes the response. */
+  tools?: unknown[] | ((asked: ScriptedCall) => void);
+  call?: (asked: ScriptedCall) => void | Promise<void>;
+  /** Called before all else; returns true if it has responded. */
+  first?: (asked: ScriptedCall) => boolean;
+  /** The server's own stream; omitted if it has none. */
+  stream?: (asked: ScriptedCall) => void;
   session?: string;
 };
 
-/** A tool that takes anything. */
+/** A tool that accepts any arguments. */
 export const tool = (name: string, more: object = {}) => ({
   name,
   description: `Does ${name}.`,
@@ -45,7 +49,10 @@ export const frame = (message: unknown): string =>
 export const startStream = (response: ServerResponse): void =>
   void response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
 
-/** A server of the generation of 2025-11-25 that does exactly what a test wants. `script` may change while it runs. */
+/**
+ * A server of the 2025-11-25 generation that follows a test's script. `script` may change while it
+ * runs.
+ */
 export async function scriptedServer(script: Script) {
   const raw = await startRawServer();
   raw.answer((response, received) => {
@@ -80,7 +87,7 @@ export async function scriptedServer(script: Script) {
   };
 }
 
-function initialize({ session }: Script, { message: { id }, response }: Asked): void {
+function initialize({ session }: Script, { message: { id }, response }: ScriptedCall): void {
   if (session !== undefined) response.setHeader("mcp-session-id", session);
   reply(response, id, {
     protocolVersion: "2025-11-25",
@@ -89,7 +96,7 @@ function initialize({ session }: Script, { message: { id }, response }: Asked): 
   });
 }
 
-/** Writes without end until the client leaves; gives the bytes that were taken. */
+/** Writes without end until the client leaves; returns the number of bytes sent. */
 export async function flood(
   response: ServerResponse,
   chunk: string,

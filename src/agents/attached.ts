@@ -6,12 +6,15 @@ import type { Attachment } from "../protocol/attachments";
 import { acceptsMedia, expectedMediaTokens, mediaTokens } from "../providers/accepted-media";
 import type { Part } from "../providers/parts";
 
-/** What a question brings along, for the agents of a team: who cannot take it, what it costs, how it is said. */
+/**
+ * Attachments of a question for the agents of a team: unsupported ones, tokens, and parts of
+ * requests.
+ */
 
-/** An agent whose model does not take something. */
+/** An attachment that an agent's model does not support. */
 export type NotAccepted = { agent: string; model: string; name: string; mediaType: string };
 
-/** Every agent of the team with everything it cannot take; none: all can be sent. */
+/** Every attachment that an agent does not support; empty if all can be sent. */
 export function notAccepted({ agents }: Team, attachments: readonly Attachment[]): NotAccepted[] {
   return agents.flatMap(({ id, backend }) =>
     attachments
@@ -25,12 +28,12 @@ export function notAccepted({ agents }: Team, attachments: readonly Attachment[]
   );
 }
 
-/** What stands around each: its line in the list, its block. */
+/** Text around each attachment: its line in the list, and its block. */
 const TOKENS_AROUND = 200;
-/** The announcement and the words before the list. */
+/** The announcement and the text before the list. */
 const TOKENS_BEFORE = 1_000;
 
-/** The most input tokens that any agent of the team reads for them in one call. */
+/** Upper bound of the input tokens of the attachments in one call of any agent. */
 export const attachmentTokens = ({ agents }: Team, attachments: readonly Attachment[]): number =>
   Math.max(
     0,
@@ -39,7 +42,7 @@ export const attachmentTokens = ({ agents }: Team, attachments: readonly Attachm
     ),
   );
 
-/** A text's bytes bound its tokens. Its name stands before it and in the list. */
+/** A text has at most one token per byte. The name appears twice. */
 function tokensOf(model: string, { kind, size, name, media_type: mediaType }: Attachment): number {
   const around = TOKENS_AROUND + 2 * byteLength(name);
   return around + (kind === "text" ? size : mediaTokens(model, { kind, size, mediaType }));
@@ -47,7 +50,7 @@ function tokensOf(model: string, { kind, size, name, media_type: mediaType }: At
 
 const BYTES_PER_TOKEN = 4;
 
-/** About how many input tokens a model reads for them in one call. Put right when the call has ended. */
+/** Expected input tokens of the attachments in one call. Corrected after the call. */
 export const expectedAttachmentTokens = (
   model: string,
   attachments: readonly Attachment[],
@@ -61,8 +64,8 @@ export const expectedAttachmentTokens = (
   }, 0);
 
 /**
- * The parts that stand before an agent's first message. `read` gives the bytes of one, and is asked for one after the other. Throws
- * what it throws.
+ * The parts before an agent's first message. `read` is called for one attachment after the other;
+ * its errors are thrown.
  */
 export async function toParts(
   nonce: string,

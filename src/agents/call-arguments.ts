@@ -1,16 +1,19 @@
 import { isJsonObject, parseJson } from "../providers/json";
 
-/** Arguments of a model's tool call, checked before anything counts. A problem is worded for the model that made the call. */
-export type Checked<T> = { ok: true; value: T } | { ok: false; problem: string };
+/** Parses the arguments of a model's tool call. Problems are texts for the model. */
+export type ParsedArguments<T> = { ok: true; value: T } | { ok: false; problem: string };
 
-/** A content of 128 KB with every character escaped fits into this; more is not worth parsing. */
+/** Fits content of 128 KB with every character escaped; larger arguments are not parsed. */
 const MOST_CHARS = 1024 * 1024;
 
-/** The named text fields of a JSON object; other fields are ignored. Empty arguments are an empty object. */
+/**
+ * The named text fields of a JSON object; other fields are ignored. Empty arguments are an empty
+ * object.
+ */
 export function textFields<Name extends string>(
   raw: string,
   names: readonly Name[],
-): Checked<Record<Name, string>> {
+): ParsedArguments<Record<Name, string>> {
   const fields = objectFields(raw);
   if (!fields.ok) return fields;
   const found: Partial<Record<Name, string>> = {};
@@ -28,7 +31,7 @@ export function textFields<Name extends string>(
 }
 
 /** The arguments as an object. */
-export function objectFields(raw: string): Checked<Record<string, unknown>> {
+export function objectFields(raw: string): ParsedArguments<Record<string, unknown>> {
   if (raw.length > MOST_CHARS)
     return failed("The arguments are far too large. Be brief, or put the bulk of it in a file.");
   const parsed = raw.trim() === "" ? {} : parseJson(raw);
@@ -41,7 +44,7 @@ export function objectFields(raw: string): Checked<Record<string, unknown>> {
   return { ok: true, value: parsed };
 }
 
-/** A field the object has itself: what a prototype would lend it does not count. */
+/** An own field of the object; inherited ones are ignored. */
 export const ownField = (fields: Record<string, unknown>, name: string): unknown =>
   Object.hasOwn(fields, name) ? fields[name] : undefined;
 

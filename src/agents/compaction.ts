@@ -7,30 +7,34 @@ import { byteLength } from "../coordination";
 import { cutToFit } from "./cut-to-fit";
 
 /**
- * Compaction: the older part of a round's conversation gives way to a summary. What goes are whole stretches, a reply with the
- * results of all its calls, so no call is ever parted from its result. What the round began with stays, and so does the recent
- * part. Answers the agent was shown meanwhile stay too, as it still has to judge them, unless nothing else helps. Records never
- * change: a `summary` among them says what it stands for. Pure.
+ * Compaction replaces the older part of a round's conversation by a summary. It removes whole
+ * stretches, a reply with the results of its calls, so that no call loses its result. The start of
+ * the round and the recent part remain. Answers shown to the agent remain too, because it must
+ * still judge them, unless this would not free enough. Records never change: a `summary` record
+ * names the records it replaces. Pure.
  */
 
-/** What it may take afterwards: enough is left for work, and for what comes before the next time. */
+/** Share of the window used afterwards: leaves room for work before the next compaction. */
 const TARGET_SHARE = 0.4;
 /**
- * What a summary must free of the window, unless the provider refused the conversation: what the round began with never goes, and
- * where that alone nearly fills the window a summary that hardly helps would be wanted again before every call.
+ * Minimum share of the window that a summary must free, unless the provider refused the
+ * conversation. If the start of the round alone nearly fills the window, compaction would otherwise
+ * repeat before every call.
  */
 const LEAST_FREED_SHARE = 0.1;
-/** What a summary is given room for, in tokens as the provider counts. */
+/** Reserved for a summary, in tokens of the provider. */
 const SUMMARY_TOKENS = 2_000;
-/** What one that became longer may take at most; less where what is over its room would take more than half of what was to be freed. */
+/**
+ * Maximum length of a summary; shorter if its excess would use more than half of the freed tokens.
+ */
 const LONGEST_SUMMARY = 2 * SUMMARY_TOKENS;
-/** Of the window, for what is summed up: the model must have room to read and to write. */
+/** Share of the window for the text to be summarized, so that the model can read and write. */
 const TRANSCRIPT_SHARE = 0.5;
 const BYTES_PER_TOKEN = 4;
 
 /**
- * `keepFrom`: the first record, by its place, that stays; those before it go, but for the start and what `keepsNotes` keeps.
- * `dropped` takes the summary to be as long as it has room for.
+ * `keepFrom`: index of the first record that remains. Earlier ones are removed, except the start
+ * and, with `keepsNotes`, notes. `dropped` assumes a summary of the reserved length.
  */
 export type CompactionPlan = {
   keepFrom: number;
@@ -41,15 +45,15 @@ export type CompactionPlan = {
 
 export type Room = {
   contextWindow: number;
-  /** What a provider's counts were of our estimates so far; 1 where nothing is known. */
+  /** Ratio of the provider's counts to our estimates; 1 if unknown. */
   calibration: number;
-  /** The provider refused the conversation as it is, so that its real window is smaller, whatever is known of the model. */
+  /** The provider refused the conversation, so its real window is smaller than the listed one. */
   refused?: boolean;
 };
 
 /**
- * What is to be summed up, so that the rest fits; as little as that takes. Where nothing fits, as much as can be. null: nothing
- * could go that would make it enough smaller to be worth a call.
+ * The smallest cut after which the rest fits; the largest possible one if none does. `null` if no
+ * cut would free enough to justify a call.
  */
 export function planCompaction(records: readonly CallRecord[], room: Room): CompactionPlan | null {
   const { contextWindow, calibration, refused = false } = room;
@@ -69,7 +73,7 @@ export function planCompaction(records: readonly CallRecord[], room: Room): Comp
   return fit && before - fit.after >= worth ? fit.plan : null;
 }
 
-/** What the model takes, as far as anyone knows. */
+/** The model's window, as far as known. */
 function windowOf(
   records: readonly CallRecord[],
   { contextWindow, calibration, refused = false }: Room,
@@ -81,7 +85,7 @@ function windowOf(
 
 type Cut = Pick<CompactionPlan, "keepFrom" | "keepsNotes">;
 
-/** From what loses least to what loses most. The last stretch goes last of all. */
+/** Possible cuts, from the least loss to the most. The last stretch is removed last. */
 function candidates(records: readonly CallRecord[]): Cut[] {
   const from = compactedFrom(records);
   const replies = records.flatMap(({ kind }, place) =>
@@ -94,7 +98,10 @@ function candidates(records: readonly CallRecord[]): Cut[] {
   return [...cuts(recent, true), ...cuts(recent, false), ...cuts(all, true), ...cuts(all, false)];
 }
 
-/** Ids of all calls of the round, also of those that have gone: none may come again, since results are found by them. */
+/**
+ * Ids of all calls of the round, including removed ones. None may be reused, because results refer
+ * to them.
+ */
 export const callIdsIn = (records: readonly CallRecord[]): Set<string> =>
   new Set(
     records.flatMap((record) =>
@@ -104,7 +111,7 @@ export const callIdsIn = (records: readonly CallRecord[]): Set<string> =>
     ),
   );
 
-/** Up to where the conversation has been summed up before. */
+/** Index up to which the conversation has been summarized. */
 const compactedFrom = (records: readonly CallRecord[]): number =>
   lastSummary(records)?.keepFrom ?? 1;
 
@@ -113,7 +120,7 @@ const isSummary = (record: CallRecord): record is Summary => record.kind === "su
 const lastSummary = (records: readonly CallRecord[]): Summary | undefined =>
   records.findLast(isSummary);
 
-/** The records as calls see them: what was summed up is its summary. */
+/** The records as calls see them, with summarized ones replaced. */
 export function compacted(records: readonly CallRecord[]): CallRecord[] {
   const summary = lastSummary(records);
   if (!summary) return [...records];
@@ -121,9 +128,9 @@ export function compacted(records: readonly CallRecord[]): CallRecord[] {
   return start ? [start, { kind: "note", text: summary.text }, ...kept] : [];
 }
 
-/** What is left of the records themselves. */
+/** The original records that remain. */
 function keptOf(records: readonly CallRecord[], { keepFrom, keepsNotes }: Cut): CallRecord[] {
-  const earlier = keepsNotes ? records.slice(notesFrom(records), keepFrom).flatMap(toldIn) : [];
+  const earlier = keepsNotes ? records.slice(notesFrom(records), keepFrom).flatMap(notesIn) : [];
   return [
     ...records.slice(0, 1),
     ...earlier,
@@ -131,7 +138,7 @@ function keptOf(records: readonly CallRecord[], { keepFrom, keepsNotes }: Cut): 
   ];
 }
 
-/** Notes that an earlier compaction summed up do not come back. */
+/** Notes in an earlier summary are not restored. */
 const notesFrom = (records: readonly CallRecord[]): number =>
   records.reduce(
     (from, record) =>
@@ -139,8 +146,8 @@ const notesFrom = (records: readonly CallRecord[]): number =>
     1,
   );
 
-/** What the agent was told, rather than found out: newer answers, also those that came with the result of a stale vote. */
-function toldIn(record: CallRecord): CallRecord[] {
+/** Information given to the agent: newer answers, including those in the result of a stale vote. */
+function notesIn(record: CallRecord): CallRecord[] {
   if (record.kind === "note") return [record];
   const showsAnswers = record.kind === "result" && record.name === "vote" && !record.isError;
   return showsAnswers ? [{ kind: "note", text: record.text }] : [];
@@ -156,7 +163,9 @@ function droppedOf(
   const calls = gone.flatMap((record) =>
     record.kind === "reply" ? record.items.filter(({ type }) => type === "tool_call") : [],
   );
-  const notes = keepsNotes ? 0 : records.slice(notesFrom(records), keepFrom).flatMap(toldIn).length;
+  const notes = keepsNotes
+    ? 0
+    : records.slice(notesFrom(records), keepFrom).flatMap(notesIn).length;
   return {
     replies: count("reply"),
     tool_calls: calls.length,
@@ -166,13 +175,16 @@ function droppedOf(
   };
 }
 
-type Asked = Room & { nonce: string };
+type SummaryOptions = Room & { nonce: string };
 
-/** The call to the same model that sums up, without tools. Long texts are cut in their middle, so that it fits. */
+/**
+ * The request for a summary, to the same model, without tools. Long texts are cut in the middle to
+ * fit.
+ */
 export function toSummaryRequest(
   records: readonly CallRecord[],
   plan: Cut,
-  asked: Asked,
+  asked: SummaryOptions,
 ): { system: string; user: string } {
   const { nonce, calibration } = asked;
   const [start] = records;
@@ -189,15 +201,15 @@ export function toSummaryRequest(
   return summaryRequest({ nonce, task, transcript: transcript.join("\n\n") });
 }
 
-/** What the call that did not fit had written, if that was the last thing that happened. */
+/** The output of the call that did not fit, if it was the last event. */
 function cutIn(records: readonly CallRecord[]): string {
   const last = records.findLast(({ kind }) => kind === "reply" || kind === "cut");
   return last?.kind === "cut" ? last.text.trim() : "";
 }
 
 /**
- * The record that a summary becomes, and what it really leaves free. However long the text is, the conversation becomes shorter, by
- * at least half of what was planned: what is too much is cut out of its middle.
+ * The record for a summary, and the tokens actually freed. For any length of the text, the
+ * conversation shrinks by at least half of the plan: the excess is cut from the middle.
  */
 export function toSummary(
   plan: CompactionPlan,
@@ -214,15 +226,18 @@ export function toSummary(
   return { record: { kind: "summary", keepFrom, keepsNotes, text: note }, dropped };
 }
 
-/** What goes, in words; an earlier summary goes too, and is summed up again. */
+/** The removed part as text, including an earlier summary, which is summarized again. */
 function transcriptOf(records: readonly CallRecord[], { keepFrom, keepsNotes }: Cut): string[] {
   const earlier = lastSummary(records);
-  const told = keepsNotes
+  const earlierNotes = keepsNotes
     ? []
-    : records.slice(notesFrom(records), compactedFrom(records)).flatMap(toldIn);
+    : records.slice(notesFrom(records), compactedFrom(records)).flatMap(notesIn);
   const gone = records.slice(compactedFrom(records), keepFrom);
   const summary = earlier ? [`Before that:\n${earlier.text}`] : [];
-  return [...summary, ...[...told, ...gone].flatMap((record) => inWords(record, keepsNotes))];
+  return [
+    ...summary,
+    ...[...earlierNotes, ...gone].flatMap((record) => inWords(record, keepsNotes)),
+  ];
 }
 
 function inWords(record: CallRecord, keepsNotes: boolean): string[] {
@@ -252,10 +267,10 @@ function itemInWords(item: ReplyItem): string[] {
   }
 }
 
-/** What a record's message adds around its text, in tokens. */
+/** Tokens of a message besides its text. */
 const AROUND = 16;
 
-/** What these take of a conversation, in tokens as the provider counts. */
+/** Tokens of these records in a conversation, as the provider counts. */
 export const tokensOf = (records: readonly CallRecord[], calibration: number): number =>
   records.reduce((sum, record) => sum + tokensIn(record, calibration), 0);
 
@@ -268,7 +283,8 @@ function textsIn(record: CallRecord): string[] {
     case "start":
       return [record.system, record.user];
     case "reply":
-      return record.items.map((item) => JSON.stringify(item)); // with what the provider wants back unread
+      // includes opaque data that is sent back
+      return record.items.map((item) => JSON.stringify(item));
     case "result":
     case "note":
       return [record.text];

@@ -8,19 +8,22 @@ import { workflowTools } from "../tools/workflow";
 import { compacted } from "./compaction";
 import type { CallRecord } from "./records";
 
-/** From a round's records to what its next call sends. */
+/** Converts a round's records to its next request. */
 
 type Conversation = { system: string; messages: Message[] };
 
 type Result = Extract<CallRecord, { kind: "result" }>;
 type ToolCall = Extract<ReplyItem, { type: "tool_call" }>;
 
-/** A stretch of the conversation: a reply (none before the first), the results of its calls, and what was said after it. */
+/**
+ * A stretch of the conversation: a reply (none before the first), the results of its calls, and
+ * later notes.
+ */
 type Stretch = { items: readonly ReplyItem[]; results: Map<string, Result>; notes: string[] };
 
 /**
- * The conversation so far. Every tool call of a reply has exactly one result, in the order of the calls, before anything else
- * is said; calls that nothing spoke for get a text of their own.
+ * The conversation so far. Every tool call of a reply has exactly one result, in order, before any
+ * other message; calls without a result get a default text.
  */
 export function toMessages(records: readonly CallRecord[]): Conversation {
   const [start] = records;
@@ -55,21 +58,25 @@ function stretchesOf(records: readonly CallRecord[]): Stretch[] {
 }
 
 /**
- * A reply that said nothing is left out: servers refuse empty messages, some refuse reasoning that nothing follows, and some
- * a search whose results were still to come. One that said something goes back whole, what hosted tools did in its place.
+ * Omits a reply without content: servers refuse empty messages, some refuse reasoning without a
+ * following item, and some a search without results. A reply with content is sent back completely,
+ * including hosted items in order.
  */
 function append(messages: Message[], { items, results, notes }: Stretch): void {
-  if (items.some(isSaid)) messages.push({ role: "assistant", items: [...items] });
+  if (items.some(hasContent)) messages.push({ role: "assistant", items: [...items] });
   const calls = items.filter((item) => item.type === "tool_call");
   const lastVote = calls.findLast(({ name }) => name === "vote");
   for (const call of calls) messages.push(resultOf(call, results.get(call.id), call === lastVote));
   if (notes.length > 0) say(messages, notes.join("\n\n"));
 }
 
-const isSaid = (item: ReplyItem): boolean =>
+const hasContent = (item: ReplyItem): boolean =>
   item.type === "tool_call" || (item.type === "text" && item.text.trim() !== "");
 
-/** One message: some servers take no two of the same role in a row. What was sent stays its beginning, for prompt caches. */
+/**
+ * Appends to the last user message, because some servers refuse two messages of the same role in a
+ * row. The text already sent remains a prefix, for prompt caches.
+ */
 function say(messages: Message[], text: string): void {
   const last = messages.at(-1);
   if (last?.role === "user")
@@ -78,12 +85,15 @@ function say(messages: Message[], text: string): void {
 }
 
 function resultOf(call: ToolCall, result: Result | undefined, isLastVote: boolean): Message {
-  const { text, isError } = result ?? unspoken(call.name, isLastVote);
+  const { text, isError } = result ?? defaultResult(call.name, isLastVote);
   return { role: "tool", toolCallId: call.id, name: call.name, text, isError };
 }
 
-/** A vote without a result was recorded, unless a later one in the same reply took its place; anything else was not done. */
-function unspoken(name: string, isLastVote: boolean): { text: string; isError: boolean } {
+/**
+ * A vote without a result was recorded, unless a later vote in the same reply replaced it. Other
+ * calls were not executed.
+ */
+function defaultResult(name: string, isLastVote: boolean): { text: string; isError: boolean } {
   if (name === "vote")
     return { text: isLastVote ? RESULTS.voteRecorded : RESULTS.superseded, isError: false };
   return { text: RESULTS.notExecuted, isError: true };
@@ -92,22 +102,28 @@ function unspoken(name: string, isLastVote: boolean): { text: string; isError: b
 export type RequestParts = {
   records: readonly CallRecord[];
   agent: TeamAgent;
-  /** Of the whole team. */
+  /** Aliases of the whole team. */
   aliases: readonly string[];
-  /** Names of the orchestrator's tools this call may use. */
+  /** Names of the coordination tools that this call may use. */
   offers: readonly string[];
   forced: boolean;
   maxOutputTokens: number | null;
   ownTools: readonly ToolSpec[];
-  /** Tools the provider may run in this call. */
+  /** Hosted tools for this call. */
   hostedTools: readonly HostedTool[];
-  /** A research call: it has hosted tools and no functions. Absent: it is none. */
+  /** A research call: it has hosted tools and no functions. Omitted: false. */
   research?: boolean;
-  /** A limit of its round that is near or reached; at 0 the call has no tools but the orchestrator's. Absent: none. */
+  /**
+   * A limit of the round that is near or reached. At 0, the call has only coordination tools.
+   * Omitted if no limit is near.
+   */
   limit?: RoundLimit | undefined;
 };
 
-/** The agent's own tools come first: they stay, while the orchestrator's come and go, and prompt caches go by what stays. */
+/**
+ * The agent's own tools come first. They stay the same, while the coordination tools change, so
+ * prompt caches match a longer prefix.
+ */
 export function toRequest(parts: RequestParts): ModelRequest {
   const { agent, aliases, offers, research = false, limit } = parts;
   const records = limit ? withNote(parts.records, limitNotice(limit, offers)) : parts.records;
@@ -130,11 +146,11 @@ export function toRequest(parts: RequestParts): ModelRequest {
   };
 }
 
-/** The conversation that a research call is made with. */
+/** The conversation for a research call. */
 export const withResearchRequest = (records: readonly CallRecord[]): CallRecord[] =>
   withNote(records, RESEARCH_REQUEST);
 
-/** The note comes last and is said in this call alone, so that the conversation stays as prompt caches know it. */
+/** The note is last and only in this call, so that prompt caches still match. */
 const withNote = (records: readonly CallRecord[], text: string): CallRecord[] => [
   ...records,
   { kind: "note", text },
@@ -143,17 +159,19 @@ const withNote = (records: readonly CallRecord[], text: string): CallRecord[] =>
 type Prospects = { offers: readonly string[]; usesTools: boolean; hasReplied: boolean };
 
 /**
- * Whether another call is likely to go on from this one's end within minutes: where tools are at work, where a vote may turn out
- * to be stale, or where the round has gone on already. A verdict and personas are one call each.
+ * Whether another call will probably continue this one within minutes: with tools, if a vote may be
+ * stale, or if the round has already continued. Verdicts and personas are single calls.
  */
 export const willContinue = ({ offers, usesTools, hasReplied }: Prospects): boolean =>
   mayAct(offers) && (usesTools || hasReplied || offers.includes("vote"));
 
-/** A verdict and personas are given on what is there; any other tool would only be taken for silence. */
+/**
+ * Verdicts and personas use only the given text; a call of another tool would count as no answer.
+ */
 const mayAct = (offers: readonly string[]): boolean =>
   !offers.includes("submit") && !offers.includes("assign_personas");
 
-/** What providers add of their own: roles, separators, their instructions for tool use. In tokens. */
+/** Tokens that providers add: roles, separators, instructions for tools. */
 const OVERHEAD = {
   request: 64,
   withTools: 512,
@@ -164,8 +182,8 @@ const OVERHEAD = {
 } as const;
 
 /**
- * No tokenizer makes more tokens than bytes, so the UTF-8 size of all that is sent bounds the input from above. What hosted
- * tools will add in this call is not in it: the rules reserve that for each use.
+ * Upper bound of the input tokens: no tokenizer makes more tokens than UTF-8 bytes. Excludes
+ * results of hosted tools in this call, which the rules reserve per use.
  */
 export function inputTokenBound({
   system,
@@ -174,8 +192,10 @@ export function inputTokenBound({
   hostedTools,
   params,
 }: ModelRequest): number {
-  const fixed = byteLength(system) + byteLength(JSON.stringify(params)); // parameters may hold prompts of their own
-  const hosted = hostedTools.length * OVERHEAD.hostedTool; // described by the provider, in words nobody else knows
+  // parameters may contain prompts
+  const fixed = byteLength(system) + byteLength(JSON.stringify(params));
+  // described by the provider in unknown words
+  const hosted = hostedTools.length * OVERHEAD.hostedTool;
   const base =
     OVERHEAD.request +
     fixed +
@@ -185,7 +205,7 @@ export function inputTokenBound({
   return tools.reduce((sum, tool) => sum + OVERHEAD.tool + byteLength(JSON.stringify(tool)), said);
 }
 
-/** The same of messages alone. */
+/** The same for messages alone. */
 export const messagesBound = (messages: readonly Message[]): number =>
   messages.reduce((sum, message) => sum + OVERHEAD.message + messageBytes(message), 0);
 

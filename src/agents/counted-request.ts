@@ -3,18 +3,18 @@ import type { Usage } from "../protocol/events";
 import { tellsLength } from "../protocol/usage";
 import type { Message, ModelRequest } from "../providers/provider";
 
-/** A request that a provider has counted. */
+/** A request whose tokens the provider has counted. */
 export type CountedRequest = {
-  /** Digest of what stands before its messages: model, system prompt, tools, parameters. */
+  /** Digest of the part before its messages: model, system prompt, tools, parameters. */
   head: string;
-  /** How many messages it had, and their digest. */
+  /** Number of its messages, and their digest. */
   messages: number;
   digest: string;
-  /** Input tokens, by its provider. */
+  /** Input tokens as counted by the provider. */
   tokens: number;
 };
 
-/** What is compared of a request. */
+/** The compared part of a request. */
 export type RequestDigest = Omit<CountedRequest, "tokens">;
 
 export const digestOf = (request: ModelRequest): RequestDigest => ({
@@ -23,11 +23,14 @@ export const digestOf = (request: ModelRequest): RequestDigest => ({
   digest: messagesDigest(request.messages),
 });
 
-/** What a provider's report says about a request; null if it does not tell its length. */
+/** A provider's count for a request; `null` if the report does not give its length. */
 export const countedBy = (digest: RequestDigest, usage: Usage | null): CountedRequest | null =>
   tellsLength(usage) ? { ...digest, tokens: usage.input_tokens } : null;
 
-/** Whether a call is forced is not compared, since that is decided after the bound; nor how often hosted tools may be used. */
+/**
+ * Excludes whether a call is forced, which is decided after the bound, and the allowed uses of
+ * hosted tools.
+ */
 export function headDigest({ model, system, tools, hostedTools, params }: ModelRequest): string {
   return sha256([
     JSON.stringify([model, system, tools, hostedTools.map(({ name }) => name), params]),

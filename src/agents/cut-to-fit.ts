@@ -1,18 +1,21 @@
 import { byteLength } from "../coordination";
 
-/** What stands where something was left out; counted with it. */
+/** Size of the notice in place of the removed text. */
 const NOTICE_BYTES = 64;
 
 /**
- * The texts, so that together they take no more than so many UTF-8 bytes: the longest are cut, in their middle, all to one length;
- * the others stay whole. What a text begins and ends with says most.
+ * Cuts the texts to at most `most` UTF-8 bytes in total. The longest are cut in the middle, all to
+ * the same length; the others stay complete. The beginning and end of a text matter most.
  */
 export function cutToFit(texts: readonly string[], most: number): string[] {
   const cap = capFor(texts.map(byteLength), most);
   return texts.map((text) => (byteLength(text) <= cap ? text : cutMiddle(text, cap)));
 }
 
-/** The length to which the longest must be cut: what is free is shared among those that take more than their share. */
+/**
+ * The length of the longest texts after cutting: unused shares of short texts are divided among
+ * them.
+ */
 function capFor(sizes: readonly number[], most: number): number {
   const rising = sizes.toSorted((a, b) => a - b);
   let left = most;
@@ -31,7 +34,7 @@ function cutMiddle(text: string, most: number): string {
   return `${head}\n[… ${text.length - head.length - tail.length} characters left out …]\n${tail}`;
 }
 
-/** A character of UTF-16 takes at most three bytes, so only a little more than fits is looked at. */
+/** A UTF-16 unit takes at most three bytes, so only slightly more than the result is examined. */
 function firstBytes(text: string, most: number): string {
   let end = Math.min(text.length, most);
   while (end > 0 && byteLength(text.slice(0, end)) > most)

@@ -15,13 +15,13 @@ import type { ToolSpec } from "../providers/provider";
 import { inputTokenBound, toRequest, withResearchRequest } from "./conversation";
 import { renderRecords } from "./records";
 
-type Planned = {
+type PlannedTurn = {
   team: Team;
   question: string;
   attached: QuestionAttachments | null;
-  /** Turns that the new one follows, oldest first. */
+  /** Earlier turns, oldest first. */
   history: readonly EarlierTurn[];
-  /** An agent's own tools from its config, by its index. */
+  /** An agent's own tools, by its index. */
   toolsOf: (agent: number) => readonly ToolSpec[];
 };
 
@@ -29,9 +29,10 @@ type Planned = {
 const NONCE = "0".repeat(16);
 
 /**
- * Bounds of the input tokens of each agent's first call, before the turn begins: of the requests that a new turn on this question would
- * make. Tools of servers count as nothing, as nobody knows them before they are listed: what could run must not be refused. A team
- * without coordination makes one call, its presentation.
+ * Upper bounds of the input tokens of each agent's first call, before the turn starts, from the
+ * requests that this question would make. Tools of servers count as 0, because they are unknown
+ * before the listing and a turn that could run must not be refused. A team without coordination
+ * makes one call, its presentation.
  */
 export function firstCalls({
   team,
@@ -39,8 +40,8 @@ export function firstCalls({
   attached,
   history,
   toolsOf,
-}: Planned): { agent: number; inputTokens: number }[] {
-  const rules = { ...team.rules, personas: false }; // without their personas agents work all the same
+}: PlannedTurn): { agent: number; inputTokens: number }[] {
+  const rules = { ...team.rules, personas: false }; // agents also work without personas
   const asked = {
     type: "turn_requested",
     question,

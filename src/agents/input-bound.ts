@@ -4,16 +4,20 @@ import { type CountedRequest, headDigest, messagesDigest } from "./counted-reque
 import type { CallRecord } from "./records";
 
 /**
- * How many input tokens a call can take at most. A provider's own count of an earlier request bounds the part that both have in
- * common, and each byte of the rest is at most one token. The ratio of tokens to bytes so far is an estimate, never a bound.
+ * Upper bound of a call's input tokens. The common prefix with an earlier request is bounded by the
+ * provider's count; each byte of the rest is at most one token. The ratio of tokens to bytes is an
+ * estimate, never a bound.
  */
 
-/** Providers tell a model in words of their own whether it must call a tool: their length may differ by so many tokens. */
+/** Providers add instructions about forced tool calls, whose length may differ by this. */
 const TOOL_CHOICE_TOKENS = 128;
-/** Of the counted requests with the same head, the latest so many are compared: a conversation that was summed up begins none of them. */
+/**
+ * Number of counted requests with the same head to compare, latest first. After a compaction, none
+ * of them is a prefix.
+ */
 const MOST_COMPARED = 4;
 
-/** No tokenizer with at most one token per byte makes more input tokens of the request. `records`: its round so far. */
+/** Upper bound for any tokenizer with at most one token per byte. `records` is the round so far. */
 export function inputBound(request: ModelRequest, records: readonly CallRecord[]): number {
   const whole = inputTokenBound(request);
   const prefix = longestCounted(request, records);

@@ -1,4 +1,6 @@
-/** The longest of the texts that successive calls write, while the last one is still being written. Appending is cheap. */
+/**
+ * The longest text of successive calls, while the last one is being written. Appending is cheap.
+ */
 export class LongestText {
   readonly #mostChars: number;
   readonly #decode: (raw: string) => string;
@@ -6,10 +8,10 @@ export class LongestText {
   #pieces: string[] = [];
   #chars = 0;
   #best = "";
-  /** Of the current call, decoded; null after it grew. */
+  /** The current call's decoded text; `null` after it grew. */
   #decoded: string | null = "";
 
-  /** Keeps at most `mostChars` of a call, as written; `decode` makes the text of it, when somebody wants to know. */
+  /** Keeps at most `mostChars` of a call. `decode` extracts the text, when requested. */
   constructor(mostChars: number, decode: (raw: string) => string = (raw) => raw) {
     this.#mostChars = mostChars;
     this.#decode = decode;

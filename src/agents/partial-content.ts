@@ -1,9 +1,10 @@
 /**
- * Reads `content` out of the arguments of a `new_answer` call that may have been cut anywhere, also inside an escape. Unlike a
- * JSON parser it takes what it gets: line breaks inside a string do not end it, and the first thing it cannot read is the end.
+ * Reads `content` from the arguments of a `new_answer` call that may be cut anywhere, even inside
+ * an escape. Unlike a JSON parser it is lenient: line breaks inside a string are accepted, and it
+ * stops at the first invalid part.
  */
 
-/** The decoded `content` as far as it was written; empty if it was not reached. */
+/** The decoded `content` as far as it was written; "" if it has not started. */
 export function partialContent(rawArguments: string): string {
   let content = "";
   let at = skipSpace(rawArguments, 0);
@@ -23,7 +24,7 @@ export function partialContent(rawArguments: string): string {
 
 type Read = { text: string; end: number; closed: boolean };
 
-/** The string that begins at a quotation mark; null if none stands there. */
+/** The string that starts at a quotation mark; `null` if there is none. */
 function stringAt(raw: string, quote: number): Read | null {
   if (raw[quote] !== '"') return null;
   const parts: string[] = [];
@@ -50,7 +51,7 @@ function nextSpecial(raw: string, from: number): number {
 
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
 
-/** The escape at a backslash; null if it is cut or none at all. */
+/** The escape at a backslash; `null` if it is cut or invalid. */
 function escapeAt(raw: string, backslash: number): { text: string; end: number } | null {
   const letter = raw[backslash + 1];
   if (letter === undefined) return null;
@@ -60,7 +61,7 @@ function escapeAt(raw: string, backslash: number): { text: string; end: number }
   return { text: String.fromCharCode(Number.parseInt(digits, 16)), end: backslash + 6 };
 }
 
-/** Past a number, word, list or object: up to the comma or bracket that ends it, or the end. */
+/** Skips a number, word, list or object, to its comma or closing bracket, or the end. */
 function skipValue(raw: string, start: number): number {
   let depth = 0;
   let at = start;
@@ -80,7 +81,7 @@ function skipSpace(raw: string, from: number): number {
   return at;
 }
 
-/** Without the first half of a character whose second half was not written yet. */
+/** Removes a lone high surrogate at the end. */
 function wholeCharacters(text: string): string {
   const last = text.charCodeAt(text.length - 1);
   const halved = last >= 0xd800 && last <= 0xdbff;

@@ -10,31 +10,35 @@ import type { DeltaItem } from "../protocol/events";
 import { LongestText } from "./longest-text";
 import { partialContent } from "./partial-content";
 
-/** Where a piece of streamed text belongs; a stored delta item is one. `name` is that of the tool whose arguments stream. */
+/**
+ * Position of a piece of streamed text; a stored delta has the same fields. `name` is the tool of
+ * streamed arguments.
+ */
 export type WrittenPiece = Pick<DeltaItem, "agent" | "round" | "call" | "kind" | "name">;
 
-type Written = {
+type AgentTexts = {
   answer: LongestText;
-  /** Apart, because it may be the round that wrote the personas, which does not count. */
+  /** Separate, because this round may have written the personas, which do not count. */
   firstRound: LongestText;
   laterRounds: LongestText;
   final: LongestText;
 };
 
 /**
- * What the agents of the latest attempt have written so far, as the protocol counts partial text. Fed with every piece as
- * it comes; after a restart, with the stored ones in their order. Holds a bounded amount and decodes only what is asked for.
+ * Text that the agents of the latest attempt have written so far, for the protocol's partial texts.
+ * Receives every piece as it arrives; after a restart, the stored ones in order. Memory is bounded,
+ * and text is decoded on demand.
  */
 export class PartialTexts {
   #attempt = 0;
   #turn = 0;
-  #written = new Map<string, Written>();
-  /** By call id: whether its pieces count. Many come, and an id says the same each time. */
+  #written = new Map<string, AgentTexts>();
+  /** Whether a call's pieces count, by call id. Cached, because a call has many pieces. */
   #counts = new Map<string, boolean>();
-  /** Ids of those who have an answer in the latest attempt. */
+  /** Ids of agents with an answer in the latest attempt. */
   #answered = new Set<string>();
 
-  /** Pieces of attempts that are over are dropped; the first piece of a new one lets go of everything before. */
+  /** Ignores pieces of earlier attempts; the first piece of a new attempt clears all others. */
   add(piece: WrittenPiece, text: string): void {
     if (text === "" || !this.#isOfLatest(piece.call)) return;
     if (piece.kind !== "final" && this.#answered.has(piece.agent)) return;
@@ -57,7 +61,10 @@ export class PartialTexts {
     }
   }
 
-  /** In the latest attempt the agent has an answer now: what it writes beside a final text counts for nothing. */
+  /**
+   * The agent now has an answer in the latest attempt. Its other partial texts, except a final one,
+   * no longer count.
+   */
   answered(agent: string): void {
     this.#answered.add(agent);
     const written = this.#written.get(agent);
@@ -85,7 +92,10 @@ export class PartialTexts {
     return counts;
   }
 
-  /** Whether the call belongs to the latest attempt; that of a later one makes it the latest. */
+  /**
+   * Whether the call belongs to the latest attempt. A call of a later attempt makes that the
+   * latest.
+   */
   #enter(call: string): boolean {
     const place = placeOfCall(call);
     if (!place || place.turn < this.#turn) return false;
@@ -99,7 +109,7 @@ export class PartialTexts {
     return true;
   }
 
-  #of(agent: string): Written {
+  #of(agent: string): AgentTexts {
     const known = this.#written.get(agent);
     if (known) return known;
     const written = nothingWritten();
@@ -108,14 +118,14 @@ export class PartialTexts {
   }
 }
 
-const nothingWritten = (): Written => ({
+const nothingWritten = (): AgentTexts => ({
   answer: new LongestText(LIMITS.answerBytes, partialContent),
   firstRound: new LongestText(LIMITS.answerBytes),
   laterRounds: new LongestText(LIMITS.answerBytes),
   final: new LongestText(LIMITS.finalBytes),
 });
 
-function read(turn: TurnState, index: number, written: Written): string {
+function read(turn: TurnState, index: number, written: AgentTexts): string {
   if (index === turn.attempt.presenter) return written.final.read();
   const answer = written.answer.read();
   if (answer.trim() !== "") return answer;
@@ -124,6 +134,6 @@ function read(turn: TurnState, index: number, written: Written): string {
   return later.length > first.length ? later : first;
 }
 
-/** The generator's round comes before all others of the attempt. */
+/** The persona round comes before all other rounds of the attempt. */
 const wrotePersonas = (turn: TurnState, index: number): boolean =>
   turn.rules.personas && index === 0;

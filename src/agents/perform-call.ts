@@ -11,7 +11,7 @@ import {
   type ResumePoint,
 } from "../providers/provider";
 
-/** How a call ended; both are inputs to the rules. */
+/** The outcome of a call; an input of the rules. */
 export type Performed =
   | {
       type: "replied";
@@ -24,12 +24,12 @@ export type Performed =
     }
   | { type: "failed"; failure: CallFailure };
 
-/** `name`: of the tool whose arguments or input this is. */
+/** `name` is the tool of these arguments or this input. */
 export type CallDelta = {
   kind: "text" | "reasoning" | "tool_arguments" | "hosted_tool";
   name?: string;
   toolIndex?: number;
-  /** The provider's id of that tool call. */
+  /** The provider's id of the tool call. */
   toolId?: string;
   text: string;
 };
@@ -40,51 +40,54 @@ export type CallOptions = {
   signal: AbortSignal;
   /** Called synchronously for each piece, in order. */
   onDelta: (delta: CallDelta) => void;
-  /** Usage known before the end; should the call be cancelled, it is charged this. */
+  /** Called with usage before the end; a cancelled call is charged this. */
   onUsage?: (usage: Usage) => void;
-  /** From here the reply can be taken up again, should the connection be lost; told before the delta it counts with, if any. */
+  /**
+   * Called with a point from which the reply can be resumed after a lost connection, before the
+   * delta that belongs to it.
+   */
   onResumePoint?: (point: ResumePoint, alone: boolean) => void;
-  /** Takes a reply to the same request up again instead of asking anew. */
+  /** Resumes the reply to the same request from this point. */
   from?: ResumePoint;
-  /** Whether a request of this try was handed to the network; absent, it is taken that one was. */
+  /** Whether a request of this try was handed to the network. Omitted: assumed true. */
   wasSent?: () => boolean;
 };
 
-/** More calls in one reply than any model means; what asks for so many has lost its way. */
+/** A reply with more calls is degenerate. */
 const MOST_TOOL_CALLS = 1_024;
 
-/** Performs one try of a model call. Never throws, except what the signal was aborted with. */
+/** Performs one try of a model call. Throws only the signal's reason. */
 export async function performCall(options: CallOptions): Promise<Performed> {
-  const resumed = options.from !== undefined; // then its first part was heard before, and worked on
-  const heard: Heard = { anything: resumed, reply: resumed, usage: null };
+  const resumed = options.from !== undefined; // then the provider accepted and started it
+  const progress: Progress = { anything: resumed, reply: resumed, usage: null };
   try {
-    return await listen(options, heard);
+    return await listen(options, progress);
   } catch (error) {
     if (options.signal.aborted) throw options.signal.reason;
     const wasSent = resumed || (options.wasSent?.() ?? true);
-    return { type: "failed", failure: toFailure(error, heard, wasSent) };
+    return { type: "failed", failure: toFailure(error, progress, wasSent) };
   }
 }
 
-/** What a failed call is known to have got as far as. */
-type Heard = {
-  /** Bytes of a body that was no refusal, be it keep-alive comments. */
+/** The progress of a failed call. */
+type Progress = {
+  /** Received bytes of a successful response, keep-alive comments included. */
   anything: boolean;
-  /** A piece of the reply itself. */
+  /** Received part of the reply itself. */
   reply: boolean;
   usage: Usage | null;
 };
 type Stop = Extract<ModelEvent, { type: "stop" }>;
 
-async function listen(options: CallOptions, heard: Heard): Promise<Performed> {
+async function listen(options: CallOptions, progress: Progress): Promise<Performed> {
   const { provider, request, signal, from } = options;
   const onHeard = () => {
-    heard.anything = true;
+    progress.anything = true;
   };
   for await (const event of provider.stream(request, signal, onHeard, from)) {
-    heard.anything = true;
-    heard.reply = true;
-    const performed = take(event, options, heard);
+    progress.anything = true;
+    progress.reply = true;
+    const performed = take(event, options, progress);
     if (performed) return performed;
   }
   signal.throwIfAborted();
@@ -95,17 +98,17 @@ async function listen(options: CallOptions, heard: Heard): Promise<Performed> {
   );
 }
 
-/** Passes on what came; answers the reply once it is complete. */
+/** Forwards an event; returns the outcome once the reply is complete. */
 function take(
   event: ModelEvent,
   { onDelta, onUsage, onResumePoint }: CallOptions,
-  heard: Heard,
+  progress: Progress,
 ): Performed | null {
   switch (event.type) {
     case "stop":
-      return toPerformed(event, heard);
+      return toPerformed(event, progress);
     case "usage":
-      heard.usage = event.usage;
+      progress.usage = event.usage;
       onUsage?.(event.usage);
       return null;
     case "resume_point":
@@ -140,9 +143,9 @@ const toolDelta = ({
 
 function toPerformed(
   { items, reason, usage, hosted = [], citations = [] }: Stop,
-  heard: Heard,
+  progress: Progress,
 ): Performed {
-  heard.usage = usage ?? heard.usage;
+  progress.usage = usage ?? progress.usage;
   if (items.filter(({ type }) => type === "tool_call").length > MOST_TOOL_CALLS) {
     throw new ProviderError(
       "transient",
@@ -156,45 +159,49 @@ function toPerformed(
     items,
     text,
     stopReason: reason,
-    usage: heard.usage,
+    usage: progress.usage,
     hosted,
     citations,
   };
 }
 
-function toFailure(error: unknown, heard: Heard, wasSent: boolean): CallFailure {
+function toFailure(error: unknown, progress: Progress, wasSent: boolean): CallFailure {
   const failure = known(error);
   const { failureClass, code, message, details } = failure;
   return {
     class: failureClass,
-    // A request of this try had left before: that its provider cannot be reached now proves nothing about it.
+    // Although the provider is unreachable now, an earlier request of this try was sent.
     code: wasSent && code === CANNOT_REACH ? "connection_failed" : code,
     message,
     retryAfterMs: details.retryAfterMs ?? null,
-    usage: heard.usage,
-    reached: !isUnworked(failure, heard, wasSent),
+    usage: progress.usage,
+    reached: !isUnworked(failure, progress, wasSent),
   };
 }
 
-/** Statuses of 500 and above that say that no reply was begun; what else a gateway says may be that it no longer waited. */
+/**
+ * Statuses of 500 and above that prove that no reply was started. With others, a gateway may have
+ * given up waiting.
+ */
 const NOT_BEGUN = new Set([500, 501, 502, 503, 521, 522, 523, 525, 526, 529, 530]);
-/** A refusal by its number only: a gateway says so too when it no longer waited for a model. */
+/** Formally a refusal, but gateways also use it when they give up waiting for a model. */
 const GAVE_UP = 408;
 
-/** Whether it is certain that no model worked on the call. Where nobody knows, it stays charged in full. */
+/** Whether it is certain that no model processed the call. If uncertain, it is charged in full. */
 function isUnworked(
   { details: { status } }: ProviderError,
-  heard: Heard,
+  progress: Progress,
   wasSent: boolean,
 ): boolean {
-  if (!wasSent) return true; // a connection that is lost later says nothing: refused and broken ones look alike
-  if (status === undefined || status === GAVE_UP || heard.reply) return false;
-  return heard.anything
+  // a connection lost later proves nothing: refused and broken ones look the same
+  if (!wasSent) return true;
+  if (status === undefined || status === GAVE_UP || progress.reply) return false;
+  return progress.anything
     ? status >= 400 && status < 500
     : (status >= 300 && status < 500) || NOT_BEGUN.has(status);
 }
 
-/** A throw that no adapter explained may hold anything, keys too, so its words stay out of the log. */
+/** An unclassified error may contain anything, keys too, so its message is not logged. */
 function known(error: unknown): ProviderError {
   if (error instanceof ProviderError) return error;
   const explained = toProviderError(error, []);

@@ -1,21 +1,21 @@
 import type { PlannedCall, PlannedCalls } from "../prompts/presentation";
 
-/** Tool calls that an agent planned while its team coordinated, as far as a presenter is shown them. */
+/** Tool calls that an agent planned during coordination, as shown to the presenter. */
 
 /**
- * UTF-16 units of one call's arguments, and of all calls together: they stand at the start of the presentation, where nothing can be
- * dropped later to make room.
+ * UTF-16 units of one call's arguments, and of all calls together. They are at the start of the
+ * presentation, which compaction never removes.
  */
 export const PLANNED_LIMITS = { argumentChars: 4_000, chars: 32_000 } as const;
 
-/** What a call's line has beside name and arguments: its number. */
+/** The number of a call in its line. */
 const LINE_CHARS = 8;
 
 export const NOTHING_PLANNED: PlannedCalls = { calls: [], leftOut: 0 };
 
 /**
- * The latest of so many planned calls in all, each cut where it is long. `latestFirst` is read only as far as there is room, one call
- * at a time.
+ * The latest of `total` planned calls, with long ones cut. Reads `latestFirst` lazily, only while
+ * there is room.
  */
 export function latestPlanned(latestFirst: Iterable<PlannedCall>, total: number): PlannedCalls {
   const calls: PlannedCall[] = [];

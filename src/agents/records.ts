@@ -27,19 +27,20 @@ import {
 } from "./round-start";
 
 /**
- * The private side of the log: what each round's conversation gains from the facts, as records that are written once, with
- * those facts, and never change. Everything somebody else wrote is cleaned of the round's nonce here.
+ * The private part of the log: what each event adds to its round's conversation. Records are
+ * written once, together with the events, and never change. All text from others is cleaned of the
+ * round's nonce here.
  */
 export type CallRecord =
   | ({ kind: "start" } & Start)
-  /** `counted`: the request that it replies to, if its provider told how many tokens that was. */
+  /** `counted`: the request of this reply, if the provider counted its tokens. */
   | { kind: "reply"; items: ReplyItem[]; counted?: CountedRequest }
   | { kind: "result"; toolCall: string; name: string; text: string; isError: boolean }
-  /** A user message: a reminder, newer answers, or what research found. */
+  /** A user message: a reminder, newer answers, or results of research. */
   | { kind: "note"; text: string }
-  /** What a call that was too long had written. It is not sent again, but summed up. */
+  /** Output of a call that was too long. It is not sent again but summarized. */
   | { kind: "cut"; text: string }
-  /** Stands for the records before the one at `keepFrom`, but for the start and, with `keepsNotes`, for what the agent was told. */
+  /** Replaces the records before `keepFrom`, except the start and, with `keepsNotes`, the notes. */
   | { kind: "summary"; keepFrom: number; keepsNotes: boolean; text: string };
 
 export type RoundRecord = { agent: number; attempt: number; round: number; record: CallRecord };
@@ -47,23 +48,23 @@ export type RoundRecord = { agent: number; attempt: number; round: number; recor
 export type RenderInput = {
   steps: readonly Step[];
   team: Team;
-  /** Made of a–z and digits. */
+  /** Consists of a–z and digits. */
   nonce: (agent: number, attempt: number) => string;
   /** Earlier turns on this branch, oldest first. */
   history: readonly EarlierTurn[];
-  /** Of the call that just completed. */
+  /** The call that just completed. */
   reply: { agent: number; items: ReplyItem[]; counted?: CountedRequest } | null;
-  /** Of the call that just failed: what it had written. */
+  /** The output of the call that just failed. */
   cut: { agent: number; text: string } | null;
-  /** Of the call that just summed up. */
+  /** The summary call that just completed. */
   summary: { agent: number; record: CallRecord } | null;
-  /** Of the tool that just settled. */
+  /** The tool that just settled. */
   toolResult: { toolCall: string; text: string } | null;
-  /** Calls recorded as plans in this attempt, of the agents that begin to present. */
+  /** Calls recorded as plans in this attempt, for agents that start to present. */
   planned: readonly (PlannedCalls & { agent: number })[];
 };
 
-/** What each round's conversation gains from these events; the shell stores it in the same transaction. */
+/** The records for these events. The caller stores them in the same transaction. */
 export function renderRecords(input: RenderInput): RoundRecord[] {
   const records: RoundRecord[] = [];
   for (const [nth, { event, before, after }] of input.steps.entries()) {
@@ -86,7 +87,10 @@ export function renderRecords(input: RenderInput): RoundRecord[] {
   return records;
 }
 
-/** The result of `new_answer`, the last of its round's conversation. `before` is the state without the event, in which the round is open. */
+/**
+ * The result of `new_answer`, the last record of its round. `before` is the state without the
+ * event, in which the round is open.
+ */
 function answerRecord(
   { turn: before }: SessionState,
   event: EventOf<"answer.submitted">,
@@ -104,7 +108,7 @@ function answerRecord(
   return { agent, attempt: event.attempt, round: round.number, record };
 }
 
-/** `turn` is as it stands with the event; `earlier` are the events of the same batch before it. */
+/** `turn` is the state after the event; `earlier` are preceding events of the same batch. */
 type Scene = {
   input: RenderInput;
   turn: TurnState;
@@ -161,7 +165,7 @@ function replyOf({ input, agent }: Scene): CallRecord | null {
   return { kind: "reply", items, ...(counted && { counted }) };
 }
 
-/** Kept where the call is made again, shorter. */
+/** Kept if the call is repeated with a shorter conversation. */
 function cutOf(
   { input, agent }: Scene,
   { class: failure, retry_at }: EventOf<"call.failed">,
@@ -170,14 +174,14 @@ function cutOf(
   return isKept && input.cut?.text ? { kind: "cut", text: input.cut.text } : null;
 }
 
-/** `before` is the state without the event: with it, the call is no longer in flight. */
+/** `before` is the state without the event, in which the call is in flight. */
 function isResearchCompleted(before: SessionState, event: SessionEvent): boolean {
   if (event.type !== "call.completed") return false;
   const entry = before.turn?.inFlight[event.call];
   return entry?.type === "model_call" && entry.research === true;
 }
 
-/** A research call as the conversation keeps it: what it found, told as a message. The reply itself is not sent back. */
+/** The record of a research call: its results as a message. The reply itself is not sent back. */
 function researchOf({ input, agent, earlier, nonce }: Scene): CallRecord {
   const items = input.reply?.agent === agent ? input.reply.items : [];
   const text = items.map((item) => (item.type === "text" ? item.text : "")).join("");
@@ -197,10 +201,10 @@ const startContext = ({ input, turn, agent, nonce }: Scene): StartContext => ({
   planned: input.planned.find((one) => one.agent === agent) ?? NOTHING_PLANNED,
 });
 
-type Told = { name: string; text: string; isError: boolean };
+type ToolText = { name: string; text: string; isError: boolean };
 
-/** `told.text` is clean: ours, or quoted already. */
-const result = (toolCall: string, told: Told): CallRecord => ({
+/** `told.text` is clean: our own text, or already quoted. */
+const result = (toolCall: string, told: ToolText): CallRecord => ({
   kind: "result",
   toolCall,
   ...told,
@@ -222,7 +226,7 @@ function toolResult(scene: Scene, event: EventOf<"tool.completed">): CallRecord 
   }
 }
 
-/** With what the tool's server said, if it said anything: it may tell whether the work was done. */
+/** Includes the tool server's message, which may say whether the work was done. */
 function unknownResult(
   { input, nonce }: Scene,
   { tool_call: toolCall, name }: EventOf<"tool.unknown">,
@@ -235,7 +239,10 @@ function unknownResult(
   });
 }
 
-/** A stale vote's result has already shown the answers; otherwise they come as a message of their own. */
+/**
+ * The result of a stale vote already contains the answers; otherwise they are a message of their
+ * own.
+ */
 function injected(scene: Scene, { labels, via }: EventOf<"answers.injected">): CallRecord | null {
   if (
     via === "message" &&

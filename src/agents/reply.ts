@@ -3,12 +3,15 @@ import type { Decision, Purpose, StopReason, Usage } from "../protocol/events";
 import type { Citation, HostedUse } from "../protocol/hosted-tools";
 import { hostedFields } from "../providers/hosted";
 import type { ReplyItem } from "../providers/provider";
-import { type Checked, objectFields, textFields } from "./call-arguments";
+import { type ParsedArguments, objectFields, textFields } from "./call-arguments";
 import { personasOf, type ToolCall, verdictOf } from "./verdict";
 
 export { staysItsId, takenCallIds, uniqueCallIds } from "../providers/call-ids";
 
-/** What a complete reply means to the rules. Only tool calls count: no text is searched for decisions, no broken JSON is mended. */
+/**
+ * Interprets a complete reply for the rules. Only tool calls count: text is not searched for
+ * decisions, and broken JSON is not repaired.
+ */
 
 export type CompleteReply = {
   items: readonly ReplyItem[];
@@ -46,11 +49,14 @@ export function toReply(reply: CompleteReply, { purpose, ownTools }: ReplyContex
   };
 }
 
-/** A model may call a tool by any name; the log keeps enough of it to recognise. */
+/** A model may call a tool by any name; the log keeps a recognisable prefix. */
 const shortened = (name: string): string =>
   name.length <= 64 ? name : `${name.slice(0, 63).toWellFormed()}…`;
 
-/** Of several votes only the last can count and of several answers none, so no more is kept of the others: events are bounded. */
+/**
+ * Only the last vote can count, and no answer if there are several. So less is kept of the others,
+ * to bound the events.
+ */
 function decisionsOf(calls: readonly ToolCall[], cut: boolean): Decision[] {
   const lastVote = calls.findLast(({ name }) => name === "vote");
   const firstAnswer = calls.find(({ name }) => name === "new_answer");
@@ -78,7 +84,7 @@ function toAnswer(call: ToolCall, cut: boolean): Decision {
   return { name: "new_answer", tool_call: call.id, content };
 }
 
-/** No alias is longer, however large the team. */
+/** Longer than any alias of the largest team. */
 const LONGEST_ALIAS = 32;
 
 function toVote(call: ToolCall, cut: boolean): Decision {
@@ -92,9 +98,12 @@ function toVote(call: ToolCall, cut: boolean): Decision {
   return { name: "vote", tool_call: call.id, alias, reason };
 }
 
-/** Arguments cut at the output limit are not the model's mistake in form, so it is told what really happened. */
+/**
+ * Arguments cut at the output limit are not a formal mistake, so the model is informed about the
+ * cut.
+ */
 function problemOf(call: ToolCall, problem: string, cut: boolean): string {
-  const broken: Checked<unknown> = objectFields(call.arguments);
+  const broken: ParsedArguments<unknown> = objectFields(call.arguments);
   if (cut && !broken.ok)
     return "Your reply was cut at its output limit before the call was complete. Make it shorter and call again.";
   return problem;

@@ -27,18 +27,21 @@ import { commandsActOutside, hasCommands } from "../tools/shell";
 import { contextsOf, pathsAsShown, rejectedResult } from "../workspace/mounts";
 import { entriesOf } from "../workspace/permissions";
 
-/** What a round's conversation begins with, from the state at its start. Labels and ids end here: models get aliases. */
+/**
+ * The start of a round's conversation, from the state at its start. Labels and ids are replaced:
+ * models see aliases.
+ */
 
 export type Start = { system: string; user: string };
 
 export type StartContext = {
   turn: TurnState;
-  /** Index of the agent whose round it is. */
+  /** Index of the round's agent. */
   agent: number;
   nonce: string;
   team: Team;
   history: readonly EarlierTurn[];
-  /** This agent's. */
+  /** Planned calls of this agent. */
   planned: PlannedCalls;
 };
 
@@ -58,7 +61,7 @@ export function startOfRound(
   }
 }
 
-/** `keepsFiles`: the workspace holds what a lost round left there. */
+/** `keepsFiles`: the workspace contains files of a lost round. */
 function startOfCoordination(
   context: StartContext,
   labels: readonly string[],
@@ -81,13 +84,13 @@ function startOfCoordination(
   };
 }
 
-/** What the agent should know of the files of its newest answer. */
+/** Notes about the files of the agent's newest answer. */
 function filesNoteOf({ turn, agent }: StartContext): string | null {
   const newest = turn.attempt.answers.findLast((answer) => answer.agent === agent);
   return newest ? answerFilesNote(newest) : null;
 }
 
-/** `label` names the winning answer; null where there was no coordination. */
+/** `label` is the winning answer; `null` if there was no coordination. */
 export function startOfPresentation(context: StartContext, label: string | null): Start {
   const { turn, agent } = context;
   const own = turn.attempt.answers.find((answer) => answer.label === label);
@@ -142,7 +145,7 @@ function startOfPersonas({ turn, team, nonce, history }: StartContext): Start {
 const byAlias = (a: { alias: string }, b: { alias: string }): number =>
   a.alias.localeCompare(b.alias, "en", { numeric: true });
 
-/** The answers with these labels, in this order, as agents see them. */
+/** The answers with these labels, in order, as agents see them. */
 export function shownAnswers(turn: TurnState, labels: readonly string[]): ShownAnswer[] {
   return labels.flatMap((label) => {
     const answer = turn.attempt.answers.find((one) => one.label === label);
@@ -150,13 +153,16 @@ export function shownAnswers(turn: TurnState, labels: readonly string[]): ShownA
   });
 }
 
-/** The files an answer names lie where its readers see them. */
+/** Paths in an answer are rewritten to where its readers see the files. */
 function toShown(turn: TurnState, { agent, content, snapshot }: Answer): ShownAnswer {
   const alias = aliasOf(turn, agent);
   return { alias, content: snapshot === null ? content : pathsAsShown(content, `/peers/${alias}`) };
 }
 
-/** What the agent is told about files; null where it has none. `granted`: what it may do now with a context that may be written. */
+/**
+ * The agent's file instructions; `null` if it has no files. `granted`: the current permission on
+ * writable contexts.
+ */
 function filesOf(context: StartContext, granted: "later" | "write"): FilesPrompt | null {
   const { turn, agent } = context;
   const rules = turn.rules.agents[agent];
@@ -180,7 +186,7 @@ function identityOf(context: StartContext): Identity {
   const { turn, team, agent, nonce } = context;
   const text = turn.attempt.personas?.[agent] ?? null;
   const hasAnswered = agentAt(turn.attempt, agent).answers > 0;
-  // Another agent's model wrote the persona, so it is cleaned like everything quoted.
+  // The persona is another agent's output, so it is cleaned like any quote.
   const persona = personaFor(
     text === null ? null : quote(nonce, text),
     team.personas?.afterFirstAnswer ?? "drop",
@@ -189,7 +195,7 @@ function identityOf(context: StartContext): Identity {
   return { systemMessage: teamAgent(context).systemMessage, persona };
 }
 
-/** Of a call without tools, which can read no file. */
+/** For a call without tools, which cannot read files. */
 const withoutFiles = (task: Task): Task => ({
   ...task,
   feedback: task.feedback && { ...task.feedback, files: null },
@@ -218,7 +224,7 @@ function feedbackOf({ turn, agent }: StartContext): Feedback | null {
   return { ...attempt.feedback, rejected: shown, executedTools: rejected?.tools ?? [], files };
 }
 
-/** Where the agent finds the files of the rejected reply; `null` if one of both has no files. */
+/** Where the agent finds the files of the rejected reply; `null` if one of the two has no files. */
 function rejectedFiles(turn: TurnState, agent: number): NonNullable<Feedback["files"]> | null {
   const { agents } = turn.rules;
   const result = rejectedResult(turn);
@@ -227,7 +233,10 @@ function rejectedFiles(turn: TurnState, agent: number): NonNullable<Feedback["fi
   return { place: `/attempts/${result.attempt}`, contexts: contextsOf(turn, agent).length > 0 };
 }
 
-/** The votes that decided: the valid ones, or, where all were voided, the last ones for answers that still stand. */
+/**
+ * The votes that decided: the valid ones, or, if all were voided, the last ones for answers that
+ * still exist.
+ */
 function countedVotes(turn: TurnState): CountedVote[] {
   const { agents, answers } = turn.attempt;
   const valid = agents.some(({ vote }) => vote !== null);

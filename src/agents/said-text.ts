@@ -1,7 +1,7 @@
-/** More than this is not needed to know how far a reply had come, in characters. */
+/** In characters; enough to judge the progress of a reply. */
 const MOST = 100_000;
 
-/** What a call has written so far, in the order in which it came; the beginning of it, if it is long. */
+/** The text that a call has written so far, in order; only the beginning of a long one. */
 export class SaidText {
   #text = "";
 

@@ -4,11 +4,14 @@ import { isJsonObject } from "../providers/json";
 import type { ReplyItem } from "../providers/provider";
 import { objectFields, ownField, textFields } from "./call-arguments";
 
-/** The two other things a call can be for: a verdict on the final text, and personas. What cannot be read means null. */
+/**
+ * Parses the other two results of a call: a verdict on the final text, and personas. `null` if
+ * unreadable.
+ */
 
 export type ToolCall = Extract<ReplyItem, { type: "tool_call" }>;
 
-/** Both end up in every agent's prompt, so they are kept short. In UTF-16 code units. */
+/** Both become part of every agent's prompt, so they are short. In UTF-16 units. */
 const MOST_FEEDBACK_CHARS = 8 * 1024;
 const MOST_PERSONA_CHARS = 4 * 1024;
 
@@ -34,7 +37,7 @@ function isConfirmed({ arguments: raw }: ToolCall): boolean {
   return fields.ok && ownField(fields.value, "confirmed") === true;
 }
 
-/** By alias, as the model named them; the rules take those that exist. */
+/** By alias, as the model named them; the rules ignore unknown ones. */
 export function personasOf(calls: readonly ToolCall[]): Reply["personas"] {
   const call = calls.findLast(({ name }) => name === "assign_personas");
   const fields = call ? objectFields(call.arguments) : null;
@@ -53,6 +56,6 @@ function personaOf(entry: unknown): [string, string][] {
     : [];
 }
 
-/** Cuts at a character, not inside one. */
+/** Cuts without splitting a surrogate pair. */
 const cut = (text: string, most: number): string =>
   (text.length <= most ? text : `${text.slice(0, most - 1)}…`).toWellFormed();

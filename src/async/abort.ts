@@ -1,6 +1,6 @@
 /**
- * The result of `work`, or `signal.reason` as soon as the signal is aborted; then the work continues, and its result is dropped.
- * Leaves no listener on the signal.
+ * The result of `work`; throws `signal.reason` as soon as the signal is aborted. The work itself
+ * continues, and its result is dropped. Leaves no listener on the signal.
  */
 export function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
@@ -16,7 +16,7 @@ export function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> 
 /** An abort controller that also follows a parent signal. Call `unlink` when the work is over. */
 type LinkedAbort = { signal: AbortSignal; abort(reason?: unknown): void; unlink(): void };
 
-/** Unlike `AbortSignal.any`, leaves nothing behind on a signal that outlives the call. */
+/** Unlike `AbortSignal.any`, it keeps no listener on a parent that outlives the call. */
 export function linkedAbort(parent: AbortSignal): LinkedAbort {
   const controller = new AbortController();
   const follow = () => controller.abort(parent.reason);

@@ -1,6 +1,7 @@
 /**
- * Monotonic clock. If the wall clock is set back, this clock keeps advancing from the last value it returned, at the wall clock's
- * pace; otherwise retries and deadlines would stall until the wall clock caught up.
+ * Monotonic clock. If the wall clock is set back, this clock keeps advancing from the last value it
+ * returned, at the wall clock's pace; otherwise retries and deadlines would stall until the wall
+ * clock caught up.
  */
 export class MonotonicClock {
   readonly #wall: () => number;
@@ -37,9 +38,10 @@ export const SYSTEM_TIMERS: Timers<ReturnType<typeof setTimeout>> = {
 };
 
 /**
- * One timer with a time of its own, in ms since its creation, that a change of the wall clock does not affect. A timer does not
- * depend on the wall clock: when the timer fires, exactly the requested time has passed. The wall clock only shows the progress in
- * between, so this time neither runs backwards nor beyond the due time. `onTimer` receives the ms that the wall clock did not show.
+ * A timer with its own monotonic time, in ms since it was made; changes of the wall clock do not
+ * affect it. When the timer fires, exactly its duration has passed. In between, the wall clock
+ * gives the progress, limited so that time neither runs backwards nor passes the due time.
+ * `onTimer` receives the ms that the wall clock did not show.
  */
 export function createMonotonicTimer<Handle>(
   timers: Timers<Handle>,

@@ -4,7 +4,10 @@ import type { Release } from "./semaphore";
 export class Mutex {
   #last: Promise<void> = Promise.resolve();
 
-  /** Resolves to the release of the lock once all earlier holders have released it. Releasing again has no effect. */
+  /**
+   * Resolves to the release of the lock once all earlier holders have released it. Releasing again
+   * has no effect.
+   */
   async acquire(): Promise<Release> {
     const before = this.#last;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -14,7 +17,10 @@ export class Mutex {
   }
 }
 
-/** One holder of a mutex. It acquires the lock once, however often that is requested, and releases it for good, also while it waits. */
+/**
+ * One holder of a mutex. It acquires the lock once, however often that is requested, and releases
+ * it for good, also while it waits.
+ */
 export class MutexLease {
   readonly #mutex: Mutex;
   #acquired: Promise<void> | null = null;
@@ -29,7 +35,10 @@ export class MutexLease {
     return this.#release !== null && !this.#isOver;
   }
 
-  /** Resolves when the lock is held. After a release while waiting, resolves when the lock would have been held. */
+  /**
+   * Resolves when the lock is held. After a release while waiting, resolves when the lock would
+   * have been held.
+   */
   acquire(): Promise<void> {
     this.#acquired ??= this.#acquire();
     return this.#acquired;
@@ -42,8 +51,8 @@ export class MutexLease {
   };
 
   /**
-   * Releases the lock when `subscribe` reports the end of the work, or after `maxMs`. Releases at once if `subscribe` is undefined
-   * or the lock is not held.
+   * Releases the lock when `subscribe` reports the end of the work, or after `maxMs`. Releases at
+   * once if `subscribe` is undefined or the lock is not held.
    */
   releaseWhen(subscribe: ((onEnd: () => void) => void) | undefined, maxMs: number): void {
     if (!this.isHeld || !subscribe) return this.release();

@@ -1,6 +1,9 @@
 import type { Release } from "./semaphore";
 
-/** What one piece of work holds. All of it is released together: by `release`, or as soon as the signal is aborted. */
+/**
+ * What one piece of work holds. All of it is released together: by `release`, or as soon as the
+ * signal is aborted.
+ */
 export class Releases {
   readonly #signal: AbortSignal;
   readonly #releases: Release[] = [];

@@ -1,16 +1,17 @@
 /** Gives back what was acquired. Calling it again has no effect. */
 export type Release = () => void;
 
-/** Asks a holder to release its permit soon; null: the holder keeps the permit as long as it wants. */
+/** Asks a holder to release its permit soon; null: the holder keeps it as long as it wants. */
 export type Yield = (() => void) | null;
 
 type Waiter = { yield: Yield; grant: () => void };
 type Holder = { yield: Yield; isAsked: boolean; isDue: boolean };
 
 /**
- * Admits `size` holders at a time; the others wait in order. A holder of more than `maxHoldMs` is asked to yield to a waiter: the
- * longest holder first, as many holders as there are waiters, each once. Requests without `yield` ask no holder, are granted after
- * the others, and leave one permit to them.
+ * Admits `size` holders at a time; the others wait in order. A holder of more than `maxHoldMs` is
+ * asked to yield to a waiter: the longest holder first, as many holders as there are waiters, each
+ * once. Requests without `yield` ask no holder, are granted after the others, and leave one permit
+ * to them.
  */
 export class Semaphore {
   readonly #size: number;
@@ -77,7 +78,7 @@ export class Semaphore {
     );
   }
 
-  /** One holder after the other: a holder may release its permit at once and so change who waits. */
+  /** One by one: a holder may release its permit at once and so change who waits. */
   #ask(): void {
     const holders = [...this.#holders];
     const waiting = this.#waiters.filter((waiter) => waiter.yield !== null).length;

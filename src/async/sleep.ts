@@ -1,4 +1,4 @@
-/** Resolves after `ms`. Throws `signal.reason` as soon as the signal is aborted, and leaves no timer behind. */
+/** Resolves after `ms`. Throws `signal.reason` on abort, and leaves no timer behind. */
 export const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);

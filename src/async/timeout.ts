@@ -1,4 +1,7 @@
-/** Throws `late()` if the work takes longer than `ms`. The work itself continues, and its result is dropped. */
+/**
+ * Throws `late()` if the work takes longer than `ms`. The work itself continues, and its result is
+ * dropped.
+ */
 export async function withTimeout<T>(
   ms: number,
   work: () => Promise<T>,

@@ -13,13 +13,13 @@ import { RUN_JAVASCRIPT_RULE } from "../tools/javascript";
 import { taskTools } from "../tools/tasks";
 import { type CommandPlace, runCommandRule } from "../tools/shell";
 
-/** What a backend section gives its agent to work with: files, a shell, tools. */
+/** The files, shell and tools that a backend section gives its agent. */
 export type AgentTools = {
   agent: Pick<TeamAgent, "workspace" | "httpTools" | "mcp" | "registryTools" | "toolResults">;
   rules: Pick<AgentRules, "workspace" | "tools" | "tool_servers">;
 };
 
-/** `format`: which the agent's model speaks; null: not known, as its backend is wrong. */
+/** `format` is the wire format of the agent's model; `null` if the backend is invalid. */
 export function readAgentTools(
   backend: Section,
   files: TeamFiles,
@@ -59,7 +59,7 @@ export function readAgentTools(
   };
 }
 
-/** Names that are the service's own only where an agent has the tools that bear them. */
+/** A tool's name is reserved only if the agent has the built-in tool of that name. */
 function refuseTakenNames(
   { path, findings }: Section,
   builtIn: readonly ToolRule[],
@@ -75,13 +75,16 @@ function refuseTakenNames(
 type Place = {
   commands: CommandPlace;
   javascript?: boolean | undefined;
-  /** Whether servers answer the agent's tools: their results may be too large for the conversation. */
+  /**
+   * Whether the agent has tools on servers, whose results may be too large for the conversation.
+   */
   asksServers: boolean;
 };
 
 /**
- * What the rules must know of the service's own tools. `workspace`: null if the agent has none. JavaScript is run only for agents that
- * may run commands: their config says so. An agent without a workspace still reads its tools' large results.
+ * Coordination rules of the built-in tools. `workspace` is `null` if the agent has none. JavaScript
+ * requires that the config allows commands. An agent without a workspace can still read large
+ * results of its tools.
  */
 export const builtInRules = (
   workspace: WorkspaceSettings | null,

@@ -10,22 +10,25 @@ import { readSensitivity } from "./team-settings";
 import type { TeamAgent } from "./team";
 import { asksForFiles, type TeamFiles } from "./workspace";
 
-/** An agent and its part of the rules; they stay together until the team is whole. */
+/** An agent and its part of the rules, until the team is complete. */
 export type AgentAndRules = { agent: TeamAgent; rules: AgentRules };
 
 const ID = new RegExp(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,${MAX_ID_CHARS - 1}}$`);
 
-/** Objects list such keys first and by size, whatever their order in the team. */
+/** Objects list such keys first and by number, regardless of their order in the team. */
 const COUNTED = /^(0|[1-9][0-9]*)$/;
 
-/** What an agent has from its team. `vote`: whether a team of so many agents answers and votes, rather than only presents. */
+/**
+ * Settings of an agent that come from its team. `vote`: whether a team with that many agents
+ * answers and votes, or only presents.
+ */
 export type FromTeam = {
   sensitivity: TeamAgent["votingSensitivity"];
   vote: (agents: number) => boolean;
   files: TeamFiles;
 };
 
-/** The agents of `agents`, or the one of `agent`, in the order written. */
+/** The agents of `agents`, or the one of `agent`, in written order. */
 export function readAgents(root: Section, team: FromTeam, context: ConfigContext): AgentAndRules[] {
   const sections = agentSections(root);
   const someAsk = sections.some(({ values }) => asksForFiles(values.get("backend")));
@@ -114,7 +117,7 @@ function readId(section: Section): string | null {
     );
     return null;
   }
-  // Ids become keys of plain objects, so a name every object has already would find what nobody put there.
+  // Ids become keys of plain objects, so a name that every object inherits must be refused.
   if (typeof id === "string" && COUNTED.test(id)) {
     const detail =
       "id is a whole number here, which would stand before all others in results: put a letter into it.";

@@ -8,12 +8,13 @@ import type { Backend } from "./team";
 
 const NAMED = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/;
 
-/** Where the key would go, and what the operator has. */
+/** The destination of the key, and the operator's keys. */
 type Place = { host: Host; baseUrl: string; context: ConfigContext };
 
 /**
- * Which key goes to a backend: the one written, the operator's of the name written, or the operator's for the host. Only names
- * that are bound to the endpoint's origin resolve, so no config can carry a stored key elsewhere.
+ * Selects the key of a backend: the literal one, the operator's key of the given name, or the
+ * operator's key for the host. A name resolves only if its key is bound to the endpoint's origin,
+ * so a config cannot send a stored key elsewhere.
  */
 export function readApiKey(backend: Section, place: Place): Backend["key"] {
   const written = read(backend, "api_key", text(MAX_KEY_CHARS), null);
@@ -29,16 +30,19 @@ export function readApiKey(backend: Section, place: Place): Backend["key"] {
 
 const example = ({ keyNames: [name = "NAME"] }: Host): string => `\${${name}}`;
 
-/** What can stand in a header; no key begins like a name whose braces were left out. */
+/** Characters that are valid in a header. A key cannot start like a variable without braces. */
 function isLiteralKey(written: string): boolean {
   return /^[\x21-\x7e]+$/.test(written) && !written.includes("${") && !/^\$[A-Za-z_]/.test(written);
 }
 
-/** Such as stands in an environment; no provider's key is made of words in capitals. */
+/** A variable's name. No provider's key consists of words in capitals. */
 const isBareName = (written: string): boolean =>
   /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/.test(written) || KEY_NAMES.includes(written.toUpperCase());
 
-/** The name of a variable would be sent as the key itself. What is nobody's name may still be a secret, so it is not repeated. */
+/**
+ * Without this error, the variable's name would be sent as the key. The message does not repeat an
+ * unknown name, because it may be a secret.
+ */
 function bareName({ path, findings }: Section, written: string, { host }: Place): Backend["key"] {
   const known = KEY_NAMES.find((name) => name === written.toUpperCase()) ?? host.keyNames[0];
   const way =
@@ -53,7 +57,7 @@ function bareName({ path, findings }: Section, written: string, { host }: Place)
   return { from: "none" };
 }
 
-/** A key in clear is never kept: without a way to seal it there is no run. */
+/** A literal key is never stored in clear: without sealing, the config is refused. */
 function literalKey(
   { path, findings }: Section,
   value: string,
@@ -92,7 +96,7 @@ function keyOfHost(backend: Section, { host, baseUrl, context }: Place): Backend
   return { from: "none" };
 }
 
-/** One refusal for each key, however many agents want it. */
+/** One refusal per key, even if several agents need it. */
 function refuseUnset(
   { findings }: Section,
   { name, path, detail }: { name: string; path: Path; detail: string },
@@ -135,7 +139,7 @@ function namedKey(
   return { from: "stored", name };
 }
 
-/** A service on this machine reads `.dev.vars`; a deployed one has secrets. */
+/** A local service reads `.dev.vars`; a deployed one has secrets. */
 function howToSet(name: string, { ownOrigins = [] }: ConfigContext): string {
   const command = `\`npx wrangler secret put ${name}\``;
   const isLocal = ownOrigins.some((origin) =>

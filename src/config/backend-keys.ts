@@ -2,12 +2,15 @@ import type { KeyRules } from "./known-keys";
 import { BACKEND } from "./backend-settings";
 import { keysOf } from "./setting";
 
-/** The keys of a `backend` section; provider parameters come from the wire formats (`providers/format-params.ts`). */
+/**
+ * The keys of a `backend` section. Provider parameters are defined by the wire formats
+ * (`providers/format-params.ts`).
+ */
 
-const NOBODY_ASKED = "nobody is asked while a run goes on";
+const NOBODY_ASKED = "a run asks no questions";
 const KNOWN_PROVIDER = "the provider is known from `base_url`";
 
-/** Keys of a versioned endpoint, which only its own backend type has. */
+/** Keys of a versioned endpoint, valid only for its own backend type. */
 export const VERSIONED_KEYS = [
   "api_version",
   "azure_endpoint",
@@ -15,7 +18,7 @@ export const VERSIONED_KEYS = [
   "deployment_name",
 ] as const;
 
-/** Keys of backend types that are not served: right in theirs, meaningless in any other. */
+/** Keys of unsupported backend types, which mean nothing in any other type. */
 export const OTHER_TYPES_KEYS: readonly string[] = [
   ...["agent_config", "group_config"],
   ...["environment_config", "display_width", "display_height"],

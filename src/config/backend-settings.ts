@@ -4,7 +4,9 @@ import { setting } from "./setting";
 
 const NAME = text(MAX_NAME_CHARS);
 
-/** Some formats have the model's name in the address: what would lead it to another place of its host is no name. */
+/**
+ * Some formats put the model's name into the URL path: refuses names that would change the path.
+ */
 const LEADS_ELSEWHERE = /[?#%\\\p{Cc}]|(^|\/)\.\.(\/|$)/u;
 const MODEL: Kind<string> = {
   ...NAME,
@@ -13,14 +15,17 @@ const MODEL: Kind<string> = {
   schema: { ...NAME.schema, pattern: "^(?!(.*/)?\\.\\.(/|$))[^?#%\\\\]*$" },
 };
 
-/** As `api-key.ts` reads it: a name in braces and nothing else, or what can stand in a header and is no name. */
+/**
+ * In agreement with `api-key.ts`: a variable in braces, or a literal key that does not look like a
+ * variable.
+ */
 const KEY_TEXT = "^\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}$|^(?!\\$[A-Za-z_]|.*\\$\\{)[!-~]+$";
 const KEY: Kind<string> = {
   ...text(MAX_KEY_CHARS),
   schema: { type: "string", maxLength: MAX_KEY_CHARS, pattern: KEY_TEXT },
 };
 
-/** As Docker has it: bytes, or a number with b, k, m or g. */
+/** In Docker's notation: bytes, or a number with b, k, m or g. */
 const MEMORY: Kind<string> = {
   ...text(32),
   expected: "an amount of memory, such as `512m` or `2g`",

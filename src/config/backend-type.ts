@@ -4,7 +4,8 @@ import type { Section } from "./fields";
 import { nearest } from "./nearest";
 
 /**
- * The backend type a section names, or its model's name where it names none; null, with an error, if that is none that is served.
+ * The backend type of a section, or of its model's name if no type is given. `null`, with an error,
+ * if it is not supported.
  */
 export function readType({
   path,
@@ -17,7 +18,7 @@ export function readType({
   const written = isMissing ? ofModel(values.get("model")) : type;
   if (typeof written !== "string") {
     const problem = isMissing
-      ? "type is missing, and no model's name tells it: name a backend type"
+      ? "type is missing and cannot be derived from the model's name: name a backend type"
       : "type must name a backend type";
     const detail = `${problem}; served here: ${SERVED_TYPES.join(", ")}.`;
     findings.error(isMissing ? "missing" : "wrong_type", isMissing ? [...path] : at, detail);
@@ -40,10 +41,10 @@ export function readType({
 const ofModel = (model: unknown): string | null =>
   typeof model === "string" ? typeOfModel(model.trim()) : null;
 
-/** People write a provider's name for its type. */
+/** Accepts a provider's name for its type. */
 const typeAt = (provider: string): string | null =>
   Object.entries(BACKEND_TYPES).find(([, type]) => type.served && type.host === provider)?.[0] ??
   null;
 
-/** An alias is the same need. */
+/** Normalized, so that spellings of a type count as one need. */
 const needOf = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "_");

@@ -26,7 +26,7 @@ import { readSetting } from "./setting";
 import type { Backend } from "./team";
 import { nearest } from "./nearest";
 
-/** A backend, and what the coordination rules need to know about it. */
+/** A backend and its coordination rules. */
 type BackendAndRules = {
   backend: Backend;
   rules: Omit<AgentRules, "id" | "workspace" | "tools">;
@@ -35,8 +35,8 @@ type BackendAndRules = {
 const PARAM_KEYS = [...ALL_PARAMS, ...OTHER_TYPES_KEYS];
 
 /**
- * Reads a `backend` section; null if an error keeps it from being one. `offersFunctions`: whether the agent is to answer and vote
- * by calling functions.
+ * Reads a `backend` section; `null` if an error makes it unusable. `offersFunctions`: whether the
+ * agent answers and votes by calling functions.
  */
 export function readBackend(
   section: Section,
@@ -65,7 +65,8 @@ export function readBackend(
   const key = readApiKey(section, { host, baseUrl: endpoint.baseUrl, context });
   const seller = sellerOf(host, endpoint.baseUrl);
   const facts = modelFacts(model, seller.id);
-  if (!type.facts.versions) checkModelName(section, { model, host: seller }); // a deployment may be called anything
+  // a deployment may have any name
+  if (!type.facts.versions) checkModelName(section, { model, host: seller });
   const price = priceOf(section, { facts, host: seller, model, params });
   const rates = readRates(section, { host: host.id, hostName: host.name, model });
   return {
@@ -94,7 +95,7 @@ export function readBackend(
   };
 }
 
-/** The type's own, or the one its key `api` names. */
+/** The type's own format, or that of the key `api`. */
 function readFormat(section: Section, { format, apis, name }: ServedType): Format {
   if (!apis) {
     if (section.values.has("api"))
@@ -110,14 +111,15 @@ function readFormat(section: Section, { format, apis, name }: ServedType): Forma
   return (named === null ? undefined : apis[named]) ?? format;
 }
 
-/** A deployment's name goes where others have a model's. */
+/** Versioned endpoints have a deployment name in place of a model name. */
 function readModel(section: Section, { versions, model: usual }: ServedType): string | null {
   const keys = versions
     ? [BACKEND.azureDeployment, BACKEND.deploymentName, BACKEND.model]
     : [BACKEND.model];
   const written = keys.map((key) => readSetting(section, key)?.trim()).find((name) => name);
   const model = written ?? usual;
-  const isWritten = keys.some(({ key }) => (section.values.get(key) ?? null) !== null); // and wrong, which is told already
+  // invalid, which is already reported
+  const isWritten = keys.some(({ key }) => (section.values.get(key) ?? null) !== null);
   if (model === null && !isWritten)
     section.findings.error(
       "missing",
@@ -127,28 +129,36 @@ function readModel(section: Section, { versions, model: usual }: ServedType): st
   return model;
 }
 
-/** Whose prices hold: a known host sells at its own, whichever type leads to it; anything else only passes requests on. */
+/**
+ * Selects whose prices apply: those of a known host, regardless of the type. Other hosts only
+ * forward requests.
+ */
 function sellerOf(host: Host, baseUrl: string): Host {
   const there = findHost(baseUrl);
   return there === UNKNOWN_HOST ? host : there;
 }
 
-/** Most output tokens of one call: what the config says, at most what a known model can. */
+/** Maximum output tokens per call: the config's cap, at most a known model's limit. */
 function outputBound(facts: ModelFacts, cap: number | null): number {
   if (cap === null) return facts.maxOutputTokens;
   return facts === UNKNOWN_MODEL ? cap : Math.min(cap, facts.maxOutputTokens);
 }
 
-/** Slips in a model's name. A model that came later may differ by as little, so this is a warning and not an error. */
+/**
+ * Edits between a model name and its likely correction. A newer model may differ by as little, so
+ * this is a warning, not an error.
+ */
 const MOST_SLIPS = 2;
 
 const lettersOf = (model: string): string => model.toLowerCase().replaceAll(/[^a-z]/g, "");
 const digitsOf = (model: string): string => model.replaceAll(/\D/g, "");
-/** Same words, other number: more likely another version than a slip. */
+/** Same words with another number: probably another version. */
 const isVersionOf = (model: string, known: string): boolean =>
   lettersOf(model) === lettersOf(known) && digitsOf(model) !== digitsOf(known);
 
-/** Warns of a name that is nearly one of the host's models. Hosts whose models are not listed have none to compare with. */
+/**
+ * Warns if a name resembles one of the host's models. Does nothing for hosts without listed models.
+ */
 function checkModelName(
   { findings, path }: Section,
   { model, host }: { model: string; host: Host },
@@ -160,10 +170,10 @@ function checkModelName(
   findings.warn("model_unknown", [...path, "model"], detail);
 }
 
-/** As others write the names of models: with the vendor before, with a date behind. */
+/** A model name without the vendor's prefix and a date. */
 const bareName = (model: string): string => model.replace(/^[^/]*\//, "").replace(DATED, "");
 
-/** The model of `models` that is written another way or with a slip; null if none is near, or if several are meant alike. */
+/** The intended model of `models`; `null` if none is close, or several are. */
 function meantBy(model: string, models: readonly string[]): string | null {
   const name = bareName(model);
   if (models.includes(name)) return name;

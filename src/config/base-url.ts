@@ -7,14 +7,17 @@ import {
 import { isPrivateHost } from "../outgoing/addresses";
 import { MAX_URL_CHARS } from "./limits";
 
-/** `privateOrigin`: refused only because it is private, so that an operator may allow it; else null. */
+/**
+ * `privateOrigin`: set if the address is refused only because it is private, so that an operator
+ * can allow it.
+ */
 export type BaseUrlResult =
   | { ok: true; baseUrl: string }
   | { ok: false; detail: string; privateOrigin: string | null };
 
 /**
- * Whether a config may have requests sent to this address: public https, or an origin the operator allows by name. Returns it
- * without a trailing slash.
+ * Whether requests may be sent to this address: public https, or an origin that the operator
+ * allows. Returns it without a trailing slash.
  */
 export function checkBaseUrl(written: string, rules: AddressRules): BaseUrlResult {
   if (written.length > MAX_URL_CHARS || !URL.canParse(written))
@@ -32,23 +35,23 @@ export function checkBaseUrl(written: string, rules: AddressRules): BaseUrlResul
   return { ok: true, baseUrl: `${url.origin}${url.pathname}`.replace(/\/+$/, "") };
 }
 
-/** Whether it is refused only until an operator names it. */
+/** Whether an operator could allow it by name. */
 const isAllowable = (url: URL, { allowedOrigins, ownOrigins = [] }: AddressRules): boolean =>
   isPrivateHost(url.hostname) &&
   !isAllowedOrigin(url, allowedOrigins) &&
   forbiddenProblem(url, ownOrigins) === null;
 
-/** What a parser of URLs lets pass and no name of a host may hold. */
+/** Characters that a URL parser accepts but no host name may contain. */
 const IMPOSSIBLE = /[^a-z0-9._:[\]-]/;
 
-/** What is added to a base URL for each request; people copy it along. */
+/** Path that each request appends to a base URL; users often copy it too. */
 const METHODS = /\/(chat\/completions|completions|responses|messages)\/*$/;
 
-/** The entries of ALLOWED_TOOL_ORIGINS: exact origins, so an entry with `*` allows nothing. */
+/** The entries of ALLOWED_TOOL_ORIGINS: exact origins. An entry with `*` is ignored. */
 export const parseToolOrigins = (variable: string | undefined): string[] =>
   parseAllowedOrigins(variable).filter((entry) => !entry.includes("*"));
 
-/** The entries of the variable ALLOWED_ORIGINS: origins, separated by commas. */
+/** The entries of ALLOWED_ORIGINS: origins, separated by commas. */
 export function parseAllowedOrigins(variable: string | undefined): string[] {
   const entries = (variable ?? "").split(",").map((entry) => entry.trim().replace(/\/+$/, ""));
   return entries.filter((entry) => entry !== "");

@@ -1,6 +1,6 @@
 import { Composer, type Document, type LineCounter, Parser, YAMLError, YAMLParseError } from "yaml";
 
-/** What a text came to: the document as far as it was composed, and at most so many problems as were asked for. */
+/** The document as far as it was composed, and at most `mostProblems` problems. */
 export type BoundedYaml = { doc: Document.Parsed | null; problems: YAMLError[] };
 
 type Bounds = {
@@ -10,8 +10,9 @@ type Bounds = {
 };
 
 /**
- * The first document of a text, as `parseDocument` of `yaml` gives it, but parsing stops at `mostProblems`. The package makes an
- * error object with a stack of each mistake, up to one for each character, which takes 20 times as long as the rest.
+ * The first document of a text, like `parseDocument` of `yaml`, but stops at `mostProblems`. The
+ * package creates an error object with a stack for each mistake, up to one per character, which
+ * takes 20 times as long as the rest.
  */
 export function parseBounded(text: string, { lines, mostProblems, options }: Bounds): BoundedYaml {
   const composer = new Composer(options);
@@ -48,8 +49,8 @@ export function parseBounded(text: string, { lines, mostProblems, options }: Bou
 const STOP = new Error("enough problems");
 
 /**
- * Has the composer throw `STOP` instead of making one more error. The place where it makes them is private in its types only;
- * `tests/config/bounded-yaml.test.ts` fails if a new version no longer goes through it.
+ * Makes the composer throw `STOP` in place of one more error. The method is private in its types
+ * only; `tests/config/bounded-yaml.test.ts` fails if a new version bypasses it.
  */
 function stopAfter(composer: Composer, most: number): { count(): void } {
   let found = 0;

@@ -18,20 +18,20 @@ import { ALL_PARAMS } from "../providers/format-params";
 import { BACKEND_KEYS } from "./backend-keys";
 
 /**
- * Judges every key of a section by its rules: obeyed, ignored with a warning, refused by name, or unknown. `more` are keys that
- * are right here too (a wire format's parameters); they are judged by whoever reads them.
+ * Classifies every key of a section: used, ignored with a warning, refused by name, or unknown.
+ * `more` are further valid keys (a wire format's parameters), which their reader checks.
  */
 export function checkKeys(section: Section, rules: KeyRules, more: readonly string[] = []): void {
   for (const [key, value] of section.values) {
-    if (section.findings.errors.length >= MAX_PROBLEMS) return; // nobody is told of more
+    if (section.findings.errors.length >= MAX_PROBLEMS) return; // further problems are not reported
     if (!rules.served.includes(key) && !more.includes(key))
       judge(section, rules, { key, value, more });
   }
 }
 
-type Found = { key: string; value: unknown; more: readonly string[] };
+type KeyEntry = { key: string; value: unknown; more: readonly string[] };
 
-function judge(section: Section, rules: KeyRules, { key, value, more }: Found): void {
+function judge(section: Section, rules: KeyRules, { key, value, more }: KeyEntry): void {
   const { path, findings } = section;
   const at = [...path, key];
   const modern = ownOf(rules.old, key);
@@ -88,7 +88,7 @@ function refuseKey(
     findings.refuse({ need, path: at, subject: `\`${cut(key)}\`` });
 }
 
-/** `feature`: a key that is not off, or `key: value`. */
+/** `feature` is a key that is not switched off, or `key: value`. */
 function isOn(values: Section["values"], feature: string): boolean {
   const [key = "", value] = feature.split(": ");
   return value === undefined ? !isOff(values.get(key)) : values.get(key) === value;
@@ -110,18 +110,18 @@ function matches(pattern: string, key: string): boolean {
   return pattern.endsWith("*") ? key.startsWith(pattern.slice(0, -1)) : pattern === key;
 }
 
-/** Switching a feature off that is not here asks for nothing. */
+/** Switching off an unsupported feature is allowed. */
 function isOff(value: unknown): boolean {
   if (value === false || value === null || value === undefined) return true;
   if (Array.isArray(value)) return value.length === 0;
   return value instanceof Map && (value.size === 0 || value.get("enabled") === false);
 }
 
-/** null where a key that is like none may be a newer one. */
-function unknownDetail(rules: KeyRules, { key, more }: Found): string | null {
-  // As text from web pages has it: it looks like a space, and YAML takes it for a letter.
+/** `null` if the key resembles no known key and may belong to a newer version. */
+function unknownDetail(rules: KeyRules, { key, more }: KeyEntry): string | null {
+  // Common in text copied from web pages: it looks like a space, but YAML treats it as a letter.
   if (key.startsWith("\u00a0"))
-    return `A non-breaking space stands before \`${cut(key)}\`: write plain spaces.`;
+    return `There is a non-breaking space before \`${cut(key)}\`: write plain spaces.`;
   const place = placeOfKey(key, rules);
   if (place) return `\`${cut(key)}\` is no known key here: it belongs ${place}.`;
   const words = [
@@ -140,7 +140,7 @@ function unknownDetail(rules: KeyRules, { key, more }: Found): string | null {
   return `\`${cut(key)}\` is no known key. ${meant ? `Did you mean \`${meant}\`?` : known}`;
 }
 
-/** Where each key belongs, for whoever wrote it elsewhere; of two places the first is the likelier. */
+/** The section of each key, for suggestions; of two candidates the first is more likely. */
 const PLACES: readonly (readonly [place: string, KeyRules])[] = [
   ["into `orchestrator`", ORCHESTRATOR_KEYS],
   ["into `orchestrator.coordination`", COORDINATION_KEYS],
@@ -159,7 +159,10 @@ const SECTIONS: readonly KeyRules[] = [
   ...PLACES.map(([, rules]) => rules),
 ];
 
-/** The place, as the end of "it belongs …", of a key that a section does not know; null if no other section knows it either. */
+/**
+ * Where a key that a section does not know belongs, as the end of "it belongs …"; `null` if no
+ * section knows it.
+ */
 function placeOfKey(key: string, section: KeyRules): string | null {
   if (!SECTIONS.includes(section)) return null;
   const served = PLACES.find(([, rules]) => rules.served.includes(key));

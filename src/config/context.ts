@@ -2,12 +2,12 @@ import type { OperatorVariables } from "../providers/hosts";
 import type { AddressRules } from "../outgoing/address-rules";
 import type { SecretBinding } from "../protocol/api/secrets";
 import type { CommandPlace } from "../tools/shell";
-import type { Served } from "./needs";
+import type { Features } from "./needs";
 
-/** A secret for tool servers, and where it may be sent. */
+/** A secret for tool servers with its bindings. */
 export type ToolSecret = { name: string; bindings: readonly SecretBinding[] };
 
-/** The rules for addresses of tools and tool servers. */
+/** Address rules for tools and tool servers. */
 export const toolAddressRules = ({
   allowedToolOrigins = [],
   ownOrigins,
@@ -17,32 +17,43 @@ export const toolAddressRules = ({
   variable: "ALLOWED_TOOL_ORIGINS",
 });
 
-/** What the operator of this deployment has and allows: names of stored keys, never keys. */
+/** Settings of this deployment: names of stored keys (never the keys) and permissions. */
 export type ConfigContext = {
   storedKeys: readonly string[];
   allowedOrigins: readonly string[];
-  /** Exact origins that tools and tool servers may have although they are not public https; absent: none. */
+  /**
+   * Exact origins allowed for tools and tool servers although they are not public https. Omitted:
+   * none.
+   */
   allowedToolOrigins?: readonly string[];
-  /** Origins of this service itself, which no team may ask; absent: not known here. */
+  /** Origins of this service, which teams must not call. Omitted if unknown. */
   ownOrigins?: readonly string[];
-  /** Endpoints and accounts of the operator's, by the names in `OPERATOR_VARIABLES`. */
+  /** The operator's endpoints and accounts, by the names in `OPERATOR_VARIABLES`. */
   variables: OperatorVariables;
-  /** Why the service cannot keep a key of a caller's, as a sentence with what to do; absent: it can. */
+  /**
+   * Why the service cannot store a caller's key, as a sentence with a remedy. Omitted if it can.
+   */
   literalKeyProblem?: string;
-  /** Secrets for tool servers that serve the caller's tenant: its own, and the operator's. Absent: none. */
+  /**
+   * Secrets for tool servers that the caller's tenant may use: its own and the operator's. Omitted:
+   * none.
+   */
   toolSecrets?: readonly ToolSecret[];
-  /** Addresses of tools of which the operator says that a call may be sent twice, with all that lies below them; absent: none. */
+  /** Addresses below which the operator declares tool calls repeatable. Omitted: none. */
   repeatableTools?: readonly string[];
-  /** Where agents' commands run; absent: in the service. */
+  /** Where agents' commands run. Omitted: in the service. */
   commands?: CommandPlace;
-  /** What the operator says that a container has at most: MB of memory, processors; null, or absent: nothing is said. */
+  /**
+   * The operator's limits of a container: MB of memory, processors. `null` or omitted: not
+   * declared.
+   */
   containers?: { memoryMb: number | null; cpus: number | null };
-  /** Whether agents with a shell may have JavaScript run; absent: they may not. */
+  /** Whether agents with a shell may run JavaScript. Omitted: false. */
   javascript?: boolean;
-  /** Names of what the caller has uploaded; absent: not known here, so that any name may be one. */
+  /** Names of the caller's uploads. Omitted if unknown; then any name is accepted. */
   contexts?: { has(name: string): boolean };
-  /** Names of what comes with the question; absent: nothing does. */
+  /** Names of the question's attachments. Omitted: none. */
   attached?: readonly string[];
-  /** Which features sessions have; absent: those of this version. */
-  served?: Served;
+  /** The features of sessions. Omitted: those of this version. */
+  served?: Features;
 };

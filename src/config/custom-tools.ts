@@ -16,14 +16,20 @@ import type { NeedId } from "./needs";
 import { cut } from "./problems";
 import { type Entry, entriesOf, quoted } from "./value-needs";
 
-/** The tools a backend section adds with `custom_tools`: over HTTP, or by name from the registry. Those in Python are refused. */
+/**
+ * The tools in a backend section's `custom_tools`: HTTP tools, or names in the registry. Python
+ * tools are refused.
+ */
 
 export type CustomTools = { http: HttpToolDefinition[]; registered: string[]; rules: ToolRule[] };
 
-/** As every provider takes it. */
+/** Accepted by every provider. */
 export const TOOL_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
-/** `format`: which the agent's model speaks, as not all can be told of every tool; null: not known. */
+/**
+ * `format` is the wire format of the agent's model, because not every format can express every
+ * tool; `null` if unknown.
+ */
 export function readCustomTools(
   section: Section,
   context: ConfigContext,
@@ -93,7 +99,10 @@ function addRegistered({ name, section }: Entry, { tools }: Reading): void {
   );
 }
 
-/** Of the orchestrator's tools, and of those over files: taken also where an agent has no files, as it may get some. */
+/**
+ * Names of coordination and file tools. Reserved also for an agent without files, because it may
+ * get some.
+ */
 const OWN_NAMES = new Set<string>([
   ...WORKFLOW_TOOLS,
   ...fileTools().map(({ spec }) => spec.name),
@@ -119,11 +128,14 @@ function isFreeName({ name, section: { findings, path } }: Entry, { rules }: Cus
   return false;
 }
 
-/** MassGen's tools are functions in a file. One that is only a name is Python too, if a function goes by it. */
+/**
+ * MassGen's tools are Python functions in a file. A name alone is a Python tool too if it has one
+ * of these keys.
+ */
 const isPython = ({ section: { values } }: Entry): boolean =>
   !values.has("url") && ["path", "function", "category"].some((key) => values.has(key));
 
-/** MassGen's own tools are told by the folder they lie in. */
+/** MassGen's own tools are recognised by their folder. */
 const KINDS: readonly (readonly [RegExp, NeedId])[] = [
   [/computer_use|_browser_automation/, "computer_use"],
   [/_extraframework_agents\//, "foreign_framework_tool"],

@@ -7,10 +7,13 @@ import { VERSIONED_KEYS } from "./backend-keys";
 import { MAX_NAME_CHARS, MAX_URL_CHARS } from "./limits";
 import { listed } from "./needs";
 
-/** Where a backend is reached. */
+/** The address of a backend. */
 export type Endpoint = { baseUrl: string; apiVersion: string | null };
 
-/** The address written, else the operator's, else the type's own; null, with an error, if there is none or none that may be. */
+/**
+ * The written address, else the operator's, else the type's default. `null`, with an error, if
+ * there is none or it is not allowed.
+ */
 export function readEndpoint(
   section: Section,
   type: ServedType,
@@ -39,8 +42,14 @@ export function readEndpoint(
   return { baseUrl: withVersion(result.baseUrl, type, apiVersion), apiVersion };
 }
 
-/** Right where the service stands beside the server, as on a developer's machine. */
-function refusePrivate({ path, findings }: Section, { key, source }: Found, origin: string): void {
+/**
+ * A private address is valid if the service runs beside the server, as on a developer's machine.
+ */
+function refusePrivate(
+  { path, findings }: Section,
+  { key, source }: FoundAddress,
+  origin: string,
+): void {
   const say = (origins: readonly string[]) =>
     `${source} names ${listed(origins)}, which the service cannot or must not reach; an operator can allow it with ALLOWED_ORIGINS=${origins.join(",")}.`;
   findings.refuse({
@@ -68,14 +77,14 @@ function refuseVersionedKeys(
   }
 }
 
-/** `key` is where it stands in the config, or could; `source` is who says it, for people. */
-type Found = { address: string; key: string; source: string };
+/** `key` is its position in the config; `source` names its origin for users. */
+type FoundAddress = { address: string; key: string; source: string };
 
 function findAddress(
   section: Section,
   type: ServedType,
   variables: OperatorVariables,
-): Found | null {
+): FoundAddress | null {
   for (const key of type.versions ? ["azure_endpoint", "base_url"] : ["base_url"]) {
     const address = read(section, key, text(MAX_URL_CHARS), null);
     if (address !== null) return { address, key, source: key };
@@ -96,7 +105,7 @@ function findAddress(
   return null;
 }
 
-/** The text with the operator's variables in their places; `missing` names the first that is not set. */
+/** The template with the operator's variables; `missing` is the first variable that is not set. */
 function fillIn(
   template: string,
   variables: OperatorVariables,
@@ -112,7 +121,7 @@ function fillIn(
   };
 }
 
-/** Whoever names an endpoint of theirs allows it. */
+/** An endpoint in the operator's variables is allowed. */
 export function operatorOrigins(variables: OperatorVariables): string[] {
   const urls = ENDPOINT_VARIABLES.flatMap((name) => variables[name] ?? []);
   return urls.filter((url) => URL.canParse(url)).map((url) => new URL(url).origin);
@@ -120,7 +129,7 @@ export function operatorOrigins(variables: OperatorVariables): string[] {
 
 const VERSION = /^\d{4}-\d{2}-\d{2}(-preview)?$/;
 
-/** null: the current API, which has no date. */
+/** `null`: the current API, which has no date. */
 function readVersion(
   section: Section,
   { versions }: ServedType,
@@ -141,7 +150,10 @@ function readVersion(
   return null;
 }
 
-/** People write the bare endpoint, what their SDK wants, or what a console shows of a deployment; all come to the same. */
+/**
+ * Accepts the bare endpoint, the form for an SDK, or the form shown in a console; all give the same
+ * address.
+ */
 function withVersion(baseUrl: string, { versions }: ServedType, apiVersion: string | null): string {
   if (!versions) return baseUrl;
   const { current, dated } = versions;

@@ -1,11 +1,11 @@
 import { cut, type Findings, type Path } from "./problems";
 
-/** One section of a config while it is read. */
+/** A section of a config that is being read. */
 export type Section = { path: Path; values: ReadonlyMap<string, unknown>; findings: Findings };
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** What a value must be: its type, the same with its bounds in words for the error, the test, and the same as JSON Schema. */
+/** A type of values: its JSON type, a description for errors, the test, and its JSON Schema. */
 export type Kind<T> = {
   type: "boolean" | "number" | "string" | "object";
   expected: string;
@@ -13,12 +13,12 @@ export type Kind<T> = {
   schema: JsonSchema;
 };
 
-/** The value of a key, or `fallback` where it is absent, empty, or wrong (which is then an error). */
+/** The value of a key. `fallback` if it is missing, empty, or invalid (which is reported). */
 export function read<T, F>(section: Section, key: string, kind: Kind<T>, fallback: F): T | F {
   const value = section.values.get(key);
   if (value === undefined || value === null) return fallback;
   if (kind.accepts(value)) return value;
-  // A number outside of its bounds is another mistake than a word where a number belongs.
+  // A number out of bounds is a different mistake than a wrong type.
   const code = typeof value === kind.type && kind.type !== "object" ? "out_of_range" : "wrong_type";
   section.findings.error(
     code,
@@ -28,12 +28,12 @@ export function read<T, F>(section: Section, key: string, kind: Kind<T>, fallbac
   return fallback;
 }
 
-/** The words of YAML 1.1 for a switch; YAML 1.2 has only `true` and `false`, in any case. */
+/** Booleans of YAML 1.1. YAML 1.2 has only `true` and `false`, in any case. */
 const SWITCH_WORDS = /^(yes|no|on|off|true|false)$/i;
 const isOffWord = (value: unknown): boolean =>
   typeof value === "string" && /^(no|off|false)$/i.test(value);
 
-/** What is likely to be meant by a scalar of another kind, as the end of a sentence; empty if nothing is. */
+/** The likely intention of a scalar of another type, as the end of a sentence; "" if unknown. */
 export function slipOf(value: unknown, wanted: Kind<unknown>["type"]): string {
   if (wanted === "string" && (typeof value === "number" || typeof value === "boolean"))
     return `; ${value} is a ${typeof value === "number" ? "number" : "switch"} here: put it in quotes`;
@@ -45,7 +45,7 @@ export function slipOf(value: unknown, wanted: Kind<unknown>["type"]): string {
   return "";
 }
 
-/** Tells, as an error, of a word that means "off" and is text; whether it is one. */
+/** Reports a word that means "off" but is text. Returns whether it is one. */
 export function refuseOffWord({ findings }: Section, path: Path, value: unknown): boolean {
   if (!isOffWord(value)) return false;
   findings.error(
@@ -133,7 +133,7 @@ export const listOrMapping: Kind<unknown[] | ReadonlyMap<unknown, unknown>> = {
   schema: { type: ["array", "object"] },
 };
 
-/** The section below a key; an absent or empty one has no values. */
+/** The section below a key. A missing or empty one has no values. */
 export function below(section: Section, key: string): Section {
   return (
     asSection(section.values.get(key), [...section.path, key], section.findings) ?? {
@@ -144,7 +144,10 @@ export function below(section: Section, key: string): Section {
   );
 }
 
-/** A value as a section; null, with an error, if it is none. An empty value is an empty section. */
+/**
+ * A value as a section. `null`, with an error, if it is not a mapping. An empty value is an empty
+ * section.
+ */
 export function asSection(value: unknown, path: Path, findings: Findings): Section | null {
   if (value === undefined || value === null) return { path, values: new Map(), findings };
   if (value instanceof Map) return { path, values: withTextKeys(value, path, findings), findings };
@@ -152,7 +155,7 @@ export function asSection(value: unknown, path: Path, findings: Findings): Secti
   return null;
 }
 
-/** What stands at a path, for people; entries of a list count from 1 to them. */
+/** The name of a path for users, who count list entries from 1. */
 function nameOf(path: Path): string {
   const last = path.at(-1) ?? "The config";
   return typeof last === "number" ? `Entry ${last + 1} of ${path.at(-2) ?? "the list"}` : last;
@@ -179,7 +182,9 @@ function withTextKeys(
   return new Map(entries);
 }
 
-/** Plain data again, for what is passed on as it is. `Object.fromEntries` defines, so no key can reach a prototype. */
+/**
+ * Converts to plain data. `Object.fromEntries` defines properties, so no key can reach a prototype.
+ */
 export function toPlain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toPlain);
   if (value instanceof Map)

@@ -14,9 +14,9 @@ import { readSetting } from "./setting";
 import type { HostedTool } from "../providers/provider";
 import { ONLY_TOKENS } from "./price";
 
-/** Tools that the provider runs itself, as a backend section asks for them. */
+/** Hosted tools, which the provider runs, in a backend section. */
 
-/** MassGen's keys. Both words for running code mean the same tool, whatever the provider calls it. */
+/** MassGen's keys. Both keys for code execution mean the same tool. */
 export const HOSTED_KEYS: readonly (readonly [string, HostedToolName])[] = [
   ["enable_web_search", "web_search"],
   ["enable_x_search", "x_search"],
@@ -30,10 +30,10 @@ const SAID: Readonly<Record<HostedToolName, string>> = {
   code_execution: "code execution",
 };
 
-/** A tool that is asked for, and the first key that asks. */
+/** A requested tool, and the first key that requests it. */
 export type AskedTool = { name: HostedToolName; key: string };
 
-/** The hosted tools that a backend section switches on, each once. */
+/** The hosted tools that a backend section enables, without duplicates. */
 export function readAskedTools(section: Section): AskedTool[] {
   const asked = HOSTED_KEYS.filter(([key]) => read(section, key, flag, false)).map(
     ([key, name]) => ({ key, name }),
@@ -43,7 +43,10 @@ export function readAskedTools(section: Section): AskedTool[] {
   );
 }
 
-/** What must be known of a backend to say whether it can run them. `offersFunctions`: whether the agent also gets functions. */
+/**
+ * Facts of a backend that decide whether it supports them. `offersFunctions`: whether the agent
+ * also has functions.
+ */
 export type HostedPlace = {
   type: ServedType;
   host: Host;
@@ -53,10 +56,13 @@ export type HostedPlace = {
   offersFunctions: boolean;
 };
 
-/** `alone`: whether they run only in calls without functions. */
+/** `alone`: whether they can run only in calls without functions. */
 type HostedTools = { tools: HostedTool[]; rules: HostedToolRule[]; alone: boolean };
 
-/** The tools as they are sent, and what the rules must know of them. Refuses by name what the provider cannot do. */
+/**
+ * The tools for requests and their coordination rules. Refuses by name tools that the provider does
+ * not support.
+ */
 export function readHostedTools(
   section: Section,
   asked: readonly AskedTool[],
@@ -80,7 +86,7 @@ export function readHostedTools(
   return { tools, rules, alone: rules.length > 0 && areAlone(section, asked, place) };
 }
 
-/** Whether agents that answer and vote need research calls for them, which their author is told. */
+/** Whether agents that answer and vote need research calls for them. Warns the user if so. */
 function areAlone(
   section: Section,
   [first]: readonly AskedTool[],
@@ -102,7 +108,7 @@ function warnOfPrice({ path, findings }: Section, key: string, what: string): vo
   );
 }
 
-/** A limit that nothing holds to would seem to be one. */
+/** A limit without effect would be misleading. */
 function warnOfLimit(
   { path, findings }: Section,
   asked: readonly AskedTool[],

@@ -18,9 +18,9 @@ import { MAX_DESCRIPTION_CHARS, MAX_URL_CHARS } from "./limits";
 import { isCredential, refuseStrayKeys } from "./stray-keys";
 import { readToolHeaders } from "./tool-secrets";
 
-/** An entry of `custom_tools` that has a `url`. */
+/** Entries of `custom_tools` with a `url`. */
 
-/** What an entry takes: the JSON Schema and the check are made of the same rows. */
+/** Fields of an entry; the source of both the JSON Schema and the check. */
 export const HTTP_TOOL = {
   description: text(MAX_DESCRIPTION_CHARS),
   method: oneOf(HTTP_METHODS),
@@ -31,7 +31,7 @@ export const HTTP_TOOL = {
 const USUAL_TIMEOUT_SECONDS = 60;
 const NO_PARAMETERS = { type: "object", properties: {} };
 
-/** null, with an error, if it cannot be one. `name` is checked already. */
+/** `null`, with an error, if it is invalid. `name` is checked already. */
 export function readHttpTool(
   section: Section,
   name: string,
@@ -103,7 +103,10 @@ function readParameters(section: Section, preset: Record<string, unknown>): Para
   return null;
 }
 
-/** A tool that models of the agent's format cannot be told of: one would keep the agent from all its calls. */
+/**
+ * Refuses a tool that the agent's format cannot express, because the provider would refuse all
+ * calls of the agent.
+ */
 export function refuseUnfit(
   section: Section,
   { name, description, parameters, preset }: HttpToolDefinition,
@@ -122,11 +125,14 @@ export function refuseUnfit(
   section.findings.error(
     "not_allowed",
     [...section.path, ...path],
-    `${path.join(".")}: the agent's model cannot be told of \`${keyword}\`: ${detail}; ${advice}.`,
+    `${path.join(".")}: the agent's model does not support \`${keyword}\`: ${detail}; ${advice}.`,
   );
 }
 
-/** As far as it leads in a schema as it was written: what is looked at may be put otherwise, `oneOf` as `anyOf`. */
+/**
+ * The path as far as it exists in the schema as written: conversion may have changed it, for
+ * example `oneOf` to `anyOf`.
+ */
 function asWritten(schema: unknown, tokens: readonly string[]): (string | number)[] {
   const [token, ...rest] = tokens;
   if (token === undefined) return [];
@@ -140,10 +146,14 @@ function asWritten(schema: unknown, tokens: readonly string[]): (string | number
     : [];
 }
 
-/** The written address, if requests may go there. Nothing of its origin may be left open, or arguments would choose the server. */
+/**
+ * The written address if it is allowed. Its origin must be fixed; otherwise arguments could choose
+ * the server.
+ */
 function readUrl(section: Section, context: ConfigContext): string | null {
   const url = read(section, "url", HTTP_TOOL.url, null);
-  if (url === null) return null; // or it would be no HTTP tool; wrong, which is told already
+  // Invalid, which is already reported: without a `url` it is not an HTTP tool.
+  if (url === null) return null;
   const problem = urlProblem(url, context);
   if (problem === null) return url;
   section.findings.error("base_url_refused", [...section.path, "url"], `url ${problem}.`);
@@ -180,10 +190,10 @@ function checkPlaceholders(
   }
 }
 
-/** An address up to where arguments begin. */
+/** The part of an address before its arguments. */
 const fixedPart = (url: string): string => url.split(/[{?]/)[0] ?? url;
 
-/** Whether an address lies at or below one that the operator names. */
+/** Whether an address is equal to or below an address that the operator declares repeatable. */
 function isRepeatable(url: string, addresses: readonly string[]): boolean {
   const fixed = fixedPart(url);
   return addresses

@@ -30,8 +30,9 @@ import { toolSchemas } from "./tool-schemas";
 import { USUAL } from "./value-needs";
 
 /**
- * The grammar of a team config as JSON Schema (draft 2020-12), for editors: made of the tables that the config check reads. What
- * only the check can say (bounded addresses, stored keys, combinations of parameters) is left to it.
+ * The grammar of a team config as JSON Schema (draft 2020-12), for editors, from the tables of the
+ * config check. It omits conditions that a schema cannot express (allowed addresses, stored keys,
+ * combinations of parameters).
  */
 export function teamSchema(): JsonSchema {
   return {
@@ -65,7 +66,7 @@ export function teamSchema(): JsonSchema {
   };
 }
 
-/** What switches a feature off that is not served. */
+/** Values that switch off an unsupported feature. */
 const OFF: JsonSchema = {
   anyOf: [
     { enum: [false, null] },
@@ -77,7 +78,7 @@ const OFF: JsonSchema = {
 
 const ref = (name: string): JsonSchema => ({ $ref: `#/$defs/${name}` });
 
-/** As `value-needs.ts` reads it. */
+/** In agreement with `value-needs.ts`. */
 const MEMORY: JsonSchema = {
   description:
     "The turns of a session are remembered anyway; memory that lasts longer is not served.",
@@ -91,7 +92,7 @@ const MEMORY: JsonSchema = {
   ],
 };
 
-/** A mapping with these keys and those that are ignored or can only be off; an empty one may be left empty. */
+/** A mapping with these keys, ignored keys, and keys that can only be off. May be empty. */
 function section(rules: KeyRules, properties: Record<string, JsonSchema>): JsonSchema {
   return { type: ["object", "null"], ...keysOf(rules, properties), additionalProperties: false };
 }
@@ -120,7 +121,7 @@ const ignoredKeys = ({ ignored }: KeyRules): Entry[] =>
 function refusedKeys({ later, only = {} }: KeyRules): Entry[] {
   return NEED_IDS.flatMap((need) => {
     const description = `Not served: ${NEEDS[need].what}. ${NEEDS[need].way}`;
-    // A setting of a feature that can only be off may say anything.
+    // A setting of a feature that can only be off may have any value.
     return (later[need] ?? []).map(
       (key): Entry => [
         key,
@@ -153,14 +154,14 @@ function settings(table: Readonly<Record<string, AnySetting>>): Record<string, J
   return Object.fromEntries(entries);
 }
 
-/** An empty value is an absent one. */
+/** An empty value equals a missing one. */
 function nullable(schema: JsonSchema): JsonSchema {
   const { type, enum: words } = schema;
   if (Array.isArray(words)) return { ...schema, enum: [...words, null] };
   return { ...schema, type: [...(Array.isArray(type) ? type : [type]), "null"] };
 }
 
-/** Names that every object has already, and that could be ids else. */
+/** Names that every object inherits, among those that could otherwise be ids. */
 const EVERY_OBJECTS = Object.getOwnPropertyNames(Object.prototype)
   .filter((name) => !name.startsWith("_"))
   .sort();
@@ -223,19 +224,19 @@ function backend(): JsonSchema {
   };
 }
 
-/** One of these types, written or told by the model's name. */
+/** One of these types, given explicitly or by the model's name. */
 function ofTypes(types: readonly string[]): JsonSchema {
   const written = { properties: { type: { enum: types } }, required: ["type"] };
   const names = modelNamesOf(types);
   if (names.length === 0) return { anyOf: [written] };
-  const told = {
+  const byModelName = {
     properties: { type: { enum: [null] }, model: { pattern: names.join("|") } },
     required: ["model"],
   };
-  return { anyOf: [written, told] };
+  return { anyOf: [written, byModelName] };
 }
 
-/** What each type may hold beyond the common keys: the parameters of the formats it is spoken to in. */
+/** Additional keys of each type: the parameters of its formats. */
 function byFormats(): JsonSchema[] {
   const groups = new Map<string, { types: string[]; facts: ServedType }>();
   for (const [name, facts] of Object.entries(BACKEND_TYPES)) {
@@ -267,7 +268,7 @@ function keysOfType(facts: ServedType): JsonSchema {
   return { ...paramsOf(facts), ...(Object.keys(own).length > 0 && { properties: own }) };
 }
 
-/** The parameters of the format that is spoken: that of the API the config names, else the type's own. */
+/** The parameters of the selected format: that of the key `api`, else the type's default. */
 const paramsOf = ({ format, apis = {} }: ServedType): JsonSchema =>
   Object.entries(apis).reduce<JsonSchema>(
     (otherwise, [api, other]) => ({

@@ -3,27 +3,32 @@ import { keysOf } from "./setting";
 import { COORDINATION, ORCHESTRATOR, PERSONAS, TIMEOUTS, UI } from "./team-settings";
 
 /**
- * Every key a MassGen config may hold, per section, and what this service does with it. Data only; `check-keys.ts` reads it.
- * A key that is in none of these lists is a mistake of whoever wrote the config. Those of `backend` lie in `backend-keys.ts`.
+ * Every key of a MassGen config by section, and its treatment. Data for `check-keys.ts`. A key that
+ * is in no list is an error. The keys of `backend` are in `backend-keys.ts`.
  */
 export type KeyRules = {
-  /** Obeyed. */
+  /** Used. */
   served: readonly string[];
-  /** Accepted with a warning, and what to know instead. A trailing `*` stands for any ending. */
+  /** Accepted with a warning; the value is its text. A trailing `*` matches any ending. */
   ignored: Readonly<Record<string, string>>;
-  /** Need that is not served → its keys. Refused, unless the value switches the feature off. */
+  /** Unsupported need → its keys. Refused unless the value switches the feature off. */
   later: Readonly<Partial<Record<NeedId, readonly string[]>>>;
-  /** Of the keys in `later`, settings of a feature, and the key that switches it on, or `key: value`: without it they ask for nothing. */
+  /**
+   * For settings in `later`: the key, or `key: value`, that enables their feature. Without it they
+   * are ignored.
+   */
   only?: Readonly<Record<string, string>>;
-  /** Keys whose value says what it needs; `value-needs.ts` reads them. */
+  /** Keys whose value determines the need; `value-needs.ts` reads them. */
   byValue?: readonly string[];
-  /** Keys of MassGen's first version, and the modern form. */
+  /** Keys of MassGen's first version, with their modern form. */
   old?: Readonly<Record<string, string>>;
-  /** Keys that belong elsewhere, and where. */
+  /** Keys that belong elsewhere, with the place. */
   misplaced?: Readonly<Record<string, string>>;
-  /** Where else a key may belong that is like none here. */
+  /** Where an unrecognised key may belong. */
   elsewhere?: string;
-  /** Whether keys come with newer versions that are not listed: only a slip of a known one is told. */
+  /**
+   * Whether newer versions add unlisted keys: then only misspellings of known keys are reported.
+   */
   grows?: true;
 };
 
@@ -49,8 +54,7 @@ export const TOP_KEYS: KeyRules = {
   served: ["agents", "agent", "orchestrator", "timeout_settings", "ui"],
   ignored: {
     display: NO_EFFECT,
-    session_id:
-      "every run starts a session of its own; go on in one with POST /api/sessions/{id}/turns",
+    session_id: "every run starts its own session; continue one with POST /api/sessions/{id}/turns",
   },
   later: {
     filesystem_memory: ["filesystem_memory"],
@@ -180,7 +184,7 @@ export const UI_KEYS: KeyRules = {
 
 const known = (...served: string[]): KeyRules => ({ served, ignored: {}, later: {} });
 
-/** Entries of what is refused as a whole: only a key that nobody knows is told. */
+/** Entries of a feature that is refused as a whole: only unknown keys are reported. */
 export const MCP_SERVER_KEYS: KeyRules = {
   ...known(
     ...[
@@ -199,7 +203,7 @@ export const MCP_SERVER_KEYS: KeyRules = {
   ),
   grows: true,
 };
-/** Of a server over HTTP. */
+/** A server over HTTP. */
 export const HTTP_MCP_KEYS: KeyRules = {
   served: [
     "name",
@@ -224,11 +228,11 @@ export const HTTP_MCP_KEYS: KeyRules = {
 export const MCP_AUTH_KEYS = known(
   ...["type", "issuer", "client_id", "client_secret", "access_token", "refresh_token", "scope"],
 );
-/** Of a tool in Python, which is refused. */
+/** A Python tool, which is refused. */
 export const PYTHON_TOOL_KEYS = known(
   ...["name", "function", "category", "path", "description", "preset_args", "default_params"],
 );
-/** Of a tool over HTTP. */
+/** An HTTP tool. */
 export const HTTP_TOOL_KEYS = known(
   ...[
     "name",
@@ -241,14 +245,14 @@ export const HTTP_TOOL_KEYS = known(
     "timeout_seconds",
   ],
 );
-/** Of a tool from the registry. */
+/** A tool from the registry. */
 export const REGISTERED_TOOL_KEYS = known("name");
 export const RATE_KEYS = known("rpm", "tpm", "rpd", "tpd");
 export const FILE_KEYS = known("image_path", "audio_path", "video_path", "file_path");
 export const CONTEXT_PATH_KEYS = known("path", "permission", "protected_paths");
 const OF_CONVERSATIONS = "a conversation is summed up by itself when it nears its model's window";
 const OF_MEMORY = "it is about memory across conversations, which is off";
-/** The turns of a session are its agents' memory; what lasts longer is refused. */
+/** The turns of a session are its agents' memory. Longer-lived memory is refused. */
 export const MEMORY_KEYS: KeyRules = {
   served: ["enabled", "conversation_memory", "persistent_memory"],
   ignored: { compression: OF_CONVERSATIONS, retrieval: OF_MEMORY, recording: OF_MEMORY },

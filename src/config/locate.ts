@@ -11,7 +11,7 @@ import {
 } from "yaml";
 import type { Locate } from "./problems";
 
-/** Finds places in a parsed document. Paths that lead through an alias end at what it stands for. */
+/** Finds positions in a parsed document. A path through an alias ends at its anchor. */
 export function locateIn(doc: Document, lines: LineCounter): Locate {
   return (path, target) => {
     let node: unknown = doc.contents;
@@ -40,7 +40,7 @@ function stepInto(node: unknown, part: string | number): { key: unknown; value: 
   return pair ? { key: pair.key, value: pair.value } : null;
 }
 
-/** Where a node begins; null for an empty value, whose range is where one could stand. */
+/** Start of a node; `null` for an empty value, whose range is only a possible position. */
 function rangeStart(node: unknown): number | null {
   if (!isNode(node) || isEmpty(node)) return null;
   return node.range?.[0] ?? null;
@@ -50,7 +50,10 @@ function isEmpty(node: Node): boolean {
   return isScalar(node) && node.value === null && node.source === "";
 }
 
-/** The last alias of a document: if they are too many, or one has no anchor, nothing behind it could be read. */
+/**
+ * The last alias of a document. With too many aliases or a missing anchor, the rest could not be
+ * read.
+ */
 export function lastAlias(doc: Document, lines: LineCounter): { line: number; column: number } {
   let offset = 0;
   visit(doc, {

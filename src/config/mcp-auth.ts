@@ -9,7 +9,7 @@ import { MCP_AUTH_KEYS } from "./known-keys";
 import { MAX_KEY_CHARS, MAX_NAME_CHARS, MAX_URL_CHARS } from "./limits";
 import { unknownSecret } from "./tool-secrets";
 
-/** `auth` of a tool server: OAuth, with credentials or tokens that are kept as secrets. */
+/** `auth` of a tool server: OAuth with credentials or tokens stored as secrets. */
 
 export const MCP_AUTH = {
   type: oneOf(["client_credentials", "authorization_code"]),
@@ -19,7 +19,7 @@ export const MCP_AUTH = {
   scope: text(MAX_KEY_CHARS),
 } as const;
 
-/** null: none is written, or it is wrong, which is then an error. `url` is the server's. */
+/** `null` if it is missing or invalid (which is reported). `url` is the server's. */
 export function readMcpAuth(server: Section, url: string, context: ConfigContext): McpAuth | null {
   if ((server.values.get("auth") ?? null) === null) return null;
   const section = below(server, "auth");
@@ -74,14 +74,14 @@ function readIssuer(section: Section, context: ConfigContext): string | null {
   const problem = URL.canParse(written)
     ? addressProblem(new URL(written), toolAddressRules(context))
     : "is no complete URL";
-  if (problem === null) return written; // as it is: issuers are compared letter by letter
+  if (problem === null) return written; // unchanged, because issuers are compared exactly
   section.findings.error("base_url_refused", [...section.path, "issuer"], `issuer ${problem}.`);
   return null;
 }
 
 type Place = { origin: string; context: ConfigContext };
 
-/** The name of the secret; something of the origin it will be sent to must be bound to it. */
+/** The name of the secret. It must have a binding to the origin that receives it. */
 function readSecret(
   { path, findings, ...section }: Section,
   key: string,

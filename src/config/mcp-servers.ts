@@ -12,11 +12,14 @@ import { isCredential } from "./stray-keys";
 import { readToolHeaders } from "./tool-secrets";
 import { type Entry, entriesOf, quoted } from "./value-needs";
 
-/** The tool servers of a backend section. Those over HTTP are served; programs and what runs on the user's machine are refused by name. */
+/**
+ * The tool servers of a backend section. HTTP servers are supported; local programs and servers on
+ * the user's machine are refused by name.
+ */
 
 export const MCP_NAME = /^[A-Za-z0-9_-]{1,100}$/;
 
-/** What an entry takes: the JSON Schema and the check are made of the same rows. */
+/** Fields of an entry; the source of both the JSON Schema and the check. */
 export const MCP_SERVER = {
   url: text(MAX_URL_CHARS),
   timeout: integer(1, 300),
@@ -27,7 +30,7 @@ export const MCP_SERVER = {
 export const USUAL_CONNECT_SECONDS = 30;
 export const USUAL_CALL_SECONDS = 300;
 
-/** null: none. */
+/** `null` if there are none. */
 export function readMcpTools(section: Section, context: ConfigContext): McpTools | null {
   const path = [...section.path, "mcp_servers"];
   const written = section.values.get("mcp_servers");
@@ -68,7 +71,10 @@ function readEntry(section: Section, entry: Entry, context: ConfigContext): McpS
   return findings.serves("http_mcp") ? readHttpServer(entry, context) : null;
 }
 
-/** What nobody can allow or hand on, such as this service's own address, is refused as such. */
+/**
+ * Addresses that can never be allowed or tunnelled, such as this service's own, are refused with
+ * that reason.
+ */
 function isOnUsersMachine(
   written: string,
   { allowedToolOrigins = [], ownOrigins = [] }: ConfigContext,
@@ -106,11 +112,11 @@ function readHttpServer({ name, section }: Entry, context: ConfigContext): McpSe
 
 function checkName({ path, findings }: Section, name: string): void {
   if (MCP_NAME.test(name)) return;
-  const detail = `The name of a server has 1 to 100 letters, digits, dashes or underscores; \`${cut(name)}\` is none.`;
+  const detail = `The name of a server has 1 to 100 letters, digits, dashes or underscores; \`${cut(name)}\` is not valid.`;
   findings.error("out_of_range", [...path, "name"], detail);
 }
 
-/** As people write the one transport that is served. */
+/** Common names of the supported transport. */
 const TYPES = ["streamable-http", "streamable_http", "http"];
 
 function checkType({ path, values, findings }: Section): void {
@@ -124,7 +130,7 @@ function checkType({ path, values, findings }: Section): void {
 
 function readUrl(section: Section, context: ConfigContext): string | null {
   const written = read(section, "url", MCP_SERVER.url, null);
-  if (written === null) return null; // and wrong, which is told already
+  if (written === null) return null; // invalid, which is already reported
   const problem = urlProblem(written, context);
   if (problem === null) return new URL(written).href;
   section.findings.error("base_url_refused", [...section.path, "url"], `url ${problem}.`);
@@ -142,7 +148,7 @@ function urlProblem(written: string, context: ConfigContext): string | null {
   return addressProblem(url, toolAddressRules(context));
 }
 
-/** Both levels have them. */
+/** Filters exist at both levels. */
 function readFilters(section: Section): Pick<McpTools, "allowedTools" | "excludeTools"> {
   return {
     allowedTools: read(section, "allowed_tools", texts, null),
@@ -156,7 +162,7 @@ function warnOfIdleFilters({ path, values, findings }: Section): void {
       findings.warn(
         "no_effect",
         [...path, key],
-        `\`${key}\` is ignored: it chooses among the tools of \`mcp_servers\`, and there are none.`,
+        `\`${key}\` is ignored: it filters the tools of \`mcp_servers\`, and no server is configured.`,
         "key",
       );
   }

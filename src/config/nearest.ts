@@ -1,6 +1,6 @@
 /**
- * The word of `words` that `written` is most likely a slip of; null if none is near enough to be worth naming. `most`: slips
- * tolerated in a long word; a short one has at most one in three letters.
+ * The word of `words` that `written` most likely misspells; `null` if none is close. `most` is the
+ * number of edits allowed in a long word; a short one may have one per three letters.
  */
 export function nearest(
   written: string,
@@ -18,7 +18,7 @@ export function nearest(
   return best?.word ?? null;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that make one word the other. Only for words already bounded. */
+/** Edit distance with swaps of neighbours. Only for bounded words. */
 function editDistance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, column) => column)];
   const at = (row: number, column: number) => rows[row]?.[column] ?? Number.POSITIVE_INFINITY;

@@ -1,31 +1,31 @@
 /**
- * What a MassGen config may need beyond model providers and this service does not have: one row for each feature, told once
- * however many keys ask for it. Data only.
+ * Features of MassGen configs that this service does not have: one row each, reported once
+ * regardless of the number of keys. Data only.
  */
 
 type NeedFacts = {
   /** Completes "This team needs …". */
   what: string;
-  /** Why it is not had, as a clause. */
+  /** Why it is not supported, as a clause. */
   why: string;
-  /** The way out, as sentences. */
+  /** The alternative, as sentences. */
   way: string;
 };
 
 /**
- * Features of the service that a session may not have yet. Switched on here, and nowhere else, once a session has them: until then
- * a team that asks for one is refused by name.
+ * Features that sessions support. While a feature is false, a team that needs it is refused by
+ * name.
  */
 export const SERVED = {
   workspace: true,
   /** Commands over an agent's files. */
   shell: true,
-  /** What a user uploaded, named in `context_paths`. */
+  /** A user's uploads, named in `context_paths`. */
   contexts: true,
   http_mcp: true,
-  /** Tools of `custom_tools` over HTTP and from the registry. */
+  /** `custom_tools`: HTTP tools and registry names. */
   http_tools: true,
-  /** Images and files sent along with a question. */
+  /** Images and files attached to a question. */
   uploads: true,
   /** `enable_agent_task_planning`. */
   task_planning_tools: true,
@@ -33,7 +33,7 @@ export const SERVED = {
   rates: true,
 };
 export type Feature = keyof typeof SERVED;
-export type Served = Readonly<Record<Feature, boolean>>;
+export type Features = Readonly<Record<Feature, boolean>>;
 
 const NOT_YET = "this service does not have that yet";
 const REMOVE = "Remove the keys to run the team without.";
@@ -187,10 +187,13 @@ export type NeedId = keyof typeof NEEDS;
 const isNeed = (name: string): name is NeedId => Object.hasOwn(NEEDS, name);
 export const NEED_IDS: readonly NeedId[] = Object.keys(NEEDS).filter(isNeed);
 
-/** More than this is counted, not listed. */
+/** Further subjects are counted, not listed. */
 const MOST_SUBJECTS = 8;
 
-/** The refusal for people; `subjects` are the keys, servers, tools or paths that ask for it. */
+/**
+ * The refusal as text for users. `subjects` are the keys, servers, tools or paths that need the
+ * feature.
+ */
 export function refusalOf(need: NeedId, subjects: readonly string[]): string {
   const { what, why, way } = NEEDS[need];
   return `This team needs ${what} (${listed(subjects)}): ${why}. ${way}`;

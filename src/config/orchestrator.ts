@@ -19,7 +19,7 @@ type Answers = Pick<
   | "reuse_winning_answer"
 >;
 
-/** The rules an `orchestrator` section sets, by MassGen's names; an absent key keeps its default. */
+/** The rules of an `orchestrator` section. A missing key keeps its default. */
 export function readOrchestrator(
   section: Section,
 ): Answers & { skipRounds: boolean; skipVoting: boolean } {
@@ -44,7 +44,7 @@ export function readOrchestrator(
   };
 }
 
-/** What `orchestrator.coordination` asks for. */
+/** Settings of `orchestrator.coordination`. */
 export type Coordination = {
   maxRestarts: number;
   planningMode: boolean;

@@ -17,12 +17,12 @@ import {
 import { MAX_NAME_CHARS } from "./limits";
 import { refuseStrayKeys } from "./stray-keys";
 
-/** The parameters of a backend section, as its wire format describes them. */
+/** Reads the parameters of a backend section, as its wire format defines them. */
 
-/** Whose parameters are read: the format's own words for them, and its name for people. */
+/** The parameters of a format, and its name for users. */
 export type ParamsFormat = { params: FormatParams; name: string };
 
-/** No config may say these otherwise, in any format. */
+/** Keys that no config may set, in any format. */
 const NEVER = ["__proto__", "constructor", "prototype"];
 
 export function toKind(kind: ParamKind): Kind<unknown> {
@@ -48,7 +48,7 @@ export function toKind(kind: ParamKind): Kind<unknown> {
   }
 }
 
-/** The parameters a backend section sets, by their names there. Refuses those of other formats, with how to say them here. */
+/** The parameters in a backend section. Refuses those of other formats and names the equivalent. */
 export function readParams(
   backend: Section,
   format: ParamsFormat,
@@ -65,7 +65,7 @@ export function readParams(
   return Object.fromEntries(entries);
 }
 
-/** Sent as they are, they would only come back as the provider's error. */
+/** The provider would refuse them anyway. */
 function refuseForeign(
   { path, values, findings }: Section,
   { params, name }: ParamsFormat,
@@ -81,7 +81,7 @@ function refuseForeign(
   }
 }
 
-/** Some servers read names without regard to case, so none of ours passes in another. */
+/** Some servers ignore case in names, so reserved names are compared without case. */
 function readExtraBody(backend: Section, { reserved, outputCaps }: FormatParams): unknown {
   const extra = read(backend, "extra_body", mapping, null);
   const ours = new Set([...reserved, ...outputCaps, ...NEVER].map((name) => name.toLowerCase()));
@@ -99,11 +99,11 @@ function readExtraBody(backend: Section, { reserved, outputCaps }: FormatParams)
   return extra && toPlain(extra);
 }
 
-/** Refuses what the provider would: combinations of parameters, or one the model does not take. */
+/** Refuses combinations of parameters, or parameters that the model does not support. */
 export function checkParams(
   backend: Section,
   { params: { check } }: ParamsFormat,
-  said: Said,
+  said: WrittenParams,
 ): void {
   for (const { key, detail } of check?.(said.params, said.model) ?? []) {
     backend.findings.error(
@@ -115,9 +115,9 @@ export function checkParams(
   }
 }
 
-type Said = { params: Readonly<Record<string, unknown>>; model: string };
+type WrittenParams = { params: Readonly<Record<string, unknown>>; model: string };
 
-/** Most output tokens one call may ask for, as far as the config says; null if it does not. */
+/** The config's cap on output tokens per call; `null` if there is none. */
 export function readOutputCap(
   backend: Section,
   { params: { outputCaps } }: ParamsFormat,

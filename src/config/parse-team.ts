@@ -12,7 +12,7 @@ import {
   readOrchestrator,
   readTimeouts,
 } from "./orchestrator";
-import { asTold, type ConfigProblem, Findings } from "./problems";
+import { inReportForm, type ConfigProblem, Findings } from "./problems";
 import { readSetting } from "./setting";
 import { ORCHESTRATOR, readSensitivity, UI } from "./team-settings";
 import { readSource } from "./source";
@@ -24,27 +24,30 @@ export type { ConfigProblem, ProblemCode } from "./problems";
 
 export type TeamResult =
   | { ok: true; team: Team; warnings: ConfigProblem[] }
-  /** Mistakes and refusals; a refusal names its `need`. */
+  /** Errors and refusals; a refusal names its `need`. */
   | { ok: false; errors: ConfigProblem[]; warnings: ConfigProblem[] };
 
 /**
- * A team from a MassGen config: YAML text, or the same as a JSON object. Never throws on what a client wrote; every problem is
- * named at once, with line and column where there is text. Pure.
+ * Parses a team from a MassGen config: YAML text, or the equivalent JSON object. Never throws for
+ * invalid input. Reports all problems at once, with line and column for text. Pure.
  */
 export function parseTeam(source: unknown, context: ConfigContext): TeamResult {
   const read = readSource(source);
-  if (!read.ok) return { ok: false, errors: asTold(read.errors), warnings: [] };
+  if (!read.ok) return { ok: false, errors: inReportForm(read.errors), warnings: [] };
   const findings = new Findings(read.locate, context.served, context.attached);
   const root = asRoot(read.root, findings);
   const team = root && readTeam(root, context);
   if (team) checkSize(team, findings);
-  const warnings = asTold(findings.warnings);
-  const errors = asTold([...findings.errors, ...findings.refusals]);
+  const warnings = inReportForm(findings.warnings);
+  const errors = inReportForm([...findings.errors, ...findings.refusals]);
   if (!team || errors.length > 0) return { ok: false, errors, warnings };
   return { ok: true, team, warnings };
 }
 
-/** What is said of a config that nobody runs yet. `errors` are mistakes, `refusals` what is right and not served here. */
+/**
+ * The result of a check without a run. `errors` are mistakes; `refusals` are valid but unsupported
+ * settings.
+ */
 export type TeamCheck = {
   runnable: boolean;
   errors: ConfigProblem[];
@@ -52,7 +55,7 @@ export type TeamCheck = {
   warnings: ConfigProblem[];
 };
 
-/** The same as `parseTeam` says, told apart for whoever mends the config. Pure, never throws. */
+/** Like `parseTeam`, with errors and refusals separated. Pure; never throws. */
 export function checkTeam(source: unknown, context: ConfigContext): TeamCheck {
   const result = parseTeam(source, context);
   const problems = result.ok ? [] : result.errors;
@@ -64,7 +67,7 @@ export function checkTeam(source: unknown, context: ConfigContext): TeamCheck {
   };
 }
 
-/** Few characters may come to a large team: an alias repeats a text for the price of its name. */
+/** A short config can give a large team, because aliases repeat texts. */
 function checkSize(team: Team, findings: Findings): void {
   const size = byteLength(JSON.stringify(team));
   if (size <= MAX_TEAM_BYTES) return;
@@ -72,7 +75,7 @@ function checkSize(team: Team, findings: Findings): void {
   findings.error("too_large", [], detail);
 }
 
-/** An empty document is a config without agents, and says so. */
+/** An empty document is a config without agents, with that error. */
 function asRoot(value: unknown, findings: Findings): Section | null {
   if (value instanceof Map || value === null || value === undefined)
     return asSection(value, [], findings);
@@ -108,7 +111,7 @@ function refuseNoVotes({ path, findings }: Section): void {
   findings.refuse({ need: "no_votes", path: [...path, key], subject: `\`${key}\`` });
 }
 
-/** What only a presenter does would be left undone. */
+/** Refuses settings whose work only a presenter would perform. */
 function refuseLostWork(
   { path, values, findings }: Section,
   { planningMode }: Coordination,
@@ -120,7 +123,7 @@ function refuseLostWork(
   const undone = planningMode
     ? "planned calls would never be made"
     : writes
-      ? "nobody would write into the contexts"
+      ? "no agent would write into the contexts"
       : null;
   if (undone === null) return;
   const key =
@@ -135,7 +138,7 @@ function refuseLostWork(
   );
 }
 
-/** Whether a single agent goes through the full protocol: only if that is written. */
+/** Whether a single agent runs the full protocol; only if set explicitly. */
 function readUi(section: Section): boolean {
   checkKeys(section, UI_KEYS);
   return readSetting(section, UI.full);

@@ -3,19 +3,22 @@ import type { Host } from "../providers/hosts";
 import type { ModelFacts } from "../providers/models";
 import type { Section } from "./fields";
 
-/** What a backend's calls cost, as far as anybody knows. */
-type Priced = {
+/** The price of a backend's calls, if known. */
+type PricedModel = {
   facts: ModelFacts;
   host: Host;
   model: string;
   params: Readonly<Record<string, unknown>>;
 };
 
-/** What follows for a run where a price is not known. */
+/** The consequence of an unknown price for a run. */
 export const ONLY_TOKENS = "only budget.max_tokens can cap a run";
 
-/** The model's price, null where it is not known; warns of whatever keeps a cap in dollars from holding. */
-export function priceOf(section: Section, { facts, host, model, params }: Priced): Price | null {
+/** The model's price; `null` if unknown. Warns if a cap in dollars cannot work. */
+export function priceOf(
+  section: Section,
+  { facts, host, model, params }: PricedModel,
+): Price | null {
   const surcharge = surchargeIn(params);
   if (facts.price !== null && surcharge === null) return facts.price;
   const { key, what } =
@@ -25,7 +28,7 @@ export function priceOf(section: Section, { facts, host, model, params }: Priced
   return null;
 }
 
-/** Tiers that cost no more than the list price. */
+/** Tiers that cost at most the list price. */
 const LISTED_TIERS: ReadonlySet<unknown> = new Set([
   "auto",
   "default",
@@ -33,7 +36,7 @@ const LISTED_TIERS: ReadonlySet<unknown> = new Set([
   "standard_only",
   "flex",
 ]);
-/** What else providers sell at a price of its own, said in `extra_body`: faster replies, places, searches. */
+/** Features in `extra_body` with a separate price: speed, region, search. */
 const SURCHARGED = [
   "speed",
   "inference_geo",
@@ -43,7 +46,7 @@ const SURCHARGED = [
   "plugins",
 ];
 
-/** What of the parameters the list price is not for, and the key under which it stands. */
+/** The parameter that the list price does not cover, with its key; `null` if there is none. */
 function surchargeIn({
   service_tier,
   extra_body,

@@ -1,8 +1,11 @@
 import { redactShapes } from "../redaction/redact";
 import { MAX_PROBLEMS } from "./limits";
-import { type Feature, type NeedId, refusalOf, SERVED, type Served } from "./needs";
+import { type Feature, type NeedId, refusalOf, SERVED, type Features } from "./needs";
 
-/** Stable names of what can be wrong with a config; clients match on them. `not_served` is a refusal: right, but not here. */
+/**
+ * Codes of config problems. Stable: clients match on them. `not_served` is a refusal of a valid
+ * setting.
+ */
 export type ProblemCode =
   | "syntax"
   | "too_large"
@@ -26,12 +29,12 @@ export type ProblemCode =
   | "price_unknown"
   | "research_calls";
 
-/** Where something stands: keys and indexes from the root. */
+/** A position in the config: keys and indexes from the root. */
 export type Path = readonly (string | number)[];
 
 /**
- * One thing to tell whoever wrote the config. Line and column count from 1; null where the config came as data, not as text.
- * `need` names the feature that a refusal is about, where it is about one.
+ * A problem for the author of the config. Line and column count from 1; `null` if the config was
+ * sent as JSON. `need` is the feature of a refusal; omitted otherwise.
  */
 export type ConfigProblem = {
   code: ProblemCode;
@@ -42,7 +45,7 @@ export type ConfigProblem = {
   need?: string;
 };
 
-/** Finds the place of a key, or of its value, in the text. */
+/** Finds the position of a key or its value in the text. */
 export type Locate = (
   path: Path,
   target: "key" | "value",
@@ -56,18 +59,19 @@ export function toPointer(path: Path): string {
 }
 
 /**
- * Something right that is not here. Whatever has the same `need` is one refusal, at the first of their places in the text. `subject` is what asks
- * for it (a key, a server, an address); `say` makes the words of all subjects, if the table of needs has none.
+ * A valid but unsupported setting. Settings with the same `need` form one refusal, at their first
+ * position. `subject` is the setting (a key, a server, an address). `say` makes the text for all
+ * subjects, if the table of needs has none.
  */
 export type Refusal = { path: Path; target?: "key" | "value"; subject: string } & (
   | { need: NeedId }
   | { need: string; code?: ProblemCode; say: (subjects: readonly string[]) => string }
 );
 
-/** Needs that are told with another one, where that is there too. */
+/** Needs that are included in another refusal, if that exists. */
 const WITHIN: Readonly<Record<string, NeedId>> = { container_settings: "shell_docker" };
 
-/** Collects what is found while a config is read, so that one answer names everything at once. */
+/** Collects problems while a config is read, so that one response reports all. */
 export class Findings {
   readonly errors: ConfigProblem[] = [];
   readonly warnings: ConfigProblem[] = [];
@@ -75,39 +79,42 @@ export class Findings {
 
   constructor(
     private readonly locate: Locate,
-    private readonly served: Served = SERVED,
+    private readonly served: Features = SERVED,
     private readonly attached: readonly string[] = [],
   ) {}
 
-  /** Whether something of this name comes with the question. */
+  /** Whether the question has an attachment of this name. */
   isAttached(name: string): boolean {
     return this.served.uploads && this.attached.includes(name);
   }
 
-  /** Whether sessions have this feature. */
+  /** Whether sessions support this feature. */
   serves(feature: Feature): boolean {
     return this.served[feature];
   }
 
-  /** What stands here is a mistake. */
+  /** Reports a mistake at this position. */
   error(code: ProblemCode, path: Path, detail: string, target: "key" | "value" = "value"): void {
     if (this.errors.length < MAX_PROBLEMS)
       this.errors.push(this.#problem(code, path, detail, target));
   }
 
-  /** What stands here runs, but not as its author may think. */
+  /** Reports a setting that works, but perhaps not as intended. */
   warn(code: ProblemCode, path: Path, detail: string, target: "key" | "value" = "value"): void {
     if (this.warnings.length < MAX_PROBLEMS)
       this.warnings.push(this.#problem(code, path, detail, target));
   }
 
-  /** The same, said once for a config, however many agents it holds for. */
+  /** The same, once per config, even if it applies to several agents. */
   warnOnce(code: ProblemCode, path: Path, detail: string, target: "key" | "value" = "value"): void {
     if (!this.warnings.some((known) => known.code === code && known.detail === detail))
       this.warn(code, path, detail, target);
   }
 
-  /** What stands here is right, and cannot be run by this service. Nothing, where the need is a feature that is served. */
+  /**
+   * Reports a valid setting that this service does not support. Does nothing if sessions support
+   * the feature.
+   */
   refuse(refusal: Refusal): void {
     if (
       Object.entries(this.served).some(
@@ -120,7 +127,7 @@ export class Findings {
     else if (this.#refusals.size < MAX_PROBLEMS) this.#refusals.set(refusal.need, [refusal]);
   }
 
-  /** One for each need. */
+  /** One per need. */
   get refusals(): ConfigProblem[] {
     const needed = [...this.#refusals].filter(([need]) => !this.#refusals.has(WITHIN[need] ?? ""));
     return needed.flatMap(([, all]) => this.#refusal(this.#asWritten(all)) ?? []);
@@ -138,7 +145,10 @@ export class Findings {
     };
   }
 
-  /** Sections are read in another order than they are written. A place costs a walk through the text, so only the first are sorted. */
+  /**
+   * Sections are not read in written order. Finding a position takes a pass over the text, so only
+   * the first are sorted.
+   */
   #asWritten(all: readonly Refusal[]): Refusal[] {
     const placed = all.slice(0, MAX_PROBLEMS).map((refusal) => {
       const place = this.locate(refusal.path, refusal.target ?? "key");
@@ -161,10 +171,10 @@ export class Findings {
 }
 
 /**
- * As they are told: in the order of the text (what has no place keeps the order in which it was found), and without what is shaped
- * like a key, for words about a config repeat parts of it.
+ * Problems in the order of the text; those without a position keep their order. Removes everything
+ * that looks like a key, because messages quote the config.
  */
-export function asTold(problems: readonly ConfigProblem[]): ConfigProblem[] {
+export function inReportForm(problems: readonly ConfigProblem[]): ConfigProblem[] {
   const clean = problems.map((problem) => ({
     ...problem,
     pointer: redactShapes(problem.pointer),
@@ -175,7 +185,7 @@ export function asTold(problems: readonly ConfigProblem[]): ConfigProblem[] {
 
 const MAX_SHOWN = 60;
 
-/** What a client wrote, short and on one line. */
+/** A quote of the client's text, short and on one line. */
 export function cut(written: string): string {
   const line = written.replaceAll(/\p{Cc}+/gu, " ").trim();
   return line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN).toWellFormed()}…` : line;

@@ -5,9 +5,12 @@ import { RATE_KEYS } from "./known-keys";
 import { BACKEND } from "./backend-settings";
 import { readSetting } from "./setting";
 
-/** How much of its provider's quota a backend may use: `rate_limits`, or the usual ones for `enable_rate_limit: true`. */
+/**
+ * How much of its provider's quota a backend may use: `rate_limits`, or the defaults for
+ * `enable_rate_limit: true`.
+ */
 
-/** By the words of MassGen's own table. */
+/** With the key names of MassGen. */
 export const RATES: Readonly<
   Record<"rpm" | "tpm" | "rpd" | "tpd", { about: string; kind: Kind<number> }>
 > = {
@@ -17,7 +20,7 @@ export const RATES: Readonly<
   tpd: { about: "Tokens per day, input and output together.", kind: integer(1, 1_000_000_000_000) },
 };
 
-/** null: nobody counts. */
+/** `null` if not limited. */
 export function readRates(
   backend: Section,
   place: { host: string; hostName: string; model: string },

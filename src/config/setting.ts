@@ -1,6 +1,9 @@
 import { type Kind, read, type Section } from "./fields";
 
-/** The keys that are obeyed: what each takes, what holds without it, what it does. The JSON Schema is made of the same rows. */
+/**
+ * The supported keys with their type, default and meaning. The JSON Schema is made from the same
+ * rows.
+ */
 
 export type Setting<T, F = T> = { key: string; kind: Kind<T>; fallback: F; about: string };
 
@@ -16,7 +19,7 @@ export const setting = <T, const F>(
   about,
 });
 
-/** The value of a setting, or its fallback where it is absent, empty, or wrong (which is then an error). */
+/** The value of a setting. Its default if it is missing, empty, or invalid (which is reported). */
 export const readSetting = <T, F>(
   section: Section,
   { key, kind, fallback }: Setting<T, F>,

@@ -6,7 +6,10 @@ import { cut } from "./problems";
 import { BACKEND } from "./backend-settings";
 import { readSetting, type Setting } from "./setting";
 
-/** What a backend section says of commands: whether its agent runs any, which ones, and what the containers must be that run them. */
+/**
+ * Settings for commands in a backend section: whether the agent has a shell, which commands it may
+ * run, and requirements for containers.
+ */
 export type Shell = { shell: boolean; commands: CommandPatterns | null };
 
 export function readShell(backend: Section, context: ConfigContext): Shell {
@@ -71,7 +74,9 @@ function warnOfIdle(
   }
 }
 
-/** A container is as closed off as the operator says, so what asks for more cannot be had. */
+/**
+ * The operator declares the isolation of containers. A config that requires another one is refused.
+ */
 function checkContainer(backend: Section, { commands, containers }: ConfigContext): void {
   const network = readSetting(backend, BACKEND.containerNetwork);
   if (network === "none" && commands === "open_container")

@@ -13,8 +13,9 @@ import type { ConfigProblem, Locate, ProblemCode } from "./problems";
 import { forbiddenCharacter, syntaxProblems } from "./syntax";
 
 /**
- * Turns what a client sent, YAML text or a JSON object, into one shape: scalars, arrays, and `Map`s, which have no prototype to
- * pollute. Bounds come first: nothing large or deep reaches the parser.
+ * Converts YAML text or a JSON object to one form: scalars, arrays, and `Map`s, which have no
+ * prototype to pollute. Limits are checked first, so that the parser receives nothing large or
+ * deep.
  */
 export type SourceResult =
   | { ok: true; root: unknown; locate: Locate }
@@ -28,9 +29,9 @@ const YAML_OPTIONS = {
   schema: "core",
   merge: false,
   strict: true,
-  // Its own check compares each key with each; `syntaxProblems` does it in one pass.
+  // The package compares every key with every other; `syntaxProblems` checks in one pass.
   uniqueKeys: false,
-  // Without them, `!!binary` or `!!omap` is a tag nobody knows, like `!!js/function`.
+  // Makes `!!binary` and `!!omap` unknown tags, like `!!js/function`.
   resolveKnownTags: false,
   prettyErrors: false,
   logLevel: "error",
@@ -42,7 +43,7 @@ function readYaml(written: string): SourceResult {
       "too_large",
       `A config may have ${MAX_CONFIG_CHARS} characters; this has ${written.length}.`,
     );
-  // A lone CR ends a line in YAML, as old editors write it; the parser knows only the other two ends.
+  // In YAML, a lone CR ends a line, as in old editors; the parser supports only the other two.
   const text = written.replaceAll(/\r(?!\n)/g, "\n");
   const excess = excessOf(text);
   if (excess) return refused(excess.code, excess.detail, { line: excess.line, column: 1 });
@@ -86,7 +87,7 @@ function bounded(value: unknown, locate: Locate): SourceResult {
 
 const TOO_DEEP = Symbol("too deep");
 
-/** The same data with every object as a Map. Stops at the depth limit, so that a cycle ends too. */
+/** The same data with objects as Maps. Stops at the depth limit, which also ends cycles. */
 function toMaps(value: unknown, depth: number): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (depth >= MAX_DEPTH) return TOO_DEEP;
@@ -103,8 +104,8 @@ function toMaps(value: unknown, depth: number): unknown {
 type Excess = { code: ProblemCode; detail: string; line: number };
 
 /**
- * The first line on which nesting or the number of tokens may exceed the bounds, by tokens alone: the parser itself recurses, and
- * takes some microseconds for each token.
+ * The first line on which nesting or the number of tokens exceeds the limits, by tokens alone: the
+ * parser is recursive and takes some microseconds per token.
  */
 function excessOf(text: string): Excess | null {
   let [line, flow, indent, tokens] = [1, 0, 0, 0];
@@ -143,13 +144,13 @@ const placeIn = (lines: LineCounter, offset: number): Place => {
   return { line, column: col };
 };
 
-/** The same before anything is parsed. */
+/** Position of an offset, before parsing. */
 function placeOf(text: string, offset: number): Place {
   const before = text.slice(0, offset).split("\n");
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }
 
-/** What follows on the same line is mostly the same mistake. */
+/** Further problems on a line usually have the same cause. */
 function oneForALine(problems: readonly ConfigProblem[]): ConfigProblem[] {
   const first = new Map<number | null, ConfigProblem>();
   for (const problem of problems) if (!first.has(problem.line)) first.set(problem.line, problem);

@@ -1,9 +1,9 @@
 import { holdsKey } from "../redaction/redact";
 import { cut, type Findings, type Path } from "./problems";
 
-/** Keys of providers where none belongs: they would lie there unsealed. */
+/** Detects provider keys in other places, where they would be stored unsealed. */
 
-/** Names under which credentials travel, without case, dashes and underscores. */
+/** Names of fields for credentials, without case, dashes and underscores. */
 const NAMES = new Set([
   ...["apikey", "xapikey", "xgoogapikey", "authorization", "proxyauthorization", "xauthtoken"],
   ...[
@@ -18,13 +18,16 @@ const NAMES = new Set([
   ],
 ]);
 
-/** Whether a name is one that credentials travel under. */
+/** Whether a field of this name holds credentials. */
 export const isCredential = (name: string): boolean =>
   NAMES.has(name.toLowerCase().replaceAll(/[-_]/g, "")) || holdsKey(name);
 
 const BELONGS = "A key belongs in the backend's `api_key`, where it is kept sealed";
 
-/** Tells, as errors, of credentials anywhere in what is passed on as it is. Says their names and never what they are. */
+/**
+ * Reports credentials anywhere in data that is passed on unchanged. Messages contain their names,
+ * never their values.
+ */
 export function refuseStrayKeys(findings: Findings, path: Path, value: unknown): void {
   if (typeof value === "string" && holdsKey(value))
     findings.error(

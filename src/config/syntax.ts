@@ -10,14 +10,14 @@ import {
 } from "yaml";
 import { cut } from "./problems";
 
-/** What is no YAML, or YAML that no config needs, said so that whoever wrote it knows what to type instead. */
+/** Problems of YAML syntax, and of YAML that configs must not use, with the correction. */
 
 export type SyntaxProblem = { offset: number; detail: string };
 
-/** YAML's own: what may not stand in a text at all, half of a surrogate pair among it. */
+/** Characters that YAML forbids, including lone surrogates. */
 const FORBIDDEN = /(?![\t\n\r\u0085])[\p{Cc}\p{Cs}]/u;
 
-/** The first character that may not stand in a config; null if there is none. */
+/** The first forbidden character; `null` if there is none. */
 export function forbiddenCharacter(text: string): SyntaxProblem | null {
   const found = FORBIDDEN.exec(text);
   if (!found) return null;
@@ -27,17 +27,17 @@ export function forbiddenCharacter(text: string): SyntaxProblem | null {
   return { offset: found.index, detail: `${name} may not stand in a config${way}` };
 }
 
-/** What the parser found; only if that is nothing, what a config may not hold although it can be parsed. */
+/** The parser's problems. Only if there are none: constructs that a config must not use. */
 export function syntaxProblems(
   doc: Document.Parsed | null,
   { problems, text }: { problems: readonly YAMLError[]; text: string },
 ): SyntaxProblem[] {
-  // A warning is a tag beyond the core schema (`!!binary`, `!!js/function`).
-  const told = problems.map((error) => ({
+  // Warnings are unknown tags (`!!binary`, `!!js/function`).
+  const found = problems.map((error) => ({
     offset: error.pos[0],
-    detail: saidOf(error, text.slice(error.pos[0])),
+    detail: detailOf(error, text.slice(error.pos[0])),
   }));
-  return told.length > 0 || !doc ? told : unwantedIn(doc);
+  return found.length > 0 || !doc ? found : unwantedIn(doc);
 }
 
 const NO_PAIR =
@@ -46,7 +46,7 @@ const TWO_KEYS =
   "A text with a colon and a space inside must be in quotes; if it is a key of its own, it needs its own line and the indentation of its neighbours.";
 
 /** `rest` is the text from the error on. */
-function saidOf({ code, message }: YAMLError, rest: string): string {
+function detailOf({ code, message }: YAMLError, rest: string): string {
   if (rest.startsWith("```")) return "This is a fence of Markdown, no YAML: remove the line.";
   switch (code) {
     case "TAB_AS_INDENT":
@@ -116,22 +116,19 @@ function keysTwice(keys: readonly unknown[]): SyntaxProblem[] {
   const seen = new Set<unknown>();
   const twice = scalars.filter(({ value }) => seen.has(value) || !seen.add(value));
   return twice.map((key) =>
-    at(
-      key,
-      `\`${cut(String(key.value))}\` stands here a second time in the same mapping: keep one of the two.`,
-    ),
+    at(key, `\`${cut(String(key.value))}\` is repeated in the same mapping: keep one of the two.`),
   );
 }
 
 function unanchored(name: string, anchors: ReadonlySet<string>): string | null {
   return anchors.has(name)
     ? null
-    : `No anchor \`&${cut(name)}\` stands before the alias \`*${cut(name)}\`.`;
+    : `No anchor \`&${cut(name)}\` is defined before the alias \`*${cut(name)}\`.`;
 }
 
 function unwanted({ value, type }: Scalar, isKey: boolean): string | null {
   if (typeof value !== "string") return null;
-  // Each merge may name many mappings, and these merge others: nothing would bound what they come to.
+  // Merges can reference mappings that merge others, without a bound on the result.
   if (isKey && value === "<<" && type === "PLAIN") return MERGE;
   return value.isWellFormed() ? null : HALF;
 }

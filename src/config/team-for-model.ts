@@ -1,9 +1,12 @@
 import { typeOfModel } from "../providers/models";
 import { SERVED_TYPES } from "../providers/registry";
 
-/** Names that stand for a team without a file. */
+/** Model names that select a team without a config. */
 
-/** `config` is what `parseTeam` reads; `team` names one of the teams on offer; `unknown` says what to write instead. */
+/**
+ * `config` is input for `parseTeam`; `team` names a predefined team; `unknown` explains what to
+ * write.
+ */
 export type ModelTeam =
   | { found: "config"; config: { agent: { id: string; backend: { type: string; model: string } } } }
   | { found: "team"; name: string }
@@ -13,8 +16,9 @@ const OURS = "massgen/";
 const MODEL = "model:";
 
 /**
- * The team that a name means: `massgen/<team>` is the team of that name, `massgen/model:<id>` and a bare model id are a team of one
- * agent. `backendType` says which backend to ask; without it the model's name must tell. Pure; says nothing of keys.
+ * The team for a model name. `massgen/<team>` is the team of that name; `massgen/model:<id>` and a
+ * bare model id are a team of one agent. `backendType` selects the backend; otherwise the model's
+ * name must identify it. Pure; does not check keys.
  */
 export function teamForModel(name: string, backendType?: string): ModelTeam {
   const written = name.trim();
@@ -31,7 +35,7 @@ function ofModel(model: string, backendType: string | undefined): ModelTeam {
   const type = backendType ?? typeOfModel(model);
   if (type === null) {
     return unknown(
-      `The name of this model does not tell who runs it: name a backend type too, one of ${SERVED_TYPES.join(", ")}.`,
+      `The name of this model does not identify its provider: name a backend type too, one of ${SERVED_TYPES.join(", ")}.`,
     );
   }
   return { found: "config", config: { agent: { id: "agent", backend: { type, model } } } };

@@ -4,10 +4,10 @@ import { setting } from "./setting";
 
 export const SENSITIVITIES = oneOf(["lenient", "balanced", "strict"]);
 
-/** Other ways of judging that MassGen has: by a list of criteria that an answer must meet. */
+/** MassGen's other sensitivities: checklists of criteria for an answer. */
 const CHECKLISTS = /^(checklist|roi|sequential|adversarial|consistency|diversity|reflective)(_|$)/;
 
-/** How strictly agents judge; a way of judging that is not served is refused by name. */
+/** The voting sensitivity. An unsupported one is refused by name. */
 export function readSensitivity<F>(section: Section, fallback: F): Sensitivity | F {
   const { key } = ORCHESTRATOR.sensitivity;
   const written = section.values.get(key);
@@ -23,7 +23,7 @@ export function readSensitivity<F>(section: Section, fallback: F): Sensitivity |
 }
 type Sensitivity = "lenient" | "balanced" | "strict";
 
-/** More than any team needs; the coordination's own caps end it long before. */
+/** More than any team needs; the coordination's own limits apply earlier. */
 const MAX_COUNT = 1000;
 const COUNT = integer(1, MAX_COUNT);
 const SECONDS = integer(1, MAX_TIMEOUT_SECONDS);
@@ -106,7 +106,7 @@ export const ORCHESTRATOR = {
     "skip_final_presentation",
     flag,
     false,
-    "Whether the winning answer is the final text as it is, so that nobody is called for one.",
+    "Whether the winning answer becomes the final text unchanged, without another call.",
   ),
   skipVoting: setting(
     "skip_voting",
@@ -127,7 +127,7 @@ export const COORDINATION = {
     "max_orchestration_restarts",
     integer(0, 10),
     0,
-    "How often the presenter may reject the final text and have the team begin anew.",
+    "How often the presenter may reject the final text and restart the team.",
   ),
   planning: setting(
     "enable_planning_mode",
@@ -146,7 +146,7 @@ export const COORDINATION = {
     "task_planning_filesystem_mode",
     flag,
     null,
-    "To-do lists lie in a file of the agent's workspace in any case.",
+    "To-do lists are always stored in a file of the agent's workspace.",
   ),
   instruction: setting(
     "planning_mode_instruction",
@@ -169,12 +169,7 @@ export const PERSONAS = {
     "perspective",
     "In what the personas differ.",
   ),
-  guidelines: setting(
-    "persona_guidelines",
-    LONG_TEXT,
-    null,
-    "What whoever writes them should heed.",
-  ),
+  guidelines: setting("persona_guidelines", LONG_TEXT, null, "Instructions for writing them."),
   afterFirst: setting(
     "after_first_answer",
     oneOf(["drop", "soften", "keep"]),

@@ -7,8 +7,8 @@ import type { McpTools } from "../tools/mcp/server";
 import type { CommandPatterns } from "../tools/shell";
 
 /**
- * A team ready to run, as plain data: what `parseTeam` makes of a config. `rules` goes into the public log; the rest stays in
- * the session's private table.
+ * A validated team as plain data, the result of `parseTeam`. `rules` are part of the public log;
+ * the rest is stored in the session's private table.
  */
 export type Team = {
   rules: TeamRules;
@@ -23,69 +23,83 @@ export type TeamAgent = {
   systemMessage: string | null;
   votingSensitivity: "lenient" | "balanced" | "strict";
   backend: Backend;
-  /** Absent: the agent has no files. */
+  /** Omitted if the agent has no files. */
   workspace?: WorkspaceSettings;
-  /** Tools over HTTP; absent: none. */
+  /** HTTP tools; omitted if there are none. */
   httpTools?: HttpToolDefinition[];
-  /** Tool servers; absent: none. */
+  /** Tool servers; omitted if there are none. */
   mcp?: McpTools;
-  /** Names of tools from the registry; absent: none. */
+  /** Names of tools in the registry; omitted if there are none. */
   registryTools?: string[];
-  /** When a tool result goes into a file, and how much of it is shown, in tokens; absent: as usual. */
+  /**
+   * Limits in tokens: results above `maxTokens` are stored in a file, with a preview. Omitted:
+   * defaults.
+   */
   toolResults?: { maxTokens?: number; previewTokens?: number };
 };
 
 export type WorkspaceSettings = {
   fileTools: boolean;
   shell: boolean;
-  /** Which commands may run in it, as patterns; absent: all. */
+  /** Patterns of allowed and blocked commands; omitted if all are allowed. */
   commands?: CommandPatterns;
-  /** Most tasks of its to-do list; absent: it has none. */
+  /** Maximum number of tasks in its to-do list; omitted if it has none. */
   tasks?: number;
-  /** Whether files that the agent did not write must have been read before they may be deleted. */
+  /** Whether a file that the agent did not write must be read before it can be deleted. */
   readBeforeDelete: boolean;
-  /** What the user uploaded and the agent sees, each name once. */
+  /** The user's uploads that the agent sees, without duplicates. */
   contexts: ContextGrant[];
 };
 
-/** `write`: the presenter may change it, whoever that is; before, it is read-only. */
+/** `write`: the presenter may change it; before the presentation it is read-only. */
 export type ContextGrant = {
   name: string;
   permission: "read" | "write";
-  /** Files, folders and patterns as in .gitignore that nobody may change: what whoever grants it says. */
+  /**
+   * Files, folders and .gitignore patterns that no agent may change, from the entry that grants it.
+   */
   protectedPaths: string[];
-  /** What the team protects of a context that the agent names itself; absent: nothing, or all stands above, as it was kept before. */
+  /**
+   * The team's protected paths of a context that the agent lists itself. Omitted: none, or all are
+   * in `protectedPaths`, as in older sessions.
+   */
   teamProtectedPaths?: string[];
 };
 
 export type Backend = {
-  /** The type written in the config (`openai`, `chatcompletion` …); the key of `providers/registry.ts`. */
+  /** The type in the config (`openai`, `chatcompletion` …); a key of `providers/registry.ts`. */
   type: string;
-  /** Which wire format speaks to it. */
+  /** Wire format. */
   format: Format;
-  /** Id of the row in `providers/hosts.ts` that says how the endpoint differs; the address alone does not tell of a local one. */
+  /**
+   * Id of the row in `providers/hosts.ts`. For a local endpoint it cannot be derived from the
+   * address.
+   */
   host: string;
   model: string;
-  /** No trailing slash. */
+  /** Without a trailing slash. */
   baseUrl: string;
   /**
-   * `literal`: the caller's own key, sent to this agent's `baseUrl` only. `sealed`: the same as it is kept; a config makes none.
-   * `stored`: the operator's key of this name, sent only while `baseUrl` has the origin it is bound to. `none`: the endpoint wants
-   * no key.
+   * `literal`: the caller's own key, sent to this agent's `baseUrl` only. `sealed`: the same as
+   * stored; never in a config. `stored`: the operator's key of this name, sent only to the origin
+   * that it is bound to. `none`: the endpoint needs no key.
    */
   key:
     | { from: "literal" | "sealed"; value: string }
     | { from: "stored"; name: string }
     | { from: "none" };
-  /** Whether the config itself caps the output of a call. If not, a cap is sent only where a budget must hold it down. */
+  /**
+   * Whether the config caps the output of a call. If not, a cap is sent only to keep within a
+   * budget.
+   */
   capsOutput: boolean;
-  /** Provider parameters by their names in the config; the format's adapter says them as the provider wants. */
+  /** Provider parameters by their config names; the format's adapter converts them. */
   params: Record<string, unknown>;
-  /** Dated version of the endpoint's API, where it is asked for one; null: the current one. */
+  /** Dated version of the endpoint's API; `null` for the current one. */
   apiVersion: string | null;
-  /** Tools the provider runs itself, each at most so often in one call. */
+  /** Hosted tools with the maximum uses per call. */
   hostedTools: HostedTool[];
-  /** What the endpoint takes from all sessions of a tenant together; absent: nobody counts. */
+  /** Rate limits of the endpoint for all sessions of a tenant together; omitted if not limited. */
   rates?: RateLimits;
 };
 

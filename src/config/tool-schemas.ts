@@ -16,7 +16,7 @@ import { MCP_NAME, MCP_SERVER } from "./mcp-servers";
 import { RATES } from "./rates";
 import { PERMISSION, PROTECTED_PATH } from "./workspace";
 
-/** The parts of the config's JSON Schema that describe what agents work with: tools, uploads, quotas. */
+/** The parts of the config's JSON Schema for tools, uploads and quotas. */
 export const toolSchemas = (): Record<string, JsonSchema> => ({
   contexts: contexts(),
   "custom-tools": customTools(),
@@ -54,7 +54,7 @@ const contexts = (): JsonSchema => ({
             default: "read",
           },
           protected_paths: {
-            description: "Files, folders and patterns as in .gitignore that nobody may change.",
+            description: "Files, folders and .gitignore patterns that no agent may change.",
             type: "array",
             maxItems: PROTECTION_LIMITS.entries,
             items: PROTECTED_PATH.schema,
@@ -124,7 +124,7 @@ const mcpServers = (): JsonSchema => ({
     "MCP servers over HTTP, as a list or by name. Programs run beside you: `npm run bridge -- team.yaml`.",
   anyOf: [
     { type: "array", maxItems: MAX_MCP_SERVERS, items: mcpServer("name") },
-    // One server alone, or several by name.
+    // One server, or several by name.
     mcpServer("name"),
     {
       type: "object",
@@ -146,7 +146,7 @@ const mcpServer = (...required: string[]): JsonSchema => ({
   ...closed(
     {
       name: {
-        description: "Stands in the names of its tools: mcp__{name}__{tool}.",
+        description: "Part of the names of its tools: mcp__{name}__{tool}.",
         type: "string",
         pattern: MCP_NAME.source,
       },

@@ -8,18 +8,20 @@ import { MAX_HEADERS, MAX_KEY_CHARS } from "./limits";
 import { cut, type Path } from "./problems";
 import { isCredential, refuseStrayKeys } from "./stray-keys";
 
-/** Headers of requests to tool servers, and the secrets in them: a tenant's own, and the operator's. */
+/**
+ * Headers of requests to tool servers, and the secrets in them: the tenant's and the operator's.
+ */
 
-/** A secret of the operator's. `tenant`: the only one it serves; null: it serves all. */
+/** A secret of the operator. `tenant` is the only tenant that may use it; `null` for all. */
 export type OperatorSecret = ToolSecret & { tenant: string | null };
 
 const ENTRY =
   /^\s*([A-Za-z_]\w*)(?:@([a-z0-9_]{3,40}))?\s*=\s*(?:([A-Z]+(?:\+[A-Z]+)*)\s+)?(\S+)\s*$/;
 
 /**
- * The entries of the variable TOOL_SECRETS, separated by commas: `NAME=https://api.example.com`, or, for one tenant, some methods and
- * what lies below a path, `NAME@tenant=GET+POST https://api.example.com/v1`. A name that stands there again may go there too. An
- * entry that cannot be read is left out, so it opens nothing.
+ * Parses TOOL_SECRETS, entries separated by commas: `NAME=https://api.example.com`, or, restricted
+ * to a tenant, methods and a path, `NAME@tenant=GET+POST https://api.example.com/v1`. A repeated
+ * name gets several bindings. Invalid entries are ignored and grant nothing.
  */
 export function parseToolSecrets(variable: string | undefined): OperatorSecret[] {
   const found = new Map<string, OperatorSecret>();
@@ -42,7 +44,7 @@ export function parseToolSecrets(variable: string | undefined): OperatorSecret[]
   return [...found.values()];
 }
 
-/** The operator's secrets that serve a tenant, each name once with all its bindings. */
+/** The operator's secrets for a tenant, each name once with all its bindings. */
 export function secretsFor(tenant: string, all: readonly OperatorSecret[]): ToolSecret[] {
   const serving = all.filter((secret) => secret.tenant === null || secret.tenant === tenant);
   return [...new Set(serving.map(({ name }) => name))].map((name) => ({
@@ -51,7 +53,7 @@ export function secretsFor(tenant: string, all: readonly OperatorSecret[]): Tool
   }));
 }
 
-/** A tenant's own secrets, and the operator's; a name that both have is the tenant's. */
+/** A tenant's own secrets and the operator's. For a name in both, the tenant's is used. */
 export const withOwnSecrets = (
   own: readonly ToolSecret[],
   operators: readonly ToolSecret[],
@@ -60,7 +62,7 @@ export const withOwnSecrets = (
   ...operators.filter(({ name }) => own.every((secret) => secret.name !== name)),
 ];
 
-/** What is wrong with where a secret would be sent, as a sentence; null if nothing is. */
+/** The problem of a secret's binding, as a sentence; `null` if it is valid. */
 export function bindingProblem(
   { origin, paths = [] }: SecretBinding,
   rules: AddressRules,
@@ -77,7 +79,7 @@ export function bindingProblem(
   return `The path ${cut(bad)} is not as it is sent: write it without query, fragment and dots, and with its escapes.`;
 }
 
-/** Set by whoever sends a request, so no config may. */
+/** Headers that the HTTP client sets, which configs must not. */
 const RESERVED = new Set([
   ...[
     "host",
@@ -95,12 +97,13 @@ const RESERVED = new Set([
 const NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
 const VALUE = /^[\x20-\x7e]*$/;
 
-/** The requests that headers go with. `isOpen`: `url` is only how their addresses begin. */
+/** The requests that carry the headers. `isOpen`: `url` is only the prefix of their addresses. */
 export type HeaderUse = { url: string; method: string; isOpen: boolean };
 
 /**
- * The section's `headers`, names in lower case, `${NAME}` left in its place. Only secrets that are bound to these requests may be
- * named; a credential in clear is an error, for it would be kept in clear.
+ * The section's `headers` with names in lower case and `${NAME}` unchanged. Only secrets bound to
+ * these requests are allowed. A literal credential is an error, because it would be stored in
+ * clear.
  */
 export function readToolHeaders(
   section: Section,
@@ -174,6 +177,6 @@ function checkSecrets(
   }
 }
 
-/** What to do about a secret that neither the tenant nor the operator has. */
+/** The remedy for an unknown secret. */
 export const unknownSecret = (name: string, origin: string): string =>
   `\${${name}} is no secret for tools: set it with \`massgen-edge secrets set ${name} --origin ${origin}\`, or as the operator with \`npx wrangler secret put ${name}\` (locally in .dev.vars) and ${name}=${origin} in TOOL_SECRETS.`;

@@ -3,17 +3,17 @@ import { FILE_KEYS, HOOK_KEYS, HOOKS_KEYS, type KeyRules, MEMORY_KEYS } from "./
 import type { NeedId } from "./needs";
 import { cut } from "./problems";
 
-/** What a config needs that only a key's value tells: which servers, which tools, which files. */
+/** Needs that depend on a key's value: servers, tools, files. */
 
 type Need = { need: NeedId; subject: string };
 
-/** `inside`: sections within the value, and which keys they may hold. */
+/** `inside` are sections within the value, with their key rules. */
 export type ValueNeeds = {
   needs: readonly Need[];
   inside: readonly (readonly [Section, KeyRules])[];
 };
 
-/** `section` is the one the key stands in. The value is neither absent nor switched off. */
+/** `section` contains the key. The value is neither missing nor switched off. */
 export function needsOfValue(section: Section, key: string, value: unknown): ValueNeeds {
   switch (key) {
     case "upload_files":
@@ -43,7 +43,9 @@ function ofEntries(
   };
 }
 
-/** What comes with the question is there; what is only named is not, and video nobody takes. */
+/**
+ * Attached files are available; files that are only named are not, and video is never supported.
+ */
 function needsOfFile({ name, section: { values, findings } }: Entry): Need[] {
   const named = ["image_path", "file_path", "audio_path"].map((key) => values.get(key));
   const paths = [...named, values.size === 0 ? name : null].filter((path) => path != null);
@@ -55,13 +57,16 @@ function needsOfFile({ name, section: { values, findings } }: Entry): Need[] {
   }));
 }
 
-/** Values of keys that name a way of coordinating, where they name this one. */
+/** Values that select the supported way of coordination. */
 export const USUAL = new Map<string, readonly unknown[]>([
   ["coordination_mode", ["voting"]],
   ["final_answer_strategy", ["winner_present", "winner_reuse"]],
 ]);
 
-/** What only lasts as long as a session is there anyway; a section that names neither kind asks for all of MassGen's. */
+/**
+ * Memory within a session is always on. A section that names neither kind requests all of MassGen's
+ * memory.
+ */
 function memoryNeeds(section: Section, value: unknown): ValueNeeds {
   const memory = asSection(value, [...section.path, "memory"], section.findings);
   if (!memory) return { needs: [], inside: [] };
@@ -78,16 +83,16 @@ function memoryNeeds(section: Section, value: unknown): ValueNeeds {
   };
 }
 
-/** A section that is not switched off: as MassGen, this kind is off unless it says that it is on. */
+/** A section that is not switched off. As in MassGen, this kind is off unless set. */
 const isSwitchedOn = (part: unknown): boolean =>
   part instanceof Map
     ? part.get("enabled") !== false && part.size > 0
     : part !== undefined && part !== null && part !== false;
 
-/** `name` is what it goes by; empty sections are entries that are only a word. */
+/** `name` is the entry's name. An entry that is only a word has an empty section. */
 export type Entry = { name: string; section: Section };
 
-/** A list of entries, or a mapping by name; an entry that is only a word has its name alone. */
+/** A list of entries, or a mapping by name. An entry that is only a word has only a name. */
 export function entriesOf({ path, findings }: Section, key: string, value: unknown): Entry[] {
   const at = [...path, key];
   if (Array.isArray(value))

@@ -15,11 +15,12 @@ import type { ContextGrant, WorkspaceSettings } from "./team";
 import { type Entry, entriesOf, quoted } from "./value-needs";
 
 /**
- * Which agents have files, and what else they see. An agent has a workspace if its backend asks for one (`cwd`, the shell, contexts
- * of its own). Where the team's `orchestrator` asks and no agent does, all have one.
+ * Determines which agents have files and contexts. An agent has a workspace if its backend requests
+ * one (`cwd`, the shell, contexts of its own). If only the team's `orchestrator` does, all agents
+ * have one.
  */
 
-/** What the `orchestrator` section says of files. */
+/** File settings of the `orchestrator` section. */
 export type TeamFiles = { asks: boolean; contexts: ContextGrant[]; tasks: number | null };
 
 export function readTeamFiles(orchestrator: Section, context: ConfigContext): TeamFiles {
@@ -34,7 +35,7 @@ export function readTeamFiles(orchestrator: Section, context: ConfigContext): Te
   };
 }
 
-/** How many tasks agents' to-do lists may have; null: they have none. */
+/** Maximum number of tasks in agents' to-do lists; `null` if they have none. */
 function readTasks(coordination: Section): number | null {
   const { path, values, findings } = coordination;
   const most = readSetting(coordination, COORDINATION.mostTasks);
@@ -51,7 +52,7 @@ function readTasks(coordination: Section): number | null {
   return null;
 }
 
-/** Whether what stands in an agent's `backend` asks for files, as far as can be said without judging it. */
+/** Whether an agent's `backend` requests files, without validating it. */
 export const asksForFiles = (backend: unknown): boolean =>
   backend instanceof Map &&
   [BACKEND.cwd.key, BACKEND.shell.key, "context_paths"].some((key) => isOn(backend.get(key)));
@@ -63,7 +64,9 @@ const isOn = (value: unknown): boolean =>
   value !== "" &&
   !(Array.isArray(value) && value.length === 0);
 
-/** `asks`: whether the team asks for this agent, because nobody does for itself. null: the agent has no files. */
+/**
+ * `asks`: whether the team requests files for this agent. Returns `null` if the agent has no files.
+ */
 export function readWorkspace(
   backend: Section,
   team: TeamFiles,
@@ -100,7 +103,7 @@ export function readWorkspace(
   };
 }
 
-/** What the agent says of a context counts before what the team says; what the team protects stays protected. */
+/** An agent's grant of a context replaces the team's, but the team's protected paths remain. */
 function together(shared: readonly ContextGrant[], own: readonly ContextGrant[]): ContextGrant[] {
   const ofTeam = new Map(shared.map((grant) => [grant.name, grant.protectedPaths]));
   const names = new Set(own.map(({ name }) => name));
@@ -113,7 +116,7 @@ function together(shared: readonly ContextGrant[], own: readonly ContextGrant[])
   ];
 }
 
-/** Settings of what the agent does not have. */
+/** Warns about settings of a workspace that the agent does not have. */
 function warnOfIdle({ path, values, findings }: Section): void {
   for (const { key } of [BACKEND.noFileTools, BACKEND.readFirst]) {
     if ((values.get(key) ?? null) === null) continue;
@@ -126,7 +129,7 @@ function warnOfIdle({ path, values, findings }: Section): void {
   }
 }
 
-/** A path of somebody's machine that only says that there are to be files. */
+/** A path of the user's machine, which only requests a workspace. */
 function switchesOn(section: Section, setting: Setting<string, null>): boolean {
   const { findings } = section;
   const { key } = setting;
@@ -157,11 +160,7 @@ function readContexts(section: Section, context: ConfigContext): ContextGrant[] 
     checkKeys(entry.section, CONTEXT_PATH_KEYS);
     const grant = readGrant(section, entry, context);
     if (grant && grants.some(({ name }) => name === grant.name))
-      section.findings.error(
-        "duplicate",
-        entry.section.path,
-        `\`${grant.name}\` stands here a second time.`,
-      );
+      section.findings.error("duplicate", entry.section.path, `\`${grant.name}\` is listed twice.`);
     else if (grant) grants.push(grant);
   }
   return grants;
@@ -194,7 +193,7 @@ function readGrant(
   return { name, permission, protectedPaths };
 }
 
-/** What to run for names that are not uploaded, and for paths of somebody's machine, which get a name that way. */
+/** The commands that upload missing names or local paths. */
 function uploadFirst(names: readonly string[]): string {
   const commands = names.map((name) => {
     const isPath = !CONTEXT_NAME.test(name);
@@ -204,7 +203,7 @@ function uploadFirst(names: readonly string[]): string {
   return `${refusalOf("host_context_path", names.map(quoted))} Run ${listed(commands)}.`;
 }
 
-/** A path as a shell takes it, whatever a config's author wrote: whoever pastes the line runs nothing else. */
+/** The path quoted for a shell, so that pasting the line runs nothing else. */
 function asArgument(path: string): string {
   const line = path.replaceAll(/\p{Cc}+/gu, " ");
   const named = line.startsWith("-") ? `./${line}` : line;

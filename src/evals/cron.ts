@@ -1,16 +1,16 @@
 import { Cron } from "croner";
 
 /**
- * When a suite runs by itself: five fields, UTC. A part of what crons can say, namely that on which the platform, which rings,
- * and croner, which tells what is due, agree: weekdays only by name, because the platform counts them from 1 and others from 0,
- * and days either by date or by weekday.
+ * Schedule of a suite: five fields, UTC. The subset of cron on which the platform, which fires, and
+ * croner, which computes what is due, agree: weekdays by name only, because the platform counts
+ * them from 1 and others from 0, and days either by date or by weekday.
  */
 const FIELDS =
   /^(?<minute>\d{1,2}) [\d*,/-]+ (?<day>[\d*,/-]+) [\d*,/A-Z-]+ (?<weekday>\*|[A-Z]{3}([,-][A-Z]{3})*)$/;
 
 const MINUTE_MS = 60_000;
 
-/** What is wrong with a cron text, in words that complete "`cron` …"; null: nothing. */
+/** The problem of a cron text, completing "`cron` …"; `null` if it is valid. */
 export function cronProblem(text: string): string | null {
   const fields = FIELDS.exec(text)?.groups;
   if (!fields) {
@@ -25,23 +25,26 @@ export function cronProblem(text: string): string | null {
   }
 }
 
-/** Whether a suite with this cron runs in the minute of `at`, unix ms; one without cron never does. */
+/** Whether a suite with this cron runs in the minute of `at`, Unix ms. False without a cron. */
 export const isDue = (cron: string | undefined, at: number): boolean =>
   cron !== undefined && parse(cron).match(new Date(minuteOf(at)));
 
-/** The next time after `at` that this cron names, unix ms; null without one. */
+/** The next scheduled time after `at`, Unix ms; `null` without a cron. */
 export const nextDue = (cron: string | undefined, at: number): number | null =>
   (cron === undefined ? null : parse(cron).nextRun(new Date(at))?.getTime()) ?? null;
 
-/** The beginning of a minute: crons know nothing finer, and both rings of one minute mean the same run. */
+/** Start of a minute: crons are not finer, and two triggers in one minute mean the same run. */
 export const minuteOf = (at: number): number => Math.floor(at / MINUTE_MS) * MINUTE_MS;
 
 const parse = (text: string): Cron => new Cron(text, { mode: "5-part", timezone: "UTC" });
 
-/** Ids of runs sort by time. Those that a cron starts are made of the time alone, so that two rings of a minute name one run. */
+/**
+ * Run ids sort by time. A scheduled run's id is its time alone, so that two triggers in a minute
+ * name one run.
+ */
 export const scheduledRunId = (at: number): string => `run_${stamp(minuteOf(at))}`;
 
-/** `suffix` keeps apart what is started by hand within one second. */
+/** `suffix` distinguishes manual runs started in the same second. */
 export const manualRunId = (at: number, suffix: string): string =>
   `run_${stamp(at)}_${suffix.toLowerCase()}`;
 

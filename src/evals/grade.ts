@@ -1,7 +1,7 @@
 import type { Grade, Grader } from "./schema";
 import { toPointer } from "../config/problems";
 
-/** Grades an answer. Pure, in time linear in the answer's length; throws never, whatever a model wrote. */
+/** Grades an answer. Pure, linear in the answer's length; never throws. */
 export function grade(answer: string, grader: Grader): Grade {
   switch (grader.type) {
     case "exact":
@@ -17,7 +17,7 @@ export function grade(answer: string, grader: Grader): Grade {
 
 type Of<T extends Grader["type"]> = Extract<Grader, { type: T }>;
 
-/** Without the white space around both. */
+/** Ignores white space around both. */
 function gradeExact(answer: string, { value, ignore_case }: Of<"exact">): Grade {
   const [found, wanted] = [folded(answer, ignore_case).trim(), folded(value, ignore_case).trim()];
   return found === wanted
@@ -40,7 +40,7 @@ function gradeContains(answer: string, { all, any, ignore_case }: Of<"contains">
     : { pass: true, detail: `contains ${quoted(all ?? [])}` };
 }
 
-/** In one Unicode form, so that an accent written in two ways is the same letter. */
+/** Normalized to NFC, so that both spellings of an accented letter are equal. */
 const folded = (text: string, ignoreCase: boolean): string => {
   const composed = text.normalize("NFC");
   return ignoreCase ? composed.toLowerCase() : composed;
@@ -53,20 +53,26 @@ const glimpse = (text: string): string =>
   text.length > 60 ? `${text.slice(0, 59)}…`.toWellFormed() : text;
 
 /**
- * Numbers as English writes them: `1,234.5`, `.5`, `6.02e23`. A digit that follows a letter (`agent2`, `H2O`) begins none, and a
- * percent sign changes nothing: `12%` is 12.
+ * Numbers in English notation: `1,234.5`, `.5`, `6.02e23`. A digit after a letter (`agent2`, `H2O`)
+ * starts no number, and a percent sign is ignored: `12%` is 12.
  */
 const NUMBER =
   /(?<![\p{L}\p{N}]|[\p{L}\p{N}]\.)(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+|(?<!\.)(?=\.\d))(?:\.\d+)?(?:[eE][+-]?\d+)?/gu;
 
-/** A minus directly before the digits or their currency, with no word or figure before it that it could join (`3-5`, `gpt-4`). */
+/**
+ * A minus directly before the digits or their currency, unless it joins a preceding word or number
+ * (`3-5`, `gpt-4`).
+ */
 const MINUS = /(?:^|[^\p{L}\p{N})\]])[-\u2212][$\u20ac£]?$/u;
 const MINUS_CHARS = 4;
 
-/** Doubles miss the edge of a tolerance by this part of their size. */
+/** Relative rounding error of doubles at the edge of a tolerance. */
 const ROUNDING = 4 * Number.EPSILON;
 
-/** Whether the last number of the answer (or the first, if the grader says so) is near enough to the one expected. */
+/**
+ * Whether the last number of the answer (or the first, by the grader's setting) is within
+ * tolerance.
+ */
 function gradeNumber(
   answer: string,
   { value, tolerance, which }: Extract<Grader, { type: "number" }>,
@@ -85,7 +91,7 @@ function gradeNumber(
   };
 }
 
-/** Every number of a text, in order. */
+/** All numbers of a text, in order. */
 export const numbersIn = (text: string): number[] =>
   [...text.matchAll(NUMBER)].map((match) => {
     const size = Number(match[0].replaceAll(",", ""));
@@ -95,9 +101,9 @@ export const numbersIn = (text: string): number[] =>
   });
 
 /**
- * Whether the JSON of the answer equals the value expected, whatever the order of keys. The JSON of an answer is all of it, or
- * else its last fenced block that is JSON; blocks inside of other blocks are not looked into. Where JSON names a key twice, the
- * last one counts, as everywhere in JavaScript.
+ * Whether the JSON of the answer equals the expected value, ignoring the order of keys. The JSON is
+ * the whole answer, or else its last fenced block that is JSON; nested blocks are ignored. Of
+ * duplicate keys the last one counts, as in JavaScript.
  */
 function gradeJson(answer: string, expected: unknown): Grade {
   const found = [answer, ...fencedBlocks(answer).reverse()]
@@ -119,7 +125,9 @@ function parse(text: string): { value: unknown } | null {
   }
 }
 
-/** Contents of the fenced blocks of a Markdown text, the outermost ones. One left open goes on to the end. */
+/**
+ * Contents of the outermost fenced blocks of a Markdown text. An unclosed block extends to the end.
+ */
 export function fencedBlocks(text: string): string[] {
   const blocks: string[][] = [];
   let fence: string | null = null;
@@ -138,7 +146,7 @@ export function fencedBlocks(text: string): string[] {
   return blocks.map((lines) => lines.join("\n"));
 }
 
-/** JSON pointer of the first place where two values differ; null where they are equal. Goes no deeper than `expected` does. */
+/** JSON pointer of the first difference; `null` if equal. Never deeper than `expected`. */
 function firstDifference(found: unknown, expected: unknown, at: string): string | null {
   if (!isContainer(found) || !isContainer(expected)) return found === expected ? null : at;
   if (Array.isArray(found) !== Array.isArray(expected)) return at;

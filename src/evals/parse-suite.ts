@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { toPlain } from "../config/fields";
 import { nearest } from "../config/nearest";
-import { asTold, type ConfigProblem, Findings, type Path } from "../config/problems";
+import { inReportForm, type ConfigProblem, Findings, type Path } from "../config/problems";
 import { readSource } from "../config/source";
 import { byteLength } from "../coordination";
 import { cronProblem } from "./cron";
@@ -11,22 +11,23 @@ import { SUITE_KEYS, type Suite, SuiteSchema } from "./schema";
 export type SuiteResult = { ok: true; suite: Suite } | { ok: false; errors: ConfigProblem[] };
 
 /**
- * A suite from its YAML. Never throws on what is written there; every problem is named at once, with line and column. Whether
- * its team can run is not said here: that depends on the operator's keys (`planRun`). Pure.
+ * Parses a suite from YAML. Never throws for invalid input; reports all problems with line and
+ * column. Does not check whether its team can run, which depends on the operator's keys
+ * (`planRun`). Pure.
  */
 export function parseSuite(yaml: string): SuiteResult {
   const source = readSource(yaml);
-  if (!source.ok) return { ok: false, errors: asTold(source.errors) };
+  if (!source.ok) return { ok: false, errors: inReportForm(source.errors) };
   const findings = new Findings(source.locate);
   const parsed = SuiteSchema.safeParse(toPlain(source.root), { reportInput: true });
   if (parsed.success) checkWhole(parsed.data, findings);
   else for (const issue of parsed.error.issues) report(issue, findings);
   if (!parsed.success || findings.errors.length > 0)
-    return { ok: false, errors: asTold(findings.errors) };
+    return { ok: false, errors: inReportForm(findings.errors) };
   return { ok: true, suite: parsed.data };
 }
 
-/** What no single field shows. */
+/** Checks that involve several fields. */
 function checkWhole(suite: Suite, findings: Findings): void {
   const wrongCron = suite.cron === undefined ? null : cronProblem(suite.cron);
   if (wrongCron) findings.error("out_of_range", ["cron"], `\`cron\` ${wrongCron}.`);

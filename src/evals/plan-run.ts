@@ -4,7 +4,7 @@ import type { Team } from "../config/team";
 import { unpricedAgents } from "../protocol/team";
 import type { Suite } from "./schema";
 
-/** Everything a run needs, fixed at its start: a suite that changes meanwhile changes the next run. */
+/** All data of a run, fixed at its start: a later change of the suite affects the next run. */
 export type RunPlan = { suite: Suite; team: Team };
 
 export type PlanResult =
@@ -18,7 +18,7 @@ export type PlanResult =
 
 type Offer = { teams: Readonly<Record<string, string>>; config: ConfigContext };
 
-/** The suite with its team, or why it cannot run here; places are those in the team's config. Pure. */
+/** The suite with its team, or why it cannot run; positions refer to the team's config. Pure. */
 export function planRun(suite: Suite, { teams, config }: Offer): PlanResult {
   const source = typeof suite.team === "string" ? namedTeam(teams, suite.team) : suite.team;
   if (source === undefined) {

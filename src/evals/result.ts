@@ -2,23 +2,23 @@ import { grade } from "./grade";
 import { MAX_DETAIL_CHARS, MAX_KEPT_ANSWER_CHARS } from "./limits";
 import type { Grader } from "./schema";
 
-/** What came of a case. `errored`: there is no answer to grade. */
+/** The result of a case. `errored`: there is no answer to grade. */
 export type CaseResult = {
   /** Whether it had a session. */
   hasRun: boolean;
   outcome: "passed" | "failed" | "errored";
   detail: string;
-  /** The beginning of the answer; null without one. */
+  /** The start of the answer; `null` if there is none. */
   answer: string | null;
   isCut: boolean;
   /** The sum of all parts with a known price. */
   costUsd: number;
-  /** Part of it has no known price; absent: all has one. */
+  /** Part of the cost has no known price; omitted if all has. */
   unpriced?: true;
   durationMs: number;
 };
 
-/** As much of a session's turn as a result is made of. Times are Unix seconds. */
+/** The fields of a session's turn that a result needs. Times in Unix seconds. */
 export type TurnEnd = {
   status: "running" | "completed" | "failed" | "cancelled";
   answer: string | null;
@@ -33,7 +33,9 @@ export type TurnEnd = {
   } | null;
 };
 
-/** The result of a settled turn; null while it runs. The whole answer is graded, its beginning is kept. */
+/**
+ * The result of a settled turn; `null` while it runs. Grades the whole answer and stores its start.
+ */
 export function judge(turn: TurnEnd, grader: Grader): CaseResult | null {
   if (turn.status === "running") return null;
   const { answer } = turn;
@@ -59,7 +61,10 @@ export function judge(turn: TurnEnd, grader: Grader): CaseResult | null {
   };
 }
 
-/** The result of a case that came to nothing. What it cost is unknown if it had a session, which nobody can ask any more. */
+/**
+ * The result of a case that failed. Its cost is unknown if it had a session, which can no longer be
+ * queried.
+ */
 export const errored = (
   detail: string,
   { hasRun }: Pick<CaseResult, "hasRun"> = { hasRun: false },

@@ -2,36 +2,39 @@ import { ASK } from "./limits";
 import type { CaseResult } from "./result";
 
 /**
- * The rules of one run of a suite: which case to start next, whom to ask, when it is over. Pure; state is data. A case is
- * `starting` from the moment its start is decided, before its session hears of it, so that a restart starts the same one again
- * and not another.
+ * The rules of an evaluation run: which case to start next, which session to query, when it is
+ * over. Pure; state is data. A case is `starting` once its start is decided, before its session
+ * exists, so that a restart starts the same case again.
  */
 export type CaseState =
   | { status: "waiting" }
-  /** `held`: why its session may not start yet. */
+  /** `held`: why its session cannot start yet. */
   | { status: "starting"; startedAt: number; held?: string }
   | { status: "running"; startedAt: number }
   | { status: "done"; endedAt: number; result: CaseResult };
 
 export type RunState = {
-  /** Cases under way at a time. */
+  /** Number of cases in progress at a time. */
   atOnce: number;
-  /** How long a case may run, and how long it may wait for a place of its tenant's while no other case of the run comes to an end. */
+  /**
+   * Time limit of a case. Also the time that it may wait for one of its tenant's slots while no
+   * other case of the run ends.
+   */
   patienceMs: number;
   startedAt: number;
   cases: readonly CaseState[];
 };
 
 export type RunEvent =
-  /** The case is to be started: from now on it counts as under way. */
+  /** The case is about to start and counts as in progress. */
   | { type: "case_claimed"; nth: number; at: number }
-  /** Its session may not start yet; it will be asked again. */
+  /** Its session cannot start yet; a retry follows. */
   | { type: "case_held"; nth: number; why: string }
   /** Its session exists. */
   | { type: "case_started"; nth: number; at: number }
   | { type: "case_ended"; nth: number; at: number; result: CaseResult };
 
-/** What the state asks for; all of it may be done again. */
+/** Effects that the state requires; all are idempotent. */
 export type RunEffect = { type: "create_session" | "ask_session" | "give_up"; nth: number };
 
 export const newRun = (run: {
@@ -44,7 +47,7 @@ export const newRun = (run: {
   cases: Array.from({ length: run.cases }, () => ({ status: "waiting" })),
 });
 
-/** The waiting cases that have a place now, in the order written. */
+/** The waiting cases that may start now, in written order. */
 export function claimable({ cases, atOnce }: RunState): number[] {
   const free = atOnce - cases.filter(isUnderWay).length;
   return cases
@@ -52,7 +55,7 @@ export function claimable({ cases, atOnce }: RunState): number[] {
     .slice(0, Math.max(0, free));
 }
 
-/** What is to be done for each case under way. */
+/** The effects for each case in progress. */
 export function owedAt({ cases, patienceMs }: RunState, now: number): RunEffect[] {
   const freedAt = Math.max(
     0,
@@ -67,7 +70,7 @@ export function owedAt({ cases, patienceMs }: RunState, now: number): RunEffect[
   });
 }
 
-/** The state after an event. One that no longer fits, because it came twice or too late, changes nothing. */
+/** The state after an event. A duplicate or late event changes nothing. */
 export function evolve(state: RunState, event: RunEvent): RunState {
   const before = state.cases[event.nth];
   const after = before && next(before, event);
@@ -92,7 +95,7 @@ function next(before: CaseState, event: RunEvent): CaseState | null {
 export const isOver = ({ cases }: RunState): boolean =>
   cases.every(({ status }) => status === "done");
 
-/** How long to wait before the sessions are asked again, in ms: the longer nothing has happened, the longer. */
+/** Time until sessions are queried again, in ms; longer after a longer time without changes. */
 export function nextAskMs(state: RunState, now: number): number {
   const last = Math.max(state.startedAt, ...state.cases.map(lastChange));
   const latest = isOver(state) ? ASK.latestWhenOverMs : ASK.latestMs;

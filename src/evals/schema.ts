@@ -15,7 +15,7 @@ import {
   MAX_TEXTS,
 } from "./limits";
 
-/** The grammar of `configs/evals/*.yaml`. Strict: what is not known here is refused by name. */
+/** The grammar of `configs/evals/*.yaml`. Strict: unknown keys are refused by name. */
 
 const expected = z
   .string()
@@ -43,14 +43,14 @@ const ContainsSchema = z
 const NumberSchema = z.strictObject({
   type: z.literal("number"),
   value: z.number().min(-MAX_NUMBER).max(MAX_NUMBER),
-  /** The wider of the two counts; absent: the number must be met exactly. */
+  /** The larger of the two applies; omitted: the number must be exact. */
   tolerance: z
     .strictObject({
       absolute: z.number().min(0).max(MAX_NUMBER).optional(),
       relative: z.number().min(0).max(1).optional(),
     })
     .optional(),
-  /** Which number of the answer counts. */
+  /** Which number of the answer is graded. */
   which: z.enum(["last", "first"]).default("last"),
 });
 
@@ -67,7 +67,7 @@ export const GraderSchema = z.discriminatedUnion("type", [
 ]);
 export type Grader = z.infer<typeof GraderSchema>;
 
-/** What a grader says of an answer; `detail` is for people and short. */
+/** The result of a grader; `detail` is a short text for users. */
 export type Grade = { pass: boolean; detail: string };
 
 const CaseSchema = z.strictObject({
@@ -90,7 +90,7 @@ const BudgetSchema = z
   .refine(
     ({ max_cost_usd, max_tokens }) => max_cost_usd !== undefined || max_tokens !== undefined,
     {
-      error: "must cap max_cost_usd, max_tokens or both: a suite may run while nobody looks",
+      error: "must cap max_cost_usd, max_tokens or both: a suite may run unattended",
     },
   );
 
@@ -99,22 +99,22 @@ export const SUITE_NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
 export const SuiteSchema = z.strictObject({
   name: z.string().regex(SUITE_NAME, "must be 1 to 40 lower-case letters, digits or dashes"),
   description: z.string().min(1).max(MAX_DESCRIPTION_CHARS),
-  /** The name of a team on offer, or a team's config. */
+  /** The name of a predefined team, or a team's config. */
   team: z.union(
     [z.string().min(1).max(200), z.record(z.string(), z.unknown())],
     "must be the name of a team, or its config",
   ),
   cron: z.string().max(MAX_CRON_CHARS).optional(),
   at_once: z.int().min(1).max(MAX_AT_ONCE).default(DEFAULT_AT_ONCE),
-  /** Of each case. */
+  /** Per case. */
   budget: BudgetSchema,
-  /** Of each case. */
+  /** Per case. */
   timeout_seconds: z.number().min(1).max(MAX_CASE_TIMEOUT_SECONDS).default(DEFAULT_TIMEOUT_SECONDS),
   cases: z.array(CaseSchema).min(1).max(MAX_CASES),
 });
 export type Suite = z.infer<typeof SuiteSchema>;
 
-/** Every key of the grammar, for naming the one that was meant. */
+/** Every key of the grammar, for suggestions. */
 export const SUITE_KEYS: readonly string[] = [
   ...new Set(
     [
@@ -130,7 +130,7 @@ export const SUITE_KEYS: readonly string[] = [
   ),
 ];
 
-/** YAML says more than JSON: infinities and what is no number at all. */
+/** YAML has values that JSON lacks: infinities and NaN. */
 function isJson(value: unknown): boolean {
   if (value === undefined) return false;
   if (typeof value === "number") return Number.isFinite(value);

@@ -1,18 +1,19 @@
 import { isLoopbackHost, isPrivateHost } from "./addresses";
 
 export type AddressRules = {
-  /** Origins the operator allows by name. */
+  /** Origins that the operator allows. */
   allowedOrigins: readonly string[];
-  /** Origins of this service itself; absent: not known here. */
+  /** Origins of this service; omitted if unknown. */
   ownOrigins?: readonly string[] | undefined;
-  /** The variable by which an operator allows an origin. */
+  /** The variable with which an operator allows an origin. */
   variable?: "ALLOWED_ORIGINS" | "ALLOWED_TOOL_ORIGINS";
 };
 
 /**
- * Where requests may go at all: public https on its own port, or an origin the operator allows by name, and never to this service,
- * to the platform's own pages or to a debugger. Gives why an address may not be asked, in words that follow its name, or null.
- * Names that resolve to private addresses are found when they are asked.
+ * Whether requests may be sent to an address: public https on its default port, or an origin that
+ * the operator allows. Never this service, the platform's own pages, or a debugger. Returns the
+ * reason as text after the address, or `null`. Names that resolve to private addresses are detected
+ * on connecting.
  */
 export function addressProblem(
   url: URL,
@@ -27,11 +28,14 @@ export function addressProblem(
   );
 }
 
-/** Ports on which Chrome, Node and the Workers runtime offer their debuggers, from the first on. */
+/** Debugger ports of Chrome, Node and the Workers runtime. */
 const isDebuggerPort = (port: string): boolean =>
   port === "9222" || (Number(port) >= 9229 && Number(port) <= 9249);
 
-/** What no operator can allow: a team that asks its own service starts runs without end, with the operator's keys. */
+/**
+ * Addresses that no operator can allow: a team that calls its own service would start runs without
+ * end, with the operator's keys.
+ */
 export function forbiddenProblem(url: URL, ownOrigins: readonly string[]): string | null {
   if (ownOrigins.some((own) => isSameServer(url, own)))
     return "is this service's own address, which a team must not ask";
@@ -42,7 +46,7 @@ export function forbiddenProblem(url: URL, ownOrigins: readonly string[]): strin
   return null;
 }
 
-/** Loopback has many names for one server. */
+/** Loopback has several names for one server. */
 function isSameServer(url: URL, own: string): boolean {
   if (!URL.canParse(own)) return false;
   const { origin, hostname, port } = new URL(own);
@@ -62,7 +66,7 @@ function publicProblem(url: URL, variable: string): string | null {
   return null;
 }
 
-/** An entry is an exact origin. For loopback alone, `*` may stand for the port: `http://127.0.0.1:*`. */
+/** An entry is an exact origin. For loopback only, the port may be `*`: `http://127.0.0.1:*`. */
 export function isAllowedOrigin(url: URL, allowedOrigins: readonly string[]): boolean {
   return allowedOrigins.some(
     (entry) => entry === url.origin || (isLoopbackHost(url.hostname) && entry === anyPortOf(url)),
@@ -73,11 +77,11 @@ function anyPortOf(url: URL): string {
   return `${url.protocol}//${url.hostname}:*`;
 }
 
-/** Whether a host is written as an address, so that there is no name to look up. */
+/** Whether a host is an IP address, so that no lookup is needed. */
 export const isAddress = (hostname: string): boolean =>
   hostname.startsWith("[") || /^\d+\.\d+\.\d+\.\d+$/.test(hostname);
 
-/** Whether an address that a name resolved to is one that the public internet does not have; so is what is no address. */
+/** Whether a resolved address is not public. True for invalid addresses. */
 export function isPrivateAddress(address: string): boolean {
   const written = address.includes(":") ? `http://[${address}]` : `http://${address}`;
   if (!URL.canParse(written)) return true;

@@ -7,7 +7,7 @@ import {
 } from "./address-rules";
 import type { Resolve } from "./names";
 
-/** Nothing was sent: the address may not be asked. */
+/** The address is not allowed. Nothing was sent. */
 export class AddressRefused extends Error {
   constructor(message: string) {
     super(message);
@@ -15,7 +15,7 @@ export class AddressRefused extends Error {
   }
 }
 
-/** Nothing was sent: there is no such name. */
+/** The name does not exist. Nothing was sent. */
 export class NameUnknown extends Error {
   constructor(name: string) {
     super(`DNS lookup failed: ${name} has no address`);
@@ -23,7 +23,7 @@ export class NameUnknown extends Error {
   }
 }
 
-/** Nothing was sent: nobody could say where the name leads, or nobody waited for it any more. */
+/** The lookup failed or was aborted. Nothing was sent. */
 export class NameUnresolved extends Error {
   constructor(name: string, cause: unknown) {
     super(`The address of ${name} could not be looked up.`, { cause });
@@ -31,7 +31,7 @@ export class NameUnresolved extends Error {
   }
 }
 
-/** Nothing was sent: no connection to the origin could be made. */
+/** No connection to the origin could be made. Nothing was sent. */
 export class OriginUnreachable extends Error {
   constructor(host: string) {
     super(`cannot reach ${host}`);
@@ -43,19 +43,19 @@ export class OriginUnreachable extends Error {
 export type Probe = (url: URL, signal: AbortSignal | null) => Promise<boolean>;
 
 export type OutgoingRules = AddressRules & {
-  /** Well-known public origins, whose names need no look. */
+  /** Well-known public origins, whose names need no lookup. */
   trustedOrigins: ReadonlySet<string>;
 };
 
-/** `probe`: asked before a request is sent to an address that may be asked; absent: no origin is probed. */
+/** `probe` is called before a request to an allowed address; omitted: no probe. */
 type Options = OutgoingRules & { fetch: typeof fetch; resolve: Resolve; probe?: Probe | undefined };
 
 /**
- * The `fetch` for every request that leaves the service. It goes to public https addresses and allowed origins only, and looks
- * at what a name resolves to before it connects. It follows no redirect, so no credential ever reaches another origin than
- * the one it was given to. Throws AddressRefused, NameUnknown, NameUnresolved and OriginUnreachable, and whatever `fetch` throws.
- *
- * A name whose answer changes between the look and the connection is left to the platform, which reaches no private networks.
+ * The `fetch` for all outgoing requests. Sends only to public https addresses and allowed origins,
+ * and checks the addresses of a name before connecting. Follows no redirect, so credentials reach
+ * only their own origin. Throws AddressRefused, NameUnknown, NameUnresolved, OriginUnreachable and
+ * the errors of `fetch`. If a name changes between lookup and connection, the platform protects: it
+ * reaches no private networks.
  */
 export function guardedFetch({ fetch: send, resolve, probe, ...rules }: Options): typeof fetch {
   return async (input, init) => {
@@ -96,7 +96,7 @@ async function requireAllowed(
 }
 
 /**
- * Set on every request that leaves: a service of this kind that receives it answers 508, so that a team cannot ask the service that
- * runs it, by whatever name.
+ * Set on every outgoing request. A massgen-edge service that receives it answers 508, so that a
+ * team cannot call the service that runs it, under any name.
  */
 export const HOPS_HEADER = "massgen-hops";

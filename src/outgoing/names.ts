@@ -1,11 +1,13 @@
 import { z } from "zod";
 
-/** The addresses a name has now; none if there is no such name. Throws if nobody can say. */
+/**
+ * The current addresses of a name; empty if the name does not exist. Throws if the lookup fails.
+ */
 export type Resolve = (name: string, signal: AbortSignal | null) => Promise<readonly string[]>;
 
 const RESOLVER = "https://cloudflare-dns.com/dns-query";
 const TYPES = ["A", "AAAA"] as const;
-/** Types of the answers that hold addresses: A and AAAA. Aliases on the way to them are others. */
+/** Record types with addresses: A and AAAA. Aliases have other types. */
 const ADDRESS_TYPES = new Set([1, 28]);
 const NO_ERROR = 0;
 const NO_SUCH_NAME = 3;
@@ -22,7 +24,7 @@ const AnswerSchema = z.looseObject({
 });
 type Answer = z.infer<typeof AnswerSchema>;
 
-/** Asks a resolver over HTTPS, and keeps what it said for as long as it holds, within half a minute and five. */
+/** Queries a resolver over HTTPS. Caches results for their TTL, at least 30 s and at most 5 min. */
 export function resolverOverHttps({
   fetch: ask,
   now,
@@ -35,7 +37,7 @@ export function resolverOverHttps({
     const found = known.get(name);
     if (found && found.until > now()) return found.addresses;
     const answers: Answer[] = [];
-    // One after the other: whoever asks has one place among the connections that may wait for headers.
+    // Sequential: the caller has one slot among the connections that may wait for headers.
     for (const type of TYPES) answers.push(await lookUp(ask, { name, type, signal }));
     const records = answers
       .flatMap(({ Answer = [] }) => Answer)

@@ -1,6 +1,7 @@
 /**
- * A text as the engine of `re2js` reads it, which counts what is read. The engine asks for each character at each position
- * once (its backtracker once for each visited instruction), so the count is exact where a match ends early or late.
+ * A text as the engine of `re2js` reads it, which counts what is read. The engine asks for each
+ * character at each position once (its backtracker once for each visited instruction), so the count
+ * is exact where a match ends early or late.
  */
 export class MeteredInput {
   readonly charSequence: string;
@@ -18,7 +19,10 @@ export class MeteredInput {
     this.#price = price;
   }
 
-  /** The code point at a position and its width, packed as `code point << 3 | width`; EOF at the end. */
+  /**
+   * The code point at a position and its width, packed as `code point << 3 | width`; EOF at the
+   * end.
+   */
   step(pos: number): number {
     this.left -= this.#price;
     if (this.left < 0) throw OUT_OF_WORK;
@@ -50,13 +54,16 @@ export class MeteredInput {
     return filter.automaton16().searchUTF16(this.charSequence, pos, this.end);
   }
 
-  /** Where the literal beginning of a pattern comes next, from `pos` on and counted from there; -1 if nowhere. */
+  /**
+   * Where the literal beginning of a pattern comes next, from `pos` on and counted from there; -1
+   * if nowhere.
+   */
   index({ prefix }: { prefix: string }, pos: number): number {
     const at = this.#indexOf(prefix, pos);
     return at < 0 ? -1 : at - pos;
   }
 
-  /** What lies around a position, for `^`, `$` and `\b`: the engine's own flags. */
+  /** The context of a position, for `^`, `$` and `\b`, as the engine's own flags. */
   context(pos: number): number {
     const before = pos > 0 && pos <= this.end ? this.charSequence.charCodeAt(pos - 1) : -1;
     const after = pos < this.end ? this.charSequence.charCodeAt(pos) : -1;
@@ -80,7 +87,10 @@ export class MeteredInput {
   }
 }
 
-/** Thrown through the engine when the work is used up. One for all, because making an error costs more than most matches. */
+/**
+ * Thrown through the engine when the work is used up. One for all, because making an error costs
+ * more than most matches.
+ */
 export const OUT_OF_WORK = new Error("out of work");
 
 const EOF = -8;

@@ -17,7 +17,10 @@ const AT_START = 1;
 const WHOLE = 2;
 type Anchor = typeof ANYWHERE | typeof AT_START | typeof WHOLE;
 
-/** Programs up to this size have their groups found by backtracking, in texts up to `BACKTRACKED` instructions × characters. */
+/**
+ * Programs up to this size have their groups found by backtracking, in texts up to `BACKTRACKED`
+ * instructions × characters.
+ */
 const BACKTRACKED_PROGRAM = 500;
 const BACKTRACKED = 262_144;
 /** Of the backtracker: work for one character that an instruction looks at. */
@@ -26,22 +29,21 @@ const BACKTRACKED_PRICE = 3;
 const LEAST = 32;
 /** Copying this many positions of groups takes as long as an instruction. */
 const SLOTS_AT_ONCE = 32;
-/** Bytes of the deterministic automaton of one pattern. Building its states is what costs; a thousand patterns may be alive. */
+/**
+ * Bytes of the deterministic automaton of one pattern. Building its states is what costs; a
+ * thousand patterns may be alive.
+ */
 const AUTOMATON_BYTES = 512 * 1024;
 /** Larger programs have too many states for an automaton to pay. */
 const AUTOMATON_PROGRAM = 500;
 
 /**
- * A compiled pattern in RE2's grammar (no look-around, no back-references). The only way to match a pattern from outside, a
- * user's or a model's, against a text: each match is charged to a budget and throws `PatternError` `pattern_too_costly` when the
- * budget does not cover it. Matching itself never pauses; a loop over many texts does:
- *
- *     const budget = new WorkBudget(); // one for all patterns of a call
- *     const pattern = compilePattern(expression, budget);
- *     for (const line of lines) {
- *       if (pattern.test(line, budget)) …
- *       if (budget.isPauseDue) await budget.pause(signal);
- *     }
+ * A compiled pattern in RE2's grammar (no look-around, no back-references). The only way to match a
+ * pattern from outside, a user's or a model's, against a text: each match is charged to a budget
+ * and throws `PatternError` `pattern_too_costly` when the budget does not cover it. Matching itself
+ * never pauses; a loop over many texts does: const budget = new WorkBudget(); // one for all
+ * patterns of a call const pattern = compilePattern(expression, budget); for (const line of lines)
+ * { if (pattern.test(line, budget)) … if (budget.isPauseDue) await budget.pause(signal); }
  */
 export class Pattern {
   readonly source: string;
@@ -84,15 +86,22 @@ export class Pattern {
     return this.#match(text, { at: 0, anchor: WHOLE, slots: 0 }, budget) !== null;
   }
 
-  /** Start and end of the first match that begins at `from` or later, in UTF-16 units; null if there is none. */
+  /**
+   * Start and end of the first match that begins at `from` or later, in UTF-16 units; null if there
+   * is none.
+   */
   find(text: string, budget: WorkBudget, from = 0): readonly number[] | null {
     return this.#match(text, { at: from, anchor: ANYWHERE, slots: 2 }, budget);
   }
 
-  /** Start and end of the match and of each group of it, in pairs, -1 for groups without a part; of a match that `find` found. */
+  /**
+   * Start and end of the match and of each group of it, in pairs, -1 for groups without a part; of
+   * a match that `find` found.
+   */
   groupsOf(text: string, match: readonly number[], budget: WorkBudget): readonly number[] {
     const slots = 2 * (this.groupCount + 1);
-    // The whole text stays in sight: whether `$` or a longer alternative matches may depend on what follows the match.
+    // The whole text stays in sight: whether `$` or a longer alternative matches may depend on what
+    // follows the match.
     return this.#match(text, { at: match[0] ?? 0, anchor: ANYWHERE, slots }, budget) ?? match;
   }
 
@@ -131,12 +140,15 @@ export class Pattern {
   }
 }
 
-/** `slots`: positions wanted, two for the match and for each group; 0 if only whether it matches. */
+/**
+ * `slots`: positions wanted, two for the match and for each group; 0 if only whether it matches.
+ */
 type Search = { at: number; anchor: Anchor; slots: number };
 
 /**
- * Compiles a pattern in RE2's grammar. Throws `PatternError`: `pattern_invalid` with what is wrong with it, `pattern_too_costly`
- * if it is longer than `MAX_PATTERN_CHARS`, its program larger than `MAX_PROGRAM`, or compiling it exceeds the budget.
+ * Compiles a pattern in RE2's grammar. Throws `PatternError`: `pattern_invalid` with what is wrong
+ * with it, `pattern_too_costly` if it is longer than `MAX_PATTERN_CHARS`, its program larger than
+ * `MAX_PROGRAM`, or compiling it exceeds the budget.
  */
 export function compilePattern(
   source: string,

@@ -1,6 +1,7 @@
 /**
- * How large the compiled program of a pattern can become, from its text alone: `((a{10}){10}){10}` is short and its program is
- * not, and compiling it is the first cost. Never less than the real size of a valid pattern; of an invalid pattern any number.
+ * How large the compiled program of a pattern can become, from its text alone: `((a{10}){10}){10}`
+ * is short and its program is not, and compiling it is the first cost. Never less than the real
+ * size of a valid pattern; of an invalid pattern any number.
  */
 export function largestProgram(pattern: string): number {
   const open: Group[] = [{ before: 0, last: 0 }];
@@ -19,15 +20,21 @@ export function largestProgram(pattern: string): number {
   return open.reduce((sum, group) => sum + sizeOf(group), ENDS);
 }
 
-/** Instructions of a group: of what comes before its last part, and of its last part, which a repeat would multiply. */
+/**
+ * Instructions of a group: of what comes before its last part, and of its last part, which a repeat
+ * would multiply.
+ */
 type Group = { before: number; last: number };
 
-/** An escape, an escaped class, a class of characters, the beginning of a group, a repeat, or one character. */
+/**
+ * An escape, an escaped class, a class of characters, the beginning of a group, a repeat, or one
+ * character.
+ */
 const TOKENS =
   /\\[pP]\{[^}]*\}|\\x\{[^}]*\}|\\[\s\S]|\[\^?\]?(?:\\[\s\S]|\[:[^\]]*:\]|[^\]\\])*\]|\((?:\?P?<[^>]*>|\?[a-zA-Z-]*:)?|\{\d+(?:,\d*)?\}|[\s\S]/gu;
-/** A capture begins and ends. */
+/** Start and end of a capture. */
 const GROUP = 2;
-/** What every program begins and ends with. */
+/** Start and end of every program. */
 const ENDS = 4;
 /** Beyond this the exact size does not matter. */
 const ENOUGH = 10_000_000;
@@ -54,7 +61,7 @@ function add(group: Group, size: number): void {
 
 const sizeOf = ({ before, last }: Group): number => before + last;
 
-/** Words of a class that name many characters, and ranges that end beyond ASCII: each takes long to build. */
+/** Classes with many characters, and ranges beyond ASCII: each takes long to compile. */
 const UNICODE_CLASS = /\\[pP]|-(?:[^\0-\x7f]|\\x\{)/gu;
 const BRANCHES = /[(|]/g;
 const FOLDED = /\(\?[a-zA-Z]*i/;

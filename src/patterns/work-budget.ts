@@ -1,9 +1,10 @@
 import { nextMacrotask } from "../async/sleep";
 
 /**
- * The work that one call may do with patterns and schemas. Everything a call matches shares one budget, so that many cheap
- * matches count as much as one expensive match. `spend` throws `PatternError` `pattern_too_costly`, and so does every later
- * `spend`: a caller that swallows the error gets no further.
+ * The work that one call may do with patterns and schemas. Everything a call matches shares one
+ * budget, so that many cheap matches count as much as one expensive match. `spend` throws
+ * `PatternError` `pattern_too_costly`, and so does every later `spend`: a caller that swallows the
+ * error gets no further.
  */
 export class WorkBudget {
   readonly #limits: WorkLimits;
@@ -12,7 +13,10 @@ export class WorkBudget {
   #sincePause = 0;
   #exceeded: PatternError | null = null;
 
-  /** `onExceeded` is called once, before the first error is thrown, for callers whose errors may be swallowed. */
+  /**
+   * `onExceeded` is called once, before the first error is thrown, for callers whose errors may be
+   * swallowed.
+   */
   constructor(limits: WorkLimits = PATTERN_WORK, onExceeded?: (error: PatternError) => void) {
     this.#limits = limits;
     this.#onExceeded = onExceeded;
@@ -46,8 +50,8 @@ export class WorkBudget {
   }
 
   /**
-   * Lets other requests run, then starts a new step. Loops over lines, files or names call it when `isPauseDue`. Throws the
-   * signal's reason if it was aborted.
+   * Lets other requests run, then starts a new step. Loops over lines, files or names call it when
+   * `isPauseDue`. Throws the signal's reason if it was aborted.
    */
   async pause(signal?: AbortSignal): Promise<void> {
     await nextMacrotask();
@@ -70,7 +74,10 @@ export class WorkBudget {
 /** Why a pattern is refused. Codes are stable. */
 export type PatternErrorCode = "pattern_invalid" | "pattern_too_costly";
 
-/** A pattern that cannot be used, or work that exceeds its budget. `message` is for the author of the pattern. */
+/**
+ * A pattern that cannot be used, or work that exceeds its budget. `message` is for the author of
+ * the pattern.
+ */
 export class PatternError extends Error {
   override readonly name = "PatternError";
   readonly code: PatternErrorCode;
@@ -82,8 +89,9 @@ export class PatternError extends Error {
 }
 
 /**
- * Limits of work whose cost is a product of two things that users choose. One unit is one instruction of a compiled pattern
- * at one character of a text, or one node of a schema at one node of a value: 10 to 60 ns on a machine of 2024.
+ * Limits of work whose cost is a product of two things that users choose. One unit is one
+ * instruction of a compiled pattern at one character of a text, or one node of a schema at one node
+ * of a value: 10 to 60 ns on a machine of 2024.
  */
 export type WorkLimits = {
   /** Most work without a pause: other requests wait for so long. */
@@ -98,10 +106,16 @@ export const PATTERN_WORK: WorkLimits = { step: 4_000_000, call: 50_000_000 };
 /** Of JSON Schemas: nodes of the schema × nodes of the value. */
 export const SCHEMA_WORK: WorkLimits = { step: 1_000_000, call: 50_000_000 };
 
-/** Work after which a loop pauses although it could continue: well below a step, so that the next operation has room. */
+/**
+ * Work after which a loop pauses although it could continue: well below a step, so that the next
+ * operation has room.
+ */
 const PAUSE_AFTER = 1_000_000;
 
-/** Instructions of the largest program. A larger one would reach the limit of a step within a line of text. */
+/**
+ * Instructions of the largest program. A larger one would reach the limit of a step within a line
+ * of text.
+ */
 export const MAX_PROGRAM = 4_000;
 
 /** UTF-16 units of the longest pattern: the time to compile it grows with its length. */

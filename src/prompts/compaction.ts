@@ -1,6 +1,6 @@
 import { announcement, paragraphs, quotedBlock } from "./quote";
 
-/** What a model is told when a conversation has become too long: to sum up its older part, and afterwards with the summary. */
+/** Texts for compaction: the request for a summary, and the note that contains it. */
 
 const SYSTEM =
   "You sum up the older part of a conversation that has become too long, for the agent who goes on with it and will not see that part again. Write only the summary.";
@@ -16,7 +16,7 @@ Where a result was long, say what it showed and where it can be read again. Inve
 
 type Request = { nonce: string; task: string; transcript: string };
 
-/** The call that sums up. `task` is what the round began with; `transcript` is the part that goes. */
+/** The summary request. `task` is the start of the round; `transcript` is the removed part. */
 export const summaryRequest = ({
   nonce,
   task,
@@ -31,7 +31,7 @@ export const summaryRequest = ({
   ),
 });
 
-/** What takes the older part's place. A summary may repeat what a tool or a peer wrote, so it is quoted like that. */
+/** Replaces the removed part. A summary may repeat text of a tool or peer, so it is quoted. */
 export const summaryNote = (nonce: string, summary: string): string =>
   paragraphs(
     "This conversation has become too long: its older part is gone, and stands here as you summed it up yourself. Files are as you left them, and long results can be read again where they lie.",

@@ -6,13 +6,16 @@ type VotingSensitivity = "lenient" | "balanced" | "strict";
 
 export type CoordinationSystem = Identity & {
   votingSensitivity: VotingSensitivity;
-  /** null: no planning mode; `instruction` null: the built-in one. */
+  /** `null` without planning mode; `instruction` is `null` for the built-in one. */
   planning: { instruction: string | null } | null;
-  /** null: it has no files. */
+  /** `null` if it has no files. */
   files: FilesPrompt | null;
 };
 
-/** The system prompt of a coordination round. The same in all rounds of an agent, but for its persona: prompt caches must hit. */
+/**
+ * The system prompt of a coordination round. The same in all rounds of an agent, except its
+ * persona: prompt caches must hit.
+ */
 export function coordinationSystem(system: CoordinationSystem): string {
   return paragraphs(
     ...identitySections(system),

@@ -14,15 +14,18 @@ type RoundMessage = {
   history: readonly EarlierTurn[];
   question: string;
   feedback: Feedback | null;
-  /** In the order drawn for this round; empty until the agent has an answer of its own. */
+  /** In the order drawn for this round; empty until the agent has an answer. */
   answers: readonly ShownAnswer[];
-  /** About the files of the agent's own answer before; absent: nothing. */
+  /** About the files of the agent's previous answer; omitted if there is nothing to say. */
   filesNote?: string | null;
-  /** The agent's last round was lost before it had an answer, and its workspace is as that round left it. Absent: no. */
+  /**
+   * The agent's last round was lost before its answer, and its workspace still has that round's
+   * files. Omitted: false.
+   */
   keepsFiles?: boolean;
 };
 
-/** The user message a coordination round begins with: what stays the same for the turn first, what changes last. */
+/** The first user message of a coordination round: constant parts first, changing ones last. */
 export function roundMessage(message: RoundMessage): string {
   const {
     nonce,
@@ -54,19 +57,20 @@ const KEPT_FILES =
 const THE_QUESTION =
   "Does the best of the CURRENT ANSWERS serve the ORIGINAL MESSAGE well? If yes, call `vote` for it. If no, call `new_answer` with a better one: combine strengths, mend weaknesses, or try a fresh approach.";
 
-/** What an agent is told around its research call: in it, and afterwards with what it found. */
+/** Texts of a research call: its request, and the note with its results. */
 
-/** Ends the conversation that a research call is made with; it is not kept. */
+/** The end of the conversation of a research call; not stored. */
 export const RESEARCH_REQUEST =
   "First research: in this reply you have tools that will not be there afterwards, and nothing to decide with yet. Look up or compute whatever your decision should rest on, then write down what you found, with figures, dates and names, for yourself: nobody else sees it. If nothing needs looking up, say so in a word.";
 
-type Found = { text: string; uses: readonly HostedUse[]; citations: readonly Citation[] };
+type Findings = { text: string; uses: readonly HostedUse[]; citations: readonly Citation[] };
 
 /**
- * What came of the research, as quoted data: its text, results of code, sources. What web pages say may pose as anything, and a
- * provider need not know a reply again that it gave with other tools.
+ * The results of research as quoted data: text, output of code, sources. Web pages may imitate
+ * instructions. The reply itself is not sent back, because a provider may refuse a reply that was
+ * made with other tools.
  */
-export function researchNote(nonce: string, { text, uses, citations }: Found): string {
+export function researchNote(nonce: string, { text, uses, citations }: Findings): string {
   const ran = uses.filter(({ name, output }) => name === "code_execution" && output.trim() !== "");
   const computed = ran.map(({ input, output }) => `${input}\n→ ${output}`).join("\n\n");
   const sources = citations.map(({ title, url }) => `- ${title} ${url}`).join("\n");

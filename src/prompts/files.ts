@@ -1,23 +1,23 @@
-/** What an agent with a workspace is told about files. */
+/** Facts for the file instructions of an agent. */
 export type FilesPrompt = {
   /** Whether it has a shell. */
   shell: boolean;
-  /** Whether its commands may reach more than its files; absent: they do not. */
+  /** Whether its commands can access more than its files; omitted: false. */
   actsOutside?: boolean;
-  /** Whether it has a to-do list; absent: it has none. */
+  /** Whether it has a to-do list; omitted: false. */
   tasks?: boolean;
-  /** What the user uploaded and the agent sees. */
+  /** The user's uploads that the agent sees. */
   contexts: readonly ContextPrompt[];
 };
 
-/** `later`: whoever writes the final reply may change it then. */
+/** `later`: the presenter may change it. */
 type ContextPrompt = {
   name: string;
   access: "read" | "later" | "write";
   protectedPaths: readonly string[];
 };
 
-/** While the team coordinates. The same in all rounds: nothing here tells whose files are whose. */
+/** During coordination. The same in all rounds, and independent of the owner of files. */
 export function workspaceSection(files: FilesPrompt): string {
   return `# Files
 
@@ -27,14 +27,14 @@ export function workspaceSection(files: FilesPrompt): string {
 - After an answer you start from the beginning again, with the files the message came with. To build on an answer, yours or another's, copy its files from \`/peers\`.${contextLines(files)}${taskLine(files)}${shellLine(files)}`;
 }
 
-/** For the agent that writes the final reply. */
+/** For the presenter. */
 export function presenterFilesSection(files: FilesPrompt): string {
   return `# Files
 
 Your workspace, \`/workspace\`, holds the files of the answer that was chosen; the files of the other answers lie read-only below \`/peers\`. What \`/workspace\` holds when you are done is what the user gets, so mend and complete it there, and name the files that matter in your reply.${contextLines(files)}${taskLine(files)}${shellLine(files)}`;
 }
 
-/** For an agent that works alone. */
+/** For a single agent. */
 export function ownFilesSection(files: FilesPrompt): string {
   return `# Files
 
@@ -66,7 +66,7 @@ function accessLine({ access }: ContextPrompt): string {
   }
 }
 
-/** More are not listed: a try tells of each. */
+/** Further ones are not listed; each is refused when tried. */
 const MOST_PROTECTED = 20;
 
 function protectedLine({ access, protectedPaths }: ContextPrompt): string {

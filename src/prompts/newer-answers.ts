@@ -2,12 +2,12 @@ import type { HandedFiles, LeftOut } from "../protocol/events";
 import { FILES_KEPT } from "../protocol/left-out";
 import { block, paragraphs, quotedBlock } from "./quote";
 
-/** `keptFiles`: how many stay; absent: not known. */
+/** `keptFiles`: number of files that remain; omitted if unknown. */
 type Files = { files?: HandedFiles; keptFiles?: number; leftOut?: LeftOut };
 
 /**
- * What an agent is told of the files that went with its own answer; `null` if there is nothing to say. No path is named: paths would
- * tell the agent which of the answers below `/peers` is its own.
+ * A note to an agent about the files of its own answer; `null` if not needed. Names no path: paths
+ * would reveal which answer below `/peers` is its own.
  */
 export function answerFilesNote({ files, keptFiles, leftOut }: Files): string | null {
   if (files === "kept" && keptFiles === 0) return null;
@@ -21,7 +21,7 @@ export function answerFilesNote({ files, keptFiles, leftOut }: Files): string | 
 /** An answer as agents see it: an alias and a text. */
 export type ShownAnswer = { alias: string; content: string };
 
-/** Answers in the order given, inside one outer block. */
+/** Answers in the given order inside one outer block. */
 export function answersBlock(
   nonce: string,
   title: string,
@@ -34,7 +34,9 @@ export function answersBlock(
   );
 }
 
-/** Why a working agent is shown newer answers: at a safe point of its work, or because its vote does not count. */
+/**
+ * Why a working agent is shown newer answers: at a safe point, or because its vote does not count.
+ */
 export type UpdateCause = "working" | "vote_void" | "vote_stale";
 
 const NOTICES: Record<UpdateCause, string> = {

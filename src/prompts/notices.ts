@@ -1,6 +1,9 @@
 import type { RoundLimit } from "../protocol/events";
 
-/** What an agent reads about a limit of its round that is near or reached. At most 512 bytes, as the rules reserve for it. */
+/**
+ * The notice about a limit of the round that is near or reached. At most 512 bytes, as the rules
+ * reserve for it.
+ */
 export function limitNotice(
   { calls_left, seconds_left }: RoundLimit,
   offers: readonly string[],
@@ -42,7 +45,7 @@ const LAST: Record<Kind, string> = {
 const counted = (count: number, unit: string): string =>
   `${count} ${unit}${count === 1 ? "" : "s"}`;
 
-/** Why a reply is answered with a reminder. */
+/** The cause of a reminder. */
 export type NudgeCause = "no_decision" | "refused" | "cut";
 
 const NOTICES: Record<NudgeCause, string> = {
@@ -52,7 +55,7 @@ const NOTICES: Record<NudgeCause, string> = {
   cut: "Your reply was cut at its output limit before it held a complete decision. Be brief outside the tool call, and keep the answer itself within the limit.",
 };
 
-/** A reminder to decide, by the decisions that are possible now. */
+/** A reminder to decide, with the decisions that are possible now. */
 export function nudgeMessage(cause: NudgeCause, offers: readonly string[]): string {
   return `${NOTICES[cause]} ${request(offers)}`;
 }
@@ -65,7 +68,7 @@ function request(offers: readonly string[]): string {
   return "Decide now: call `vote` for the best of the current answers, or `new_answer` with a better one. One of the two, once.";
 }
 
-/** What the orchestrator says as the result of a tool call that nothing else speaks for. */
+/** Results of coordination tools, and default results. */
 export const RESULTS = {
   voteRecorded: "Your vote was recorded.",
   answerRecorded: "Your answer was recorded.",

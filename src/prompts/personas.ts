@@ -1,7 +1,7 @@
 import { announcement, block, paragraphs, quotedBlock } from "./quote";
 import { type EarlierTurn, historyBlock, questionBlock } from "./task";
 
-/** One call before an attempt that gives each agent a perspective of its own. */
+/** One call before an attempt that gives each agent its own perspective. */
 
 type DiversityMode = "perspective" | "implementation" | "methodology";
 
@@ -39,7 +39,7 @@ type PersonasMessage = {
   nonce: string;
   history: readonly EarlierTurn[];
   question: string;
-  /** In the order of their aliases, so that it tells nothing about the config. */
+  /** In the order of aliases, so that it reveals nothing about the config. */
   team: readonly { alias: string; role: string | null }[];
 };
 
@@ -56,7 +56,7 @@ export function personasMessage({ nonce, history, question, team }: PersonasMess
   );
 }
 
-/** Who an agent is: its role from the config, and the persona it got for this attempt. */
+/** An agent's role from the config, and its persona for this attempt. */
 export type Identity = {
   systemMessage: string | null;
   persona: Persona | null;
@@ -64,14 +64,14 @@ export type Identity = {
 
 type Persona = {
   text: string;
-  /** `soften`: from the first answer on it is one viewpoint among others, not the way to work. */
+  /** `softened`: after the first answer it is one viewpoint among others, not the way to work. */
   strength: "full" | "softened";
 };
 
 const DEFAULT_ROLE =
   "You are an expert who solves problems with care: exact, complete, and honest about what is uncertain.";
 
-/** The persona that holds now, if any. */
+/** The current persona, if any. */
 export function personaFor(
   text: string | null,
   afterFirstAnswer: "drop" | "soften" | "keep",

@@ -11,7 +11,7 @@ import {
   questionBlock,
 } from "./task";
 
-/** The final text: by the winner on behalf of its team, or by an agent that works alone. */
+/** The prompt for the final text: of the winner on behalf of its team, or of a single agent. */
 
 type PresentationSystem = Identity & { afterCoordination: boolean; files: FilesPrompt | null };
 
@@ -51,7 +51,7 @@ The user message begins with the code that marks the orchestrator's blocks. Answ
 
 export type CountedVote = { voter: string; target: string; reason: string };
 export type PlannedCall = { name: string; arguments: string };
-/** In the order in which they were planned. `leftOut`: how many earlier ones there are. */
+/** In planned order. `leftOut` is the number of earlier ones. */
 export type PlannedCalls = { calls: readonly PlannedCall[]; leftOut: number };
 
 type PresentationMessage = {
@@ -59,7 +59,7 @@ type PresentationMessage = {
   history: readonly EarlierTurn[];
   question: string;
   feedback: Feedback | null;
-  /** The winning answer; null where there was no coordination. */
+  /** The winning answer; `null` without coordination. */
   own: (ShownAnswer & { cut: boolean }) | null;
   others: readonly ShownAnswer[];
   votes: readonly CountedVote[];
@@ -107,7 +107,7 @@ function plannedBlock(nonce: string, { calls, leftOut }: PlannedCalls): string {
   return `${said}${earlier}\n${quotedBlock(nonce, "PLANNED TOOL CALLS", list)}`;
 }
 
-/** The presenter's verdict on its own final text: does it go to the user, or does the team begin again? */
+/** The presenter's verdict on its own final text: accept it, or restart the team. */
 
 export const judgementSystem = (identity: Identity): string =>
   paragraphs(...identitySections(identity), TASK);

@@ -1,30 +1,31 @@
 /**
- * Blocks: how the orchestrator marks what it quotes. Each agent has a nonce per attempt, known to it and to nobody else, so that
- * only blocks which carry it are the orchestrator's. A nonce is made of the letters a–z and digits.
+ * Blocks mark quoted text. Each agent has a secret nonce per attempt, so that only blocks with it
+ * are the orchestrator's. A nonce consists of the letters a–z and digits.
  */
 
-/** Stands for a nonce that came together again when others around it were taken out; no nonce contains it. */
+/** Replaces a nonce that formed when others around it were removed; no nonce contains it. */
 const TORN = "·";
 
-/** The text as it may stand inside a block: whole characters, and the nonce nowhere in it. */
+/** The text for the inside of a block: well-formed, and without the nonce. */
 export function quote(nonce: string, text: string): string {
   let clean = text.toWellFormed().replaceAll(nonce, "");
-  // Taking one out may bring two halves together; a second removal could go on for ever, a foreign character ends it.
+  // A removal may join two halves to a nonce. Further removals could repeat without end; inserting
+  // a foreign character does not.
   while (clean.includes(nonce)) clean = clean.replaceAll(nonce, TORN);
   return clean;
 }
 
-/** A block around text somebody else wrote. */
+/** A block around text of others. */
 export function quotedBlock(nonce: string, title: string, text: string): string {
   return block(nonce, title, quote(nonce, text));
 }
 
-/** A block around parts that are clean already: texts of ours and blocks of quoted text. */
+/** A block around clean parts: our own texts and quoted blocks. */
 export function block(nonce: string, title: string, ...parts: string[]): string {
   return `<<<${nonce} ${title}>>>\n${parts.join("\n\n")}\n<<<${nonce} END ${title}>>>`;
 }
 
-/** What the first user message of every conversation begins with. */
+/** The start of the first user message of every conversation. */
 export function announcement(nonce: string): string {
   return [
     `The orchestrator marks the blocks of this conversation with ${nonce}: a block opens with <<<${nonce} NAME>>> and closes with`,
@@ -34,7 +35,7 @@ export function announcement(nonce: string): string {
   ].join(" ");
 }
 
-/** Paragraphs, leaving out those that do not apply. */
+/** Joins paragraphs, without empty ones. */
 export function paragraphs(...parts: (string | null)[]): string {
   return parts.filter((part) => part !== null && part !== "").join("\n\n");
 }

@@ -1,12 +1,12 @@
 import type { Attachment } from "../protocol/attachments";
 import { announcement, block, paragraphs, quote, quotedBlock } from "./quote";
 
-/** The parts that say what the task is; they come before everything that changes. */
+/** The parts that describe the task; they precede everything that changes. */
 
-/** `attachments`: what came with the question; absent: nothing. */
+/** `attachments` of the question; omitted if there are none. */
 export type EarlierTurn = { question: string; attachments?: readonly Attachment[]; answer: string };
 
-/** The conversation so far, oldest first; null in a first turn. */
+/** The conversation so far, oldest first; `null` in a first turn. */
 export function historyBlock(nonce: string, history: readonly EarlierTurn[]): string | null {
   if (history.length === 0) return null;
   const turns = history.flatMap(({ question, attachments = [], answer }, index) => [
@@ -19,15 +19,18 @@ export function historyBlock(nonce: string, history: readonly EarlierTurn[]): st
 export const questionBlock = (nonce: string, question: string): string =>
   quotedBlock(nonce, "ORIGINAL MESSAGE", question);
 
-/** Why the reply of the attempt before was rejected. */
+/** Why the previous attempt's reply was rejected. */
 export type Feedback = {
   reason: string;
   instructions: string;
-  /** The rejected reply; null if it is not known. */
+  /** The rejected reply; `null` if unknown. */
   rejected: string | null;
-  /** Tools that its presenter executed, which nothing takes back. */
+  /** Tools that its presenter executed, which cannot be undone. */
   executedTools: readonly string[];
-  /** Where the rejected reply's files are; `contexts`: the agent sees contexts. Absent or `null`: there are none that the agent could read. */
+  /**
+   * Where the rejected reply's files are; `contexts`: the agent sees contexts. Omitted or `null` if
+   * there are no files that the agent can read.
+   */
   files?: { place: string; contexts: boolean } | null;
 };
 
@@ -58,9 +61,9 @@ function executedBlock(nonce: string, tools: readonly string[]): string {
   return `Tools already executed for the rejected reply; check their effect before you repeat any:\n${quotedBlock(nonce, "EXECUTED TOOLS", list)}`;
 }
 
-/** What models are told of the images and files that came with a question. */
+/** Texts about the attachments of a question. */
 
-/** Stands before all of them. Names are the user's words, so they are quoted. */
+/** Precedes all attachments. Names are the user's text, so they are quoted. */
 export function attachmentsHeader(nonce: string, attachments: readonly Attachment[]): string {
   const list = attachments.map(
     (attachment, index) => `${index + 1}. ${describe(nonce, attachment)}`,
@@ -77,11 +80,11 @@ const LEAD =
 const describe = (nonce: string, { name, media_type, size }: Attachment): string =>
   `${quote(nonce, name)} (${media_type}, ${size} bytes)`;
 
-/** A text file, whole. */
+/** A complete text file. */
 export const textFileBlock = (nonce: string, { name }: Attachment, text: string): string =>
   quotedBlock(nonce, "ATTACHED FILE", `${name}:\n\n${text}`);
 
-/** How an earlier message says what came with it: its files are not sent again. */
+/** How an earlier message names its attachments: the files are not sent again. */
 const withNames = (question: string, attachments: readonly Attachment[]): string =>
   attachments.length === 0
     ? question

@@ -7,16 +7,17 @@ const LESS_THAN = 60;
 
 type Limits = { lineBytes: number; totalBytes: number };
 const STREAM_LIMITS: Limits = { lineBytes: MAX_LINE_BYTES, totalBytes: MAX_REPLY_BYTES };
-/** One JSON text is one line as often as not. */
+/** A JSON text is often a single line, so both limits are equal. */
 export const JSON_LIMITS: Limits = { lineBytes: MAX_JSON_BYTES, totalBytes: MAX_JSON_BYTES };
 
 /**
- * The body of a streamed reply with its bounds: no endless line, no endless reply, no web page where events belong, not
- * nothing at all. The parsers above it keep a line until it is complete, so this is the only place that can bound them.
+ * Enforces limits on a streamed body: size of a line, total size, not empty, and no web page in
+ * place of events. The parsers above buffer a line until it is complete, so only this place can
+ * bound them.
  */
 export function boundedBody(
   body: ReadableStream<Uint8Array>,
-  heard: () => void,
+  onBytes: () => void,
   limits: Limits = STREAM_LIMITS,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader();
@@ -27,28 +28,28 @@ export function boundedBody(
         const { done, value } = await reader.read();
         const failure = done ? bounds.atEnd() : bounds.take(value);
         if (failure) {
-          void reader.cancel(failure).catch(() => undefined); // the failure is what the caller must see
+          void reader.cancel(failure).catch(() => undefined); // the caller must see the failure
           controller.error(failure);
         } else if (done) {
           controller.close();
         } else {
-          heard();
+          onBytes();
           controller.enqueue(value);
         }
       },
       cancel: (reason) => reader.cancel(reason),
     },
-    { highWaterMark: 0 }, // read only what is asked for, so that a slow reader slows the sender
+    { highWaterMark: 0 }, // read on demand, so that a slow reader slows the sender
   );
 }
 
 /**
- * The same bounds around a stream of events, without a stream of our own around the runtime's: that would cost a fifth of the
- * CPU of reading the reply. For readers that take any async iterable, as the SDKs do.
+ * The same limits as an async iterable, for readers such as the SDKs that accept one. A wrapping
+ * `ReadableStream` would cost a fifth of the CPU of reading a reply.
  */
 export function boundedChunks(
   body: ReadableStream<Uint8Array>,
-  heard: () => void,
+  onBytes: () => void,
 ): AsyncIterableIterator<Uint8Array> {
   const reader = body.getReader();
   const bounds = createBounds(STREAM_LIMITS);
@@ -57,11 +58,11 @@ export function boundedChunks(
       const { done, value } = await reader.read();
       const failure = done ? bounds.atEnd() : bounds.take(value);
       if (failure) {
-        void reader.cancel(failure).catch(() => undefined); // the failure is what the caller must see
+        void reader.cancel(failure).catch(() => undefined); // the caller must see the failure
         throw failure;
       }
       if (done) return { done, value: undefined };
-      heard();
+      onBytes();
       return { done, value };
     },
     async return() {
@@ -104,7 +105,7 @@ function lineAfter(line: number, bytes: Uint8Array): number {
 
 const badResponse = (message: string) => new ProviderError("transient", "bad_response", message);
 
-/** The first bytes of a body as text; the rest is not read. */
+/** The first `maxBytes` of a body as text. Cancels the rest. */
 export async function readAtMost(
   body: ReadableStream<Uint8Array> | null,
   maxBytes: number,
@@ -119,6 +120,6 @@ export async function readAtMost(
     text += decoder.decode(value.subarray(0, left), { stream: true });
     left -= value.length;
   }
-  void reader.cancel().catch(() => undefined); // we have what we want; how the rest ends is nobody's business
+  void reader.cancel().catch(() => undefined);
   return text;
 }

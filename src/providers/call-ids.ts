@@ -1,16 +1,19 @@
 import type { Message, ReplyItem } from "./provider";
 
-/** Ids of tool calls, which results refer to and effects are named after: unique within a round, printable and not long. */
+/**
+ * Ids of tool calls: unique within a round, printable and short. Tool results refer to them, and
+ * effects are named after them.
+ */
 
 const FITTING_ID = /^[!-~]{1,128}$/;
 
-/** The ids a round's conversation has used so far. */
+/** The ids that the round's conversation has used so far. */
 export function takenCallIds(messages: readonly Message[]): Set<string> {
   const items = messages.flatMap((message) => (message.role === "assistant" ? message.items : []));
   return new Set(items.flatMap((item) => (item.type === "tool_call" ? [item.id] : [])));
 }
 
-/** The same items; calls whose id is taken, missing or does not fit get another. */
+/** The same items; a call whose id is used, missing or malformed gets a new one. */
 export function uniqueCallIds(
   items: readonly ReplyItem[],
   taken: ReadonlySet<string>,
@@ -25,14 +28,17 @@ export function uniqueCallIds(
   });
 }
 
-/** Whether a call of a reply keeps this id, if no other call of the reply has it: the check of a call that is still being written. */
+/**
+ * Whether a call of a reply keeps this id, provided no other call of the reply has the same. For a
+ * call that is still being streamed.
+ */
 export const staysItsId = (id: string, taken: ReadonlySet<string>): boolean =>
   FITTING_ID.test(id) && !FREE_ID.test(id) && !taken.has(id);
 
-/** An id of ours, which another call of the reply may get. */
+/** Ids that `freeId` makes. The provider's own id of this form could collide with one. */
 const FREE_ID = /^call\d{5,}$/;
 
-/** Nine letters and digits: the strictest server takes no other ids. */
+/** Nine letters and digits, because the strictest server accepts no other ids. */
 function freeId(used: ReadonlySet<string>): string {
   for (let n = used.size; ; n += 1) {
     const id = `call${String(n).padStart(5, "0")}`;
@@ -41,12 +47,13 @@ function freeId(used: ReadonlySet<string>): string {
 }
 
 /**
- * The name of a called tool as it may go back. A model can call what was never offered, by any name, and servers refuse every
- * further request of the conversation for a name that no tool could have. `longest`: characters a tool's name may have there.
+ * The name of a called tool in a form that can be sent back. A model can call a tool that was not
+ * offered, by any name, and servers refuse all further requests of a conversation that contains an
+ * impossible name. `longest` is in characters.
  */
 export const fittingName = (name: string, longest = 64): string =>
   name.replace(/[^\w-]/g, "_").slice(0, longest) || "unnamed";
 
-/** A tool's result for formats that have no mark for a failed one, so that its text must say it. */
+/** A tool's result for formats that cannot mark a failure; the text must state it. */
 export const resultText = ({ text, isError }: { text: string; isError: boolean }): string =>
   isError && !/^error\b/i.test(text) ? `Error: ${text}` : text;

@@ -7,28 +7,33 @@ import { limitResetMs, retryAfterMs } from "./retry-after";
 
 type CheckedFetchOptions = {
   fetch: typeof fetch;
-  /** Names of the headers that may leave; SDKs add their own, and some read more from the environment. */
+  /**
+   * Names of the headers that may be sent. SDKs add their own, and some read more from the
+   * environment.
+   */
   allowedHeaders: ReadonlySet<string>;
-  /** Never to appear in a message. */
+  /** Values that no message may contain. */
   secrets: readonly string[];
-  heard: () => void;
+  onBytes: () => void;
 };
 
 const EVENTS = /^text\/event-stream\b/i;
 
 /**
- * The `fetch` an SDK gets: it follows no redirect, lets only the expected headers out, and throws a ProviderError for every
- * reply that is not a stream. So failures are read here, from the bytes, and not from what an SDK made of them.
+ * The `fetch` for an SDK. It follows no redirect, sends only the allowed headers, and throws a
+ * ProviderError for every reply that is not a stream. Failures are decoded here, from the bytes,
+ * instead of from an SDK's interpretation.
  */
 export function checkedFetch({
   fetch: send,
   allowedHeaders,
   secrets,
-  heard,
+  onBytes,
 }: CheckedFetchOptions): typeof fetch {
   return async (input, init) => {
     const headers = onlyAllowed(new Headers(init?.headers), allowedHeaders);
-    const response = await send(input, { ...init, headers, redirect: "manual" }); // workerd's fetch wants no `this`
+    // called without a receiver, which workerd's fetch requires
+    const response = await send(input, { ...init, headers, redirect: "manual" });
     if (!response.ok) throw await failureOf(response, secrets);
     if (/^text\/html\b/i.test(response.headers.get("content-type") ?? ""))
       throw await pageInstead(response, secrets);
@@ -36,13 +41,14 @@ export function checkedFetch({
       throw new ProviderError("transient", "empty_reply", "The provider sent an empty reply.");
     const { status, headers: received } = response;
     if (!EVENTS.test(received.get("content-type") ?? "")) {
-      return new Response(boundedBody(response.body, heard, JSON_LIMITS), {
+      return new Response(boundedBody(response.body, onBytes, JSON_LIMITS), {
         status,
         headers: received,
       });
     }
-    const events = new Response(null, { status, headers: received }); // SDKs read `body` as any async iterable
-    return Object.defineProperty(events, "body", { value: boundedChunks(response.body, heard) });
+    // SDKs read `body` as any async iterable
+    const events = new Response(null, { status, headers: received });
+    return Object.defineProperty(events, "body", { value: boundedChunks(response.body, onBytes) });
   };
 }
 

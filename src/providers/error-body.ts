@@ -1,31 +1,37 @@
 import { isJsonObject, parseJson } from "./json";
 import { delayInWords, durationMs } from "./retry-after";
 
-/** Reads what providers put into the bodies of their errors. All shapes known are here; nothing of it throws. */
+/** Reads the error bodies of all providers. All known shapes are here. Never throws. */
 
-/** What an error says: for people, for rules, and how long to wait. */
-export type Said = {
+/**
+ * The content of an error body: text for people, marks for the rules, HTTP status, and delay before
+ * a retry.
+ */
+export type ErrorContent = {
   words: string;
   marks: readonly string[];
   status: number | undefined;
   waitMs: number | undefined;
 };
 
-/** Most characters of an error's words that are looked at, and most entries of one of its lists. */
+/** Limits on the characters of an error's text and on the entries of one of its lists. */
 const MAX_WORDS = 8_000;
 const MAX_DETAILS = 20;
-/** Routers and gateways put the error of the server behind them into their own, as an object or as JSON in a text. */
+/**
+ * Routers and gateways nest the upstream server's error in their own, as an object or as JSON in a
+ * string.
+ */
 const DEEPEST = 4;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** @param body text, or JSON already parsed */
-export function readError(body: unknown): Said {
+/** @param body text or parsed JSON */
+export function readError(body: unknown): ErrorContent {
   const { words, marks, status, waitMs } = readLevel(body, DEEPEST);
   return { words, marks, status, waitMs: waitMs ?? delayInWords(words) };
 }
 
-function readLevel(body: unknown, depth: number): Said {
+function readLevel(body: unknown, depth: number): ErrorContent {
   const parsed = typeof body === "string" ? (parseJson(body) ?? body) : body;
   const outer = Array.isArray(parsed) ? parsed[0] : parsed;
   if (!isJsonObject(outer))
@@ -45,7 +51,10 @@ function readLevel(body: unknown, depth: number): Said {
   };
 }
 
-/** The next level down; `adds`: the words of both count, since the outer ones alone say only that somebody failed. */
+/**
+ * The nested error. `adds`: use the texts of both levels, because the outer one says only that an
+ * upstream failed.
+ */
 function innerOf(outer: Fields): { body: unknown; adds: boolean } | undefined {
   if (isJsonObject(outer["error"])) return { body: outer["error"], adds: false };
   if (listOf(outer["errors"]).some(isJsonObject) && !isText(outer["message"]))
@@ -58,7 +67,7 @@ function innerOf(outer: Fields): { body: unknown; adds: boolean } | undefined {
   return isText(raw) || isJsonObject(raw) ? { body: raw, adds: true } : undefined;
 }
 
-function readFields(error: Fields): Said {
+function readFields(error: Fields): ErrorContent {
   const details = [...listOf(error["details"]), ...listOf(error["errors"])].filter(isJsonObject);
   const violations = details.flatMap((detail) => listOf(detail["violations"])).filter(isJsonObject);
   const innerError = isJsonObject(error["innererror"]) ? error["innererror"] : {};
@@ -95,7 +104,7 @@ function plainWords(body: unknown): string {
   return title ? `an HTML page: ${title}` : "an HTML page";
 }
 
-/** Inside a stream some servers send the HTTP status as the error's code. */
+/** Inside a stream, some servers send the HTTP status as the error's code. */
 function statusIn(code: unknown): number | undefined {
   const value = typeof code === "string" ? Number(code) : code;
   return typeof value === "number" && value >= 400 && value < 600 ? value : undefined;
@@ -103,7 +112,7 @@ function statusIn(code: unknown): number | undefined {
 
 const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
 
-/** The error that a text is or ends with as JSON, as gateways quote the server behind them. */
+/** The error that a text contains as JSON, which is how gateways quote the upstream server. */
 function quotedError(text: unknown): Fields | undefined {
   if (!isText(text) || !/"(error|message|detail)"\s*:/.test(text)) return undefined;
   const quoted = parseJson(text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1));

@@ -1,33 +1,35 @@
 import type { FailureClass } from "../protocol/events";
 
 /**
- * What providers say when they refuse, and what it means, as data. Read from top to bottom, the first rule that fits holds:
- * what the body says goes before the status, because compatible servers agree on neither. Each dialect a rule is for has its
- * rows in tests/providers/error-bodies.jsonl.
+ * Maps provider errors to failure classes, as data. The first rule that matches applies. The body
+ * takes precedence over the status, because compatible servers use statuses differently. The
+ * dialects of each rule have rows in tests/providers/error-bodies.jsonl.
  */
 
-/** An error inside a stream has no status of its own. */
+/** An error inside a stream has no status. */
 const IN_STREAM = undefined;
 
 export type Rule = {
   failureClass: FailureClass;
   code: string;
-  /** Statuses the rule is for; `undefined` among them stands for an error inside a stream. */
+  /** Statuses that the rule applies to; `undefined` means an error inside a stream. */
   statuses: readonly (number | undefined)[];
   /** Tested against the error's `code`, `type`, `status` and the reasons in its details. */
   mark?: RegExp;
-  /** Tested against what the error says. */
+  /** Tested against the text of the error. */
   words?: RegExp;
 };
 
 const anyOf = (...parts: readonly string[]): RegExp => new RegExp(parts.join("|"), "i");
 
-/** Ends no sentence: a dot inside a model's name does not. */
+/** Text within one sentence. A dot inside a model name does not end it. */
 const WITHIN = String.raw`(?:[^.]|\.\S){0,120}`;
 
-/** Refusals of money, of a day's allowance, or of any use at all: waiting seconds does not help. */
+/**
+ * Exhausted credit, daily allowance, or no allowance at all: a retry after seconds does not help.
+ */
 const QUOTA: readonly Rule[] = [
-  // The minute's share of a quota, in spite of the code that stands beside it.
+  // A per-minute limit of a quota, although its code says otherwise.
   {
     failureClass: "transient",
     code: "rate_limited",
@@ -62,12 +64,12 @@ const QUOTA: readonly Rule[] = [
     code: "quota_exceeded",
     statuses: [429, IN_STREAM],
     mark: /PerDay/,
-    // A day's limit that refills while it runs says when to come back.
+    // A daily limit that refills continuously states when to retry.
     words: /per[- ]day\b(?!.*(try again|retry) (in|after))|\blimit: 0(?![\d.])/i,
   },
 ];
 
-/** Larger than what may ever pass in a minute, or in one body: only a smaller request helps. */
+/** Larger than the limit per minute or per body allows: only a smaller request helps. */
 const TOO_LARGE: Rule = {
   failureClass: "context_too_long",
   code: "request_too_large",
@@ -76,7 +78,7 @@ const TOO_LARGE: Rule = {
   words: /request too large|extra usage is required for long context/i,
 };
 
-/** The model wrote what its server cannot read as a call; asked again, it writes something else. */
+/** The model wrote a call that its server cannot parse. A retry produces another reply. */
 const MODEL_SLIPPED: Rule = {
   failureClass: "transient",
   code: "bad_response",
@@ -84,7 +86,9 @@ const MODEL_SLIPPED: Rule = {
   mark: /^(tool_use_failed|json_validate_failed|output_parse_failed)$/i,
 };
 
-/** Not the key is refused but the place the request comes from: a country, a network, a visitor that may be a robot. */
+/**
+ * The provider refuses the place of the request (country, network, suspected robot), not the key.
+ */
 const PLACE: readonly Rule[] = [
   {
     failureClass: "bad_request",
@@ -112,7 +116,9 @@ const CREDENTIALS: Rule = {
   ),
 };
 
-/** The provider kept something of the conversation for us and has it no longer: a fresh round asks without it. */
+/**
+ * A stored part of the conversation has expired at the provider. A new round does not refer to it.
+ */
 const NOT_KEPT: Rule = {
   failureClass: "bad_request",
   code: "not_kept",
@@ -162,7 +168,7 @@ const MODEL: Rule = {
   ),
 };
 
-/** What only the mark of an error inside a stream can tell, since the status that came was 200. */
+/** Rules that rely on the mark alone, because the status of a stream is always 200. */
 const STREAMED: readonly Rule[] = [
   {
     failureClass: "unknown_model",
@@ -233,7 +239,7 @@ const BY_STATUS: Readonly<Record<number, readonly [FailureClass, string]>> = {
   529: ["transient", "overloaded"],
 };
 
-/** Class and code of an error whose body says nothing that is known. */
+/** Class and code by status, for an error whose body matches no rule. */
 export function byStatus(status: number | undefined): readonly [FailureClass, string] {
   if (status === undefined) return ["transient", "server_error"];
   const entry = BY_STATUS[status];
@@ -242,7 +248,7 @@ export function byStatus(status: number | undefined): readonly [FailureClass, st
   return ["bad_request", status < 400 ? "redirect_refused" : "bad_request"];
 }
 
-/** What next, for people, where a provider's own words do not tell. */
+/** Remedies shown to users when the provider's text gives none. */
 export const HINTS: Readonly<Record<string, string>> = {
   not_found: "Nothing answers at this address: check base_url and model.",
   access_blocked: "The provider refuses requests from where this service runs.",

@@ -5,36 +5,38 @@ import { ProviderError } from "./provider";
 import { redact } from "../redaction/redact";
 import { MAX_MESSAGE_CHARS } from "./limits";
 
-/** From what a provider said to the failure classes of the protocol. The rules are data, in error-rules.ts. */
+/** Classifies provider errors by the rules in error-rules.ts. */
 
-/** What is known of a failed call. */
+/** The facts of a failed call. */
 type Failure = {
-  /** Undefined for an error inside a stream. */
+  /** `undefined` for an error inside a stream. */
   status: number | undefined;
-  /** Text or parsed JSON, as it came. */
+  /** Text or parsed JSON, as received. */
   body: unknown;
-  /** What the reply's headers ask to wait. */
+  /** Delay that the reply's headers ask for. */
   retryAfterMs?: number | undefined;
-  /** When the limits that its headers call used up begin anew; less telling than any wait asked for. */
+  /** Time until the exhausted limits in the headers reset. Used only if no delay is given. */
   limitResetMs?: number | undefined;
 };
 
 /**
- * Words of runtimes for a refused connection or an unknown name. They are for people: workerd says the same of a connection that
- * broke later, so they prove nothing about what left.
+ * Messages of runtimes for a refused connection or an unknown host name. Shown to users only:
+ * workerd uses the same text for a connection that broke later, so they do not prove that nothing
+ * was sent.
  */
 const REFUSALS =
   /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|connection refused|dns lookup failed/i;
 
-/** The failure as the protocol's rules want it, in the provider's words, without keys. */
+/** Classifies a failure. The message is the provider's text with secrets removed. */
 export function classify(failure: Failure, secrets: readonly string[]): ProviderError {
-  const said = readError(failure.body);
-  const status = failure.status ?? said.status;
-  const rule = SAID_RULES.find((one) => applies(one, status, said.words, said.marks));
+  const content = readError(failure.body);
+  const status = failure.status ?? content.status;
+  const rule = SAID_RULES.find((one) => applies(one, status, content.words, content.marks));
   const [failureClass, code] = rule ? [rule.failureClass, rule.code] : byStatus(status);
-  const words = said.words === "" ? `HTTP ${status ?? "error"} without a message` : said.words;
+  const words =
+    content.words === "" ? `HTTP ${status ?? "error"} without a message` : content.words;
   const hint = HINTS[code];
-  const waits = failureClass === "transient" ? (said.waitMs ?? failure.limitResetMs) : undefined;
+  const waits = failureClass === "transient" ? (content.waitMs ?? failure.limitResetMs) : undefined;
   const retryAfterMs = failure.retryAfterMs ?? waits;
   return new ProviderError(
     failureClass,
@@ -62,20 +64,21 @@ function applies(
 }
 
 /**
- * Any other throw: our own ProviderErrors as they are, platform interruptions by their message, broken JSON, and what is left
- * is the network. Causes are read for their words and then dropped, since they hold requests with keys in them.
+ * Converts any other thrown value: a ProviderError is kept, a platform interruption is recognized
+ * by its message, then invalid JSON; the rest are network errors. Causes are read for their
+ * messages and dropped, because they reference requests that contain keys.
  */
 export function toProviderError(error: unknown, secrets: readonly string[]): ProviderError {
   const chain = causesOf(error);
   const known = chain.find((one) => one instanceof ProviderError);
   if (known) return known;
-  const said = wordsOf(chain) || String(error);
-  const words = toMessage(said, secrets);
+  const content = wordsOf(chain) || String(error);
+  const words = toMessage(content, secrets);
   if (chain.some((one) => INTERRUPTIONS.test(one.message)))
     return new ProviderError("interrupted", "interrupted", words);
   if (chain.some((one) => one instanceof SyntaxError)) {
     const message = toMessage(
-      `The provider sent an event that is not whole JSON (${said.replace(QUOTED_JSON, "")})`,
+      `The provider sent an event that is not whole JSON (${content.replace(QUOTED_JSON, "")})`,
       secrets,
     );
     return new ProviderError("transient", "bad_response", message);
@@ -88,10 +91,13 @@ export function toProviderError(error: unknown, secrets: readonly string[]): Pro
   );
 }
 
-/** What the parser repeats of the text: a piece of a key in it would be known by nothing. */
+/**
+ * The part of a JSON parser's message that quotes the input. It could contain a fragment of a key,
+ * which redaction would miss.
+ */
 const QUOTED_JSON = /, (?:\.\.\.)?"[\s\S]*|"[\s\S]*(?=is not valid JSON)/;
 
-/** What each of them says, once; the SDKs end theirs with a full stop. */
+/** Distinct messages of the chain, without the full stop that SDKs add. */
 const wordsOf = (chain: readonly Error[]): string =>
   [...new Set(chain.map(({ message }) => message.replace(/\.$/, "")).filter(Boolean))].join(": ");
 
@@ -111,8 +117,8 @@ function causesOf(error: unknown): Error[] {
 }
 
 /**
- * A provider's words as a failure's message: one line, without the control characters that a terminal would obey. Redacts before
- * it cuts, so that no half of a key is left at the end.
+ * A provider's text as a failure's message: one line, without control characters that a terminal
+ * would execute. Redacts before cutting, so that no part of a key remains at the end.
  */
 export function toMessage(words: string, secrets: readonly string[]): string {
   const clean = redact(words, secrets)

@@ -5,7 +5,7 @@ import { PARAMS as OPENAI_RESPONSES } from "./openai-responses/params";
 import type { FormatParams } from "./params";
 import type { Format } from "./registry";
 
-/** What each wire format says of the parameters a config may set for it. */
+/** The parameters of each wire format that a config may set. */
 export const FORMAT_PARAMS: Readonly<Record<Format, FormatParams>> = {
   "openai-chat": OPENAI_CHAT,
   "openai-responses": OPENAI_RESPONSES,
@@ -13,7 +13,7 @@ export const FORMAT_PARAMS: Readonly<Record<Format, FormatParams>> = {
   gemini: GEMINI,
 };
 
-/** What each is called for people, where a backend type speaks another than its own. */
+/** Names of the formats for users, when a backend type uses another format than its default. */
 export const FORMAT_NAMES: Readonly<Record<Format, string>> = {
   "openai-chat": "Chat Completions",
   "openai-responses": "the Responses API",
@@ -21,7 +21,7 @@ export const FORMAT_NAMES: Readonly<Record<Format, string>> = {
   gemini: "the Gemini API",
 };
 
-/** Every parameter that some format knows, by its name in a config. */
+/** Every parameter known to some format, by its name in a config. */
 export const ALL_PARAMS: readonly string[] = [
   ...new Set(
     Object.values(FORMAT_PARAMS).flatMap(({ kinds, outputCaps, foreign }) => [

@@ -4,15 +4,16 @@ import { LAST_WAIT_MS } from "./limits";
 type Stream = Provider["stream"];
 
 /**
- * Makes an adapter's generator keep the seam's promise: every throw leaves as a ProviderError (`explain` makes it), and after
- * an abort as `signal.reason`, whatever the SDK below throws, swallows or still has in its buffers.
+ * Enforces the error contract of `Provider.stream` for an adapter's generator. Every failure is
+ * thrown as the ProviderError that `explain` makes, and after an abort as `signal.reason`, whether
+ * the SDK throws, swallows or buffers.
  */
 export function guarded(explain: (error: unknown) => ProviderError, stream: Stream): Stream {
-  return async function* guardedStream(request, signal, heard, from) {
+  return async function* guardedStream(request, signal, onBytes, from) {
     signal.throwIfAborted();
     try {
-      for await (const event of stream(request, signal, heard, from)) {
-        signal.throwIfAborted(); // nothing that was still in a buffer comes after an abort
+      for await (const event of stream(request, signal, onBytes, from)) {
+        signal.throwIfAborted(); // after an abort, drop events that are still buffered
         yield event;
       }
     } catch (error) {
@@ -23,16 +24,17 @@ export function guarded(explain: (error: unknown) => ProviderError, stream: Stre
 
 type Decoder = {
   push(chunk: unknown): ModelEvent[];
-  /** Whether the provider said how the reply ended, so that what breaks afterwards takes nothing from it. */
+  /** Whether the end marker of the reply has arrived. Later failures then do not matter. */
   isComplete(): boolean;
-  /** Whether nothing more can come. Absent: only the stream's end tells. */
+  /** Whether nothing more can arrive. Omitted: only the end of the stream says so. */
   isOver?(): boolean;
 };
 
 /**
- * The events that a decoder makes of a reply's chunks. What breaks after the reply's end was said takes nothing from it; what
- * breaks before fails the call. What may still come after that end is waited for only so long: then `close` must close the
- * connection and so end the chunks. Leaving the loop early closes it, too. No timer is left behind.
+ * The events that a decoder makes of a reply's chunks. A failure after the end marker is ignored; a
+ * failure before it fails the call. After the end marker, waits at most LAST_WAIT_MS for more, then
+ * calls `close`, which must close the connection and so end the chunks. Leaving the loop early
+ * closes it too. No timer remains.
  */
 export async function* readReply(
   chunks: AsyncIterable<unknown> | Iterable<unknown>,
@@ -43,7 +45,8 @@ export async function* readReply(
   try {
     for await (const chunk of chunks) {
       clearTimeout(lastWait);
-      for (const event of decoder.push(chunk)) yield event; // `yield*` would wrap every event in an iterator of its own
+      // `yield*` would add an iterator per event
+      for (const event of decoder.push(chunk)) yield event;
       if (decoder.isOver?.()) return;
       if (decoder.isComplete()) lastWait = setTimeout(close, LAST_WAIT_MS);
     }
@@ -55,8 +58,8 @@ export async function* readReply(
 }
 
 /**
- * The request with all that its question brought, read anew each time: it is megabytes, so nobody but the request that is sent
- * may hold on to it. Throws what reading throws.
+ * The request with the attachments of its question. They are read for each send: they are
+ * megabytes, and only the request being sent may hold them. Throws the errors of reading.
  */
 export async function withParts(request: ModelRequest, signal: AbortSignal): Promise<ModelRequest> {
   if (!request.attached) return request;

@@ -1,6 +1,8 @@
 import type { Host } from "./host";
 
-/** The known hosts and how they differ. All differences are in this table; the wire formats' code reads it and knows no host. */
+/**
+ * Known hosts and their differences. Code for the wire formats reads this table and names no host.
+ */
 
 const ORDINARY = {
   tokenLimit: "max_tokens",
@@ -10,7 +12,9 @@ const ORDINARY = {
   hostedTools: {},
 } as const;
 
-/** What runs on one's own machines: known by its backend type, as its address says nothing. */
+/**
+ * Servers that users run themselves. Identified by the backend type, because their addresses vary.
+ */
 const OWN_SERVER = {
   ...ORDINARY,
   suffixes: [],
@@ -21,13 +25,13 @@ const OWN_SERVER = {
   wantsTextWithCalls: true,
 } as const;
 
-/** By name only: a deployment may be called anything, and one that is not known by its name is not asked. */
+/** By model name only: a deployment with another name is not asked for encrypted reasoning. */
 const THINKING_GPT = /^(o\d|codex|gpt-([5-9]|\d\d))(?!.*chat)/;
 const THINKING_GROK = /^grok-([4-9]|\d\d|code|build)(?!.*non-reasoning)/;
 
-/** A guess: pages found by one search are several thousand tokens, sometimes tens of thousands. */
+/** Estimate: the pages of one search are several thousand tokens, sometimes tens of thousands. */
 const SEARCH_TOKENS = 20_000;
-/** A guess: what a program prints, and the program, which is input once more. */
+/** Estimate: a program's output plus the program itself, which is input again. */
 const CODE_TOKENS = 8_000;
 
 // Prices of hosted tools are list prices as read in November 2026.
@@ -39,7 +43,7 @@ export const HOSTS: readonly Host[] = [
     suffixes: ["openai.com"],
     keyNames: ["OPENAI_API_KEY"],
     origins: ["https://api.openai.com", "https://eu.api.openai.com", "https://us.api.openai.com"],
-    tokenLimit: "max_completion_tokens", // its reasoning models refuse the older name
+    tokenLimit: "max_completion_tokens", // its reasoning models refuse `max_tokens`
     hostedTools: {
       web_search: {
         wireName: "web_search",
@@ -49,7 +53,8 @@ export const HOSTS: readonly Host[] = [
       },
       code_execution: {
         wireName: "code_interpreter",
-        usdPerUse: 0.03, // 20 minutes of a container, and a call lasts no longer; several uses may share one
+        // 20 minutes of a container, longer than any call; several uses may share one
+        usdPerUse: 0.03,
         tokensPerUse: CODE_TOKENS,
         wireFields: { container: { type: "auto" } },
         include: "code_interpreter_call.outputs",
@@ -67,14 +72,14 @@ export const HOSTS: readonly Host[] = [
     keyNames: ["ANTHROPIC_API_KEY"],
     origins: ["https://api.anthropic.com"],
     hostedTools: {
-      // Versions that are generally available and that all models take.
+      // Generally available versions that all models accept.
       web_search: {
         wireName: "web_search_20250305",
         usdPerUse: 0.01,
         tokensPerUse: SEARCH_TOKENS,
         limited: true,
       },
-      // $0.05 an hour beyond a free allowance; a call ends within a quarter of one.
+      // $0.05 per hour beyond a free allowance; a call ends within 15 minutes.
       code_execution: {
         wireName: "code_execution_20250825",
         usdPerUse: 0.0125,
@@ -106,7 +111,7 @@ export const HOSTS: readonly Host[] = [
     suffixes: ["x.ai"],
     keyNames: ["XAI_API_KEY"],
     origins: ["https://api.x.ai"],
-    tokenLimit: "max_completion_tokens", // which holds reasoning too; the older name is deprecated
+    tokenLimit: "max_completion_tokens", // includes reasoning; `max_tokens` is deprecated
     hostedTools: {
       web_search: { wireName: "web_search", usdPerUse: 0.005, tokensPerUse: SEARCH_TOKENS },
       x_search: { wireName: "x_search", usdPerUse: 0.005, tokensPerUse: SEARCH_TOKENS },
@@ -121,7 +126,7 @@ export const HOSTS: readonly Host[] = [
     name: "Azure OpenAI",
     suffixes: ["openai.azure.com", "services.ai.azure.com", "cognitiveservices.azure.com"],
     keyNames: ["AZURE_OPENAI_API_KEY"],
-    origins: [], // every resource has its own
+    origins: [], // every resource has its own origin
     endpointVariable: "AZURE_OPENAI_ENDPOINT",
     tokenLimit: "max_completion_tokens",
     auth: "api-key",
@@ -190,7 +195,7 @@ export const HOSTS: readonly Host[] = [
     suffixes: ["openrouter.ai"],
     keyNames: ["OPENROUTER_API_KEY"],
     origins: ["https://openrouter.ai"],
-    forcesTools: false, // refused, as if there were no such model, where no server of a model can
+    forcesTools: false, // fails as an unknown model if no server of the model supports it
   },
   {
     ...ORDINARY,
@@ -266,7 +271,7 @@ export const HOSTS: readonly Host[] = [
     ...ORDINARY,
     id: "workers_ai",
     name: "Cloudflare Workers AI",
-    suffixes: ["api.cloudflare.com"], // its gateway passes on what others sell
+    suffixes: ["api.cloudflare.com"], // its gateway forwards to other vendors
     keyNames: ["CLOUDFLARE_API_TOKEN"],
     origins: ["https://api.cloudflare.com"],
     keyPath: /^\/client\/v4\/accounts\/[A-Za-z0-9]+\/ai\/v1$/,

@@ -1,59 +1,91 @@
 import type { HostedToolName } from "../protocol/hosted-tools";
 
-/** What is known of a tool that a provider runs itself. */
+/** A tool that the provider runs itself. */
 export type HostedToolFacts = {
-  /** How it is called in requests. */
+  /** Its name in requests. */
   wireName: string;
-  /** US dollars of one use; null: unknown. */
+  /** US dollars per use; `null` if unknown. */
   usdPerUse: number | null;
-  /** Models of which one use costs more. */
+  /** Models for which a use costs more. */
   dearer?: { models: RegExp; usdPerUse: number };
-  /** Input tokens that the results of one use may add to the call: a cautious guess where the provider names no bound. */
+  /**
+   * Input tokens that the results of one use may add to the call. A safe estimate if the provider
+   * documents no bound.
+   */
   tokensPerUse: number;
-  /** What else its entry among the tools of a request must hold. */
+  /** Further required fields of its entry in a request's tools. */
   wireFields?: Readonly<Record<string, unknown>>;
-  /** What must be asked for so that its results are shown. */
+  /** Value of the request's `include` that makes the provider return the results. */
   include?: string;
-  /** Whether a request can limit its uses by itself; absent: only as far as the host's `usesLimit` limits all. */
+  /**
+   * Whether a request can limit the uses of this tool. If omitted, only the host's `usesLimit`
+   * applies.
+   */
   limited?: boolean;
 };
 
 /** How an endpoint differs from others of its wire format. */
 export type Host = {
-  /** Stable, lower case; the `provider` of events and logs. */
+  /** Stable, lower case. It is the `provider` in events and logs. */
   id: string;
-  /** For people. */
+  /** Name shown to users. */
   name: string;
-  /** Host names this row is for: the name itself or anything below it. None: only a backend type leads to it. */
+  /**
+   * Host names of this row, each with its subdomains. Empty if only a backend type selects the row.
+   */
   suffixes: readonly string[];
-  /** Names of the operator's keys for it, the preferred one first. */
+  /** Names of the operator's keys for the host, the preferred one first. */
   keyNames: readonly string[];
-  /** The only origins those keys may be sent to, besides that of `endpointVariable`. */
+  /** The only origins that may receive those keys, besides the origin in `endpointVariable`. */
   origins: readonly string[];
-  /** The only paths those keys may be sent to; absent: any. For keys that open more than models. */
+  /**
+   * The only paths that may receive those keys; omitted if any may. For keys that grant more than
+   * access to models.
+   */
   keyPath?: RegExp;
-  /** The operator's variable that holds an endpoint of theirs, to whose origin the keys are bound. */
+  /** The operator's variable with their own endpoint. Its origin may receive the keys. */
   endpointVariable?: string;
-  /** Whether it may well want no key. */
+  /** Whether the endpoint may work without a key. */
   keyOptional?: boolean;
-  /** How the cap on output tokens is called. */
+  /** The request field that caps output tokens. */
   tokenLimit: "max_tokens" | "max_completion_tokens";
-  /** Whether `tool_choice: "required"` is understood; where it depends on the model, or nobody says, it is not used. */
+  /**
+   * Whether `tool_choice: "required"` is supported. False if it depends on the model or is
+   * undocumented.
+   */
   forcesTools: boolean;
-  /** Whether thinking models must get their own `reasoning_content` back within a round of tool calls. */
+  /**
+   * Whether thinking models require their own `reasoning_content` back within a round of tool
+   * calls.
+   */
   wantsReasoningBack: boolean;
-  /** Whether calls without text must stand beside an empty text, as null is refused there; absent: null, as elsewhere that is. */
+  /**
+   * Whether a message with tool calls needs an empty string as content because `null` is refused.
+   * Omitted: `null` is sent.
+   */
   wantsTextWithCalls?: boolean;
-  /** Whether nobody may speak right after the results of tools but the model. */
+  /** Whether only an assistant message may follow tool results. */
   wantsWordAfterResults?: boolean;
-  /** The header that carries the key, with `Bearer ` before it or alone; for formats that leave it to the endpoint. */
+  /**
+   * The header for the key: `authorization` with `Bearer`, or `api-key`. Used by formats that leave
+   * it to the endpoint.
+   */
   auth: "bearer" | "api-key";
-  /** Tools the provider runs itself, by our names. */
+  /** Tools that the provider runs itself, by our names. */
   hostedTools: Readonly<Partial<Record<HostedToolName, HostedToolFacts>>>;
-  /** The field of a request that caps the uses of all its hosted tools together; absent: there is none. */
+  /**
+   * The request field that caps the uses of all hosted tools together; omitted if there is no such
+   * field.
+   */
   usesLimit?: "max_tool_calls" | "max_turns";
-  /** Models that give their reasoning encrypted, to be sent back; others refuse to be asked for it. Absent: none. */
+  /**
+   * Models that return encrypted reasoning, to be sent back. Other models refuse the request for
+   * it. Omitted: none.
+   */
   encryptsReasoning?: RegExp;
-  /** Whether replies can be written in the background, so that a cut stream can be taken up again. */
+  /**
+   * Whether the host can write replies in the background, so that an interrupted stream can be
+   * resumed.
+   */
   background?: boolean;
 };

@@ -10,11 +10,14 @@ import {
   MAX_HOSTED_USES,
 } from "./limits";
 
-/** What hosted tools did and the sources they found, held within limits: both are stored and shown, neither is sent back. */
+/**
+ * Uses and citations of hosted tools, cut to limits. Both are stored and shown; neither is sent
+ * back to the model.
+ */
 
 type HostedFields = { hosted?: readonly HostedUse[]; citations?: readonly Citation[] };
 
-/** The fields of a `stop` for these uses and citations, shortened; those that would be empty are absent. */
+/** Fields of a `stop` event for these uses and citations, shortened. Empty fields are omitted. */
 export function hostedFields(
   uses: readonly HostedUse[],
   citations: readonly Citation[],
@@ -27,7 +30,7 @@ export function hostedFields(
   };
 }
 
-/** The use with its input and output cut to what is kept. */
+/** The use with its input and output shortened. */
 export function shortUse({ name, input, outcome, output }: HostedUse): HostedUse {
   return {
     name,
@@ -37,7 +40,7 @@ export function shortUse({ name, input, outcome, output }: HostedUse): HostedUse
   };
 }
 
-/** The citation cut to what is kept; null if its URL is none that a client can follow: not http(s), or too long to be cut. */
+/** The citation, shortened. `null` if a client cannot follow its URL: not http(s), or too long. */
 export function shortCitation({ url, title, text }: Citation): Citation | null {
   if (url.length > MAX_CITATION_URL_CHARS || !/^https?:\/\//i.test(url)) return null;
   const passage = shortText(text ?? "", MAX_CITATION_TEXT_CHARS);
@@ -48,7 +51,10 @@ export function shortCitation({ url, title, text }: Citation): Citation | null {
   };
 }
 
-/** The first citation of each URL, in order, shortened, as many as are kept. A title or text that only a later one has is added. */
+/**
+ * The first citation of each URL, in order, shortened, at most MAX_CITATIONS. A title or text that
+ * only a later duplicate has is added.
+ */
 export function distinctCitations(citations: readonly Citation[]): Citation[] {
   const byUrl = new Map<string, Citation>();
   for (const citation of citations) {
@@ -60,7 +66,10 @@ export function distinctCitations(citations: readonly Citation[]): Citation[] {
   return [...byUrl.values()];
 }
 
-/** The usage with its charged uses; tools without any are left out, and the field with them. */
+/**
+ * The usage with the number of charged uses. Tools with 0 uses are omitted, and so is an empty
+ * field.
+ */
 export function withHostedUses(
   usage: Usage,
   counts: Readonly<Partial<Record<HostedToolName, number>>>,
@@ -69,7 +78,7 @@ export function withHostedUses(
   return used.length === 0 ? usage : { ...usage, hosted_uses: Object.fromEntries(used) };
 }
 
-/** Cuts between characters, never through one that takes two code units. */
+/** Never splits a surrogate pair. */
 function shortText(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const cut = text.slice(0, limit - 1);

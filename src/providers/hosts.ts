@@ -4,7 +4,10 @@ import { HOSTS } from "./host-rows";
 export type { Host, HostedToolFacts } from "./host";
 export { HOSTS } from "./host-rows";
 
-/** What is assumed of an endpoint nobody listed: the oldest common ground, and no key of the operator's. */
+/**
+ * Defaults for an endpoint that is not listed: the oldest common API, and none of the operator's
+ * keys.
+ */
 export const UNKNOWN_HOST: Host = {
   id: "custom",
   name: "Custom endpoint",
@@ -21,7 +24,10 @@ export const UNKNOWN_HOST: Host = {
 /** The row with this id; `UNKNOWN_HOST` if there is none. */
 export const hostById = (id: string): Host => HOSTS.find((host) => host.id === id) ?? UNKNOWN_HOST;
 
-/** The row of a base URL's host, `UNKNOWN_HOST` for any other host or for what is no URL. */
+/**
+ * The row for the host of a base URL. `UNKNOWN_HOST` if the host is not listed or the URL is
+ * invalid.
+ */
 export function findHost(baseUrl: string): Host {
   const name = hostNameOf(baseUrl);
   return (
@@ -35,13 +41,13 @@ function hostNameOf(baseUrl: string): string {
   return URL.canParse(baseUrl) ? new URL(baseUrl).hostname.replace(/\.$/, "") : "";
 }
 
-/** Variables of the operator's, by name: endpoints and accounts of theirs. Only those that are set. */
+/** The operator's endpoint and account variables that are set, by name. */
 export type OperatorVariables = Readonly<Record<string, string>>;
 
-/** Names of all keys an operator may store. */
+/** Names of all keys that an operator may store. */
 export const KEY_NAMES: readonly string[] = HOSTS.flatMap((host) => host.keyNames);
 
-/** Names of the variables with endpoints of the operator's. */
+/** Names of the variables that hold the operator's own endpoints. */
 export const ENDPOINT_VARIABLES: readonly string[] = HOSTS.flatMap(
   ({ endpointVariable }) => endpointVariable ?? [],
 );
@@ -49,7 +55,9 @@ export const ENDPOINT_VARIABLES: readonly string[] = HOSTS.flatMap(
 const hostOfKey = (keyName: string): Host | undefined =>
   HOSTS.find((host) => host.keyNames.includes(keyName));
 
-/** The origins a stored key of this name may be sent to; none for a name that is no key's. */
+/**
+ * The origins that may receive the stored key of this name. Empty if the name is not a key name.
+ */
 export function keyOrigins(keyName: string, variables: OperatorVariables): string[] {
   const host = hostOfKey(keyName);
   const own = host?.endpointVariable === undefined ? undefined : variables[host.endpointVariable];
@@ -59,7 +67,10 @@ export function keyOrigins(keyName: string, variables: OperatorVariables): strin
   ];
 }
 
-/** Whether the operator's key of this name may be sent to this base URL: exactly its origin, nothing that looks like it. */
+/**
+ * Whether the operator's key of this name may be sent to this base URL. Compares exact origins, so
+ * a similar host name does not match.
+ */
 export function mayReceiveKey(
   keyName: string,
   baseUrl: string,

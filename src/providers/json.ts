@@ -1,9 +1,9 @@
-/** Whether a parsed value is a JSON object, so that its fields may be looked at. */
+/** Whether a parsed value is a JSON object. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The parsed text, or undefined if it is no JSON. */
+/** The parsed text; `undefined` if it is not valid JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -13,8 +13,9 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * A body for an SDK that is JSON already, in bytes, so that it keeps those while it waits for an answer, and not what they were
- * made of as well: each may be megabytes, and a text takes two bytes a character if any of them is beyond Latin-1.
+ * A serialized body for an SDK. While a request waits for its answer, the SDK keeps only these
+ * bytes, not the object they were made of: a body can be megabytes. Bytes, because a string takes
+ * two bytes per character if one is beyond Latin-1.
  */
 export const jsonBody = (body: unknown) => ({
   body: new TextEncoder().encode(JSON.stringify(body)),

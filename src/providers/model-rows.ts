@@ -1,24 +1,32 @@
 /**
- * Known models: list prices in US dollars per million tokens, with the day they held. Only what the maker's or the host's own
- * pages, or several dated catalogues of them, say. Where the maker has announced a higher price from a day on, that one; where
- * prices change with the hour, the highest; where nothing is said of cached input, the price of input. Names that move on to
- * newer models (`…-latest`) have no row.
+ * Known models: list prices in US dollars per million tokens, with their date. Sources are the
+ * pages of the maker or host, or several dated catalogues of them.
+ *
+ * - If the maker has announced a higher price, that one is used.
+ * - If prices change by the hour, the highest is used.
+ * - If no price of cached input is published, the price of input is used.
+ * - Names that are redirected to newer models (`…-latest`) have no row.
  */
 
-/** Whole requests with longer prompts cost these times as much; `above` in tokens of input. */
+/** Factors on the price of a whole request whose prompt is longer than `above` input tokens. */
 export type LongPrompt = { above: number; input: number; output: number };
 
-/** [window, most output, input, cached input, output, writing into the cache, long prompts] */
+/** [context window, max output, input, cached input, output, cache write, long prompts] */
 export type Row = readonly [number, number, number, number, number, (number | null)?, LongPrompt?];
 
 export type ModelGroup = {
-  /** Id of the host whose prices these are. */
+  /** Id of the host that charges these prices. */
   host: string;
-  /** Whether only the maker sells them, so that at an unknown address they are still its. */
+  /**
+   * Whether only the maker sells these models. Then its prices also apply at an unknown address.
+   */
   closed: boolean;
   pricedAt: string;
   rows: Readonly<Record<string, Row>>;
-  /** Of models whose input costs more where it is sound: that price. Of all others sound costs what text costs, or is not taken. */
+  /**
+   * Price of audio input, for models that charge more for it than for text. All others charge the
+   * price of text or accept no audio.
+   */
   sound?: Readonly<Record<string, number>>;
 };
 
@@ -106,7 +114,7 @@ export const MODEL_GROUPS: readonly ModelGroup[] = [
       "claude-sonnet-4-5": [200_000, 64_000, 3, 0.3, 15, 3.75],
       "claude-haiku-5-5": [1_000_000, 128_000, 0.1, 0.01, 0.5, 0.125, HAIKU_LONG],
       "claude-haiku-4-5": [200_000, 64_000, 1, 0.1, 5, 1.25],
-      // Retired, but the names stand in configs.
+      // Retired, but still named in configs.
       "claude-opus-4-1": [200_000, 32_000, 15, 1.5, 75, 18.75],
       "claude-opus-4": [200_000, 32_000, 15, 1.5, 75, 18.75],
       "claude-sonnet-4": [200_000, 64_000, 3, 0.3, 15, 3.75],
@@ -119,8 +127,10 @@ export const MODEL_GROUPS: readonly ModelGroup[] = [
     closed: true,
     pricedAt: "2026-11-10",
     rows: {
-      "gemini-4-argon": [1_048_576, 32_768, 4, 0.2, 20], // half of it until the end of November 2026
-      "gemini-3.8-flash": [1_048_576, 65_536, 1.5, 0.15, 7.5], // these three: half of it until the end of 2026
+      // half price until the end of November 2026
+      "gemini-4-argon": [1_048_576, 32_768, 4, 0.2, 20],
+      // these three: half price until the end of 2026
+      "gemini-3.8-flash": [1_048_576, 65_536, 1.5, 0.15, 7.5],
       "gemini-3.7-flash": [1_048_576, 65_536, 1.5, 0.15, 7.5],
       "gemini-3.6-flash": [1_048_576, 65_536, 1.5, 0.15, 7.5],
       "gemini-3.5-flash": [1_048_576, 65_536, 1.5, 0.15, 9],
@@ -144,7 +154,7 @@ export const MODEL_GROUPS: readonly ModelGroup[] = [
     closed: true,
     pricedAt: "2026-11-10",
     rows: {
-      "grok-4.7": [500_000, 128_000, 2, 0.5, 6, null, XAI_LONG], // it has no output limit of its own
+      "grok-4.7": [500_000, 128_000, 2, 0.5, 6, null, XAI_LONG], // no output limit of its own
       "grok-4.6": [500_000, 128_000, 2, 0.5, 6, null, XAI_LONG],
       "grok-4.5": [500_000, 128_000, 2, 0.5, 6, null, XAI_LONG],
       "grok-4.3": [1_000_000, 30_000, 1.25, 0.2, 2.5, null, XAI_LONG],
@@ -169,7 +179,7 @@ export const MODEL_GROUPS: readonly ModelGroup[] = [
     pricedAt: "2026-11-10",
     rows: {
       "deepseek-flash": [1_000_000, 384_000, 0.3, 0.006, 1.2],
-      "deepseek-v4-flash": [1_000_000, 384_000, 0.3, 0.006, 1.2], // the older name of the same
+      "deepseek-v4-flash": [1_000_000, 384_000, 0.3, 0.006, 1.2], // older name of the same model
       "deepseek-v4-pro": [1_000_000, 384_000, 1.32, 0.044, 3.96],
     },
   },

@@ -2,19 +2,22 @@ import type { Price } from "../protocol/team";
 import { UNKNOWN_HOST } from "./hosts";
 import { MODEL_GROUPS, type ModelGroup, type Row } from "./model-rows";
 
-/** Windows, output caps and list prices of known models, by host and model: others sell the same names dearer. */
+/**
+ * Context windows, output limits and list prices of known models, by host and model: hosts charge
+ * different prices for the same model.
+ */
 
 export type ModelFacts = {
-  /** Tokens, input and output together. */
+  /** Input and output tokens together. */
   contextWindow: number;
   maxOutputTokens: number;
-  /** US dollars per million tokens; null: unknown, so that a run can only be capped in tokens. */
+  /** US dollars per million tokens. `null` if unknown; then a run can be capped in tokens only. */
   price: Price | null;
-  /** The day the price was the list price. */
+  /** The day on which the price was read. */
   pricedAt: string | null;
 };
 
-/** What is assumed of a model nobody listed: the smallest window and output of the models in use today. */
+/** Defaults for a model that is not listed: the smallest window and output of current models. */
 export const UNKNOWN_MODEL: ModelFacts = {
   contextWindow: 128_000,
   maxOutputTokens: 16_384,
@@ -22,13 +25,13 @@ export const UNKNOWN_MODEL: ModelFacts = {
   pricedAt: null,
 };
 
-/** The date behind a model's name. */
+/** The date at the end of a model name. */
 export const DATED = /-(\d{4}-\d{2}-\d{2}|\d{8})$/;
 
 /**
- * Facts by the exact id, or by the id without its date; never by a part of a name, which finds the wrong price. The window and
- * the output cap belong to the model, wherever it runs; the price belongs to the host. At an endpoint nobody knows, a model that
- * only its maker sells has the maker's price: what stands there is a proxy.
+ * Facts by the exact id, or by the id without its date. Never by a prefix, which would find a wrong
+ * price. Window and output limit depend on the model, the price on the host. At an unknown host, a
+ * model that only its maker sells has the maker's price: the host is a proxy.
  */
 export function modelFacts(model: string, host = UNKNOWN_HOST.id): ModelFacts {
   return factsOf(model, host) ?? factsOf(model.replace(DATED, ""), host) ?? UNKNOWN_MODEL;
@@ -37,7 +40,7 @@ export function modelFacts(model: string, host = UNKNOWN_HOST.id): ModelFacts {
 /** Whether any host lists this model. */
 export const isListed = (model: string): boolean => modelFacts(model) !== UNKNOWN_MODEL;
 
-/** Ids of the models that are listed for a host; none for a host whose models nobody listed. */
+/** Ids of the models that are listed for a host. Empty if none are. */
 export const modelsOf = (host: string): string[] =>
   MODEL_GROUPS.filter((group) => group.host === host).flatMap(({ rows }) => Object.keys(rows));
 
@@ -78,7 +81,7 @@ function toPrice(
   };
 }
 
-/** How the names of a maker's models begin, and the backend type that asks the maker for them. Data only. */
+/** Prefixes of a maker's model names, and the backend type of that maker. */
 const FAMILIES: readonly (readonly [names: RegExp, type: string])[] = [
   [/^(gpt-(?!oss)|chatgpt-|o\d)/, "openai"],
   [/^claude-/, "claude"],
@@ -93,10 +96,13 @@ const FAMILIES: readonly (readonly [names: RegExp, type: string])[] = [
   [/^@cf\//, "workers_ai"],
 ];
 
-/** Patterns of the names that lead to one of these types. */
+/** Patterns of the model names that select one of these types. */
 export const modelNamesOf = (types: readonly string[]): string[] =>
   FAMILIES.filter(([, type]) => types.includes(type)).map(([names]) => names.source);
 
-/** The backend type by which a bare model id is asked; null if its name does not tell (open models are sold by many). */
+/**
+ * The backend type for a bare model id. `null` if the name does not identify a maker, as for open
+ * models that many hosts sell.
+ */
 export const typeOfModel = (model: string): string | null =>
   FAMILIES.find(([names]) => names.test(model))?.[1] ?? null;

@@ -5,14 +5,20 @@ import { isJsonObject, parseJson } from "./json";
 import { NO_SDK_TIMEOUT_MS } from "./limits";
 import { ProviderError, type ProviderOptions } from "./provider";
 
-/** What the two formats of this SDK share: its client, kept from doing anything by itself, and what its throws mean. */
+/**
+ * Shared by the two OpenAI formats: the SDK's client with all automatic behaviour disabled, and the
+ * classification of its errors.
+ */
 
-/** Everything else the SDK adds (platform, retry count, headers from the environment) is nobody's business. */
+/** Other headers that the SDK adds (platform, retry count, environment) are not sent. */
 const SENT_HEADERS = ["accept", "content-type", "user-agent"];
 const KEY_HEADERS = { bearer: "authorization", "api-key": "api-key" } as const;
 
-/** One client per call, because its `fetch` belongs to the call. Every option the SDK would read from the environment is set. */
-export function createOpenAiClient(options: ProviderOptions, heard: () => void): OpenAI {
+/**
+ * One client per call, because `fetch` belongs to the call. Sets every option that the SDK would
+ * read from the environment.
+ */
+export function createOpenAiClient(options: ProviderOptions, onBytes: () => void): OpenAI {
   const { baseUrl, apiKey, apiVersion, host, fetch } = options;
   const keyHeader = KEY_HEADERS[host.auth];
   return new OpenAI({
@@ -31,12 +37,15 @@ export function createOpenAiClient(options: ProviderOptions, heard: () => void):
       fetch,
       allowedHeaders: new Set(apiKey === "" ? SENT_HEADERS : [...SENT_HEADERS, keyHeader]),
       secrets: [apiKey],
-      heard,
+      onBytes,
     }),
   });
 }
 
-/** What these formats add to the shared rules: an error object inside a stream, which the SDK throws as an APIError. */
+/**
+ * Adds one case to the shared rules: an error object inside a stream, which the SDK throws as an
+ * APIError.
+ */
 export function explainFailure(error: unknown, secrets: readonly string[]): ProviderError {
   if (error instanceof APIError && error.error !== undefined) {
     return classify({ status: error.status, body: { error: error.error } }, secrets);
@@ -48,8 +57,8 @@ export const isJsonReply = (response: Response): boolean =>
   /^application\/json\b/i.test(response.headers.get("content-type") ?? "");
 
 /**
- * The reply of a server that ignores `stream` and sends all of it at once, or an error under status 200. `holds`: the field that
- * tells a reply from anything else.
+ * The reply of a server that ignores `stream` and sends one JSON text, or an error with status 200.
+ * `holds` is the field that identifies a reply.
  */
 export async function wholeReply(
   response: Response,

@@ -1,4 +1,4 @@
-/** What a wire format says of the parameters a config may set for it: data, read by the config check. */
+/** The parameters of a wire format that a config may set, as data for the config check. */
 
 export type ParamKind =
   | { type: "number"; min: number; max: number }
@@ -9,25 +9,31 @@ export type ParamKind =
   | { type: "list" }
   | { type: "texts" }
   | { type: "mapping" }
-  /** Either of the two; the format's `check` says what is in it. */
+  /** The format's `check` validates the content. */
   | { type: "list_or_mapping" };
 
 export type FormatParams = {
-  /** Parameters by their names in a config, and what each takes. The format's `request.ts` says them as the provider wants. */
+  /**
+   * Parameters by their config names, with their types. The format's `request.ts` converts them for
+   * the provider.
+   */
   kinds: Readonly<Record<string, ParamKind>>;
-  /** Names under which a config may cap the output tokens of a call. */
+  /** Config names of the cap on output tokens. */
   outputCaps: readonly string[];
-  /** Top-level fields of the request that are the service's own to set: `extra_body` may not hold them. */
+  /** Top-level request fields that the service sets itself. `extra_body` must not contain them. */
   reserved: readonly string[];
-  /** Parameters of other formats, and how to say them in this one. */
+  /** Parameters of other formats, with their equivalent in this one. */
   foreign: Readonly<Record<string, string>>;
-  /** What no single parameter shows: combinations the provider refuses, or a model that does not take one. Pure. */
+  /** Checks combinations and model-specific restrictions. Pure. */
   check?(params: Readonly<Record<string, unknown>>, model: string): readonly ParamProblem[];
-  /** Whether a tool call can be forced with these parameters; absent: wherever the host can. Pure. */
+  /** Whether a tool call can be forced with these parameters. Omitted: if the host can. Pure. */
   forcesTools?(params: Readonly<Record<string, unknown>>, model: string): boolean;
-  /** For a model that takes hosted tools or functions, but not both at once: one that takes both. null or absent: it does. Pure. */
+  /**
+   * For a model that accepts hosted tools or functions but not both: the name of a model that
+   * accepts both. `null` or omitted if this model does. Pure.
+   */
   hostedAlone?(model: string): string | null;
 };
 
-/** `key` is the parameter the config's author should change; `detail` says why and to what. */
+/** `key` is the parameter to change; `detail` explains why and how. */
 export type ParamProblem = { key: string; detail: string };

@@ -1,9 +1,9 @@
 /**
- * What Cloudflare's runtime says when it, and not we, failed (its documentation and issues, autumn 2026). One list for all who
- * must tell; which part of it means something depends on where it is heard.
+ * Error messages of Cloudflare's runtime when the platform failed (its documentation and issues,
+ * autumn 2026). Which lists apply depends on where the error was caught.
  */
 
-/** An object is taken down: a deploy, a move, a restart. */
+/** The runtime stops an object: a deployment, a migration, a restart. */
 const RESET = [
   "durable object (reset|has been reset)",
   "(its code was|code has been) updated",
@@ -14,7 +14,7 @@ const RESET = [
   "the script will never generate a response",
 ];
 
-/** An object's storage or memory fails it. */
+/** Storage or memory of an object failed. */
 const FAILED = [
   "durable object (storage|is overloaded)",
   "(no longer|cannot) access storage",
@@ -25,21 +25,22 @@ const FAILED = [
   "sqlite_(busy|ioerr|full|nomem)",
 ];
 
-/** Heard by who asked an object that is gone, or has begun again by itself. */
+/** Seen by the caller of an object that is gone or has reset itself. */
 const LOST = ["network connection lost", "the session begins again"];
 
-/** Why an object of ours lets go of its memory; who was waiting for it hears these words. */
+/** Message of an object that resets itself to drop its memory. Pending callers receive it. */
 export const BEGINS_AGAIN = "The session begins again from what is stored.";
 
 const anyOf = (...lists: readonly (readonly string[])[]): RegExp =>
   new RegExp(lists.flat().join("|"), "i");
 
 /**
- * Heard during a call to a provider: we were interrupted, so the provider is not at fault. "Network connection lost." is not
- * among them: workerd says so of refused and broken connections too, and those want the back-off of a transient failure.
+ * During a call to a provider: the platform interrupted us, so the provider is not at fault.
+ * "Network connection lost." is not included: workerd uses it for refused and broken connections
+ * too, and those need the back-off of a transient failure.
  */
 export const INTERRUPTIONS = anyOf(RESET);
-/** Heard inside an object: the platform failed it, not we. */
+/** Inside an object: the platform failed, not our code. */
 export const PLATFORM_FAULTS = anyOf(RESET, FAILED);
-/** Heard by who asks an object: it could not answer now, and will soon. */
+/** In a caller of an object: the object cannot answer now; a retry soon will succeed. */
 export const UNAVAILABLE = anyOf(RESET, FAILED, LOST);

@@ -1,4 +1,7 @@
-/** How much of an endpoint's quota a tenant means to use. Absent: no limit of that kind. Tokens are input and output together. */
+/**
+ * The share of an endpoint's quota that a tenant wants to use. Omitted: no limit of that kind.
+ * Tokens are input and output together.
+ */
 export type RateLimits = {
   requestsPerMinute?: number;
   tokensPerMinute?: number;
@@ -7,8 +10,9 @@ export type RateLimits = {
 };
 
 /**
- * What MassGen keeps to where a config says no more than `enable_rate_limit: true` (its `configs/rate_limits/rate_limits.yaml`, as
- * of 2025-11): a little below what the free tier of each model takes. By host; the first whose model fits.
+ * MassGen's defaults for `enable_rate_limit: true` (its `configs/rate_limits/rate_limits.yaml`, as
+ * of 2025-11): slightly below each model's free tier. By host; the first pattern that matches
+ * applies.
  */
 const USUAL: Readonly<Record<string, readonly (readonly [model: RegExp, RateLimits])[]>> = {
   google: [
@@ -21,7 +25,7 @@ const USUAL: Readonly<Record<string, readonly (readonly [model: RegExp, RateLimi
   ],
 };
 
-/** The usual limits of a model at a host (an id of `hosts.ts`); null where none are known. */
+/** The default limits of a model at a host (an id of `hosts.ts`); `null` if there are none. */
 export function usualRates(host: string, model: string): RateLimits | null {
   const rows = Object.hasOwn(USUAL, host) ? USUAL[host] : undefined;
   return rows?.find(([pattern]) => pattern.test(model))?.[1] ?? null;

@@ -4,8 +4,9 @@ import { parseJson } from "./json";
 import { ProviderError } from "./provider";
 
 /**
- * The data of each event of a stream, as soon as it is whole. The last event needs no blank line after it, as long as it is
- * whole JSON, even if the connection broke there; what was cut in the middle is no event. An abort lets go of the body at once.
+ * The data of each server-sent event, as soon as it is complete. The last event may lack its blank
+ * line if it is complete JSON, even after a broken connection. Incomplete data is dropped. An abort
+ * cancels the body at once.
  */
 export async function* readEvents(
   body: AsyncIterable<Uint8Array>,
@@ -14,10 +15,11 @@ export async function* readEvents(
   const decoder = new TextDecoder();
   let events: string[] = [];
   const parser = createParser({
-    maxBufferSize: MAX_LINE_BYTES, // of an event of many lines, too
+    maxBufferSize: MAX_LINE_BYTES, // also bounds an event of many lines
     onEvent: ({ data }) => events.push(data),
     onError: ({ type }) => {
-      if (type !== "max-buffer-size-exceeded") return; // fields nobody knows are ignored, as the standard wants it
+      // the standard requires unknown fields to be ignored
+      if (type !== "max-buffer-size-exceeded") return;
       throw new ProviderError(
         "transient",
         "bad_response",
@@ -32,17 +34,18 @@ export async function* readEvents(
   };
 
   const chunks = body[Symbol.asyncIterator]();
-  const stop = () => void Promise.resolve(chunks.return?.()).catch(() => undefined); // the abort is what the caller must see
-  if (signal.aborted) stop(); // between the headers and here
+  // the caller must see the abort
+  const stop = () => void Promise.resolve(chunks.return?.()).catch(() => undefined);
+  if (signal.aborted) stop(); // aborted between the headers and this line
   signal.addEventListener("abort", stop, { once: true });
   let broken: unknown = null;
   try {
     for await (const bytes of { [Symbol.asyncIterator]: () => chunks }) {
       parser.feed(decoder.decode(bytes, { stream: true }));
-      for (const data of take()) yield data; // `yield*` would wrap every event in an iterator of its own
+      for (const data of take()) yield data; // `yield*` would add an iterator per event
     }
   } catch (error) {
-    if (error instanceof ProviderError) throw error; // one of our bounds: what is left is not worth reading
+    if (error instanceof ProviderError) throw error; // one of our limits: do not read on
     broken = error;
   } finally {
     signal.removeEventListener("abort", stop);

@@ -3,7 +3,7 @@ import { HOSTS } from "./host-rows";
 import { ENDPOINT_VARIABLES } from "./hosts";
 import type { Provider, ProviderOptions } from "./provider";
 
-/** Which backend types a config may name, and what serves them. Facts about hosts and models lie beside, as data. */
+/** The backend types that a config may name, and the format, host and model of each. */
 
 export {
   findHost,
@@ -20,34 +20,37 @@ export type Format = "openai-chat" | "openai-responses" | "anthropic" | "gemini"
 
 export type ServedType = {
   served: true;
-  /** For people. */
+  /** Name shown to users. */
   name: string;
-  /** Id of its row in the table of hosts; null: the address tells. */
+  /** Id of its row in the table of hosts; `null` if the address selects it. */
   host: string | null;
   format: Format;
-  /** What is spoken by the value of the config's key `api`; absent: there is no choice. */
+  /** Formats by the value of the config key `api`; omitted if there is no choice. */
   apis?: Readonly<Record<string, Format>>;
-  /** Where the config names none. `{NAME}` stands for an operator's variable; null: it must be given. */
+  /**
+   * Default address. `{NAME}` is replaced by the operator's variable. `null` if the config must
+   * give one.
+   */
   baseUrl: string | null;
-  /** An operator's variable that is taken before `baseUrl`. */
+  /** An operator's variable that takes precedence over `baseUrl`. */
   baseUrlVariable?: string;
-  /** For endpoints with dated versions of their API: what the address ends with, without and with one. */
+  /** For endpoints with dated API versions: the end of the address without and with a version. */
   versions?: { current: string; dated: string; variable: string };
-  /** Where the config names none; null: it must be given. */
+  /** Default model; `null` if the config must give one. */
   model: string | null;
 };
 
-/** `served: false`: a backend type of MassGen's that is known by name and refused by it, with what to do instead. */
+/** `served: false`: a MassGen backend type that is refused, with an alternative for the user. */
 export type BackendType = ServedType | { served: false; name: string; instead: string };
 
-/** Formats in which a provider can be asked to run tools itself. */
+/** Formats that can request hosted tools. */
 const HOSTED_FORMATS: ReadonlySet<Format> = new Set<Format>([
   "openai-responses",
   "anthropic",
   "gemini",
 ]);
 
-/** Whether hosted tools can be asked for in this format. */
+/** Whether this format can request hosted tools. */
 export const runsHostedTools = (format: Format): boolean => HOSTED_FORMATS.has(format);
 
 type ChatType = Omit<ServedType, "served" | "format">;
@@ -241,10 +244,10 @@ const servedTypes = (): [string, ServedType][] =>
     facts.served ? [[type, facts]] : [],
   );
 
-/** Names of the types that are served, in the order of the table. */
+/** Names of the supported types, in the order of the table. */
 export const SERVED_TYPES: readonly string[] = servedTypes().map(([type]) => type);
 
-/** Names of the types with which an agent can have this hosted tool. */
+/** Names of the types with which an agent can use this hosted tool. */
 export function typesWithTool(tool: HostedToolName): string[] {
   const formatsOf = ({ format, apis = {} }: ServedType) => [format, ...Object.values(apis)];
   return servedTypes()
@@ -258,7 +261,7 @@ export function typesWithTool(tool: HostedToolName): string[] {
 
 const PLACEHOLDER = /\{([A-Z_]+)\}/g;
 
-/** Names of the operator's variables that types and keys may rest on. */
+/** Names of the operator's variables that types and keys may use. */
 export const OPERATOR_VARIABLES: readonly string[] = [
   ...new Set([
     ...ENDPOINT_VARIABLES,
@@ -270,10 +273,15 @@ export const OPERATOR_VARIABLES: readonly string[] = [
   ]),
 ];
 
-/** Whether an operator has a key for a backend type. `keyNames` is empty for those that want none. */
+/**
+ * Whether the operator has a key for a backend type. `keyNames` is empty if the type needs none.
+ */
 export type KeyReport = { type: string; name: string; keyNames: readonly string[]; set: boolean };
 
-/** What the stored keys open, one entry for each served type with a host of its own. Pure; for whoever starts the service. */
+/**
+ * One entry per supported type with a host of its own: whether the stored keys include one for it.
+ * Pure. Printed when the service starts.
+ */
 export function keyReport(storedKeys: readonly string[]): KeyReport[] {
   return servedTypes().flatMap(([type, { name, host }]) => {
     const keyNames = HOSTS.find(({ id }) => id === host)?.keyNames;
@@ -285,7 +293,10 @@ export function keyReport(storedKeys: readonly string[]): KeyReport[] {
 
 type Create = (options: ProviderOptions) => Provider;
 
-/** Loaded when first asked for: each brings an SDK, and an object that starts should not read those it does not need. */
+/**
+ * Loaded on first use: each brings an SDK, and a starting object should not read code that it does
+ * not need.
+ */
 const FORMATS: Readonly<Record<Format, () => Promise<Create>>> = {
   "openai-chat": async () => (await import("./openai-chat")).createOpenAiChat,
   "openai-responses": async () => (await import("./openai-responses")).createOpenAiResponses,
@@ -295,14 +306,17 @@ const FORMATS: Readonly<Record<Format, () => Promise<Create>>> = {
 
 const loaded = new Map<Format, Create>();
 
-/** Reads the code of these formats; absent, of all. Nobody has to: calls see to it themselves, the first one a little later. */
+/**
+ * Preloads the code of these formats, by default of all. Optional: without it, the first call loads
+ * the code and takes a little longer.
+ */
 export async function loadFormats(
   formats: readonly Format[] = ["openai-chat", "openai-responses", "anthropic", "gemini"],
 ) {
   await Promise.all(formats.map(async (format) => loaded.set(format, await FORMATS[format]())));
 }
 
-/** The provider that speaks this wire format to this endpoint. Without time limits: see `withTimeLimits`. */
+/** The provider for this wire format and endpoint. Without time limits: see `withTimeLimits`. */
 export function createProvider(format: Format, options: ProviderOptions): Provider {
   return {
     id: options.host.id,

@@ -1,10 +1,16 @@
 import { MAX_REPLY_CHARS } from "./limits";
 import { ProviderError } from "./provider";
 
-/** What a tool call takes in memory beside its texts, in characters: a reply of empty calls must end too. */
+/**
+ * Memory of a tool call besides its texts, in characters, so that a reply of endless empty calls
+ * also reaches the limit.
+ */
 export const CALL_CHARS = 2_048;
 
-/** Counts what a decoder keeps of one reply. The counter throws when it is more than any honest reply holds. */
+/**
+ * Counts the characters that a decoder keeps of one reply. The counter throws above
+ * MAX_REPLY_CHARS.
+ */
 export function replySize(): (chars: number) => void {
   let total = 0;
   return (chars) => {
@@ -19,9 +25,12 @@ export function replySize(): (chars: number) => void {
   };
 }
 
-/** More tokens than any call can have: a report beyond it is none, and its sums stay exact. */
+/** More tokens than any call can use. A larger report is invalid; sums of valid ones stay exact. */
 const MOST = 1_000_000_000;
 
-/** A number of tokens or uses as a provider reports it; `otherwise` where it reports none. */
+/**
+ * A number of tokens or uses as a provider reports it; `otherwise` if the report is missing or
+ * invalid.
+ */
 export const reportedCount = (value: unknown, otherwise = 0): number =>
   typeof value === "number" && value >= 0 && value <= MOST ? Math.trunc(value) : otherwise;

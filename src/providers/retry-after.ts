@@ -1,13 +1,15 @@
-/** How long to wait before another try, in ms, from every form in which providers say it. Pure. */
+/** The delay before a retry, in ms, from every form in which providers state it. Pure. */
 
-/** All three forms of an HTTP date begin with a weekday; `Date.parse` alone takes "-1" for a date too. */
+/**
+ * All three forms of an HTTP date begin with a weekday. `Date.parse` alone accepts "-1" as a date.
+ */
 const HTTP_DATE = /^[a-z]{3,9},?\s/i;
 const RFC_3339 = /^\d{4}-\d\d-\d\dt/i;
 
 /**
- * How long a reply's headers ask to wait; undefined if they do not say or make no sense. Large values come back as they
- * are: what is too long to wait for is a rule of the coordination. An HTTP date is measured against the reply's own `date`,
- * so that a wrong clock on either side changes nothing.
+ * The delay that a reply's headers ask for; `undefined` if missing or invalid. Large values are
+ * returned unchanged: coordination decides whether a delay is too long. An HTTP date is compared
+ * with the reply's own `date`, so that a wrong clock on either side does not matter.
  */
 export function retryAfterMs(headers: Headers, now: number): number | undefined {
   const ms = toDelay(headers.get("retry-after-ms"), 1);
@@ -22,8 +24,8 @@ const LIMIT_HEADER =
   /^[a-z-]{0,20}ratelimit-(?:(?<field>remaining|reset)-(?<limit>.+)|(?<name>.+)-(?<part>remaining|reset))$/;
 
 /**
- * When the last of the rate limits begins anew of which the headers say that nothing remains. Limits with something left say
- * nothing about this refusal. Undefined if none is used up.
+ * Time until the last exhausted rate limit resets. Limits with a remainder are ignored, because
+ * they did not cause this refusal. `undefined` if none is exhausted.
  */
 export function limitResetMs(headers: Headers, now: number): number | undefined {
   const resets = new Map<string, number>();
@@ -60,13 +62,17 @@ const ASKED = new RegExp(
   "i",
 );
 
-/** A duration such as "6m0s", "1.2s", "250ms" or "20 seconds"; undefined for anything else. */
+/**
+ * A duration such as "6m0s", "1.2s", "250ms" or "20 seconds", in ms; `undefined` for anything else.
+ */
 export function durationMs(text: string): number | undefined {
   if (!DURATION.test(text)) return undefined;
   return sumOf(text);
 }
 
-/** The wait that an error's words ask for ("Please try again in 6m0s"), or undefined. */
+/**
+ * The delay that an error's text asks for ("Please try again in 6m0s"), in ms; `undefined` if none.
+ */
 export function delayInWords(words: string): number | undefined {
   const asked = ASKED.exec(words)?.[1];
   return asked === undefined ? undefined : sumOf(asked);

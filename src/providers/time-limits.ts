@@ -5,9 +5,10 @@ import { type Provider, ProviderError } from "./provider";
 type TimeLimits = { firstByteMs: number; idleMs: number; totalMs: number };
 
 /**
- * The same provider with limits on silence and length. What is over its limit is aborted and fails as a `timeout`. Time to the
- * first byte counts from the call of `stream`, so call it when the request may leave. Time the caller takes between two events
- * counts towards the total only.
+ * The same provider with limits on silence and duration. A call that exceeds a limit is aborted and
+ * fails with `timeout`. The time to the first byte starts when `stream` is called, so call it when
+ * the request may be sent. Time that the caller spends between two events counts towards the total
+ * only.
  */
 export function withTimeLimits<Handle>(
   provider: Provider,
@@ -16,14 +17,14 @@ export function withTimeLimits<Handle>(
 ): Provider {
   return {
     id: provider.id,
-    async *stream(request, signal, heard, from) {
+    async *stream(request, signal, onBytes, from) {
       const link = linkedAbort(signal);
       const watch = createWatch(limits, timers, (message) =>
         link.abort(new ProviderError("transient", "timeout", message)),
       );
       const noted = () => {
-        watch.heard();
-        heard?.();
+        watch.onBytes();
+        onBytes?.();
       };
       try {
         for await (const event of provider.stream(request, link.signal, noted, from)) {
@@ -34,15 +35,15 @@ export function withTimeLimits<Handle>(
       } finally {
         watch.stop();
         link.unlink();
-        link.abort(); // whoever stops reading early stops the request too
+        link.abort(); // a caller that stops reading early also stops the request
       }
     },
   };
 }
 
 /**
- * One timer for all three limits: what is heard only leaves a time stamp; when the timer fires, it looks whether the nearest
- * deadline has moved and goes back to sleep until then.
+ * One timer for all three limits. Received data only updates a time stamp. When the timer fires, it
+ * checks whether the nearest deadline has moved, and sleeps again until then.
  */
 function createWatch<Handle>(
   limits: TimeLimits,
@@ -50,11 +51,12 @@ function createWatch<Handle>(
   expire: (message: string) => void,
 ) {
   const timer = createMonotonicTimer(timers, (unseen) => {
-    if (heardInSleep && lastHeardAt !== null) lastHeardAt += unseen; // in doubt, it was heard late
+    // if unsure, assume the data arrived late
+    if (bytesInSleep && lastByteAt !== null) lastByteAt += unseen;
     check();
   });
-  let lastHeardAt: number | null = null;
-  let heardInSleep = false;
+  let lastByteAt: number | null = null;
+  let bytesInSleep = false;
   let paused = false;
 
   const nearest = (now: number) => {
@@ -63,40 +65,41 @@ function createWatch<Handle>(
       message: `The reply took longer than ${limits.totalMs} ms in total.`,
     };
     const silence =
-      lastHeardAt === null
+      lastByteAt === null
         ? {
             at: limits.firstByteMs,
             message: `The first byte took longer than ${limits.firstByteMs} ms.`,
           }
         : {
-            at: (paused ? now : lastHeardAt) + limits.idleMs,
-            message: `Nothing was heard for ${limits.idleMs} ms.`,
+            at: (paused ? now : lastByteAt) + limits.idleMs,
+            message: `No data arrived for ${limits.idleMs} ms.`,
           };
     return silence.at < total.at ? silence : total;
   };
   const check = () => {
     const now = timer.now();
     const { at, message } = nearest(now);
-    heardInSleep = false;
+    bytesInSleep = false;
     if (now >= at) expire(message);
     else timer.set(at);
   };
-  const heard = () => {
-    const first = lastHeardAt === null;
-    lastHeardAt = timer.now();
-    heardInSleep = true;
-    if (first) check(); // the timer was set for the first byte; silence may be due earlier
+  const onBytes = () => {
+    const first = lastByteAt === null;
+    lastByteAt = timer.now();
+    bytesInSleep = true;
+    // the timer was set for the first byte; the limit on silence may be due earlier
+    if (first) check();
   };
 
   check();
   return {
-    heard,
+    onBytes,
     pause() {
-      heard();
+      onBytes();
       paused = true;
     },
     resume() {
-      heard();
+      onBytes();
       paused = false;
     },
     stop: () => timer.clear(),

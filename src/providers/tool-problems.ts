@@ -2,20 +2,29 @@ import { toolSchemaProblems } from "./gemini/tool-schema";
 import type { ToolSpec } from "./provider";
 import type { Format } from "./registry";
 
-/** What of a tool cannot be said: the keyword, the JSON pointer of its schema within the parameters, and why, as a clause. */
+/**
+ * A part of a tool's schema that a format cannot express: the keyword, the JSON pointer within the
+ * parameters, and the reason as a clause.
+ */
 export type ToolProblem = { pointer: string; keyword: string; detail: string };
 
-/** Formats whose schemas are less than JSON Schema: their adapters refuse a request with a tool that has such a problem. */
+/**
+ * Formats whose schemas are a subset of JSON Schema. Their adapters refuse a request with such a
+ * tool.
+ */
 const PROBLEMS: Partial<Record<Format, (tool: ToolSpec) => ToolProblem[]>> = {
   gemini: toolSchemaProblems,
 };
 
-/** Why models of a wire format cannot be offered a tool, the first reason; null: they can. Pure; bounded, whatever the schema. */
+/**
+ * The first reason why models of a wire format cannot use a tool; `null` if they can. Pure, and
+ * bounded for any schema.
+ */
 export function toolProblem(format: Format, tool: ToolSpec): ToolProblem | null {
   return PROBLEMS[format]?.(tool)[0] ?? null;
 }
 
-/** The same as a clause, for whoever cannot change the schema. */
+/** The same as a clause, for readers who cannot change the schema. */
 export function whyUnfit({ pointer, keyword, detail }: ToolProblem): string {
-  return `the agent's model cannot be told of it: \`${keyword}\`${pointer === "" ? "" : ` at ${pointer}`}: ${detail}`;
+  return `its schema is not supported by the agent's model: \`${keyword}\`${pointer === "" ? "" : ` at ${pointer}`}: ${detail}`;
 }

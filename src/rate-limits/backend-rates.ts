@@ -1,19 +1,20 @@
 import type { RateLimits } from "../providers/rate-limits";
 
 /**
- * How much of an endpoint's quota is spent, and when there is room for another call. Windows slide and are counted in buckets, so
- * that what is kept stays small however many calls there are: a bucket counts until all of it is out of the window, which is at
- * most a second late for a minute and five minutes for a day. Pure; times are Unix ms.
+ * Usage of an endpoint's quota, and when there is room for another call. Windows slide and are
+ * counted in buckets, so that memory does not grow with the number of calls. A bucket counts until
+ * all of it has left the window: at most 1 s late for a minute and 5 min for a day. Pure; times are
+ * Unix ms.
  *
- * A clock may go back. How long ago a call was made that is ahead of it nobody knows, so it counts as made when the clock is looked
- * at first: that lets nothing through too soon, and holds nobody up for longer than a window. After a clock that goes on too far the
- * windows look empty: each such jump lets a limit through once more at most.
+ * If the clock is set back, calls recorded in its future count as made at the first look. So no
+ * call starts too early, and none waits longer than a window. After a clock that was ahead, the
+ * windows look empty: each such jump admits one more limit at most.
  */
-export type Spent = { readonly minute: readonly Bucket[]; readonly day: readonly Bucket[] };
-/** Oldest first; `start` rises. */
+export type Spending = { readonly minute: readonly Bucket[]; readonly day: readonly Bucket[] };
+/** Oldest first; `start` ascends. */
 type Bucket = { readonly start: number; readonly requests: number; readonly tokens: number };
 
-export const NOTHING_SPENT: Spent = { minute: [], day: [] };
+export const NOTHING_SPENT: Spending = { minute: [], day: [] };
 
 const WINDOWS = {
   minute: { spanMs: 60_000, bucketMs: 1_000 },
@@ -29,11 +30,12 @@ const RULES = [
 ] as const;
 
 /**
- * The earliest time from `now` on at which a call of so many tokens keeps to all limits, if nothing else is spent before. A call
- * larger than a whole limit waits until nothing else counts: the provider then says what it thinks of it.
+ * The earliest time from `now` on at which a call with these tokens is within all limits, if
+ * nothing else is spent before. A call larger than a limit waits until nothing else counts, and the
+ * provider decides.
  */
 export function earliestStart(
-  spent: Spent,
+  spent: Spending,
   limits: RateLimits,
   tokens: number,
   now: number,
@@ -49,7 +51,7 @@ export function earliestStart(
 
 type Room = { room: number; window: WindowName; counts: "requests" | "tokens"; now: number };
 
-/** When enough of the oldest buckets have gone. */
+/** When enough of the oldest buckets have expired. */
 function roomAt(buckets: readonly Bucket[], { room, window, counts, now }: Room): number {
   let left = buckets.reduce((sum, bucket) => sum + bucket[counts], 0);
   let at = now;
@@ -61,8 +63,8 @@ function roomAt(buckets: readonly Bucket[], { room, window, counts, now }: Room)
   return at;
 }
 
-/** A call starts: it counts, with the tokens it is thought to take. */
-export const spend = (spent: Spent, tokens: number, now: number): Spent => ({
+/** Records the start of a call with its expected tokens. */
+export const spend = (spent: Spending, tokens: number, now: number): Spending => ({
   minute: added(alive(spent, "minute", now), {
     start: startOf("minute", now),
     requests: 1,
@@ -71,28 +73,34 @@ export const spend = (spent: Spent, tokens: number, now: number): Spent => ({
   day: added(alive(spent, "day", now), { start: startOf("day", now), requests: 1, tokens }),
 });
 
-/** What counts at `now`. What is ahead of it counts from now on, so whoever keeps this does not begin to wait for it anew. */
-export const asOf = (spent: Spent, now: number): Spent => ({
+/**
+ * The usage at `now`. Future entries are moved to `now`, so that a stored result does not wait for
+ * them again.
+ */
+export const asOf = (spent: Spending, now: number): Spending => ({
   minute: alive(spent, "minute", now),
   day: alive(spent, "day", now),
 });
 
-/** What a call that started at `at` took beyond what it was thought to, or less. What is out of its window stays so. */
-export const correct = (spent: Spent, correction: Correction): Spent => ({
+/**
+ * Corrects the usage of a call that started at `at` by the difference to its estimate. Expired
+ * entries are unchanged.
+ */
+export const correct = (spent: Spending, correction: Correction): Spending => ({
   minute: corrected(spent.minute, "minute", correction),
   day: corrected(spent.day, "day", correction),
 });
 
-/** When nothing of it counts any more; 0: nothing does. */
-export const countsUntil = ({ minute, day }: Spent): number =>
+/** When all usage has expired; 0 if there is none. */
+export const countsUntil = ({ minute, day }: Spending): number =>
   Math.max(
     0,
     ...minute.map((bucket) => endOf(bucket, "minute")),
     ...day.map((bucket) => endOf(bucket, "day")),
   );
 
-/** Whether some of it is ahead of a clock that says `now`. */
-export const isAhead = ({ minute, day }: Spent, now: number): boolean =>
+/** Whether some usage is in the future of a clock at `now`. */
+export const isAhead = ({ minute, day }: Spending, now: number): boolean =>
   [...minute, ...day].some(({ start }) => start > now);
 
 const endOf = ({ start }: Bucket, window: WindowName): number =>
@@ -101,7 +109,7 @@ const endOf = ({ start }: Bucket, window: WindowName): number =>
 const startOf = (window: WindowName, at: number): number =>
   Math.floor(at / WINDOWS[window].bucketMs) * WINDOWS[window].bucketMs;
 
-function alive(spent: Spent, window: WindowName, now: number): readonly Bucket[] {
+function alive(spent: Spending, window: WindowName, now: number): readonly Bucket[] {
   const newest = startOf(window, now);
   const known = spent[window].filter(
     (bucket) => bucket.start <= newest && endOf(bucket, window) > now,
@@ -122,7 +130,7 @@ function added(buckets: readonly Bucket[], { start, requests, tokens }: Bucket):
   ];
 }
 
-/** `requestsMore` absent: it was a request. */
+/** `requestsMore` omitted: 0. */
 type Correction = { at: number; tokensMore: number; requestsMore?: number };
 
 function corrected(

@@ -5,41 +5,47 @@ import {
   countsUntil,
   earliestStart,
   NOTHING_SPENT,
-  type Spent,
+  type Spending,
   spend,
 } from "./backend-rates";
 
 /**
- * Who may start a call to one endpoint, and who waits for room: in the order in which they asked, among those who keep to the same
- * limits. Pure; times are Unix ms.
+ * Admission of calls to one endpoint. Calls wait for room in the order of their requests, among
+ * those with the same limits. Pure; times are Unix ms.
  */
 export type RateQueue = {
-  readonly spent: Spent;
+  readonly spent: Spending;
   readonly waiting: readonly Waiting[];
-  readonly granted: readonly Granted[];
+  readonly granted: readonly Grant[];
 };
-/** `seen`: when it last asked. */
+/** `seen`: time of its last request. */
 type Waiting = Asker & { readonly seen: number };
-/** Kept until it settles, so that asking again is the same as asking once, and its tokens can be put right. */
-type Granted = { readonly id: string; readonly at: number; readonly tokens: number };
+/** Stored until it settles, so that requesting is idempotent, and its tokens can be corrected. */
+type Grant = { readonly id: string; readonly at: number; readonly tokens: number };
 
-/** `id`: the call's own, the same each time it asks. `tokens`: what it is thought to take, input and output. */
+/**
+ * `id` is the call's own, the same for each request. `tokens` is the expected usage, input and
+ * output.
+ */
 export type Asker = { readonly id: string; readonly limits: RateLimits; readonly tokens: number };
 
 export const EMPTY_QUEUE: RateQueue = { spent: NOTHING_SPENT, waiting: [], granted: [] };
 
-/** Who has not asked for so long has gone, and holds nobody up. */
+/** A waiting call that has not asked for this long is dropped. */
 export const FORGOTTEN_MS = 30_000;
-/** Longer than any call: nobody settles what is older. */
+/** Longer than any call: older entries never settle. */
 const KEPT_MS = 15 * 60_000;
 
-/** `startsAt`: when there may be room, if nobody else starts and nobody gives anything back. */
+/** `startsAt`: when there may be room, if no other call starts and none is returned. */
 export type RateVerdict = { queue: RateQueue } & (
   | { granted: true }
   | { granted: false; startsAt: number }
 );
 
-/** Asks to start now. Whoever may not is in the queue from then on, and keeps its place as long as it asks again in time. */
+/**
+ * Requests to start now. A call that may not start is queued, and keeps its position while it asks
+ * again in time.
+ */
 export function askToStart(before: RateQueue, asker: Asker, now: number): RateVerdict {
   const queue = tidied(before, now);
   if (queue.granted.some(({ id }) => id === asker.id)) return { queue, granted: true };
@@ -58,7 +64,7 @@ export function askToStart(before: RateQueue, asker: Asker, now: number): RateVe
   };
 }
 
-/** From when on it says no more than an empty one, if nobody asks until then. */
+/** When the queue equals an empty one, if no call asks before. */
 export const forgottenAt = ({ spent, granted }: Omit<RateQueue, "waiting">): number =>
   Math.max(countsUntil(spent), ...granted.map(({ at }) => at + KEPT_MS));
 
@@ -67,11 +73,13 @@ const startOf =
   ({ limits, tokens }: Waiting): number =>
     earliestStart(spent, limits, tokens, now);
 
-/** The call is not to be made any more, or was never sent: its place is free, and all that it took is given back. */
+/** The call will not be made, or was never sent: its position and usage are returned. */
 export const leaveQueue = (queue: RateQueue, id: string): RateQueue =>
   ended({ ...queue, waiting: without(queue.waiting, id) }, id, { requests: 0, tokens: 0 });
 
-/** The call has ended, with so many tokens. Again, or for one that never started, nothing happens. */
+/**
+ * The call has ended with these tokens. No effect if repeated, or for a call that never started.
+ */
 export const settleCall = (queue: RateQueue, id: string, tokens: number): RateQueue =>
   ended(queue, id, { requests: 1, tokens });
 
@@ -93,7 +101,10 @@ const started = (queue: RateQueue, { id, tokens }: Asker, now: number): RateQueu
   granted: [...queue.granted, { id, at: now, tokens }],
 });
 
-/** What is ahead of a clock that went back is of now, for all of a queue alike: a call is put right where it counts. */
+/**
+ * After the clock was set back, future times become `now`, for the whole queue alike, so that
+ * corrections find their entries.
+ */
 const tidied = (queue: RateQueue, now: number): RateQueue => ({
   spent: asOf(queue.spent, now),
   waiting: queue.waiting

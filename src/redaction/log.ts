@@ -1,6 +1,6 @@
 import { redact } from "./redact";
 
-/** The only way to the logs: whatever is written there has no keys in it. */
+/** The only access to the logs. Removes keys from all text. */
 
 const toText = (part: unknown): string => {
   if (part instanceof Error) return redact(part.stack ?? part.message, []);
@@ -9,10 +9,12 @@ const toText = (part: unknown): string => {
 
 export const logInfo = (...parts: readonly unknown[]): void => console.log(...parts.map(toText));
 
-/** Errors are written with their stack. */
+/** Logs errors with their stack. */
 export const logError = (...parts: readonly unknown[]): void => console.error(...parts.map(toText));
 
-/** From now on what a library warns of by itself, in lines that begin with this, is written nowhere: it quotes what strangers say. */
+/**
+ * Suppresses a library's own warnings that start with this text, because they quote untrusted text.
+ */
 export function silence(beginning: string): void {
   const warn = console.warn.bind(console);
   console.warn = (...parts: readonly unknown[]): void => {

@@ -1,36 +1,39 @@
-/** What no log, event or answer may hold, and how it is hidden. */
+/** Finds and hides secrets in logs, events and responses. */
 
 const HIDDEN = "[redacted]";
 
-/** Shorter strings are no keys, and hiding them would tear holes into ordinary words. */
+/** Shorter strings are not keys, and hiding them would damage ordinary words. */
 export const SHORTEST_SECRET = 6;
 
 /**
- * All patterns here are bounded where they could begin at every place of a text and fail at its end: texts may be long and hostile.
- *
- * What keys look like, masked ones included (`sk-ab***yz`): a prefix, then at least six more characters. Words that merely
- * begin alike (`sk-learn`, `key-value`) are too short or not in the list. `mge` and `mgt` are our own keys and tickets.
+ * Forms of keys, including masked ones (`sk-ab***yz`): a prefix and at least six more characters.
+ * Words with similar prefixes (`sk-learn`, `key-value`) are too short or not listed. `mge` and
+ * `mgt` are our own keys and tickets. All patterns here are bounded if they can start at every
+ * position and fail at the end, because texts may be long and hostile.
  */
 const KEY_SHAPES = [
   /\b(?:sk|pk|rk|gsk|csk|xai|fw|nvapi|tgp|mgk|mge|mgt)[-_][\w*.\u2022\u2026-]{6,}/g,
   /\bAIza[\w-]{20,}/g,
   /\bAQ\.[\w-]{20,}/g,
-  // Names of models and functions begin like these too (`pplx-70b-online`, `hf_hub_download`), but are neither as long nor so plain.
+  // Names of models and functions have these prefixes too (`pplx-70b-online`, `hf_hub_download`),
+  // but are shorter or contain separators.
   /\b(?:hf_|r8_|pplx-|gh[a-z]_)[A-Za-z0-9]{20,}/g,
   /\bgithub_pat_\w{20,}/g,
   /\beyJ[\w-]{10,400}\.[\w-]+\.[\w-]*/g,
 ];
-/** Name and password in an address. */
+/** User name and password in an address. */
 const USER_INFO = /(\b[a-z][a-z0-9+.-]{0,30}:\/\/)[^\s/@"'<>]+@/gi;
 const BEARER = /\b(bearer|basic)\s+[^\s"',;]{6,}/gi;
 const NAMED_VALUE =
   /\b((?:x-)?api[-_]?key|access_token|authorization)(["']?\s*[=:]\s*["']?)(?!bearer|basic)[^\s"'&,;]{6,}/gi;
-/** In the query of an address keys have short names too. */
+/** Short parameter names of keys in a query. */
 const QUERY_VALUE = /([?&](?:key|token|ticket|sig|signature)=)[^\s"'&#,;)]+/gi;
-/** What a provider leaves of a key that it masked itself. */
+/** A key that the provider masked. */
 const MASKED = /[\w-]{0,12}\*{3,}[\w-]{0,12}/g;
 
-/** The text without keys: the given secrets wherever they stand, and whatever is shaped like a key or a bearer token. */
+/**
+ * The text without keys: the given secrets, and everything that looks like a key or bearer token.
+ */
 export function redact(text: string, secrets: readonly string[]): string {
   const result = hideSecrets(text, secrets)
     .replace(BEARER, `$1 ${HIDDEN}`)
@@ -39,19 +42,22 @@ export function redact(text: string, secrets: readonly string[]): string {
   return redactShapes(result).replace(MASKED, HIDDEN);
 }
 
-/** The text without these secrets, in whatever form they stand there; whatever else looks like a key stays. */
+/** The text without these secrets in any encoded form. Other keys stay. */
 export function hideSecrets(text: string, secrets: readonly string[]): string {
   return allForms(secrets).reduce((clean, form) => clean.replaceAll(form, HIDDEN), text);
 }
 
-/** The same for a text that was cut already: without what one of them begins with at its end, either, though it may be by chance. */
+/**
+ * The same for a text that was already cut: also removes a partial secret at its end, even if it
+ * matches by chance.
+ */
 export function hideSecretsInCut(text: string, secrets: readonly string[]): string {
   const clean = hideSecrets(text, secrets);
   const begun = Math.max(0, ...allForms(secrets).map((form) => begunAtEnd(clean, form)));
   return clean.slice(0, clean.length - begun);
 }
 
-/** How many characters of `form` a text ends with. */
+/** Length of the longest prefix of `form` at the end of the text. */
 function begunAtEnd(text: string, form: string): number {
   let length = form.length - 1;
   while (!text.endsWith(form.slice(0, length))) length -= 1;
@@ -63,10 +69,10 @@ const allForms = (secrets: readonly string[]): string[] =>
     .filter(({ length }) => length >= SHORTEST_SECRET)
     .flatMap((secret) => [...formsOf(secret)]);
 
-/** As long as no word that only begins like a key. */
+/** Longer than words that only share a prefix with keys. */
 const SHORTEST_KEY = 16;
 
-/** Whether a key of a known shape, or a header with one, is in a text. */
+/** Whether a text contains a key of a known form, or a header with one. */
 export function holdsKey(text: string): boolean {
   const found = KEY_SHAPES.flatMap((shape) => text.match(shape) ?? []);
   return (
@@ -75,7 +81,7 @@ export function holdsKey(text: string): boolean {
   );
 }
 
-/** A secret as it may stand in a text: as it is, in capitals, in an address, in JSON, in base64, in hex. */
+/** The forms of a secret in texts: plain, upper case, URL, JSON, base64, hex. */
 export function formsOf(secret: string): Set<string> {
   const inJson = JSON.stringify(secret).slice(1, -1);
   const inAddress = encodeURIComponent(secret.toWellFormed());
@@ -85,7 +91,7 @@ export function formsOf(secret: string): Set<string> {
   return new Set([...spelt, ...inBase64(bytes), inHex, inHex.toUpperCase()]);
 }
 
-/** Encoded alone, and the part that stays the same wherever it begins in what was encoded, in both alphabets. */
+/** Base64 of the secret alone, and its constant part at every alignment, in both alphabets. */
 function inBase64(secret: Buffer): string[] {
   const parts = [0, 1, 2].map((before) => {
     const bits = (before + secret.length) * 8;
@@ -97,7 +103,10 @@ function inBase64(secret: Buffer): string[] {
   return [...standard, ...standard.map((one) => one.replaceAll("+", "-").replaceAll("/", "_"))];
 }
 
-/** Our own words about what somebody wrote, without what is shaped like a key: they may say how a key is to be written. */
+/**
+ * For our own messages that quote input: hides what looks like a key, but keeps names of
+ * parameters, which may be part of a remedy.
+ */
 export function redactShapes(text: string): string {
   const result = text.replace(USER_INFO, `$1${HIDDEN}@`);
   return KEY_SHAPES.reduce((clean, shape) => clean.replace(shape, HIDDEN), result);

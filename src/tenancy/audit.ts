@@ -1,14 +1,14 @@
 import { createHash, createHmac, hkdfSync } from "node:crypto";
 
-/** What somebody did. Nothing of a request's body is in it. */
+/** A recorded action. Contains nothing of a request's body. */
 export type AuditEntry = {
   /** Unix ms. */
   at: number;
-  /** The key; null for the machine itself in local development, and for the service's own doings. */
+  /** The key's id; `null` for local development without keys, and for the service's own actions. */
   keyId: string | null;
-  /** `POST /api/runs`, with the ids of the address. */
+  /** `POST /api/runs`, with the ids of the path. */
   action: string;
-  /** Where it came from, as the platform says; null where it says nothing. */
+  /** Source address according to the platform; `null` if unknown. */
   from: string | null;
   requestId: string;
   /** HTTP status. */
@@ -20,13 +20,16 @@ export type AuditRow = AuditEntry & AuditHead;
 /** The newest row of a log. */
 export type AuditHead = { seq: number; hash: string };
 
-/** What the first row's hash is made with. */
+/** The hash before the first row. */
 export const AUDIT_START = "0".repeat(64);
 
-/** What a hash under a key begins with; one without is of a row that was written where there was no master key. */
+/** Prefix of a keyed hash; a hash without it is from a row written without a master key. */
 const KEYED = "hmac:";
 
-/** The key of one object's log: whoever has the storage alone cannot make it. null where there is no master key. */
+/**
+ * The key of one object's log, so that access to the storage alone does not suffice to forge it.
+ * `null` without a master key.
+ */
 export function auditKey(masterKey: string | null, object: string): Uint8Array | null {
   return masterKey === null
     ? null
@@ -37,9 +40,10 @@ export function auditKey(masterKey: string | null, object: string): Uint8Array |
 const KEY_BYTES = 32;
 
 /**
- * A row's hash: of the row before it and of all fields of this one. With a key, a person who can write the storage cannot make
- * another hash that fits. That person can still present rows as older than the key. Without a key, the hash shows only damage
- * and careless changes. Newest rows that are dropped leave no trace in the chain, so the service logs each new head.
+ * A row's hash: of the row before it and of all fields of this one. With a key, a person who can
+ * write the storage cannot make another hash that fits. That person can still present rows as older
+ * than the key. Without a key, the hash shows only damage and careless changes. Newest rows that
+ * are dropped leave no trace in the chain, so the service logs each new head.
  */
 export function auditHash(
   previous: string,
@@ -54,8 +58,9 @@ export function auditHash(
 }
 
 /**
- * The number of the first row that does not fit what comes before it; null if all do. `previous`: the hash before the first. Rows
- * from before there was a key are checked without it; behind a row with one, none without is taken.
+ * The number of the first row that does not fit its predecessor; `null` if all do. `previous` is
+ * the hash before the first. Rows from before the key are checked without it; after a keyed row,
+ * unkeyed rows are invalid.
  */
 export function firstBroken(
   rows: readonly AuditRow[],

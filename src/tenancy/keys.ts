@@ -2,20 +2,23 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { isScope, type Principal, withIncluded } from "./principal";
 
 /**
- * The service's own keys: `mge_<id>_<secret>`. The id is public and finds the row, the secret is 256 random bits of which only
- * the SHA-256 is kept: a fast hash is right for what nobody can guess. Pure: randomness and time come in.
+ * The service's own keys: `mge_<id>_<secret>`. The id is public and finds the row. The secret is
+ * 256 random bits, of which only the SHA-256 is stored: a fast hash suffices for a secret that
+ * cannot be guessed. Pure: randomness and time are arguments.
  */
 const PREFIX = "mge";
 const ID = /^[0-9a-z]{26}$/;
 const KEY = /^mge_([0-9a-z]{26})_([A-Za-z0-9_-]{43})$/;
 export const SECRET_BYTES = 32;
 
-/** Ids of keys, as they stand in addresses. */
+/** Whether a text is a key id, as in addresses. */
 export const isKeyId = (text: string): boolean => ID.test(text);
 
 export type ParsedKey = { id: string; secret: string };
 
-/** A key as its owner gets it, once. `id`: 26 lower-case letters and digits that sort by time. */
+/**
+ * A key as its owner receives it, once. `id`: 26 lower-case letters and digits that sort by time.
+ */
 export function toKey(id: string, random: Uint8Array): ParsedKey & { key: string } {
   if (!ID.test(id) || random.byteLength !== SECRET_BYTES)
     throw new Error("a key has an id of 26 characters and 256 bits");
@@ -23,17 +26,17 @@ export function toKey(id: string, random: Uint8Array): ParsedKey & { key: string
   return { id, secret, key: `${PREFIX}_${id}_${secret}` };
 }
 
-/** The parts of a key; null for what is none. */
+/** The parts of a key; `null` if the text is not a key. */
 export function parseKey(text: string): ParsedKey | null {
   const [, id, secret] = KEY.exec(text) ?? [];
   return id === undefined || secret === undefined ? null : { id, secret };
 }
 
-/** What is kept of a secret: its SHA-256, in hex. */
+/** The stored SHA-256 of a secret, in hex. */
 export const hashSecret = (secret: string): string =>
   createHash("sha256").update(secret).digest("hex");
 
-/** A key as the database has it. Times in unix ms. */
+/** A key's database row. Times in Unix ms. */
 export type KeyRow = {
   id: string;
   tenant: string;
@@ -47,20 +50,21 @@ export type KeyRow = {
   last_used_at: number | null;
 };
 
-/** Whether the key still opens anything at this time. */
+/** Whether the key is valid at this time. */
 export const isLive = (
   { expires_at, revoked_at }: Pick<KeyRow, "expires_at" | "revoked_at">,
   now: number,
 ): boolean => revoked_at === null && (expires_at === null || expires_at > now);
 
-/** Keys of one tenant that open something. */
+/** Valid keys per tenant. */
 export const MOST_LIVE_KEYS = 50;
-/** Revoked and expired keys of one tenant that stay listed, the newest first. */
+/** Revoked and expired keys per tenant that stay listed, the newest first. */
 export const MOST_DEAD_KEYS = 500;
 
 /**
- * When a new key ends, in unix ms; `null`: never. `wished`: as the request says, `null` if it says nothing. A key never outlives the
- * key that makes it (`minterEnds`): without a wish it ends with that one. Returns `too_late` if the wish is later.
+ * Expiry of a new key in Unix ms; `null` for never. `wished` is the requested one, `null` if not
+ * given. A key never outlives the key that creates it (`minterEnds`), which is also the default.
+ * Returns `too_late` if the request is later.
  */
 export function endOfNewKey(
   wished: number | null,
@@ -71,17 +75,20 @@ export function endOfNewKey(
   return wished ?? minterEnds;
 }
 
-/** Compared with where there is no key of the id, so that both take the same time. */
+/** Compared if the id has no key, so that both cases take the same time. */
 const NOBODY = hashSecret("nobody");
 
-/** Who shows this secret with this row; null if the row is none, is no longer good, or the secret is not its own. */
+/**
+ * The principal of a presented secret; `null` if there is no row, the key is not valid, or the
+ * secret is wrong.
+ */
 export function judgeKey(row: KeyRow | null, secret: string, now: number): Principal | null {
   const isSecret = timingSafeEqual(digest(row?.secret_hash ?? NOBODY), digest(hashSecret(secret)));
   if (!row || !isSecret || !isLive(row, now)) return null;
   return toPrincipal(row);
 }
 
-/** A hash of the hash: two buffers of one length, whatever the row holds. */
+/** Hashes again: two buffers of equal length for any row. */
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
 export const toPrincipal = ({
@@ -94,23 +101,23 @@ export const toPrincipal = ({
   scopes: withIncluded(scopes.split(",").filter(isScope)),
 });
 
-/** Writing down every use would cost a write a request. */
+/** Recording every use would cost a write per request. */
 export const USE_NOTED_EVERY_MS = 60_000;
 
-/** Whether this use is to be written down. */
+/** Whether this use is to be recorded. */
 export const isUseToNote = ({ last_used_at }: KeyRow, now: number): boolean =>
   last_used_at === null || now - last_used_at >= USE_NOTED_EVERY_MS;
 
 const BEARER = /^bearer +([^\s]+) *$/i;
 
-/** What stands after `Bearer`, in whatever letter case that is written; null for other schemes. */
+/** The token after `Bearer`, in any case; `null` for other schemes. */
 export const bearerOf = (authorization: string): string | null =>
   BEARER.exec(authorization)?.[1] ?? null;
 
 const DURATION = /^([1-9]\d{0,4})([hd])$/;
 const HOUR_MS = 3_600_000;
 
-/** The length of `90d` or `12h` in ms; null for what is no such text. */
+/** The duration `90d` or `12h` in ms; `null` for other texts. */
 export function parseDuration(text: string): number | null {
   const [, count, unit] = DURATION.exec(text) ?? [];
   if (count === undefined) return null;

@@ -1,24 +1,24 @@
 import { createHmac } from "node:crypto";
 
-/** Who asks: the tenant everything of theirs belongs to, and what they may do. */
+/** The caller of a request: its tenant and permissions. */
 
-/** From the least to the most: each includes those before it. */
+/** In ascending order: each includes the previous ones. */
 export const SCOPES = ["read", "run", "admin"] as const;
 export type Scope = (typeof SCOPES)[number];
 
 export type Principal = {
   tenant: string;
-  /** The key that was shown; null where the service is open to this machine. */
+  /** The presented key; `null` for local access without keys. */
   keyId: string | null;
   scopes: ReadonlySet<Scope>;
 };
 
-/** The tenant of a development service that is open to its own machine; no key can be made for it. */
+/** The tenant of a local development service without keys; no key can be created for it. */
 export const LOCAL_TENANT = "local";
 
 const TENANT = /^[a-z0-9_]{3,40}$/;
 
-/** Whether a tenant may be called so. */
+/** Whether the text is a valid tenant name. */
 export const isTenant = (text: string): boolean => TENANT.test(text);
 
 export const isScope = (text: string): text is Scope => SCOPES.some((scope) => scope === text);
@@ -29,7 +29,7 @@ export function withIncluded(scopes: Iterable<Scope>): ReadonlySet<Scope> {
   return new Set(SCOPES.slice(0, highest + 1));
 }
 
-/** Whoever reaches a development service on its own machine may do everything there. */
+/** Local access to a development service has all permissions. */
 export const LOCAL_PRINCIPAL: Principal = {
   tenant: LOCAL_TENANT,
   keyId: null,
@@ -37,30 +37,34 @@ export const LOCAL_PRINCIPAL: Principal = {
 };
 
 /**
- * The name of a session's object. With the master key nobody who knows a session's id alone can name it; the lengths keep
- * (`ab`, `c`) and (`a`, `bc`) apart. Without one, in local development only, the pair itself.
+ * The name of a session's object. With the master key, a session's id alone does not suffice to
+ * name it; the lengths distinguish (`ab`, `c`) from (`a`, `bc`). Without a master key, in local
+ * development only, the pair itself.
  */
 export function sessionName(masterKey: string | null, tenant: string, session: string): string {
   const pair = `${tenant.length}:${tenant}${session.length}:${session}`;
   return masterKey === null ? pair : createHmac("sha256", masterKey).update(pair).digest("hex");
 }
 
-/** What a request needs and what is written down of it. */
+/** The required scope of a request, and whether it is audited. */
 
 const ADMIN_PATHS = /^\/api\/(keys|audit|secrets)(\/|$)/;
 const isReading = (method: string): boolean => method === "GET" || method === "HEAD";
 
-/** The scope a request needs: keys, secrets and the audit log are for admins, looking is for all, the rest is work. */
+/**
+ * The scope that a request needs: keys, secrets and the audit log need admin; reading needs read;
+ * the rest needs run.
+ */
 export function neededScope(method: string, path: string): Scope {
   if (ADMIN_PATHS.test(path)) return "admin";
   return isReading(method) ? "read" : "run";
 }
 
-/** Whether the audit log tells of it: whatever changes something, and whatever only admins may see. */
+/** Whether the request is in the audit log: all changes, and everything that needs admin. */
 export const isAudited = (method: string, path: string): boolean =>
   !isReading(method) || ADMIN_PATHS.test(path);
 
-/** Names under which people put keys into addresses, where logs keep them. */
+/** Query parameters in which users put keys, where logs would store them. */
 const KEY_PARAMETERS = new Set([
   "api_key",
   "apikey",
@@ -74,7 +78,7 @@ const KEY_PARAMETERS = new Set([
 
 const isOurs = (text: string): boolean => text.startsWith("mge_");
 
-/** A path as people read it: its escapes decoded, once. What is no UTF-8 stays as it is written. */
+/** A path with its escapes decoded once. Bytes that are not UTF-8 stay escaped. */
 export const decodedOnce = (path: string): string =>
   path.replace(/(?:%[0-9a-f]{2})+/gi, (escapes) => {
     try {
@@ -84,7 +88,9 @@ export const decodedOnce = (path: string): string =>
     }
   });
 
-/** Whether an address holds a key: in its query by its name or by what it looks like, in its path where an id belongs. */
+/**
+ * Whether an address contains a key: in its query by name or form, in its path in place of an id.
+ */
 export const hasKeyInAddress = ({ pathname, searchParams }: URL): boolean =>
   decodedOnce(pathname).split("/").some(isOurs) ||
   [...searchParams].some(
@@ -93,6 +99,6 @@ export const hasKeyInAddress = ({ pathname, searchParams }: URL): boolean =>
 
 const EVENTS_PATH = /^\/api\/sessions\/([a-z0-9_]{10,64})(\/turns\/[1-9]\d{0,8})?\/events$/;
 
-/** The session whose stream is asked for: the only thing a ticket opens. */
+/** The session of a requested stream, the only resource that a ticket grants. */
 export const sessionOfStream = (method: string, path: string): string | null =>
   method === "GET" ? (EVENTS_PATH.exec(path)?.[1] ?? null) : null;

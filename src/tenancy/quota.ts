@@ -1,43 +1,50 @@
 /**
- * What a tenant may use: turns at a time, and dollars a day (UTC). Pure: what runs and what was spent comes in. A turn reserves its
- * budget, or all that is left of the day where it has none, so the sum of what was spent and what may yet be never passes the cap.
+ * Limits of a tenant: concurrent turns, and dollars per day (UTC). Pure: usage is an argument. A
+ * turn reserves its budget, or the rest of the day if it has none. So spent plus reserved never
+ * exceeds the cap.
  */
 export type Quota = {
-  /** null: any number. */
+  /** `null` for no limit. */
   concurrentTurns: number | null;
-  /** null: no cap. */
+  /** `null` for no cap. */
   usdPerDay: number | null;
 };
 
 export const UNLIMITED: Quota = { concurrentTurns: null, usdPerDay: null };
 
-/** A turn that runs. Its lease ends by itself, so that no lost message keeps a place for ever. */
+/** A running turn. Its lease expires, so that a lost message does not occupy a slot forever. */
 export type Lease = { session: string; turn: number; reservedUsd: number; endsAt: number };
 
-/** `spentUsd`: what turns that ended today were charged. */
+/** `spentUsd`: charges of turns that ended today. */
 export type Usage = { leases: readonly Lease[]; spentUsd: number };
 
-/** A turn that wants to start. `unpriced`: agents whose price nobody knows, so that no cap in dollars can hold them. */
+/**
+ * A turn that wants to start. `unpriced` are agents without a known price, which no cap in dollars
+ * can limit.
+ */
 export type TurnWish = {
   session: string;
   turn: number;
-  /** null: as much as it takes. */
+  /** `null` for no budget. */
   maxCostUsd: number | null;
   unpriced: readonly string[];
-  /** With less than this its team could not send a first call. */
+  /** The minimum for the team's first calls. */
   leastUsd: number;
   endsAt: number;
-  /** Of what comes with its question. */
+  /** Bytes of the question's attachments. */
   attachedBytes?: number;
 };
 
-/** What the tenant has used up. */
+/** A limit of the tenant is exhausted. */
 export type QuotaRefusal =
   | StorageRefusal
   | { ok: false; code: "quota_exceeded"; limit: number; running: number }
   | { ok: false; code: "spend_exceeded"; limitUsd: number; spentUsd: number; reservedUsd: number };
 
-/** No cap in dollars can hold these agents. `isDaily`: the cap is that of the tenant's day, and not the run's own. */
+/**
+ * A cap in dollars cannot limit these agents. `isDaily`: it is the tenant's daily cap, not the
+ * run's own.
+ */
 export type PriceRefusal = {
   ok: false;
   code: "price_unknown";
@@ -46,10 +53,10 @@ export type PriceRefusal = {
 };
 
 export type QuotaDecision =
-  /** `maxCostUsd`: what the turn may spend; null: no cap. */
+  /** `maxCostUsd`: what the turn may spend; `null` for no cap. */
   { ok: true; lease: Lease; maxCostUsd: number | null } | QuotaRefusal | PriceRefusal;
 
-/** Whether the turn may start now. Asked again for a turn that has its lease, the answer is the same. */
+/** Whether the turn may start now. Repeating it for a turn with a lease gives the same result. */
 export function judgeTurn(quota: Quota, usage: Usage, wish: TurnWish, now: number): QuotaDecision {
   const { session, turn, maxCostUsd, unpriced, leastUsd, endsAt } = wish;
   const others = usage.leases.filter(
@@ -66,8 +73,8 @@ export function judgeTurn(quota: Quota, usage: Usage, wish: TurnWish, now: numbe
     return { ok: false, code: "price_unknown", agents: [...unpriced], isDaily: true };
   const reservedUsd = others.reduce((sum, lease) => sum + lease.reservedUsd, 0);
   const left = usdPerDay - usage.spentUsd - reservedUsd;
-  // Too little for a first call would be a run that is taken and fails. A budget within what is left is the caller's own choice, and
-  // one of 0 spends nothing.
+  // With too little for a first call, an accepted run would fail. A budget within the rest is the
+  // caller's own choice, and a budget of 0 spends nothing.
   if (
     left < (maxCostUsd ?? Number.POSITIVE_INFINITY) &&
     left < Math.max(leastUsd, Number.MIN_VALUE) &&
@@ -90,11 +97,11 @@ const DAY_MS = 86_400_000;
 /** The UTC day, as `2026-11-21`. */
 export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
-/** How long until the next UTC day, in whole seconds. */
+/** Whole seconds until the next UTC day. */
 export const secondsToNextDay = (now: number): number =>
   Math.ceil((DAY_MS - (now % DAY_MS)) / 1000);
 
-/** A limit as the operator writes it: a number; `0` means no limit, and so does nothing. Throws for anything else. */
+/** Parses a limit: a number; `0` or empty means no limit. Throws otherwise. */
 export function parseLimit(text: string | undefined): number | null {
   if (!isSet(text) || Number(text) === 0) return null;
   const limit = Number(text);
@@ -103,11 +110,11 @@ export function parseLimit(text: string | undefined): number | null {
   return limit;
 }
 
-/** A variable that is empty is not set. */
+/** An empty variable counts as not set. */
 const isSet = (text: string | undefined): text is string =>
   text !== undefined && text.trim() !== "";
 
-/** The variables with the limits of tenants that have none of their own. */
+/** Variables with the default limits of tenants. */
 const LIMIT_VARIABLES = [
   "TENANT_CONCURRENT_TURNS",
   "TENANT_USD_PER_DAY",
@@ -116,12 +123,12 @@ const LIMIT_VARIABLES = [
 type LimitVariable = (typeof LIMIT_VARIABLES)[number];
 type LimitVariables = Readonly<Partial<Record<LimitVariable, string>>>;
 
-/** Turns at a time of a tenant with keys, where the deployment sets no limit. */
+/** Default concurrent turns of a tenant with keys. */
 const DEFAULT_CONCURRENT_TURNS = "20";
 
 /**
- * The limits of a tenant that has none of its own, from the deployment's variables. `isLocal`: the tenant of open local access, which
- * has only the limits that are set. Throws for a variable that is no limit.
+ * The default limits from the deployment's variables. `isLocal`: the tenant of local access without
+ * keys, which has only explicit limits. Throws for an invalid variable.
  */
 export function deploymentQuota(variables: LimitVariables, isLocal: boolean): Quota {
   const turns = variables.TENANT_CONCURRENT_TURNS;
@@ -131,7 +138,7 @@ export function deploymentQuota(variables: LimitVariables, isLocal: boolean): Qu
   };
 }
 
-/** The first of the variables that is no limit; null if all are good. */
+/** The first invalid variable; `null` if all are valid. */
 export function badLimit(variables: LimitVariables): LimitVariable | null {
   return LIMIT_VARIABLES.find((name) => !isLimit(variables[name])) ?? null;
 }
@@ -145,19 +152,19 @@ function isLimit(text: string | undefined): boolean {
   }
 }
 
-/** What a tenant may store. Pure: what it stores comes in. */
+/** The storage limit of a tenant. Pure: usage is an argument. */
 
-/** Bytes that a tenant stores where the deployment sets no limit: 10 GB. */
+/** Default limit in bytes: 10 GB. */
 export const DEFAULT_STORED_BYTES = "10000000000";
 
-/** `limitBytes` null: no limit. */
+/** `limitBytes` is `null` for no limit. */
 export type StorageUse = { storedBytes: number; limitBytes: number | null };
 type StorageRefusal = { ok: false; code: "storage_exceeded" } & {
   storedBytes: number;
   limitBytes: number;
 };
 
-/** Why the tenant may not store so many bytes more; null if it may. Nothing more goes into a storage that is full. */
+/** Why the tenant cannot store more bytes; `null` if it can. A full storage accepts nothing. */
 export function judgeStorage(
   { storedBytes, limitBytes }: StorageUse,
   moreBytes: number,

@@ -1,9 +1,10 @@
 import { createCipheriv, createDecipheriv } from "node:crypto";
 
 /**
- * Keys of callers as they lie on disk: AES-256-GCM under the operator's secret `SEALING_KEYS`, `2:<base64>,1:<base64>`. The first
- * version seals, all of them open. A sealed key opens only for the tenant, session, agent and origin it was sealed for, so a row
- * that is moved or changed gives nothing. Pure: randomness comes in.
+ * Encryption of callers' keys at rest: AES-256-GCM under the operator's secret `SEALING_KEYS`,
+ * `2:<base64>,1:<base64>`. The first version seals, all can open. A sealed key opens only for its
+ * tenant, session, agent and origin, so a moved or changed row is useless. Pure: randomness is an
+ * argument.
  */
 const ALGORITHM = "aes-256-gcm";
 export const NONCE_BYTES = 12;
@@ -17,7 +18,7 @@ type SealingKey = { version: number; key: Buffer };
 /** In the order of the secret. */
 export type SealingKeys = { first: SealingKey; all: readonly SealingKey[] };
 
-/** Whose key it is, and the one place it is sent to. */
+/** The owner of a key, and the only origin it is sent to. */
 export type Binding = { tenant: string; session: string; agent: string; origin: string };
 
 export type Opened =
@@ -30,7 +31,10 @@ export function toSealingKey(version: number, random: Uint8Array): string {
   return `${version}:${Buffer.from(random).toString("base64")}`;
 }
 
-/** The operator's secret; `problem`, a clause without any of it, says why no key can be sealed with what is set. */
+/**
+ * Parses the operator's secret. `problem`, a clause without any of its content, explains why no key
+ * can be sealed.
+ */
 export function parseSealingKeys(
   text: string | undefined,
 ): { ok: true; keys: SealingKeys } | { ok: false; problem: string } {
@@ -62,7 +66,7 @@ function parseEntry(entry: string): SealingKey | null {
   return key.byteLength === SEALING_KEY_BYTES ? { version: Number(version), key } : null;
 }
 
-/** The secret as it may lie on disk. `nonce`: 96 random bits, never used before. Throws for another length. */
+/** The sealed secret. `nonce`: 96 random bits, never reused. Throws for another length. */
 export function seal(
   { first }: SealingKeys,
   secret: string,
@@ -76,7 +80,10 @@ export function seal(
   return `${first.version}:${Buffer.concat(parts).toString("base64url")}`;
 }
 
-/** The secret again; `why` not: its version is not among the keys, or it was sealed with another key or for something else. */
+/**
+ * The opened secret. `why` not: its version is not among the keys, or it was sealed with another
+ * key or binding.
+ */
 export function open({ all }: SealingKeys, sealed: string, binding: Binding): Opened {
   const version = versionOf(sealed);
   const known = all.find((one) => one.version === version);
@@ -99,9 +106,9 @@ export function open({ all }: SealingKeys, sealed: string, binding: Binding): Op
   }
 }
 
-/** The version it was sealed with; 0, which none has, for what is no sealed key. */
+/** The version of a sealed key; 0 if the text is not one. */
 export const versionOf = (sealed: string): number => Number(SEALED.exec(sealed)?.[1] ?? 0);
 
-/** As JSON, so that no two bindings read alike. */
+/** As JSON, so that different bindings never give the same text. */
 const toAad = (version: number, { tenant, session, agent, origin }: Binding): Buffer =>
   Buffer.from(JSON.stringify(["massgen-edge caller key", version, tenant, session, agent, origin]));

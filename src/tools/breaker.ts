@@ -1,24 +1,30 @@
-/** Failures in a row that open a server's breaker, and for how long. It doubles up to the longest. */
+/**
+ * Consecutive failures that open a server's breaker, and how long it stays open. The time doubles
+ * with each further failure, up to the longest.
+ */
 const BREAKER_FAILURES = 3;
 const BREAKER_MS = 10_000;
 const BREAKER_LONGEST_MS = 300_000;
 
 /**
- * The circuit breaker of one server: after a few failures in a row nothing is sent for a while, then one request tries it. Pure;
- * times are Unix ms.
+ * The circuit breaker of one server. After consecutive failures it rejects requests for a while,
+ * then admits one as a probe. Pure; times are Unix ms.
  */
 export type Breaker = {
-  /** Failures of the server in a row. */
+  /** Consecutive failures of the server. */
   failures: number;
-  /** Nothing is sent before; null: closed. */
+  /** Requests are rejected until then; `null` if the breaker is closed. */
   openUntil: number | null;
-  /** One request is under way to see whether the server is back. */
+  /** A probe request is in progress. */
   trying: boolean;
 };
 
 export const CLOSED: Breaker = { failures: 0, openUntil: null, trying: false };
 
-/** Whether a request may be sent now; if so, the breaker from then on. `retryAt`: when one may be. */
+/**
+ * Whether a request may be sent now. If so, `breaker` is the next state; otherwise `retryAt` is the
+ * earliest retry.
+ */
 export function admit(
   breaker: Breaker,
   now: number,
@@ -29,10 +35,10 @@ export function admit(
   return { ok: true, breaker: { ...breaker, trying: true } };
 }
 
-/** The server answered, whatever it said. */
+/** The server answered, with any status that shows it works. */
 export const succeeded = (): Breaker => CLOSED;
 
-/** The server did not answer, or as servers do that are broken. */
+/** The server did not answer, or answered with a sign of failure. */
 export function failed(breaker: Breaker, now: number): Breaker {
   const failures = breaker.failures + 1;
   if (failures < BREAKER_FAILURES) return { failures, openUntil: null, trying: false };
@@ -43,22 +49,28 @@ export function failed(breaker: Breaker, now: number): Breaker {
   return { failures, openUntil: now + waitMs, trying: false };
 }
 
-/** The request was given up before the server could show anything. */
+/** The request was aborted before its outcome was known. */
 export const undecided = (breaker: Breaker): Breaker => ({ ...breaker, trying: false });
 
-/** What a model is told of a server that is not asked. `who`: begins a sentence. `ms`: until it may be. */
-export function resting(who: string, ms: number): string {
+/**
+ * The message for the model about a server whose breaker is open. `who` starts the sentence; `ms`
+ * is the time until a retry.
+ */
+export function breakerMessage(who: string, ms: number): string {
   const seconds = Math.max(1, Math.ceil(ms / 1000));
   return `${who} has failed several times in a row and is not asked again for ${seconds} s. Go on without it, or try later.`;
 }
 
 const AFTER = { answered: succeeded, failed, left: undecided };
 
-/** The breakers of several servers, by origin: of those that the config of a session names. */
+/** The breakers of the servers in a session's config, by origin. */
 export class Breakers {
   readonly #byOrigin = new Map<string, Breaker>();
 
-  /** Null: a request may be sent now, and `settle` must hear how it went. Else for how many ms none may be. */
+  /**
+   * `null`: the request may be sent, and `settle` must be called with its outcome. Otherwise the ms
+   * until a retry.
+   */
   admit(origin: string, now: number): number | null {
     const admitted = admit(this.#of(origin), now);
     if (!admitted.ok) return admitted.retryAt - now;
@@ -66,7 +78,10 @@ export class Breakers {
     return null;
   }
 
-  /** How an admitted request went: `left` where it was given up before the server could show anything. */
+  /**
+   * Reports the outcome of an admitted request; `left` if it was aborted before its outcome was
+   * known.
+   */
   settle(origin: string, how: keyof typeof AFTER, now: number): void {
     this.#byOrigin.set(origin, AFTER[how](this.#of(origin), now));
   }

@@ -12,7 +12,10 @@ const PARAMETERS = {
   additionalProperties: false,
 };
 
-/** Tells the time; prompts do not, so that they stay the same for providers' caches. */
+/**
+ * The current time as a tool. Prompts do not contain it, so that they stay the same for providers'
+ * caches.
+ */
 export const CURRENT_TIME: Tool = {
   spec: {
     name: "current_time",
@@ -44,7 +47,7 @@ const zoneOf = (args: unknown): string =>
     ? args.time_zone
     : "UTC";
 
-/** null if nobody knows the zone. */
+/** `null` if the time zone is unknown. */
 function timeIn(timeZone: string, at: number): string | null {
   try {
     const format = new Intl.DateTimeFormat("en-GB", {
@@ -54,6 +57,6 @@ function timeIn(timeZone: string, at: number): string | null {
     });
     return `${format.format(at)} (${new Date(at).toISOString()})`;
   } catch {
-    return null; // RangeError, for a zone that is none
+    return null; // RangeError: unknown time zone
   }
 }

@@ -2,12 +2,16 @@ import { type Schema, Validator } from "@cfworker/json-schema";
 import { SCHEMA_WORK } from "../patterns";
 
 /**
- * The parameters of a tool that somebody else describes, as JSON Schema: which schemas are taken, and whether arguments are as
- * theirs says. Whoever writes a schema may be careless or hostile, so what could keep the check busy is not in it: references,
- * which can go in circles or double with each step, and whatever is quadratic or a regular expression of the author's.
+ * Validates JSON Schemas of tool parameters, and arguments against them. An author of a schema may
+ * be careless or hostile, so constructs that could take unbounded time are refused or ignored:
+ * references, which can be circular or grow exponentially, quadratic keywords and regular
+ * expressions.
  */
 
-/** Told to the model and left to the server: patterns and formats can take for ever, and so can comparing each item with each. */
+/**
+ * Shown to the model and left to the server: patterns, formats and comparing all items with each
+ * other can take unbounded time.
+ */
 const NOT_CHECKED = new Set(["pattern", "format", "uniqueItems"]);
 
 type Test = { words: string; accepts: (value: unknown) => boolean };
@@ -52,7 +56,7 @@ const TYPE: Test = {
       : TYPES.includes(value),
 };
 
-/** Keywords that hold no schema. */
+/** Keywords without subschemas. */
 const PLAIN: Readonly<Record<string, Test>> = {
   type: TYPE,
   enum: LIST,
@@ -76,15 +80,15 @@ const PLAIN: Readonly<Record<string, Test>> = {
   default: ANY,
   examples: ANY,
 };
-/** Keywords whose value is a schema, a list of them, or a mapping to them. */
+/** Keywords whose value is a schema, a list of schemas, or a mapping to schemas. */
 const ONE = ["items", "additionalProperties", "not"];
 const SEVERAL = ["anyOf", "oneOf", "allOf"];
 const NAMED = ["properties"];
 
-/** What is wrong with a schema, and where: keys and indexes from its root. */
+/** A problem of a schema and its location: keys and indexes from the root. */
 export type ParameterProblem = { at: readonly (string | number)[]; detail: string };
 
-/** Why a schema cannot be a tool's parameters; null: it can. `schema` is plain data. */
+/** Why a schema is not accepted as tool parameters; `null` if it is. `schema` is plain data. */
 export function parameterProblem(schema: unknown): ParameterProblem | null {
   if (!isMapping(schema) || schema.type !== "object")
     return {
@@ -99,12 +103,15 @@ export function parameterProblem(schema: unknown): ParameterProblem | null {
   return problemIn(schema, []);
 }
 
-/** Values in a schema, itself and those of lists among them: each is compared with each part of the arguments that it applies to. */
+/**
+ * Values in a schema, nested ones included. Validation compares each with every part of the
+ * arguments that it applies to.
+ */
 const MAX_SCHEMA_NODES = 2_000;
-/** Only told to models. */
+/** Annotations, which validation ignores. */
 const NOT_COUNTED = new Set(["title", "description", "$comment", "$schema", "default", "examples"]);
 
-/** Values in plain data, itself among them; stops counting soon after `most`. */
+/** Number of values in plain data, including itself. Stops counting shortly above `most`. */
 function nodesOf(data: unknown, most: number): number {
   let count = 0;
   const open = [data];
@@ -165,17 +172,20 @@ function firstOf<T>(
   return null;
 }
 
-/** More is no argument list but an attempt to keep somebody busy. */
+/** Larger arguments would only keep the validator busy. */
 const MAX_ARGUMENT_CHARS = 256 * 1024;
 const MAX_TOLD = 5;
-/** Units of work of one part of a schema at one value: the check makes an error object of each that does not fit. */
+/**
+ * Units of work of one schema part at one value: the validator allocates an error object for each
+ * mismatch.
+ */
 const WORK_OF_PAIR = 3;
-/** Characters of text that take as long as one value more: their number is counted for each bound on it. */
+/** Characters of text that cost as much as one more value: length bounds count them. */
 const CHARS_OF_NODE = 200;
 
 /**
- * Why arguments are not as their schema says, in words for the model; null: they are. `schema` is one that `parameterProblem`
- * found nothing in, so this never throws.
+ * Why the arguments do not match their schema, as text for the model; `null` if they do. Never
+ * throws if `parameterProblem` accepted the schema.
  */
 export function argumentProblem(schema: Record<string, unknown>, args: unknown): string | null {
   if (!isMapping(args)) return "The arguments must be a JSON object.";
@@ -191,17 +201,20 @@ export function argumentProblem(schema: Record<string, unknown>, args: unknown):
     return "pattern_too_costly: the arguments are too large to be checked against the tool's parameters (parts of the schema x values in the arguments). Send fewer values, in several calls.";
   const { valid, errors } = new Validator(part, "2020-12", true).validate(args);
   if (valid) return null;
-  // From the place where it went wrong: what comes before only says that something below it did.
-  const told = errors
+  // Innermost errors: the outer ones say only that something inside is wrong.
+  const reported = errors
     .slice(-MAX_TOLD)
     .map(
       ({ instanceLocation, error }) =>
         `${instanceLocation.replace(/^#\/?/, "") || "arguments"}: ${error}`,
     );
-  return `The arguments are not as the tool's parameters say. ${told.reverse().join(" ")}`;
+  return `The arguments are not as the tool's parameters say. ${reported.reverse().join(" ")}`;
 }
 
-/** The part of a schema that arguments are checked against. What allows everything is left out: it would be asked of each value. */
+/**
+ * The part of a schema that arguments are validated against. Schemas that allow everything are
+ * removed, because each value would be compared with them.
+ */
 function checked(schema: Record<string, unknown>): Schema {
   return Object.fromEntries(
     Object.entries(schema)
@@ -215,7 +228,7 @@ function checked(schema: Record<string, unknown>): Schema {
 const allowsAll = (schema: unknown): boolean =>
   schema === true || (isMapping(schema) && Object.keys(schema).length === 0);
 
-/** `anyOf` with a part that allows everything asks nothing; `oneOf` still does, so it stays whole. */
+/** `anyOf` with a schema that allows everything is always true; `oneOf` is not, so it is kept. */
 function partsOf(key: string, parts: readonly unknown[]): readonly unknown[] {
   if (key === "allOf") return parts.filter((part) => !allowsAll(part));
   return key === "anyOf" && parts.some(allowsAll) ? [true] : parts;

@@ -1,13 +1,16 @@
 import type { ParameterProblem } from "./parameters";
 
-/** Arguments that are set already: the model neither sees nor sets them, and no check may ask it for them. */
+/**
+ * Arguments with values from the config. The model neither sees nor sets them, and validation must
+ * not require them.
+ */
 
 type Presets = Readonly<Record<string, unknown>>;
 
 const isMapping = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The schema without the arguments that are set already. `schema` is one that `presetProblem` found nothing in. */
+/** The schema without preset arguments. Requires that `presetProblem` accepted the schema. */
 export function withoutPresets(
   schema: Record<string, unknown>,
   preset: Presets,
@@ -26,8 +29,9 @@ export function withoutPresets(
 }
 
 /**
- * Where a schema speaks of presets other than in `properties` and `required` of its own, which they are taken out of; null: nowhere.
- * `schema` is one that `parameterProblem` found nothing in.
+ * The first place that mentions a preset outside the top-level `properties` and `required`, from
+ * which presets are removed. `null` if there is none. Requires that `parameterProblem` accepted the
+ * schema.
  */
 export function presetProblem(
   schema: Record<string, unknown>,
@@ -40,7 +44,10 @@ export function presetProblem(
 
 type Place = ParameterProblem["at"];
 
-/** Looks at what is said of the arguments as a whole: what is said of one of them speaks of other names. */
+/**
+ * Checks only keywords that apply to the arguments as a whole: subschemas of one argument contain
+ * other names.
+ */
 function problemIn(schema: unknown, preset: Presets, at: Place): ParameterProblem | null {
   for (const [key, value] of Object.entries(isMapping(schema) ? schema : {})) {
     const problem = problemOf(key, value, preset, [...at, key]);
@@ -72,7 +79,7 @@ function problemOf(
 const COUNTS = new Set(["minProperties", "maxProperties"]);
 const SEVERAL = new Set(["anyOf", "oneOf", "allOf"]);
 
-/** Names of arguments that a keyword's value has. */
+/** Names of arguments in a keyword's value. */
 function namesIn(key: string, value: unknown): string[] {
   switch (key) {
     case "required":

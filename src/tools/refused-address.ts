@@ -1,6 +1,7 @@
 /**
- * Whether a request failed because the service's guard of addresses refused it, so that nothing left. By name or code, since the guard
- * lies above the tools, and the `fetch` they are given may say it in the words of the providers' failures. Any thrown value is taken.
+ * Whether the service's address guard refused a request, so that nothing was sent. Checked by name
+ * or code, because the guard is in a higher layer, and the `fetch` of a tool may wrap the error in
+ * a provider failure.
  */
 export const isAddressRefused = (error: unknown): boolean =>
   error instanceof Error &&

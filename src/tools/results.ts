@@ -2,15 +2,16 @@ import { byteLength } from "../coordination/byte-length";
 import { RESULTS_DIRECTORY } from "../workspace/workspace-facts";
 
 /**
- * What becomes of a result that would fill a conversation: it lies in a file of the agent's workspace, and the conversation gets a
- * reference with its beginning. Only decides; whoever runs tools writes the file.
+ * Decides what happens to a result that would fill the conversation. It is stored in a file of the
+ * agent's workspace, and the conversation gets a reference with a preview. The caller writes the
+ * file.
  */
 
-/** In tokens, as estimated. */
+/** In estimated tokens. */
 export type ResultLimits = {
-  /** Larger results are put into a file. */
+  /** Larger results are stored in a file. */
   inlineTokens: number;
-  /** How much of them the conversation still gets; never more than `inlineTokens`. */
+  /** Size of the preview in the conversation; at most `inlineTokens`. */
   previewTokens: number;
 };
 
@@ -24,27 +25,27 @@ export type FoundResult = {
   /** Unix ms. */
   at: number;
   text: string;
-  /** The tool that pages through a file of the result; absent: `read_file`. */
+  /** The tool that reads pages of the stored result; default `read_file`. */
   reader?: ResultReader;
-  /** What a provider's own counts were of the estimate so far; 1 where nothing is known. */
+  /** Ratio of a provider's own token counts to our estimate; 1 if unknown. */
   calibration: number;
 };
 
-/** Tools that read kept results: an agent has one of them, or none. */
+/** Tools that read stored results. An agent has at most one of them. */
 export const RESULT_READERS = ["read_file", "read_tool_result", "run_command"] as const;
 export type ResultReader = (typeof RESULT_READERS)[number];
 
 export type KeptResult =
   | { kind: "inline"; text: string }
-  /** `reference` is what the conversation gets. */
+  /** `reference` is the text for the conversation. */
   | { kind: "evicted"; files: ResultPart[]; reference: string; tokens: number; characters: number };
 
-/** A file that a result lies in: its path, relative to the workspace, and what belongs there. */
+/** A file with a result or a part of one. `path` is relative to the workspace. */
 export type ResultPart = { path: string; bytes: Uint8Array };
 
 /**
- * Whether a result goes into the conversation as it is or into a file, or into several where it is larger than a file may be
- * (`fileBytes`). The same result always gets the same paths.
+ * Decides whether a result stays in the conversation or is stored, in several files if it exceeds
+ * `fileBytes`. The same result always gets the same paths.
  */
 export function keepResult(
   result: FoundResult,
@@ -71,7 +72,7 @@ export function keepResult(
   return { kind: "evicted", files, reference, tokens, characters: text.length };
 }
 
-/** A text in pieces of so many bytes at most, at least four; no character is halved. */
+/** Bytes in parts of at most `most` (at least four) without splitting a character. */
 function inParts(bytes: Uint8Array, most: number): Uint8Array[] {
   const parts: Uint8Array[] = [];
   for (let from = 0; from < bytes.length; ) {
@@ -83,17 +84,19 @@ function inParts(bytes: Uint8Array, most: number): Uint8Array[] {
   return parts;
 }
 
-/** Whether a byte of UTF-8 goes on with a character. */
+/** Whether a byte continues a UTF-8 character. */
 const isInside = (byte: number | undefined): boolean =>
   byte !== undefined && (byte & 0xc0) === 0x80;
 
-/** `.tool_results/{tool}_{time}_{id}.txt`, whatever a server calls its tools and a provider its calls. */
+/** `.tool_results/{tool}_{time}_{id}.txt`. Tool names and call ids may contain any characters. */
 export function resultPath({ tool, id, at }: Pick<FoundResult, "tool" | "id" | "at">): string {
   const time = new Date(at).toISOString().replaceAll(/[-:]|\.\d+/g, "");
   return `${RESULTS_DIRECTORY}/${asName(tool, 60)}_${time}_${idAsName(id)}.txt`;
 }
 
-/** One that is no name as it stands is told from others that would look like it by its hash. */
+/**
+ * Adds a hash to an id that had to be changed, because different ids could become the same name.
+ */
 function idAsName(id: string): string {
   const name = asName(id, 80);
   return name === id ? name : `${name}-${hashOf(id)}`;
@@ -140,10 +143,10 @@ const HOW_ON: Readonly<Record<ResultReader, (path: string, preview: string) => s
     `Read on with run_command (\`tail -c +${byteLength(preview) + 1} ${path} | head -c 40000\`), or search it with grep.`,
 };
 
-/** The longest beginning of a text that is estimated at no more than so many tokens. No character is halved. */
+/** The longest prefix of a text estimated at no more than `tokens`. Splits no surrogate pair. */
 export function previewOf(text: string, tokens: number, calibration = 1): string {
   if (tokens <= 0) return "";
-  // A character takes a byte or more, so nothing beyond this can be part of it, and a text of megabytes is not measured in full.
+  // A character takes at least one byte, so the prefix is in this part. Avoids measuring megabytes.
   const candidate = text.slice(0, bytesWithin(tokens, calibration) + 1);
   let fits = 0;
   let tooLong = candidate.length + 1;
@@ -155,7 +158,7 @@ export function previewOf(text: string, tokens: number, calibration = 1): string
   return candidate.slice(0, beforePair(text, fits));
 }
 
-/** The same position, or the one before it where it would halve a surrogate pair. */
+/** The position, or the one before it if it would split a surrogate pair. */
 export function beforePair(text: string, position: number): number {
   const halves =
     isHighSurrogate(text.charCodeAt(position - 1)) && isLowSurrogate(text.charCodeAt(position));
@@ -165,26 +168,32 @@ export function beforePair(text: string, position: number): number {
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 
-/** Files that come with a result: where they lie, and how the conversation is told. Only decides; whoever runs tools writes them. */
+/**
+ * Paths of files that belong to a result, and their lines in the conversation. The caller writes
+ * the files.
+ */
 
 /** A file of a result, without its bytes. */
 export type NamedFile = { mediaType: string; extension: string; size: number };
 
-/** What became of it: where it lies, or why it does not. */
+/** A stored file with its path, or the reason why it was not stored. */
 export type FiledFile = NamedFile & ({ path: string } | { why: string });
 
-/** Why none is kept for an agent without a workspace, and what to do about it. */
+/** The reason for an agent without a workspace, with the remedy. */
 export const NO_WORKSPACE =
   "the agent has no files to keep it in; `cwd` in the agent's backend gives it some";
 
-/** `.tool_results/{tool}_{time}_{id}_{nth}.{extension}`; `nth` from 1. */
+/** `.tool_results/{tool}_{time}_{id}_{nth}.{extension}`; `nth` counts from 1. */
 export const resultFilePath = (
   result: Pick<FoundResult, "tool" | "id" | "at">,
   nth: number,
   extension: string,
 ): string => resultPath(result).replace(/\.txt$/, `_${nth}.${extension}`);
 
-/** What the conversation gets with files named below it, a line each, in their order. Below, since what is long is cut. */
+/**
+ * The text for the conversation with one line per file at its end. At the end, because long texts
+ * are cut before.
+ */
 export function withFiles(told: string, files: readonly FiledFile[]): string {
   const lines = files.map((file, index) => {
     const facts = `${file.mediaType}, ${file.size} bytes`;
@@ -195,28 +204,30 @@ export function withFiles(told: string, files: readonly FiledFile[]): string {
   return lines.length === 0 ? told : `${told}\n\n${lines.join("\n")}`;
 }
 
-/** UTF-8 bytes that make a token where nothing better is known. */
+/** UTF-8 bytes per token, without better data. */
 const BYTES_PER_TOKEN = 4;
 
 /**
- * About how many tokens a text is. `calibration` is what a provider's own counts were of this estimate so far (1: exactly as
- * estimated). Longer texts never count for less: a preview is found by that.
+ * Estimated tokens of a text. `calibration` is the ratio of a provider's own counts to this
+ * estimate so far (1 if equal). Monotonic in the length of the text: the preview search depends on
+ * it.
  */
 export const estimateTokens = (text: string, calibration = 1): number =>
   Math.ceil((byteLength(text) / BYTES_PER_TOKEN) * calibration);
 
-/** The most UTF-8 bytes that are surely estimated at no more than so many tokens. */
+/** The most UTF-8 bytes that are certainly estimated at no more than `tokens`. */
 export const bytesWithin = (tokens: number, calibration = 1): number =>
   Math.floor((tokens * BYTES_PER_TOKEN) / calibration);
 
 /**
- * What a terminal or a reader would act on instead of showing it: control characters other than tab and line feed, marks that turn
- * the direction of text, invisible spaces, halves of characters. U+200D and U+FE0F stay: emoji are made with them.
+ * Characters that a terminal or reader would interpret or hide: control characters other than tab
+ * and line feed, marks that change the direction of text, invisible spaces, lone surrogates. U+200D
+ * and U+FE0F are allowed because emoji use them.
  */
 const HIDDEN =
   /[^\P{Cc}\n\t]|\p{Bidi_Control}|\p{Zl}|\p{Zp}|\p{Surrogate}|[\u00ad\u200b\u2060-\u2064\u206a-\u206f\ufeff]/gu;
 
-/** The text with everything that would not be seen written out: U+001B becomes `\x1b`. `\r\n` becomes `\n`. */
+/** The text with invisible characters escaped: U+001B becomes `\x1b`. `\r\n` becomes `\n`. */
 export function showControls(text: string): string {
   return text.replaceAll("\r\n", "\n").replace(HIDDEN, written);
 }
@@ -228,7 +239,10 @@ function written(character: string): string {
 
 const hex = (code: number, digits: number): string => code.toString(16).padStart(digits, "0");
 
-/** Replies of more bytes are received one at a time for all servers of a session; the next one when this one is stored. */
+/** Larger replies are received one at a time per session: the next after this one is stored. */
 export const LARGE_BYTES = 1024 * 1024;
-/** The most time for a large result to be stored before the next is admitted: it may wait for other work on the agent's files. */
+/**
+ * Maximum time to store a large result before the next is admitted: storing may wait for other work
+ * on the agent's files.
+ */
 export const FILING_MS = 120_000;

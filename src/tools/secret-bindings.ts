@@ -1,20 +1,20 @@
 import type { SecretBinding } from "../protocol/api/secrets";
 
 /**
- * Where secrets may be sent. A binding names an origin, and optionally paths and methods; every request that carries a secret is
- * held against its bindings before it leaves. Pure.
+ * Restricts where secrets may be sent. A binding names an origin, and optionally paths and methods.
+ * Every request with a secret is checked against the secret's bindings before it is sent. Pure.
  */
 
-/** A request that would carry a secret. `method: null` asks only whether anything of the URL's origin may get it. */
+/** A request with a secret. With `method: null`, only the origin is checked. */
 export type SecretUse = { url: string; method: string | null };
 
-/** Gives the text of a secret that may be sent there; undefined if there is none. */
+/** The secret's value if it may be sent there; `undefined` otherwise. */
 export type SecretOf = (
   name: string,
   use: SecretUse,
 ) => string | undefined | Promise<string | undefined>;
 
-/** Whether a request may carry the secret of these bindings. */
+/** Whether a request may carry a secret with these bindings. */
 export function maySend(bindings: readonly SecretBinding[], { url, method }: SecretUse): boolean {
   const { origin, pathname } = new URL(url);
   return bindings.some(
@@ -27,8 +27,8 @@ export function maySend(bindings: readonly SecretBinding[], { url, method }: Sec
 }
 
 /**
- * The same of an address whose end is still open: whether some address that begins with this one may get the secret. For configs,
- * where arguments fill the rest of a path.
+ * The same for the prefix of an address, for configs in which arguments complete the path: whether
+ * some address with this prefix may get the secret.
  */
 export function maySendBelow(
   bindings: readonly SecretBinding[],
@@ -46,12 +46,13 @@ export function maySendBelow(
 const allowsMethod = ({ methods }: SecretBinding, method: string): boolean =>
   methods?.some((one) => one === method.toUpperCase()) ?? true;
 
-/** A server may decode a path more than once before it looks at it. */
+/** A server may decode a path several times. */
 const MOST_DECODINGS = 3;
 
 /**
- * Whether a path lies at or below another, segment by segment: as it is written, and as a server may read it that decodes escapes,
- * takes a backslash for a slash or drops what follows a semicolon. A path that one of these readings leads out of is below nothing.
+ * Whether a path is equal to or below another, segment by segment. Checks every reading that a
+ * server may use: decoded escapes, backslashes as slashes, parameters after a semicolon removed.
+ * False if any reading leaves the base path.
  */
 function isBelow(base: string, pathname: string): boolean {
   const [wanted, decoded] = [segmentsOf(base), segmentsOf(readingsOf(base).at(-1) ?? base)];
@@ -64,7 +65,7 @@ function isBelow(base: string, pathname: string): boolean {
   });
 }
 
-/** A slash at the end, or a doubled one, is no segment. */
+/** Empty segments, from doubled or trailing slashes, are ignored. */
 const segmentsOf = (path: string): string[] =>
   path
     .split(/[/\\]/)
@@ -79,11 +80,14 @@ function readingsOf(pathname: string): string[] {
     if (decoded === last) return readings;
     readings.push(decoded);
   }
-  // What still holds escapes is read by nobody as it is meant.
+  // Still contains escapes: the server's reading is unknown, so refuse.
   return /%[0-9a-f]{2}/i.test(readings.at(-1) ?? "") ? [...readings, "/.."] : readings;
 }
 
-/** Bytes that are no UTF-8 are read as a way out: a lax server may make a dot or a slash of them. */
+/**
+ * Bytes that are not UTF-8 count as a traversal: a lenient server may decode them to a dot or
+ * slash.
+ */
 function decodeEscapes(escapes: string): string {
   try {
     return decodeURIComponent(escapes);
@@ -92,7 +96,7 @@ function decodeEscapes(escapes: string): string {
   }
 }
 
-/** The bindings for people, such as `POST https://api.example.com/v1`. */
+/** The bindings as text for users, such as `POST https://api.example.com/v1`. */
 export const describeBindings = (bindings: readonly SecretBinding[]): string =>
   bindings
     .flatMap(({ origin, paths, methods }) =>

@@ -3,7 +3,7 @@ import type { ToolNotification } from "../protocol/events/tool";
 import type { ToolSpec } from "../providers/provider";
 import type { AgentFiles } from "../workspace/agent-files";
 
-/** Whose call it is; ids as in the log. */
+/** Position of a call; ids as in the log. */
 type ToolPlace = {
   session: string;
   turn: number;
@@ -15,42 +15,49 @@ type ToolPlace = {
 
 export type ToolContext = {
   place: ToolPlace;
-  /** null where the agent has no workspace. */
+  /** `null` if the agent has no workspace. */
   files: AgentFiles | null;
-  /** How a tool reaches the outside: guarded, without redirects. */
+  /** The only way to the network: guarded, without redirects. */
   fetch: typeof fetch;
-  /** Aborted when nobody waits for the result any more. */
+  /** Aborted when the result is no longer needed. */
   signal: AbortSignal;
-  /** The same for every try of this call: what a server may tell repeats by. */
+  /** The same for every try of this call, so that a server can recognise repeats. */
   idempotencyKey: string;
   /** Unix ms. */
   now(): number;
-  /** To be told when the tool waits for a server's first word no more: few may do so at a time. Absent: nobody counts. */
+  /**
+   * Called when the tool has received response headers, to free one of the few slots for waiting
+   * requests. Omitted if slots are not counted.
+   */
   headersCame?: (() => void) | undefined;
   /**
-   * To be given what must not be let go of before the result is filed; called once, also if nothing comes of the call. Absent: let
-   * go of it when `run` ends.
+   * Called once with a function that releases resources, even if the call fails. They stay reserved
+   * until the result is stored. Omitted: release when `run` ends.
    */
   untilFiled?: ((release: () => void) => void) | undefined;
   /**
-   * UTF-8 bytes of a text that still goes into the conversation as it is: a tool that can give a part, and say where the rest is,
-   * gives no more. Absent: as usual.
+   * UTF-8 bytes that a result may have in the conversation. A tool that can return a part and say
+   * where the rest is returns no more. Omitted: the usual limit.
    */
   resultBytes?: number;
   /**
-   * Told how it goes while the tool runs, for people who watch, with texts that are safe to be shown. May be told as often as one
-   * likes: how much of it is passed on is the rules' affair. Absent: nobody listens.
+   * Reports progress for people who watch. Texts must be safe to show. May be called at any rate:
+   * the coordination rules decide what is forwarded. Omitted: progress is not shown.
    */
   tell?(news: ToolNotification): void;
 };
 
-/** A file that comes with a result. Its name is ours: nothing in it is what a server says. `extension`: without a dot. */
+/**
+ * A file of a result. Its name is ours and contains nothing from the server. `extension` has no
+ * dot.
+ */
 export type ToolFile = { mediaType: string; extension: string; bytes: Uint8Array };
 
 /**
- * What came of a call. `error`: it went wrong and the model is told how. `unknown`: it may or may not have happened.
- * `text` is what the conversation gets; whatever is too large for it is cut by whoever runs the tool, not by the tool. So are `files`
- * kept, and named below it; in it they are `file 1` and so on, in their order.
+ * The outcome of a call. `error`: it failed, and the text explains why. `unknown`: it may or may
+ * not have happened. `text` goes into the conversation; the caller, not the tool, cuts it if it is
+ * too large. The caller also stores `files` and lists them below the text, which refers to them as
+ * `file 1` and so on.
  */
 export type ToolResult = {
   outcome: "ok" | "error" | "unknown";
@@ -58,19 +65,25 @@ export type ToolResult = {
   files?: readonly ToolFile[];
 };
 
-/** One of an agent's own tools. */
+/** A tool of an agent. */
 export type Tool = {
-  /** Name, description and JSON Schema, as the model sees them. */
+  /** Name, description and JSON Schema that the model sees. */
   spec: ToolSpec;
-  /** What the coordination rules need to know. */
+  /** Properties for the coordination rules. */
   rule: ToolRule;
-  /** Whether it leaves the agent's files alone, so that it need not take turns with calls that touch them. Absent: it may touch them. */
+  /**
+   * Whether it never accesses the agent's files, so that it may run in parallel with calls that do.
+   * Omitted: it may access them.
+   */
   leavesFiles?: boolean;
-  /** Whether it asks no server, so that it needs none of the few places to wait for one. Absent: it may ask. */
+  /**
+   * Whether it sends no request, so that it needs no slot for waiting. Omitted: it may send one.
+   */
   staysInside?: boolean;
   /**
-   * Runs it. `args` is what the model wrote, parsed as JSON and not checked any further. Never throws for what the model or a
-   * server did wrong; what it throws is a fault of ours, which ends this call alone, or the signal's reason.
+   * Runs the tool. `args` is the model's JSON, parsed but not validated. Errors of the model or a
+   * server are results, never thrown. A throw is a fault of ours, which ends this call alone, or
+   * the signal's reason.
    */
   run(args: unknown, context: ToolContext): Promise<ToolResult>;
 };
@@ -78,8 +91,9 @@ export type Tool = {
 const BROKE = "The tool broke: a fault of the service, not of your arguments.";
 
 /**
- * What a call comes to whose tool threw something it should not have. What that was is for the service's log, not for a model. A tool
- * that may have asked a server for what must not be asked for twice may have done its work before it broke.
+ * The result of a call whose tool threw unexpectedly. The error goes to the service's log, not to
+ * the model. A tool with a side effect that must not be repeated may have performed it, so its
+ * outcome is unknown.
  */
 export function brokenCall({
   rule,

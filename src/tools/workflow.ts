@@ -1,17 +1,19 @@
 import { WORKFLOW_TOOLS, type WorkflowTool } from "../coordination/tool/offers";
 import type { ToolSpec } from "../providers/provider";
 
-/** What models are told about the orchestrator's own tools. Their rules are in `coordination/`. */
+/**
+ * Names, descriptions and schemas of the coordination tools. Their rules are in `coordination/`.
+ */
 
 type JsonSchema = Record<string, unknown>;
 
-/** Schemas of the named tools, always in the same order: prompt caches depend on it. */
+/** Schemas of the named tools, always in the same order, because prompt caches depend on it. */
 export function workflowTools(names: readonly string[], aliases: readonly string[]): ToolSpec[] {
   const team = aliases.toSorted(byNumber);
   return WORKFLOW_TOOLS.filter((name) => names.includes(name)).map((name) => toolSpec(name, team));
 }
 
-/** Aliases differ in their number alone; `agent10` comes after `agent9`. Compared as texts, since this is done for every request. */
+/** By number: `agent10` follows `agent9`. Compares strings, because this runs for every request. */
 const byNumber = (a: string, b: string): number => a.length - b.length || (a < b ? -1 : 1);
 
 function toolSpec(name: WorkflowTool, aliases: readonly string[]): ToolSpec {
@@ -82,7 +84,7 @@ function persona(aliases: readonly string[]): JsonSchema {
 
 const text = (description: string): JsonSchema => ({ type: "string", description });
 
-/** Every property is required and no other is wanted. */
+/** An object schema that requires every property and allows no others. */
 function object(properties: Record<string, JsonSchema>): JsonSchema {
   return {
     type: "object",

@@ -1,24 +1,27 @@
-/** How much may be on its way at a time: puts, and bytes held for them. What is larger than that is waited for by itself. */
+/** Limits of concurrent puts and of their bytes. A larger blob is awaited alone. */
 const MOST_PUTS = 4;
 export const ON_THEIR_WAY_BYTES = 4_000_000;
 
 type Put = (hash: string, bytes: Uint8Array) => Promise<void>;
 
-/** Stores blobs a few at a time, each hash once. A put that fails is thrown by the next call, at the latest by `end`. */
+/**
+ * Stores blobs with limited concurrency, each hash once. The error of a put is thrown by the next
+ * call, at the latest by `end`.
+ */
 export class BlobWriter {
   readonly #put: Put;
   readonly #stored: Set<string>;
-  /** What became of each put that is under way: null, or what it threw. */
+  /** Running puts; each resolves to `null` or its error. */
   #pending: Promise<unknown>[] = [];
   #bytes = 0;
 
-  /** `stored`: hashes that are there already. */
+  /** `stored` are hashes that exist already. */
   constructor(put: Put, stored: Iterable<string> = []) {
     this.#put = put;
     this.#stored = new Set(stored);
   }
 
-  /** Waits while too much is on its way. */
+  /** Waits while too much is in progress. */
   async put(hash: string, bytes: Uint8Array): Promise<void> {
     if (this.#stored.has(hash)) return;
     this.#stored.add(hash);

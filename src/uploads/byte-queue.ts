@@ -1,9 +1,9 @@
 const NOTHING = new Uint8Array();
 
-/** A stream of bytes, taken in measured pieces from its beginning to its end. */
+/** Reads a stream of bytes in pieces of given lengths, from start to end. */
 export class ByteQueue {
   readonly #source: AsyncIterator<Uint8Array>;
-  /** What was read and not yet taken. */
+  /** Bytes that were read but not taken. */
   #rest: Uint8Array = NOTHING;
   #at = 0;
 
@@ -22,7 +22,7 @@ export class ByteQueue {
     return pieces.length === 1 && pieces[0] ? pieces[0] : joined(pieces, found);
   }
 
-  /** The same as they come, each piece taken once it is given. */
+  /** The same as a stream; each piece counts as taken once it is yielded. */
   async *pieces(length: number): AsyncGenerator<Uint8Array> {
     for (let wanted = length; wanted > 0 && (await this.#fill()); ) {
       const piece = this.#rest.subarray(0, wanted);
@@ -33,7 +33,7 @@ export class ByteQueue {
     }
   }
 
-  /** Passes over what lies before `offset`, counted from the beginning; never goes back. */
+  /** Skips to `offset`, counted from the start; never goes back. */
   async skipTo(offset: number): Promise<void> {
     while (this.#at < offset && (await this.#fill())) {
       const skipped = Math.min(offset - this.#at, this.#rest.byteLength);
@@ -42,10 +42,10 @@ export class ByteQueue {
     }
   }
 
-  /** Whether there is anything left. */
+  /** Whether bytes are left. */
   async #fill(): Promise<boolean> {
     while (this.#rest.byteLength === 0) {
-      // What is left of nothing would keep all it was cut from in memory, beside what comes next.
+      // An empty subarray would keep its whole buffer in memory.
       this.#rest = NOTHING;
       const { done, value } = await this.#source.next();
       if (done) return false;
@@ -66,7 +66,7 @@ export function joined(pieces: readonly Uint8Array[], size: number): Uint8Array<
   return whole;
 }
 
-/** Reads a stream of `size` bytes, which are in memory once; null if it has more of them or fewer. */
+/** Reads a stream of exactly `size` bytes, in memory once; `null` if its length differs. */
 export async function readExactly(
   stream: AsyncIterable<Uint8Array>,
   size: number,

@@ -1,4 +1,4 @@
-/** A version of a context, as the index has it. */
+/** A version of a context in the index. */
 export type VersionRow = {
   id: string;
   name: string;
@@ -9,7 +9,7 @@ export type VersionRow = {
   createdAt: number;
 };
 
-/** What an upload has to say of the version that it makes. */
+/** The version that an upload commits. */
 export type Commit = {
   tenant: string;
   name: string;
@@ -17,26 +17,29 @@ export type Commit = {
   treeHash: string;
   files: number;
   bytes: number;
-  /** The version that must still be the newest, null for none; undefined: whichever is. */
+  /** The version that must still be the newest; `null` for none; `undefined` to skip the check. */
   base: string | null | undefined;
 };
 
-/** Somebody's version that is given up, retired or being erased. */
+/** A version that is abandoned, retired or being erased. */
 export type Unfinished = { tenant: string; name: string; id: string };
 
-/** An upload, and the version that was the newest as it began: what that one has need not be sent again. null: there was none. */
+/**
+ * An upload, and the version that was newest when it started: its contents need not be sent again.
+ * `null` if there was none.
+ */
 export type Begun = { id: string; builtOn: string | null };
 
-/** The tenant stores as much as it may. */
+/** The tenant's storage is full. */
 export type StorageFull = { ok: false; storedBytes: number; limitBytes: number };
 
 /**
- * Which versions there are. What is `uploading` becomes `committed` or `erasing`, by one of the methods below and once: whoever comes
- * second changes nothing. Files of a version lie apart from those of all others, and are referred to only by versions that were built
- * on it, directly or not. What an open upload is built on is not retired.
+ * The versions of contexts. An `uploading` version becomes `committed` or `erasing` exactly once;
+ * later calls change nothing. Files of a version are stored separately, and only versions built on
+ * it, directly or not, refer to them. The base of an open upload is not retired.
  */
 export type ContextIndex = {
-  /** The open upload of this tree: `id`, or the one that was there already. */
+  /** The open upload of this tree: a new one with `id`, or the existing one. */
   begin(upload: {
     tenant: string;
     name: string;
@@ -45,74 +48,82 @@ export type ContextIndex = {
     createdAt: number;
   }): Promise<Begun>;
   /**
-   * Charges an open upload to its tenant with so many bytes in all, before they are stored; never refused for no more than it has.
-   * Two uploads at the same time do not both get what is left for one.
+   * Charges an open upload to its tenant with a total of bytes, before they are stored. Never
+   * refused for a total already charged. Concurrent uploads cannot both get the last bytes.
    */
   charge(upload: Unfinished, bytes: number): Promise<{ ok: true } | StorageFull>;
-  /** What the tenant stores beyond its limit, or null: there is room. */
+  /** The tenant's usage if its storage is full; `null` if there is room. */
   full(tenant: string): Promise<StorageFull | null>;
-  /** Whether the upload has become the newest version. False if it is none any more, or `base` is not the newest. */
+  /**
+   * Makes the upload the newest version. False if the upload no longer exists, or `base` is not the
+   * newest.
+   */
   commit(commit: Commit): Promise<boolean>;
-  /** The upload, while it is open. */
+  /** Whether the upload is open. */
   isOpen(tenant: string, name: string, id: string): Promise<boolean>;
   newest(tenant: string, name: string): Promise<VersionRow | null>;
-  /** The newest version of each of these, in no order. */
+  /** The newest versions of these contexts, unsorted. */
   newestOf(tenant: string, names: readonly string[]): Promise<VersionRow[]>;
-  /** A committed version; null for any other. */
+  /** A committed version; `null` for any other. */
   version(tenant: string, name: string, id: string): Promise<VersionRow | null>;
-  /** The newest version of each context by name, from behind `after`. */
+  /** The newest version of each context by name, after `after`. */
   page(tenant: string, after: string | null, limit: number): Promise<VersionRow[]>;
-  /** Marks one upload as given up. Whether it was open. */
+  /** Marks an upload as abandoned. Returns whether it was open. */
   giveUp(tenant: string, name: string, id: string): Promise<boolean>;
-  /** Marks all of a context, its uploads too; gives the ids, also of those that were marked before. */
+  /**
+   * Marks a context with its uploads for erasure. Returns all ids, including those marked before.
+   */
   markErasing(tenant: string, name: string): Promise<string[]>;
-  /** Marks uploads begun before `before` as given up, and gives some of all that are marked. */
+  /** Marks uploads started before `before` as abandoned. Returns some of all marked ones. */
   unfinished(before: number, limit: number): Promise<Unfinished[]>;
-  /** Forgets a version whose files are gone. */
+  /** Removes a version whose files are erased. */
   forget(version: Unfinished): Promise<void>;
 };
 
-/** A turn of a session, for which versions are pinned. */
+/** A turn of a session that pins versions. */
 export type PinPlace = { tenant: string; session: string; turn: number };
 
 /**
- * Which versions turns hold. Only what is the newest can be pinned, so a version that was replaced and that nobody holds is held by
- * nobody any more. Pins of a session go with its row.
+ * The versions that turns use. Only the newest version can be pinned, so a replaced version without
+ * pins never gets one again. Pins of a session are deleted with its row.
  */
 export type ContextPins = {
-  /** Pins the newest version of each of these names, as far as the tenant has such contexts. `start`: which try to start the turn. */
+  /**
+   * Pins the newest version of each name that the tenant has. `start` identifies the attempt to
+   * start the turn.
+   */
   take(
     place: PinPlace,
     start: string,
     names: readonly string[],
   ): Promise<ReadonlyMap<string, { id: string; files: number }>>;
-  /** Lets go what a try has taken that came to nothing. */
+  /** Releases the pins of an attempt that failed. */
   giveBack(place: PinPlace, start: string): Promise<void>;
-  /** The turn is over: lets go of all that it has but these. Twice is the same as once. */
+  /** The turn has ended: releases all its pins except these. Idempotent. */
   release(place: PinPlace, kept: readonly { context: string; version: string }[]): Promise<void>;
 };
 
-/** A version that is read by nobody any more, since `retiredAt` (unix ms). */
+/** A version without readers since `retiredAt` (Unix ms). */
 export type Retired = Unfinished & { retiredAt: number };
 
-/** A version as far as its descent goes. `stands`: it can be read. */
+/** A version in the history of a context. `stands`: it can be read. */
 export type Past = { id: string; builtOn: string | null; stands: boolean };
 
-/** What pruning needs to know and to say of versions. */
+/** Operations of pruning. */
 export type PruneIndex = {
   /**
-   * Retires versions, at most `limit`: those that were replaced by an upload begun before `before` and that neither a turn nor an
-   * open upload holds. What is left of others of these contexts is due again.
+   * Retires at most `limit` versions: those replaced by an upload that started before `before`,
+   * without pins or open uploads. Remains of other versions of these contexts become due again.
    */
   retire(times: { before: number; now: number }, limit: number): Promise<void>;
-  /** Some of what was retired before `before`, the longest ago first. */
+  /** Some versions retired before `before`, the oldest first. */
   retired(before: number, limit: number): Promise<Retired[]>;
-  /** All of a context that stands or once did. */
+  /** All versions of a context that exist or existed. */
   history(tenant: string, name: string): Promise<Past[]>;
-  /** What is left of it, so many bytes, is needed. Changes nothing if it has become due again since. */
+  /** Records that the remaining bytes of a version are needed. No effect if it became due again. */
   leaveRest(version: Retired, bytes: number): Promise<void>;
-  /** It is to be looked at again later, after others. */
+  /** Postpones a version after the others. */
   putOff(version: Retired, now: number): Promise<void>;
-  /** Forgets a version whose files are gone; what was built on it counts as built on what it was built on. */
+  /** Removes a version whose files are erased. Versions built on it are then built on its base. */
   forget(version: Unfinished): Promise<void>;
 };

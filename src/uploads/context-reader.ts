@@ -8,22 +8,25 @@ import { readPlaces } from "./stored-packs";
 import { placesOf, type StoredManifest, toTree } from "./stored-manifest";
 import { readManifest } from "./uploads";
 
-/** One version of a context, whose tree never changes. */
+/** An immutable version of a context. */
 export type OpenContext = BlobSource & {
   version: VersionRow;
   tree: Tree;
   manifest: StoredManifest;
   /** Whether a file of the tree has this hash. */
   has(hash: string): boolean;
-  /** The contents of a hash of the tree as they come. Throws if they are not there. */
+  /** The contents of a hash as a stream. Throws if they are missing. */
   stream(hash: string): Promise<ReadableStream<Uint8Array>>;
 };
 
-/** Contexts for whoever works with them. */
+/** Read access to contexts. */
 export type ContextReader = {
-  /** Of these names those that the tenant has uploaded something by. */
+  /** The names that the tenant has uploaded. */
   uploaded(tenant: string, names: readonly string[]): Promise<ReadonlySet<string>>;
-  /** A version with its tree, the newest for null; null if there is no such version, or none any more. */
+  /**
+   * A version with its tree; the newest for `null`. Returns `null` if the version does not exist
+   * any more.
+   */
   open(tenant: string, name: string, version: string | null): Promise<OpenContext | null>;
 };
 
@@ -53,12 +56,12 @@ export function createContextReader({
 }
 
 type Stores = { files: ContextBlobs; packs: PackReader };
-type Found = { version: VersionRow; manifest: StoredManifest; packed: Places };
+type FoundVersion = { version: VersionRow; manifest: StoredManifest; packed: Places };
 
 function openVersion(
   { files, packs }: Stores,
   tenant: string,
-  { version, manifest, packed }: Found,
+  { version, manifest, packed }: FoundVersion,
 ): OpenContext {
   const places = placesOf(manifest);
   const placeOf = (hash: string) => {
@@ -99,7 +102,7 @@ function openVersion(
 
 type PackPlace = { tenant: string; version: string; pack: string };
 
-/** Names of packs of all tenants, as one reader may be asked for any. None of the parts has a slash. */
+/** Pack names across tenants, because one reader serves all. The parts contain no slash. */
 const packName = ({ tenant, version, pack }: PackPlace): string => `${tenant}/${version}/${pack}`;
 
 function packReader(files: ContextBlobs): PackReader {

@@ -6,8 +6,9 @@ import { joined } from "./byte-queue";
 import type { StoredManifest } from "./stored-manifest";
 
 /**
- * Small contents that come together lie together, so that whoever searches a tree reads a few packs and not each file. What is
- * larger than `smallBytes` lies on its own; so does what would be a pack of fewer than `fewest`. Whoever reads keeps `kept` in memory.
+ * Small contents that arrive together are packed, so that a search of a tree reads a few packs.
+ * Contents above `smallBytes` are separate objects, as are those of a pack with fewer than
+ * `fewest`. Readers keep `kept` packs in memory.
  */
 export const CONTEXT_PACKS = {
   smallBytes: 64 * 1024,
@@ -16,9 +17,9 @@ export const CONTEXT_PACKS = {
   kept: 2,
 } as const;
 
-/** Where contents lie in packs, by their hash. `from`: the version with whose upload the pack came. */
+/** Positions of packed contents by hash. `from` is the version whose upload created the pack. */
 export type Places = ReadonlyMap<string, Member & { from: string }>;
-/** The same of one version's own packs. */
+/** The same for a version's own packs. */
 export type OwnPlaces = ReadonlyMap<string, Member>;
 
 const IndexSchema = z.array(z.tuple([z.string(), z.number(), z.number()]));
@@ -27,17 +28,17 @@ const PlacesSchema = z.object({
   blobs: z.array(z.tuple([z.string(), z.number(), z.number(), z.number()])),
 });
 
-/** What a pack holds. */
+/** The index of a pack. */
 export const encodeIndex = (members: OwnPlaces): string =>
   JSON.stringify([...members].map(([hash, { at, size }]) => [hash, at, size]));
 
-/** Throws for what `encodeIndex` did not write. */
+/** Throws unless `encodeIndex` wrote the text. */
 export const decodeIndex = (pack: string, text: string): OwnPlaces =>
   new Map(
     IndexSchema.parse(JSON.parse(text)).map(([hash, at, size]) => [hash, { pack, at, size }]),
   );
 
-/** Packs are named once: their names are long. */
+/** Lists each pack once, because names are long. */
 export function encodePlaces(places: Places): string {
   const packs = new Map<string, number>();
   const nthOf = ({ from, pack }: { from: string; pack: string }): number => {
@@ -50,7 +51,7 @@ export function encodePlaces(places: Places): string {
   return JSON.stringify({ packs: [...packs.keys()].map((key) => key.split(" ")), blobs });
 }
 
-/** Throws for what `encodePlaces` did not write. */
+/** Throws unless `encodePlaces` wrote the text. */
 export function decodePlaces(text: string): Places {
   const { packs, blobs } = PlacesSchema.parse(JSON.parse(text));
   return new Map(
@@ -61,7 +62,10 @@ export function decodePlaces(text: string): Places {
   );
 }
 
-/** What a version's manifest names and what lies in packs: in its own, and where the version has it that it was built on. */
+/**
+ * Positions of a manifest's packed contents: in its own packs, and inherited from the version it
+ * was built on.
+ */
 export function placesIn(
   manifest: StoredManifest,
   version: string,
@@ -78,15 +82,18 @@ export function placesIn(
   return places;
 }
 
-/** Where what comes is put. */
+/** Storage for contents. */
 export type PackStore = {
   putBlob(hash: string, bytes: Uint8Array): Promise<void>;
-  /** `index`: as `encodeIndex` writes it. */
+  /** `index` is the result of `encodeIndex`. */
   putPack(hash: string, bytes: Uint8Array, index: string): Promise<void>;
 };
 type Blob = { hash: string; bytes: Uint8Array };
 
-/** Stores blobs, each hash once: small ones in packs as they come, others a few at a time. */
+/**
+ * Stores blobs, each hash once: small ones in packs in order of arrival, others with limited
+ * concurrency.
+ */
 export class PackWriter {
   readonly #store: PackStore;
   readonly #stored: Set<string>;
@@ -94,14 +101,14 @@ export class PackWriter {
   #waiting: Blob[] = [];
   #waitingBytes = 0;
 
-  /** `stored`: hashes that are there already. */
+  /** `stored` are hashes that exist already. */
   constructor(store: PackStore, stored: Iterable<string> = []) {
     this.#store = store;
     this.#stored = new Set(stored);
     this.#single = new BlobWriter((hash, bytes) => store.putBlob(hash, bytes));
   }
 
-  /** Waits while too much is on its way. */
+  /** Waits while too much is in progress. */
   async put(hash: string, bytes: Uint8Array): Promise<void> {
     if (this.#stored.has(hash)) return;
     this.#stored.add(hash);
@@ -113,7 +120,7 @@ export class PackWriter {
     this.#waitingBytes += bytes.byteLength;
   }
 
-  /** Stores what waits for its pack to become full, and waits until everything is stored. */
+  /** Stores the last pack, and waits until everything is stored. */
   async end(): Promise<void> {
     try {
       await this.#flush();

@@ -1,21 +1,24 @@
 import type { PinnedContext } from "../protocol/events";
 
-/** What each agent of a team is given, by the names in its config. */
-type Granted = { id: string; contexts: readonly { name: string; permission: "read" | "write" }[] };
+/** The contexts of each agent, by their names in the config. */
+type AgentContexts = {
+  id: string;
+  contexts: readonly { name: string; permission: "read" | "write" }[];
+};
 
-/** `missing`: names that nothing is uploaded by. */
-export type Pinned = { ok: true; contexts: PinnedContext[] } | { ok: false; missing: string[] };
+/** `missing` are names without an upload. */
+export type PinResult = { ok: true; contexts: PinnedContext[] } | { ok: false; missing: string[] };
 
-/** The names of all contexts that a team's agents are given, each once. */
-export const namesGranted = (agents: readonly Granted[]): string[] => [
+/** The names of all contexts of a team, without duplicates. */
+export const namesGranted = (agents: readonly AgentContexts[]): string[] => [
   ...new Set(agents.flatMap(({ contexts }) => contexts.map(({ name }) => name))),
 ];
 
-/** The contexts of a turn that begins now. `newest`: the newest version of each that is uploaded. */
+/** The contexts of a new turn. `newest` maps names to their newest versions. */
 export function pinContexts(
-  agents: readonly Granted[],
+  agents: readonly AgentContexts[],
   newest: ReadonlyMap<string, string>,
-): Pinned {
+): PinResult {
   const names = namesGranted(agents);
   const missing = names.filter((name) => !newest.has(name));
   if (missing.length > 0) return { ok: false, missing };

@@ -1,21 +1,22 @@
-import type { ContextBlobs, Kept } from "../../r2-layout/contexts";
+import type { ContextBlobs, KeptContents } from "../../r2-layout/contexts";
 import type { Past, PruneIndex, Retired } from "./context-index";
 import { readPlaces } from "./stored-packs";
 import { readManifest } from "./uploads";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
-/** How long a version can still be read after an upload that replaced it began, whoever holds it or not. */
+/** How long a replaced version stays readable after the upload that replaced it started. */
 export const KEPT_FOR_MS = 30 * DAY_MS;
-/** How long whoever began to read a version before it was retired may go on. */
+/** How long readers that started before the retirement may continue. */
 const READERS_MS = 60 * 60 * 1_000;
-/** How many are retired, and how many cleared, at once. */
+/** Versions retired, and versions cleared, per run. */
 const AT_ONCE = 500;
-/** From how many manifests it is worked out what of one retired version is needed. */
+/** Manifests read to determine the needed contents of a retired version. */
 const MOST_WITNESSES = 50;
 
 /**
- * Retires versions that nobody holds, and erases what no version that stands needs of those that were retired before: its row goes
- * after its files, so what breaks off is found again. Gives how many were looked at.
+ * Retires unused versions, and erases contents of earlier retired versions that no readable version
+ * needs. The row is removed after the files, so an interruption is resumed later. Returns the
+ * number of versions examined.
  */
 export async function pruneVersions(
   store: { index: PruneIndex; files: ContextBlobs },
@@ -46,12 +47,15 @@ async function clear(
   await index.forget(version);
 }
 
-/** The contents of a retired version that these have too; null if one of these cannot be read. A pack is needed whole if any of it is. */
+/**
+ * The contents of a retired version that these versions need; `null` if one cannot be read. A pack
+ * is needed completely if any part is.
+ */
 async function contentsNeeded(
   files: ContextBlobs,
   { tenant, version }: { tenant: string; version: string },
   witnesses: readonly string[],
-): Promise<Kept | null> {
+): Promise<KeptContents | null> {
   const [blobs, packs] = [new Set<string>(), new Set<string>()];
   for (const witness of witnesses) {
     const manifest = await readManifest(files, { tenant, version: witness });
@@ -64,9 +68,9 @@ async function contentsNeeded(
 }
 
 /**
- * The versions that stand and whose manifests together name all that any version that stands has of a retired one's contents. A
- * version has of older contents only what the one has that it was built on; so of a line it is the first that stands. Where a line
- * leads into the unknown, its first is asked too.
+ * The versions whose manifests together list all contents of a retired version that any readable
+ * version needs. A version inherits contents only from its base, so of each line the first readable
+ * version suffices. If a line starts at an unknown version, its first one is included.
  */
 export function witnessesOf(history: readonly Past[], retired: string): string[] {
   const byId = new Map(history.map((past) => [past.id, past]));

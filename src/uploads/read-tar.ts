@@ -4,7 +4,7 @@ import { quoted, UploadRefusal } from "./refusals";
 import type { Tally } from "./tally";
 import { refusingUnknownTypes } from "./tar-types";
 
-/** What an archive holds: a file with its contents, or something that is not taken and why. */
+/** An entry of an archive: a file with its contents, or a skipped entry with the reason. */
 export type ArchiveEntry =
   | { kind: "file"; name: string; bytes: Uint8Array<ArrayBuffer>; executable: boolean }
   | { kind: "skipped"; name: string; reason: string };
@@ -12,7 +12,7 @@ export type ArchiveEntry =
 const SETUID_OR_SETGID = 0o6000;
 const EXECUTABLE = 0o111;
 
-/** What is neither a file nor a directory, in people's words. */
+/** Names of other entry types for users. */
 const OTHERS: Readonly<Record<string, string>> = {
   symlink: "symlink",
   link: "hard link",
@@ -22,9 +22,10 @@ const OTHERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The entries of a tar as they come in; directories are passed over. Names are as they stand in the archive. Every byte is counted
- * before it is looked at. Throws `UploadRefusal` at the first thing that is not taken. Each file is in memory as a whole. `told`: the
- * length of the source, null where nobody says; room is made for no file that says it is longer.
+ * The entries of a tar as a stream, without directories. Names are unchanged. Every byte is counted
+ * before it is processed. Throws `UploadRefusal` at the first invalid entry. Each file is in memory
+ * as a whole. `told` is the length of the source, `null` if unknown; a file that claims to be
+ * longer gets no memory.
  */
 export async function* readTar(
   source: ReadableStream<Uint8Array>,
@@ -47,7 +48,7 @@ export async function* readTar(
   }
 }
 
-/** The same, packed by gzip. */
+/** The same for a gzipped tar. */
 export function readTarGzip(
   source: ReadableStream<Uint8Array>,
   tally: Tally,
@@ -55,7 +56,7 @@ export function readTarGzip(
   return readTar(source.pipeThrough(new DecompressionStream("gzip")), tally);
 }
 
-/** Calls back with the size of each piece, before it is passed on; what is thrown there ends the stream. */
+/** Calls `count` with the size of each piece before passing it on; its error ends the stream. */
 export const counting = (count: (bytes: number) => void): TransformStream<Uint8Array, Uint8Array> =>
   new TransformStream({
     transform(piece, controller) {
@@ -107,7 +108,7 @@ function reasonToSkip(
   return Object.keys(pax ?? {}).some((key) => key.startsWith("GNU.sparse")) ? "sparse file" : null;
 }
 
-/** Whatever the decoder stumbles over is the archive's fault; what we threw ourselves comes back as it was. */
+/** Errors of the decoder are problems of the archive; our own errors are kept. */
 const asRefusal = (error: unknown): unknown => {
   if (error instanceof UploadRefusal) return error;
   return invalid(error instanceof Error ? error.message.replace(/\.$/, "") : "it cannot be read");

@@ -12,20 +12,20 @@ import {
   type ZipEntry,
 } from "./zip-directory";
 
-/** A zip that lies somewhere, since what is in it stands at its end. */
+/** A stored zip, because its directory is at its end. */
 export type ZipSource = {
   size: number;
-  /** The bytes from `offset` on, `length` of them. */
+  /** `length` bytes from `offset`. */
   read(offset: number, length: number): Promise<Uint8Array>;
-  /** All of it, from the beginning. */
+  /** The whole zip as a stream. */
   stream(): AsyncIterable<Uint8Array>;
 };
 
 const LOCAL_BYTES = 30;
 const LOCAL_SIGNATURE = 0x04034b50;
-/** Deflate expands by a factor of 1,032 at most: so much at a time becomes 4 MB at the worst. */
+/** Deflate expands by at most 1,032, so a slice becomes at most 4 MB. */
 const SLICE_BYTES = 4_096;
-/** A file's packed form may be longer than the file by a little: blocks that are stored have headers. */
+/** A packed file may be slightly longer than the file: stored blocks have headers. */
 const PACKED_SLACK_BYTES = 1_024;
 const MOST_DIRECTORY_BYTES = 8_000_000;
 
@@ -42,9 +42,9 @@ const SETUID_OR_SETGID = 0o6000;
 const EXECUTABLE = 0o111;
 
 /**
- * The entries of a zip in the order in which they lie there; directories are passed over. What the directory says is held against
- * what is there, byte by byte. Throws `UploadRefusal` at the first thing that is not taken. Each file is in memory as a
- * whole, once; packed it is not.
+ * The entries of a zip in stored order, without directories. The zip's directory is checked against
+ * the contents byte by byte. Throws `UploadRefusal` at the first invalid entry. Each file is in
+ * memory once, unpacked.
  */
 export async function* readZip(source: ZipSource, tally: Tally): AsyncGenerator<ArchiveEntry> {
   const entries = await directoryOf(source, tally);
@@ -80,7 +80,7 @@ function reasonToSkip({ mode, name }: ZipEntry): string | null {
   return KINDS.get(kind) ?? "special file";
 }
 
-/** Goes to what lies behind the entry's local header, which must tell the same as the directory. */
+/** Skips the entry's local header, which must agree with the directory. */
 async function passHeader(queue: ByteQueue, entry: ZipEntry): Promise<void> {
   await queue.skipTo(entry.offset);
   const header = await queue.take(LOCAL_BYTES);
@@ -105,7 +105,7 @@ async function passHeader(queue: ByteQueue, entry: ZipEntry): Promise<void> {
     throw invalid(`${quoted(entry.name)} is larger packed than it is`);
 }
 
-/** Takes the entry's contents from the queue. Stops at the first byte beyond the size that was told. */
+/** Reads the entry's contents. Stops at the first byte beyond the declared size. */
 async function unpack(
   entry: ZipEntry,
   queue: ByteQueue,
@@ -133,7 +133,7 @@ async function unpack(
   return bytes;
 }
 
-/** Takes packed pieces, and keeps what is in them; `isLast`: no other follows. */
+/** Processes packed pieces and passes on their contents; `isLast` marks the last one. */
 function inflating(
   { name }: ZipEntry,
   keep: (piece: Uint8Array) => void,
@@ -159,7 +159,7 @@ const TABLE = Uint32Array.from({ length: 256 }, (_, index) => {
   return value;
 });
 
-/** The checksum that zip keeps of each file. */
+/** The checksum of files in a zip. */
 export function crc32(bytes: Uint8Array): number {
   let value = 0xffffffff;
   for (const byte of bytes) value = (value >>> 8) ^ (TABLE[(value ^ byte) & 0xff] ?? 0);

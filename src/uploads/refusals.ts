@@ -1,25 +1,25 @@
 import { visiblePath } from "../workspace/paths";
 
-/** Why an upload is not taken. */
+/** Codes of refused uploads. */
 export type UploadCode =
-  /** The body broke off before its end. */
+  /** The body ended early. */
   | "upload_broken"
-  /** More bytes, files or expansion than a context may have. */
+  /** Exceeds the limits of bytes, files or expansion. */
   | "context_too_large"
-  /** The tenant stores as much as it may. */
+  /** The tenant's storage is full. */
   | "storage_exceeded"
-  /** Not a whole archive of the kind it says, or one that two readers would understand differently. */
+  /** Not a complete archive of the declared type, or ambiguous between readers. */
   | "archive_invalid"
-  /** A path that no tree can hold. */
+  /** Not a valid path. */
   | "path_invalid"
-  /** Bytes that are not those that were announced. */
+  /** The bytes do not match the declared hash. */
   | "blob_mismatch"
   /** Another version has become the newest. */
   | "context_changed"
-  /** No such upload is open. */
+  /** The upload is not open. */
   | "upload_not_found";
 
-/** An upload that is not taken. `message` is for people: what is wrong with which entry, and what to do. */
+/** A refused upload. `message` is for users: what is wrong with which entry, and the remedy. */
 export class UploadRefusal extends Error {
   override readonly name = "UploadRefusal";
 
@@ -31,7 +31,7 @@ export class UploadRefusal extends Error {
   }
 }
 
-/** What a tenant whose storage is full is told. */
+/** The message for a tenant whose storage is full. */
 export const fullMessage = ({
   storedBytes,
   limitBytes,
@@ -42,5 +42,5 @@ export const fullMessage = ({
   `This tenant stores ${megabytes(storedBytes)} of ${megabytes(limitBytes)}. Erase sessions or contexts that are not needed any more (\`massgen-edge delete\`, DELETE /api/contexts/{context}), or have the limit raised.`;
 const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;
 
-/** A name of an archive as a message may hold it. */
+/** A name in an archive, safe for messages. */
 export const quoted = (name: string): string => `"${visiblePath(name)}"`;

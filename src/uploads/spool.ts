@@ -2,10 +2,10 @@ import type { ContextBlobs, VersionPlace } from "../../r2-layout/contexts";
 import { joined } from "./byte-queue";
 import type { ZipSource } from "./read-zip";
 
-/** Pieces are put down one at a time, so that an archive is never in memory as a whole. */
+/** Size of stored pieces; an archive is never in memory as a whole. */
 export const PIECE_BYTES = 4_000_000;
 
-/** Puts an upload down, piece by piece, so that it can be read from its end. */
+/** Stores an upload in pieces, so that its end can be read first. */
 export async function spool(
   files: ContextBlobs,
   place: VersionPlace,
@@ -40,7 +40,7 @@ export async function spool(
   };
 }
 
-/** Of the pieces the one that was read last is kept. */
+/** Keeps the last piece that was read. */
 function sourceOf(
   files: ContextBlobs,
   place: VersionPlace,
@@ -49,7 +49,7 @@ function sourceOf(
   let kept: { nth: number; bytes: Uint8Array } | null = null;
   const piece = async (nth: number): Promise<Uint8Array> => {
     if (kept?.nth === nth) return kept.bytes;
-    // Never two of them at a time.
+    // Releases it first, so that only one is in memory.
     kept = null;
     const bytes = await files.piece(place, nth);
     kept = { nth, bytes };

@@ -3,10 +3,10 @@ import type { ContextIndex, Unfinished } from "./context-index";
 import { fullMessage, UploadRefusal } from "./refusals";
 import { ownBlobs, type StoredManifest } from "./stored-manifest";
 
-/** An upload whose size is not known is charged in steps of so many bytes, so that few of its objects cost a query. */
+/** Step for charging an upload of unknown size, so that few objects cost a query. */
 const STEP_BYTES = 8_000_000;
 
-/** Charges an upload to its tenant. Throws `UploadRefusal` where the tenant may not store so much. */
+/** Charges an upload to its tenant. Throws `UploadRefusal` if the tenant's storage is full. */
 export async function charge(
   index: Pick<ContextIndex, "charge">,
   upload: Unfinished,
@@ -16,26 +16,26 @@ export async function charge(
   if (!charged.ok) throw new UploadRefusal("storage_exceeded", fullMessage(charged));
 }
 
-/** What a version stores of its own: contents that no older version has, and its manifest as it is written. */
+/** Bytes that a version stores itself: contents that no older version has, and its manifest. */
 export function ownBytes(manifest: StoredManifest, text: string, version: string): number {
   const contents = [...ownBlobs(manifest, version).values()].reduce((sum, size) => sum + size, 0);
   return contents + new TextEncoder().encode(text).byteLength;
 }
 
-/** The files of an upload that is charged as they are stored, always ahead of them. Objects that may be there already count again. */
+/** The files of an upload with charging in advance. Objects that may exist already count again. */
 export function chargedFiles(
   files: ContextBlobs,
   index: Pick<ContextIndex, "charge">,
   upload: Unfinished,
 ): ContextBlobs {
   let [stored, charged] = [0, 0];
-  /** Charges follow one another, though several objects may be on their way at a time. */
+  /** Charges are sequential, although several objects may be stored concurrently. */
   let latest: Promise<void> = Promise.resolve();
   const ahead = (bytes: number): Promise<void> => {
     latest = latest.then(async () => {
       stored += bytes;
       if (stored <= charged) return;
-      // A tenant with less than a step left may still use what is left.
+      // A tenant with less than a step left can still use the rest.
       const stepped = stored + STEP_BYTES;
       const fits = (await index.charge(upload, stepped)).ok;
       if (!fits) await charge(index, upload, stored);
@@ -60,7 +60,7 @@ export function chargedFiles(
   };
 }
 
-/** Methods of a class do not spread. */
+/** Object spread does not copy methods of a class. */
 const readingOf = (
   files: ContextBlobs,
 ): Omit<ContextBlobs, "putBlob" | "putPack" | "putPiece"> => ({

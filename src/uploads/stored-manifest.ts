@@ -2,11 +2,11 @@ import { z } from "zod";
 import type { FileEntry, Tree } from "../workspace/types";
 import { hashOf } from "../workspace/snapshot";
 
-/** What is kept of a version: its tree, and with each file the version whose upload brought its contents. */
+/** The stored tree of a version: each file with the version whose upload created its contents. */
 export type StoredManifest = ReadonlyMap<string, StoredFile>;
 export type StoredFile = FileEntry & { from: string };
 
-/** Path, hash, size, whether it may be run, the version its contents came with. */
+/** Path, hash, size, executable, version of its contents. */
 const RowSchema = z.tuple([
   z.string(),
   z.string(),
@@ -27,7 +27,7 @@ export const encodeManifest = (manifest: StoredManifest): string =>
     ]),
   });
 
-/** Throws for what `encodeManifest` did not write. */
+/** Throws unless `encodeManifest` wrote the text. */
 export const decodeManifest = (text: string): StoredManifest =>
   new Map(
     StoredSchema.parse(JSON.parse(text)).files.map(([path, hash, size, runs, from]) => [
@@ -50,7 +50,7 @@ export const toTree = (manifest: StoredManifest): Tree =>
     ]),
   );
 
-/** Two trees have the same hash if they have the same files. */
+/** Equal for trees with equal files. */
 export const treeHash = (tree: Tree): Promise<string> => {
   const rows = [...tree].map(([path, { hash, size, executable }]) => [
     path,
@@ -61,7 +61,7 @@ export const treeHash = (tree: Tree): Promise<string> => {
   return hashOf(new TextEncoder().encode(JSON.stringify(rows)));
 };
 
-/** The tree of a new version: contents that an older version has stay where they are. */
+/** The manifest of a new version; contents of older versions are reused. */
 export function manifestOf(
   tree: Tree,
   version: string,
@@ -73,11 +73,11 @@ export function manifestOf(
   );
 }
 
-/** Where each hash lies. */
+/** The version of each hash. */
 export const placesOf = (manifest: StoredManifest | null): ReadonlyMap<string, string> =>
   new Map([...(manifest?.values() ?? [])].map(({ hash, from }) => [hash, from]));
 
-/** What has to come with a version's own upload: hash → size. */
+/** Contents that a version's own upload must bring: hash → size. */
 export const ownBlobs = (manifest: StoredManifest, version: string): ReadonlyMap<string, number> =>
   new Map(
     [...manifest.values()]

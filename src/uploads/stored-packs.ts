@@ -11,29 +11,29 @@ import {
 } from "./packs";
 import type { StoredManifest } from "./stored-manifest";
 
-/** Contents that came with a version's own upload so far. */
-export type Held = { hashes: ReadonlySet<string>; packed: OwnPlaces };
+/** Contents that an upload has stored so far. */
+export type StoredContents = { hashes: ReadonlySet<string>; packed: OwnPlaces };
 
 const NOTHING: Places = new Map();
 
-/** What has come with an upload, on its own or in packs. */
-export async function heldBy(files: ContextBlobs, place: VersionPlace): Promise<Held> {
+/** The contents of an upload, separate or packed. */
+export async function heldBy(files: ContextBlobs, place: VersionPlace): Promise<StoredContents> {
   const packed = new Map<string, Member>();
   for (const { pack, text } of await files.packIndexes(place))
     for (const [hash, member] of decodeIndex(pack, text)) packed.set(hash, member);
   return { hashes: new Set([...(await files.blobs(place)), ...packed.keys()]), packed };
 }
 
-/** Where a version's contents lie in packs; empty: none do. */
+/** Positions of a version's packed contents; empty if there are none. */
 export async function readPlaces(files: ContextBlobs, place: VersionPlace): Promise<Places> {
   const text = await files.places(place);
   return text === null ? NOTHING : decodePlaces(text);
 }
 
-/** An upload that is whole: what it has, and the version it is built on. */
+/** A complete upload: its contents, and its base version. */
 type Whole = { manifest: StoredManifest; packed: OwnPlaces; builtOn: string | null };
 
-/** Writes down where the contents of an upload lie, before it is committed; the first that was written stays. */
+/** Stores the positions of an upload's contents before the commit; the first write wins. */
 export async function writePlaces(
   files: ContextBlobs,
   { tenant, version }: VersionPlace,
@@ -44,7 +44,7 @@ export async function writePlaces(
   if (places.size > 0) await files.putPlaces({ tenant, version }, encodePlaces(places));
 }
 
-/** Where an upload's contents are put. */
+/** Storage for an upload's contents. */
 export const packStore = (files: ContextBlobs, place: VersionPlace): PackStore => ({
   putBlob: (hash, bytes) => files.putBlob(place, hash, bytes),
   putPack: (hash, bytes, index) => files.putPack(place, hash, bytes, index),

@@ -3,11 +3,14 @@ import { CONTEXT_LIMITS } from "../protocol/context-limits";
 
 export type TallyLimits = { bytes: number; files: number; fileBytes: number; ratio: number };
 
-/** Archives this small may expand as they like: headers alone are that large. */
+/** Smaller archives may expand by any ratio: headers alone can be that large. */
 const RATIO_FROM_BYTES = 1_000_000;
 const MB = 1_000_000;
 
-/** What an upload has brought so far, counted while it comes in. Each method throws `UploadRefusal` at the first byte too many. */
+/**
+ * Counts an upload while it arrives. Each method throws `UploadRefusal` as soon as a limit is
+ * exceeded.
+ */
 export class Tally {
   readonly #limits: TallyLimits;
   #received = 0;
@@ -18,21 +21,21 @@ export class Tally {
     this.#limits = limits;
   }
 
-  /** Bytes of what was sent, compressed or not. */
+  /** Counts received bytes, compressed or not. */
   received(bytes: number): void {
     this.#received += bytes;
     if (this.#received > this.#limits.bytes)
       throw tooLarge(`The upload is larger than ${this.#limits.bytes / MB} MB.`);
   }
 
-  /** One entry more, of whatever kind: those that are left out cost time too. */
+  /** Counts an entry of any type: skipped ones cost time too. */
   entry(): void {
     this.#entries += 1;
     if (this.#entries > this.#limits.files)
       throw tooLarge(`The upload has more than ${this.#limits.files} entries.`);
   }
 
-  /** A file that says it is so large. */
+  /** Checks the declared size of a file. */
   file(name: string, bytes: number): void {
     const { fileBytes } = this.#limits;
     if (bytes > fileBytes)
@@ -41,7 +44,7 @@ export class Tally {
       );
   }
 
-  /** Bytes that came out of what was sent. */
+  /** Counts unpacked bytes. */
   expanded(bytes: number): void {
     this.#bytes += bytes;
     const { bytes: most, ratio } = this.#limits;

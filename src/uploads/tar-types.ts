@@ -4,19 +4,23 @@ const BLOCK = 512;
 const TYPE_AT = 156;
 const SIZE = { from: 124, to: 136 };
 const CHECKSUM = { from: 148, to: 156 };
-/** Files in three spellings, links, devices, directories, pipes, and what tells names and sizes ahead. */
+/**
+ * Types that the decoder knows: files, links, devices, directories, pipes, and records for names
+ * and sizes.
+ */
 const KNOWN = new Set("\x0001234567xgLK");
-/** The decoder passes over no body behind these, even where their headers say a size. */
+/** For these types the decoder skips no body, even if the header has a size. */
 const BODYLESS = new Set("123456");
-/** Entries of records for later entries, and how long the decoder lets them be. */
+/** Records for later entries, and the decoder's limit of their size. */
 const RECORDS = new Set("xg");
 const MOST_RECORD_BYTES = 8 * 1024 * 1024;
 const SPACE = 32;
 
 /**
- * Passes a tar on as it comes, and throws `UploadRefusal` at an entry of a type that the decoder does not know and would take for a
- * plain file: old GNU sparse files, continued volumes, a vendor's own types. It reads sizes as the decoder does, so that it sees the
- * same headers. What is no header, a block of zeros among them, ends its work: the decoder refuses all that follows but zeros.
+ * Passes a tar through, and throws `UploadRefusal` at an entry of an unknown type, which the
+ * decoder would treat as a plain file: old GNU sparse files, continued volumes, vendor types. Reads
+ * sizes as the decoder does, so that both see the same headers. Stops checking at a block that is
+ * not a header: after it, the decoder accepts only zeros.
  */
 export function refusingUnknownTypes(): TransformStream<Uint8Array, Uint8Array> {
   const block = new Uint8Array(BLOCK);
@@ -62,7 +66,7 @@ export function refusingUnknownTypes(): TransformStream<Uint8Array, Uint8Array> 
   });
 }
 
-/** Whether a block is a header. Throws `UploadRefusal` if it is one of an unknown type. */
+/** Whether a block is a header. Throws `UploadRefusal` if its type is unknown. */
 function isHeader(block: Uint8Array): boolean {
   const counted = block.reduce(
     (sum, byte, at) => sum + (at >= CHECKSUM.from && at < CHECKSUM.to ? SPACE : byte),
@@ -79,8 +83,9 @@ function isHeader(block: Uint8Array): boolean {
 const typeOf = (block: Uint8Array): string => String.fromCharCode(block[TYPE_AT] ?? 0);
 
 /**
- * Throws `UploadRefusal` for a record that replaces a later entry's size: only files of 8 GiB and more need one, and with it entries
- * could hide. Records are told apart as the decoder does, also where they are malformed.
+ * Throws `UploadRefusal` for a record that replaces a later entry's size: only files of 8 GiB and
+ * more need one, and it could hide entries. Splits records as the decoder does, also malformed
+ * ones.
  */
 function checkRecords(bytes: Uint8Array): void {
   const decoder = new TextDecoder();
@@ -94,20 +99,23 @@ function checkRecords(bytes: Uint8Array): void {
   }
 }
 
-/** In octal, or in the bytes themselves where the first one has its highest bit. NaN: neither, which the decoder refuses. */
+/**
+ * Octal, or binary if the first byte has its highest bit set. NaN otherwise, which the decoder
+ * refuses.
+ */
 function numberAt(block: Uint8Array, { from, to }: { from: number; to: number }): number {
   const [first = 0, ...rest] = block.subarray(from, to);
   if (first < 128) return octal(block.subarray(from, to));
   return rest.reduce((value, byte) => value * 256 + byte, first - 128);
 }
 
-/** Spaces are passed over, and a zero byte ends it. */
+/** Ignores spaces; a zero byte ends it. */
 function octal(bytes: Uint8Array): number {
   const digits = textOf(bytes).replaceAll(" ", "");
   return /^[0-7]*$/.test(digits) ? Number.parseInt(`0${digits}`, 8) : Number.NaN;
 }
 
-/** Up to the first zero byte. */
+/** The text before the first zero byte. */
 const textOf = (bytes: Uint8Array): string =>
   new TextDecoder().decode(bytes).split("\0", 1)[0] ?? "";
 

@@ -3,14 +3,14 @@ import { FileError, type FileEntry, type Tree } from "../workspace/types";
 import { quoted, UploadRefusal } from "./refusals";
 import { CONTEXT_LIMITS } from "../protocol/context-limits";
 
-/** Puts a tree together file by file, and takes nothing that a tree cannot hold. All methods throw `UploadRefusal`. */
+/** Builds a tree file by file and refuses invalid ones. All methods throw `UploadRefusal`. */
 export class TreeBuilder {
   readonly #files = new Map<string, FileEntry>();
-  /** Every directory above a file. */
+  /** All parent directories of files. */
   readonly #directories = new Set<string>();
   #bytes = 0;
 
-  /** The path as the tree will hold it. For looking at a name before its contents are read. */
+  /** The normalized path. Call it to check a name before reading contents. */
   place(name: string): string {
     const path = toPath(name);
     if (this.#files.has(path))
@@ -34,7 +34,7 @@ export class TreeBuilder {
     if (this.#directories.size > files) throw tooLarge(`there are more than ${files} directories`);
   }
 
-  /** Sorted by path, in code units. Throws where one hash has two sizes. */
+  /** Sorted by path in UTF-16 order. Throws if a hash has two sizes. */
   tree(): Tree {
     const sizes = new Map<string, number>();
     for (const [path, { hash, size }] of this.#files) {
@@ -46,7 +46,7 @@ export class TreeBuilder {
   }
 }
 
-/** Bytes of all files of a tree. */
+/** Total bytes of a tree. */
 export const treeBytes = (tree: Tree): number =>
   [...tree.values()].reduce((sum, { size }) => sum + size, 0);
 

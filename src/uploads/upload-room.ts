@@ -6,24 +6,27 @@ import { CONTEXT_LIMITS } from "../protocol/context-limits";
 
 const MB = 1_000_000;
 
-/** Of every upload: what its files are called and where they lie. */
+/** Names and positions of an upload's files. */
 const NAMES_BYTES = 4 * MB;
-/** Of what is read as it comes: the file in hand, what is on its way to be stored, and a pack beside the files it is made of. */
+/** Memory of streamed contents: the current file, running puts, and a pack beside its files. */
 const READ_BYTES = CONTEXT_LIMITS.fileBytes + ON_THEIR_WAY_BYTES + 2 * CONTEXT_PACKS.packBytes;
 
-/** Of a file in a manifest, besides its path: its hash, its size, and what JSON needs. */
+/** A manifest row besides its path: hash, size and JSON. */
 const ROW_BYTES = 200;
-/** A manifest of as many files as a context has, with paths as long as they may be, written without escapes. */
+/** A manifest with the maximum number of files and the longest paths, without escapes. */
 export const MANIFEST_BYTES = CONTEXT_LIMITS.files * (PATH_LIMITS.pathBytes + ROW_BYTES);
-/** Measured with the longest paths, 40 levels deep: its text, its files, every folder above one, and the tree as it is stored. */
+/**
+ * Measured with the longest paths, 40 levels deep: text, files, parent folders, and the stored
+ * tree.
+ */
 const MANIFEST_COPIES = 6;
 
-/** A blob by itself, a manifest, or what an archive is. */
+/** A single blob, a manifest, or a kind of archive. */
 export type UploadKind = "zip" | "gzip" | "tar" | "blob" | "manifest";
 
 /**
- * The most that an upload has in memory at once, in bytes. `told`: the length of its body; null where nobody says. A zip has a piece
- * of itself in hand besides, and what is in it may be far more than its body.
+ * The maximum memory of an upload in bytes. `told` is the length of its body; `null` if unknown. A
+ * zip also holds a piece of itself, and its contents may be far larger than its body.
  */
 export function memoryOf(kind: UploadKind, told: number | null): number {
   const body = told ?? Number.POSITIVE_INFINITY;
@@ -43,24 +46,27 @@ export function memoryOf(kind: UploadKind, told: number | null): number {
   }
 }
 
-/** Times in milliseconds. */
+/** Times in ms. */
 export type RoomLimits = {
-  /** What all uploads inside may hold, in bytes. One tenant may hold half of it. */
+  /** Total bytes of all admitted uploads. One tenant may use half. */
   bytes: number;
-  /** How many may wait, of which one tenant's may be half. */
+  /** Number of waiting uploads; at most half from one tenant. */
   waiting: number;
-  /** An upload that has not asked for so long no longer waits. */
+  /** A waiting upload that has not polled for this long is dropped. */
   silentMs: number;
-  /** An upload that shows no progress for so long loses its room. */
+  /** An admitted upload without progress for this long loses its memory. */
   stillMs: number;
-  /** An upload that takes longer than this in all loses its room. */
+  /** Maximum total duration of an upload. */
   longestMs: number;
-  /** After waiting so long for a client's bytes, an upload must have received `leastBytesPerSecond` on average. */
+  /**
+   * After waiting this long for a client's bytes, an upload must have received
+   * `leastBytesPerSecond` on average.
+   */
   paceAfterMs: number;
   leastBytesPerSecond: number;
 };
 
-/** Of an isolate's 128 MB the rest is for everything else that runs in it. */
+/** An isolate has 128 MB; the rest is for other work. */
 const LIMITS: RoomLimits = {
   bytes: 80 * MB,
   waiting: 32,
@@ -71,7 +77,7 @@ const LIMITS: RoomLimits = {
   leastBytesPerSecond: 32_000,
 };
 
-/** One upload that is inside or waits. */
+/** An admitted or waiting upload. */
 export type Visit = {
   readonly tenant: string;
   bytes: number;
@@ -80,27 +86,28 @@ export type Visit = {
   seenAt: number;
   /** Bytes of its body that have arrived. */
   received: number;
-  /** How long the service has waited for bytes of its body, without the present wait. */
+  /** Total time waiting for its body, without the current wait. */
   waitedMs: number;
-  /** Since when the service waits for bytes of its body; `null`: it does not wait for any. */
+  /** Start of the current wait for its body; `null` if not waiting. */
   waitsSince: number | null;
 };
 
 /**
- * The memory that uploads share in one isolate. An upload that finds no room waits, in order, so that a large one is never overtaken
- * for ever; only uploads of a tenant that has its half already are passed over. Every upload inside must show that it goes on, for
- * the platform may end a request whose client has left without a word. `now`: unix ms.
+ * Memory shared by the uploads of one isolate. Uploads wait in order, so that a large one is never
+ * starved; only those of a tenant that already uses its half are passed over. Every admitted upload
+ * must report progress, because the platform may end a request whose client has left without
+ * notice. `now` is in Unix ms.
  */
 export class UploadRoom {
   readonly #limits: RoomLimits;
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly #visits = new Set<Visit>();
 
   constructor(limits: RoomLimits = LIMITS) {
     this.#limits = limits;
   }
 
-  /** One more upload of a tenant that wants so many bytes; `null` if too many wait, of all tenants or of this one. */
+  /** Adds an upload of this size; `null` if too many wait in total or from this tenant. */
   come(tenant: string, bytes: number, now: number): Visit | null {
     this.#tidy(now);
     const waiting = this.#waiting();
@@ -115,7 +122,7 @@ export class UploadRoom {
     return visit;
   }
 
-  /** Whether it may begin. To be asked repeatedly; an upload that was silent for too long may never begin. */
+  /** Whether it may start. Call repeatedly; an upload that polls too rarely never starts. */
   mayBegin(visit: Visit, now: number): boolean {
     visit.seenAt = now;
     this.#tidy(now);
@@ -126,19 +133,19 @@ export class UploadRoom {
     return true;
   }
 
-  /** Says that an upload goes on. `false`: its room may be another's by now, so it must stop. */
+  /** Reports progress. `false`: its memory may already be reused, so it must stop. */
   goesOn(visit: Visit, now: number): boolean {
     this.#tidy(now);
     visit.seenAt = now;
     return this.#visits.has(visit);
   }
 
-  /** The service begins to wait for bytes of its body. */
+  /** Starts a wait for bytes of its body. */
   waits(visit: Visit, now: number): void {
     visit.waitsSince ??= now;
   }
 
-  /** So many bytes of its body have arrived. `false`: see `goesOn`; it came too slowly, for one. */
+  /** Reports received bytes. `false`: see `goesOn`, or the upload is too slow. */
   came(visit: Visit, bytes: number, now: number): boolean {
     visit.waitedMs += visit.waitsSince === null ? 0 : now - visit.waitsSince;
     visit.waitsSince = null;
@@ -147,8 +154,8 @@ export class UploadRoom {
   }
 
   /**
-   * An upload inside needs so many bytes in all from now on. `false`: there is no room for them now. Beyond its tenant's half it
-   * grows only while no other tenant waits.
+   * Changes the size of an admitted upload. `false`: not enough memory now. Beyond its tenant's
+   * half it can grow only while no other tenant waits.
    */
   grow(visit: Visit, bytes: number, now: number): boolean {
     this.#tidy(now);
@@ -161,7 +168,7 @@ export class UploadRoom {
     return true;
   }
 
-  /** More than once is the same as once. */
+  /** Idempotent. */
   leave(visit: Visit): void {
     this.#visits.delete(visit);
   }
@@ -170,7 +177,10 @@ export class UploadRoom {
     return this.#limits.bytes / 2;
   }
 
-  /** Whose turn it is: the oldest whose tenant's half has room for it. No upload overtakes another of its own tenant. */
+  /**
+   * The next upload: the oldest that fits into its tenant's half. Never passes another upload of
+   * the same tenant.
+   */
   #next(): Visit | undefined {
     const firsts = new Map<string, Visit>();
     for (const visit of this.#waiting())
@@ -209,7 +219,7 @@ export class UploadRoom {
     }
   }
 
-  /** Only the time that the service waits for the client counts: a slow bucket is not the client's doing. */
+  /** Counts only time waiting for the client: a slow bucket is not the client's fault. */
   #isSlow({ received, waitedMs, waitsSince }: Visit, now: number): boolean {
     const waited = waitedMs + (waitsSince === null ? 0 : now - waitsSince);
     const { paceAfterMs, leastBytesPerSecond } = this.#limits;

@@ -21,11 +21,11 @@ import {
 import { heldBy, packStore, writePlaces } from "./stored-packs";
 import { TreeBuilder, treeBytes } from "./tree-builder";
 
-/** Where contexts lie, and what else an upload needs. */
+/** The storage of contexts, and further dependencies of uploads. */
 export type ContextStore = {
   index: ContextIndex;
   files: ContextBlobs;
-  /** A version's id, sortable by time, never given twice. */
+  /** A unique version id, sortable by time. */
   newId(now: number): string;
 };
 
@@ -39,17 +39,18 @@ export type Uploaded = {
   bytes: number;
   missing: string[];
   skipped: SkippedEntry[];
-  /** How many were left out beyond those; absent: none. */
+  /** Number of further skipped entries; omitted if none. */
   skipped_more?: number;
 };
 
-/** How many entries that were left out an answer names. */
+/** Skipped entries that a response lists. */
 const MOST_SKIPPED = 1_000;
 const MOST_NAME_CHARS = 1_000;
 
 /**
- * Takes a manifest: makes it the newest version if all of its contents are there, else says what is missing. The same manifest again
- * goes on where it was; once it is the newest version, it changes nothing. Throws `UploadRefusal`.
+ * Processes a manifest: makes it the newest version if all its contents are stored, else returns
+ * the missing ones. Sending the same manifest again resumes the upload; once it is the newest
+ * version, nothing changes. Throws `UploadRefusal`.
  */
 export async function putManifest(
   store: ContextStore,
@@ -94,10 +95,7 @@ function treeOf({ files }: ContextManifest): Tree {
   return builder.tree();
 }
 
-/**
- * Says where each file's contents lie or will lie, once for each upload: the first manifest written stays. All that the upload will
- * store is charged before anything of it is.
- */
+/** Fixes the positions of an upload's contents; the first manifest wins. Charges before storing. */
 async function freeze(
   { index, files }: ContextStore,
   upload: Owner & { version: string },
@@ -120,7 +118,7 @@ async function freeze(
   return decodeManifest(await files.putManifest(place, text));
 }
 
-/** Of the version that an upload is built on, which stays as long as the upload is open; null: there is none. */
+/** The manifest of an open upload's base; `null` if it has none. */
 const manifestBelow = (
   files: ContextBlobs,
   { tenant }: VersionPlace,
@@ -128,7 +126,7 @@ const manifestBelow = (
 ): Promise<StoredManifest | null> =>
   builtOn === null ? Promise.resolve(null) : readManifest(files, { tenant, version: builtOn });
 
-/** The manifest of a version; null if it is not there. */
+/** The manifest of a version; `null` if missing. */
 export async function readManifest(
   files: ContextBlobs,
   place: VersionPlace,
@@ -137,16 +135,16 @@ export async function readManifest(
   return text === null ? null : decodeManifest(text);
 }
 
-type Done = { version: string; tree: Tree; hash: string; base: string | null | undefined };
+type Totals = { version: string; tree: Tree; hash: string; base: string | null | undefined };
 
 async function commit(
   { index }: ContextStore,
   { tenant, name }: Owner,
-  { version, tree, hash, base }: Done,
+  { version, tree, hash, base }: Totals,
 ): Promise<void> {
   const counts = { files: tree.size, bytes: treeBytes(tree) };
   if (await index.commit({ tenant, name, id: version, treeHash: hash, ...counts, base })) return;
-  // Another request may have committed this very upload.
+  // Another request may have committed the same upload.
   if ((await index.version(tenant, name, version)) !== null) return;
   requireBase(base, (await index.newest(tenant, name))?.id ?? null);
   throw new UploadRefusal(
@@ -166,8 +164,8 @@ function requireBase(base: string | null | undefined, newest: string | null): vo
 }
 
 /**
- * Takes one blob that the manifest of an open upload names; `told`: its length, null where nobody says. Twice is the same as once.
- * Throws `UploadRefusal`.
+ * Stores a blob named in the manifest of an open upload. `told` is its length; `null` if unknown.
+ * Idempotent. Throws `UploadRefusal`.
  */
 export async function putBlob(
   store: ContextStore,
@@ -184,7 +182,10 @@ export async function putBlob(
   await keepNothingOfTheErased(store, upload);
 }
 
-/** Takes blobs that the manifest of an open upload names, each under its hash; they are opened once there is such an upload. Gives how many came. Throws `UploadRefusal`. */
+/**
+ * Stores blobs named in the manifest of an open upload, each under its hash. Calls `open` once the
+ * upload is found. Returns the number of blobs. Throws `UploadRefusal`.
+ */
 export async function putBlobs(
   store: ContextStore,
   upload: Owner & { version: string },
@@ -207,7 +208,7 @@ export async function putBlobs(
   return stored;
 }
 
-/** To be called when something of an upload was written. Throws `UploadRefusal` where the upload has gone meanwhile. */
+/** Call after each write of an upload. Throws `UploadRefusal` if the upload no longer exists. */
 async function keepNothingOfTheErased(
   store: ContextStore,
   upload: Owner & { version: string },
@@ -215,7 +216,7 @@ async function keepNothingOfTheErased(
   if (await eraseIfGone(store, upload)) throw noSuchUpload();
 }
 
-/** An upload may be swept, or its context erased, while something of it is on its way: that must not stay behind. Whether it has gone. */
+/** Erases the upload's files if it was swept or erased during the write. Returns whether it was. */
 async function eraseIfGone(
   { index, files }: ContextStore,
   upload: Owner & { version: string },
@@ -256,13 +257,16 @@ const notWanted = (hash: string): UploadRefusal =>
 const mismatch = (hash: string): UploadRefusal =>
   new UploadRefusal(
     "blob_mismatch",
-    `The bytes sent for ${hash} are others, or not all. The file may have changed meanwhile: begin anew.`,
+    `The bytes sent for ${hash} do not match this hash. If the file has changed meanwhile, start the upload again.`,
   );
 
-/** What an archive is read from once its version is known, since some must be put down first. */
+/** Opens an archive once its version is known, because some kinds must be stored first. */
 export type OpenArchive = (place: VersionPlace, files: ContextBlobs) => AsyncIterable<ArchiveEntry>;
 
-/** Takes an archive as a whole: a new version, or nothing. Throws `UploadRefusal`; what was stored by then is erased. */
+/**
+ * Stores an archive as a new version, completely or not at all. Throws `UploadRefusal`; files
+ * stored so far are erased.
+ */
 export async function putArchive(
   store: ContextStore,
   owner: Owner,
@@ -306,7 +310,7 @@ async function takeArchive(
   if (newest?.treeHash === hash) return { ...counts, version: newest.id, status: "unchanged" };
   const manifest = manifestOf(tree, place.version, older);
   const text = encodeManifest(manifest);
-  // From here on what was stored is known: no more than was charged as it came, but for its manifest.
+  // The final size is known: at most what was charged on the way, plus the manifest.
   await charge(
     store.index,
     { ...owner, id: place.version },
@@ -322,14 +326,14 @@ async function takeArchive(
   return { ...counts, version: place.version, status: "committed" };
 }
 
-type Stored = { tree: Tree; leftOut: Pick<Uploaded, "skipped" | "skipped_more"> };
+type StoredTree = { tree: Tree; leftOut: Pick<Uploaded, "skipped" | "skipped_more"> };
 
 async function storeEntries(
   files: ContextBlobs,
   place: VersionPlace,
   older: ReadonlyMap<string, string>,
   entries: AsyncIterable<ArchiveEntry>,
-): Promise<Stored> {
+): Promise<StoredTree> {
   const builder = new TreeBuilder();
   const skipped: SkippedEntry[] = [];
   let more = 0;
@@ -349,13 +353,13 @@ async function storeEntries(
   try {
     for await (const entry of entries) await take(entry);
   } finally {
-    // Also where the rest is refused: nothing may arrive after what was stored has been erased.
+    // Also after a refusal: no put may finish after the files have been erased.
     await writer.end();
   }
   return { tree: builder.tree(), leftOut: { skipped, ...(more > 0 && { skipped_more: more }) } };
 }
 
-/** Gives an upload up and erases what it stored. What breaks off here is swept later. */
+/** Abandons an upload and erases its files. An interruption is cleaned up by the sweep. */
 async function giveUp(
   { index, files }: Pick<ContextStore, "index" | "files">,
   upload: Owner & { id: string },
@@ -366,7 +370,7 @@ async function giveUp(
   await index.forget(upload);
 }
 
-/** Erases a context with all its versions and open uploads. Whether there was one. */
+/** Erases a context with all versions and open uploads. Returns whether it existed. */
 export async function eraseContext({ index, files }: ContextStore, owner: Owner): Promise<boolean> {
   const was = (await index.newest(owner.tenant, owner.name)) !== null;
   for (const id of await index.markErasing(owner.tenant, owner.name)) {
@@ -380,7 +384,7 @@ export async function eraseContext({ index, files }: ContextStore, owner: Owner)
 const OPEN_FOR_MS = 24 * 60 * 60 * 1_000;
 const SWEPT_AT_ONCE = 100;
 
-/** Erases what was never finished: uploads left open for a day, and erasing that broke off. Gives how many. */
+/** Erases uploads open for a day, and interrupted erasures. Returns their number. */
 export async function sweepUploads(
   { index, files }: Pick<ContextStore, "index" | "files">,
   now: number,

@@ -2,8 +2,9 @@ import { quoted, UploadRefusal } from "./refusals";
 import type { Tally } from "./tally";
 
 /**
- * The directory at the end of a zip: the only place that says what is in it. Strict, because two readers must not see two archives:
- * one directory, right before the end; every entry in one piece, none within another; nothing of zip64, encryption or several disks.
+ * The central directory of a zip, the only source of its entries. Strict, because two readers must
+ * not see different archives: one directory, directly before the end record; entries do not
+ * overlap; no zip64, encryption or multiple disks.
  */
 export type ZipEntry = {
   name: string;
@@ -12,13 +13,13 @@ export type ZipEntry = {
   crc: number;
   packedSize: number;
   size: number;
-  /** Where its local header begins. */
+  /** Offset of its local header. */
   offset: number;
-  /** Unix mode, 0 where the archive has none. */
+  /** Unix mode; 0 if the archive has none. */
   mode: number;
 };
 
-/** Of the end of a zip, at least so much must be known to find its directory: the end record and the longest comment. */
+/** Bytes at the end of a zip that locate its directory: the end record and the longest comment. */
 export const ZIP_TAIL_BYTES = 22 + 0xffff;
 const END_BYTES = 22;
 const END_SIGNATURE = 0x06054b50;
@@ -27,12 +28,15 @@ const CENTRAL_SIGNATURE = 0x02014b50;
 const ZIP64_32 = 0xffffffff;
 const ZIP64_16 = 0xffff;
 const ZIP64_EXTRA = 0x0001;
-const ENCRYPTED = 0x0041; // plainly, or "strongly"
+const ENCRYPTED = 0x0041; // traditional or strong encryption
 const UTF8 = 0x0800;
 const MADE_ON_UNIX = [3, 19];
 const METHODS = [0, 8];
 
-/** Where the directory lies, and how many entries it has. `tail`: the last bytes of a zip of `size` bytes. */
+/**
+ * Position of the directory, and its number of entries. `tail` are the last bytes of a zip of
+ * `size` bytes.
+ */
 export function findDirectory(
   tail: Uint8Array,
   size: number,
@@ -57,7 +61,7 @@ export function findDirectory(
   return { offset, bytes, entries };
 }
 
-/** By the signature whose comment ends where the archive ends; null where there is none. */
+/** Finds the signature whose comment ends at the end of the archive; `null` if there is none. */
 function endRecordAt(tail: Uint8Array): number | null {
   const view = viewOf(tail);
   for (let at = tail.byteLength - END_BYTES; at >= 0; at -= 1) {
@@ -67,7 +71,7 @@ function endRecordAt(tail: Uint8Array): number | null {
   return null;
 }
 
-/** The entries of a directory in the order of their contents. `start`: where the directory begins. */
+/** The entries in the order of their contents. `start` is the offset of the directory. */
 export function readDirectory(
   directory: Uint8Array,
   entries: number,
@@ -134,18 +138,18 @@ function hasExtra(extra: Uint8Array, id: number): boolean {
   return false;
 }
 
-/** UTF-8 where it says so; else plain ASCII, since what other bytes meant nobody knows. */
+/** UTF-8 if flagged; else ASCII only, because the encoding of other bytes is unknown. */
 function decodeName(bytes: Uint8Array, flags: number): string {
   try {
     const name = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     if ((flags & UTF8) !== 0 || /^[\x20-\x7e]*$/.test(name)) return name;
   } catch {
-    // Told below, like every other name that cannot be read.
+    // Reported below.
   }
   throw invalid("it has a name that is neither UTF-8 nor ASCII");
 }
 
-/** The least room that an entry takes: its local header, its name, its contents. */
+/** Minimum size of an entry: local header, name, contents. */
 const LOCAL_BYTES = 30;
 
 function requireApart(entries: readonly ZipEntry[], start: number): void {

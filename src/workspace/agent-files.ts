@@ -1,16 +1,16 @@
-import type { Protected } from "./permissions";
-import type { Accessed, FileEntry, Tree, TreeChanges } from "./types";
+import type { ProtectedPaths } from "./permissions";
+import type { FileAccess, FileEntry, Tree, TreeChanges } from "./types";
 
-/** Bytes by their hash. */
+/** File contents by hash. */
 export type BlobSource = {
-  /** Throws if nobody has them, which is a fault of ours. */
+  /** Throws if the contents are missing, which is a fault of ours. */
   read(entry: FileEntry): Promise<Uint8Array>;
 };
 
-/** What an entry of a listing is. */
-export type Listed = { name: string; kind: "file" | "directory"; size: number };
+/** An entry of a directory listing. */
+export type ListedEntry = { name: string; kind: "file" | "directory"; size: number };
 
-/** What is known of a path without reading it. A directory has no size of its own. */
+/** Facts of a path that need no read. A directory has size 0. */
 export type Stat = {
   kind: "file" | "directory";
   size: number;
@@ -19,86 +19,99 @@ export type Stat = {
 };
 
 /**
- * The files one agent may see and change, for the length of one tool call. Every operation goes through the permission rules and
- * leaves a line in `accessed`; the same done again with the same outcome is the same line, and a look at a file that does not read
- * it is a look at its directory. Paths may be absolute (`/workspace/a`, `/peers/agent2/a`, `/contexts/site/a`, `/attempts/1/a`) or
- * relative to `/workspace`. What is changed is staged: nothing is stored until the call settles, and nothing of a call that fails is.
- *
- * All methods throw `FileError` for what the model did wrong: a path that is not there, is not allowed, is too large.
+ * The files that an agent can see and change during one tool call. Every operation is checked
+ * against permissions and recorded in `accessed`. The same operation with the same outcome is
+ * recorded once; an operation on a file that does not read it is recorded as a listing of its
+ * directory. Paths are absolute (`/workspace/a`, `/peers/agent2/a`, `/contexts/site/a`,
+ * `/attempts/1/a`) or relative to `/workspace`. Changes are staged: they are stored when the call
+ * settles, and dropped if it fails. All methods throw `FileError` for mistakes of the model: a path
+ * that does not exist, is not allowed, or is too large.
  */
 export type AgentFiles = {
   read(path: string): Promise<Uint8Array>;
-  /** Throws as `read` would, without reading. `hash` is the SHA-256 of a file's contents, null for a directory. */
+  /**
+   * Throws as `read` does, without reading. `hash` is the SHA-256 of a file's contents; `null` for
+   * a directory.
+   */
   stat(path: string): Stat;
   exists(path: string): boolean;
   /** Sorted by name. */
-  list(path: string): Listed[];
-  /** All files below a directory (or the file itself), as absolute paths, sorted; at most `limit`. */
+  list(path: string): ListedEntry[];
+  /** All files below a directory (or the file itself) as sorted absolute paths; at most `limit`. */
   walk(path: string, limit: number): { paths: string[]; more: boolean };
   write(path: string, bytes: Uint8Array, executable?: boolean): Promise<void>;
-  /** Throws as `write` would for contents of so many bytes: to be asked before contents are made that may be huge. */
+  /** Throws as `write` would for contents of this size. Call it before creating large contents. */
   checkWrite(path: string, size: number): void;
-  /** A directory that stays although nothing is in it; it lasts as long as the round. */
+  /** Creates a directory that exists while empty, until the end of the round. */
   makeDirectory(path: string): void;
-  /** A file, or a directory with all that is in it. Files that are not its own must have been read before. */
+  /**
+   * Removes a file, or a directory with its contents. Files of others must have been read before.
+   */
   remove(path: string): void;
   /**
-   * Without reading the bytes: contents are shared. `to` is the new path, not the directory to put it in; an existing file is
-   * replaced, a directory is merged into an existing one.
+   * Copies without reading: contents are shared. `to` is the new path, not its parent. An existing
+   * file is replaced; a directory is merged into an existing one.
    */
   copy(from: string, to: string): void;
   /**
-   * As `copy`, and the source is gone. Does not merge directories. A moved file counts as read or own if its source did; one that leaves
-   * its tree, or goes to where results lie, is deleted where it was.
+   * Like `copy`, and removes the source. Does not merge directories. A moved file keeps its marks
+   * (read, own). A file that leaves its tree, or moves to where results are stored, is recorded as
+   * deleted.
    */
   move(from: string, to: string): void;
-  /** The path as the agent should be told of it. */
+  /** The absolute path for messages to the agent. */
   resolve(path: string): string;
-  readonly accessed: readonly Accessed[];
-  /** What the call would change, by mount: the workspace's tree, and contexts that may be written. */
+  readonly accessed: readonly FileAccess[];
+  /** The changes of the call by mount: the workspace's tree, and writable contexts. */
   staged(): Staged;
 };
 
 export type Staged = {
-  /** What is at every path that the call wrote or removed, also where that is what was there before. */
+  /** The state of every path that the call wrote or removed, even if it equals the previous one. */
   workspace: TreeChanges;
   contexts: ReadonlyMap<string, TreeChanges>;
-  /** New contents, by hash. */
+  /** New contents by hash. */
   blobs: ReadonlyMap<string, Uint8Array>;
-  /** Paths whose contents were read, for read-before-delete; as the agent sees them, like all below. */
+  /** Paths that were read, for read-before-delete. All paths here are as the agent sees them. */
   read: readonly string[];
-  /** Paths the agent wrote itself. */
+  /** Paths that the agent wrote itself. */
   own: readonly string[];
-  /** Paths that are neither, whatever they were before: contents it does not know were moved there. */
+  /** Paths that are neither: unknown contents were moved there. */
   foreign: readonly string[];
-  /** All directories that are to stay although nothing is in them; replaces those of the basis. */
+  /** All directories that exist while empty; replaces those of the basis. */
   directories: readonly string[];
 };
 
-/** A context as an agent sees it. `limits`: of what it may become; absent: as for all files. */
-export type MountedContext = { tree: Tree; writable: boolean; limits?: FileLimits } & Protected;
+/**
+ * A context as an agent sees it. `limits` apply to its resulting size; omitted: as for all files.
+ */
+export type MountedContext = {
+  tree: Tree;
+  writable: boolean;
+  limits?: FileLimits;
+} & ProtectedPaths;
 
-/** What a tool call starts from. */
+/** The state before a tool call. */
 export type Basis = {
   workspace: Tree;
   /** By alias. */
   peers: ReadonlyMap<string, Tree>;
   contexts: ReadonlyMap<string, MountedContext>;
-  /** Rejected results of earlier attempts, by number. Absent: none. */
+  /** Rejected results of earlier attempts, by number. Omitted: none. */
   attempts?: ReadonlyMap<string, Tree>;
   blobs: BlobSource;
   /** Paths read in earlier calls of the round. */
   read: ReadonlySet<string>;
-  /** Paths the agent wrote itself in this round: it may delete them unread. */
+  /** Paths that the agent wrote in this round: it may delete them unread. */
   own: ReadonlySet<string>;
-  /** Directories that stay although nothing is in them, from earlier calls of the round. */
+  /** Directories that exist while empty, from earlier calls of the round. */
   directories: ReadonlySet<string>;
-  /** Whether files that are not the agent's own must be read before they may be deleted. */
+  /** Whether files of others must be read before they can be deleted. */
   readBeforeDelete: boolean;
   limits: FileLimits;
-  /** Bytes of new contents that the call may hold at a time; absent: `MOST_STAGED_BYTES`. */
+  /** Bytes of new contents that the call may stage. Omitted: `MOST_STAGED_BYTES`. */
   stagedBytes?: number;
 };
 
-/** Of one file's bytes, and of a tree's files and bytes. */
+/** Limits of one file's bytes, and of a tree's files and bytes. */
 export type FileLimits = { fileBytes: number; files: number; treeBytes: number };

@@ -1,15 +1,18 @@
 import { formatPlace, parentOf, parsePath, visiblePath } from "./paths";
-import { type Accessed, FileError, type FileOperation, type Place } from "./types";
+import { type FileAccess, FileError, type FileOperation, type Place } from "./types";
 
-/** Notes everything that is done to files, or tried. The same again is one line, so that a loop in a script does not fill the log. */
+/**
+ * Records every operation on files, including refused ones. Identical entries are recorded once, so
+ * that a loop in a script does not fill the log.
+ */
 export class AuditTrail {
-  readonly #lines = new Map<string, Accessed>();
+  readonly #lines = new Map<string, FileAccess>();
 
-  get lines(): Accessed[] {
+  get lines(): FileAccess[] {
     return [...this.#lines.values()];
   }
 
-  /** Does it, and notes what came of it. `act` gets the place that the path leads to. */
+  /** Runs `act` with the parsed place and records the outcome. */
   attempt<T>(operation: FileOperation, typed: string, act: (place: Place) => T): T {
     const place = this.#locate(operation, typed);
     try {
@@ -21,7 +24,7 @@ export class AuditTrail {
     }
   }
 
-  /** The same for what takes time. */
+  /** The same for asynchronous operations. */
   async attemptLater<T>(
     operation: FileOperation,
     typed: string,
@@ -37,7 +40,7 @@ export class AuditTrail {
     }
   }
 
-  /** Whether it could be done: noted if not, since only that came of it. */
+  /** Checks whether an operation would be allowed; records it only if not. */
   ask(operation: FileOperation, typed: string, act: (place: Place) => void): void {
     const place = this.#locate(operation, typed);
     try {
@@ -47,7 +50,9 @@ export class AuditTrail {
     }
   }
 
-  /** A look at a path that tells no more than its directory would: noted as a look at the directory. */
+  /**
+   * Records an operation that reveals no more than a listing as a listing of the parent directory.
+   */
   glance<T>(typed: string, act: (place: Place) => T): T {
     const place = this.#locate("list", typed);
     try {
@@ -79,8 +84,8 @@ export class AuditTrail {
   }
 }
 
-/** The lines of a call whose changes are not kept: what it changed did not come about, so it is no change on record either. */
-export const withoutChanges = (lines: readonly Accessed[]): Accessed[] =>
+/** The entries of a call whose changes are dropped: its changes are marked as not kept. */
+export const withoutChanges = (lines: readonly FileAccess[]): FileAccess[] =>
   lines.map((line) =>
     line.refused === null && CHANGING.has(line.operation) ? { ...line, refused: "not_kept" } : line,
   );

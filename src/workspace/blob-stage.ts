@@ -5,10 +5,10 @@ import type { FileEntry } from "./types";
 
 const NOTHING = new Uint8Array();
 
-/** Bytes of new contents that one call may hold: a quarter of what the isolate has, since others work there too. */
+/** Bytes of new contents per call: a quarter of the isolate's memory, which is shared. */
 export const MOST_STAGED_BYTES = 32 * 1024 * 1024;
 
-/** New contents, as long as a file of this call has them; those of before come from where they lie. */
+/** New contents while a file of this call has them. Earlier contents are read from the source. */
 export class BlobStage {
   readonly #source: BlobSource;
   readonly #staged = new Map<string, { bytes: Uint8Array; files: number }>();
@@ -16,19 +16,19 @@ export class BlobStage {
   readonly #most: number;
   #bytes = 0;
 
-  /** `most`: bytes it holds at a time. */
+  /** `most` limits the staged bytes. */
   constructor(source: BlobSource, most: number = MOST_STAGED_BYTES) {
     this.#source = source;
     this.#most = most;
   }
 
-  /** The name and the bytes of new contents. Nothing is kept until a file holds them. */
+  /** The hash and a copy of new contents. Not staged until `keep`. */
   async prepare(contents: Uint8Array): Promise<{ hash: string; bytes: Uint8Array }> {
-    const bytes = contents.slice(); // the caller's own may change while they are hashed
+    const bytes = contents.slice(); // the caller's array may change during hashing
     return { hash: await hashOf(bytes), bytes };
   }
 
-  /** Throws `FileError` `too_much_at_once` if that is more than a call may hold. */
+  /** Throws `FileError` `too_much_at_once` if the call would exceed its limit. */
   keep({ hash, bytes }: { hash: string; bytes: Uint8Array }): void {
     if (this.#staged.has(hash)) return;
     if (this.#bytes + bytes.byteLength > this.#most) throw tooMuchAtOnce(this.#most);
@@ -36,13 +36,13 @@ export class BlobStage {
     this.#staged.set(hash, { bytes, files: 0 });
   }
 
-  /** One file more has these contents. */
+  /** Counts a file with these contents. */
   hold(hash: string): void {
     const staged = this.#staged.get(hash);
     if (staged) staged.files += 1;
   }
 
-  /** One file less; what no file has is dropped. */
+  /** Uncounts a file; contents without a file are dropped. */
   release(hash: string): void {
     const staged = this.#staged.get(hash);
     if (!staged) return;
@@ -52,13 +52,13 @@ export class BlobStage {
     this.#bytes -= staged.bytes.byteLength;
   }
 
-  /** Throws what the source throws if nobody has them. */
+  /** Throws the source's error if the contents are missing. */
   async read(entry: FileEntry): Promise<Uint8Array> {
     if (entry.size === 0) return NOTHING;
     return this.#staged.get(entry.hash)?.bytes.slice() ?? this.#source.read(entry);
   }
 
-  /** What files of this call hold. */
+  /** All staged contents. */
   all(): Map<string, Uint8Array> {
     return new Map([...this.#staged].map(([hash, { bytes }]) => [hash, bytes]));
   }

@@ -4,30 +4,31 @@ import { sameEntry } from "./tree";
 import { type FileEntry, FileError, type Tree } from "./types";
 
 /**
- * How files and directories differ, as text for an agent. Work is bounded by counting, not by a clock, which stands still while
- * code runs on the platform; so the same question always has the same answer.
+ * Differences of files and directories as text for an agent. Work is limited by counts, not by a
+ * clock: the clock does not advance while code runs on the platform, and counts make results
+ * deterministic.
  */
 export const COMPARE_LIMITS = {
-  /** Bytes of one file that is compared line by line. */
+  /** Bytes of a file that is compared by line. */
   fileBytes: 1_048_576,
   /** Lines of both files together. */
   lines: 200_000,
-  /** Lines of both files times the differing lines that are looked for. */
+  /** Lines of both files times the maximum number of differing lines. */
   steps: 20_000_000,
-  /** Differing lines that are looked for at most. */
+  /** Maximum number of differing lines. */
   edits: 2_000,
-  /** UTF-16 units of what is told. */
+  /** UTF-16 units of the result. */
   text: 60_000,
 } as const;
 type Limits = { [Name in keyof typeof COMPARE_LIMITS]: number };
 
-/** A file by the name it is told by. */
+/** A file with its name for messages. */
 export type Side = { name: string; bytes: Uint8Array };
-/** `same`: byte by byte. `text` is never empty. */
-export type Compared = { same: boolean; text: string };
+/** `same`: byte for byte. `text` is never empty. */
+export type Comparison = { same: boolean; text: string };
 
-/** How two files differ: a unified diff, or why there is none. */
-export function compareFiles(left: Side, right: Side, limits: Limits = COMPARE_LIMITS): Compared {
+/** A unified diff of two files, or the reason why there is none. */
+export function compareFiles(left: Side, right: Side, limits: Limits = COMPARE_LIMITS): Comparison {
   if (equal(left.bytes, right.bytes))
     return { same: true, text: `${left.name} and ${right.name} are the same.` };
   const differ = (why: string) => ({
@@ -51,7 +52,7 @@ export function compareFiles(left: Side, right: Side, limits: Limits = COMPARE_L
     : { same: false, text: cut(patch, limits.text) };
 }
 
-/** Paths, relative to the two directories, in order. */
+/** Sorted paths, relative to the two directories. */
 export type ComparedTrees = {
   onlyLeft: string[];
   onlyRight: string[];
@@ -59,7 +60,7 @@ export type ComparedTrees = {
   same: number;
 };
 
-/** How two trees differ. Contents are compared by hash, so no bytes are read. */
+/** Compares two trees by hash, without reading contents. */
 export function compareTrees(left: Tree, right: Tree): ComparedTrees {
   const compared: ComparedTrees = { onlyLeft: [], onlyRight: [], different: [], same: 0 };
   for (const path of [...new Set([...left.keys(), ...right.keys()])].sort()) {
@@ -72,11 +73,14 @@ export function compareTrees(left: Tree, right: Tree): ComparedTrees {
   return compared;
 }
 
-/** How two directories differ, file by file. Throws `FileError` where a path leads nowhere, is no directory, or holds more than `most` files. */
+/**
+ * Compares two directories file by file. Throws `FileError` if a path does not exist, is not a
+ * directory, or contains more than `most` files.
+ */
 export function compareDirectories(
   files: AgentFiles,
   { left, right, most }: { left: string; right: string; most: number },
-): Compared {
+): Comparison {
   const [ours, theirs] = [treeBelow(files, left, most), treeBelow(files, right, most)];
   const { onlyLeft, onlyRight, different, same } = compareTrees(ours, theirs);
   const isSame = onlyLeft.length + onlyRight.length + different.length === 0;
@@ -121,7 +125,7 @@ function equal(a: Uint8Array, b: Uint8Array): boolean {
   return a.byteLength === b.byteLength && a.every((byte, at) => byte === b[at]);
 }
 
-/** The text, or null for what is none: what holds a NUL, or is not UTF-8. */
+/** The text; `null` if it contains NUL or is not UTF-8. */
 function textOf(bytes: Uint8Array): string | null {
   if (bytes.includes(0)) return null;
   try {
@@ -137,7 +141,7 @@ function linesOf(text: string): number {
   return lines;
 }
 
-/** Cut after a whole line, if none is very long, and said so. */
+/** Cuts after a complete line, unless lines are very long, and states the cut. */
 function cut(text: string, most: number): string {
   if (text.length <= most) return text;
   const end = text.lastIndexOf("\n", most);

@@ -1,9 +1,9 @@
 import { ancestorsOf, joinPath, parentOf } from "./paths";
 import type { Tree } from "./types";
 
-/** What lies in each directory of a tree that never changes. Made once for a tree, however many calls look at it. */
+/** The entries of each directory of an immutable tree. Cached per tree. */
 type DirectoryIndex = ReadonlyMap<string, Directory>;
-/** `files`: at any depth. */
+/** `files` counts files at any depth. */
 type Directory = { files: number; names: Set<string> };
 
 const made = new WeakMap<Tree, DirectoryIndex>();
@@ -27,8 +27,8 @@ export function directoriesOf(tree: Tree): DirectoryIndex {
 }
 
 /**
- * The directories of a tree that changes, as its index and what has come and gone since: how many files, and names that were not
- * there before. A name may be left over; whether there is something behind it, the tree knows.
+ * The directories of a mutable tree: the index of its base plus changes of file counts and new
+ * names. A name may be left over after removal; the tree knows whether it exists.
  */
 export class Directories {
   readonly #base: Tree;
@@ -38,18 +38,18 @@ export class Directories {
     this.#base = base;
   }
 
-  /** A file is there that was not there before. */
+  /** Call when a file is added. */
   added(path: string): void {
     this.#count(path, 1);
     this.note(path);
   }
 
-  /** A file is gone. */
+  /** Call when a file is removed. */
   removed(path: string): void {
     this.#count(path, -1);
   }
 
-  /** Makes a path be found when its directory is listed, and all directories above it. */
+  /** Adds a path and its parents to their directories' listings. */
   note(path: string): void {
     for (let child = path; child !== ""; child = parentOf(child)) {
       const directory = parentOf(child);
@@ -57,12 +57,12 @@ export class Directories {
     }
   }
 
-  /** How many have files in the tree that never changes, without its root. */
+  /** Number of directories in the base, without its root. */
   get ofBase(): number {
     return directoriesOf(this.#base).size - 1;
   }
 
-  /** Files below a directory, at any depth. */
+  /** Number of files below a directory, at any depth. */
   filesBelow(directory: string): number {
     return (
       (directoriesOf(this.#base).get(directory)?.files ?? 0) +
@@ -70,7 +70,7 @@ export class Directories {
     );
   }
 
-  /** Paths that may be in a directory, in no order. */
+  /** Paths that may be in a directory, unsorted. */
   childrenOf(directory: string): string[] {
     const names = new Set(directoriesOf(this.#base).get(directory)?.names);
     for (const name of this.#more.get(directory)?.names ?? []) names.add(name);

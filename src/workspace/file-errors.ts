@@ -2,7 +2,7 @@ import { parentOf } from "./paths";
 import type { FileLimits } from "./agent-files";
 import { FileError } from "./types";
 
-/** What an agent is told when a path does not hold what it takes it for. Paths are absolute. */
+/** Errors for an agent about the state of a path. Paths are absolute. */
 
 export const notFound = (path: string): FileError =>
   new FileError(
@@ -22,7 +22,7 @@ export const alreadyThere = (path: string): FileError =>
 export const intoItself = (from: string, to: string): FileError =>
   new FileError("into_itself", `${to} lies in ${from}: a directory cannot be put into itself.`);
 
-/** `name`: the first of a path in the workspace, which leads elsewhere. */
+/** `name` is the first segment of a workspace path that leads to another mount. */
 export const reservedName = (name: string): FileError =>
   new FileError(
     "reserved_name",
@@ -35,7 +35,10 @@ export const isRoot = (path: string): FileError =>
 type Growth = { limits: FileLimits; before: Stats; after: Stats };
 type Stats = { files: number; bytes: number };
 
-/** Why a tree may not become like this; null if it may. What is over a limit already may stay as large as it is. */
+/**
+ * Why a tree must not grow to this size; `null` if it may. A tree already above a limit may keep
+ * its size.
+ */
 export function limitProblem(root: string, { limits, before, after }: Growth): FileError | null {
   if (after.files > limits.files && after.files > before.files) {
     const message = `${root} may hold ${limits.files} files and would hold ${after.files}. Remove some, or pack them into one.`;
@@ -48,14 +51,17 @@ export function limitProblem(root: string, { limits, before, after }: Growth): F
   return null;
 }
 
-/** A directory costs as much as a file, and one file may bring as many as its path has levels. */
+/**
+ * A directory costs as much memory as a file, and one file can create as many as its path has
+ * levels.
+ */
 export const tooManyDirectories = (root: string, most: number): FileError =>
   new FileError(
     "too_many_files",
     `${root} may hold ${most} directories, empty ones among them. Remove some, or nest files less deeply.`,
   );
 
-/** Why a file may not be as large as this; null if it may. */
+/** Why a file must not have this size; `null` if it may. */
 export function sizeProblem(
   path: string,
   size: number,
@@ -68,7 +74,7 @@ export function sizeProblem(
   );
 }
 
-/** A call's new contents lie in memory until it settles. */
+/** New contents of a call are in memory until it settles. */
 export const tooMuchAtOnce = (most: number): FileError =>
   new FileError(
     "too_much_at_once",

@@ -4,11 +4,11 @@ import { byPath, fileAsDirectory } from "./tree";
 import { type FileEntry, FileError, type TreeChanges } from "./types";
 
 /**
- * A tree as it is written down: what it starts from, and what changed. Equal trees are equal texts: paths are in order, and nothing
- * tells who wrote it, or when.
+ * Serialized form of a tree: a base and changes. Equal trees give equal texts: paths are sorted,
+ * and author and time are not included.
  */
 export type Manifest = {
-  /** The name of the tree it starts from; null: from nothing, so that the changes are all there is. */
+  /** The name of the base tree; `null` if the changes are the whole tree. */
   base: string | null;
   changes: TreeChanges;
 };
@@ -39,7 +39,7 @@ export function encodeManifest({ base, changes }: Manifest): string {
   return JSON.stringify({ version: VERSION, base, changes: listed });
 }
 
-/** Throws `FileError` `manifest_invalid`, which says what is wrong with it. */
+/** Throws `FileError` `manifest_invalid` with the reason. */
 export function decodeManifest(text: string): Manifest {
   const parsed = ManifestSchema.safeParse(parseJson(text));
   if (!parsed.success) {
@@ -71,10 +71,10 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Marks that a new name may not have, but that a tree which was kept before may hold: it must stay readable. */
+/** Characters that new names must not contain, but that older stored trees may. */
 const KEPT_MARKS = /(?!\p{Bidi_Control})\p{Default_Ignorable_Code_Point}/gu;
 
-/** Whether it is a path as it is kept, not one that would have to be normalised first. */
+/** Whether it is a normalized path. */
 function isProper(path: string): boolean {
   try {
     const seen = path.replaceAll(KEPT_MARKS, "");

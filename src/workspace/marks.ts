@@ -1,14 +1,20 @@
-type Given = { read: ReadonlySet<string>; own: ReadonlySet<string> };
+type KnownPaths = { read: ReadonlySet<string>; own: ReadonlySet<string> };
 
-/** Which files an agent knows: it has read them, or wrote them itself. By path as the agent sees it; a moved file takes its mark along. */
+/**
+ * Tracks which files an agent knows: read, or written itself. By path as the agent sees it; a moved
+ * file keeps its mark.
+ */
 export class Marks {
-  readonly #given: Given;
+  readonly #given: KnownPaths;
   readonly #read = new Set<string>();
   readonly #own = new Set<string>();
-  /** Where contents were moved that it does not know; without a mark they would count as its own, as all that it puts somewhere. */
+  /**
+   * Paths to which unknown contents were moved. Without this mark they would count as the agent's
+   * own.
+   */
   readonly #foreign = new Set<string>();
 
-  constructor(given: Given) {
+  constructor(given: KnownPaths) {
     this.#given = given;
   }
 
@@ -30,7 +36,10 @@ export class Marks {
     else this.#clear(to);
   }
 
-  /** A file is no more. What this call alone knew of it need not be kept: whatever comes to its path brings marks of its own. */
+  /**
+   * A file was removed. Marks of this call alone are dropped, because a new file at the path has
+   * its own marks.
+   */
   gone(path: string): void {
     if (this.#given.own.has(path) || this.#given.read.has(path)) return;
     this.#read.delete(path);
@@ -38,7 +47,7 @@ export class Marks {
     this.#foreign.delete(path);
   }
 
-  /** What this call has changed about them. */
+  /** The marks that this call changed. */
   changed(): { read: string[]; own: string[]; foreign: string[] } {
     const isVoid = (path: string) => !this.#read.has(path) && !this.#own.has(path);
     return {

@@ -1,6 +1,9 @@
-/** What bytes are: by what they begin with where that tells, else by what is said of them if nothing speaks against it. */
+/**
+ * Determines the media type of bytes by their signature, else by the declared type if the bytes do
+ * not contradict it.
+ */
 
-/** What stands where, one byte a character. */
+/** A signature and its offset, one byte per character. */
 type Mark = readonly [at: number, says: string];
 
 const MARKS: readonly (readonly [mediaType: string, marks: readonly Mark[]])[] = [
@@ -28,7 +31,7 @@ const MARKS: readonly (readonly [mediaType: string, marks: readonly Mark[]])[] =
 const MARKED_BYTES = 16;
 const MARKED: ReadonlySet<string> = new Set(MARKS.map(([mediaType]) => mediaType));
 
-/** Other names of types that bytes tell. */
+/** Aliases of types with a signature. */
 const SAME = new Map([
   ["image/jpg", "image/jpeg"],
   ["image/pjpeg", "image/jpeg"],
@@ -48,7 +51,7 @@ const FORM =
 const TEXT_TYPE =
   /^text\/|^(?:application\/(?:json|xml|yaml|x-yaml|toml|javascript|sql)|.*\+(?:json|xml|yaml))$/;
 
-/** The type that the beginning of these bytes tells; null: it tells none. */
+/** The type by signature; `null` if none matches. */
 export function markedType(bytes: Uint8Array): string | null {
   const start = String.fromCharCode(...bytes.subarray(0, MARKED_BYTES));
   return (
@@ -56,7 +59,7 @@ export function markedType(bytes: Uint8Array): string | null {
   );
 }
 
-/** UTF-8 without the control characters that no text has. */
+/** Whether bytes are UTF-8 without control characters. */
 export function isText(bytes: Uint8Array): boolean {
   if (
     bytes.some(
@@ -72,16 +75,19 @@ export function isText(bytes: Uint8Array): boolean {
   }
 }
 
-/** A type as somebody names it, in its usual spelling and without parameters. */
+/** A declared type in its usual spelling, without parameters. */
 export function usualType(said: string): string {
   const named = said.split(";", 1)[0]?.trim().toLowerCase() ?? "";
   return SAME.get(named) ?? named;
 }
 
-/** Whether bytes of this type show that they are. */
+/** Whether the type has a signature. */
 export const isMarked = (mediaType: string): boolean => MARKED.has(mediaType);
 
-/** `said`: the type that whoever sent them names. It stands only if it has the form of one and the bytes may be of it. */
+/**
+ * `said` is the type that the sender declares. It is used only if it is well-formed and the bytes
+ * do not contradict it.
+ */
 export function mediaTypeOf(bytes: Uint8Array, said: string | undefined): string {
   const marked = markedType(bytes);
   if (marked !== null) return marked;
@@ -115,6 +121,6 @@ const EXTENSIONS = new Map([
   ["text/xml", "xml"],
 ]);
 
-/** What a file of this type ends with, without a dot; from a list, whatever the type is called. */
+/** File extension of a type, without a dot, from a fixed list. */
 export const extensionOf = (mediaType: string): string =>
   EXTENSIONS.get(mediaType) ?? (TEXT_TYPE.test(mediaType) ? "txt" : "bin");

@@ -1,11 +1,12 @@
 import type { Answer, AttemptState, TurnState } from "../coordination/state";
 
-/** What an agent sees of others' files, and how others' words about files read in its eyes. */
+/** The files of others that an agent sees, and paths in texts of others. */
 
 /**
- * The snapshots in an agent's `/peers/`: alias → name of the snapshot. They belong to exactly the answers it was last shown, its own
- * among them, so they change only where answers are shown: at the start of a round and at an injection. The presenter sees those of
- * all newest answers, as it is told of them. An answer without files has no snapshot.
+ * The snapshots in an agent's `/peers/`: alias → name. They belong to the answers that the agent
+ * was last shown, including its own. So they change only when answers are shown: at the start of a
+ * round and at an injection. The presenter sees the snapshots of all newest answers. An answer
+ * without files has none.
  */
 export function peersOf(
   { aliases, attempt }: Pick<TurnState, "aliases" | "attempt">,
@@ -18,7 +19,10 @@ export function peersOf(
   return new Map(peers.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Of each author the newest answer that the agent was shown. Later answers of the same author are later in the list. */
+/**
+ * The newest answer of each author that the agent was shown. Later answers of an author are later
+ * in the list.
+ */
 function answersSeen({ agents, answers }: AttemptState, agent: number): Answer[] {
   const viewer = agents[agent];
   const presents = viewer?.round != null && viewer.round.purpose !== "coordination";
@@ -28,7 +32,10 @@ function answersSeen({ agents, answers }: AttemptState, agent: number): Answer[]
   return [...new Map(shown.map((answer) => [answer.agent, answer])).values()];
 }
 
-/** The rejected result that the agents of a next attempt see, below `/attempts/{attempt}`; `null` if there is none. */
+/**
+ * The rejected result that agents of the next attempt see below `/attempts/{attempt}`; `null` if
+ * there is none.
+ */
 export function rejectedResult({
   attempt,
   rejected,
@@ -40,7 +47,9 @@ export function rejectedResult({
 
 export type Rejected = { attempt: number; label: string };
 
-/** Where the changes of a rejected result to contexts are, below its place: a workspace has no directory of this name. */
+/**
+ * Directory for a rejected result's changes to contexts; workspaces have no directory of this name.
+ */
 export const CHANGED_CONTEXTS = "contexts";
 
 /** A context in an agent's `/contexts/`. */
@@ -51,7 +60,7 @@ export type ContextMount = {
   writable: boolean;
 };
 
-/** The contexts an agent sees. What may be written may be so by the presenter only, and only until its text is there. */
+/** The contexts that an agent sees. Only the presenter may write, until its text is complete. */
 export function contextsOf(
   { rules, contexts = [], attempt }: ContextsOf,
   agent: number,
@@ -70,12 +79,12 @@ type ContextsOf = Pick<TurnState, "rules" | "contexts"> & {
   attempt: Pick<AttemptState, "presenter" | "final">;
 };
 
-/** `/workspace` as a path of its own or with something below it, and not as a part of a longer path or an address. */
+/** `/workspace` as a path or a prefix of one, but not as part of a longer path or URL. */
 const OWN_WORKSPACE = /(?<![\p{L}\p{N}_./~-])\/workspace(?![\p{L}\p{N}_-]|\.[\p{L}\p{N}])/gu;
 
 /**
- * A text as it is shown: what its author calls `/workspace/a` is `{place}/a` for all readers. Of an answer the place is
- * `/peers/{alias}`, also for its author, who may not tell its own answer from others.
+ * Replaces `/workspace` by `{place}` for all readers. For an answer, the place is `/peers/{alias}`,
+ * also for its author, who must not recognise its own answer.
  */
 export const pathsAsShown = (content: string, place: string): string =>
   content.replaceAll(OWN_WORKSPACE, place);

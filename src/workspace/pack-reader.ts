@@ -1,31 +1,35 @@
-/** `size` bytes of a pack from `at` on. */
+/** `size` bytes of a pack at offset `at`. */
 export type Member = { pack: string; at: number; size: number };
 
-/** Packs by their names; null for one that is not there. */
+/** Packs by name; `null` if missing. */
 export type PackSource = {
   pack(name: string): Promise<Uint8Array<ArrayBuffer> | null>;
   packed(name: string, offset: number, length: number): Promise<Uint8Array<ArrayBuffer> | null>;
 };
 
 /**
- * Contents out of packs. One file is read by its place; whoever reads a second of the same pack mostly wants them all, as a search
- * through a tree does, and gets the rest from memory. Several may read at a time.
+ * Reads contents from packs. The first file of a pack is read by range. A second one loads the
+ * whole pack into memory, because such callers usually read all, as a search does. Calls may run
+ * concurrently.
  */
 export class PackReader {
   readonly #source: PackSource;
   #latest: string | null = null;
-  /** Packs in memory, the one that was read last at the end. */
+  /** Packs in memory, the most recently used last. */
   readonly #kept = new Map<string, Uint8Array<ArrayBuffer>>();
   readonly #mostKept: number;
   #loading: { pack: string; bytes: Promise<Uint8Array<ArrayBuffer> | null> } | null = null;
 
-  /** `mostKept`: packs in memory. With two, some files that lie elsewhere do not push out the pack that most lie in. */
+  /**
+   * `mostKept` is the number of packs in memory. With two, a few files elsewhere do not evict the
+   * main pack.
+   */
   constructor(source: PackSource, mostKept = 1) {
     this.#source = source;
     this.#mostKept = mostKept;
   }
 
-  /** null if it is not there; throws if there is less of it than there should be. */
+  /** `null` if missing; throws if the pack is too short. */
   async read({ pack, at, size }: Member): Promise<Uint8Array<ArrayBuffer> | null> {
     const isFirst = this.#latest !== pack;
     this.#latest = pack;
@@ -44,7 +48,7 @@ export class PackReader {
     if (this.#kept.size > this.#mostKept && oldest !== undefined) this.#kept.delete(oldest);
   }
 
-  /** Those who want the same pack at the same time wait for one read. */
+  /** Concurrent callers of the same pack share one read. */
   async #load(pack: string): Promise<Uint8Array<ArrayBuffer> | null> {
     const loading =
       this.#loading?.pack === pack ? this.#loading : { pack, bytes: this.#source.pack(pack) };

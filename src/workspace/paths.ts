@@ -2,10 +2,10 @@ import { INVISIBLE, spelled } from "../protocol/invisible";
 import { type AboveMounts, FileError, type Mount, type Place } from "./types";
 
 /**
- * What a path means, as agents type it and as archives and uploads name it. A path is taken literally: nothing is decoded, `%2e` is
- * three characters. It is brought into Unicode's form C once, here; from then on two paths are the same exactly if their text is, so
- * names that differ in case are two files. Names that a user's disk may take for another one, or for a device, are refused, whatever
- * the disk: what agents make must mean the same wherever it is unpacked.
+ * Parses paths from agents, archives and uploads. Paths are literal: nothing is decoded, `%2e` is
+ * three characters. They are converted to Unicode NFC once, here; afterwards two paths are equal if
+ * their texts are. Case matters. Names that some file system treats as another name or a device are
+ * refused, so that files mean the same wherever they are unpacked.
  */
 export const PATH_LIMITS = {
   /** UTF-8 bytes of one name. */
@@ -14,15 +14,15 @@ export const PATH_LIMITS = {
   pathBytes: 1_024,
   /** Names in a path relative to its mount. */
   levels: 40,
-  /** UTF-16 units of what is looked at, before `..` is resolved. */
+  /** UTF-16 units of the input, before `..` is resolved. */
   typed: 8_192,
 } as const;
 
-/** Names inside `/workspace` that lead to the places of the same name. */
+/** Names in `/workspace` that lead to the mounts of the same name. */
 const RESERVED = new Set(["peers", "contexts"]);
 
 const EVERY_INVISIBLE = new RegExp(INVISIBLE, "gu");
-/** Windows takes these for devices, whatever follows the first dot. */
+/** Device names on Windows, with any extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(?:\.|$)/i;
 const GIT = /^(?:\.git|git~\d+)$/i;
 
@@ -34,10 +34,10 @@ const tooLong = (message: string): FileError => new FileError("path_too_long", m
 const outside = (message: string): FileError => new FileError("path_outside", message);
 
 /**
- * Where a path leads that an agent typed: absolute, or relative to `/workspace`. `.` and `..` are resolved by their text. Whether
- * there is such a peer, context or file is not asked here.
+ * Parses an agent's path: absolute, or relative to `/workspace`. Resolves `.` and `..` textually.
+ * Does not check whether the peer, context or file exists.
  *
- * Throws `FileError`: `path_invalid`, `path_too_long`, or `path_outside` for what lies in none of the places.
+ * Throws `FileError`: `path_invalid`, `path_too_long`, or `path_outside` if it is in no mount.
  */
 export function parsePath(typed: string): Place {
   const text = checkedText(typed);
@@ -77,8 +77,8 @@ function place(mount: Mount, parts: readonly string[]): Place {
 }
 
 /**
- * A path inside a tree, as uploads, archives and manifests name it: relative, without `..`. `./` and doubled or final slashes are
- * dropped, the rest is brought into form C; what comes back goes through unchanged.
+ * Parses a path inside a tree, from uploads, archives and manifests: relative, without `..`.
+ * Removes `./` and doubled or final slashes and converts to NFC; a normalized path is unchanged.
  *
  * Throws `FileError` as `parsePath` does.
  */
@@ -92,12 +92,14 @@ export function relativePath(typed: string): string {
   return checkedPath(parts);
 }
 
-/** Whether no path leads to this place: in the workspace, names of other places lead to these. */
+/**
+ * Whether no path leads to this place, because its name in the workspace leads to another mount.
+ */
 export function isShadowed({ mount, path }: Place): boolean {
   return mount.kind === "workspace" && RESERVED.has(path.split("/", 1)[0] ?? "");
 }
 
-/** A place as the agent is told of it: absolute; `parsePath` leads back to the same place, unless it is shadowed. */
+/** The absolute path of a place. `parsePath` returns the same place, unless it is shadowed. */
 export function formatPlace({ mount, path }: Place): string {
   const root = formatMount(mount);
   if (path === "") return root;
@@ -119,19 +121,19 @@ function formatMount(mount: Mount): string {
   }
 }
 
-/** Any text as it may be shown: what cannot be seen is spelled out, what is too long is cut. */
+/** A text for messages: invisible characters are escaped, long texts are cut. */
 export function visiblePath(text: string): string {
   const most = 200;
   const cut = text.length > most ? `${text.slice(0, most)}…` : text;
   return cut.toWellFormed().replaceAll(EVERY_INVISIBLE, spelled);
 }
 
-/** The directory a path lies in, relative to the same root; "" for what lies in the root. */
+/** The parent directory, relative to the same root; "" for the root. */
 export function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
 
-/** Every directory above a path, the nearest first, without the root. */
+/** All parent directories, the nearest first, without the root. */
 export function ancestorsOf(path: string): string[] {
   const ancestors: string[] = [];
   for (let parent = parentOf(path); parent !== ""; parent = parentOf(parent))
@@ -139,7 +141,7 @@ export function ancestorsOf(path: string): string[] {
   return ancestors;
 }
 
-/** Two parts of a path; either may be the root, "". */
+/** Joins two parts of a path; either may be the root, "". */
 export const joinPath = (directory: string, name: string): string =>
   directory === "" || name === "" ? directory + name : `${directory}/${name}`;
 

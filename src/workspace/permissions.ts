@@ -2,15 +2,18 @@ import ignore from "ignore";
 import { formatPlace } from "./paths";
 import type { FileOperation, Place } from "./types";
 
-/** What an agent may do where. Everybody sees all of what they see; only their own workspace, and contexts granted to them, may change. */
+/**
+ * Permissions of agents. An agent can read all mounts it sees. It can change its own workspace and
+ * contexts granted to it.
+ */
 
-/** What an agent sees, and what it knows of the files in it. */
+/** The mounts that an agent sees, and the files it knows. */
 export type Access = {
   peers: { has(alias: string): boolean; keys(): Iterable<string> };
   contexts: { get(name: string): ContextAccess | undefined; keys(): Iterable<string> };
-  /** Attempts whose rejected results it sees, by number. Absent: none. */
+  /** Attempts whose rejected results it sees, by number. Omitted: none. */
   attempts?: { has(number: string): boolean; keys(): Iterable<string> };
-  /** Whether the agent has read the file, or wrote it itself; path as the agent sees it. */
+  /** Whether the agent has read or written the file; path as the agent sees it. */
   knows(path: string): boolean;
 };
 
@@ -23,7 +26,7 @@ export type Refusal = {
   message: string;
 };
 
-/** Why the agent may not do this to the file or directory; null if it may. Whether there is one is not asked here. */
+/** Why the operation is not permitted; `null` if it is. Does not check whether the file exists. */
 export function refusalOf(operation: FileOperation, place: Place, access: Access): Refusal | null {
   const unknown = unknownPlace(place, access);
   if (unknown) return unknown;
@@ -94,10 +97,10 @@ function unread(place: Place, { knows }: Access): Refusal | null {
     : { code: "not_read", message: `You have not read ${path}. Read it before you delete it.` };
 }
 
-/** Limits of `protected_paths`: how many, how long, and how many wildcards in one, since each makes matching slower. */
+/** Limits of `protected_paths`. Each wildcard makes matching slower. */
 export const PROTECTION_LIMITS = { entries: 200, length: 255, wildcards: 4 } as const;
 
-/** What is wrong with an entry of `protected_paths`, for whoever wrote it; null if nothing is. */
+/** The problem of an entry in `protected_paths`, for the config's author; `null` if it is valid. */
 export function protectedPathProblem(entry: string): string | null {
   const { length, wildcards } = PROTECTION_LIMITS;
   if (bare(entry).trim() === "") return "it names nothing";
@@ -113,9 +116,10 @@ export function protectedPathProblem(entry: string): string | null {
 }
 
 /**
- * Whether a path, relative to its context, is protected by these entries. An entry is a file or a folder by its name, protecting all
- * that is in it, and also a pattern as in .gitignore: `*.pem` is protected in every folder, `!sample.pem` is not. Whether letters are
- * small does not matter, for a user's disk may not tell them apart. Entries that are no good protect everything.
+ * Whether a path, relative to its context, is protected. An entry names a file or folder with its
+ * contents, or is a .gitignore pattern: `*.pem` protects in every folder, `!sample.pem` excludes.
+ * Case is ignored, because the user's file system may ignore it. Invalid entries protect
+ * everything.
  */
 export function protection(entries: readonly string[]): (path: string) => boolean {
   if (entries.length > PROTECTION_LIMITS.entries || entries.some(protectedPathProblem))
@@ -126,39 +130,43 @@ export function protection(entries: readonly string[]): (path: string) => boolea
   );
   const named = (path: string) =>
     prefixesOf(path.toLowerCase()).some((prefix) => names.has(prefix));
-  // As a folder too: a file may not take the place of a protected one.
+  // As a folder too: a file must not replace a protected folder.
   return (path) =>
     path !== "" && (named(path) || patterns.ignores(path) || patterns.ignores(`${path}/`));
 }
 
-/** What an agent's config protects in a context, and what its team's does; absent: nothing besides. */
-export type Protected = {
+/**
+ * Protected paths of a context from the agent's config and the team's; omitted if the team has
+ * none.
+ */
+export type ProtectedPaths = {
   protectedPaths: readonly string[];
   teamProtectedPaths?: readonly string[];
 };
 
-/** The same of both lists, each by itself: a path is protected by either, and what one takes back it takes back of itself alone. */
+/** The union of both lists, evaluated separately: an exclusion affects only its own list. */
 export function protectionOf({
   protectedPaths,
   teamProtectedPaths = [],
-}: Protected): (path: string) => boolean {
+}: ProtectedPaths): (path: string) => boolean {
   const [own, team] = [protection(protectedPaths), protection(teamProtectedPaths)];
   return (path) => team(path) || own(path);
 }
 
-/** All entries of both lists, each once, the team's first: who shows them may not show all. */
-export const entriesOf = ({ protectedPaths, teamProtectedPaths = [] }: Protected): string[] => [
-  ...new Set([...teamProtectedPaths, ...protectedPaths]),
-];
+/** All entries of both lists without duplicates, the team's first, because a display may be cut. */
+export const entriesOf = ({
+  protectedPaths,
+  teamProtectedPaths = [],
+}: ProtectedPaths): string[] => [...new Set([...teamProtectedPaths, ...protectedPaths])];
 
-/** The path an entry names if it is no pattern. */
+/** The path of an entry that is not a pattern. */
 const bare = (entry: string): string =>
   entry
     .normalize("NFC")
     .replace(/^(?:\.?\/+)+/, "")
     .replace(/\/+$/, "");
 
-/** The path and all folders above it. */
+/** The path and all its parent folders. */
 function prefixesOf(path: string): string[] {
   const parts = path.split("/");
   return parts.map((_, index) => parts.slice(0, index + 1).join("/"));

@@ -1,29 +1,29 @@
 import type { FileEntry, TreeChanges } from "./types";
 
 /**
- * What it takes to store a snapshot. It is its manifest, what it starts from and what changed, and the contents nobody has stored
- * before. Small ones are put together, so that a snapshot of small files is two writes, the pack and the manifest, as long as
- * what is new fits into one pack.
+ * Plans the storage of a snapshot: its manifest (base and changes), and contents not yet stored.
+ * Small contents are packed, so that a snapshot of small files takes two writes, the pack and the
+ * manifest.
  */
 const PACK_LIMITS = {
-  /** Bytes from which a blob lies on its own. */
+  /** Smaller blobs are packed; others are separate objects. */
   smallBytes: 262_144,
-  /** Bytes of one pack: as much as may be held in memory to write it. */
+  /** Maximum size of a pack: it is in memory while it is written. */
   packBytes: 16_777_216,
 } as const;
 type Limits = { [Name in keyof typeof PACK_LIMITS]: number };
 
 export type BlobSize = { hash: string; size: number };
-/** Where a blob lies in its pack; bytes. */
-type Packed = BlobSize & { offset: number };
-/** One object with several blobs, one after the other. */
-export type Pack = { members: Packed[]; size: number };
-/** All that has to be written before the manifest, each its own object. */
+/** Position of a blob in its pack, in bytes. */
+type PackedBlob = BlobSize & { offset: number };
+/** An object with several blobs, concatenated. */
+export type Pack = { members: PackedBlob[]; size: number };
+/** The objects to write before the manifest. */
 type BlobPlan = { packs: Pack[]; single: BlobSize[] };
 
 /**
- * Contents of a tree or of changes that are not stored yet, each once, by hash. The empty file has no contents to be stored: whoever
- * reads nothing needs no place for it.
+ * Contents of a tree or changes that are not stored yet, without duplicates. Empty files have no
+ * contents to store.
  */
 export function newBlobs(files: TreeChanges, isStored: (hash: string) => boolean): BlobSize[] {
   const written = [...files.values()].filter(
@@ -36,7 +36,7 @@ export function newBlobs(files: TreeChanges, isStored: (hash: string) => boolean
     .sort(byHash);
 }
 
-/** How to write them. The same blobs are always packed the same way, so a broken upload can be done again. */
+/** Deterministic, so that an interrupted upload can be repeated. */
 export function planBlobs(blobs: readonly BlobSize[], limits: Limits = PACK_LIMITS): BlobPlan {
   const isSmall = ({ size }: BlobSize) => size < limits.smallBytes;
   const packs: Pack[] = [];
@@ -49,7 +49,7 @@ export function planBlobs(blobs: readonly BlobSize[], limits: Limits = PACK_LIMI
     pack.members.push({ hash, size, offset: pack.size });
     pack.size += size;
   }
-  // A pack of one is a blob on its own, and then others find it by its hash.
+  // A pack of one is stored as a separate blob, so that others find it by hash.
   const alone = packs.flatMap(({ members: [first, ...others] }) =>
     first && others.length === 0 ? [{ hash: first.hash, size: first.size }] : [],
   );
@@ -60,7 +60,7 @@ export function planBlobs(blobs: readonly BlobSize[], limits: Limits = PACK_LIMI
 const byHash = (a: BlobSize, b: BlobSize): number =>
   a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0;
 
-/** SHA-256, lower-case hex: the name of a blob. The bytes may not change until it is there. */
+/** SHA-256 in lower-case hex, the name of a blob. The bytes must not change until it resolves. */
 export async function hashOf(bytes: Uint8Array): Promise<string> {
   const { buffer, byteOffset, byteLength } = bytes;
   const view =
@@ -71,5 +71,5 @@ export async function hashOf(bytes: Uint8Array): Promise<string> {
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Of no bytes at all: the empty file has no contents to be kept. */
+/** Hash of an empty file, whose contents are not stored. */
 export const EMPTY_HASH = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";

@@ -1,4 +1,4 @@
-import type { AgentFiles, Basis, FileLimits, Listed, Staged, Stat } from "./agent-files";
+import type { AgentFiles, Basis, FileLimits, ListedEntry, Staged, Stat } from "./agent-files";
 import { AuditTrail } from "./audit-trail";
 import { BlobStage } from "./blob-stage";
 import { isDirectory, isRoot, notADirectory, notFound, sizeProblem } from "./file-errors";
@@ -18,7 +18,7 @@ import {
 import { EMPTY_TREE } from "./tree";
 import {
   type AboveMounts,
-  type Accessed,
+  type FileAccess,
   type FileEntry,
   FileError,
   type FileOperation,
@@ -29,8 +29,8 @@ import {
 import { WorkingTree } from "./working-tree";
 
 /**
- * The files of one agent during one tool call. Everything goes through the permission rules and the audit trail; what is changed lies
- * here until the call settles. An operation is done as a whole or not at all.
+ * An agent's files during one tool call. Checks permissions, records accesses and stages changes
+ * until the call settles. Each operation is atomic.
  */
 export class StagedFiles implements AgentFiles {
   readonly #basis: Basis;
@@ -38,7 +38,7 @@ export class StagedFiles implements AgentFiles {
   readonly #audit = new AuditTrail();
   readonly #blobs: BlobStage;
   readonly #marks: Marks;
-  /** By the mount's root, as far as they were asked for. */
+  /** By mount root, created on demand. */
   readonly #trees = new Map<string, WorkingTree>();
 
   constructor(basis: Basis) {
@@ -57,7 +57,7 @@ export class StagedFiles implements AgentFiles {
     };
   }
 
-  get accessed(): readonly Accessed[] {
+  get accessed(): readonly FileAccess[] {
     return this.#audit.lines;
   }
 
@@ -87,7 +87,7 @@ export class StagedFiles implements AgentFiles {
     }
   }
 
-  list(path: string): Listed[] {
+  list(path: string): ListedEntry[] {
     return this.#audit.attempt("list", path, (place) => {
       const listed = this.#childrenOf(place).map((child) => {
         const { kind, size } = this.#stat(child);
@@ -112,7 +112,7 @@ export class StagedFiles implements AgentFiles {
     await this.#audit.attemptLater("write", path, async (place) => {
       this.#room(place, bytes.byteLength);
       const blob = await this.#blobs.prepare(bytes);
-      // From here on nothing else can come in between.
+      // Synchronous from here on, so that no other operation runs in between.
       const { tree } = this.#room(place, blob.bytes.byteLength);
       const isRunnable = executable ?? tree.file(place.path)?.executable ?? false;
       const entry: FileEntry = {
@@ -178,7 +178,7 @@ export class StagedFiles implements AgentFiles {
     };
   }
 
-  /** Two operations, each with its line: the one on the source is done when the one on the target is. */
+  /** Two recorded operations: the source's succeeds only if the target's does. */
   #transfer(way: Way, from: string, to: string): void {
     this.#audit.attempt(way === "copy" ? "read" : "delete", from, (sourcePlace) => {
       const source = this.#spot(way === "copy" ? "read" : "write", sourcePlace);
@@ -237,7 +237,7 @@ export class StagedFiles implements AgentFiles {
     if (before) this.#blobs.release(before.hash);
   }
 
-  /** A file, or a directory with these files in it. */
+  /** Removes a file, or a directory with these files. */
   #takeAway({ place, tree }: Spot, files: readonly string[]): void {
     for (const path of files) {
       const entry = tree.file(path);
@@ -257,7 +257,7 @@ export class StagedFiles implements AgentFiles {
     if (refusal) throw new FileError(refusal.code, refusal.message);
   }
 
-  /** Where a file of so many bytes may be put. Throws `FileError` if it may not. */
+  /** Checks whether a file of this size may be written. Throws `FileError` if not. */
   #room(place: Place, size: number): Spot {
     const spot = this.#spot("write", place);
     const limits = this.#limitsOf(place);
@@ -271,7 +271,10 @@ export class StagedFiles implements AgentFiles {
     return spot;
   }
 
-  /** The place in its tree, if the operation is allowed there. The directories above the mounts are in none. */
+  /**
+   * The place in its tree, if the operation is permitted. Directories above the mounts are in no
+   * tree.
+   */
   #spot(operation: FileOperation, place: Place): Spot {
     this.#check(operation, place);
     const root = pathAt(place, "");
@@ -338,7 +341,7 @@ export class StagedFiles implements AgentFiles {
     return tree.isDirectory(place.path) ? directory : null;
   }
 
-  /** Places right in a directory, in the order of their names. Old trees may hold what no path leads to: that is passed over. */
+  /** Children of a directory, sorted by name. Skips unreachable paths of old trees. */
   #childrenOf(place: Place): Place[] {
     if (this.#stat(place).kind === "file") throw notADirectory(formatPlace(place));
     if (place.mount.kind === "above") return this.#mountsIn(place.mount.at);
@@ -359,7 +362,7 @@ export class StagedFiles implements AgentFiles {
     return names.sort().map((name) => parsePath(`${at}/${name}`));
   }
 
-  /** Files by their whole paths, in the order of these; lazily, since who asks may want only some. */
+  /** Files by absolute path, sorted; lazy, because callers may need only some. */
   *#filesBelow(place: Place): Generator<string> {
     if (this.#stat(place).kind === "file") return yield formatPlace(place);
     if (place.mount.kind !== "above") {
@@ -372,7 +375,7 @@ export class StagedFiles implements AgentFiles {
     for (const child of children) yield* this.#filesBelow(child);
   }
 
-  /** Mounts nobody asked for keep theirs. */
+  /** Unused mounts keep theirs. */
   #emptyDirectories(): string[] {
     const untouched = [...this.#basis.directories].filter(
       (path) => !this.#trees.has(pathAt(parsePath(path), "")),
@@ -386,7 +389,7 @@ export class StagedFiles implements AgentFiles {
 
 const pathAt = (place: Place, path: string): string => formatPlace({ ...place, path });
 
-/** The last name of a path. */
+/** The last segment of a path. */
 function nameOf(place: Place): string {
   const path = formatPlace(place);
   return path.slice(path.lastIndexOf("/") + 1);

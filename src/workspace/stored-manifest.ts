@@ -1,28 +1,28 @@
 import { byPath } from "./tree";
 import type { TreeChanges } from "./types";
 
-/** Where contents lie that are not an object of their own. */
+/** Position of packed contents; `null` for a separate object. */
 export type InPack = { pack: string; at: number } | null;
 
-/** A snapshot as it lies in R2: all that is needed to read it there, without the session. */
+/** A snapshot as stored in R2, readable without the session. */
 export type StoredManifest = {
-  /** The name of the snapshot it starts from; null: from nothing. */
+  /** The name of its base snapshot; `null` if it has none. */
   parent: string | null;
-  /** When the answer was given, unix ms. */
+  /** Time of the answer, Unix ms. */
   takenAt: number;
-  /** Of the whole tree. */
+  /** Totals of the whole tree. */
   files: number;
   bytes: number;
   changes: TreeChanges;
-  /** Where the contents of a hash lie; null: under their own hash. */
+  /** The position of contents by hash; `null` if stored under their own hash. */
   placeOf: (hash: string) => InPack;
-  /** Contents that are nowhere. */
+  /** Hashes of contents that are lost. */
   lost: ReadonlySet<string>;
 };
 
 const VERSION = 1;
 
-/** Paths in order; each with its contents' hash and size, and with the pack they lie in and from which byte on, or that they are lost. */
+/** Sorted paths with hash, size, and the pack and offset of the contents, or that they are lost. */
 export function encodeStoredManifest({
   parent,
   takenAt,

@@ -15,12 +15,12 @@ import { ancestorsOf, formatPlace, isShadowed, joinPath, relativePath } from "./
 import type { FileEntry, Place } from "./types";
 import type { WorkingTree } from "./working-tree";
 
-/** Copies and moves, worked out before anything is touched: either all of it may be done, or nothing is. */
+/** Plans copies and moves before any change, so that they happen completely or not at all. */
 
-/** A place in the tree it belongs to. */
+/** A place with its tree. */
 export type Spot = { place: Place; tree: WorkingTree };
 export type Way = "copy" | "move";
-/** Paths relative to the trees they are in. `from` and `to` of one file. */
+/** Paths are relative to their trees. `from` and `to` belong to one file. */
 export type Transfer = {
   files: { from: string; to: string; entry: FileEntry }[];
   directories: string[];
@@ -30,7 +30,10 @@ const at = (place: Place, path: string): string => formatPlace({ ...place, path 
 const isWithin = (path: string, directory: string): boolean =>
   directory === "" || path === directory || path.startsWith(`${directory}/`);
 
-/** What has to be put where; the source is there. Throws `FileError` for what does not fit together; permissions are not asked for here. */
+/**
+ * The transfers for a copy or move; the source must exist. Throws `FileError` for conflicts. Does
+ * not check permissions.
+ */
 export function planTransfer(way: Way, source: Spot, target: Spot): Transfer {
   const [from, to] = [source.place.path, target.place.path];
   const entry = source.tree.file(from);
@@ -63,7 +66,10 @@ function planned({ place, tree }: Spot, transfer: Transfer): Transfer {
   return transfer;
 }
 
-/** Whether a move of this file deletes it where it was: it leaves its tree, or what others are handed over of that. */
+/**
+ * Whether moving this file counts as a deletion: it leaves its tree, or the part of it that answers
+ * contain.
+ */
 export function takesAway(
   { from, to }: { from: string; to: string },
   { source, target }: { source: Spot; target: Spot },
@@ -72,7 +78,7 @@ export function takesAway(
   return target.place.mount.kind === "workspace" && isHandedOver(from) && !isHandedOver(to);
 }
 
-/** Whether there can be a file here. Throws `FileError` if not. */
+/** Throws `FileError` if a file cannot be created here. */
 export function checkFile({ place, tree }: Spot): void {
   if (tree.isDirectory(place.path)) throw isDirectory(formatPlace(place));
   checkJoined(place);
@@ -80,7 +86,7 @@ export function checkFile({ place, tree }: Spot): void {
   if (above !== null) throw notADirectory(at(place, above));
 }
 
-/** Whether there can be a directory here. Throws `FileError` if not. */
+/** Throws `FileError` if a directory cannot be created here. */
 export function checkDirectory({ place, tree }: Spot): void {
   if (place.path === "") return;
   checkJoined(place);
@@ -88,23 +94,23 @@ export function checkDirectory({ place, tree }: Spot): void {
   if (file !== null) throw notADirectory(at(place, file));
 }
 
-/** A path that was put together of two may be too long, or lead elsewhere. Throws `FileError` if so. */
+/** Throws `FileError` if a combined path is too long or leads to another mount. */
 function checkJoined(place: Place): void {
   relativePath(place.path);
   if (isShadowed(place)) throw reservedName(place.path.split("/", 1)[0] ?? "");
 }
 
-/** What comes to a target, and which of its files go. */
+/** Files that arrive at a target, and files that it loses. */
 type Delivery = {
   target: Spot;
   files: readonly { to: string; entry: FileEntry }[];
   directories?: readonly string[];
   leaving: readonly FileEntry[];
-  /** How many directories go. */
+  /** Number of directories that it loses. */
   leavingDirectories?: number;
 };
 
-/** Whether there is room for it. Throws `FileError` if not. */
+/** Throws `FileError` if the target's limits are exceeded. */
 export function checkRoom(delivery: Delivery, limits: FileLimits): void {
   const { target, files, directories = [], leaving, leavingDirectories = 0 } = delivery;
   const { place, tree } = target;

@@ -3,22 +3,22 @@ import { ancestorsOf, parentOf } from "./paths";
 import { byPath, sameEntry, treeStats } from "./tree";
 import type { FileEntry, Tree, TreeChanges } from "./types";
 
-/** A script may make and delete any number of files: so many of these are remembered. */
+/** Limit of remembered files that were created and removed: a script may do that without end. */
 const MOST_VANISHED = 1_000;
 
 /**
- * A tree with changes that are not kept yet, seen as a file system sees it: with directories, which are there because something is in
- * them or because they were made. Knows no permissions and no limits; whoever changes it has asked.
+ * A tree with unsaved changes as a file system: its directories exist because of files in them or
+ * because they were created. Does not check permissions or limits; callers do.
  */
 export class WorkingTree {
   readonly #base: Tree;
   readonly #changes = new Map<string, FileEntry | null>();
-  /** Paths that were written or removed, whatever is there now. */
+  /** Paths that were written or removed. */
   readonly #touched = new Set<string>();
-  /** How many of these are files that came and went. */
+  /** How many of them were created and removed again. */
   #vanished = 0;
   readonly #directories: Directories;
-  /** Directories that stay although nothing is in them. */
+  /** Directories that exist while empty. */
   readonly #made = new Set<string>();
   #stats: { files: number; bytes: number } | null = null;
   #directoryCount: number | null = null;
@@ -35,7 +35,7 @@ export class WorkingTree {
     return changed === undefined ? (this.#base.get(path) ?? null) : changed;
   }
 
-  /** The root is always one. */
+  /** True for the root. */
   isDirectory(path: string): boolean {
     return (
       path === "" ||
@@ -44,7 +44,7 @@ export class WorkingTree {
     );
   }
 
-  /** The file that keeps this path from being one, because it would lie inside it; null if none does. */
+  /** The parent that is a file and so prevents this path; `null` if there is none. */
   fileAbove(path: string): string | null {
     return ancestorsOf(path).find((ancestor) => this.file(ancestor) !== null) ?? null;
   }
@@ -62,18 +62,18 @@ export class WorkingTree {
     this.#directories.added(path);
   }
 
-  /** A file that is there. The directory it was in stays. */
+  /** Removes an existing file. Its directory remains. */
   remove(path: string): void {
     const before = this.file(path);
     if (!before) return;
     const { files, bytes } = this.stats();
     this.#stats = { files: files - 1, bytes: bytes - before.size };
-    this.makeDirectory(parentOf(path)); // as long as it is one
+    this.makeDirectory(parentOf(path)); // if it is one
     this.#set(path, null);
     this.#directories.removed(path);
   }
 
-  /** Adds it, and all above it. */
+  /** Creates the directory and all its parents. */
   makeDirectory(path: string): void {
     const directories = path === "" ? [] : [path, ...ancestorsOf(path)];
     this.#directoryCount = this.directoryCount() + this.#missing(directories);
@@ -81,7 +81,7 @@ export class WorkingTree {
     this.#directories.note(path);
   }
 
-  /** A directory with all that is in it. The directory it was in stays. */
+  /** Removes a directory with its contents. Its parent remains. */
   removeDirectory(path: string): void {
     const gone = [...this.directoriesBelow(path)].length;
     for (const file of [...this.filesBelow(path)]) this.remove(file);
@@ -91,7 +91,7 @@ export class WorkingTree {
     this.makeDirectory(parentOf(path));
   }
 
-  /** Paths of files and directories right in a directory, by name. */
+  /** Sorted paths of the direct children of a directory. */
   childrenOf(directory: string): string[] {
     const there = this.#directories
       .childrenOf(directory)
@@ -99,9 +99,9 @@ export class WorkingTree {
     return there.sort();
   }
 
-  /** Paths of all files in a directory, at any depth, in the order of paths; only as far as somebody asks. */
+  /** Sorted paths of all files in a directory, at any depth; lazy. */
   *filesBelow(directory: string): Generator<string> {
-    // As in the order of whole paths, where what follows a directory's name is a slash.
+    // Sorted like full paths, in which a slash follows a directory's name.
     const order = (path: string) => (this.file(path) ? path : `${path}/`);
     const children = this.childrenOf(directory).sort((a, b) => (order(a) < order(b) ? -1 : 1));
     for (const child of children) {
@@ -110,7 +110,7 @@ export class WorkingTree {
     }
   }
 
-  /** The directory and all directories in it, itself first. */
+  /** The directory and all directories below it, itself first. */
   *directoriesBelow(directory: string): Generator<string> {
     yield directory;
     for (const child of this.childrenOf(directory))
@@ -122,26 +122,26 @@ export class WorkingTree {
     return this.#stats;
   }
 
-  /** Directories there are, without the root; those above a file count as those that were made. */
+  /** Number of directories without the root, including parents of files. */
   directoryCount(): number {
     this.#directoryCount ??= this.#directories.ofBase;
     return this.#directoryCount;
   }
 
-  /** What is different from the tree it began with, in order. */
+  /** The difference to the base tree, sorted. */
   changes(): TreeChanges {
     return byPath(this.#changes);
   }
 
   /**
-   * What is at every path that was written or removed, in order: `changes`, and also files that were written with equal bytes or came
-   * and went again. Of the last it holds `MOST_VANISHED` at most.
+   * The state of every path that was written or removed, sorted: `changes`, plus files written with
+   * equal contents or created and removed. Of the latter, at most `MOST_VANISHED`.
    */
   touched(): TreeChanges {
     return byPath([...this.#touched].map((path) => [path, this.file(path)]));
   }
 
-  /** Directories that would be gone if nothing said that they stay, in order. */
+  /** Sorted directories that exist only because they were created explicitly. */
   emptyDirectories(): string[] {
     return [...this.#made].filter((path) => this.#directories.filesBelow(path) === 0).sort();
   }

@@ -4,20 +4,23 @@ import { applyChanges } from "./tree";
 import type { FileEntry, Tree, TreeChanges } from "./types";
 
 type RoundFiles = {
-  /** What the round began with. */
+  /** The tree at the start of the round. */
   base: Tree;
-  /** What is at every path that tools of the round wrote or removed. */
+  /** The state of every path that tools of the round wrote or removed. */
   touched: TreeChanges;
-  /** The files of the author's previous answer in the attempt; null: it has none. */
+  /** The files of the author's previous answer in the attempt; `null` if there is none. */
   previous: Tree | null;
-  /** By name, what the round has made of contexts that it may change. */
+  /** The round's changes of writable contexts, by name. */
   contexts: ReadonlyMap<string, TreeChanges>;
 };
 
-/** So many of the left-out paths are named: an event must fit into a row. */
+/** Number of omitted paths that are listed: an event must fit into a row. */
 const MOST_NAMED = 20;
 
-/** What the coordination rules need to know of a workspace. Pure: it follows from stored rows, so a restart changes nothing. */
+/**
+ * Facts of a workspace for the coordination rules. Pure: derived from stored rows, so a restart
+ * changes nothing.
+ */
 export function workspaceFacts({ base, touched, previous, contexts }: RoundFiles): WorkspaceFacts {
   const tree = handedOver(applyChanges(base, touched));
   const free = freeTextFile(tree.keys());
@@ -52,20 +55,20 @@ function editsOf(edits: readonly Edit[]): Pick<WorkspaceFacts, "written" | "edit
   };
 }
 
-/** Results of tools that are too large for the conversation, relative to the workspace. */
+/** Directory of large tool results, relative to the workspace. */
 export const RESULTS_DIRECTORY = ".tool_results";
-/** The to-do list of an agent that plans its tasks. Hidden, since many projects have a directory `tasks` of their own. */
+/** Directory of an agent's to-do list. Hidden, because many projects have a directory `tasks`. */
 export const TASKS_DIRECTORY = ".tasks";
 
 const PRIVATE = [RESULTS_DIRECTORY, TASKS_DIRECTORY];
 
 /**
- * Whether an answer hands this file over, by its path in the workspace. Files that are not handed over belong to the agent's own
- * round: no other agent sees them, and they are no change of the workspace.
+ * Whether a file is part of an answer, by its path in the workspace. Other files belong to the
+ * agent's round: no other agent sees them, and they do not count as changes.
  */
 export const isHandedOver = (path: string): boolean =>
   !PRIVATE.some((directory) => path.startsWith(`${directory}/`));
 
-/** The files of a workspace that an answer hands over. */
+/** The files of a workspace that are part of an answer. */
 export const handedOver = (tree: Tree): Tree =>
   new Map([...tree].filter(([path]) => isHandedOver(path)));

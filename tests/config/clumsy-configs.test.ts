@@ -22,12 +22,12 @@ describe("text that is not YAML, or not supported YAML, has an error for", () =>
     [
       "a key twice",
       backend("type: openai"),
-      "5:5 `type` stands here a second time in the same mapping: keep one of the two.",
+      "5:5 `type` is repeated in the same mapping: keep one of the two.",
     ],
     [
       "a long key twice",
       `${"k".repeat(500)}: 1\n${"k".repeat(500)}: 2`,
-      `2:1 \`${"k".repeat(60)}…\` stands here a second time in the same mapping: keep one of the two.`,
+      `2:1 \`${"k".repeat(60)}…\` is repeated in the same mapping: keep one of the two.`,
     ],
     [
       "two documents",
@@ -89,7 +89,7 @@ describe("text that is not YAML, or not supported YAML, has an error for", () =>
       agent('system_message: "C:\\d"'),
       "3:22 Invalid escape sequence \\d: in single quotes a backslash is only itself.",
     ],
-    ["an alias of nothing", "agent: *x", "1:8 No anchor `&x` stands before the alias `*x`."],
+    ["an alias of nothing", "agent: *x", "1:8 No anchor `&x` is defined before the alias `*x`."],
     [
       "a merge of mappings",
       "agents:\n  - &a {id: a, backend: {type: claude}}\n  - {<<: *a, id: b}",
@@ -128,7 +128,7 @@ describe("text that is not YAML, or not supported YAML, has an error for", () =>
   ])("%s", (_, source, told) => expect(toldOf(source)).toEqual([told]));
 
   it("spaces of a web page, which YAML treats as letters", () => {
-    const told = "2:1 A non-breaking space stands before `id`: write plain spaces.";
+    const told = "2:1 There is a non-breaking space before `id`: write plain spaces.";
     expect(toldOf("agent:\n\u00a0\u00a0id: a")).toContain(told);
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { acceptAttachments } from "../../durable-objects/session/admission/attachments";
 import { checkTeam, parseTeam } from "../../src/config/parse-team";
-import { SERVED, type Served } from "../../src/config/needs";
+import { SERVED, type Features } from "../../src/config/needs";
 import { planBridge, TOKEN_SECRET } from "../../local/bridge/plan";
 import { questionTo } from "./sample-question";
 import { documentSamples, isMet, SAMPLES_COMMAND } from "./sample-table";
@@ -20,7 +20,7 @@ import { ALL_SERVED } from "./teams";
 const QUIET = /^\/ui\/|\/(cwd|snapshot_storage|agent_temporary_workspace|command_line_\w+)$/;
 const check = (name: string, context = SAMPLES_CONTEXT) => checkTeam(readSample(name), context);
 /** Needs without the features that sessions have. */
-const isUnserved = (need: string, served: Served) =>
+const isUnserved = (need: string, served: Features) =>
   !Object.entries(served).some(([name, isServed]) => name === need && isServed);
 const NEEDS: Record<string, string[]> =
   SAMPLE_NAMES.length > 0 ? JSON.parse(readSample("needs.json")) : {};

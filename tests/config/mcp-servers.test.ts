@@ -148,7 +148,9 @@ describe("a tool server over HTTP", () => {
     ).toMatchObject([{ code: "no_effect", detail: expect.stringContaining("`security`") }]);
     expect(
       checkTeam("agent: {id: a, backend: {type: claude, allowed_tools: [x]}}", CONTEXT).warnings,
-    ).toMatchObject([{ code: "no_effect", detail: expect.stringContaining("there are none") }]);
+    ).toMatchObject([
+      { code: "no_effect", detail: expect.stringContaining("no server is configured") },
+    ]);
   });
 });
 

@@ -81,7 +81,7 @@ describe("rules of MassGen's quick mode (section C)", () => {
     },
     {
       key: "context_paths: [{path: site, permission: write}]",
-      says: "nobody would write into the contexts",
+      says: "no agent would write into the contexts",
     },
   ])("are errors if only a presenter would follow them: $key", ({ key, says }) => {
     const found = checkTeam(team(`skip_final_presentation: true, ${key}`), FULL_CONTEXT).errors;

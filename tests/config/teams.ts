@@ -1,10 +1,10 @@
 import { type ConfigContext, parseTeam, type TeamResult } from "../../src/config/parse-team";
 import { KEY_NAMES } from "../../src/providers/hosts";
-import type { Served } from "../../src/config/needs";
+import type { Features } from "../../src/config/needs";
 import type { Team } from "../../src/config/team";
 
 /** Sessions with every feature. */
-export const ALL_SERVED: Served = {
+export const ALL_SERVED: Features = {
   workspace: true,
   shell: true,
   contexts: true,
@@ -15,7 +15,7 @@ export const ALL_SERVED: Served = {
   rates: true,
 };
 /** Sessions without optional features. */
-export const NONE_SERVED: Served = {
+export const NONE_SERVED: Features = {
   workspace: false,
   shell: false,
   contexts: false,

@@ -189,7 +189,7 @@ describe("a warning or error reports", () => {
     {
       name: "a context that is listed twice",
       lines: { a: "context_paths: [s, s]" },
-      says: "`s` stands here a second time",
+      says: "`s` is listed twice",
     },
     {
       name: "a protected path that leads outside",

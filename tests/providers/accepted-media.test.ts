@@ -1,14 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { type Asked, acceptsMedia, mediaTokens } from "../../src/providers/accepted-media";
+import { type ModelAtHost, acceptsMedia, mediaTokens } from "../../src/providers/accepted-media";
 import { MODEL_GROUPS } from "../../src/providers/model-rows";
 import { modelFacts } from "../../src/providers/models";
 import { BACKEND_TYPES, SERVED_TYPES } from "../../src/providers/registry";
 
-const GEMINI: Asked = { format: "gemini", host: "google", model: "gemini-3.8-flash" };
-const chat = (model: string, host = "custom"): Asked => ({ format: "openai-chat", host, model });
+const GEMINI: ModelAtHost = { format: "gemini", host: "google", model: "gemini-3.8-flash" };
+const chat = (model: string, host = "custom"): ModelAtHost => ({
+  format: "openai-chat",
+  host,
+  model,
+});
 
 describe("what a model takes", () => {
-  it.each<[name: string, asked: Asked, mediaType: string]>([
+  it.each<[name: string, asked: ModelAtHost, mediaType: string]>([
     ["a PNG by a model nobody listed", chat("some-model"), "image/png"],
     ["a PDF by an unlisted model at an unknown address", chat("some-model"), "application/pdf"],
     [
@@ -90,7 +94,7 @@ describe("what a model takes", () => {
     ["a WAV by a model nobody listed, at an address nobody knows", chat("some-model"), "audio/wav"],
   ])("%s", (_, asked, mediaType) => expect(acceptsMedia(asked, mediaType)).toBe(true));
 
-  it.each<[name: string, asked: Asked, mediaType: string]>([
+  it.each<[name: string, asked: ModelAtHost, mediaType: string]>([
     [
       "no PNG by gpt-oss at any host",
       chat("accounts/fireworks/models/gpt-oss-120b", "fireworks"),

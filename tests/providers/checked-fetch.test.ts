@@ -7,7 +7,7 @@ const asked = (response: Response) =>
     fetch: async () => response,
     allowedHeaders: new Set(),
     secrets: ["the-key-of-somebody"],
-    heard: () => undefined,
+    onBytes: () => undefined,
   })("https://models.example/v1");
 
 describe("a web page with a good status", () => {

@@ -38,7 +38,7 @@ async function met({
     fetch: async () => new Response(text, { status, ...(headers && { headers }) }),
     allowedHeaders: new Set(),
     secrets: [KEY],
-    heard: () => undefined,
+    onBytes: () => undefined,
   });
   const error = await send("https://provider.test/").catch((thrown: unknown) => thrown);
   if (!(error instanceof ProviderError)) throw new Error("no ProviderError was thrown");

@@ -91,7 +91,7 @@ describe("time limits", () => {
     await run.timers.advance(89);
     expect(run.done()).toBe(false);
     await run.timers.advance(1);
-    expect(run.failure()).toEqual(timeout(/Nothing was heard for 90 ms/));
+    expect(run.failure()).toEqual(timeout(/No data arrived for 90 ms/));
   });
 
   it("fail a call that takes too long even if events keep arriving", async () => {
@@ -199,7 +199,7 @@ describe("time limits", () => {
         await run.timers.advance(80);
         expect(run.done()).toBe(false);
         await run.timers.advance(90);
-        expect(run.failure()).toEqual(timeout(/Nothing was heard for 90 ms/));
+        expect(run.failure()).toEqual(timeout(/No data arrived for 90 ms/));
       });
 
       it("end a lively call in time, however often it does", async () => {

@@ -29,7 +29,7 @@ describe("a tool's problem with a format", () => {
   it("is described as a clause, with its JSON pointer", () => {
     const problem = toolProblem("gemini", toolWith(UNSAYABLE));
     expect(problem && whyUnfit(problem)).toBe(
-      "the agent's model cannot be told of it: `not` at /properties/a: this provider's schemas have nothing like it",
+      "its schema is not supported by the agent's model: `not` at /properties/a: this provider's schemas have nothing like it",
     );
   });
 

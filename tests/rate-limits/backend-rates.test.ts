@@ -5,7 +5,7 @@ import {
   correct,
   earliestStart,
   NOTHING_SPENT,
-  type Spent,
+  type Spending,
   spend,
 } from "../../src/rate-limits/backend-rates";
 
@@ -14,7 +14,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 type Call = readonly [at: number, tokens: number];
-const spentBy = (...calls: Call[]): Spent =>
+const spentBy = (...calls: Call[]): Spending =>
   calls.reduce((spent, [at, tokens]) => spend(spent, tokens, at), NOTHING_SPENT);
 
 describe("a call may start", () => {

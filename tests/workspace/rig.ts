@@ -1,6 +1,6 @@
 import type { Basis } from "../../src/workspace/agent-files";
 import { hashOf } from "../../src/workspace/snapshot";
-import type { Protected } from "../../src/workspace/permissions";
+import type { ProtectedPaths } from "../../src/workspace/permissions";
 import { StagedFiles } from "../../src/workspace/staged-files";
 import { mergeChanges } from "../../src/workspace/tree";
 import type { FileEntry, Tree, TreeChanges } from "../../src/workspace/types";
@@ -11,7 +11,9 @@ type Texts = Readonly<Record<string, string>>;
 export type Given = {
   workspace?: Texts;
   peers?: Readonly<Record<string, Texts>>;
-  contexts?: Readonly<Record<string, { files: Texts; writable?: boolean } & Partial<Protected>>>;
+  contexts?: Readonly<
+    Record<string, { files: Texts; writable?: boolean } & Partial<ProtectedPaths>>
+  >;
   read?: readonly string[];
   own?: readonly string[];
   directories?: readonly string[];

@@ -1,8 +1,8 @@
-import type { Offered } from "../../../src/tools/mcp/offer";
+import type { OfferedTool } from "../../../src/tools/mcp/offer";
 import type { Sql } from "../object-storage";
 
 /** A tool as its server defined it; bounded by `judgeListing`. */
-export type ToolDefinition = Offered["tool"];
+export type ToolDefinition = OfferedTool["tool"];
 
 /**
  * Definitions of tool servers' tools, by the hash that the log names them by: private, written before anything names them, never

@@ -11,18 +11,20 @@ import {
 } from "./syntax-tree.ts";
 
 /**
- * Derives the shell that the service runs from the bundle of `just-bash`: a copy whose regular expressions are ours, charged to
- * a budget, and whose loops give the thread back. The package offers neither. Pure; throws if the bundle is another than the
- * one these edits were written for.
+ * Derives the service's shell from the bundle of `just-bash`: a copy whose regular expressions are
+ * ours, charged to a budget, and whose loops yield to other work. The package supports neither.
+ * Pure; throws for another version of the bundle.
  */
 
-/** SHA-256 of the bundle these edits were written for. A new version needs a look at each edit, then its own hash here. */
+/**
+ * SHA-256 of the supported bundle. For a new version, review each edit and then update the hash.
+ */
 export const KNOWN_BUNDLE = "6390563a926e5018d5bc2e8b824ae1b13b87bdd3ed31857bacef31b3c100f224";
 
 export const hashOfBundle = (bundle: string): string =>
   createHash("sha256").update(bundle).digest("hex");
 
-/** Text that replaces what lies between two offsets of the bundle. */
+/** Replaces the text between two offsets of the bundle. */
 type Edit = { start: number; end: number; text: string };
 
 export function meteredBundle(bundle: string): string {
@@ -43,19 +45,20 @@ export function meteredBundle(bundle: string): string {
     ...byteTexts(tree),
     ...bytesOfTexts(tree, bundle),
     ...md5InSteps(tree, bundle),
-    beforeText(bundle, "let m of h.split(`\n`)){", "let g=m.match(/^([a-fA-F0-9]+)", PAUSE), // md5sum -c: lines of a list
+    // md5sum -c: lines of a list
+    beforeText(bundle, "let m of h.split(`\n`)){", "let g=m.match(/^([a-fA-F0-9]+)", PAUSE),
     endOfBareDollar(bundle),
   ];
   return apply(bundle, edits) + HOST;
 }
 
-/** What the copy exports beside the package's own: the service's part, set before the first shell is made. */
+/** Added export of the copy: sets the service's part before the first shell is created. */
 const HOST = `
 let $host=null;
 export function provideHost(host){$host=host}
 `;
 
-/** Replaces the copy of re2js, of which the rest of the bundle uses one class and one error. */
+/** Replaces the bundled copy of re2js, of which one class and one error are used. */
 function ownExpressions(tree: AnyNode, bundle: string): Edit {
   const found: AnyNode[] = [];
   walk(tree, (node) => {
@@ -85,7 +88,7 @@ function pauseAtStart(fn: FunctionNode): Edit[] {
   return [{ start: fn.body.start + 1, end: fn.body.start + 1, text: PAUSE }];
 }
 
-/** Makes a function asynchronous that pauses in its outermost loops, and has its callers wait for it. */
+/** Makes a function asynchronous, with pauses in its outermost loops, and its callers await it. */
 function pauseInLoops(
   tree: AnyNode,
   name: string,
@@ -108,11 +111,13 @@ function pauseInLoops(
   ];
 }
 
-/** Only loops that match a line each: an expression that is shared between files keeps its place within a line. */
+/**
+ * Only loops over lines: an expression shared between files must keep its position within a line.
+ */
 const pauseBetweenLines = (tree: AnyNode, name: string, bundle: string): Edit[] =>
   pauseInLoops(tree, name, (body) => /\.lastIndex=0,/.test(bundle.slice(body.start, body.end)));
 
-/** `sort` orders its lines by a merge that pauses. */
+/** Makes `sort` use a merge sort with pauses. */
 function sortInSteps(tree: AnyNode, bundle: string): Edit {
   const before = "o.sort(a),n.unique&&(o=";
   const at = bundle.indexOf(before);
@@ -123,7 +128,7 @@ function sortInSteps(tree: AnyNode, bundle: string): Edit {
   return { start: at, end: at + "o.sort(a)".length, text: "o=await $host.sorted(o,a)" };
 }
 
-/** Texts of one character for each byte, which the shell puts together character by character: ten times as long. */
+/** Byte strings, which the shell would build character by character in ten times the time. */
 const byteTexts = (tree: AnyNode): Edit[] => [
   wholeFunction(
     tree,
@@ -137,7 +142,7 @@ const byteTexts = (tree: AnyNode): Edit[] => [
   ),
 ];
 
-/** Texts of one character for each byte back into bytes, which the shell takes apart by a call for each character. */
+/** Byte strings to bytes, which the shell would convert with a call per character. */
 function bytesOfTexts(tree: AnyNode, bundle: string): Edit[] {
   const edits: Edit[] = [];
   walk(tree, (node) => {
@@ -158,7 +163,7 @@ function bytesOfTexts(tree: AnyNode, bundle: string): Edit[] {
   return edits;
 }
 
-/** MD5 pauses between pieces of 16 KiB: the platform's own hashes have no MD5. */
+/** MD5 pauses every 16 KiB: the platform has no MD5. */
 function md5InSteps(tree: AnyNode, bundle: string): Edit[] {
   const [, ...others] = pauseInLoops(tree, "EA");
   const inSteps = others.map((edit) =>
@@ -170,7 +175,7 @@ function md5InSteps(tree: AnyNode, bundle: string): Edit[] {
   return [{ start, end: start, text: "async " }, ...inSteps];
 }
 
-/** Puts a text between two that stand side by side once in the bundle. */
+/** Inserts text between two texts that are adjacent exactly once in the bundle. */
 function beforeText(bundle: string, before: string, after: string, text: string): Edit {
   const at = bundle.indexOf(before + after);
   if (at < 0 || bundle.indexOf(before + after, at + 1) >= 0)
@@ -178,7 +183,10 @@ function beforeText(bundle: string, before: string, after: string, text: string)
   return { start: at + before.length, end: at + before.length, text };
 }
 
-/** In arithmetic, a `$` that names nothing is read again and again where it stands: the memory ends first. It is an error. */
+/**
+ * In arithmetic, a `$` without a name would be read again without end, until memory is exhausted.
+ * Makes it an error.
+ */
 function endOfBareDollar(bundle: string): Edit {
   const before = "=n7(e,t,s,!0);";
   const start = bundle.indexOf(`${before}i.push(a),s=l}`) + before.length;

@@ -1,13 +1,13 @@
 import type { AnyNode, CallExpression } from "acorn";
 
-/** A walk over acorn's tree, and what the edits of the shell look for in it. */
+/** Traversal of acorn's tree, and queries for the edits of the shell. */
 
 export type FunctionNode = Extract<
   AnyNode,
   { type: "FunctionDeclaration" | "FunctionExpression" | "ArrowFunctionExpression" }
 >;
 
-/** Visits a node and all below it, parents first; `parents` from the root down. */
+/** Visits a node and its descendants, parents first; `parents` are ordered from the root. */
 export function walk(
   root: AnyNode,
   visit: (node: AnyNode, parents: readonly AnyNode[]) => void,
@@ -43,7 +43,7 @@ export function functionNamed(root: AnyNode, name: string): FunctionNode {
   return only(found, `function ${name}`);
 }
 
-/** The innermost function that holds an offset of the text. Throws if none does. */
+/** The innermost function around an offset. Throws if there is none. */
 export function functionAround(root: AnyNode, offset: number): FunctionNode {
   let found: FunctionNode | null = null;
   walk(root, (node) => {
@@ -52,7 +52,7 @@ export function functionAround(root: AnyNode, offset: number): FunctionNode {
   return only(found === null ? [] : [found], `function around ${offset}`);
 }
 
-/** The body of the only method by this name. */
+/** The function of the only method with this name. */
 export function methodNamed(root: AnyNode, name: string): FunctionNode {
   const found: FunctionNode[] = [];
   walk(root, (node) => {
@@ -66,7 +66,7 @@ export function methodNamed(root: AnyNode, name: string): FunctionNode {
   return only(found, `method ${name}`);
 }
 
-/** All calls of a function by its name, each with the function it is in. */
+/** All calls of a function by name, each with its enclosing function. */
 export function callsOf(
   root: AnyNode,
   name: string,

@@ -2,15 +2,19 @@ import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { hashOfBundle, KNOWN_BUNDLE, meteredBundle } from "./metered.ts";
 
-/** Beside the original, so that it finds the same versions of what it imports. `npm ci` removes it; every build writes it. */
+/**
+ * Next to the original, so that imports resolve to the same versions. `npm ci` removes it; every
+ * build writes it.
+ */
 const FOLDER = "node_modules/just-bash/dist/bundle";
 export const ORIGINAL = `${FOLDER}/browser.js`;
 export const METERED = `${FOLDER}/browser.metered.js`;
 const EDITS = "local/bundle/shell";
 
 /**
- * Writes the metered shell into the working tree at `root` unless it is there already. Several builds may run at once: each
- * writes a file of its own and renames it. Throws if `just-bash` is not the known version.
+ * Writes the metered shell into the working tree at `root` unless it exists. Builds may run
+ * concurrently: each writes its own file and renames it. Throws if `just-bash` is not the supported
+ * version.
  */
 export function writeMeteredShell(root = "."): void {
   const target = path.join(root, METERED);
@@ -22,7 +26,7 @@ export function writeMeteredShell(root = "."): void {
   renameSync(draft, target);
 }
 
-/** Which edits these are: a change of one derives the shell again. */
+/** Hash of the edits: a change of one derives the shell again. */
 const editsAt = (root: string): string =>
   hashOfBundle(
     ["metered.ts", "syntax-tree.ts"]

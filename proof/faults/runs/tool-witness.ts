@@ -1,6 +1,6 @@
 import type { WireEvent } from "../../../src/protocol/events";
 import type { ReachedTool } from "../../../checker/types";
-import type { Received } from "../../../simulated/raw-server";
+import type { ReceivedRequest } from "../../../simulated/raw-server";
 import type { RequestTimes } from "../../../simulated/providers/ledger";
 import type { ReachedCall } from "../../../simulated/providers/tool-server";
 import { callOf } from "./trail";
@@ -15,7 +15,7 @@ export type ToolRequest = RequestTimes & { purpose: "work" | "leaving" | "listen
 export function purposeOf({
   method,
   body,
-}: Pick<Received, "method" | "body">): ToolRequest["purpose"] {
+}: Pick<ReceivedRequest, "method" | "body">): ToolRequest["purpose"] {
   const message =
     typeof body === "object" && body !== null && "method" in body ? body.method : null;
   if (method === "DELETE" || message === "notifications/cancelled") return "leaving";

@@ -20,7 +20,7 @@ import type { Performer } from "../../../src/engine/ports";
 import type { ToolsListing } from "../../../src/protocol/events";
 import type { Tool } from "../../../src/tools/tool";
 import { SimulatedBucket } from "./bucket";
-import { Disk, DiskError, Gone } from "../../../simulated/disk";
+import { Disk, DiskError, ProcessGone } from "../../../simulated/disk";
 import type { Fault, Faults } from "./faults";
 import { Gate } from "./gate";
 import { Providers } from "./providers";
@@ -196,7 +196,7 @@ export class Platform {
    * lives by now.
    */
   threw(error: unknown): void {
-    if (error instanceof Died || error instanceof Gone || this.#session === null) return;
+    if (error instanceof Died || error instanceof ProcessGone || this.#session === null) return;
     this.#unhandled(this.#life, error);
   }
 

@@ -1,6 +1,6 @@
 import { Continuity } from "../../../simulated/providers/continuity";
 import type { Failure } from "../../../simulated/providers/reply";
-import { type Json, Refused } from "../../../simulated/providers/dialect";
+import { type Json, RequestRefusal } from "../../../simulated/providers/dialect";
 import { type Situation as Asked, toSituation } from "../../../simulated/providers/situation";
 import { inProvidersWords } from "../../../durable-objects/shared/outgoing";
 import { OriginUnreachable } from "../../../src/outgoing/guarded-fetch";
@@ -235,7 +235,7 @@ export class Providers {
         reached.complaint = `it was brought back a turn that it never gave: ${JSON.stringify(mismatch)}`;
       return { asked: toSituation(read), body };
     } catch (error) {
-      if (!(error instanceof Refused)) throw error;
+      if (!(error instanceof RequestRefusal)) throw error;
       reached.complaint = error.message;
       return { failure: error.failure };
     }

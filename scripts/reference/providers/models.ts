@@ -7,7 +7,7 @@ import {
 } from "../../../src/providers/model-rows";
 import { code, grouped, table, usd } from "../markdown";
 
-/** Known models: window, output cap, and prices with the day they held. */
+/** Known models: context window, output limit, and dated prices. */
 export function modelsTable(): string {
   const prices = ["Input", "Cached", "Cache write", "Output"];
   const head = ["At", "Model", "Window", "Most output", ...prices, "Longer prompts", "Prices of"];

@@ -5,7 +5,7 @@ import { code, codes, grouped, table } from "../markdown";
 const FORMATS = ["openai-chat", "openai-responses", "anthropic", "gemini"] as const;
 const HEADS = FORMATS.map((format) => FORMAT_NAMES[format].replace(/^the /, ""));
 
-/** Every parameter a config may hold, and what each wire format takes of it or wants instead. */
+/** Every parameter of configs, with its form or its replacement in each wire format. */
 export function paramsTable(): string {
   const rows = [...ALL_PARAMS]
     .sort()
@@ -44,7 +44,7 @@ function inWords(kind: ParamKind): string {
   }
 }
 
-/** The fields of a request that `extra_body` may not hold. */
+/** The request fields that `extra_body` must not contain. */
 export function reservedTable(): string {
   const rows = FORMATS.map((format, place) => {
     const { reserved, outputCaps } = FORMAT_PARAMS[format];

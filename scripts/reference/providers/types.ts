@@ -13,14 +13,14 @@ import { code, codes, grouped, table, usd } from "../markdown";
 
 const HOSTED_TOOLS = HostedToolNameSchema.options;
 
-/** What a config says for each hosted tool; code has a second word that means the same. */
+/** The config key of each hosted tool; code execution has a second key. */
 const HOSTED_KEYS: Readonly<Record<HostedToolName, string>> = {
   web_search: "enable_web_search",
   x_search: "enable_x_search",
   code_execution: "enable_code_execution",
 };
 
-/** The served backend types and what each brings. */
+/** The supported backend types and their features. */
 export function typesTable(): string {
   const head = [
     "`type`",
@@ -76,7 +76,7 @@ function keys({ keyNames, keyOptional, origins }: Host): string {
     : `${names}, at ${origins.join(", ")} only`;
 }
 
-/** What a use of a hosted tool costs, and where it can be had. */
+/** Prices of hosted tools, and the types that support them. */
 export function hostedTable(): string {
   const rows = HOSTED_TOOLS.flatMap((tool) =>
     typesWithTool(tool).flatMap((type) => hostedRows(type, tool)),
@@ -109,7 +109,7 @@ function priceOf({ usdPerUse, dearer }: HostedToolFacts, host: string): string {
   return `${usd(usdPerUse)}; ${usd(dearer.usdPerUse)} with models such as ${codes(dear)}`;
 }
 
-/** The types that MassGen has and this service refuses, and what to do instead. */
+/** MassGen types that this service refuses, with alternatives. */
 export function refusedTable(): string {
   const rows = Object.entries(BACKEND_TYPES).flatMap(([type, facts]) =>
     facts.served ? [] : [[code(type), facts.name, facts.instead]],

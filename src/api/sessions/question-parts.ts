@@ -11,7 +11,7 @@ import {
   type Excess,
   excessOf,
 } from "../../protocol/attachments";
-import { WHO_HEARS } from "../../providers/accepted-media";
+import { AUDIO_MODELS_HINT } from "../../providers/accepted-media";
 import { detectMedia, spokenType } from "./detect-media";
 import { ApiError, type Fault } from "../errors";
 
@@ -119,7 +119,7 @@ export function attachmentError(refusal: AttachmentRefusal): ApiError {
       `agent "${agent}" (${model}) does not take "${name}" (${mediaType})`,
   );
   const more = told.length > MOST_TOLD ? ` (and ${told.length - MOST_TOLD} more)` : "";
-  const message = `This team cannot take everything that comes with the question: ${told.slice(0, MOST_TOLD).join("; ")}${more}. Leave it out, or give these agents models that take it.${refusal.refused.some(isSound) ? ` ${WHO_HEARS}` : ""}`;
+  const message = `This team cannot take everything that comes with the question: ${told.slice(0, MOST_TOLD).join("; ")}${more}. Leave it out, or give these agents models that take it.${refusal.refused.some(isSound) ? ` ${AUDIO_MODELS_HINT}` : ""}`;
   const errors = refusal.refused
     .slice(0, MOST_ERRORS)
     .map((one, nth) => ({ pointer: "/question", detail: told[nth] ?? one.name }));

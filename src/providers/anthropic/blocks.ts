@@ -12,16 +12,22 @@ import {
   textOf,
 } from "./schema";
 
-/** The content blocks of a reply: what each collects while it streams, and what becomes of it. */
+/**
+ * Content blocks of a reply: the data each collects while it streams, and the reply item it
+ * becomes.
+ */
 
-type Written = { pieces: string[] };
+type Pieces = { pieces: string[] };
 
-export type Block = Written &
+export type Block = Pieces &
   (
     | { kind: "text"; citations: unknown[] }
     | { kind: "thinking"; signature: string[] }
     | { kind: "redacted"; data: string }
-    /** `shown`: whether its id is told with its arguments: it can stay, and no call before has it. */
+    /**
+     * `shown`: whether its id is sent with its arguments, because the id is valid and no earlier
+     * call has it.
+     */
     | { kind: "call"; index: number; id: string; shown: boolean; name: string; input: unknown }
     | {
         kind: "use";
@@ -30,11 +36,11 @@ export type Block = Written &
         strings: ReturnType<typeof createJsonStrings>;
       }
     | { kind: "result"; tool: HostedToolName; fields: Fields }
-    /** Nothing that we asked for or could send back. */
+    /** A block of a type that we neither request nor can send back. */
     | { kind: "unknown" }
   );
 
-/** A block as it begins, after the others of its reply. */
+/** The block for a `content_block_start`. `others` are the earlier blocks of the reply. */
 export function beginBlock(fields: Fields, others: readonly Block[]): Block {
   const written = { pieces: [] };
   const tool = hostedToolOf(fields);
@@ -69,7 +75,7 @@ export function beginBlock(fields: Fields, others: readonly Block[]): Block {
   }
 }
 
-/** What a block says already as it begins: text, thinking, or a hosted tool's whole input. */
+/** The text that a block starts with: text, thinking, or the whole input of a hosted tool. */
 export function firstPiece(fields: Fields): string {
   if (fields["type"] === "text") return textOf(fields["text"]);
   if (fields["type"] === "thinking") return textOf(fields["thinking"]);
@@ -77,7 +83,7 @@ export function firstPiece(fields: Fields): string {
   return Object.keys(input).length > 0 && hostedToolOf(fields) ? JSON.stringify(input) : "";
 }
 
-/** Adds a piece to the block; gives the event it makes, if there is something to show. */
+/** Appends a piece to the block. Returns the event to show, or `null`. */
 export function addPiece(block: Block, piece: string): ModelEvent | null {
   if (piece === "") return null;
   block.pieces.push(piece);
@@ -105,10 +111,10 @@ export function addPiece(block: Block, piece: string): ModelEvent | null {
   }
 }
 
-/** The only ids the API takes back; a proxy may give others, and those count as missing. */
+/** The API accepts only these ids back. A proxy may use others; those count as missing. */
 const FITTING_ID = /^[\w-]+$/;
 
-/** The block as an item of the reply; none for a text without text, or for what we do not know. */
+/** The block as reply items. Empty for a block without text and for unknown blocks. */
 export function toItems(block: Block): ReplyItem[] {
   const text = block.pieces.join("");
   switch (block.kind) {
@@ -157,18 +163,18 @@ export function toItems(block: Block): ReplyItem[] {
   }
 }
 
-/** Arguments come in pieces, or whole in a reply that is not streamed. */
+/** Arguments arrive in pieces, or as a whole in a reply that is not streamed. */
 function argumentsOf(text: string, input: unknown): string {
   if (text.trim() !== "") return text;
   return isJsonObject(input) ? JSON.stringify(input) : "{}";
 }
 
-/** What a hosted tool was asked; input that broke off is none. */
+/** The input of a hosted tool; empty if the JSON is incomplete. */
 function inputOf(block: Block & { kind: "use" }): Fields {
   return fieldsOf(parseJson(block.pieces.join("")));
 }
 
-/** The sources of a text, with the text as the passage that rests on them. */
+/** The sources of a text block. `text` is the passage that cites them. */
 export function citationsOf(block: Block): Citation[] {
   if (block.kind !== "text") return [];
   const text = block.pieces.join("");
@@ -179,14 +185,18 @@ export function citationsOf(block: Block): Citation[] {
 }
 
 /**
- * Keeps uses of hosted tools and their results together, as the API demands. A use next to calls of our own tools has no result
- * yet: the API runs it once those calls have theirs, if nothing else is in the same message. So what else is to be said goes into
- * the last of the results; where there is none to take it, or the tool is not offered any more, the use is given up.
+ * Pairs uses of hosted tools with their results, as the API requires. A use next to calls of our
+ * own tools has no result yet. The API runs it once those calls have their results, if the same
+ * message contains nothing else. So other texts are merged into the last result. Without a result
+ * to merge into, or if the tool is no longer offered, the use is removed.
  */
 
 export type Turn = { role: "user" | "assistant"; blocks: Fields[] };
 
-/** The turns as the API takes them; some may be left without blocks. Expects user and assistant to take turns, results first. */
+/**
+ * The turns in valid form; some may have no blocks left. Requires alternating user and assistant
+ * turns with results first.
+ */
 export function settleServerBlocks(
   turns: readonly Turn[],
   offered: ReadonlySet<HostedToolName | undefined>,
@@ -200,11 +210,12 @@ export function settleServerBlocks(
       return waiting.size > 0 ? { ...turn, blocks: foldTexts(turn.blocks) } : turn;
     const answered = turns[place + 1];
     const mayWait = !answered || answered.blocks.some((block) => block["type"] === "tool_result");
-    const goesOn = place + 2 < turns.length;
+    const isContinued = place + 2 < turns.length;
     const kept = turn.blocks.filter((block) => {
       if (isServerUse(block))
         return (
-          resolved.has(useId(block)) || (mayWait && !goesOn && offered.has(hostedToolOf(block)))
+          resolved.has(useId(block)) ||
+          (mayWait && !isContinued && offered.has(hostedToolOf(block)))
         );
       return (
         !isServerResult(block) || waiting.has(resultId(block)) || hasUse(turn, resultId(block))
@@ -221,7 +232,7 @@ const resultId = (block: Fields): string => textOf(block["tool_use_id"]);
 const hasUse = (turn: Turn, id: string): boolean =>
   turn.blocks.some((block) => isServerUse(block) && useId(block) === id);
 
-/** All texts in the last result, after its own. */
+/** Merges all texts into the last result, after its own text. */
 function foldTexts(blocks: readonly Fields[]): Fields[] {
   const results = blocks.filter((block) => block["type"] === "tool_result");
   const texts = blocks.filter((block) => block["type"] === "text");

@@ -3,17 +3,20 @@ import { CALL_CHARS, replySize } from "../reply-size";
 import { addPiece, beginBlock, type Block, firstPiece } from "./blocks";
 import { type Fields, fieldsOf, textOf } from "./schema";
 
-/** The content of a reply as it streams: blocks by their index, of one message after the other. */
+/** The blocks of a streamed reply. Indexes restart with each message. */
 export type Content = {
   readonly blocks: readonly Block[];
-  /** Begins a block; throws, as `change` does, for a reply without measure. Gives the events it makes. */
+  /**
+   * Starts a block and returns its events. Throws, as `change` does, if the reply exceeds the size
+   * limit.
+   */
   begin(index: unknown, value: unknown): ModelEvent[];
   change(index: unknown, value: unknown): ModelEvent[];
   close(index: unknown): void;
-  /** Takes blocks that come whole. */
+  /** Adds complete blocks. */
   addWhole(values: readonly unknown[]): ModelEvent[];
   isWhole(): boolean;
-  /** Indexes count from 0 again. */
+  /** Restarts the indexes at 0. */
   nextMessage(): void;
 };
 
@@ -44,7 +47,7 @@ export function createContent(): Content {
       const block = open.get(index);
       if (!block) return [];
       const delta = fieldsOf(value);
-      if (keepsAside(block, delta)) grow(JSON.stringify(delta).length);
+      if (storesAside(block, delta)) grow(JSON.stringify(delta).length);
       return add(block, pieceOf(block, delta));
     },
     close(index) {
@@ -60,11 +63,11 @@ export function createContent(): Content {
   };
 }
 
-/** Where blocks stand that have no index. */
+/** Index of blocks that have none. */
 const WHOLE = Symbol("whole");
 
-/** Signatures and sources: kept to be sent back, never shown as text. */
-function keepsAside(block: Block, delta: Fields): boolean {
+/** Stores signatures and citations, which are sent back but not shown as text. */
+function storesAside(block: Block, delta: Fields): boolean {
   if (block.kind === "thinking" && delta["type"] === "signature_delta")
     block.signature.push(textOf(delta["signature"]));
   else if (block.kind === "text" && delta["type"] === "citations_delta")
@@ -73,7 +76,7 @@ function keepsAside(block: Block, delta: Fields): boolean {
   return true;
 }
 
-/** The text of a delta that fits the block; anything else is empty. */
+/** The text of a delta that matches the type of the block; "" for any other. */
 function pieceOf(block: Block, delta: Fields): string {
   if (block.kind === "text" && delta["type"] === "text_delta") return textOf(delta["text"]);
   if (block.kind === "thinking" && delta["type"] === "thinking_delta")

@@ -3,13 +3,16 @@ import type { Host } from "../hosts";
 import type { Message, ModelRequest } from "../provider";
 import type { Decoder } from "./decode";
 
-/** Most requests after the first that one reply may take: each sends, and pays for, all that came before it. */
+/**
+ * Limit of continuation requests per reply. Each one sends, and is charged for, all earlier content
+ * again.
+ */
 export const MOST_CONTINUATIONS = 2;
 
 /**
- * The request that lets a paused reply go on, within what the first one allowed: output and searches that are used up are not
- * granted again. Null if too little is left; the reply then ends as one that was cut, and the next call goes on from it with
- * means of its own.
+ * The request that continues a paused reply, within the limits of the first request: output and
+ * searches already used are subtracted. `null` if too little is left. The reply then ends as cut,
+ * and the next call continues with its own limits.
  */
 export function continuation(
   request: ModelRequest,
@@ -35,8 +38,9 @@ export function continuation(
 }
 
 /**
- * Whether all that is written and read so far may be read once more. What was reserved for the call's input is at least the bytes
- * of its texts, and for each use of a hosted tool what the host's row says; most of it is left, since a token takes several bytes.
+ * Whether the reserved tokens suffice to read all content once more. The reservation for input is
+ * at least one token per byte of text, plus the host's estimate per use of a hosted tool. Most of
+ * it is unused, because a token takes several bytes.
  */
 function canPay(
   { system, messages, hostedTools }: ModelRequest,

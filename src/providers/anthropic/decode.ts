@@ -8,30 +8,33 @@ import { hostedUses, ranCode } from "./hosted-uses";
 import { type Fields, fieldsOf, listOf, textOf } from "./schema";
 import { addCounts, NO_COUNTS, readCounts, toUsage } from "./usage";
 
-/** What the reply follows on: ids that are taken, and the items of the assistant so far. */
+/** The conversation before the reply: ids already used, and the assistant's items. */
 type Before = { takenIds: ReadonlySet<string>; items: readonly ReplyItem[] };
 
 export type Decoder = {
   /**
-   * Takes one parsed event of the stream; gives the events it makes. Throws for a reply without measure, and for a stop reason
-   * in the middle of a block; not for what it does not know.
+   * Decodes one parsed event. Throws if the reply exceeds the size limit, or for a stop reason
+   * inside a block. Unknown events are ignored.
    */
   push(value: unknown): ModelEvent[];
-  /** Whether a stop reason came and no block is open, so that what breaks afterwards costs nothing. */
+  /** Whether a stop reason has arrived and no block is open. Later failures then do not matter. */
   isComplete(): boolean;
-  /** Whether the provider closed a complete message: nothing that comes later counts. */
+  /** Whether the provider closed a complete message. Later events are ignored. */
   isOver(): boolean;
-  /** Whether the provider paused and waits to be sent its reply back; never with calls, whose results it would miss. */
+  /**
+   * Whether the provider paused and expects its reply back. Never with tool calls, because their
+   * results would be missing.
+   */
   isPaused(): boolean;
-  /** Gets ready for the rest of a paused reply. */
+  /** Prepares for the continuation of a paused reply. */
   goOn(): void;
-  /** What came and what was reported so far. */
+  /** Items and usage received so far. */
   soFar(): { items: ReplyItem[]; usage: Usage | null };
-  /** The reply's `stop`. Throws `stream_cut` if it is not complete. */
+  /** The reply's `stop`. Throws `stream_cut` if the reply is not complete. */
   end(): ModelEvent;
 };
 
-/** Of one message: a reply that paused has several. */
+/** One message. A reply that was paused has several. */
 type Message = { started: boolean; over: boolean; stopReason: string; counts: typeof NO_COUNTS };
 
 const newMessage = (): Message => ({
@@ -42,10 +45,10 @@ const newMessage = (): Message => ({
 });
 
 /**
- * Puts a streamed reply together. Work per event depends on the event only: pieces are kept and joined once, at the end.
- *
- * Complete is a reply with a stop reason and no open block. The provider sends the reason when all blocks are done, and the
- * final usage with it; `message_stop` says only that nothing more will come.
+ * Assembles a streamed reply. Work per event does not grow with the reply: pieces are collected and
+ * joined once at the end. A reply is complete with a stop reason and no open block. The provider
+ * sends the reason after all blocks, with the final usage; `message_stop` says only that nothing
+ * more will follow.
  */
 export const createDecoder = (before: Before): Decoder => new ReplyDecoder(before);
 
@@ -53,7 +56,7 @@ class ReplyDecoder implements Decoder {
   readonly #before: Before;
   readonly #content = createContent();
   #message = newMessage();
-  /** Counts of the messages before this one. */
+  /** Counts of the previous messages. */
   #earlier = NO_COUNTS;
   #container = "";
 
@@ -62,7 +65,7 @@ class ReplyDecoder implements Decoder {
   }
 
   push(value: unknown): ModelEvent[] {
-    const event = fieldsOf(this.#message.over ? null : value); // nothing after the end counts
+    const event = fieldsOf(this.#message.over ? null : value); // events after the end are ignored
     if (event["type"] === "message_start") return this.#start(fieldsOf(event["message"]));
     if (event["type"] === "content_block_start")
       return this.#content.begin(event["index"], event["content_block"]);
@@ -70,7 +73,7 @@ class ReplyDecoder implements Decoder {
       return this.#content.change(event["index"], event["delta"]);
     if (event["type"] === "content_block_stop") this.#content.close(event["index"]);
     if (event["type"] === "message_stop") this.#message.over = this.isComplete();
-    if (event["type"] !== "message_delta") return []; // pings, and what later versions add
+    if (event["type"] !== "message_delta") return []; // pings, and events of later versions
     this.#report(event["usage"]);
     this.#finish(fieldsOf(event["delta"]));
     return [];
@@ -114,7 +117,7 @@ class ReplyDecoder implements Decoder {
   }
 
   #start(fields: Fields): ModelEvent[] {
-    if (this.#message.started) return []; // some proxies say it twice
+    if (this.#message.started) return []; // some proxies send it twice
     this.#message.started = true;
     const events = this.#content.addWhole(listOf(fields["content"]));
     this.#report(fields["usage"]);
@@ -139,7 +142,10 @@ class ReplyDecoder implements Decoder {
     return withContainer(uniqueCallIds(items, this.#before.takenIds), this.#container);
   }
 
-  /** Final with the reply's end: until then the provider counts a token or two of output, and later requests not at all. */
+  /**
+   * Final only at the end of the reply: earlier counts include a token or two of output, and no
+   * later requests.
+   */
   #usage(): Usage | null {
     const counts = addCounts(this.#earlier, this.#message.counts);
     return toUsage(counts, ranCode(this.#content.blocks.flatMap(resultItems)));
@@ -152,7 +158,10 @@ class ReplyDecoder implements Decoder {
 
 const resultItems = (block: Block): ReplyItem[] => (block.kind === "result" ? toItems(block) : []);
 
-/** The machine that ran the code goes back with the last block it has to do with, so that the next call finds its files. */
+/**
+ * Adds the id of the code execution container to the last hosted block, so that the next call finds
+ * its files.
+ */
 function withContainer(items: ReplyItem[], container: string): ReplyItem[] {
   const last = container === "" ? undefined : items.findLast((item) => item.type === "hosted");
   return items.map((item) =>
@@ -163,7 +172,7 @@ function withContainer(items: ReplyItem[], container: string): ReplyItem[] {
 const cut = (why: string) =>
   new ProviderError("transient", "stream_cut", `The provider broke off its reply. ${why}`);
 
-/** The provider stopped in the middle and wants the reply back to go on with it. */
+/** The provider paused and expects the reply back to continue it. */
 const PAUSED = "pause_turn";
 
 const REASONS: ReadonlyMap<string, StopReason> = new Map([
@@ -176,8 +185,9 @@ const REASONS: ReadonlyMap<string, StopReason> = new Map([
 ]);
 
 /**
- * What a stop reason means. Calls count under whatever name for the end they come. A pause that is not gone on with is a cut:
- * `length` makes sure that nothing of it is taken for a whole, and that the model is asked again.
+ * Maps a stop reason. Tool calls count with every name of a normal end. A pause that is not
+ * continued is a cut: `length` ensures that no part of it counts as complete and that the model is
+ * called again.
  */
 function toStopReason(name: string, hasCalls: boolean): StopReason {
   if (name === PAUSED) return hasCalls ? "tool_calls" : "length";

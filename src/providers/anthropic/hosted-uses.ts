@@ -11,15 +11,15 @@ import {
   textOf,
 } from "./schema";
 
-/** What hosted tools were asked and gave, from the blocks that go back to the provider unchanged. */
+/** Inputs and results of hosted tools, read from the blocks that are sent back unchanged. */
 
-/** Block of a hosted item; empty if another format made the item. */
+/** The block of a hosted item. Empty if another format made the item. */
 export const blockOf = (item: ReplyItem & { type: "hosted" }): Fields =>
   fieldsOf(fieldsOf(item.opaque)["block"]);
 
 /**
- * The uses that have a result among `items`. What they were asked may stand in the reply before: a use next to a call of our own
- * tools runs only once that call has its result.
+ * The uses that have a result among `items`. Their input may be in `before`, the previous reply: a
+ * use next to a call of our own tools runs only once that call has its result.
  */
 export function hostedUses(items: readonly ReplyItem[], before: readonly ReplyItem[]): HostedUse[] {
   const inputs = new Map([...before, ...items].flatMap(inputOfUse));
@@ -32,7 +32,7 @@ export function hostedUses(items: readonly ReplyItem[], before: readonly ReplyIt
   });
 }
 
-/** Whether code ran: a result of it that is no refusal to run it. */
+/** Whether code ran: there is a result that is not an error. */
 export function ranCode(items: readonly ReplyItem[]): boolean {
   return items.some((item) => {
     if (item.type !== "hosted" || item.name !== "code_execution") return false;

@@ -18,14 +18,15 @@ import { continuation, MOST_CONTINUATIONS } from "./continuation";
 import { createDecoder, type Decoder } from "./decode";
 import { toBetas, toBody } from "./request";
 
-/** The Messages API over the official SDK. An empty `apiKey` means an endpoint that wants none. */
+/** The Messages API through the official SDK. `apiKey` is empty if the endpoint needs none. */
 export function createAnthropic(options: ProviderOptions): Provider {
   const secrets = [options.apiKey];
   return {
     id: options.host.id,
     stream: guarded(
       (error) => toProviderError(error, secrets),
-      (request, signal, heard) => streamReply({ options, request, signal, heard: heard ?? ignore }),
+      (request, signal, onBytes) =>
+        streamReply({ options, request, signal, onBytes: onBytes ?? ignore }),
     ),
   };
 }
@@ -36,12 +37,13 @@ type Call = {
   options: ProviderOptions;
   request: ModelRequest;
   signal: AbortSignal;
-  heard: () => void;
+  onBytes: () => void;
 };
 
 /**
- * One reply, of several requests if the provider pauses: after a while of hosted work it stops in the middle and wants what it
- * wrote sent back. Nobody above could tell such a part from a whole, so the pieces are joined here.
+ * One reply. It takes several requests if the provider pauses: after some hosted work it stops and
+ * expects its output back. Callers could not distinguish such a part from a complete reply, so the
+ * parts are joined here.
  */
 async function* streamReply(call: Call): AsyncGenerator<ModelEvent> {
   const decoder = decoderFor(call.request);
@@ -57,13 +59,13 @@ async function* streamReply(call: Call): AsyncGenerator<ModelEvent> {
   yield decoder.end();
 }
 
-/** Apart, so that the generator above holds on to nothing of the conversation. */
+/** A separate function, so that the generator above keeps no reference to the conversation. */
 function decoderFor({ messages }: ModelRequest): Decoder {
   const items = messages.flatMap((message) => (message.role === "assistant" ? message.items : []));
   return createDecoder({ takenIds: takenCallIds(messages), items });
 }
 
-/** The reply to one request; to close it leaves the others alone. */
+/** The reply to one request. Closing this generator does not affect other requests. */
 async function* readOne(call: Call, decoder: Decoder): AsyncGenerator<ModelEvent> {
   const link = linkedAbort(call.signal);
   try {
@@ -73,9 +75,9 @@ async function* readOne(call: Call, decoder: Decoder): AsyncGenerator<ModelEvent
   }
 }
 
-async function send({ options, request, signal, heard }: Call): Promise<AsyncIterable<unknown>> {
+async function send({ options, request, signal, onBytes }: Call): Promise<AsyncIterable<unknown>> {
   const { body, headers } = jsonBody(toBody(await withParts(request, signal)));
-  const response = await createClient(options, heard)
+  const response = await createClient(options, onBytes)
     .post("/v1/messages", {
       body,
       headers: { ...headers, ...toHeaders(options, request) },
@@ -105,7 +107,10 @@ async function* readEach(
 const isJson = (response: Response) =>
   /^application\/json\b/i.test(response.headers.get("content-type") ?? "");
 
-/** Servers that ignore `stream` send the message at once, or an error under status 200. */
+/**
+ * For servers that ignore `stream`: they send the whole message at once, or an error with status
+ * 200.
+ */
 async function* wholeReply(
   response: Response,
   secrets: readonly string[],
@@ -123,8 +128,8 @@ async function* wholeReply(
 }
 
 /**
- * The version under which all models take what configs say of them; the one after it takes no temperature from anyone. The SDK
- * would send its own.
+ * The version in which all models accept the parameters that configs set. The next version accepts
+ * no temperature for any model, and the SDK would send its own default.
  */
 const VERSION = "2023-06-01";
 
@@ -136,7 +141,7 @@ const SENT_HEADERS = [
   "user-agent",
 ];
 
-/** Null takes away what the environment would set. */
+/** `null` removes a header that the SDK would read from the environment. */
 function toHeaders(
   { apiKey, apiVersion }: ProviderOptions,
   request: ModelRequest,
@@ -151,11 +156,15 @@ function toHeaders(
 
 const USER_AGENT = "massgen-edge";
 
-/** One client per call, because its `fetch` belongs to the call. Every option the SDK would read from the environment is set. */
-function createClient({ baseUrl, apiKey, fetch }: ProviderOptions, heard: () => void): Anthropic {
+/**
+ * One client per call, because `fetch` belongs to the call. Sets every option that the SDK would
+ * read from the environment.
+ */
+function createClient({ baseUrl, apiKey, fetch }: ProviderOptions, onBytes: () => void): Anthropic {
   return new Anthropic({
     baseURL: baseUrl.replace(/\/+$/, "").replace(/\/v1$/, ""),
-    apiKey: "sent in a header of its own", // the SDK's own way puts it where older servers do not look
+    // the SDK would send the key in a header that older servers ignore
+    apiKey: "sent in a header of its own",
     webhookKey: null,
     logLevel: "off",
     openTelemetry: { propagation: false, traces: false },
@@ -165,7 +174,7 @@ function createClient({ baseUrl, apiKey, fetch }: ProviderOptions, heard: () => 
       fetch,
       allowedHeaders: new Set(apiKey === "" ? SENT_HEADERS : [...SENT_HEADERS, "x-api-key"]),
       secrets: [apiKey],
-      heard,
+      onBytes,
     }),
   });
 }

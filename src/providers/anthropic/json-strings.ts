@@ -1,18 +1,18 @@
 /**
- * Reads the text values of a JSON object while it is still being written: what a hosted tool is asked, without the names and
- * marks around it. Each value begins on a line of its own.
+ * Extracts the string values of a JSON object while it is still streamed: the input of a hosted
+ * tool without names and punctuation. Each value starts on a new line.
  */
 
 type JsonStrings = {
-  /** Takes the next piece of the JSON text; gives the text that it adds. */
+  /** Adds the next piece of JSON; returns the text it contributes. */
   push(piece: string): string;
 };
 
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
 
-/** With `continues`, the first value begins on a new line too. */
+/** With `continues`, the first value starts on a new line too. */
 export function createJsonStrings(continues = false): JsonStrings {
-  /** One entry for each open object (true: a name comes next) and list (false, for ever). */
+  /** One entry per open object (true: a name follows) or list (always false). */
   const names: boolean[] = [];
   const objects: boolean[] = [];
   let inText = false;
@@ -66,6 +66,6 @@ export function createJsonStrings(continues = false): JsonStrings {
 const unicode = (hex: string): string =>
   /^[0-9a-f]{4}$/i.test(hex) ? String.fromCharCode(Number.parseInt(hex, 16)) : "";
 
-/** All text values of a JSON value, as `createJsonStrings` gives them. */
+/** All string values of a JSON value, formatted as by `createJsonStrings`. */
 export const jsonStrings = (value: unknown): string =>
   createJsonStrings().push(JSON.stringify(value) ?? "");

@@ -7,7 +7,10 @@ const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 const SAMPLING = ["temperature", "top_p", "top_k"];
 const THINKING = ["thinking", "reasoning", "reasoning_effort", "max_thinking_tokens"];
 
-/** Parameters of the Messages API; thinking may be said in its own words or in those of MassGen. */
+/**
+ * Parameters of the Messages API. Thinking may be configured with the API's names or with
+ * MassGen's.
+ */
 export const PARAMS: FormatParams = {
   kinds: {
     temperature: { type: "number", min: 0, max: 1 },
@@ -63,11 +66,11 @@ export const PARAMS: FormatParams = {
 
 function samplingProblems(params: Params, model: string): ParamProblem[] {
   const { sampling, oneSampling } = traitsOf(model);
-  const said = SAMPLING.filter((key) => params[key] !== undefined);
+  const given = SAMPLING.filter((key) => params[key] !== undefined);
   if (!sampling)
-    return said.map((key) => ({ key, detail: `${model} takes no \`${key}\`: remove it` }));
-  if (thinks(params, model)) return said.flatMap((key) => whileThinking(key, params[key]));
-  if (!oneSampling || !said.includes("temperature") || !said.includes("top_p")) return [];
+    return given.map((key) => ({ key, detail: `${model} takes no \`${key}\`: remove it` }));
+  if (thinks(params, model)) return given.flatMap((key) => whileThinking(key, params[key]));
+  if (!oneSampling || !given.includes("temperature") || !given.includes("top_p")) return [];
   return [
     {
       key: "top_p",
@@ -99,7 +102,7 @@ function thinkingProblems(params: Params, model: string): ParamProblem[] {
   ];
 }
 
-/** Betas travel in a header, where anything but plain words would break it. */
+/** Beta names are sent in a header, so only header-safe characters are allowed. */
 const BETA = /^[a-z0-9][a-z0-9._-]{0,99}$/i;
 
 function listProblems(params: Params): ParamProblem[] {
@@ -120,6 +123,6 @@ function listProblems(params: Params): ParamProblem[] {
 
 const isText = (value: unknown): boolean => typeof value === "string" && value.trim() !== "";
 
-/** Whether a value is the name of a beta that may go into the header. */
+/** Whether a value is a beta name that is safe in a header. */
 export const isBeta = (value: unknown): value is string =>
   typeof value === "string" && BETA.test(value);

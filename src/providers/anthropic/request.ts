@@ -8,8 +8,8 @@ import { thinkingBetas, thinkingFields, thinks } from "./thinking";
 
 type Body = Record<string, unknown>;
 
-/** Parameters that are said elsewhere in the body or in a header, or are the request's own business. */
-const NOT_AS_THEY_ARE = new Set([
+/** Parameters that are renamed, sent in a header, or reserved for the service. */
+const CONVERTED_OR_RESERVED = new Set([
   ...PARAMS.reserved,
   "stop",
   "reasoning",
@@ -18,14 +18,17 @@ const NOT_AS_THEY_ARE = new Set([
   "extra_body",
 ]);
 
-/** Our request as the body of `POST /v1/messages`. Params go in as they are or in the format's words, ours over them. */
+/**
+ * The body of `POST /v1/messages`. Parameters are passed unchanged or converted; our own fields
+ * take precedence.
+ */
 export function toBody(request: ModelRequest): Body {
   const { model, system, params } = request;
   const maxTokens = request.maxOutputTokens ?? usualMaxTokens(model);
   const tools = toTools(request);
   const turns = markTurns(toTurns(request), request.continues);
   return {
-    ...asTheyAre({ ...fieldsOf(params["extra_body"]), ...params }),
+    ...unchangedParams({ ...fieldsOf(params["extra_body"]), ...params }),
     ...stopFields(params),
     model,
     max_tokens: maxTokens,
@@ -39,23 +42,24 @@ export function toBody(request: ModelRequest): Body {
   };
 }
 
-/** The config's betas and ours, each once; empty: no header. */
+/** The betas of the config and ours, without duplicates. Empty: send no header. */
 export function toBetas({ params, model }: ModelRequest): string {
   const theirs = listOf(params["betas"]).filter(isBeta);
   return [...new Set([...theirs, ...thinkingBetas(params, model)])].join(",");
 }
 
 /**
- * The format demands a cap. Without one of ours it is the model's own, thinking included, but at most a quarter of its window: a
- * conversation is cut short at three quarters, and early models refuse a cap that the rest of the window cannot hold.
+ * The API requires a cap. If we set none, this is the model's own, thinking included, but at most a
+ * quarter of its window. A conversation is compacted at three quarters, and early models refuse a
+ * cap that exceeds the rest of the window.
  */
 function usualMaxTokens(model: string): number {
   const { contextWindow, maxOutputTokens } = modelFacts(model);
   return Math.min(maxOutputTokens, Math.floor(contextWindow / 4));
 }
 
-const asTheyAre = (params: Fields): Body =>
-  Object.fromEntries(Object.entries(params).filter(([name]) => !NOT_AS_THEY_ARE.has(name)));
+const unchangedParams = (params: Fields): Body =>
+  Object.fromEntries(Object.entries(params).filter(([name]) => !CONVERTED_OR_RESERVED.has(name)));
 
 function stopFields(params: ModelRequest["params"]): Body {
   const texts = [...listOf(params["stop"]), ...listOf(params["stop_sequences"])];
@@ -76,7 +80,9 @@ const toTool = ({ name, description, parameters }: ToolSpec): Fields => ({
   input_schema: parameters,
 });
 
-/** Versions that are generally available, want no beta, and work with every model that takes the tool at all. */
+/**
+ * Generally available versions that need no beta and work with every model that supports the tool.
+ */
 const HOSTED_TYPES: Readonly<Partial<Record<HostedToolName, string>>> = {
   web_search: "web_search_20250305",
   code_execution: "code_execution_20250825",
@@ -85,15 +91,19 @@ const HOSTED_TYPES: Readonly<Partial<Record<HostedToolName, string>>> = {
 function toHostedTool({ name, maxUses }: HostedTool): Fields[] {
   const type = HOSTED_TYPES[name];
   if (type === undefined) return [];
-  return [{ type, name, ...(name === "web_search" && { max_uses: maxUses }) }]; // running code has no such limit
+  // code execution has no such limit
+  return [{ type, name, ...(name === "web_search" && { max_uses: maxUses }) }];
 }
 
-/** Without a system text the tools are all that every round has in common. */
+/** Without a system text, the tools are the only part that all rounds share. */
 function markLastTool(tools: readonly Fields[]): Fields[] {
   return tools.map((tool, place) => (place === tools.length - 1 ? marked(tool) : tool));
 }
 
-/** The machine that ran the conversation's code, so that its files are there; the API demands it while code waits to run. */
+/**
+ * The container that ran the conversation's code, so that its files are available. The API requires
+ * it while code waits to run.
+ */
 function containerField({ messages, hostedTools }: ModelRequest): Body {
   if (!hostedTools.some(({ name }) => name === "code_execution")) return {};
   const items = messages.flatMap((message) => (message.role === "assistant" ? message.items : []));

@@ -1,19 +1,22 @@
 import { isJsonObject } from "../json";
 import { fieldsOf, textOf } from "./schema";
 
-/** From what a config says of thinking, in any of its spellings, to what the model takes. Pure. */
+/**
+ * Converts the thinking settings of a config, in all spellings, to fields that the model accepts.
+ * Pure.
+ */
 
 type Params = Readonly<Record<string, unknown>>;
 type Body = Record<string, unknown>;
 
-/** `on` is null where the config says nothing; `effort` and `budget` are empty and 0 where it does not say how much. */
+/** `on` is `null` if not set. `effort` is "" and `budget` is 0 if no amount is set. */
 type Wish = { on: boolean | null; effort: string; budget: number; display: unknown };
 
-/** The API takes no smaller budget. */
+/** The API accepts no smaller budget. */
 const LEAST_BUDGET = 1_024;
-/** Budget where a config only says that the model shall think: what MassGen's own helper sets. */
+/** Budget if a config enables thinking without an amount; MassGen's own default. */
 const USUAL_BUDGET = 8_000;
-/** Our own measure between efforts and budgets, since neither side names one. */
+/** Our own mapping between efforts and budgets; neither API documents one. */
 const BUDGETS: Readonly<Record<string, number>> = {
   low: 4_000,
   medium: 10_000,
@@ -22,11 +25,14 @@ const BUDGETS: Readonly<Record<string, number>> = {
   max: 48_000,
 };
 
-/** Earlier thinking that no longer fits its conversation is dropped instead of refused: an update or other tools may come before it. */
+/**
+ * Drops earlier thinking that no longer fits its conversation, instead of an error: an update or
+ * other tools may precede it.
+ */
 const DROP_UNFITTING = { block_binding: { prefix_mismatch_behavior: "drop_block" } };
 const DROP_UNFITTING_BETA = "thinking-binding-controls-2026-08-01";
 
-/** The fields `thinking` and `output_config` of a request that may write `maxTokens`, thinking included. */
+/** The request fields `thinking` and `output_config`. `maxTokens` includes thinking. */
 export function thinkingFields(params: Params, model: string, maxTokens: number): Body {
   const wish = wishOf(params);
   const traits = traitsOf(model);
@@ -40,14 +46,17 @@ export function thinkingFields(params: Params, model: string, maxTokens: number)
   };
 }
 
-/** Whether the model thinks with these parameters; while it does, the API refuses to force a tool and fixes the sampling. */
+/**
+ * Whether the model thinks with these parameters. If so, the API refuses to force a tool and fixes
+ * the sampling.
+ */
 export const thinks = (params: Params, model: string): boolean =>
   isActive(wishOf(params), traitsOf(model));
 
-/** Whether the config asks the model not to think. */
+/** Whether the config disables thinking. */
 export const refusesThinking = (params: Params): boolean => wishOf(params).on === false;
 
-/** The beta that the thinking fields need, if any. */
+/** The betas that the thinking fields need. */
 export const thinkingBetas = (params: Params, model: string): readonly string[] =>
   traitsOf(model).bound && thinks(params, model) ? [DROP_UNFITTING_BETA] : [];
 
@@ -61,7 +70,8 @@ function active(wish: Wish, traits: Traits, maxTokens: number): Chosen {
     traits.thinking === "budget" ||
     (traits.thinking === "either" && wish.budget > 0 && wish.effort === "");
   if (byBudget) return { thinking: budgeted(wish, maxTokens), effort: "" };
-  // These models hide their thinking unless asked; people watch a run, and a silent minute looks like a stuck one.
+  // These models hide their thinking by default. People watch a run, and a silent minute looks as
+  // if it hangs.
   const display = wish.display ?? (traits.thinking === "adaptive" ? "summarized" : undefined);
   const thinking = {
     type: "adaptive",
@@ -77,7 +87,10 @@ const inactive = (traits: Traits): Chosen => ({
   effort: "",
 });
 
-/** At least a quarter of the reply stays for what is not thinking; a reply too short for the least budget is written without. */
+/**
+ * Keeps at least a quarter of the reply for output. A reply too short for the smallest budget is
+ * written without thinking.
+ */
 function budgeted({ budget, effort, display }: Wish, maxTokens: number): Body | null {
   const most = Math.floor((maxTokens * 3) / 4);
   if (most < LEAST_BUDGET) return null;
@@ -86,7 +99,7 @@ function budgeted({ budget, effort, display }: Wish, maxTokens: number): Body | 
   return { type: "enabled", budget_tokens, ...(display !== undefined && { display }) };
 }
 
-/** Empty for no budget: the model's own default. */
+/** "" for no budget: the model's own default. */
 function effortFor(budget: number): string {
   if (budget <= 0) return "";
   return Object.entries(BUDGETS).find(([, tokens]) => budget <= tokens)?.[0] ?? "max";
@@ -120,22 +133,28 @@ function wishOf(params: Params): Wish {
 }
 
 /**
- * What the generations of Claude models take, read from a model's name: how they think, and which parameters they refuse. An
- * unknown name counts as an early model, since servers that speak this format with other models speak its early form.
+ * Features of the Claude generations, derived from the model name: how they think and which
+ * parameters they refuse. An unknown name counts as an early model, because servers with other
+ * models implement the early form of this API.
  */
 
 type Traits = {
-  /** `budget`: so many tokens; `adaptive`: as the model sees fit, steered by an effort; `either`: both. */
+  /**
+   * `budget`: a number of tokens; `adaptive`: the model decides, steered by an effort; `either`:
+   * both are accepted.
+   */
   thinking: "budget" | "either" | "adaptive";
-  /** Thinks if the request does not mention it. */
+  /** Thinks if the request does not mention thinking. */
   byDefault: boolean;
-  /** Cannot be kept from thinking, at least between calls of tools, and refuses to be forced to call one. */
+  /**
+   * Thinking cannot be disabled, at least between tool calls, and forcing a tool call is refused.
+   */
   always: boolean;
-  /** Takes temperature, top_p and top_k. */
+  /** Accepts temperature, top_p and top_k. */
   sampling: boolean;
-  /** Takes only one of temperature and top_p. */
+  /** Accepts only one of temperature and top_p. */
   oneSampling: boolean;
-  /** Refuses its earlier thinking if anything before it has changed since. */
+  /** Refuses its earlier thinking if any content before it has changed. */
   bound: boolean;
 };
 
@@ -151,7 +170,7 @@ const EARLY: Traits = {
 const NAME =
   /(?:^|[^a-z0-9])claude-(?:(\d{1,2})(?:-(\d{1,2}))?-)?(opus|sonnet|haiku|fable|mythos)(?:-(\d{1,2})(?!\d))?(?:-(\d{1,2})(?!\d))?/i;
 
-/** The traits by the model's name, whatever a gateway puts before or after it. */
+/** Traits by the model name; gateways may add a prefix or suffix to it. */
 export function traitsOf(model: string): Traits {
   const match = NAME.exec(model.replaceAll(".", "-"));
   if (!match) return EARLY;

@@ -7,8 +7,9 @@ import { type Fields, fieldsOf, textOf } from "./schema";
 import { settleServerBlocks, type Turn } from "./blocks";
 
 /**
- * A conversation as the format wants it: user and assistant take turns, results of tools stand first in the message after their
- * calls, nothing is blank. What the assistant wrote goes back block by block as it came.
+ * The conversation in the API's form: alternating user and assistant turns, tool results first in
+ * the message after their calls, no blank text. Assistant content is sent back block by block,
+ * unchanged.
  */
 export function toTurns({
   messages,
@@ -24,7 +25,10 @@ function toTurn(message: Message): Turn {
     case "user":
       return {
         role: "user",
-        blocks: [...markBrought((message.parts ?? []).flatMap(toPart)), ...toText(message.text)],
+        blocks: [
+          ...markAttachments((message.parts ?? []).flatMap(toPart)),
+          ...toText(message.text),
+        ],
       };
     case "tool":
       return { role: "user", blocks: [toResult(message)] };
@@ -33,7 +37,7 @@ function toTurn(message: Message): Turn {
   }
 }
 
-/** The API refuses texts that are empty or blank. */
+/** The API refuses empty and blank texts. */
 const toText = (text: string): Fields[] => (text.trim() === "" ? [] : [{ type: "text", text }]);
 
 function toPart(part: Part): Fields[] {
@@ -60,7 +64,7 @@ function toPart(part: Part): Fields[] {
   }
 }
 
-/** A result may be empty, but not one of a tool that failed. */
+/** A result may be empty, unless the tool failed. */
 function toResult({ toolCallId, text, isError }: Extract<Message, { role: "tool" }>): Fields {
   const result = { type: "tool_result", tool_use_id: toolCallId };
   if (isError)
@@ -94,7 +98,10 @@ function toBlocks(item: ReplyItem): Fields[] {
   }
 }
 
-/** Thinking without its signature is refused, so what has none stays out; thinking that is hidden has a signature and no text. */
+/**
+ * The API refuses thinking without its signature, so it is dropped. Hidden thinking has a signature
+ * and no text.
+ */
 function toThinking({ text, opaque }: ReplyItem & { type: "reasoning" }): Fields[] {
   const { type, signature, data } = fieldsOf(opaque);
   if (type === "redacted_thinking" && textOf(data) !== "") return [{ type, data }];
@@ -105,7 +112,10 @@ function toThinking({ text, opaque }: ReplyItem & { type: "reasoning" }): Fields
 
 const MOST_NAME_CHARS = 128;
 
-/** The API wants an object and refuses the conversation for good without one: broken arguments go back empty. */
+/**
+ * The API requires an object and would refuse every later request of the conversation: invalid
+ * arguments are sent back as {}.
+ */
 function toInput(text: string): unknown {
   const value = parseJson(text);
   return isJsonObject(value) ? value : {};
@@ -131,21 +141,22 @@ function resultsFirst(turns: readonly Turn[]): Turn[] {
 }
 
 /**
- * Where the provider's cache of a prompt ends. A prompt is cached as a whole from its beginning (tools, then system, then
- * messages) up to a mark; a later request is looked up at its own marks, and up to 20 blocks before each. Four marks are
- * allowed: one ends what every round has in common, one what the question brought, two lie in the turns. Writing costs a quarter
- * more than reading afresh, reading a tenth.
+ * Places the `cache_control` marks. A prompt is cached as a prefix (tools, then system, then
+ * messages) up to a mark. A later request is looked up at its own marks, and up to 20 blocks before
+ * each. Four marks are allowed: one after the part that all rounds share, one after the
+ * attachments, two in the turns. Writing the cache costs a quarter more than plain input, reading
+ * it a tenth.
  */
 
 const MARK = { cache_control: { type: "ephemeral" } };
 
-/** Tools and system are the same for every round of an agent: always worth a mark. */
+/** Tools and system are the same in every round of an agent, so a mark always pays off. */
 export const marked = (block: Fields): Fields => ({ ...block, ...MARK });
 
 /**
- * Marks the user's last turn if the conversation goes on from here, and always the one before it: that is exactly where the call
- * before wrote its cache. Without it a reply with many calls would push that place out of the 20 blocks, and a call that
- * writes no cache of its own would read none.
+ * Marks the last user turn if the conversation continues, and always the user turn before it, where
+ * the previous call wrote its cache. Without the second mark, a reply with many calls would move
+ * that place out of the 20 blocks, and a call that writes no cache could not read one.
  */
 export function markTurns(turns: readonly Turn[], continues: boolean): Turn[] {
   const places = turns.flatMap(({ role }, place) => (role === "user" ? [place] : []));
@@ -163,10 +174,10 @@ function markLast({ role, blocks }: Turn): Turn {
 }
 
 /**
- * What a question brought, its end marked: it stands before a text that changes from round to round, and may be most of what a
- * prompt costs. With a mark of its own it is read from the cache in every round.
+ * The attachments with a mark at their end. They precede a text that changes every round and may be
+ * most of the prompt's cost. With their own mark they are read from the cache in every round.
  */
-function markBrought(blocks: readonly Fields[]): Fields[] {
+function markAttachments(blocks: readonly Fields[]): Fields[] {
   const last = blocks.at(-1);
   return last ? [...blocks.slice(0, -1), marked(last)] : [];
 }

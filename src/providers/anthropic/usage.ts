@@ -3,7 +3,7 @@ import { withHostedUses } from "../hosted";
 import { reportedCount } from "../reply-size";
 import { fieldsOf } from "./schema";
 
-/** What one request reported so far, or several together. The input counts exclude one another. */
+/** Counts that one or several requests have reported. The input counts do not overlap. */
 export type Counts = Record<
   "requests" | "input" | "cacheRead" | "cacheWrite" | "output" | "thinking" | "searches",
   number
@@ -19,7 +19,9 @@ export const NO_COUNTS: Counts = {
   searches: 0,
 };
 
-/** The counts after another report. Reports are cumulative; what one leaves out stays as the report before it said. */
+/**
+ * The counts after another report. Reports are cumulative; a missing field keeps its earlier value.
+ */
 export function readCounts(before: Counts, value: unknown): Counts {
   const usage = fieldsOf(value);
   const server = fieldsOf(usage["server_tool_use"]);
@@ -50,8 +52,8 @@ export function addCounts(a: Counts, b: Counts): Counts {
 }
 
 /**
- * The usage, or null if nothing was reported. Searches are charged each, and counted by the provider. Code is charged by the
- * time of its machine, of which a call has one: however often it runs, that is one use.
+ * The usage; `null` if nothing was reported. Each search is charged, as counted by the provider.
+ * Code is charged by container time; a call has one container, so any number of runs is one use.
  */
 export function toUsage(counts: Counts, ranCode: boolean): Usage | null {
   const { requests, input, cacheRead, cacheWrite, output, thinking, searches } = counts;

@@ -8,8 +8,8 @@ type ToolCall = Extract<ReplyItem, { type: "tool_call" }>;
 type ToolResult = Extract<Message, { role: "tool" }>;
 
 /**
- * The conversation as the provider wants it: the model's parts exactly as they came and in their order, all results of one
- * reply in one content after it.
+ * The conversation in the API's form: the model's parts unchanged and in order, then all results of
+ * one reply in one content.
  */
 export function toContents(messages: readonly Message[]): Content[] {
   const ids = wireIds(messages);
@@ -31,12 +31,13 @@ export function toContents(messages: readonly Message[]): Content[] {
         ? [...(message.parts ?? []).map(toAttached), { text: message.text }]
         : message.items.flatMap(toParts);
     if (parts.length > 0)
-      contents.push({ role: message.role === "user" ? "user" : "model", parts }); // empty ones are refused
+      // the API refuses empty contents
+      contents.push({ role: message.role === "user" ? "user" : "model", parts });
   }
   return contents;
 }
 
-/** Types that its documentation calls by another name than the registered one. */
+/** Media types that the API calls by a name other than the registered one. */
 const SPOKEN: ReadonlyMap<string, string> = new Map([["audio/mpeg", "audio/mp3"]]);
 
 function toAttached(part: AttachedPart): Part {
@@ -54,7 +55,7 @@ function toAttached(part: AttachedPart): Part {
   }
 }
 
-/** Our ids of tool calls → the provider's own, where it gave one. */
+/** Maps our ids of tool calls to the provider's, if it sent one. */
 function wireIds(messages: readonly Message[]): ReadonlyMap<string, string> {
   const calls = messages.flatMap((message) =>
     message.role === "assistant" ? message.items.filter(isToolCall) : [],

@@ -8,17 +8,21 @@ import { createParts } from "./parts";
 import { fieldsOf, readChunk } from "./schema";
 
 export type Decoder = {
-  /** Takes one parsed chunk; gives the events it makes. Throws for a reply without measure or a call in pieces only. */
+  /**
+   * Decodes one parsed chunk into events. Throws only if the reply exceeds the size limit, or for a
+   * tool call in pieces.
+   */
   push(value: unknown): ModelEvent[];
-  /** The reply's `stop`. Throws `stream_cut` if the provider never said that it was complete. */
+  /** The reply's `stop`. Throws `stream_cut` if the end of the reply was not received. */
   end(): ModelEvent;
-  /** Whether the provider said how the reply ended, so that what breaks afterwards costs at most the usage. */
+  /** Whether the end of the reply was received. A later failure then loses at most the usage. */
   isComplete(): boolean;
 };
 
 /**
- * Puts a streamed reply together. Work per chunk depends on the chunk only: pieces are kept and joined once, at the end.
- * Complete is a reply with a finish reason that nothing more is said after, or one whose prompt was blocked.
+ * Assembles a streamed reply. Work per chunk does not grow with the reply: pieces are collected and
+ * joined once at the end. A reply is complete with a finish reason and no content after it, or if
+ * its prompt was blocked.
  */
 export function createDecoder(model: string, takenIds: ReadonlySet<string>): Decoder {
   const grow = replySize();
@@ -40,7 +44,7 @@ export function createDecoder(model: string, takenIds: ReadonlySet<string>): Dec
         if (event) events.push(event);
         events.push(...hosted.takePart(part));
       }
-      if (events.length > 0) finishReason = ""; // some proxies write one before the reply has said all
+      if (events.length > 0) finishReason = ""; // some proxies send one before the end of the reply
       if (chunk.grounding) events.push(...hosted.takeGrounding(chunk.grounding));
       if (endsReply(chunk.finishReason)) finishReason = chunk.finishReason;
       if (endsReply(chunk.blockReason)) blockReason = chunk.blockReason;
@@ -63,16 +67,16 @@ export function createDecoder(model: string, takenIds: ReadonlySet<string>): Dec
   };
 }
 
-/** The reported usage, cumulative over the reply, or null if the value reports none. */
+/** The reported usage, cumulative over the reply; `null` if the value contains none. */
 export function decodeUsage(value: unknown): Usage | null {
   const usage = fieldsOf(value);
   if (!usage) return null;
-  // What hosted tools gave is input of the same call, counted apart from the prompt.
+  // Results of hosted tools are input of the same call, counted separately from the prompt.
   const input =
     reportedCount(usage["promptTokenCount"]) + reportedCount(usage["toolUsePromptTokenCount"]);
   const reasoning = reportedCount(usage["thoughtsTokenCount"]);
   const total = reportedCount(usage["totalTokenCount"]);
-  // Chunks that report no candidates' tokens yet may have them in the total.
+  // Chunks without candidate tokens may include them in the total.
   const output = Math.max(reportedCount(usage["candidatesTokenCount"]) + reasoning, total - input);
   if (input === 0 && output === 0) return null;
   const cached = Math.min(reportedCount(usage["cachedContentTokenCount"]), input);
@@ -84,12 +88,13 @@ export function decodeUsage(value: unknown): Usage | null {
   };
 }
 
-/** What the finish reasons mean; what is in no list is `unknown`. */
+/** Maps finish reasons. A name that is not listed maps to `unknown`. */
 
 const NAMES: readonly (readonly [StopReason, readonly string[]])[] = [
-  // The last two are of servers that only speak the format: calls are known by themselves.
+  // The last two come from servers that only imitate the format; tool calls are detected
+  // separately.
   ["stop", ["STOP", "FUNCTION_CALL", "TOOL_CALLS"]],
-  // The last two end a reply that could go on: at a limit of the server's own.
+  // The last two mean that a limit of the server ended a reply that could continue.
   ["length", ["MAX_TOKENS", "CONTINUATION", "TOO_MANY_TOOL_CALLS"]],
   [
     "content_filter",
@@ -103,22 +108,25 @@ const REASONS = new Map(
   NAMES.flatMap(([reason, names]) => names.map((name) => [name, reason] as const)),
 );
 
-/** By which the provider says, in a well-formed stream, that the model's reply broke off: another try may succeed. */
+/** Reasons of a well-formed stream whose reply is nevertheless incomplete. A retry may succeed. */
 const BROKEN_OFF = new Set([
   "MALFORMED_FUNCTION_CALL",
   "UNEXPECTED_TOOL_CALL",
   "MALFORMED_RESPONSE",
 ]);
 
-/** By which it says that the request was wrong. */
+/** Reasons that mean an invalid request. */
 const REFUSED = new Set(["MISSING_THOUGHT_SIGNATURE"]);
 
 const UNSPECIFIED = /_UNSPECIFIED$/;
 
-/** Whether the value ends a reply: the unset value of the enumeration, which some proxies write out, does not. */
+/**
+ * Whether the value ends the reply. The unset value of the enumeration, which some proxies send,
+ * does not.
+ */
 const endsReply = (reason: string): boolean => reason !== "" && !UNSPECIFIED.test(reason);
 
-/** Throws `stream_cut` where nothing says that the reply is complete, or something says that it is not. */
+/** Throws `stream_cut` if the end of the reply is missing or the reason says that it broke off. */
 function toStopReason(finishReason: string, blockReason: string, hasCalls: boolean): StopReason {
   if (finishReason === "" && blockReason !== "") return "content_filter";
   if (finishReason === "") {

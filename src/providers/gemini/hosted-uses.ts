@@ -5,17 +5,17 @@ import type { ModelEvent } from "../provider";
 import { type Fields, fieldsOf, listOf, textOf } from "./schema";
 
 type HostedUses = {
-  /** Takes a part in which a hosted tool is called or answers; gives what it is asked. */
+  /** Processes a part with a call or a result of a hosted tool; returns events with its input. */
   takePart(part: Fields): ModelEvent[];
-  /** Takes what a reply rests on; gives the queries not seen before. */
+  /** Processes grounding metadata; returns events for queries not seen before. */
   takeGrounding(grounding: Fields): ModelEvent[];
-  /** Distinct queries so far. */
+  /** Number of distinct queries so far. */
   queries(): number;
   uses(): readonly HostedUse[];
   citations(): readonly Citation[];
 };
 
-/** Which hosted tool a part belongs to; null: none. */
+/** The hosted tool of a part; `null` for other parts. */
 export function hostedToolOf(part: Fields): HostedToolName | null {
   if (part["executableCode"] || part["codeExecutionResult"] || part["inlineData"])
     return "code_execution";
@@ -23,12 +23,15 @@ export function hostedToolOf(part: Fields): HostedToolName | null {
   return null;
 }
 
-/** Gathers what hosted tools did in one reply, and its sources. `grow` is told how much is kept. */
+/**
+ * Collects the uses of hosted tools in one reply, and its sources. `grow` receives the number of
+ * characters kept.
+ */
 export function createHostedUses(grow: (chars: number) => void): HostedUses {
   const uses: HostedUse[] = [];
   const queries = new Set<string>();
   let citations: readonly Citation[] = [];
-  /** Place of the piece of code that waits for its result. */
+  /** Index of the code that waits for its result; `null` if there is none. */
   let running: number | null = null;
 
   const begin = (name: HostedToolName, input: string): ModelEvent => {
@@ -77,7 +80,10 @@ export function createHostedUses(grow: (chars: number) => void): HostedUses {
   };
 }
 
-/** Each source with the first passage that rests on it. Supports name sources by their place in the same metadata. */
+/**
+ * Each source with the first passage that cites it. Supports refer to sources by index in the same
+ * metadata.
+ */
 function citationsIn(grounding: Fields): Citation[] {
   const passages = new Map<unknown, string>();
   for (const support of listOf(grounding["groundingSupports"])) {

@@ -16,14 +16,18 @@ import { readEvents } from "../read-events";
 import { createDecoder } from "./decode";
 import { toParameters } from "./request";
 
-/** The Gemini API (`generateContent`) over the official SDK. An empty `apiKey` means an endpoint that wants none. */
+/**
+ * The Gemini API (`generateContent`) through the official SDK. `apiKey` is empty if the endpoint
+ * needs none.
+ */
 export function createGemini(options: ProviderOptions): Provider {
   const secrets = [options.apiKey];
   return {
     id: options.host.id,
     stream: guarded(
       (error) => toProviderError(error, secrets),
-      (request, signal, heard) => streamReply({ options, request, signal, heard: heard ?? ignore }),
+      (request, signal, onBytes) =>
+        streamReply({ options, request, signal, onBytes: onBytes ?? ignore }),
     ),
   };
 }
@@ -34,7 +38,7 @@ type Call = {
   options: ProviderOptions;
   request: ModelRequest;
   signal: AbortSignal;
-  heard: () => void;
+  onBytes: () => void;
 };
 
 async function* streamReply(call: Call): AsyncGenerator<ModelEvent> {
@@ -58,7 +62,7 @@ async function* chunksOf(
   if (isJson(reply)) return yield* wholeReply(reply, secrets);
   if (!reply.body) return;
   for await (const data of readEvents(reply.body, signal)) {
-    if (data === "[DONE]") continue; // proxies add it
+    if (data === "[DONE]") continue; // added by proxies
     const chunk: unknown = JSON.parse(data);
     throwIfError(chunk, secrets);
     yield chunk;
@@ -68,7 +72,10 @@ async function* chunksOf(
 const isJson = (reply: Response) =>
   /^application\/json\b/i.test(reply.headers.get("content-type") ?? "");
 
-/** Servers that ignore `alt=sse` send all chunks at once as a list, or the one reply, or an error under status 200. */
+/**
+ * For servers that ignore `alt=sse`: they send all chunks as a list, or one reply, or an error with
+ * status 200.
+ */
 async function* wholeReply(reply: Response, secrets: readonly string[]): AsyncGenerator<unknown> {
   const value = parseJson(await reply.text());
   const chunks = (Array.isArray(value) ? value : [value]).filter(isJsonObject);
@@ -95,14 +102,14 @@ const SENT_WITHOUT_KEY: ReadonlySet<string> = new Set(
 );
 
 /**
- * Lets the SDK make and send the request, and takes the response from under it, unread. The SDK's own reader of streams loses
- * errors without a numeric code and a last event without a blank line, leaves the connection open when its caller stops
- * reading, and parses every chunk twice.
+ * The SDK makes and sends the request; we take its response unread. The SDK's stream reader loses
+ * errors without a numeric code and a last event without a blank line. It also leaves the
+ * connection open when its caller stops reading, and parses every chunk twice.
  */
-async function send({ options, request, signal, heard }: Call): Promise<Response> {
+async function send({ options, request, signal, onBytes }: Call): Promise<Response> {
   const { fetch, apiKey } = options;
   const allowedHeaders = apiKey === "" ? SENT_WITHOUT_KEY : SENT_HEADERS;
-  const checked = checkedFetch({ fetch, allowedHeaders, secrets: [apiKey], heard });
+  const checked = checkedFetch({ fetch, allowedHeaders, secrets: [apiKey], onBytes });
   const { model, contents, config } = toParameters(await withParts(request, signal));
   let sent = false;
   const reply = Promise.withResolvers<Response>();
@@ -120,7 +127,8 @@ async function send({ options, request, signal, heard }: Call): Promise<Response
     });
   } catch (error) {
     if (sent || error instanceof ProviderError || !(error instanceof Error)) throw error;
-    throw new ProviderError("bad_request", "bad_request", error.message); // the SDK refused the request itself
+    // the SDK itself refused the request
+    throw new ProviderError("bad_request", "bad_request", error.message);
   }
   return reply.promise;
 }
@@ -128,8 +136,8 @@ async function send({ options, request, signal, heard }: Call): Promise<Response
 const DEFAULT_VERSION = "v1beta";
 
 /**
- * What stands before `/models/…`: an address without a path gets the API's version. One client per call, because its `fetch`
- * belongs to the call; the build for the web reads no environment.
+ * An address without a path gets the API version before `/models/…`. One client per call, because
+ * `fetch` belongs to the call. The web build of the SDK reads no environment.
  */
 function createClient(
   { baseUrl, apiKey, apiVersion }: ProviderOptions,
@@ -143,7 +151,10 @@ function createClient(
   });
 }
 
-/** Throws what a chunk of a running stream, or a reply that is no stream, says of a failure; a reply says none. */
+/**
+ * Throws the error in a chunk of a stream or in a reply that is not a stream. Otherwise does
+ * nothing.
+ */
 function throwIfError(value: unknown, secrets: readonly string[]): void {
   if (isJsonObject(value) && isJsonObject(value["error"]))
     throw classify({ status: undefined, body: value }, secrets);

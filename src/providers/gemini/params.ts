@@ -13,7 +13,7 @@ const inGenerationConfig = (name: string) =>
   `say it as extra_body: {generationConfig: {${name}: …}}`;
 const NEITHER = "no parameter of this provider means it";
 
-/** What of `generationConfig` is the service's own to set, wherever it is written. */
+/** Fields of `generationConfig` that the service sets itself, in any spelling. */
 export const RESERVED_GENERATION = ["maxOutputTokens", "candidateCount", "thinkingConfig"] as const;
 
 /** Parameters of the Gemini API that a config may set. */
@@ -70,7 +70,7 @@ export const PARAMS: FormatParams = {
   ],
 };
 
-/** What to say instead of each. */
+/** The alternative for each reserved field. */
 const INSTEAD: Readonly<Record<(typeof RESERVED_GENERATION)[number], string>> = {
   maxOutputTokens: "say max_output_tokens beside it",
   candidateCount: "a call gives one reply",
@@ -87,7 +87,7 @@ function extraProblems(extra: unknown) {
   });
 }
 
-/** The provider takes the names of its fields in both spellings. */
+/** The provider accepts its field names in both spellings. */
 export const toCamel = (name: string): string =>
   name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 

@@ -5,26 +5,26 @@ import { CALL_CHARS } from "../reply-size";
 import { hostedToolOf } from "./hosted-uses";
 import { type Fields, fieldsOf, marksOf, type PartMarks, textOf } from "./schema";
 
-/** What an item takes in memory beside its texts, in characters. */
+/** Memory of an item besides its texts, in characters. */
 const ITEM_CHARS = 256;
 
-type Said = { type: "text" | "reasoning"; pieces: string[]; marks: PartMarks };
-type Kept = Said | Extract<ReplyItem, { type: "tool_call" | "hosted" }>;
+type TextItem = { type: "text" | "reasoning"; pieces: string[]; marks: PartMarks };
+type PartItem = TextItem | Extract<ReplyItem, { type: "tool_call" | "hosted" }>;
 
 type Parts = {
-  /** Takes one part; gives the event it makes. */
+  /** Adds a part; returns its event, or `null`. */
   push(part: Fields): ModelEvent | null;
   items(): ReplyItem[];
   hasCalls(): boolean;
 };
 
 /**
- * Keeps the parts of a reply in their order, as items that say them again. Pieces of text that follow one another are joined;
- * a part with a signature is never joined with another, since the signature is of exactly that part. `grow` is told how much
- * is kept.
+ * Stores the parts of a reply in order, as items that can be sent back. Consecutive pieces of text
+ * are joined. A part with a signature is never joined, because the signature covers exactly that
+ * part. `grow` receives the number of characters kept.
  */
 export function createParts(takenIds: ReadonlySet<string>, grow: (chars: number) => void): Parts {
-  const kept: Kept[] = [];
+  const kept: PartItem[] = [];
   const ids = new Set<string>();
   let calls = 0;
 
@@ -76,10 +76,14 @@ export function createParts(takenIds: ReadonlySet<string>, grow: (chars: number)
   };
 }
 
-/** The provider's id is kept beside the item's own, which may have to differ: results go back under the provider's. */
+/**
+ * Keeps the provider's id beside the item's own, which may have to differ. Results are sent back
+ * under the provider's id.
+ */
 function toCall(part: Fields, given: Fields): Extract<ReplyItem, { type: "tool_call" }> {
   if (given["partialArgs"] !== undefined || given["willContinue"] === true) {
-    // Calls come whole unless asked otherwise, which we never do; half a call must not be taken for one without arguments.
+    // Calls arrive whole unless the request asks for parts, and ours does not. Half a call must not
+    // count as one without arguments.
     throw new ProviderError(
       "transient",
       "bad_response",
@@ -92,7 +96,7 @@ function toCall(part: Fields, given: Fields): Extract<ReplyItem, { type: "tool_c
   return { type: "tool_call", id, name, arguments: text, ...opaqueOf(marksOf(part, id)) };
 }
 
-function toItem(item: Kept): ReplyItem {
+function toItem(item: PartItem): ReplyItem {
   if (item.type === "tool_call" || item.type === "hosted") return item;
   return { type: item.type, text: item.pieces.join(""), ...opaqueOf(item.marks) };
 }

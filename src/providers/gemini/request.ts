@@ -21,8 +21,8 @@ import { toFunctionDeclaration } from "./tool-schema";
 type Params = ModelRequest["params"];
 
 /**
- * Our request as the SDK takes it. Throws a ProviderError for a tool that cannot be said in this format, and for hosted tools
- * beside others with a model that takes only one kind.
+ * The request as parameters of the SDK. Throws a ProviderError for a tool that this format cannot
+ * express, and for hosted tools combined with functions if the model accepts only one kind.
  */
 export function toParameters(request: ModelRequest): GenerateContentParameters {
   const extraBody = extraBodyOf(request.params);
@@ -37,7 +37,8 @@ export function toParameters(request: ModelRequest): GenerateContentParameters {
       ...thinkingFields(request),
       ...safetyFields(request.params),
       ...(Object.keys(extraBody).length > 0 && { httpOptions: { extraBody } }),
-      // The SDK is to make one request: it would run tools, and ask again after a limit of the server or a lost connection.
+      // The SDK must make one request only. By default it would run tools, and send again after a
+      // server limit or a lost connection.
       automaticFunctionCalling: { disable: true },
       automaticContinuation: false,
     },
@@ -83,7 +84,7 @@ function toHostedTool({ name }: HostedTool): Tool {
   }
 }
 
-/** Beside hosted tools the ordinary `AUTO` is refused; `VALIDATED` means the same there. */
+/** `AUTO` is refused together with hosted tools; `VALIDATED` has the same meaning there. */
 function toMode(toolChoice: ModelRequest["toolChoice"], combined: boolean): Mode {
   if (toolChoice === "required") return FunctionCallingConfigMode.ANY;
   return combined ? FunctionCallingConfigMode.VALIDATED : FunctionCallingConfigMode.AUTO;
@@ -123,7 +124,10 @@ function safetyFields(params: Params): GenerateContentConfig {
   return settings.length === 0 ? {} : { safetySettings: settings };
 }
 
-/** The SDK lays it over what we say, and the provider takes two spellings of each name: what is ours to say is taken out. */
+/**
+ * The SDK merges it over our fields, and the provider accepts two spellings of each name. So
+ * reserved fields are removed.
+ */
 function extraBodyOf(params: Params): Record<string, unknown> {
   const extra = params["extra_body"];
   if (!isJsonObject(extra)) return {};

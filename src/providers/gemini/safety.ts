@@ -1,7 +1,10 @@
 import { isJsonObject } from "../json";
 import type { ParamProblem } from "../params";
 
-/** `safety_settings` of a config: a list of {category, threshold}, or a mapping from category to threshold. */
+/**
+ * `safety_settings` of a config: a list of {category, threshold}, or a mapping from category to
+ * threshold.
+ */
 
 const CATEGORIES = [
   "HARM_CATEGORY_HARASSMENT",
@@ -25,7 +28,10 @@ export type Safety = {
 
 const KEY = "safety_settings";
 
-/** The settings with their full names; what is written wrong is left out, `safetyProblems` names it. */
+/**
+ * The valid settings with their full names. Invalid ones are omitted; `safetyProblems` reports
+ * them.
+ */
 export function toSafety(value: unknown): Safety[] {
   return entriesOf(value).flatMap(({ category, threshold }) => {
     const safety = { category: findCategory(category), threshold: findThreshold(threshold) };
@@ -35,7 +41,7 @@ export function toSafety(value: unknown): Safety[] {
   });
 }
 
-/** What is wrong with the settings. */
+/** The problems of the settings. */
 export function safetyProblems(value: unknown): ParamProblem[] {
   if (value === undefined) return [];
   if (!Array.isArray(value) && !isJsonObject(value))
@@ -71,7 +77,7 @@ function entriesOf(value: unknown): { category: unknown; threshold: unknown }[] 
 
 const nothing = { category: undefined, threshold: undefined };
 
-/** In any case, with or without what all categories begin with. */
+/** Ignores case; the prefix `HARM_CATEGORY_` is optional. */
 function findCategory(value: unknown): Safety["category"] | undefined {
   if (typeof value !== "string") return undefined;
   const name = value.toUpperCase();

@@ -2,8 +2,8 @@ import type { Part } from "@google/genai/web";
 import { isJsonObject } from "../json";
 
 /**
- * The few fields read from a streamed `GenerateContentResponse`. Nothing here throws: what has another shape than expected
- * counts as absent.
+ * The fields that we read from a streamed `GenerateContentResponse`. Nothing here throws: a field
+ * of another shape counts as missing.
  */
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -16,7 +16,10 @@ export type Chunk = {
   usage: unknown;
 };
 
-/** What of a part must come back unchanged, beside its text or arguments. `id`: the provider's own, where it gave one. */
+/**
+ * Fields of a part that must be sent back unchanged, besides its text or arguments. `id` is the
+ * provider's; omitted if it sent none.
+ */
 export type PartMarks = { id?: string; thoughtSignature?: string };
 
 export const fieldsOf = (value: unknown): Fields | null => (isJsonObject(value) ? value : null);
@@ -25,7 +28,7 @@ export const textOf = (value: unknown): string => (typeof value === "string" ? v
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** Only the first candidate is an answer; others are not asked for. */
+/** Only the first candidate is used; requests ask for one. */
 export function readChunk(value: unknown): Chunk {
   const chunk = fieldsOf(value) ?? {};
   const candidate = fieldsOf(listOf(chunk["candidates"])[0]);
@@ -40,19 +43,20 @@ export function readChunk(value: unknown): Chunk {
   };
 }
 
-/** The marks of a part as it came; those that are absent stay absent. */
+/** The marks of a received part; missing ones are omitted. */
 export function marksOf(part: Fields, id = ""): PartMarks {
   const thoughtSignature = textOf(part["thoughtSignature"]);
   return { ...(id !== "" && { id }), ...(thoughtSignature !== "" && { thoughtSignature }) };
 }
 
-/** The marks kept with a reply item; none if it has none. */
+/** The marks stored with a reply item; empty if it has none. */
 export function readMarks(opaque: unknown): PartMarks {
   const marks = fieldsOf(opaque) ?? {};
   return marksOf(marks, textOf(marks["id"]));
 }
 
-/** A part kept whole, to be sent back as it came; null if it is none. */
+/** A part that was stored whole to be sent back; `null` if the value is not one. */
 export function readPart(opaque: unknown): Part | null {
-  return isJsonObject(opaque) ? (opaque as Part) : null; // whatever the provider sent is what it takes back
+  // the provider accepts its own parts unchanged
+  return isJsonObject(opaque) ? (opaque as Part) : null;
 }

@@ -1,7 +1,7 @@
 import { isJsonObject } from "../json";
 import type { ParamProblem } from "../params";
 
-/** How much a model is to think: words of a config in what its generation understands. */
+/** Converts the thinking settings of a config to fields that the model's generation accepts. */
 
 type Params = Readonly<Record<string, unknown>>;
 type Level = "MINIMAL" | "LOW" | "MEDIUM" | "HIGH";
@@ -15,7 +15,10 @@ export const THINKING_LEVELS = ["minimal", "low", "medium", "high"] as const;
 export const EFFORTS = ["none", ...THINKING_LEVELS, "xhigh"] as const;
 export const MAX_BUDGET = 65_536;
 
-/** Tokens for a word, for the generation that only counts; its smaller models allow no more than the largest of these. */
+/**
+ * Budgets in tokens, for the generation without levels. Its smaller models allow at most the
+ * largest of these.
+ */
 const BUDGETS: Readonly<Record<string, number>> = {
   none: 0,
   minimal: 512,
@@ -24,7 +27,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   high: 24_576,
   xhigh: 24_576,
 };
-/** What its largest model must think at least, and may at most. */
+/** Its largest model has another minimum and maximum. */
 const PRO_BUDGETS: Readonly<Record<string, number>> = { ...BUDGETS, none: 128, xhigh: 32_768 };
 
 const LEVELS: Readonly<Record<string, Level>> = {
@@ -35,24 +38,31 @@ const LEVELS: Readonly<Record<string, Level>> = {
   high: "HIGH",
   xhigh: "HIGH",
 };
-/** The largest models, and all from one generation on, know no less than a little; the first of them nothing between. */
+/**
+ * The largest models, and all models from WITHOUT_MINIMAL on, have `LOW` as their lowest level. The
+ * first of them have nothing between `LOW` and `HIGH`.
+ */
 const FROM_LOW: Readonly<Record<string, Level>> = { ...LEVELS, none: "LOW", minimal: "LOW" };
 const LOW_OR_HIGH: Readonly<Record<string, Level>> = { ...FROM_LOW, medium: "HIGH" };
 const WITHOUT_MINIMAL = 3.7;
 
-/** The thinking a request asks for; null: nothing is said of it, as a model that cannot think refuses any mention. */
+/**
+ * The thinking fields of a request. `null`: send none, because a model that cannot think refuses
+ * them.
+ */
 export function toThinking(params: Params, model: string): Thinking | null {
   const thinking = { ...asked(params, model) };
   const wants = Object.keys(thinking).length > 0;
   const kind = thinkingOf(model);
-  // Summaries are refused where thinking is off, and the smallest model of its generation has it off unless told otherwise.
+  // Summaries are refused if thinking is off, which is the default of the smallest model of its
+  // generation.
   const thinks = kind === "level" || (kind === "budget" && (wants || !model.includes("-lite")));
   if (thinks && thinking.thinkingBudget !== 0) return { includeThoughts: true, ...thinking };
   return wants ? thinking : null;
 }
 
 function asked(params: Params, model: string): Thinking {
-  const { budget, words } = readAsked(params);
+  const { budget, words } = readSettings(params);
   if (budget !== undefined) return { thinkingBudget: budget };
   const word = words[0]?.word;
   if (word === undefined) return {};
@@ -71,9 +81,11 @@ function levelsOf(model: string): Readonly<Record<string, Level>> {
   return isPro(model) || (generationOf(model) ?? 0) >= WITHOUT_MINIMAL ? FROM_LOW : LEVELS;
 }
 
-/** Thinking parameters that go against one another, are written wrong, or that the model does not take. */
+/**
+ * Thinking parameters that contradict each other, are malformed, or are not supported by the model.
+ */
 export function thinkingProblems(params: Params, model: string): ParamProblem[] {
-  const { budget, words } = readAsked(params);
+  const { budget, words } = readSettings(params);
   const keys = [
     ...(budget === undefined ? [] : [budgetKey(params)]),
     ...words.map(({ key }) => key),
@@ -114,9 +126,9 @@ function reasoningProblems(params: Params): ParamProblem[] {
   return problems.map((detail) => ({ key: "reasoning", detail }));
 }
 
-type Asked = { budget: number | undefined; words: { key: string; word: string }[] };
+type ThinkingSettings = { budget: number | undefined; words: { key: string; word: string }[] };
 
-function readAsked(params: Params): Asked {
+function readSettings(params: Params): ThinkingSettings {
   const reasoning = isJsonObject(params["reasoning"]) ? params["reasoning"] : {};
   const budgets = [params["thinking_budget"], reasoning["budget_tokens"]].filter(isBudget);
   const words = [
@@ -136,18 +148,24 @@ const isEffort = (value: unknown): value is string =>
 const isBudget = (value: unknown): value is number =>
   typeof value === "number" && Number.isInteger(value) && value >= -1 && value <= MAX_BUDGET;
 
-/** What a model's name tells of its generation: which differ in how they think, and in what they let requests combine. */
+/**
+ * Derives the generation from a model name. Generations differ in how they think and which features
+ * a request may combine.
+ */
 
 const NUMBERED = /^(?:models\/)?gemini-(\d+(?:\.\d+)?)(?:-|$)/;
 const NEWEST = /^(?:models\/)?gemini-(?:pro|flash|flash-lite)-latest$/;
 const WITHOUT_GENERATION = /^(?:models\/)?(?:gemma|learnlm)-/;
 
-/** The first generation whose models think before they reply. */
+/** The first generation that thinks before it replies. */
 const THINKING = 2.5;
-/** The first one that thinks by levels, and runs hosted tools beside the caller's own. */
+/** The first generation that thinks by levels and accepts hosted tools together with functions. */
 const BY_LEVEL = 3;
 
-/** The generation a model's name states, `Infinity` for a name that always means the newest, null if the name states none. */
+/**
+ * The generation in a model name. `Infinity` for a name that always means the newest; `null` if the
+ * name contains none.
+ */
 function generationOf(model: string): number | null {
   if (NEWEST.test(model)) return Number.POSITIVE_INFINITY;
   if (WITHOUT_GENERATION.test(model)) return 0;
@@ -156,13 +174,13 @@ function generationOf(model: string): number | null {
 }
 
 /**
- * Whether hosted tools may be offered together with tools of the caller's own. Older models refuse the request. A name that
- * states no generation gets the benefit of the doubt: the provider's own words come back if it was wrong.
+ * Whether hosted tools may be combined with functions. Older models refuse the request. A name
+ * without a generation counts as new; if that is wrong, the provider's error is shown.
  */
 export const canCombineHosted = (model: string): boolean =>
   (generationOf(model) ?? BY_LEVEL) >= BY_LEVEL;
 
-/** How the model is told how much to think; null where its name does not say. */
+/** The form of the model's thinking setting; `null` if the name does not identify it. */
 function thinkingOf(model: string): "level" | "budget" | "none" | null {
   const generation = generationOf(model);
   if (generation === null) return null;
@@ -170,7 +188,9 @@ function thinkingOf(model: string): "level" | "budget" | "none" | null {
   return generation >= BY_LEVEL ? "level" : "budget";
 }
 
-/** Charged uses of web search: newer models pay for each query, older ones for each request that searched. */
+/**
+ * Charged uses of web search: newer models charge per query, older ones per request with a search.
+ */
 export function chargedSearches(model: string, queries: number): number {
   const generation = generationOf(model);
   return generation !== null && generation < BY_LEVEL ? Math.min(queries, 1) : queries;

@@ -1,25 +1,25 @@
 import { isJsonObject } from "../json";
 
-/** What a schema refers to or is composed of, put into one place: the provider gets neither references nor `allOf`. */
+/** Inlines references and `allOf` of a schema, because the provider supports neither. */
 
 export type Node = Readonly<Record<string, unknown>>;
 export type SchemaProblem = { pointer: string; keyword: string; detail: string };
-export type Resolved =
+export type Resolution =
   | { node: Node; seen: readonly string[] }
   | { problem: Omit<SchemaProblem, "pointer"> };
 
-/** Larger schemas are no tool's: references to references grow without measure when written out. */
+/** Limits of an inlined schema. Nested references can grow exponentially. */
 const MAX_NODES = 5_000;
 const MAX_DEPTH = 32;
-/** Parts of one `allOf`: with each, all that was put together before is looked at again. */
+/** Parts of one `allOf`. Each part compares all earlier ones again. */
 const MAX_PARTS = 64;
 
-/** What is being written out; `nodes` counts how much it has become. */
+/** State of inlining; `nodes` counts the nodes written so far. */
 export type Work = { root: unknown; nodes: number };
-/** References on the way to a node, and how deep it lies. */
+/** References on the path to a node, and its depth. */
 type Way = { seen: readonly string[]; depth: number };
 
-/** Words about a schema, which a reference may have of its own beside it. */
+/** Annotations, which may differ between a reference and its target. */
 const ANNOTATIONS = new Set([
   "title",
   "description",
@@ -30,8 +30,11 @@ const ANNOTATIONS = new Set([
   "$comment",
 ]);
 
-/** The node with what it refers to and all of `allOf` in it. A reference that comes again on its own way has no end. */
-export function resolve(node: Node, { seen, depth }: Way, work: Work): Resolved {
+/**
+ * The node with its reference and all of `allOf` merged. A reference that recurs on its own path is
+ * infinite and refused.
+ */
+export function resolve(node: Node, { seen, depth }: Way, work: Work): Resolution {
   work.nodes += 1;
   if (depth > MAX_DEPTH || work.nodes > MAX_NODES) {
     return {
@@ -43,7 +46,7 @@ export function resolve(node: Node, { seen, depth }: Way, work: Work): Resolved 
   if (!Array.isArray(parts)) return { problem: { keyword: "allOf", detail: "it is no list" } };
   if (parts.length > MAX_PARTS)
     return { problem: { keyword: "allOf", detail: `it has more than ${MAX_PARTS} parts` } };
-  let resolved: Resolved = { node: own, seen };
+  let resolved: Resolution = { node: own, seen };
   for (const [keyword, part] of [
     ...($ref === undefined ? [] : [["$ref", $ref] as const]),
     ...parts.map((one) => ["allOf", one] as const),
@@ -59,15 +62,15 @@ export function resolve(node: Node, { seen, depth }: Way, work: Work): Resolved 
   return resolved;
 }
 
-function resolvePart(part: unknown, way: Way, work: Work): Resolved {
+function resolvePart(part: unknown, way: Way, work: Work): Resolution {
   if (part === true) return { node: {}, seen: way.seen };
   return isJsonObject(part)
     ? resolve(part, way, work)
     : { problem: { keyword: "allOf", detail: "a part of it is no schema" } };
 }
 
-function follow(ref: unknown, { seen, depth }: Way, work: Work): Resolved {
-  const refuse = (detail: string): Resolved => ({ problem: { keyword: "$ref", detail } });
+function follow(ref: unknown, { seen, depth }: Way, work: Work): Resolution {
+  const refuse = (detail: string): Resolution => ({ problem: { keyword: "$ref", detail } });
   if (typeof ref !== "string" || !/^#(?:\/|$)/.test(ref))
     return refuse("it points out of the schema; write the part into it");
   if (seen.includes(ref))
@@ -79,7 +82,7 @@ function follow(ref: unknown, { seen, depth }: Way, work: Work): Resolved {
     : refuse("it points to no schema");
 }
 
-/** URI escapes around the two of a JSON pointer; text that is no escape is itself. */
+/** Decodes URI escapes and the two escapes of JSON Pointer. Invalid escapes are kept. */
 function plainToken(token: string): string {
   const pointer = token.replaceAll(/%[0-9a-f]{2}/gi, (code) =>
     String.fromCharCode(Number.parseInt(code.slice(1), 16)),
@@ -92,10 +95,13 @@ function step(value: unknown, token: string): unknown {
   return isJsonObject(value) && Object.hasOwn(value, token) ? value[token] : undefined;
 }
 
-type Whole = Extract<Resolved, { node: Node }>;
+type Whole = Extract<Resolution, { node: Node }>;
 
-/** Both at once, if that can be said in one schema. What a schema says of itself goes before what it refers to. */
-function merge(into: Whole, from: Whole, keyword: "$ref" | "allOf"): Resolved {
+/**
+ * Both schemas in one, if that is possible. A schema's own annotations take precedence over those
+ * of its reference.
+ */
+function merge(into: Whole, from: Whole, keyword: "$ref" | "allOf"): Resolution {
   const node: Record<string, unknown> = { ...from.node, ...into.node };
   for (const [key, value] of Object.entries(from.node)) {
     const own = into.node[key];

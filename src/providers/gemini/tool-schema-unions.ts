@@ -1,6 +1,9 @@
 import type { Node } from "./tool-schema-refs";
 
-/** Types and values of a schema, said with one type a schema and values that are texts or numbers: more the provider does not take. */
+/**
+ * Rewrites type lists and enumerations of a schema: the provider supports one type per schema, and
+ * only strings or numbers as values.
+ */
 
 const BY_TYPE: Readonly<Record<string, readonly string[]>> = {
   string: ["format", "pattern", "minLength", "maxLength"],
@@ -18,7 +21,7 @@ const BY_TYPE: Readonly<Record<string, readonly string[]>> = {
 };
 const OF_SOME_TYPE = new Set(Object.values(BY_TYPE).flat());
 
-/** Several types, or a nullable one, as alternatives of one type each. */
+/** Several types, or a nullable one, as alternatives with one type each. */
 export function splitTypes(node: Node): Node {
   const { type, nullable, ...others } = node;
   if (type === undefined)
@@ -54,7 +57,10 @@ function withNull(node: Node, nullable: boolean): Node {
   return { ...node, type: [node["type"], "null"] };
 }
 
-/** Fixed values as alternatives of one type each; a value that is neither text nor number stays a `const`, for words. */
+/**
+ * Enumerated values as alternatives with one type each. A value that is neither string nor number
+ * remains a `const`, to be described in words.
+ */
 export function splitEnum(node: Node): Node {
   const { const: fixed, enum: listed, ...others } = node;
   const values = fixed === undefined ? listed : [fixed];

@@ -1,10 +1,13 @@
 import { isJsonObject } from "../json";
 
-/** Constraints that the provider's schemas have no keyword for, said in words: models read descriptions. */
+/**
+ * Describes constraints in words for which the provider's schemas have no keyword: models read
+ * descriptions.
+ */
 
 type Node = Readonly<Record<string, unknown>>;
 
-/** What one keyword's value means to a reader; null: nothing, as where the value is the default. */
+/** The text for one keyword's value; `null` for none, for example if the value is the default. */
 type Wording = (value: unknown, node: Node) => string | null;
 
 const plain =
@@ -43,16 +46,19 @@ const WORDINGS: Readonly<Record<string, Wording>> = {
       : null,
 };
 
-/** Older schemas write `true` beside the bound itself. */
+/** Older schemas have `true` beside the bound itself. */
 function exclusive(words: string, value: unknown, bound: unknown): string | null {
   if (typeof value === "number") return `${words} ${value}`;
   return value === true && typeof bound === "number" ? `${words} ${bound}` : null;
 }
 
-/** For programs, not for models. */
+/** Keywords for programs, which mean nothing to models. */
 const SILENT = /^(?:\$comment|\$schema|\$id|\$anchor|\$defs|\$vocabulary|definitions|id|x-.*)$/;
 
-/** The keyword in words; null where it says nothing to a model. A keyword nobody knows is told as it stands. */
+/**
+ * The keyword as text; `null` if it means nothing to a model. An unknown keyword is quoted
+ * unchanged.
+ */
 export function inWords(keyword: string, node: Node): string | null {
   if (SILENT.test(keyword)) return null;
   const value = node[keyword];
@@ -60,10 +66,10 @@ export function inWords(keyword: string, node: Node): string | null {
   return wording ? wording(value, node) : `${keyword}: ${JSON.stringify(value)}`;
 }
 
-/** A description with further words after it. */
+/** A description with additional text. */
 export function describe(description: unknown, words: readonly string[]): string {
-  const said = typeof description === "string" ? description.trim() : "";
-  if (words.length === 0) return said;
+  const original = typeof description === "string" ? description.trim() : "";
+  if (words.length === 0) return original;
   const added = `(${words.join("; ")})`;
-  return said === "" ? added : `${said} ${added}`;
+  return original === "" ? added : `${original} ${added}`;
 }

@@ -5,9 +5,10 @@ import { describe, inWords } from "./tool-schema-words";
 import { splitEnum, splitTypes } from "./tool-schema-unions";
 
 /**
- * The JSON Schema of a tool as the provider takes it (`parametersJsonSchema`): a subset without references, compositions and
- * most constraints. Nothing is lost in silence: references are written out, constraints without a keyword are said in the
- * description, and what can be said in neither way is refused by name.
+ * Converts the JSON Schema of a tool to the provider's (`parametersJsonSchema`), a subset without
+ * references, compositions and most constraints. No constraint is dropped silently: references are
+ * inlined, constraints without a keyword are described in words, and everything else is refused by
+ * name.
  */
 
 type Schema = Record<string, unknown>;
@@ -15,10 +16,10 @@ type Declaration = { name: string; description: string; parametersJsonSchema?: S
 
 const NAME = /^[A-Za-z_][\w.:-]{0,127}$/;
 
-/** Formats the provider's schemas know; others are said in words. */
+/** Formats that the provider supports; others are described in words. */
 const FORMATS = new Set(["date-time", "date", "time", "int32", "int64", "float", "double"]);
 
-/** Keywords passed on as they are. */
+/** Keywords that are passed unchanged. */
 const KEPT = new Set([
   "type",
   "minItems",
@@ -30,7 +31,7 @@ const KEPT = new Set([
   "title",
 ]);
 
-/** What decides whether a value fits, and has no like in the provider's schemas. */
+/** Keywords that affect validity and have no equivalent. */
 const REFUSED = new Set([
   ...[
     "not",
@@ -45,11 +46,11 @@ const REFUSED = new Set([
   ],
   ...["minContains", "maxContains", "additionalItems", "unevaluatedItems", "unevaluatedProperties"],
   ...["$dynamicRef", "$recursiveRef", "contentSchema"],
-  // What is left of these has no plain form: alternatives beside alternatives, or values of other types among them.
+  // Remaining after conversion: alternatives inside alternatives, or values of other types.
   ...["oneOf", "enum"],
 ]);
 
-/** What of a tool cannot be said in this format; empty: all of it can. */
+/** Parts of a tool that this format cannot express; empty if it can express all. */
 export function toolSchemaProblems({ name, parameters }: ToolSpec): SchemaProblem[] {
   const { problems } = convertRoot(parameters);
   if (NAME.test(name)) return problems;
@@ -58,7 +59,10 @@ export function toolSchemaProblems({ name, parameters }: ToolSpec): SchemaProble
   return [{ pointer: "", keyword: "name", detail }, ...problems];
 }
 
-/** The tool as the provider wants it. Throws a ProviderError that names the tool and what of it cannot be said. */
+/**
+ * The tool as a function declaration. Throws a ProviderError that names the tool and the
+ * unsupported part.
+ */
 export function toFunctionDeclaration(tool: ToolSpec): Declaration {
   const [problem] = toolSchemaProblems(tool);
   if (problem) {
@@ -73,7 +77,7 @@ export function toFunctionDeclaration(tool: ToolSpec): Declaration {
     : { name, description, parametersJsonSchema: schema };
 }
 
-/** An object without properties is refused; a tool without parameters leaves them out. */
+/** The API refuses an object without properties, so a tool without parameters omits the schema. */
 function takesNothing({ properties, additionalProperties, anyOf }: Schema): boolean {
   if (isJsonObject(additionalProperties) || anyOf !== undefined) return false;
   return !isJsonObject(properties) || Object.keys(properties).length === 0;
@@ -94,7 +98,7 @@ function convertRoot(parameters: Node): { schema: Schema; problems: SchemaProble
 type Work = Writing & { problems: SchemaProblem[] };
 type Place = { pointer: string; seen: readonly string[]; depth: number };
 
-/** More problems than anybody reads at once. */
+/** A reader fixes a few at a time. */
 const MAX_PROBLEMS = 20;
 
 function refuse(work: Work, pointer: string, keyword: string, detail: string): void {
@@ -120,19 +124,19 @@ function convert(value: unknown, place: Place, work: Work): Schema {
   return convertPlain(normalise(resolved.node), { ...place, seen: resolved.seen }, work);
 }
 
-/** The same node in the words of the keywords the provider knows, as far as they mean the same. */
+/** The same node with supported keywords of the same meaning. */
 function normalise(node: Node): Node {
   return splitTypes(splitEnum(withInclusiveBounds(withTuple(withAlternatives(node)))));
 }
 
-/** One of several may fit more than one: the provider takes both keywords for the same. */
+/** `oneOf` may match more than one: the provider treats both keywords alike. */
 function withAlternatives(node: Node): Node {
   if (node["oneOf"] === undefined || node["anyOf"] !== undefined) return node;
   const { oneOf, ...others } = node;
   return { ...others, anyOf: oneOf };
 }
 
-/** Lists with a schema for each place were written as `items` once; `items: true` says nothing. */
+/** Older schemas use `items` for a list with a schema per index. `items: true` allows anything. */
 function withTuple(node: Node): Node {
   const { items, ...others } = node;
   if (Array.isArray(items)) return { ...others, prefixItems: items };
@@ -141,7 +145,7 @@ function withTuple(node: Node): Node {
   return items === false && Array.isArray(places) ? { ...others, maxItems: places.length } : node;
 }
 
-/** Above 3 is from 4 on, where only whole numbers fit. */
+/** For integers, greater than 3 means at least 4. */
 function withInclusiveBounds(node: Node): Node {
   if (node["type"] !== "integer") return node;
   const { exclusiveMinimum: above, exclusiveMaximum: below, ...others } = node;
@@ -191,7 +195,7 @@ function isKept(keyword: string, value: unknown): boolean {
   return KEPT.has(keyword);
 }
 
-/** Keywords that hold schemas; undefined for any other. */
+/** Keywords that contain schemas; `undefined` for any other. */
 function convertStructure(keyword: string, value: unknown, place: Place, work: Work): unknown {
   const below = (name: string | number): Place => ({
     ...place,

@@ -16,18 +16,21 @@ import { toStopReason } from "./stop-reason";
 import { createToolCalls } from "./tool-calls";
 
 export type Decoder = {
-  /** Takes one parsed chunk; gives the events it makes. Throws for a reply without measure only, not for what it does not know. */
+  /**
+   * Decodes one parsed chunk into events. Throws only if the reply exceeds the size limit; unknown
+   * fields are ignored.
+   */
   push(value: unknown): ModelEvent[];
-  /** The reply's `stop`. Throws `stream_cut` if the provider never said that it was complete. */
+  /** The reply's `stop`. Throws `stream_cut` if the end of the reply was not received. */
   end(): ModelEvent;
-  /** Whether a finish reason came, so that what breaks afterwards costs at most the usage. */
+  /** Whether a finish reason has arrived. A later failure then loses at most the usage. */
   isComplete(): boolean;
 };
 
 /**
- * Puts a streamed reply together. Work per chunk depends on the chunk only: pieces are kept and joined once, at the end.
- *
- * Complete is a reply with a finish reason. `[DONE]` alone is no proof: proxies send it after losing their upstream.
+ * Assembles a streamed reply. Work per chunk does not grow with the reply: pieces are collected and
+ * joined once at the end. A reply is complete with a finish reason. `[DONE]` alone proves nothing:
+ * proxies send it after losing their upstream.
  */
 export function createDecoder(takenIds: ReadonlySet<string>): Decoder {
   const text: string[] = [];
@@ -76,14 +79,14 @@ export function createDecoder(takenIds: ReadonlySet<string>): Decoder {
     end() {
       const toolItems = calls.items();
       const reason = toStopReason(finishReason, refused, toolItems.length > 0);
-      const items = [...thoughts(reasoning, details.all()), ...said(text), ...toolItems];
+      const items = [...thoughts(reasoning, details.all()), ...textItems(text), ...toolItems];
       return { type: "stop", reason, items, usage };
     },
     isComplete: () => finishReason !== "",
   };
 }
 
-const said = (pieces: readonly string[]): ReplyItem[] =>
+const textItems = (pieces: readonly string[]): ReplyItem[] =>
   pieces.length === 0 ? [] : [{ type: "text", text: pieces.join("") }];
 
 function thoughts(pieces: readonly string[], details: readonly Fields[]): ReplyItem[] {
@@ -97,16 +100,17 @@ function thoughts(pieces: readonly string[], details: readonly Fields[]): ReplyI
   ];
 }
 
-/** The reported usage, or null if the value reports none. */
+/** The reported usage; `null` if the value contains none. */
 export function decodeUsage(value: unknown): Usage | null {
   const usage = fieldsOf(value);
   if (!usage) return null;
   const input = reportedCount(usage["prompt_tokens"]);
-  const said = reportedCount(usage["completion_tokens"]);
+  const reported = reportedCount(usage["completion_tokens"]);
   const total = reportedCount(usage["total_tokens"]);
-  if (input === 0 && said === 0 && total === 0) return null;
-  // Some servers leave reasoning out of `completion_tokens` and have it in the total only; it is billed as output.
-  const output = Math.max(said, total - input);
+  if (input === 0 && reported === 0 && total === 0) return null;
+  // Some servers omit reasoning from `completion_tokens` and include it in the total only. It is
+  // billed as output.
+  const output = Math.max(reported, total - input);
   const cached =
     reportedCount(fieldsOf(usage["prompt_tokens_details"])?.["cached_tokens"]) ||
     reportedCount(usage["prompt_cache_hit_tokens"]) ||

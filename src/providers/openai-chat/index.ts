@@ -7,14 +7,15 @@ import type { ModelEvent, ModelRequest, Provider, ProviderOptions } from "../pro
 import { createDecoder } from "./decode";
 import { toBody } from "./request";
 
-/** Chat Completions over the official SDK. An empty `apiKey` means an endpoint that wants none. */
+/** Chat Completions through the official SDK. `apiKey` is empty if the endpoint needs none. */
 export function createOpenAiChat(options: ProviderOptions): Provider {
   const secrets = [options.apiKey];
   return {
     id: options.host.id,
     stream: guarded(
       (error) => explainFailure(error, secrets),
-      (request, signal, heard) => streamReply({ options, request, signal, heard: heard ?? ignore }),
+      (request, signal, onBytes) =>
+        streamReply({ options, request, signal, onBytes: onBytes ?? ignore }),
     ),
   };
 }
@@ -25,14 +26,19 @@ type Call = {
   options: ProviderOptions;
   request: ModelRequest;
   signal: AbortSignal;
-  heard: () => void;
+  onBytes: () => void;
 };
 
-async function* streamReply({ options, request, signal, heard }: Call): AsyncGenerator<ModelEvent> {
+async function* streamReply({
+  options,
+  request,
+  signal,
+  onBytes,
+}: Call): AsyncGenerator<ModelEvent> {
   const link = linkedAbort(signal);
   const decoder = createDecoder(takenCallIds(request.messages));
   try {
-    const { data, response } = await createOpenAiClient(options, heard)
+    const { data, response } = await createOpenAiClient(options, onBytes)
       .post<AsyncIterable<unknown>>(pathOf(options, request), {
         ...jsonBody(toBody(await withParts(request, link.signal), options.host)),
         stream: true,
@@ -49,7 +55,7 @@ async function* streamReply({ options, request, signal, heard }: Call): AsyncGen
   }
 }
 
-/** Endpoints with dated versions have a path for each deployment, which a config names as its model. */
+/** Endpoints with dated versions have a path per deployment, which a config names as its model. */
 function pathOf({ apiVersion }: ProviderOptions, { model }: ModelRequest): string {
   return apiVersion === null
     ? "/chat/completions"

@@ -3,7 +3,7 @@ import type { FormatParams } from "../params";
 const SHORT_TEXT = { type: "text" } as const;
 const MOST = Number.MAX_SAFE_INTEGER;
 
-/** Parameters of Chat Completions; also what servers that speak it take beyond it. */
+/** Parameters of Chat Completions, including extensions of compatible servers. */
 export const PARAMS: FormatParams = {
   kinds: {
     temperature: { type: "number", min: 0, max: 2 },

@@ -4,13 +4,13 @@ import { CALL_CHARS } from "../reply-size";
 import { type Fields, fieldsOf, listOf, textOf } from "./schema";
 
 /**
- * Reasoning as a router hands it on from the maker of a model, with signatures and what is encrypted. It goes back as it came:
- * makers refuse the results of calls whose signatures are gone.
+ * Reasoning that a router forwards from the model's maker, with signatures and encrypted parts. It
+ * is sent back unchanged: makers refuse tool results if the signatures are missing.
  */
 
 type ReasoningDetails = { push(delta: Fields): void; all(): readonly Fields[] };
 
-/** Puts the details of a streamed reply together. `grow` is told how much is kept. */
+/** Assembles the details of a streamed reply. `grow` receives the number of characters kept. */
 export function createReasoningDetails(grow: (chars: number) => void): ReasoningDetails {
   const details: Fields[] = [];
   const take = (piece: Fields): void => {
@@ -31,13 +31,16 @@ export function createReasoningDetails(grow: (chars: number) => void): Reasoning
   };
 }
 
-/** The details that a reply came with. */
+/** The reasoning details of a reply, to be sent back. */
 export const returnedDetails = (items: readonly ReplyItem[]): readonly unknown[] =>
   items.flatMap((item) =>
     item.type === "reasoning" ? listOf(fieldsOf(item.opaque)?.["reasoning_details"]) : [],
   );
 
-/** Texts and summaries come in pieces, their signature with the last; what is encrypted comes whole. */
+/**
+ * Texts and summaries arrive in pieces, with the signature in the last one. Encrypted data arrives
+ * whole.
+ */
 function continues(last: Fields, piece: Fields): boolean {
   if (
     piece["type"] !== last["type"] ||

@@ -8,7 +8,7 @@ import { fieldsOf } from "./schema";
 
 type Body = Record<string, unknown>;
 
-/** Parameters that are the request's own business, whatever a config says. */
+/** Parameters that the service sets itself; values in a config are ignored. */
 const OURS = new Set([
   "max_tokens",
   "max_completion_tokens",
@@ -18,7 +18,10 @@ const OURS = new Set([
   "extra_body",
 ]);
 
-/** Our request as the body of `POST /chat/completions`. Params go in as they are, ours over them. */
+/**
+ * The body of `POST /chat/completions`. Parameters are passed unchanged; our own fields take
+ * precedence.
+ */
 export function toBody(request: ModelRequest, host: Host): Body {
   const extra = isJsonObject(request.params["extra_body"]) ? request.params["extra_body"] : {};
   const params = Object.entries({ ...extra, ...request.params }).filter(
@@ -35,7 +38,7 @@ export function toBody(request: ModelRequest, host: Host): Body {
   };
 }
 
-/** An empty list of tools is an error to some servers, and so is a tool choice without tools. */
+/** Some servers refuse an empty list of tools, and a tool choice without tools. */
 function toolFields({ tools, toolChoice }: ModelRequest, host: Host): Body {
   if (tools.length === 0) return { tools: undefined, tool_choice: undefined };
   return {
@@ -59,7 +62,9 @@ function toMessages({ system, messages }: ModelRequest, host: Host): Body[] {
   ];
 }
 
-/** What the model is made to say between results and the next words of the user, for hosts that demand it. */
+/**
+ * An assistant message between tool results and the next user message, for hosts that require one.
+ */
 function wordBetween(
   before: Message | undefined,
   message: Message,
@@ -114,7 +119,8 @@ function toAssistant(items: readonly ReplyItem[], host: Host): Body[] {
   const reasoning = host.wantsReasoningBack ? textOf(items, "reasoning") : "";
   const details = returnedDetails(items);
   const calls = items.flatMap((item) => (item.type === "tool_call" ? [toCall(item)] : []));
-  if (text === "" && calls.length === 0) return []; // no server takes an empty assistant message
+  // every server refuses an empty assistant message
+  if (text === "" && calls.length === 0) return [];
   return [
     {
       role: "assistant",
@@ -130,7 +136,10 @@ function textOf(items: readonly ReplyItem[], type: "text" | "reasoning"): string
   return items.map((item) => (item.type === type ? item.text : "")).join("");
 }
 
-/** Servers parse the arguments of earlier calls and refuse a request for good if they are broken: those go back empty. */
+/**
+ * Servers parse the arguments of earlier calls and would refuse every later request of the
+ * conversation: invalid arguments are sent back as {}.
+ */
 function toCall({
   id,
   name,

@@ -1,8 +1,8 @@
 import { isJsonObject } from "../json";
 
 /**
- * The few fields read from a Chat Completions chunk. Servers that call themselves compatible leave out, rename or null almost
- * anything, so nothing here throws: what has another shape counts as absent.
+ * The fields that we read from a Chat Completions chunk. Compatible servers omit, rename or null
+ * almost any field, so nothing here throws: a field of another shape counts as missing.
  */
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -10,7 +10,10 @@ export type Fields = Readonly<Record<string, unknown>>;
 export type Choice = { delta: Fields; finishReason: string; usage: unknown };
 export type Chunk = { choice: Choice | null; usage: unknown };
 
-/** A piece of a tool call. `index` is null where the server sends none. `extra` is its own and wants to go back; null: nothing. */
+/**
+ * A piece of a tool call. `index` is `null` if the server sends none. `extra` is server-specific
+ * data that must be sent back; `null` if there is none.
+ */
 export type CallPiece = {
   index: number | null;
   id: string;
@@ -25,7 +28,10 @@ export const textOf = (value: unknown): string => (typeof value === "string" ? v
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** Only the first choice is an answer; a server that ignores `stream` sends `message` where `delta` belongs. */
+/**
+ * Only the first choice is used. A server that ignores `stream` sends `message` in place of
+ * `delta`.
+ */
 export function readChunk(value: unknown): Chunk {
   const chunk = fieldsOf(value) ?? {};
   const choice = fieldsOf(listOf(chunk["choices"])[0]);
@@ -40,14 +46,14 @@ export function readChunk(value: unknown): Chunk {
   };
 }
 
-/** What the model says; `thinking` parts among the content are reasoning. */
+/** The text of a delta. `thinking` parts of the content are reasoning, not text. */
 export function readText(delta: Fields): string {
   const content = delta["content"];
   if (typeof content === "string") return content;
   return listOf(content).map(partText).join("");
 }
 
-/** The first spelling of reasoning that holds something: servers that send two send the same text twice. */
+/** The first reasoning field that has a value: servers that send two send the same text twice. */
 export function readReasoning(delta: Fields): string {
   return (
     textOf(delta["reasoning_content"]) ||

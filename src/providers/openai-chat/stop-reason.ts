@@ -1,7 +1,7 @@
 import type { StopReason } from "../../protocol/events";
 import { ProviderError } from "../provider";
 
-/** What finish reasons mean, from every server that calls itself compatible; what is in no list is `unknown`. */
+/** Maps finish reasons of all compatible servers. A name that is not listed maps to `unknown`. */
 
 const NAMES: readonly (readonly [StopReason, readonly string[]])[] = [
   [
@@ -64,7 +64,7 @@ const REASONS = new Map(
   NAMES.flatMap(([reason, names]) => names.map((name) => [name, reason] as const)),
 );
 
-/** Finish reasons by which servers say, in a well-formed stream, that the reply broke off. */
+/** Reasons of a well-formed stream whose reply is nevertheless incomplete. */
 const BROKEN_OFF = new Set([
   "error",
   "server_error",
@@ -81,7 +81,7 @@ const BROKEN_OFF = new Set([
   "unexpected_tool_call",
 ]);
 
-/** Throws `stream_cut` where nothing says that the reply is complete, or something says that it is not. */
+/** Throws `stream_cut` if the end of the reply is missing or the reason says that it broke off. */
 export function toStopReason(
   finishReason: string,
   refused: boolean,

@@ -14,15 +14,15 @@ type Call = {
 };
 
 type ToolCalls = {
-  /** Takes a piece; gives the event it makes, if the call's name is known by now. */
+  /** Adds a piece; returns its event once the name of the call is known, else `null`. */
   push(piece: CallPiece): ModelEvent | null;
   items(): ReplyItem[];
 };
 
 /**
- * Puts tool calls together from their pieces. A piece belongs to the call of its index; where a server sends no index, or one
- * index for all calls, ids and names tell where the next call begins. Ids come out unique among themselves and `takenIds`.
- * `grow` is told how much is kept.
+ * Assembles tool calls from their pieces. A piece belongs to the call with its index. If a server
+ * sends no index, or the same index for all calls, ids and names separate the calls. The resulting
+ * ids are unique, also within `takenIds`. `grow` receives the number of characters kept.
  */
 export function createToolCalls(
   takenIds: ReadonlySet<string>,
@@ -68,27 +68,35 @@ export function createToolCalls(
   };
 }
 
-/** One index for all calls: a name begins the next one if a new id stands beside it, or arguments where there were all of them. */
+/**
+ * For servers that use one index for all calls: a name starts another call if it comes with a new
+ * id, or with arguments although the call's are complete.
+ */
 function isAnotherCall(call: Call, piece: CallPiece): boolean {
   if (piece.name === "") return false;
   const isNewId = piece.id !== "" && call.wireId !== "" && piece.id !== call.wireId;
   return isNewId || (piece.arguments !== "" && isComplete(call));
 }
 
-/** Without an index: the call with that id, or the last one; unless a name shows that a new call begins. */
+/**
+ * For servers without an index: the call with that id, or the last call, unless a name starts a new
+ * one.
+ */
 function continued(calls: readonly Call[], piece: CallPiece): Call | undefined {
   const call = piece.id === "" ? calls.at(-1) : calls.findLast((one) => one.wireId === piece.id);
   if (!call || piece.name === "") return call;
   if (piece.id === "") return undefined;
-  return isComplete(call) ? undefined : call; // the same id twice: a repeated name, or a second call
+  // the same id twice: a repeated name, or a second call
+  return isComplete(call) ? undefined : call;
 }
 
 function isComplete(call: Call): boolean {
-  if (!call.pieces.at(-1)?.trimEnd().endsWith("}")) return false; // cheap, so that the parse below is rare
+  // a cheap test, so that the parse below is rare
+  if (!call.pieces.at(-1)?.trimEnd().endsWith("}")) return false;
   return parseJson(call.pieces.join("")) !== undefined;
 }
 
-/** Names come whole, repeated with every piece, or in pieces before the arguments. */
+/** Names arrive whole, repeated with every piece, or in pieces before the arguments. */
 function joinName(call: Call, piece: string): string {
   if (piece === "" || piece === call.name || call.pieces.length > 0) return call.name || piece;
   return call.name + piece;
@@ -108,8 +116,9 @@ function argumentsEvent(call: Call, id: string | undefined): ModelEvent | null {
 }
 
 /**
- * Gives a call's id if the call is the first with that id. An id may come after the arguments, so the answer is undefined until the
- * ids of all calls before it are known. Each call is looked at once, however many pieces it comes in.
+ * Returns a call's id if the call is the first with that id. An id may arrive after the arguments,
+ * so the result is `undefined` until the ids of all earlier calls are known. Each call is visited
+ * once, however many pieces it has.
  */
 function firstIds(calls: readonly Call[]): (call: Call) => string | undefined {
   const first = new Map<string, Call>();

@@ -4,12 +4,12 @@ import { ProviderError, type ProviderOptions, type ResumePoint } from "../provid
 import { BACKGROUND_CANCEL_MS, BACKGROUND_POLL_MS } from "../limits";
 import { fieldsOf } from "./schema";
 
-/** Replies that the provider writes on by itself: taking them up again, and ending them. */
+/** Background replies: resuming and cancelling them. */
 
 export const inBackground = ({ background, host }: ProviderOptions): boolean =>
   background && host.background === true;
 
-/** What is iterated with `for await`: a stream, or a list of what came at once. */
+/** Input of `for await`: a stream, or a list that arrived at once. */
 export type Events = AsyncIterable<unknown> | Iterable<unknown>;
 
 const UNDER_WAY: ReadonlySet<unknown> = new Set(["queued", "in_progress"]);
@@ -17,16 +17,19 @@ const UNDER_WAY: ReadonlySet<unknown> = new Set(["queued", "in_progress"]);
 type Resumption = {
   options: ProviderOptions;
   signal: AbortSignal;
-  heard: () => void;
+  onBytes: () => void;
   from: ResumePoint;
 };
 
-/** The events after a point. A reply too old to be streamed again is waited for, and comes whole as its last event. */
+/**
+ * The events after a point. A reply that is too old to be streamed is polled until it is complete
+ * and returned as one last event.
+ */
 export async function resumedEvents(resumption: Resumption): Promise<Events> {
-  const { options, signal, heard, from } = resumption;
+  const { options, signal, onBytes, from } = resumption;
   const query = { stream: true, starting_after: from.after };
   try {
-    return await createOpenAiClient(options, heard).get<AsyncIterable<unknown>>(pathOf(from.id), {
+    return await createOpenAiClient(options, onBytes).get<AsyncIterable<unknown>>(pathOf(from.id), {
       query,
       stream: true,
       signal,
@@ -37,24 +40,26 @@ export async function resumedEvents(resumption: Resumption): Promise<Events> {
   }
 }
 
-async function wholeReply({ options, signal, heard, from }: Resumption): Promise<unknown> {
+async function wholeReply({ options, signal, onBytes, from }: Resumption): Promise<unknown> {
   for (;;) {
-    const response = await readReply({ options, signal, heard, from });
+    const response = await readReply({ options, signal, onBytes, from });
     const { status } = fieldsOf(response);
     if (!UNDER_WAY.has(status)) return { type: `response.${String(status)}`, response };
     await sleep(BACKGROUND_POLL_MS, signal);
   }
 }
 
-async function readReply({ options, signal, heard, from }: Resumption): Promise<unknown> {
+async function readReply({ options, signal, onBytes, from }: Resumption): Promise<unknown> {
   try {
-    return await createOpenAiClient(options, heard).get<unknown>(pathOf(from.id), { signal });
+    return await createOpenAiClient(options, onBytes).get<unknown>(pathOf(from.id), { signal });
   } catch (error) {
     throw lostOr(error, options);
   }
 }
 
-/** Asks the provider to stop writing. Nobody waits for it: should it fail, the reply is written to its end. */
+/**
+ * Asks the provider to stop writing. Not awaited: if it fails, the provider completes the reply.
+ */
 export function cancelReply(options: ProviderOptions, id: string): void {
   createOpenAiClient(options, ignore)
     .post(`${pathOf(id)}/cancel`, { timeout: BACKGROUND_CANCEL_MS })
@@ -68,7 +73,7 @@ const pathOf = (id: string): string => `/responses/${encodeURIComponent(id)}`;
 const statusOf = (error: unknown, { apiKey }: ProviderOptions): number | undefined =>
   explainFailure(error, [apiKey]).details.status;
 
-/** A refusal to give the reply again says nothing of the request it answers, which was taken once. */
+/** A refused resumption does not concern the original request, which the provider had accepted. */
 function lostOr(error: unknown, options: ProviderOptions): unknown {
   const status = statusOf(error, options);
   if (status !== 400 && status !== 404) return error;

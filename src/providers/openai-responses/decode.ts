@@ -10,42 +10,45 @@ import { readOutput, toCitation } from "./output";
 import { type Fields, fieldsOf, outputOf, PART_BREAK, positionOf, textOf } from "./schema";
 
 export type Decoder = {
-  /** Takes one parsed event; gives the events it makes. Throws for a reply without measure only, not for what it does not know. */
+  /**
+   * Decodes one parsed event. Throws only if the reply exceeds the size limit; unknown events are
+   * ignored.
+   */
   push(value: unknown): ModelEvent[];
-  /** Whether the provider said that the reply is complete, or that it failed: nothing that comes later counts. */
+  /** Whether the reply is complete or failed. Later events are ignored. */
   isOver(): boolean;
-  /** The provider's name for the reply; "" until it is known. */
+  /** The provider's id of the reply; "" until it is known. */
   replyId(): string;
-  /** The reply's `stop`. Throws what the provider said of its failure, or `stream_cut` if it said nothing. */
+  /** The reply's `stop`. Throws the provider's error, or `stream_cut` if the end is missing. */
   end(): ModelEvent;
 };
 
 type DecoderOptions = {
   takenIds: ReadonlySet<string>;
   secrets: readonly string[];
-  /** Whether to say where the reply can be taken up. */
+  /** Whether to yield resume points. */
   points: boolean;
-  /** Where this stream takes it up; absent: at its beginning. */
+  /** The point from which this stream resumes; omitted for a stream from the start. */
   from?: ResumePoint | undefined;
 };
 
 type State = {
   id: string;
-  /** Whether reasoning was shown, so that more of it begins a new part. */
+  /** Whether reasoning was shown already, so that more of it starts a new part. */
   reasoned: boolean;
   live: LiveItems;
   done: Map<number, Fields>;
   cited: Citation[];
   grow: (chars: number) => void;
-  /** The response that ended the reply. */
+  /** The response object of the final event. */
   final: Fields | null;
-  /** What the provider said of its failure. */
+  /** The provider's error. */
   failed: unknown;
 };
 
 /**
- * Puts a streamed reply together. Deltas are passed on and not kept: the response that comes with the end holds the whole
- * reply, and where a server leaves it out, the finished items do.
+ * Assembles a streamed reply. Deltas are passed on and not stored: the final response contains the
+ * whole reply. If a server omits it, the finished items are used.
  */
 export function createDecoder({ takenIds, secrets, points, from }: DecoderOptions): Decoder {
   const state: State = {
@@ -68,7 +71,8 @@ export function createDecoder({ takenIds, secrets, points, from }: DecoderOption
       const alone = events.length === 0;
       const point =
         points && (!alone || state.id !== idBefore) ? pointAt(state, event, alone) : null;
-      return point ? [point, ...events] : events; // told first, so that it is stored with what it counts
+      // first, so that it is stored together with its events
+      return point ? [point, ...events] : events;
     },
     end() {
       if (state.failed)
@@ -128,7 +132,7 @@ function eventsOf(state: State, event: Fields): ModelEvent[] {
   }
 }
 
-/** Whether an index is one, and not the first. */
+/** Whether the value is an index other than the first. */
 const isLater = (index: unknown): boolean => typeof index === "number" && index > 0;
 
 function shown(state: State, type: "text" | "reasoning", delta: unknown): ModelEvent[] {
@@ -157,7 +161,7 @@ function finishItem({ grow, done, live }: State, event: Fields): ModelEvent[] {
   const item = returnedHostedItem(fieldsOf(event["item"]));
   const position = positionOf(event);
   grow(CALL_CHARS + JSON.stringify(item).length);
-  done.set(position < 0 ? done.size : position, item); // without positions, in the order they came
+  done.set(position < 0 ? done.size : position, item); // without positions: in order of arrival
   return live.done(position, item);
 }
 
@@ -178,7 +182,7 @@ function fail(state: State, response: Fields, error: unknown): ModelEvent[] {
   return finish(state, response);
 }
 
-/** No point after the end: there is nothing left to take up. */
+/** No point after the end: nothing is left to resume. */
 function pointAt({ id, final }: State, event: Fields, alone: boolean): ModelEvent | null {
   const after = event["sequence_number"];
   return final || id === "" || typeof after !== "number"
@@ -213,7 +217,7 @@ const CUT_SHORT: Readonly<Record<string, StopReason>> = {
   content_filter: "content_filter",
 };
 
-/** Why a response ended that the provider called complete or incomplete. */
+/** The stop reason of a response that is complete or incomplete. */
 function toStopReason(
   response: Fields,
   found: { hasCalls: boolean; refused: boolean },
@@ -226,15 +230,15 @@ function toStopReason(
   return found.refused ? "refusal" : "stop";
 }
 
-/** The reported usage, or null if the value reports none. */
+/** The reported usage; `null` if the value contains none. */
 export function decodeUsage(value: unknown): Usage | null {
   const usage = fieldsOf(value);
   const input = reportedCount(usage["input_tokens"]);
-  const said = reportedCount(usage["output_tokens"]);
+  const reported = reportedCount(usage["output_tokens"]);
   const total = reportedCount(usage["total_tokens"]);
-  if (input === 0 && said === 0 && total === 0) return null;
-  // What a server leaves out of `output_tokens` and has in the total only is billed as output.
-  const output = Math.max(said, total - input);
+  if (input === 0 && reported === 0 && total === 0) return null;
+  // Tokens that a server omits from `output_tokens` and includes in the total are billed as output.
+  const output = Math.max(reported, total - input);
   const details = fieldsOf(usage["input_tokens_details"]);
   const cached = Math.min(reportedCount(details["cached_tokens"]), input);
   const written = Math.min(reportedCount(details["cache_write_tokens"]), input - cached);

@@ -2,7 +2,7 @@ import type { HostedToolName, HostedUse } from "../../protocol/hosted-tools";
 import { type Fields, fieldsOf, listOf, partsOf, textOf } from "./schema";
 import type { ModelEvent } from "../provider";
 
-/** Items of a reply's output that tell of tools the provider ran itself. */
+/** Output items about tools that the provider ran itself. */
 
 const NAMES: Readonly<Record<string, HostedToolName>> = {
   web_search_call: "web_search",
@@ -11,7 +11,10 @@ const NAMES: Readonly<Record<string, HostedToolName>> = {
   code_execution_call: "code_execution",
 };
 
-/** Which of our hosted tools the item is a use of; null: of none. We offer no custom tools, so a call of one is the provider's. */
+/**
+ * The hosted tool of an item; `null` if it is not one of ours. We offer no custom tools, so a
+ * custom call is the provider's.
+ */
 export function hostedNameOf(item: Fields): HostedToolName | null {
   const type = textOf(item["type"]);
   if (type !== "custom_tool_call") return Object.hasOwn(NAMES, type) ? (NAMES[type] ?? null) : null;
@@ -20,7 +23,7 @@ export function hostedNameOf(item: Fields): HostedToolName | null {
   return /code/.test(tool) ? "code_execution" : "web_search";
 }
 
-/** What the tool was asked: a query, an address, code. */
+/** The input of the tool: a query, an address or code. */
 function hostedInput(item: Fields): string {
   return (
     textOf(item["code"]) ||
@@ -50,8 +53,8 @@ export function hostedUse(name: HostedToolName, item: Fields): HostedUse {
 }
 
 /**
- * How many uses are charged. Of what a search does, only searching is; code is charged once for the container it runs in,
- * where the provider tells them apart.
+ * Number of charged uses. Of a search's actions only the search itself is charged. Code is charged
+ * once per container, if the provider identifies it.
  */
 export function countUses(items: readonly Fields[]): Partial<Record<HostedToolName, number>> {
   const charged = new Map<HostedToolName, Set<unknown>>();
@@ -66,14 +69,20 @@ export function countUses(items: readonly Fields[]): Partial<Record<HostedToolNa
 const isCharged = (item: Fields): boolean =>
   ["search", ""].includes(textOf(fieldsOf(item["action"])["type"]));
 
-/** The item as it is kept and goes back. Pictures that code drew stay out: they are large, and the model does not see them. */
+/**
+ * The item as it is stored and sent back. Pictures drawn by code are removed: they are large, and
+ * the model does not see them.
+ */
 export function returnedHostedItem(item: Fields): Fields {
   return Array.isArray(item["outputs"])
     ? { ...item, outputs: partsOf(item["outputs"], "logs") }
     : item;
 }
 
-/** `id`: "" if there is none, or an earlier call has it. `sent`: whether anything of what it asks was shown already, so that it is not shown twice. */
+/**
+ * `id` is "" if there is none or an earlier call has it. `sent`: whether part of the input was
+ * shown already, so that it is not shown twice.
+ */
 type Live = (
   | { type: "call"; index: number; name: string; id: string }
   | { type: "hosted"; name: HostedToolName }
@@ -88,8 +97,8 @@ export type LiveItems = {
 };
 
 /**
- * What a reply's calls and hosted tools ask, shown as it is written. `resumed`: the beginning of what is under way may have
- * been shown before, so an item is followed only from a beginning that was seen.
+ * Shows the inputs of calls and hosted tools while they are streamed. `resumed`: the start of an
+ * item may have been shown before, so only items whose start was seen are shown.
  */
 export function createLiveItems(resumed: boolean): LiveItems {
   const items = new Map<number, Live>();
@@ -120,7 +129,10 @@ export function createLiveItems(resumed: boolean): LiveItems {
     }
     return [{ type: "hosted_tool", name: live.name, text }];
   };
-  /** Queries come whole, with the item or only at its end; arguments and code come in pieces, or only at the end. */
+  /**
+   * Queries arrive whole, with the item or at its end. Arguments and code arrive in pieces, or only
+   * at the end.
+   */
   const showWhole = (position: number, item: Fields): ModelEvent[] => {
     const live = items.get(position);
     if (!live || live.sent) return [];

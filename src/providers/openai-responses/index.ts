@@ -7,16 +7,17 @@ import { cancelReply, type Events, inBackground, resumedEvents } from "./backgro
 import { createDecoder, type Decoder } from "./decode";
 import { toBody } from "./request";
 
-/** The Responses API over the official SDK. An empty `apiKey` means an endpoint that wants none. */
+/** The Responses API through the official SDK. `apiKey` is empty if the endpoint needs none. */
 export function createOpenAiResponses(options: ProviderOptions): Provider {
   const secrets = [options.apiKey];
   return {
     id: options.host.id,
     stream: guarded(
       (error) => explainFailure(error, secrets),
-      (request, signal, heard, from) => {
-        const call = { options, request, signal, heard: heard ?? ignore };
-        // A reply begun in the background is taken up there, although the operator wants no more of them by now.
+      (request, signal, onBytes, from) => {
+        const call = { options, request, signal, onBytes: onBytes ?? ignore };
+        // A reply that started in the background is resumed there, even if the operator has since
+        // disabled background replies.
         return from || inBackground(options)
           ? backgroundReply({ ...call, from })
           : streamReply(call);
@@ -31,7 +32,7 @@ type Call = {
   options: ProviderOptions;
   request: ModelRequest;
   signal: AbortSignal;
-  heard: () => void;
+  onBytes: () => void;
 };
 
 async function* streamReply(call: Call): AsyncGenerator<ModelEvent> {
@@ -41,8 +42,8 @@ async function* streamReply(call: Call): AsyncGenerator<ModelEvent> {
 }
 
 /**
- * A reply that goes on without us. Whoever leaves it before its end has it cancelled; only an interruption of our own platform
- * leaves it to be taken up.
+ * A reply that the provider writes independently of our connection. It is cancelled if the caller
+ * leaves early. Only an interruption of our own platform keeps it, so that it can be resumed.
  */
 async function* backgroundReply(
   call: Call & { from: ResumePoint | undefined },
@@ -74,20 +75,20 @@ function decoderFor(
   });
 }
 
-/** Nothing after the end counts. Leaving the loop early makes the SDK close the connection. */
+/** Events after the end are ignored. Leaving the loop early makes the SDK close the connection. */
 async function* decodeAll(events: Events, decoder: Decoder): AsyncGenerator<ModelEvent> {
   for await (const event of events) {
-    for (const one of decoder.push(event)) yield one; // `yield*` would wrap every event in an iterator of its own
+    for (const one of decoder.push(event)) yield one; // `yield*` would add an iterator per event
     if (decoder.isOver()) return;
   }
 }
 
 async function sentEvents(
-  { options, request, signal, heard }: Call,
+  { options, request, signal, onBytes }: Call,
   background: boolean,
 ): Promise<Events> {
   const body = jsonBody(toBody(await withParts(request, signal), options.host, background));
-  const { data, response } = await createOpenAiClient(options, heard)
+  const { data, response } = await createOpenAiClient(options, onBytes)
     .post<AsyncIterable<unknown>>("/responses", { ...body, stream: true, signal })
     .withResponse();
   if (!isJsonReply(response)) return data;

@@ -6,7 +6,7 @@ import { textOf } from "./schema";
 
 type Item = Record<string, unknown>;
 
-/** The conversation as the `input` of a request, each item as it came and where it stood. */
+/** The conversation as the `input` of a request: each item unchanged and in order. */
 export function toInput(messages: readonly Message[]): Item[] {
   return messages.flatMap(toItems);
 }
@@ -53,7 +53,7 @@ function toPart(part: Part): Item {
   }
 }
 
-/** Reasoning that nothing follows, as in a reply that was cut short, is refused. */
+/** The API refuses reasoning at the end, as in a reply that was cut. */
 function toReply(items: readonly ReplyItem[]): Item[] {
   const returned = items.flatMap(toReplyItem);
   return returned.slice(0, returned.findLastIndex(({ type }) => type !== "reasoning") + 1);
@@ -82,7 +82,10 @@ function toMessage(text: string, phase: string): Item {
   };
 }
 
-/** Servers that parse the arguments of earlier calls refuse a request for good if they are broken: those go back empty. */
+/**
+ * Servers parse the arguments of earlier calls and would refuse every later request of the
+ * conversation: invalid arguments are sent back as {}.
+ */
 function toCall(
   { id, name, arguments: text }: Extract<ReplyItem, { type: "tool_call" }>,
   itemId: string,

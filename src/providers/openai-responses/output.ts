@@ -12,11 +12,11 @@ import {
   textOf,
 } from "./schema";
 
-/** A finished reply, read from the items of its output. Items of types nobody asked for mean nothing and are left out. */
+/** A finished reply, read from its output items. Items of unknown types are ignored. */
 
 type Output = { items: ReplyItem[]; hosted: HostedUse[]; citations: Citation[]; refused: boolean };
 
-/** Calls get ids that are unique among themselves and `takenIds`. */
+/** Tool calls get ids that are unique, also within `takenIds`. */
 export function readOutput(output: readonly Fields[], takenIds: ReadonlySet<string>): Output {
   const messages = output.filter(({ type }) => type === "message");
   const whole = output.every(
@@ -37,8 +37,9 @@ export function readOutput(output: readonly Fields[], takenIds: ReadonlySet<stri
 }
 
 /**
- * `whole`: whether all reasoning of the reply can go back. What names itself by its item is refused without the reasoning before
- * it: a call goes back without its name, and what a hosted tool did, which is nothing without one, does not.
+ * `whole`: whether all reasoning of the reply can be sent back. The API refuses an item with an id
+ * if the reasoning before it is missing. Then calls are sent back without their id, and hosted
+ * items, which require one, are omitted.
  */
 function toItem(item: Fields, whole: boolean): ReplyItem[] {
   switch (item["type"]) {
@@ -57,7 +58,10 @@ function toItem(item: Fields, whole: boolean): ReplyItem[] {
   }
 }
 
-/** `phase` tells a remark on the way from the answer; models that set it get worse without it. */
+/**
+ * `phase` separates intermediate remarks from the answer. Models that set it perform worse without
+ * it.
+ */
 function toText(item: Fields): ReplyItem[] {
   const text = messageText(item);
   const phase = textOf(item["phase"]);
@@ -72,8 +76,9 @@ function toReasoning(item: Fields): ReplyItem[] {
 }
 
 /**
- * The item as it goes back; null if it holds nothing but a name for what the provider did not keep. Only what the API takes:
- * it refuses fields of its own answers that are null, and readable text beside the encrypted.
+ * The item as it is sent back; `null` if it contains only an id of data that the provider did not
+ * store. Only fields that the API accepts: it refuses null fields of its own responses, and plain
+ * text beside encrypted content.
  */
 function returnedReasoning(item: Fields): Fields | null {
   const encrypted = textOf(item["encrypted_content"]);

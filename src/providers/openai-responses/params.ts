@@ -10,7 +10,7 @@ const MAPPING = { type: "mapping" } as const;
 const NO_STOP = "leave it out: this API has no stop sequences";
 const NOT_HERE = "leave it out: this API does not take it";
 
-/** Fields of the request that are the service's own; what a config sets of them never reaches it. */
+/** Request fields that the service sets itself. Values in a config are ignored. */
 export const RESERVED = [
   "model",
   "instructions",
@@ -30,10 +30,9 @@ export const RESERVED = [
   "stream_options",
 ] as const;
 
-/** Names under which a config may cap the output tokens of a call. */
+/** Config names of the cap on output tokens. */
 export const OUTPUT_CAPS = ["max_output_tokens", "max_tokens", "max_completion_tokens"] as const;
 
-/** Parameters of the Responses API. */
 export const PARAMS: FormatParams = {
   kinds: {
     temperature: { type: "number", min: 0, max: 2 },
@@ -68,7 +67,9 @@ export const PARAMS: FormatParams = {
   check: refusedSampling,
 };
 
-/** Models that always think take no say in how words are drawn; later ones do when told not to think. */
+/**
+ * Models that always think refuse sampling parameters. Later models accept them if thinking is off.
+ */
 const ALWAYS_THINKS = /^(o[134]|gpt-5)(-(mini|nano|pro|codex|preview))*(-\d{4}-\d{2}-\d{2})?$/;
 
 function refusedSampling(params: Readonly<Record<string, unknown>>, model: string): ParamProblem[] {

@@ -6,8 +6,8 @@ import { OUTPUT_CAPS, RESERVED } from "./params";
 
 type Body = Record<string, unknown>;
 
-/** Names that are said in another way, or are the request's own business, whatever a config says. */
-const NOT_AS_THEY_ARE: ReadonlySet<string> = new Set([
+/** Names that are converted, or reserved for the service. */
+const CONVERTED_OR_RESERVED: ReadonlySet<string> = new Set([
   ...RESERVED,
   ...OUTPUT_CAPS,
   "extra_body",
@@ -19,15 +19,17 @@ const NOT_AS_THEY_ARE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Our request as the body of `POST /responses`. Replies are not kept by the provider, except those it writes in the background,
- * which it could not give again otherwise.
+ * The body of `POST /responses`. The provider stores no replies, except background ones, which it
+ * could not resume otherwise.
  */
 export function toBody(request: ModelRequest, host: Host, background: boolean): Body {
   const { model, system, messages, maxOutputTokens } = request;
   const params = { ...objectOf(request.params["extra_body"]), ...request.params };
   const include = toInclude(request, host);
   return {
-    ...Object.fromEntries(Object.entries(params).filter(([name]) => !NOT_AS_THEY_ARE.has(name))),
+    ...Object.fromEntries(
+      Object.entries(params).filter(([name]) => !CONVERTED_OR_RESERVED.has(name)),
+    ),
     ...nestedParams(request.params),
     model,
     instructions: system === "" ? undefined : system,
@@ -41,7 +43,7 @@ export function toBody(request: ModelRequest, host: Host, background: boolean): 
   };
 }
 
-/** Parameters that lie inside others in a request; a config may also write them by their short names. */
+/** Parameters that are nested in a request. A config may also use their short names. */
 function nestedParams(params: ModelRequest["params"]): Body {
   const extra = objectOf(params["extra_body"]);
   const effort = params["reasoning_effort"] ?? params["model_reasoning_effort"];
@@ -62,7 +64,7 @@ function nestedParams(params: ModelRequest["params"]): Body {
   };
 }
 
-/** An empty list of tools is an error to some servers, and so is a tool choice without tools. */
+/** Some servers refuse an empty list of tools, and a tool choice without tools. */
 function toolFields({ tools, hostedTools, toolChoice }: ModelRequest, host: Host): Body {
   const offered = hostedTools.flatMap(({ name }) => {
     const facts = host.hostedTools[name];
@@ -78,12 +80,18 @@ function toolFields({ tools, hostedTools, toolChoice }: ModelRequest, host: Host
   };
 }
 
-/** Not strict: strict schemas must require every property and forbid all others, which those of users' tools seldom do. */
+/**
+ * Not strict: strict schemas must require every property and forbid others, which users' schemas
+ * rarely do.
+ */
 function toTool({ name, description, parameters }: ToolSpec): Body {
   return { type: "function", name, description, parameters, strict: false };
 }
 
-/** Encrypted reasoning is what lets a model go on thinking after a tool's result while the provider keeps nothing. */
+/**
+ * With encrypted reasoning, a model can continue to think after a tool result although the provider
+ * stores nothing.
+ */
 function toInclude({ model, params, hostedTools }: ModelRequest, host: Host): string[] {
   const saysEffort = ["reasoning", "reasoning_effort", "model_reasoning_effort"].some(
     (name) => params[name] !== undefined,

@@ -10,7 +10,7 @@ const schema = z.strictObject({
   second: z.string().describe("e.g. /peers/agent2/app.py"),
 });
 
-/** `compare_files`: what differs, as a unified diff. */
+/** `compare_files`: a unified diff of two files. */
 export const compareFilesTool = (limits: FileToolLimits): Tool =>
   defineFileTool({
     name: "compare_files",
@@ -23,7 +23,7 @@ export const compareFilesTool = (limits: FileToolLimits): Tool =>
     },
   });
 
-/** `compare_directories`: which files differ, told by their hashes, without reading them. */
+/** `compare_directories`: the files that differ, by hash, without reading them. */
 export const compareDirectoriesTool = (limits: FileToolLimits): Tool =>
   defineFileTool({
     name: "compare_directories",

@@ -5,21 +5,24 @@ import { FileError } from "../../workspace/types";
 import type { Tool, ToolContext, ToolResult } from "../tool";
 
 /**
- * A tool over an agent's files as its author writes it: a schema and a function. What the model gets wrong (arguments, paths) comes
- * back as an error result that says what to do; anything else that is thrown is a fault of ours, for whoever runs the tool to deal with.
+ * A file tool as its author writes it: a schema and a function. Mistakes of the model (arguments,
+ * paths) become error results with a remedy. Any other error is a fault of ours and is thrown.
  */
 export type FileToolDefinition<Schema extends z.ZodObject> = {
   name: string;
-  /** What the model is told: what it does, its limits, no more. */
+  /** Shown to the model: purpose and limits, nothing else. */
   description: string;
   schema: Schema;
-  /** As of `Tool`; absent: it does. */
+  /** As in `Tool`; default true. */
   staysInside?: boolean;
-  /** The text of the result. Throws `FileError` for what the model did wrong. */
+  /** The text of the result. Throws `FileError` for mistakes of the model. */
   run(args: z.infer<Schema>, files: AgentFiles, context: ToolContext): Promise<string | ToolResult>;
 };
 
-/** What it changes is staged until the call settles, so a repeated call does no more than one: `idempotent` to the rules. */
+/**
+ * Changes are staged until the call settles, so repeating a call has no further effect:
+ * `idempotent`.
+ */
 export function defineFileTool<Schema extends z.ZodObject>(
   definition: FileToolDefinition<Schema>,
 ): Tool {
@@ -49,7 +52,10 @@ export function defineFileTool<Schema extends z.ZodObject>(
 
 const failed = (text: string): ToolResult => ({ outcome: "error", text });
 
-/** Tools are made anew for each call of an agent, their schemas are not: turning one into JSON Schema takes longer than all else. */
+/**
+ * Tools are created for each call of an agent, but schemas are cached: converting one to JSON
+ * Schema is the slowest part.
+ */
 const parametersOf = new WeakMap<z.ZodObject, Record<string, unknown>>();
 
 function knownParameters(schema: z.ZodObject): Record<string, unknown> {
@@ -58,7 +64,10 @@ function knownParameters(schema: z.ZodObject): Record<string, unknown> {
   return known;
 }
 
-/** JSON Schema as providers take it: no `$schema`, and no bound that only says that a number is one. */
+/**
+ * JSON Schema in the form that providers accept: without `$schema`, and without the bounds of safe
+ * integers.
+ */
 function toParameters(schema: z.ZodObject): Record<string, unknown> {
   const { $schema: _, ...parameters } = z.toJSONSchema(schema, {
     io: "input",
@@ -70,7 +79,7 @@ function toParameters(schema: z.ZodObject): Record<string, unknown> {
   return parameters;
 }
 
-/** Some models write `null` for an argument they leave out. */
+/** Some models write `null` for an omitted argument. */
 function withoutNulls(args: unknown): unknown {
   if (typeof args !== "object" || args === null || Array.isArray(args)) return args;
   return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null));

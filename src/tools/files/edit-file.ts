@@ -5,9 +5,9 @@ import type { Tool } from "../tool";
 import { defineFileTool } from "./define-tool";
 import { readText } from "./page";
 
-/** Lines that are told of what was found. */
+/** Line numbers of occurrences that a message lists. */
 const SHOWN_LINES = 20;
-/** Places at which a text is changed in one go. */
+/** Occurrences replaced per step. */
 const OCCURRENCES_AT_ONCE = 1_000;
 
 const encoder = new TextEncoder();
@@ -27,7 +27,9 @@ const schema = z.strictObject({
     .describe("Replaces every occurrence, however many there are."),
 });
 
-/** `edit_file`: one exact text for another, only if it occurs as often as the model believes. */
+/**
+ * `edit_file`: replaces one exact text by another, only if it occurs as often as the model expects.
+ */
 export const editFileTool = (): Tool =>
   defineFileTool({
     name: "edit_file",
@@ -55,7 +57,7 @@ export const editFileTool = (): Tool =>
 
 type Edit = { old: string; replacement: string };
 
-/** Models write line feeds; a file whose lines all end in CRLF keeps them so. */
+/** Models write line feeds. If all lines of a file end in CRLF, the edit keeps CRLF. */
 function inLinesOf(text: string, old: string, replacement: string): Edit {
   const windows = text.includes("\r\n") && !/(^|[^\r])\n/.test(text);
   if (!windows || old.includes("\r")) return { old, replacement };
@@ -65,12 +67,12 @@ function inLinesOf(text: string, old: string, replacement: string): Edit {
   };
 }
 
-/** How often a text occurs, and in which lines: as many of them as are told. */
-type Found = { count: number; lines: number[] };
+/** Number of occurrences, and the lines of the first SHOWN_LINES of them. */
+type Occurrences = { count: number; lines: number[] };
 
-/** What is no text by itself, half of a character, occurs in none. */
-function occurrences(text: string, part: string): Found {
-  const found: Found = { count: 0, lines: [] };
+/** Half of a surrogate pair has no occurrences. */
+function occurrences(text: string, part: string): Occurrences {
+  const found: Occurrences = { count: 0, lines: [] };
   if (!part.isWellFormed()) return found;
   let line = 1;
   let passed = 0;
@@ -91,7 +93,10 @@ function lineFeeds(text: string, from: number, to: number): number {
   return count;
 }
 
-/** The new contents, of `size` bytes. Made piece by piece: all pieces between millions of places at once would fill the memory. */
+/**
+ * The new contents, of `size` bytes. Built piece by piece: with millions of occurrences, all pieces
+ * at once would exhaust the memory.
+ */
 function edited(text: string, { old, replacement }: Edit, size: number): Uint8Array {
   const bytes = new Uint8Array(size);
   let written = 0;
@@ -103,7 +108,7 @@ function edited(text: string, { old, replacement }: Edit, size: number): Uint8Ar
   return bytes;
 }
 
-/** The text in parts, none of which ends within an occurrence. */
+/** The text in parts that do not split an occurrence. */
 function* pieces(text: string, part: string): Generator<string> {
   let [start, count] = [0, 0];
   for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + part.length)) {
@@ -114,7 +119,7 @@ function* pieces(text: string, part: string): Generator<string> {
   yield text.slice(start);
 }
 
-function checkCount(path: string, args: z.infer<typeof schema>, found: Found): void {
+function checkCount(path: string, args: z.infer<typeof schema>, found: Occurrences): void {
   if (found.count === 0) {
     throw new FileError(
       "edit_not_found",
@@ -131,5 +136,5 @@ function checkCount(path: string, args: z.infer<typeof schema>, found: Found): v
 
 const times = (count: number): string => (count === 1 ? "once" : `${count} times`);
 
-const lineList = ({ count, lines }: Found): string =>
+const lineList = ({ count, lines }: Occurrences): string =>
   `line${count === 1 ? "" : "s"} ${lines.join(", ")}${count > lines.length ? " …" : ""}`;

@@ -7,15 +7,18 @@ import {
 } from "../../patterns";
 import { FileError } from "../../workspace/types";
 
-/** Patterns of paths: `*` and `?` within a name, `**` over any number of directories, `[abc]`, `{a,b}`. */
+/**
+ * Patterns of paths: `*` and `?` within a name, `**` over any number of directories, `[abc]`,
+ * `{a,b}`.
+ */
 
-/** Longest pattern that is taken, in UTF-16 units. */
+/** Longest pattern, in UTF-16 units. */
 const LONGEST = 1_000;
 
 /**
- * Which of these paths match, each taken relative to `root`, where the search begins. A pattern without a slash is about the last
- * name only. Charges the work to the budget and pauses in between. Throws `FileError` `pattern_invalid`, `PatternError`
- * `pattern_too_costly`, and the signal's reason.
+ * The paths that match, each relative to `root`. A pattern without a slash matches the file name
+ * only. Charges the work to the budget and yields to other work in between. Throws `FileError`
+ * `pattern_invalid`, `PatternError` `pattern_too_costly`, and the signal's reason.
  */
 export async function matchingPaths(
   { pattern, paths, root }: { pattern: string; paths: readonly string[]; root: string },
@@ -36,7 +39,10 @@ export async function matchingPaths(
   return matching;
 }
 
-/** A file's path relative to the directory, or the file, that a search begins at: what patterns are held against. */
+/**
+ * The path of a file relative to the directory or file where a search starts; patterns match this
+ * path.
+ */
 export function below(file: string, root: string): string {
   const relative = file.slice(root === "/" ? 1 : root.length + 1);
   return relative === "" ? file.slice(file.lastIndexOf("/") + 1) : relative;
@@ -45,8 +51,8 @@ export function below(file: string, root: string): string {
 type Compiling = { ignoreCase: boolean; budget: WorkBudget };
 
 /**
- * A regular expression in RE2's grammar; `typed` is what the model wrote. Throws `FileError` `pattern_invalid` with what is wrong
- * with it, `PatternError` `pattern_too_costly`.
+ * Compiles a regular expression in RE2 syntax. `typed` is the model's own text, for messages.
+ * Throws `FileError` `pattern_invalid` with the reason, or `PatternError` `pattern_too_costly`.
  */
 export function compileTyped(
   expression: string,
@@ -68,7 +74,9 @@ export function compileTyped(
   }
 }
 
-/** Parts of a pattern, the longest first: `**` with its slash, a class of characters, one character. */
+/**
+ * Tokens of a pattern, the longest first: `**` with its slash, a character class, one character.
+ */
 const PARTS = /\*\*\/|\*\*|\[!?\]?[^\]/]*\]|[\s\S]/g;
 
 function toExpression(pattern: string): string {

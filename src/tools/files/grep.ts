@@ -35,7 +35,9 @@ const schema = z.strictObject({
 });
 type Args = z.infer<typeof schema>;
 
-/** `grep`: lines that match. Work with its patterns is bounded, and it pauses between lines. */
+/**
+ * `grep`: lines that match. The work of patterns is bounded, and other work may run between lines.
+ */
 export const grepTool = (limits: FileToolLimits): Tool =>
   defineFileTool({
     name: "grep",
@@ -56,7 +58,7 @@ export const grepTool = (limits: FileToolLimits): Tool =>
 
 type LineMatcher = {
   matches(line: string): boolean;
-  /** Where the match of a line that matches begins. */
+  /** Start of the match within a matching line. */
   positionIn(line: string): number;
 };
 
@@ -71,7 +73,10 @@ function lineMatcher({ pattern, literal, ignore_case }: Args, budget: WorkBudget
   };
 }
 
-/** Work of looking for a literal in a line: so much for the line, and one for so many characters. */
+/**
+ * Work units of searching a literal in a line: a fixed part, and one unit per `charsAtOnce`
+ * characters.
+ */
 const LITERAL_WORK = { line: 8, charsAtOnce: 32 };
 
 function literalMatcher(wanted: string, budget: WorkBudget): LineMatcher {
@@ -91,27 +96,27 @@ type Search = {
   signal: ToolContext["signal"];
   budget: WorkBudget;
 };
-type Found = {
+type SearchReport = {
   /** Lines to show, and how many of them match. */
   lines: string[];
   matches: number;
   searched: number;
   binary: number;
-  /** Why not everything was searched; null if it was. */
+  /** Why the search is incomplete; `null` if it is complete. */
   cut: string | null;
 };
 
 async function search(
   { files, args, limits, signal, budget }: Search,
   matcher: LineMatcher,
-): Promise<Found> {
+): Promise<SearchReport> {
   const root = files.resolve(args.path ?? "/workspace");
   const { paths, more } = files.walk(root, limits.searchedFiles);
   const wanted =
     args.glob === undefined
       ? paths
       : await matchingPaths({ pattern: args.glob, paths, root }, budget, signal);
-  const found: Found = {
+  const found: SearchReport = {
     lines: [],
     matches: 0,
     searched: 0,
@@ -139,7 +144,7 @@ async function search(
 type Matching = Omit<Search, "files"> & { matcher: LineMatcher };
 
 async function addMatches(
-  found: Found,
+  found: SearchReport,
   path: string,
   text: string | null,
   matching: Matching,
@@ -165,7 +170,7 @@ async function addMatches(
     );
 }
 
-/** Indexes of the lines that match. */
+/** Indexes of matching lines. */
 async function matchingLines(
   lines: readonly string[],
   { matcher, budget, signal }: Matching,
@@ -178,12 +183,19 @@ async function matchingLines(
   return hits;
 }
 
-type Shown = { index: number; isMatch: boolean } | "gap";
+type ResultLine = { index: number; isMatch: boolean } | "gap";
 
-/** Matching lines and those around them, each once; groups that do not touch are set apart. */
-function withContext(lines: readonly string[], hits: readonly number[], around: number): Shown[] {
+/**
+ * Matching lines and their context, without duplicates; a gap separates groups that are not
+ * adjacent.
+ */
+function withContext(
+  lines: readonly string[],
+  hits: readonly number[],
+  around: number,
+): ResultLine[] {
   const matching = new Set(hits);
-  const shown: Shown[] = [];
+  const shown: ResultLine[] = [];
   let last = -1;
   for (const hit of hits) {
     const first = Math.max(hit - around, last + 1, 0);
@@ -198,10 +210,10 @@ function withContext(lines: readonly string[], hits: readonly number[], around: 
 
 type Showing = { path: string; lines: readonly string[]; most: number; matcher: LineMatcher };
 
-/** As grep writes them: `path:12:text` for a match, `path-12-text` for what is around it. */
+/** In grep's format: `path:12:text` for a match, `path-12-text` for context. */
 const shownLine =
   ({ path, lines, most, matcher }: Showing) =>
-  (shown: Shown): string => {
+  (shown: ResultLine): string => {
     if (shown === "gap") return "--";
     const mark = shown.isMatch ? ":" : "-";
     const line = (lines[shown.index] ?? "").replace(/\r$/, "");
@@ -210,7 +222,7 @@ const shownLine =
     return `${path}${mark}${shown.index + 1}${mark}${showControls(text)}`;
   };
 
-/** The part of a long line in which the match begins. */
+/** The part of a long line around the start of the match. */
 function around(line: string, position: number, most: number): string {
   const start = beforePair(
     line,
@@ -222,7 +234,7 @@ function around(line: string, position: number, most: number): string {
 }
 
 function reportOf(
-  { lines, matches, searched, binary, cut }: Found,
+  { lines, matches, searched, binary, cut }: SearchReport,
   args: Args,
   root: string,
   limits: FileToolLimits,

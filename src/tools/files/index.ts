@@ -13,7 +13,7 @@ export { defineFileTool, type FileToolDefinition } from "./define-tool";
 export { READ_TOOL_RESULT_RULE, readsToolResults, readToolResultTool } from "./read-tool-result";
 export { FILE_TOOL_LIMITS, type FileToolLimits } from "./limits";
 
-/** All tools over an agent's files, always in the same order: prompt caches depend on it. */
+/** All file tools, always in the same order, because prompt caches depend on it. */
 export function fileTools(limits: FileToolLimits = FILE_TOOL_LIMITS): Tool[] {
   return [
     readFileTool(limits),

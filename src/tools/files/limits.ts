@@ -1,16 +1,22 @@
 import type { ToolContext } from "../tool";
 
-/** What file tools give and take at most, so that one call neither fills a conversation nor holds up everything else. */
+/**
+ * Limits of one call of a file tool, so that it neither fills the conversation nor blocks other
+ * work.
+ */
 export type FileToolLimits = {
-  /** UTF-8 bytes of what a result shows; less than makes a result large, so that paging through a file never makes new files. */
+  /**
+   * UTF-8 bytes of content in a result. Below the size of a large result, so that paging through a
+   * file creates no new files.
+   */
   resultBytes: number;
-  /** Entries of a listing, matches of a search. */
+  /** Entries of a listing, or matches of a search. */
   entries: number;
-  /** Files a search looks at. */
+  /** Files visited by a search. */
   searchedFiles: number;
-  /** Bytes of files a search reads. */
+  /** Bytes read by a search. */
   searchedBytes: number;
-  /** UTF-16 units of a line that a search shows. */
+  /** UTF-16 units of a line in search results. */
   shownLine: number;
 };
 
@@ -22,12 +28,12 @@ export const FILE_TOOL_LIMITS: FileToolLimits = {
   shownLine: 400,
 };
 
-/** What a result says beside what it shows: where that lies, how much there is, where to read on. Bytes. */
+/** Bytes of a result besides its content: path, total size, where to continue. */
 const AROUND_BYTES = 400;
-/** Of a page's bytes, the part that one line of a search may have at least. */
+/** A search line may take at least this fraction (1/n) of a page. */
 const LINE_SHARE = 10;
 
-/** The limits of a call whose conversation takes so much of a result: that is less where the team or the provider wills it. */
+/** The limits of a call, reduced if the team or the provider allows a smaller result. */
 export function fittingInto(
   limits: FileToolLimits,
   { resultBytes }: Pick<ToolContext, "resultBytes">,

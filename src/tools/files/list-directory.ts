@@ -14,7 +14,7 @@ const schema = z.strictObject({
   recursive: z.boolean().optional().describe("Lists all files below it instead, by their paths."),
 });
 
-/** `list_directory`: what lies in a directory, or below it, with sizes. */
+/** `list_directory`: the entries of a directory, or all files below it, with sizes. */
 export const listDirectoryTool = (limits: FileToolLimits): Tool =>
   defineFileTool({
     name: "list_directory",

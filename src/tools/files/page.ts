@@ -3,18 +3,21 @@ import { beforePair, showControls } from "../results";
 import type { AgentFiles } from "../../workspace/agent-files";
 import { FileError } from "../../workspace/types";
 
-/** One piece of a text, as it may be shown, and where the next begins. */
+/** A part of a text as it is shown, and the start of the next part. */
 type Page = {
   text: string;
-  /** UTF-16 units into the whole text; `end` is where the next page begins. */
+  /** UTF-16 offsets into the whole text; the next page starts at `end`. */
   start: number;
   end: number;
 };
 
-/** The piece that begins at `start`, of at most `most` characters, that takes at most `bytes` when shown. Always goes forward. */
+/**
+ * The page from `start`, of at most `most` characters and `bytes` as shown. Always contains at
+ * least one character.
+ */
 export function characterPage(text: string, start: number, most: number, bytes: number): Page {
   const from = boundary(text, Math.min(start, text.length));
-  // A character that alone takes more than there is room for is shown all the same.
+  // A single character is shown even if it exceeds `bytes`.
   const least = boundary(text, from + 1) === from ? from + 2 : from + 1;
   let length = Math.min(most, text.length - from, bytes);
   for (;;) {
@@ -25,7 +28,7 @@ export function characterPage(text: string, start: number, most: number, bytes: 
   }
 }
 
-/** The same position, or the one before it where it would part what is shown as one: a character, a Windows line break. */
+/** The position, or the one before it if it would split a surrogate pair or a CRLF. */
 function boundary(text: string, position: number): number {
   const parts = text[position - 1] === "\r" && text[position] === "\n";
   return parts ? position - 1 : beforePair(text, position);
@@ -33,11 +36,11 @@ function boundary(text: string, position: number): number {
 
 type LinePage = {
   text: string;
-  /** Of the last line that is shown whole, counted from 1; one less than `first` if even that one is too long. */
+  /** The last complete line, counted from 1; `first` - 1 if not even that one fits. */
   last: number;
 };
 
-/** Lines `first` to `last` (from 1, both included), as many whole ones as fit into `bytes`. */
+/** Complete lines from `first` to at most `last` (from 1, inclusive) that fit into `bytes`. */
 export function linePage(
   lines: readonly string[],
   range: { first: number; last: number; numbered: boolean },
@@ -56,14 +59,14 @@ export function linePage(
   return { text: shown.join("\n"), last: at - 1 };
 }
 
-/** Where a line begins, in UTF-16 units. `line` counts from 1. */
+/** Start of a line, in UTF-16 units. `line` counts from 1. */
 export function startOfLine(text: string, line: number): number {
   let start = 0;
   for (let passed = 1; passed < line; passed++) start = text.indexOf("\n", start) + 1;
   return start;
 }
 
-/** Lines joined until they take `bytes`, and how many were left out. */
+/** Lines joined up to `bytes`, and the number of lines left out. */
 export function fittingLines(
   lines: readonly string[],
   bytes: number,
@@ -72,10 +75,10 @@ export function fittingLines(
   return { text, left: lines.length - last };
 }
 
-/** Of a file's beginning: a NUL in it tells a binary file, as it does for git. */
+/** Bytes checked at the start of a file: a NUL means a binary file, as in git. */
 const SNIFFED_BYTES = 8_192;
 
-/** The text that bytes are in UTF-8, exactly, or null if they are none. */
+/** The text of UTF-8 bytes; `null` if they are not valid text. */
 export function decodeText(bytes: Uint8Array): string | null {
   if (bytes.subarray(0, SNIFFED_BYTES).includes(0)) return null;
   try {
@@ -85,7 +88,10 @@ export function decodeText(bytes: Uint8Array): string | null {
   }
 }
 
-/** A file's text. Throws `FileError` `file_binary` for what is none, besides what `files.read` throws. */
+/**
+ * The text of a file. Throws `FileError` `file_binary` if it is not text, and the errors of
+ * `files.read`.
+ */
 export async function readText(files: AgentFiles, path: string): Promise<string> {
   const bytes = await files.read(path);
   const text = decodeText(bytes);
@@ -96,7 +102,7 @@ export async function readText(files: AgentFiles, path: string): Promise<string>
   );
 }
 
-/** Lines without their ends; the empty one after a final line feed is none. */
+/** Lines without line ends, and without the empty line after a final line feed. */
 export function linesOf(text: string): string[] {
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();

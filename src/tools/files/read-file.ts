@@ -21,7 +21,7 @@ const schema = z.strictObject({
 });
 type Args = z.infer<typeof schema>;
 
-/** `read_file`: text, by lines or by characters, a page at a time. */
+/** `read_file`: text by lines or characters, one page per call. */
 export const readFileTool = (limits: FileToolLimits): Tool =>
   defineFileTool({
     name: "read_file",
@@ -44,7 +44,10 @@ export const readFileTool = (limits: FileToolLimits): Tool =>
     },
   });
 
-/** A page of a text by characters, and where to read on. Throws `FileError` if the page begins behind the text. */
+/**
+ * A page of a text by characters, and where to continue. Throws `FileError` if the page starts
+ * after the end of the text.
+ */
 export function charactersOf(
   text: string,
   path: string,

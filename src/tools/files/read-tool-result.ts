@@ -8,7 +8,7 @@ import { FILE_TOOL_LIMITS, type FileToolLimits, fittingInto } from "./limits";
 import { charactersOf } from "./read-file";
 import { readText } from "./page";
 
-/** Paging through results that are too large for the conversation, for agents that have no workspace. */
+/** Reads pages of large results, for agents without a workspace. */
 
 const NAME = "read_tool_result";
 
@@ -18,7 +18,10 @@ export const READ_TOOL_RESULT_RULE: ToolRule = {
   idempotent: true,
 };
 
-/** Whether large results are kept for an agent without a workspace. A session from before has no such rule, and no tool to read them. */
+/**
+ * Whether large results are stored for an agent without a workspace. Older sessions lack this rule,
+ * and a tool to read them.
+ */
 export const readsToolResults = (rules: readonly ToolRule[]): boolean =>
   rules.some(({ name }) => name === NAME);
 
@@ -32,7 +35,7 @@ const schema = z.strictObject({
   max_chars: z.int().min(1).optional().describe("How many characters from start_char."),
 });
 
-/** `read_tool_result`: a page of a kept result. Reads nothing else. */
+/** `read_tool_result`: a page of a stored result. Reads no other files. */
 export const readToolResultTool = (limits: FileToolLimits = FILE_TOOL_LIMITS): Tool =>
   defineFileTool({
     name: NAME,

@@ -16,7 +16,7 @@ const schema = z.strictObject({
   path: z.string().optional().describe("Where to search; default /workspace."),
 });
 
-/** `search_files`: files by a pattern of their paths. */
+/** `search_files`: files whose paths match a pattern. */
 export const searchFilesTool = (limits: FileToolLimits): Tool =>
   defineFileTool({
     name: "search_files",

@@ -10,7 +10,9 @@ const schema = z.strictObject({
   overwrite: z.boolean().optional().describe("Replaces a file that is already there."),
 });
 
-/** `copy_file`: a file or directory, without its contents passing through the conversation. */
+/**
+ * `copy_file`: copies a file or directory without sending its contents through the conversation.
+ */
 export const copyFileTool = (): Tool =>
   defineFileTool({
     name: "copy_file",
@@ -24,7 +26,7 @@ export const copyFileTool = (): Tool =>
     },
   });
 
-/** `move_file`: also the way to rename. */
+/** `move_file`: also renames. */
 export const moveFileTool = (): Tool =>
   defineFileTool({
     name: "move_file",
@@ -40,7 +42,6 @@ export const moveFileTool = (): Tool =>
 
 const deleted = z.strictObject({ path: z.string().describe("The file or directory.") });
 
-/** `delete_file`. */
 export const deleteFileTool = (): Tool =>
   defineFileTool({
     name: "delete_file",

@@ -8,7 +8,7 @@ const schema = z.strictObject({
   content: z.string().describe("The whole new text of the file."),
 });
 
-/** `write_file`: a new file, or new contents for one that is there. */
+/** `write_file`: creates a file or replaces its contents. */
 export const writeFileTool = (): Tool =>
   defineFileTool({
     name: "write_file",

@@ -1,50 +1,60 @@
 import type { ToolRule } from "../../protocol/team";
 
-/** An HTTP tool as a config declares it, checked: plain data that lies in a session's private table. */
+/** A validated HTTP tool of a config. Plain data, stored in a session's private table. */
 export type HttpToolDefinition = {
   name: string;
   description: string;
-  /** JSON Schema of type object, presets among its properties or not. What `parameterProblem` and `presetProblem` refuse is not in it. */
+  /**
+   * JSON Schema of type object that `parameterProblem` and `presetProblem` accepted. May contain
+   * preset arguments.
+   */
   parameters: Record<string, unknown>;
   method: HttpMethod;
-  /** `{name}` in its path or query stands for the argument of that name. Its origin holds none. */
+  /**
+   * `{name}` in its path or query is replaced by the argument of that name. Not allowed in the
+   * origin.
+   */
   url: string;
-  /** `${NAME}` stands for a secret that is bound to the requests. Names in lower case. */
+  /**
+   * `${NAME}` is replaced by a secret that is bound to the request. Header names are in lower case.
+   */
   headers: Record<string, string>;
-  /** Arguments the model neither sees nor sets. */
+  /** Arguments that the model neither sees nor sets. */
   preset: Record<string, unknown>;
-  /** For the whole of a call, with its response. */
+  /** For the whole call, response included. */
   timeoutMs: number;
-  /** Whether the operator says that the same call may be sent twice. */
+  /** Whether the operator declares that the same call may be sent twice. */
   repeatable: boolean;
 };
 
 export const HTTP_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 export type HttpMethod = (typeof HTTP_METHODS)[number];
 
-/** What the rules must know of an HTTP tool: only a GET is known to change nothing. */
+/**
+ * The tool's properties for the coordination rules: only a GET is known to have no side effects.
+ */
 export function httpToolRule({ name, method, repeatable }: HttpToolDefinition): ToolRule {
   return { name, acts_outside: method !== "GET", idempotent: method === "GET" || repeatable };
 }
 
 const PLACEHOLDER = /\{([A-Za-z_][\w-]*)\}/g;
 
-/** Names of the arguments that stand in an address, each once, in order. */
+/** Names of the arguments in an address, without duplicates, in order. */
 export const placeholdersIn = (url: string): string[] => [
   ...new Set([...url.matchAll(PLACEHOLDER)].map(([, name]) => name ?? "")),
 ];
 
-/** The address with each placeholder replaced. */
+/** The address with its placeholders replaced. */
 export const fillPlaceholders = (url: string, textOf: (name: string) => string): string =>
   url.replace(PLACEHOLDER, (_, name: string) => textOf(name));
 
 const SECRET = /\$\{([A-Za-z_]\w*)\}/g;
 
-/** Names of the secrets in a header's value, each once. */
+/** Names of the secrets in a header's value, without duplicates. */
 export const secretsIn = (value: string): string[] => [
   ...new Set([...value.matchAll(SECRET)].map(([, name]) => name ?? "")),
 ];
 
-/** The value with each secret in its place. */
+/** The value with its secrets inserted. */
 export const fillSecrets = (value: string, textOf: (name: string) => string): string =>
   value.replace(SECRET, (_, name: string) => textOf(name));

@@ -1,5 +1,5 @@
 import { hideSecrets, hideSecretsInCut } from "../../redaction/redact";
-import { Breakers, resting } from "../breaker";
+import { Breakers, breakerMessage } from "../breaker";
 import { argumentProblem } from "../parameters";
 import { withoutPresets } from "../presets";
 import { isAddressRefused } from "../refused-address";
@@ -19,17 +19,18 @@ import {
 } from "./response";
 import { type HttpRequest, originOf, toRequest } from "./request";
 
-/** What a session's tools have in common; absent: a tool has its own. */
+/** State that the tools of a session share; omitted parts are created per tool. */
 export type SharedByTools = {
-  /** Where large replies that become files wait for one another. */
+  /** Serializes large replies that become files. */
   large: Mutex;
-  /** Which servers are not asked for a while, since they failed several times in a row. */
+  /** Circuit breakers of the servers. */
   breakers: Breakers;
 };
 
 /**
- * A tool that is one HTTP request. One try: whether it may be made again is the rules' to say. The fetch it is given guards where
- * requests go and follows no redirect, so that its secrets reach what they are bound to and nothing else.
+ * A tool that sends one HTTP request, without retries: those are a coordination rule.
+ * `context.fetch` guards addresses and follows no redirects, so that secrets reach only the origins
+ * they are bound to.
  */
 export function httpTool(
   definition: HttpToolDefinition,
@@ -52,7 +53,7 @@ export function httpTool(
       if (!made.ok) return error(made.problem);
       const origin = originOf(definition);
       const restMs = breakers.admit(origin, context.now());
-      if (restMs !== null) return error(resting(`The server at ${origin}`, restMs));
+      if (restMs !== null) return error(breakerMessage(`The server at ${origin}`, restMs));
       const lease = new MutexLease(large);
       const settle: Around["settle"] = (how) => breakers.settle(origin, how, context.now());
       const { text, ...result } = await send(definition, made.request, { context, lease, settle });
@@ -66,7 +67,10 @@ const error = (text: string): ToolResult => ({ outcome: "error", text });
 const toRecord = (args: unknown): Record<string, unknown> =>
   typeof args === "object" && args !== null ? { ...args } : {};
 
-/** `lease`: released again, unless there are files. `settle`: told once how the server did, as soon as that shows. */
+/**
+ * `lease`: released at the end, unless there are files. `settle`: called once with the server's
+ * outcome, as soon as it is known.
+ */
 type Around = {
   context: ToolContext;
   lease: MutexLease;
@@ -109,7 +113,7 @@ async function send(
   }
 }
 
-/** Before anything is cut here, secrets are hidden in it: half of one is not recognised. */
+/** Hides secrets before any cut: half a secret would not be recognised. */
 async function toResult(response: Response, reading: Reading): Promise<ToolResult> {
   const { ok, status, statusText, headers } = response;
   const { secrets } = reading;
@@ -142,7 +146,10 @@ async function unread(response: Response, type: string): Promise<string> {
   return `[The server sent ${type.slice(0, 100)}${bytes === null ? "" : `, ${bytes} bytes`}: no text, so it is not shown.]`;
 }
 
-/** Whether nobody knows if a call did its work that was sent and may not be made twice. `status`: the server's; null: none came. */
+/**
+ * Whether it is unknown if the call took effect, for a call that must not be repeated. `status` is
+ * `null` if there was no response.
+ */
 const isInDoubt = (definition: HttpToolDefinition, status: number | null): boolean =>
   (status === null || mayHaveActed(status)) && !httpToolRule(definition).idempotent;
 const DOUBT = "Whether it did its work is unknown: verify before repeating it.";
@@ -156,7 +163,10 @@ function toFailure(definition: HttpToolDefinition, { why, status, wasSent }: Fai
   return error(wasSent ? `The call failed: ${why}.${answered}` : `Nothing was sent: ${why}.`);
 }
 
-/** Refused by our own guard, or nobody there to hear: by words, as errors of the platform have no other marks. */
+/**
+ * Refused by our address guard, or no connection. Checked by message, because platform errors have
+ * no codes.
+ */
 const isUnsent = (cause: unknown): boolean =>
   isAddressRefused(cause) ||
   (cause instanceof Error && UNSENT.test([cause.message, codeOf(cause.cause)].join(" ")));

@@ -7,24 +7,27 @@ import {
   secretsIn,
 } from "./definition";
 
-/** From a call's arguments to the request it means. Secrets are looked up for each request, once its address is known. */
+/**
+ * Converts a call's arguments to a request. Secrets are looked up per request, once its address is
+ * known.
+ */
 
 export type HttpRequest = {
   url: string;
   headers: Record<string, string>;
   body: string | null;
-  /** Secrets among its headers: what a server may send back and nobody may see. */
+  /** Secrets in its headers. A server may echo them; they must not be shown. */
   secrets: string[];
 };
 
 type Result = { ok: true; request: HttpRequest } | { ok: false; problem: string };
 type Means = { secretOf: SecretOf; idempotencyKey: string };
 
-/** Servers refuse longer ones. */
+/** Servers refuse longer addresses. */
 const MAX_URL_CHARS = 8_192;
 const READS = new Set(["GET", "DELETE"]);
 
-/** The request for arguments that are as the tool's parameters say, or what is wrong with them, for the model. */
+/** The request for validated arguments, or a problem as text for the model. */
 export async function toRequest(
   definition: HttpToolDefinition,
   args: Record<string, unknown>,
@@ -63,11 +66,11 @@ export async function toRequest(
   return { ok: true, request: { url: url.href, headers, body, secrets: filled.secrets } };
 }
 
-/** Where all its requests go. */
+/** The origin of all its requests. */
 export const originOf = ({ url }: HttpToolDefinition): string =>
   new URL(fillPlaceholders(url, () => "x")).origin;
 
-type Filled =
+type FilledHeaders =
   | { ok: true; headers: Record<string, string>; secrets: string[] }
   | { ok: false; problem: string };
 
@@ -75,7 +78,7 @@ async function fillHeaders(
   definition: HttpToolDefinition,
   url: string,
   secretOf: SecretOf,
-): Promise<Filled> {
+): Promise<FilledHeaders> {
   const { headers: written, method } = definition;
   const names = [...new Set(Object.values(written).flatMap(secretsIn))];
   const found = await Promise.all(
@@ -102,7 +105,7 @@ type Scalar = string | number | boolean;
 const isScalar = (value: unknown): value is Scalar =>
   typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 
-/** What may not stand for a placeholder: whatever would make another path of it than the one that was written. */
+/** Refuses arguments that would change the structure of the path. */
 function partProblem(url: string, name: string, value: unknown): string | null {
   const isInPath = url.split("?")[0]?.includes(`{${name}}`) ?? false;
   if (value === undefined || value === null || value === "")

@@ -5,15 +5,15 @@ import { extensionOf, mediaTypeOf } from "../../workspace/media-type";
 import { LARGE_BYTES } from "../results";
 import type { ToolResult } from "../tool";
 
-/** Reading what a server answers: no more than a limit, counted while it comes. */
+/** Reads responses up to a limit, counted while they arrive. */
 
-/** Of a response's body. More is no use to a model, and several are read at a time. */
+/** Limit of a response body. More is of no use to a model, and several are read at a time. */
 export const MAX_RESPONSE_BYTES = 5 * 1024 * 1024;
 
-/** `isWhole`: whether all of it was read. */
+/** `isWhole`: whether the whole body was read. */
 type ReadText = { text: string; isWhole: boolean };
 
-/** Throws what the stream throws; what is beyond the limit is never asked for. */
+/** Throws the errors of the stream. Does not read beyond the limit. */
 export async function readText(response: Response, limit = MAX_RESPONSE_BYTES): Promise<ReadText> {
   const reader = response.body?.getReader();
   if (!reader) return { text: "", isWhole: true };
@@ -32,8 +32,9 @@ export async function readText(response: Response, limit = MAX_RESPONSE_BYTES): 
 }
 
 /**
- * The bytes of a response; null: they are more than the limit. `taken`: told after each piece how many there are so far; the next is
- * asked for when it has ended. Throws what the stream or `taken` throws.
+ * The bytes of a response; `null` if they exceed the limit. `taken` is called after each piece with
+ * the total so far; reading continues when it resolves. Throws the errors of the stream and of
+ * `taken`.
  */
 async function readBytes(
   response: Response,
@@ -52,7 +53,7 @@ async function readBytes(
     }
     return joined(pieces, bytes);
   } finally {
-    // Of one that was read to its end nothing is left to cancel.
+    // No effect on a body that was read to its end.
     await reader?.cancel().catch(() => undefined);
   }
 }
@@ -68,15 +69,16 @@ function joined(pieces: readonly Uint8Array[], size: number): Uint8Array {
 }
 
 /**
- * Whether a server that answers so may have done what a request asked of it, well or not. Pure. It has not where it refused (4xx), has no
- * time (503), or says where to send the same request instead (307, 308). Any other redirect may be a way of saying "done, see there".
+ * Whether a request with this status may have taken effect. Pure. It has not if the server refused
+ * (4xx), is unavailable (503), or redirects the same request (307, 308). Other redirects can mean
+ * "done, see there".
  */
 export function mayHaveActed(status: number): boolean {
   if (status < 400) return status !== 307 && status !== 308;
   return status >= 500 && status !== 503;
 }
 
-/** Whether a model can read it. A server that does not say may have sent text. */
+/** Whether the body is text. A missing content type may be text. */
 export function isText(contentType: string | null): boolean {
   const [type = ""] = (contentType ?? "").toLowerCase().split(";");
   return type.trim() === "" || /^\s*text\//.test(type) || TEXTUAL.test(type.trim());
@@ -90,32 +92,32 @@ function decoderFor(contentType: string): TextDecoder {
   try {
     return new TextDecoder(charset);
   } catch {
-    return new TextDecoder(); // RangeError, for a name that nobody knows
+    return new TextDecoder(); // RangeError: unknown charset
   }
 }
 
 /**
- * How a reply is read that is no text. `lease`: acquired by a large reply. `signal`: aborted when nobody waits any more. `secrets`:
- * what the server was shown to be let in.
+ * How to read a binary reply. `lease`: acquired by a large reply. `signal`: aborted when the result
+ * is no longer needed. `secrets`: values that the request contained.
  */
 export type Reading = { lease: MutexLease; signal: AbortSignal; secrets: readonly string[] };
 
 /**
- * A reply that is no text as a file of the result, which its text names. Of what the server says of it only the type counts, where the
- * bytes may be of it. Throws what reading throws, and the signal's reason.
+ * A binary reply as a file of the result. From the server's headers only the media type is used, if
+ * the bytes match it. Throws the errors of reading, and the signal's reason.
  */
 export async function readFile(
   response: Response,
   { lease, signal, secrets }: Reading,
 ): Promise<Pick<ToolResult, "text" | "files">> {
-  const said = hideSecrets(response.headers.get("content-type") ?? "", secrets);
+  const contentType = hideSecrets(response.headers.get("content-type") ?? "", secrets);
   const bytes = await readBytes(response, async (taken) => {
     if (taken > LARGE_BYTES) await acquire(lease, signal);
   });
   if (bytes === null)
-    return left(lease, `${cut(said)}; not kept: it is over ${MAX_RESPONSE_BYTES} bytes`);
-  if (bytes.byteLength === 0) return left(lease, `${cut(said)}, 0 bytes`);
-  const mediaType = mediaTypeOf(bytes, said);
+    return left(lease, `${cut(contentType)}; not kept: it is over ${MAX_RESPONSE_BYTES} bytes`);
+  if (bytes.byteLength === 0) return left(lease, `${cut(contentType)}, 0 bytes`);
+  const mediaType = mediaTypeOf(bytes, contentType);
   const facts = `${mediaType}, ${bytes.byteLength} bytes`;
   if (holdsAny(bytes, secrets))
     return left(lease, `${facts}; not kept: it repeats what the server was shown to be let in`);
@@ -125,15 +127,15 @@ export async function readFile(
   };
 }
 
-const cut = (said: string): string => said.slice(0, 100);
+const cut = (contentType: string): string => contentType.slice(0, 100);
 
-/** Nothing is filed, so that others may come in. */
+/** No file to store: free the slot. */
 function left(lease: MutexLease, what: string): Pick<ToolResult, "text"> {
   lease.release();
   return { text: `[The server sent ${what}.]` };
 }
 
-/** Waits no longer than the call does. */
+/** Waits for the slot until the call is aborted. */
 async function acquire(lease: MutexLease, signal: AbortSignal): Promise<void> {
   if (lease.isHeld) return;
   signal.throwIfAborted();

@@ -1,17 +1,21 @@
 import { type AnyNode, type Function as FunctionNode, type Node, parse, type Program } from "acorn";
 
-/** Code that counts its steps by calling `guard`, a name it does not use itself; lines are where they were. */
+/**
+ * Code that counts its steps by calling `guard`, a name that it does not use itself. Line numbers
+ * are unchanged.
+ */
 export type GuardedCode =
   | { ok: true; text: string; guard: string }
   | { ok: false; problem: string };
 
-/** Something put before or behind a node. `nth`: the node's place in the tree, parents first. */
+/** Text inserted before or after a node. `nth` is the node's index in the tree, parents first. */
 type Insert = { at: number; isEnd: boolean; nth: number; text: string };
 
 /**
- * Puts a call of the guard wherever code can come by for ever: at the beginning of each round of a loop and of each function, and
- * into what a call evaluates before its body or instead of one (default values, computed keys of parameters, values of a class's
- * fields). So whatever catches the guard's error meets the guard again as soon as it goes on. `code` is the body of an async function.
+ * Inserts a guard call wherever code can run forever: at the start of each loop iteration and
+ * function. Also into expressions that a call evaluates before or instead of a body: default
+ * values, computed parameter keys, class fields. So code that catches the guard's error meets the
+ * guard again. `code` is the body of an async function.
  */
 export function guardedCode(code: string): GuardedCode {
   const parsed = parsedCode(code);
@@ -47,10 +51,10 @@ function parsedCode(code: string): { ok: true; program: Program } | { ok: false;
   }
 }
 
-/** Where the parser found it, at the end of its message. */
+/** Position at the end of the parser's messages. */
 const POSITION = / \((\d+):(\d+)\)$/;
 
-/** All nodes of a tree, parents before what is in them. */
+/** All nodes of a tree, parents before children. */
 function nodesOf(program: Program): AnyNode[] {
   const nodes: AnyNode[] = [];
   const open: AnyNode[] = [program];
@@ -67,7 +71,7 @@ const isNode = (value: unknown): value is AnyNode =>
 
 const isImport = ({ type }: AnyNode): boolean => /^(Import|Export)/.test(type);
 
-/** Names are compared as the parser reads them: written with escapes they are the same. */
+/** Compares names as the parser decodes them, so that escapes make no difference. */
 function freeName(nodes: readonly AnyNode[]): string {
   const taken = new Set(nodes.flatMap((node) => (node.type === "Identifier" ? [node.name] : [])));
   let name = "$step";
@@ -111,7 +115,7 @@ const into = (block: Node, guard: string) => ({
   text: `${guard}();`,
 });
 
-/** A node's range is without the parentheses around it, so a comma is none that separates arguments. */
+/** A node's range excludes parentheses around it, so the comma cannot separate arguments. */
 const before = (expression: Node, guard: string) => around(expression, `(${guard}(),`, ")");
 
 const around = ({ start, end }: Node, opening: string, closing: string) => [
@@ -119,7 +123,7 @@ const around = ({ start, end }: Node, opening: string, closing: string) => [
   { at: end, isEnd: true, text: closing },
 ];
 
-/** At one place what closes comes first, the inner before the outer; what opens follows, the outer before the inner. */
+/** At the same position, ends come first, inner before outer; then starts, outer before inner. */
 function withInserts(code: string, inserts: Insert[]): string {
   const inOrder = inserts.toSorted((a, b) => {
     return (

@@ -1,8 +1,9 @@
 import type { ToolRule } from "../../protocol/team";
 
 /**
- * Code reaches nothing outside its worker, so planning mode lets it run. But code that ended the whole process would end it again, so
- * what a restart cut off is not repeated: the model is told that nobody knows what became of it.
+ * Code cannot reach anything outside its worker, so planning mode allows it. But code that crashed
+ * the process would crash it again, so a call that a restart interrupted is not repeated: the model
+ * gets an unknown outcome.
  */
 export const RUN_JAVASCRIPT_RULE: ToolRule = {
   name: "run_javascript",
@@ -10,6 +11,6 @@ export const RUN_JAVASCRIPT_RULE: ToolRule = {
   idempotent: false,
 };
 
-/** Rules stay what they were when the session began, whatever the operator switches on or off later. */
+/** Rules are fixed when the session starts, even if the operator changes the setting later. */
 export const hasJavascript = (rules: readonly ToolRule[]): boolean =>
   rules.some(({ name }) => name === RUN_JAVASCRIPT_RULE.name);

@@ -10,7 +10,7 @@ import {
 } from "./limits";
 import { workerModules } from "./worker-modules";
 
-/** The part of the platform's `WorkerLoader` that is used: a worker made of code, which is gone with who holds it. */
+/** The part of the platform's `WorkerLoader` that is used: creates a worker from code. */
 export type CodeLoader = {
   load(code: {
     compatibilityDate: string;
@@ -26,9 +26,9 @@ export type CodeLoader = {
 export type JavascriptRequest = {
   /** Body of an async function. */
   code: string;
-  /** Texts by the name the code has for them. */
+  /** File contents by the names that the code uses. */
   files: Readonly<Record<string, string>>;
-  /** Wall clock. */
+  /** Wall-clock time. */
   timeoutMs: number;
   signal: AbortSignal;
 };
@@ -44,18 +44,19 @@ const ReplySchema = z.object({
 });
 export type JavascriptReply = z.infer<typeof ReplySchema>;
 
-/** `failed`: there is nothing but a reason, for the model. */
+/** `failed`: no result, only a reason for the model. */
 export type JavascriptOutcome = JavascriptReply | { failed: string };
 
 /**
- * What runs a model's code. Throws the signal's reason when it was aborted; whatever the code does, or the platform to it, is an
- * outcome.
+ * Runs a model's code. Throws the signal's reason if aborted. Failures of the code or of the
+ * platform are outcomes.
  */
 export type JavascriptRunner = { run(request: JavascriptRequest): Promise<JavascriptOutcome> };
 
 /**
- * Each call in a worker of its own that is made for it and has nothing: no network, no bindings, no modules, nothing of Node. Code that
- * never ends is ended by the guards put into it, else by the platform where that measures CPU time, else nobody waits for it.
+ * Runs each call in a new worker without network, bindings, modules or Node APIs. Endless code is
+ * stopped by the inserted guards, or by the platform's CPU limit where there is one; otherwise the
+ * wait ends at the timeout.
  */
 export const javascriptRunner = (
   loader: CodeLoader,
@@ -63,7 +64,8 @@ export const javascriptRunner = (
 ): JavascriptRunner => ({
   async run({ code, ...request }) {
     request.signal.throwIfAborted();
-    const { guardedCode } = await import("./guarded-code"); // a parser, which only those load who need it
+    // contains a parser, loaded only when needed
+    const { guardedCode } = await import("./guarded-code");
     const guarded = guardedCode(code);
     if (!guarded.ok) return { failed: guarded.problem };
     const late = AbortSignal.timeout(request.timeoutMs + WORKER_GRACE_MS);
@@ -81,12 +83,12 @@ export const javascriptRunner = (
   },
 });
 
-type Asked = Omit<JavascriptRequest, "code">;
+type CodeInput = Omit<JavascriptRequest, "code">;
 
 async function ask(
   loader: CodeLoader,
   { main, modules }: ReturnType<typeof workerModules>,
-  { files, timeoutMs, signal }: Asked,
+  { files, timeoutMs, signal }: CodeInput,
   { steps, outputBytes }: JavascriptLimits,
 ): Promise<JavascriptOutcome> {
   const worker = loader.load({
@@ -106,7 +108,7 @@ async function ask(
   return (isWhole ? replyIn(text) : null) ?? { failed: UNREADABLE };
 }
 
-/** Code may have tampered with what replies are made of in its worker. */
+/** The code may have tampered with its worker's JSON or Promise. */
 function replyIn(text: string): JavascriptReply | null {
   try {
     return ReplySchema.safeParse(JSON.parse(text)).data ?? null;
@@ -120,7 +122,7 @@ const UNREADABLE =
   "The code left no readable result: it changed what results are made of, such as JSON or Promise.";
 const MESSAGE_CHARS = 500;
 
-/** What the runtime says when it cannot start code (its last check of the syntax), or has ended it. */
+/** Converts the runtime's error: it cannot start the code (a syntax check), or has ended it. */
 function endedByPlatform(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const start = /^Failed to start Worker:\s*(?:Uncaught )?(.*)/.exec(message);

@@ -1,19 +1,20 @@
 const KIB = 1024;
 
-/** Of one call of `run_javascript`. */
+/** Limits of one call of `run_javascript`. */
 export type JavascriptLimits = {
-  /** Longest time a model may ask for, which is also what it gets without asking. */
+  /** Maximum and default timeout. */
   timeoutMs: number;
   /** UTF-16 units of code. */
   codeChars: number;
-  /** Files that are handed in, and UTF-8 bytes of all their texts. */
+  /** Number of input files, and UTF-8 bytes of all their texts. */
   files: number;
   fileBytes: number;
-  /** UTF-8 bytes of what is logged, and of what is returned. */
+  /** UTF-8 bytes of the log, and of the returned value. */
   outputBytes: number;
   /**
-   * Rounds of loops and function calls, together. On the edge the clock stands still while code computes, so this is what ends an
-   * endless loop there before the platform does; a round that does next to nothing takes some nanoseconds.
+   * Loop iterations and function calls together. On the edge, the clock does not advance while code
+   * computes, so this limit stops an endless loop there before the platform does. An empty
+   * iteration takes a few nanoseconds.
    */
   steps: number;
 };
@@ -27,11 +28,11 @@ export const JAVASCRIPT_LIMITS: JavascriptLimits = {
   steps: 100_000_000,
 };
 
-/** How much longer than the code itself its worker may take to begin, and to tell what came of it. */
+/** Extra time for the worker to start and to return its result. */
 export const WORKER_GRACE_MS = 1_000;
 
-/** What a worker may send back: what is logged and returned, where every character is escaped. */
+/** Size of a worker's reply: log and result if every character is escaped. */
 export const REPLY_BYTES = 8 * KIB * KIB;
 
-/** As of the service itself (wrangler.toml). */
+/** The same as the service's own (wrangler.toml). */
 export const COMPATIBILITY_DATE = "2026-10-01";

@@ -33,15 +33,17 @@ const DESCRIPTION = `Runs JavaScript (ES2022 or later, no TypeScript) and gives 
 The code sees the files named in \`files\` as texts and nothing else: no network, no modules (import, require), no Node or DOM, no eval; it cannot write files, so write what you need of its result with another tool. \
 Nothing is kept between calls. Code that loops without end or for too long is stopped. If the outcome of a call is unknown, its code may have ended the service: do not run it again unchanged.`;
 
-/** What a call needs beside its arguments. */
+/** Dependencies of a call besides its arguments. */
 export type JavascriptSurroundings = {
-  /** null: the operator has switched it off since the session began. */
+  /** `null` if the operator has disabled it since the session started. */
   runner: JavascriptRunner | null;
-  /** Where the calls of a session wait for one another: each may take as much memory as the runtime gives a worker. */
+  /**
+   * Serializes the calls of a session: each may use as much memory as the runtime gives a worker.
+   */
   mutex: Mutex;
 };
 
-/** `run_javascript`: code of a model's, in a worker without anything. */
+/** `run_javascript`: runs a model's code in an isolated worker. */
 export function runJavascriptTool(
   { runner, mutex }: JavascriptSurroundings,
   limits: JavascriptLimits = JAVASCRIPT_LIMITS,
@@ -69,7 +71,7 @@ export function runJavascriptTool(
   return { ...tool, rule: RUN_JAVASCRIPT_RULE };
 }
 
-/** Sizes are known before contents are read. */
+/** Checks sizes before reading contents. */
 async function textsOf(
   files: AgentFiles,
   paths: readonly string[],

@@ -1,7 +1,10 @@
-/** What one call's worker is made of, modules by name: the code, and what runs it. */
+/** Modules of one call's worker, by name: the code, and the code that runs it. */
 export type WorkerModules = { main: string; modules: Readonly<Record<string, string>> };
 
-/** `text` calls its guard by the name `guard`. It begins on the first line of its module, so that lines in errors are its own. */
+/**
+ * `text` calls its guard as `guard`. It starts on the first line of its module, so that line
+ * numbers in errors are its own.
+ */
 export const workerModules = ({ text, guard }: { text: string; guard: string }): WorkerModules => ({
   main: "main.js",
   modules: {
@@ -13,8 +16,9 @@ export const workerModules = ({ text, guard }: { text: string; guard: string }):
 });
 
 /**
- * Counts steps. Once it has stopped the code it throws at each further one, so that nothing catches it for good. The clock is looked at
- * now and then: on the edge it stands still while code computes, elsewhere nothing but this would end a loop in time.
+ * Counts steps. After stopping the code it throws at every further step, so that a catch does not
+ * help. Checks the clock now and then: on the edge it does not advance while code computes, but
+ * elsewhere only this check ends a loop in time.
  */
 export const GUARD = `
 const clock = Date.now;
@@ -36,7 +40,7 @@ function check() {
 }
 `;
 
-/** Values in words: JSON where there is some, with what JSON would hide or refuse. */
+/** Converts values to text: JSON where possible, plus values that JSON omits or refuses. */
 export const OUTPUT = `
 const { stringify } = JSON;
 const listOf = Array.from, textOf = String, isView = ArrayBuffer.isView;
@@ -68,8 +72,8 @@ export const cut = (text, chars) => ({ text: text.slice(0, chars), isCut: text.l
 `;
 
 /**
- * Runs the code and tells what came of it. What it takes from the globals it takes before the code can change them; what the code makes
- * of its own worker beyond that concerns nobody else, and whoever reads the reply checks it.
+ * Runs the code and returns its outcome. Copies the globals it needs before the code can change
+ * them. Other changes affect only this worker, and the reader validates the reply.
  */
 const MAIN = `
 import { arm, stoppedBy } from "guard.js";

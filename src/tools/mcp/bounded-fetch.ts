@@ -11,7 +11,7 @@ import type { SentSecrets } from "./server-secrets";
 import type { MutexLease } from "../../async/mutex";
 import { LARGE_BYTES } from "../results";
 
-/** A response that was not taken. `reached`: whether the server may have done what it was asked. */
+/** A response that was refused. `reached`: whether the server may have processed the request. */
 export class ResponseRefused extends Error {
   override readonly name = "ResponseRefused";
   readonly code: "redirected" | "too_large" | "no_headers";
@@ -24,7 +24,7 @@ export class ResponseRefused extends Error {
   }
 }
 
-/** What callers need of a response; cookies, refreshes and all the rest stay outside. */
+/** Headers that callers need. Cookies, refresh and all other headers are dropped. */
 const KEPT_HEADERS = [
   "content-type",
   "www-authenticate",
@@ -34,78 +34,85 @@ const KEPT_HEADERS = [
 ];
 const MAX_HEADER_CHARS = 8_192;
 
-/** The stream of a call ended without a reply, and cannot be taken up again. */
+/** The stream of a call ended without a reply and cannot be resumed. */
 export class StreamEnded extends Error {
   override readonly name = "StreamEnded";
 }
 
-/** What is known of one call while it is under way. */
+/** State of a running call. */
 export type CallWatch = {
-  /** Aborted, with the reason, as soon as no reply can come any more. */
+  /** Aborted, with the reason, once no reply can arrive any more. */
   failed: AbortSignal;
-  /** To be called with each mark of the server's from which its stream can be taken up. */
+  /** Called with each event id from which the server's stream can be resumed. */
   resumable: (mark: string) => void;
-  /** Cuts whatever is still open of it; a reply that comes later finds nobody. */
+  /** Aborts its open requests; a later reply is ignored. */
   end: () => void;
 };
 
-/** `headersCame`: told when the first headers of a response to it are there. `large`: acquired when its replies turn out to be large. */
+/**
+ * `headersCame` is called with the first response headers. `large` is acquired if a reply is
+ * large.
+ */
 export type WatchOptions = { headersCame?: (() => void) | undefined; large: MutexLease };
 
-type Watched = {
+type RunningCall = {
   headersCame: () => void;
   large: MutexLease;
   open: AbortController;
   failed: AbortController;
-  /** From where the stream can be taken up; null: it cannot. */
+  /** Event id for resuming the stream; `null` if it cannot be resumed. */
   mark: string | null;
-  /** Tries in a row to take the stream up that failed. */
+  /** Consecutive failed resumptions. */
   lost: number;
   timer: ReturnType<typeof setTimeout> | undefined;
 };
 
-/** For the client to read what came last. */
+/** Time for the client to read the last data. */
 const READING_MS = 1_000;
 
 type Options = {
   fetch: typeof fetch;
-  /** The server's address: only it is sent `headers`. */
+  /** The server's address. Only this address receives `headers`. */
   url: string;
-  /** The static headers of a request to it, by the request's method. Throws `SecretMissing`. */
+  /** The static headers of a request, by its method. Throws `SecretMissing`. */
   headers: (method: string) => Promise<ReadonlyMap<string, string>>;
   /**
-   * Asked before a request to any other address that carries a body or says who we are, as those to token endpoints do. Throws
-   * `SecretMissing` where what we would show is not bound to that address, which an authorisation server's metadata chooses.
+   * Called before a request to another address that has a body or credentials, such as a token
+   * endpoint. Throws `SecretMissing` if the credentials are not bound to that address, which an
+   * authorisation server's metadata chooses.
    */
   mayShow: (use: { url: string; method: string }) => Promise<void>;
-  /** Told what is sent to show who we are. */
+  /** Collects the credentials that are sent. */
   secrets: SentSecrets;
-  /** Taken by whatever is no call until its headers are there; absent: nothing is. */
+  /**
+   * Slot for requests other than calls, held until their headers arrive; omitted if not limited.
+   */
   enter?: ((signal: AbortSignal) => Promise<() => void>) | undefined;
 };
 
 /**
- * The way out of one server's client. It follows no redirect, counts every body while it streams, sends static headers to the
- * server's own address and nowhere else (not to an authorisation server either), and can cut what a call still has open.
+ * The `fetch` of one server's client. It follows no redirects, counts each body while it streams,
+ * and sends static headers only to the server's own address, never to an authorisation server. It
+ * can abort the open requests of a call.
  */
 export class BoundedFetch {
   readonly #options: Options;
-  /** What a server may still send beside results of calls, in bytes. */
+  /** Remaining bytes for responses other than call results. */
   #listingLeft = MAX_LISTING_BYTES;
-  readonly #calls = new Map<string, Watched>();
+  readonly #calls = new Map<string, RunningCall>();
 
   constructor(options: Options) {
     this.#options = options;
   }
 
-  /** Before a new listing: what earlier ones took is forgotten. */
+  /** Call before a new listing; resets the byte count. */
   allowListing(): void {
     this.#listingLeft = MAX_LISTING_BYTES;
   }
 
-  /** Before a call is sent under this key. The caller also releases the lease. */
+  /** Call before a call is sent under this key. The caller also releases the lease. */
   watch(key: string, { headersCame = () => undefined, large }: WatchOptions): CallWatch {
-    const watched: Watched = {
+    const watched: RunningCall = {
       headersCame,
       large,
       open: new AbortController(),
@@ -135,9 +142,9 @@ export class BoundedFetch {
     const headers = new Headers(init.headers);
     if (own) {
       const given = await this.#ownHeaders(method);
-      // As a server answers that has no such stream, and no session to end: the protocol can do without either.
+      // The response of a server without this stream or session; the protocol works without them.
       if (given === null) return new Response(null, { status: 405 });
-      // What the protocol sets stands: a static header cannot pose as a session or a version.
+      // Headers of the protocol win: a static header cannot replace a session or version.
       for (const [name, value] of given) if (!headers.has(name)) headers.set(name, value);
     } else if (init.body != null || headers.has("authorization")) {
       await this.#options.mayShow({ url: new URL(input).href, method });
@@ -168,7 +175,7 @@ export class BoundedFetch {
     return this.#bounded(response, call);
   };
 
-  #callAt(mark: string | null): Watched | undefined {
+  #callAt(mark: string | null): RunningCall | undefined {
     return mark === null ? undefined : [...this.#calls.values()].find((call) => call.mark === mark);
   }
 
@@ -201,7 +208,7 @@ export class BoundedFetch {
     }
   }
 
-  /** null: a secret among them is not bound to this method, which calls do not need. */
+  /** `null` if a secret is not bound to this method; only POST is required. */
   async #ownHeaders(method: string): Promise<ReadonlyMap<string, string> | null> {
     try {
       const headers = await this.#options.headers(method);
@@ -213,7 +220,7 @@ export class BoundedFetch {
     }
   }
 
-  #bounded(response: Response, call: Watched | undefined): Response {
+  #bounded(response: Response, call: RunningCall | undefined): Response {
     const headers = new Headers();
     for (const name of KEPT_HEADERS) {
       const value = response.headers.get(name);
@@ -242,7 +249,7 @@ export class BoundedFetch {
     });
   }
 
-  #ofCall(body: ReadableStream<Uint8Array>, call: Watched): ReadableStream<Uint8Array> {
+  #ofCall(body: ReadableStream<Uint8Array>, call: RunningCall): ReadableStream<Uint8Array> {
     let taken = 0;
     const ended = () => {
       call.timer ??= setTimeout(() => {
@@ -263,28 +270,29 @@ export class BoundedFetch {
       }
       if (taken <= LARGE_BYTES) return;
       await call.large.acquire();
-      call.open.signal.throwIfAborted(); // it may have waited longer than anybody for it
+      call.open.signal.throwIfAborted(); // the call may have ended while it waited
     };
     return counted(body, count, ended);
   }
 }
 
-const giveUp = ({ failed }: Watched): void => failed.abort(new StreamEnded("broke off its reply"));
+const giveUp = ({ failed }: RunningCall): void =>
+  failed.abort(new StreamEnded("broke off its reply"));
 
-/** A try to take a call's stream up; after the last one that fails no reply can come any more. */
-async function takenUp(sent: Promise<Response>, call: Watched): Promise<Response> {
+/** Tries to resume a call's stream. After the last failed try, no reply can arrive. */
+async function takenUp(sent: Promise<Response>, call: RunningCall): Promise<Response> {
   const response = await sent.catch((error: unknown) => {
     call.lost += 1;
     if (call.lost >= RESUME_TRIES) giveUp(call);
     throw error;
   });
   call.lost = response.ok ? 0 : call.lost + 1;
-  // A server without such streams is not asked again.
+  // 405: the server has no such streams; do not try again.
   if (response.status === 405 || call.lost >= RESUME_TRIES) giveUp(call);
   return response;
 }
 
-/** A body that passes while `count` does not throw; `ended` is called once, however it ends. */
+/** The body, passed on until `count` throws. `ended` is called once in every case. */
 function counted(
   body: ReadableStream<Uint8Array>,
   count: (bytes: number) => void | Promise<void>,

@@ -23,14 +23,15 @@ import type { McpServer } from "./server";
 import type { MutexLease } from "../../async/mutex";
 import { sleep } from "../../async/sleep";
 
-// The SDK warns of what authorisation servers say, who may repeat secrets; what went wrong is thrown besides.
+// The SDK logs messages of authorisation servers, which may contain secrets. Errors are thrown as
+// well.
 silence("[mcp-sdk]");
 
 export type ConnectionOptions = {
   server: McpServer;
   out: BoundedFetch;
   oauth: Omit<OAuthOptions, "auth" | "url">;
-  /** The server says that its tools have changed. */
+  /** Called when the server announces that its tools have changed. */
   changed: () => void;
 };
 
@@ -44,27 +45,28 @@ export type Call = {
     total?: number | undefined;
     message?: string | undefined;
   }) => void;
-  /** The server has asked for something while the call ran, and was refused. */
+  /** Called when the server requested input during the call; the request was refused. */
   asked: (question: Question) => void;
   headersCame: (() => void) | undefined;
-  /** Acquired when the reply turns out to be large; not released here. */
+  /** Acquired if the reply is large; the caller releases it. */
   large: MutexLease;
-  /** The definition that was pinned: what is sent follows it, not what the server says now. */
+  /** The pinned definition. The request follows it, not the server's current listing. */
   tool: McpTool;
 };
 
 /**
- * One connection with one server, in whichever generation of the protocol it speaks (2026-07-28, else 2025-11-25 and before). It
- * declares no ability to ask a person or a model anything, so a server that wants that is refused. Throws what the SDK throws.
+ * A connection to one server, in the protocol generation it supports (2026-07-28, else 2025-11-25
+ * and earlier). Declares no capability to ask a person or a model, so such requests are refused.
+ * Throws the SDK's errors.
  */
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #client: Client;
   readonly #transport: StreamableHTTPClientTransport;
-  /** Calls under way, by what is told of the server's questions, oldest first. */
+  /** Listeners for input requests of running calls, oldest first. */
   readonly #asking = new Set<Call["asked"]>();
   #users = 0;
-  /** Set by `retire`: told when the last user is gone. */
+  /** Set by `retire`; resolved when the last user has finished. */
   #left: PromiseWithResolvers<void> | null = null;
 
   constructor(options: ConnectionOptions) {
@@ -75,21 +77,23 @@ export class Connection {
       {
         capabilities: {},
         versionNegotiation: { mode: "auto" },
-        // Never asked, see `call`; without it the SDK would take one that makes code from text where it can.
+        // Never used, see `call`. Without it, the SDK would choose a validator that generates code
+        // from text.
         jsonSchemaValidator: new CfWorkerJsonSchemaValidator(),
         inputRequired: { autoFulfill: false },
         listMaxPages: MAX_PAGES,
         listChanged: { tools: { autoRefresh: false, onChanged: changed } },
       },
     );
-    // A question does not say which call it is for: the oldest is taken, so that it is shown once.
+    // An input request does not name its call. Reports it to the oldest call, so that it is shown
+    // once.
     this.#client.fallbackRequestHandler = async (request) => {
       const question = readQuestion(request);
       const [asked] = this.#asking;
       if (question) asked?.(question);
       throw new ProtocolError(ProtocolErrorCode.MethodNotFound, "Method not found");
     };
-    // What comes out of turn (a second reply, one to a call that is over) concerns nobody.
+    // Ignores unexpected messages, such as a second reply or one for a finished call.
     this.#client.onerror = () => undefined;
     this.#transport = new StreamableHTTPClientTransport(new URL(server.url), {
       fetch: out.fetch,
@@ -105,7 +109,7 @@ export class Connection {
     });
   }
 
-  /** Which revision is spoken; null before the handshake. */
+  /** The negotiated protocol revision; `null` before the handshake. */
   get version(): string | null {
     return this.#client.getNegotiatedProtocolVersion() ?? null;
   }
@@ -123,7 +127,7 @@ export class Connection {
     this.#transport.onmessage = (message) => onmessage?.(withoutBrokenData(message));
   }
 
-  /** Works with it; as long as that goes on, `retire` does not close it. */
+  /** Runs `work`; `retire` waits until it has finished. */
   async use<T>(work: () => Promise<T>): Promise<T> {
     this.#users += 1;
     try {
@@ -134,7 +138,7 @@ export class Connection {
     }
   }
 
-  /** All pages of the server's tools. */
+  /** All tools of the server, from all pages. */
   async list(signal: AbortSignal): Promise<McpTool[]> {
     this.#options.out.allowListing();
     const { connectMs } = this.#options.server;
@@ -146,8 +150,9 @@ export class Connection {
   }
 
   /**
-   * One try of one call. Whatever is still open of it when it ends is cut. The result is held against no schema: the call was made,
-   * whatever form its result has, and a pattern of the server's would run here for as long as the server likes.
+   * One try of one call; open requests are aborted at its end. The result is not validated against
+   * the output schema: the call has been made anyway, and a server's pattern could run here for an
+   * unbounded time.
    */
   async call({
     name,
@@ -186,7 +191,7 @@ export class Connection {
     }
   }
 
-  /** Ends the session with the server, as far as it can be told. */
+  /** Ends the session with the server, if the server can be reached. */
   async close(): Promise<void> {
     const told = this.#transport.terminateSession().catch(() => undefined);
     await Promise.race([told, sleep(GOODBYE_MS)]);
@@ -194,8 +199,8 @@ export class Connection {
   }
 
   /**
-   * Leaves without a word as soon as nobody works with it any more: what is under way may still end well, and has limits of its own.
-   * Nobody begins to use it afterwards. Resolves when it is closed.
+   * Closes without notice once all users have finished: running calls may still succeed, and have
+   * their own limits. No new user may start afterwards. Resolves when closed.
    */
   async retire(): Promise<void> {
     this.#left ??= Promise.withResolvers();
@@ -204,7 +209,7 @@ export class Connection {
     await this.abandon();
   }
 
-  /** Leaves without a word; what is under way is cut. */
+  /** Closes without notice and aborts running calls. */
   async abandon(): Promise<void> {
     await this.#client.close();
   }

@@ -6,57 +6,66 @@ import type { Pins } from "./pins";
 import type { TokenShelf } from "./renewed-tokens";
 import type { ToolTrust } from "./trust";
 
-/** There is no such secret, or it is not bound to that request. */
+/** The secret does not exist, or is not bound to that request. */
 export class SecretMissing extends Error {
   override readonly name = "SecretMissing";
 }
 
-/** What a session gives its tool servers. */
+/** What a session provides to its tool servers. */
 export type McpEnvironment = {
-  /** Guarded; the only way out. */
+  /** Guarded; the only access to the network. */
   fetch: typeof fetch;
   /**
-   * The text of the secret of this name, if it may be sent so. Throws `SecretMissing` if there is none. Asked before each request, so
-   * that a secret that was replaced or deleted counts from the next one on.
+   * The value of a secret, if it may be sent this way. Throws `SecretMissing` otherwise. Called
+   * before each request, so that a replaced or deleted secret takes effect with the next one.
    */
   secretOf: (name: string, use: SecretUse) => string | Promise<string>;
   /**
-   * Taken by each request that is no call while it waits for headers, given back by what it gives. Throws the signal's reason.
-   * Absent: any number may wait.
+   * Acquires a slot for a request other than a call while it waits for headers; call the result to
+   * free it. Throws the signal's reason. Omitted: not limited.
    */
   enter?: (signal: AbortSignal) => Promise<() => void>;
-  /** Where large replies wait for one another, with those of whatever else asks servers. Absent: these servers' alone. */
+  /**
+   * Serializes large replies, together with other tools that use it. Omitted: of these servers
+   * only.
+   */
   large?: Mutex;
-  /** How many tools the agent of this id has besides: providers take few altogether. Absent: none. */
+  /** Number of the agent's other tools: providers limit the total. Omitted: none. */
   ownTools?: (agent: string) => number;
-  /** Why the model of the agent of this id cannot be told of a tool, as a clause; null: it can. Absent: it can be told of any. `hash`: the tool's pin. */
+  /**
+   * Why the agent's model cannot use a tool, as a clause; `null` if it can. Omitted: it can use any
+   * tool. `hash` is the tool's pin.
+   */
   unfit?: (agent: string, tool: ToolSpec, hash: string) => string | null;
-  /** What the operator knows of tools. */
+  /** The operator's statements about tools. */
   trust: ToolTrust;
   /** Unix ms. */
   now(): number;
-  /** Where renewed OAuth tokens lie, in clear. Absent: in memory, for as long as these servers are known. */
+  /**
+   * Storage of renewed OAuth tokens, in clear text. Omitted: in memory, as long as this object
+   * exists.
+   */
   tokens?: TokenShelf;
-  /** Told whenever a server's tools were listed, at first or anew. */
+  /** Called after each listing of a server's tools. */
   listed?: (listing: ServerListing) => void;
 };
 
-/** What one server has, as it was last seen. */
+/** The last known state of one server. */
 export type ServerListing = {
-  /** Stable over the session's life; the key of its pins. */
+  /** Constant during a session; the key of its pins. */
   id: string;
   name: string;
   url: string;
-  /** The protocol's revision; null: never connected. */
+  /** The protocol revision; `null` if never connected. */
   version: string | null;
-  /** A sentence on why it cannot be used; null: it can. */
+  /** A sentence that explains why it cannot be used; `null` if it can. */
   problem: string | null;
-  /** Bare names of tools that may be offered. */
+  /** Bare names of the tools that may be offered. */
   tools: readonly string[];
   refused: readonly NotOffered[];
   pins: Pins;
   /** Names that the last listing pinned. */
   added: readonly string[];
-  /** Tools beyond what is looked at. */
+  /** Number of tools beyond the limit, which are ignored. */
   more: number;
 };

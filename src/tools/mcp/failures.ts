@@ -13,17 +13,19 @@ import { SecretMissing } from "./environment";
 import { ConsentMissing } from "./oauth";
 import { shown } from "./shown-text";
 
-/** What went wrong with a request to a server. */
+/** A failed request to a server. */
 export type McpFailure = {
-  /** Completes "The tool server …". In the server's words where it had some, all of them; secrets are still in it. */
+  /**
+   * Completes "The tool server …". Contains the server's own text, uncut, with secrets still in it.
+   */
   message: string;
-  /** Whether the server may have done what it was asked. */
+  /** Whether the server may have processed the request. */
   reached: boolean;
-  /** Whether the same request may well succeed soon. */
+  /** Whether a retry is likely to succeed soon. */
   transient: boolean;
-  /** Whether it shows a server that is down or broken. */
+  /** Whether it indicates a server that is down or broken. */
   fault: boolean;
-  /** Whether the server has forgotten the session; nothing was done. */
+  /** Whether the server has lost the session; then nothing was done. */
   forgotten: boolean;
 };
 
@@ -41,11 +43,14 @@ const failure = (
 
 const LATE = { reached: true, transient: true, fault: true };
 
-/** What `AbortSignal.timeout` aborts with. */
+/** The reason of `AbortSignal.timeout`. */
 export const isTimeout = (error: unknown): boolean =>
   error instanceof DOMException && error.name === "TimeoutError";
 
-/** Judges whatever a client threw. `hadSession`: whether the server had given the connection a session. Pure. */
+/**
+ * Classifies any error that a client throws. `hadSession`: whether the connection had a session.
+ * Pure.
+ */
 export function toFailure(error: unknown, hadSession: boolean): McpFailure {
   if (error instanceof ResponseRefused)
     return failure(error.message, { reached: error.reached, fault: true });
@@ -83,10 +88,10 @@ const UNTRUSTED = /IssuerMismatch|AuthorizationServerMismatch|InsecureTokenEndpo
 
 function ofStatus(error: SdkHttpError, hadSession: boolean): McpFailure {
   const { status } = error;
-  const said = `answered with HTTP ${status}: ${error.message}`;
-  if (status === 404 && hadSession) return failure(said, { forgotten: true, transient: true });
+  const message = `answered with HTTP ${status}: ${error.message}`;
+  if (status === 404 && hadSession) return failure(message, { forgotten: true, transient: true });
   const fault = status >= 500;
-  return failure(said, {
+  return failure(message, {
     reached: mayHaveActed(status),
     transient: fault || status === 429,
     fault,

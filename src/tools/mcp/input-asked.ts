@@ -4,15 +4,18 @@ import type { Question } from "./schema";
 import { cutText, shown } from "./shown-text";
 
 /**
- * A server that asks a person something before it goes on. Nobody is asked and nothing is answered in their name: what it wanted is
- * shown, with where it came from, and the call ends.
+ * Requests of a server for input from a person (elicitation). The service asks no person and makes
+ * up no answer: the request is shown with its origin, and the call ends.
  */
 
 const MOST_QUESTIONS = 5;
 const MAX_MESSAGE_CHARS = 500;
 const MAX_SCHEME_CHARS = 30;
 
-/** What is shown of the questions. `url` is the server's address; `clean` takes secrets out of what it says. */
+/**
+ * The input requests as they are shown. `url` is the server's address; `clean` removes secrets from
+ * its text.
+ */
 export function inputRequired(
   url: string,
   questions: readonly Question[],
@@ -27,7 +30,7 @@ export function inputRequired(
 }
 
 function toRequest({ method, params }: Question, clean: (text: string) => string): RequestToPerson {
-  // Cleaned before it is cut: half a secret is not recognised.
+  // Remove secrets before cutting: half a secret would not be recognised.
   const quoted = (text: string): string =>
     cutText(clean(shown(text)).replaceAll(/\s+/g, " "), MAX_MESSAGE_CHARS);
   const nowhere = { url: null, refused: null };
@@ -38,7 +41,7 @@ function toRequest({ method, params }: Question, clean: (text: string) => string
   return { kind: "other", message: quoted(method), ...nowhere };
 }
 
-/** Only addresses that a browser opens safely are repeated. */
+/** Shows only addresses that are safe to open in a browser. */
 function addressed(
   text: string,
   clean: (text: string) => string,
@@ -57,7 +60,7 @@ function addressed(
     : { url, refused: null };
 }
 
-/** What the model is told, as the result of its call. */
+/** The result of the call, as text for the model. */
 export function inputResult({ origin, requests, more }: InputRequired): string {
   const others = more === undefined ? [] : [`(${more} more)`];
   const list = [...requests.map(sentence), ...others].map((line) => `- ${line}`).join("\n");

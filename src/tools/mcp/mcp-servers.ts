@@ -1,7 +1,7 @@
 import type { ToolRule } from "../../protocol/team";
 import type { Tool } from "../tool";
 import type { McpEnvironment, ServerListing } from "./environment";
-import { isWanted, type NotOffered, type Offered, offerTo, toSpec } from "./offer";
+import { isWanted, type NotOffered, type OfferedTool, offerTo, toSpec } from "./offer";
 import type { Pins } from "./pins";
 import { RenewedTokens } from "./renewed-tokens";
 import { ArgumentsSchema } from "./schema";
@@ -10,15 +10,16 @@ import { ServerLink } from "./server-link";
 import { isNamedBy, trustOf } from "./trust";
 import { Mutex } from "../../async/mutex";
 
-/** What one server has for one agent; see `ServerListing` for the fields of the same names. */
+/** The state of one server for one agent; for the fields see `ServerListing`. */
 export type ServerOffer = Pick<ServerListing, "version" | "problem" | "refused" | "more"> & {
   server: string;
-  tools: { offered: Offered; rule: ToolRule }[];
+  tools: { offered: OfferedTool; rule: ToolRule }[];
 };
 
 /**
- * The tool servers of a session. They are connected at once, once, and stay so for the session, over all agents, rounds and calls;
- * what breaks is connected again with the next call. Agents that name the same server in the same way share it.
+ * The tool servers of a session. Each is connected once and stays connected for all agents, rounds
+ * and calls; a broken connection is reopened by the next call. Agents with the same server settings
+ * share a connection.
  */
 export class McpServers {
   readonly #env: McpEnvironment;
@@ -34,8 +35,9 @@ export class McpServers {
   }
 
   /**
-   * Connects all servers of these agents and lists their tools, all at once. `pins`: by `serverId`, as they were last told. A
-   * server that cannot be reached keeps nobody from the others; `list` says so. May be called again, with more agents too.
+   * Connects the servers of these agents and lists their tools, in parallel. `pins` are the last
+   * known ones, by `serverId`. An unreachable server does not affect the others; `list` reports it.
+   * May be called again, also with more agents.
    */
   async connect(
     agents: ReadonlyMap<string, McpTools>,
@@ -46,7 +48,7 @@ export class McpServers {
     await this.refresh(signal);
   }
 
-  /** The same without connecting: that happens when a tool is called or an agent's servers are listed. */
+  /** The same without connecting; that happens on a call or a listing. */
   know(agents: ReadonlyMap<string, McpTools>, pins: ReadonlyMap<string, Pins>): void {
     for (const [agent, tools] of agents) {
       this.#agents.set(agent, tools);
@@ -54,13 +56,15 @@ export class McpServers {
     }
   }
 
-  /** Lists one agent's servers anew, and connects those that are not connected. */
+  /** Lists one agent's servers again, and connects those that are not connected. */
   async refreshFor(agent: string, signal: AbortSignal): Promise<void> {
     const servers = this.#agents.get(agent)?.servers ?? [];
     await Promise.all(servers.map((server) => this.#links.get(linkKey(server))?.refresh(signal)));
   }
 
-  /** Lists all servers anew, and connects what is not connected: before a round, say, so that it is offered what there is. */
+  /**
+   * Lists all servers again and connects those that are not connected, for example before a round.
+   */
   async refresh(signal: AbortSignal): Promise<void> {
     await Promise.all([...this.#links.values()].map((link) => link.refresh(signal)));
   }
@@ -69,12 +73,12 @@ export class McpServers {
     return [...this.#links.values()].map(toListing);
   }
 
-  /** What an agent may use, by its own filters, in the order of its config and of its servers' lists. */
+  /** The tools of an agent after its filters, in the order of its config and of the listings. */
   toolsFor(agent: string): Tool[] {
     return this.#offerTo(agent).offered.map((tool) => this.#toTool(tool));
   }
 
-  /** The same by server, with all there is to say of each. */
+  /** The same by server, with the state of each. */
   offersFor(agent: string): ServerOffer[] {
     const { offered, refused } = this.#offerTo(agent);
     const tools = this.#agents.get(agent);
@@ -102,15 +106,15 @@ export class McpServers {
     });
   }
 
-  /** What it has no room for, or its model cannot be told of, although servers have it and its config lets it in. */
+  /** Tools that pass the agent's filters but exceed its limits or cannot be used by its model. */
   refusedTo(agent: string): NotOffered[] {
     return this.#offerTo(agent).refused;
   }
 
-  /** Ends sessions with the servers; what is under way is cut. Renewed tokens stay. */
+  /** Ends the sessions with the servers and aborts running calls. Keeps renewed tokens. */
   async close(): Promise<void> {
     const links = [...this.#links.values()];
-    this.#links.clear(); // first: whoever asks meanwhile gets new ones
+    this.#links.clear(); // first, so that concurrent callers get new links
     await Promise.all(links.map((link) => link.close()));
   }
 
@@ -134,7 +138,7 @@ export class McpServers {
     const tools = this.#agents.get(agent) ?? { servers: [], allowedTools: null, excludeTools: [] };
     const listings = tools.servers.map((server) => {
       const offered = this.#links.get(linkKey(server))?.listing.offered ?? [];
-      // Shared by agents whose filters may differ.
+      // The listing is shared by agents with different filters.
       return [server.name, offered.map((tool) => ({ ...tool, server }))] as const;
     });
     const { ownTools, unfit } = this.#env;
@@ -144,8 +148,8 @@ export class McpServers {
     });
   }
 
-  /** What operator and server together say of a tool. */
-  #ruleOf({ server, bareName, name, tool }: Offered): ToolRule {
+  /** The rule for a tool, from the operator's trust and the server's annotations. */
+  #ruleOf({ server, bareName, name, tool }: OfferedTool): ToolRule {
     const { annotations: { readOnlyHint, idempotentHint } = {} } = tool;
     const { readOnly, idempotent } = trustOf(this.#env.trust, server.url, {
       name: bareName,
@@ -162,12 +166,15 @@ export class McpServers {
     };
   }
 
-  #toTool(offered: Offered): Tool {
+  #toTool(offered: OfferedTool): Tool {
     return this.tool(offered, this.#ruleOf(offered));
   }
 
-  /** A tool as it was offered, now or before a restart, under the rule it was offered by; its server must be known. */
-  tool(offered: Offered, rule: ToolRule): Tool {
+  /**
+   * A tool from a previous offer, possibly before a restart, under its original rule. Its server
+   * must be known.
+   */
+  tool(offered: OfferedTool, rule: ToolRule): Tool {
     const { server, name } = offered;
     return {
       spec: toSpec(offered),

@@ -3,14 +3,14 @@ import { MAX_NAME_CHARS } from "./limits";
 import { hasUnseen } from "./shown-text";
 import { sha256 } from "./pins";
 
-/** What tools of MCP servers are called. */
+/** Names of MCP tools. */
 
-/** Longer names are not cut: their tools are refused. */
+/** Tools with longer names are refused, because names are not cut. */
 const MAX_BARE_CHARS = 128;
 
 const RESERVED: ReadonlySet<string> = new Set(WORKFLOW_TOOLS);
 
-/** Why a tool of this name is not offered, as a clause; null: it may be. */
+/** Why a tool with this name is not offered, as a clause; `null` if it may be. */
 export function nameProblem(name: string): string | null {
   if (name.trim() === "") return "it has no name";
   if (name.length > MAX_BARE_CHARS) return `its name has more than ${MAX_BARE_CHARS} characters`;
@@ -21,13 +21,14 @@ export function nameProblem(name: string): string | null {
 }
 
 /**
- * What models call a tool: `mcp__{server}__{tool}` where that fits every provider and can be nobody else's, else what fits of it and
- * a mark. It is made of these two alone, never of what else is listed, and no two tools have the same: so a name that was offered
- * stands for the same tool in every listing, order and connection.
+ * The name that models use: `mcp__{server}__{tool}` if every provider accepts it and it is
+ * unambiguous; otherwise a valid prefix of it and a hash. It depends only on server and tool, and
+ * is unique. So an offered name means the same tool in every listing, order and connection.
  */
 export async function fullName(server: string, tool: string): Promise<string> {
   const name = escaped(written(server, tool));
-  // In a plain name the first `__` after the prefix ends the server, and nothing in it looks like a mark.
+  // In a plain name, the first `__` after the prefix ends the server, and nothing looks like a
+  // hash.
   const isPlain =
     name === written(server, tool) && name.length <= MAX_NAME_CHARS && !`${server}_`.includes("__");
   if (isPlain && !isMarked(name)) return name;
@@ -39,7 +40,7 @@ const MARK_DIGITS = 25;
 const MARKED = new RegExp(`_[0-9a-z]{${MARK_DIGITS}}$`);
 const isMarked = (name: string): boolean => MARKED.test(name);
 
-/** 128 bits of SHA-256: who lists tools chooses their names, and must not find two that come to one mark. */
+/** 128 bits of SHA-256: servers choose tool names and must not find a collision. */
 async function markOf(server: string, tool: string): Promise<string> {
   const digest = await sha256(JSON.stringify([server, tool]));
   const number = BigInt(`0x${digest.slice(0, 32)}`);
@@ -50,16 +51,17 @@ const PREFIX = "mcp__";
 const written = (server: string, tool: string): string => `${PREFIX}${server}__${tool}`;
 const escaped = (name: string): string => name.replaceAll(/[^A-Za-z0-9_-]/g, "_");
 
-/** A tool as filters know it: its server's name, its own, and its full one. */
-export type Named = { server: string; tool: string; name: string };
+/** A tool for filters: its server's name, its own name, and its full name. */
+export type ToolNames = { server: string; tool: string; name: string };
 
 /**
- * Whether a list lets this tool in: by its bare name, its full one, or server and tool as they are written. An entry that ends as a
- * mark does is a name as offered. One that could mean a tool of another of `servers`, too, lets none in: then the bare name does.
+ * Whether a list allows this tool, by its bare name, full name, or server and tool as written. An
+ * entry with a hash is a full name. An entry that could also mean a tool of another of `servers`
+ * allows neither: use the bare name.
  */
 export function isAllowed(
   list: readonly string[],
-  { server, tool, name }: Named,
+  { server, tool, name }: ToolNames,
   servers: readonly string[],
 ): boolean {
   return list.some((entry) => {
@@ -72,8 +74,8 @@ export function isAllowed(
   });
 }
 
-/** Whether a list keeps this tool out: by whatever an entry could mean. */
-export function isExcluded(list: readonly string[], { server, tool, name }: Named): boolean {
+/** Whether a list excludes this tool, under any interpretation of an entry. */
+export function isExcluded(list: readonly string[], { server, tool, name }: ToolNames): boolean {
   const names = [tool, name, written(server, tool), escaped(written(server, tool))];
   return list.some((entry) => names.includes(entry));
 }

@@ -13,26 +13,26 @@ import type { McpAuth } from "./server";
 
 export type OAuthOptions = {
   auth: McpAuth;
-  /** Of the tool server. */
+  /** Address of the tool server. */
   url: string;
-  /** The text of a secret of this name that may be sent so; throws `SecretMissing` if there is none. */
+  /** The value of a secret that may be sent this way; throws `SecretMissing` otherwise. */
   secretOf: (name: string, use: SecretUse) => Promise<string>;
-  /** Why the latest request to an authorisation server was not made; null if it was. */
+  /** Why the latest request to an authorisation server was refused; `null` if it was sent. */
   refusal: () => Error | null;
-  /** Where tokens lie that were renewed, so that they outlive this connection. */
+  /** Stores renewed tokens beyond this connection. */
   renewed: RenewedTokens;
-  /** Told of tokens that are renewed, or were: they are secrets. */
+  /** Called with each set of tokens, because they are secrets. */
   heard: (tokens: StoredOAuthTokens) => void;
 };
 
-/** Nobody is here to consent: an operator has to bring new tokens. */
+/** A person must consent again; the operator has to enter new tokens. */
 export class ConsentMissing extends Error {
   override readonly name = "ConsentMissing";
 }
 
 /**
- * What gives the client its bearer tokens. Everything is stamped with the issuer that the config names: the SDK sends nothing of it
- * to another authorisation server, whatever one the MCP server points to.
+ * Creates the provider of bearer tokens. All data carries the issuer of the config, so the SDK
+ * sends nothing to an authorisation server that the MCP server names instead.
  */
 export function oauthProvider({
   auth,
@@ -44,7 +44,10 @@ export function oauthProvider({
   return withFreshSecret(auth, secretOf);
 }
 
-/** The SDK's own flow, but for its secret: that is looked up for each request of tokens, since it may have been replaced. */
+/**
+ * The SDK's own flow, except that the secret is looked up for each token request, because it may
+ * have been replaced.
+ */
 function withFreshSecret(
   auth: Extract<McpAuth, { type: "client_credentials" }>,
   secretOf: OAuthOptions["secretOf"],
@@ -71,12 +74,12 @@ function withFreshSecret(
   };
 }
 
-/** Which of its endpoints gets a secret is judged when it is sent there. */
+/** Whether an endpoint may receive a secret is checked when it is sent. */
 const atIssuer = (issuer: string): SecretUse => ({ url: issuer, method: null });
 
 /**
- * A refresh token may serve once, and the SDK by itself would show it for each request that is refused: here one renews the tokens,
- * and whoever waited for that goes on with them.
+ * A refresh token may be valid once, and the SDK would use it for each refused request. Here one
+ * caller renews, and waiting callers use the result.
  */
 const oneAtATime = (given: GivenTokens): AuthProvider => ({
   token: async () => (await given.tokens())?.access_token,
@@ -98,15 +101,22 @@ const oneAtATime = (given: GivenTokens): AuthProvider => ({
 
 type ByCode = OAuthOptions & { auth: Extract<McpAuth, { type: "authorization_code" }> };
 
-/** Tokens that a person's consent gave, elsewhere. They are renewed as long as the authorisation server does so, never asked for anew. */
+/**
+ * Tokens from a person's consent elsewhere. They are renewed as long as the authorisation server
+ * allows, never requested again.
+ */
 class GivenTokens implements OAuthClientProvider {
   readonly #options: ByCode;
   readonly #id: string;
-  /** The tokens of the secrets that a renewal began with. A replaced secret must not inherit what came of the one before. */
+  /**
+   * The tokens in the operator's secrets when a renewal started. A replaced secret must not inherit
+   * tokens renewed from the previous one.
+   */
   #begunWith: StoredOAuthTokens | null = null;
-  /** The issuer takes them no more, nor those they were renewed to. */
+  /** The issuer refuses these tokens, and those renewed from them. */
   #areRefused = false;
-  // An interactive provider, so that expired tokens are renewed; a redirect itself is refused below.
+  // Marks the provider as interactive, so that expired tokens are renewed. A redirect is refused
+  // below.
   readonly redirectUrl = "http://127.0.0.1/";
   readonly clientMetadata = {
     client_name: "massgen-edge",
@@ -130,12 +140,12 @@ class GivenTokens implements OAuthClientProvider {
     };
   }
 
-  /** As the secrets are now. */
+  /** From the current secrets. */
   async #given(): Promise<StoredOAuthTokens> {
     const { auth, url, secretOf } = this.#options;
     const { accessToken, refreshToken, issuer } = auth;
     return {
-      // Without an access token the first request is answered with 401, and that renews.
+      // Without an access token, the first request gets a 401, which triggers a renewal.
       access_token:
         accessToken === null ? "" : await secretOf(accessToken, { url, method: "POST" }),
       token_type: "Bearer",
@@ -170,7 +180,7 @@ class GivenTokens implements OAuthClientProvider {
   }
 
   redirectToAuthorization(): never {
-    // The SDK takes a renewal that was not even sent for one that failed.
+    // The SDK treats a renewal that was not sent like a failed one.
     const refusal = this.#options.refusal();
     if (refusal) throw refusal;
     throw new ConsentMissing(
@@ -179,7 +189,7 @@ class GivenTokens implements OAuthClientProvider {
   }
 
   saveCodeVerifier(): void {
-    // The flow that needs one ends in the refusal above.
+    // Only the flow that `redirectToAuthorization` refuses needs a verifier.
   }
 
   codeVerifier(): never {

@@ -7,23 +7,23 @@ import {
   MAX_TOOLS,
   MAX_WHY_CHARS,
 } from "./limits";
-import { fullName, isAllowed, isExcluded, type Named, nameProblem } from "./names";
+import { fullName, isAllowed, isExcluded, type ToolNames, nameProblem } from "./names";
 import { checkPins, type Pins, toolHash } from "./pins";
 import type { ToolSpec } from "../../providers/provider";
 import type { McpServer, McpTools } from "./server";
 import { cutText, shown } from "./shown-text";
 
-/** A tool of a listing, the hash of it as the server told it, and its full name. */
-export type Hashed = { tool: McpTool; hash: string; name: string };
+/** A listed tool, the hash of its definition, and its full name. */
+export type HashedTool = { tool: McpTool; hash: string; name: string };
 
 /** A tool that this server has listed. */
-export async function hashed(server: string, tool: McpTool): Promise<Hashed> {
+export async function hashed(server: string, tool: McpTool): Promise<HashedTool> {
   const [hash, name] = await Promise.all([toolHash(tool), fullName(server, tool.name)]);
   return { tool, hash, name };
 }
 
 /** A tool that an agent may be offered. `tool` is its definition. */
-export type Offered = {
+export type OfferedTool = {
   server: McpServer;
   bareName: string;
   name: string;
@@ -31,29 +31,33 @@ export type Offered = {
   tool: McpTool;
 };
 
-/** A tool that is not offered, and why, as a clause. `changed`: it is not what was pinned. */
+/** A tool that is not offered, with the reason as a clause. `changed`: it differs from its pin. */
 export type NotOffered = { server: string; tool: string; why: string; changed: boolean };
 
-/** The same with its full name, by which filters may mean it. */
-export type Refused = NotOffered & { name: string };
+/** The same with its full name, for filters. */
+export type RefusedTool = NotOffered & { name: string };
 
-/** What one server has listed, against its pins. */
+/** The tools that one server has listed, checked against its pins. */
 export type Listing = {
-  offered: Offered[];
-  refused: Refused[];
+  offered: OfferedTool[];
+  refused: RefusedTool[];
   pins: Pins;
   added: string[];
   more: number;
 };
 
-/** Judges what a server listed: what may be offered, what may not, what is pinned from now on. Pure. */
-export function judgeListing(server: McpServer, listing: readonly Hashed[], pins: Pins): Listing {
+/** Checks a server's listing: the tools to offer, those to refuse, and the new pins. Pure. */
+export function judgeListing(
+  server: McpServer,
+  listing: readonly HashedTool[],
+  pins: Pins,
+): Listing {
   const looked = listing.slice(0, MAX_TOOLS);
   const seen = new Set<string>();
-  const refused: Refused[] = [];
+  const refused: RefusedTool[] = [];
   const refuse = (tool: string, name: string, why: string, changed = false) =>
     refused.push({ server: server.name, tool: cutText(shown(tool), 200), name, why, changed });
-  const sound = looked.filter(({ tool, name }) => {
+  const valid = looked.filter(({ tool, name }) => {
     const problem = seen.has(tool.name)
       ? "the server has listed the name already"
       : toolProblem(tool);
@@ -63,7 +67,7 @@ export function judgeListing(server: McpServer, listing: readonly Hashed[], pins
   });
   const check = checkPins(
     pins,
-    sound.map((one) => ({ ...one, name: one.tool.name, fullName: one.name })),
+    valid.map((one) => ({ ...one, name: one.tool.name, fullName: one.name })),
   );
   for (const { name, fullName: full } of check.changed)
     refuse(name, full, "the server has changed it since it was first seen", true);
@@ -95,9 +99,9 @@ function toolProblem(tool: McpTool): string | null {
 }
 
 /**
- * Of a tool all that is ever used: for the model, for a call, and for what the server claims of it. Bounded, and the same for the
- * same tool wherever it is made, so that it can be kept. The description is data: shortened, with what cannot be seen shown. The
- * form of its results is in the pin's hash only: see `Connection.call`.
+ * The parts of a tool that are used: for the model, for a call, and the server's annotations.
+ * Bounded and deterministic, so that it can be stored. The description is data: cut, with invisible
+ * characters escaped. The output schema is in the pin's hash only: see `Connection.call`.
  */
 function toDefinition({ name, title, description, inputSchema, annotations }: McpTool): McpTool {
   return {
@@ -108,25 +112,25 @@ function toDefinition({ name, title, description, inputSchema, annotations }: Mc
   };
 }
 
-/** What an agent is beside its servers. */
+/** Limits of an agent besides its servers. */
 export type Room = {
-  /** How many tools it has of its own. */
+  /** Number of its own tools. */
   own?: number;
-  /** Why its model cannot be told of a tool, as a clause; null: it can. */
+  /** Why its model cannot use a tool, as a clause; `null` if it can. */
   unfit?: (tool: ToolSpec, hash: string) => string | null;
 };
 
 /**
- * What one agent gets of the listings of its servers: filtered at both levels, as many as it has room for beside its own, and none that
- * its model cannot be told of; servers that come first in its config are served first. What is looked at takes room also if it is unfit,
- * for looking costs.
+ * The tools that one agent gets from its servers: filtered at both levels, within its limit and
+ * usable by its model. Servers are served in the order of its config. An unusable tool counts
+ * towards the limit too, because checking it takes time.
  */
 export function offerTo(
   agent: McpTools,
-  listings: ReadonlyMap<string, readonly Offered[]>,
+  listings: ReadonlyMap<string, readonly OfferedTool[]>,
   { own = 0, unfit = () => null }: Room = {},
-): { offered: Offered[]; refused: NotOffered[] } {
-  const offered: Offered[] = [];
+): { offered: OfferedTool[]; refused: NotOffered[] } {
+  const offered: OfferedTool[] = [];
   const refused: NotOffered[] = [];
   const room = Math.max(0, MAX_OFFERED - own);
   let [looked, chars] = [0, 0];
@@ -150,7 +154,9 @@ export function offerTo(
   return { offered, refused };
 }
 
-/** Why these are too many for an agent; null: they are not. `chars`: of all their definitions. */
+/**
+ * Why the tools exceed an agent's limits; `null` if they do not. `chars` counts all definitions.
+ */
 function tooMuch(tools: number, room: number, chars: number): string | null {
   if (tools > room)
     return `the agent has room for ${room} tools of all its servers, beside its own: choose with allowed_tools`;
@@ -158,21 +164,21 @@ function tooMuch(tools: number, room: number, chars: number): string | null {
   return `descriptions and schemas of all its servers' tools have at most ${MAX_OFFERED_CHARS} characters: choose with allowed_tools`;
 }
 
-const named = ({ server, bareName, name }: Offered): Named => ({
+const named = ({ server, bareName, name }: OfferedTool): ToolNames => ({
   server: server.name,
   tool: bareName,
   name,
 });
 
-/** Whether an agent's own filters and those of `server` let it have this tool of the server's. */
-export const isWanted = (tool: Named, agent: McpTools, server: McpServer): boolean =>
+/** Whether an agent's filters and those of `server` allow this tool. */
+export const isWanted = (tool: ToolNames, agent: McpTools, server: McpServer): boolean =>
   isLetIn(tool, server, [server]) && isLetIn(tool, agent, agent.servers);
 
 type Filters = { allowedTools: readonly string[] | null; excludeTools: readonly string[] };
 
-/** `servers`: those whose tools the filters choose from. */
+/** `servers` are those that the filters choose from. */
 function isLetIn(
-  tool: Named,
+  tool: ToolNames,
   { allowedTools, excludeTools }: Filters,
   servers: readonly McpServer[],
 ): boolean {
@@ -186,7 +192,7 @@ function isLetIn(
 }
 
 /** A tool as models see it. */
-export const toSpec = ({ server, name, tool }: Offered): ToolSpec => ({
+export const toSpec = ({ server, name, tool }: OfferedTool): ToolSpec => ({
   name,
   description: tool.description || `A tool of the server ${server.name}.`,
   parameters: { ...tool.inputSchema },

@@ -1,32 +1,35 @@
 /**
- * Pinning: a tool is what it was when it was first seen. A server that changes name, description or schema afterwards may mean harm
- * (what was looked at and allowed was something else), so the tool is switched off, and says so. Pure.
+ * Pins each tool to its first definition. A server that later changes a name, description or schema
+ * may be malicious: what a person reviewed was something else. The tool is disabled with that
+ * reason. Pure.
  */
 
-/** SHA-256 of each tool by bare name, at first sight. Plain data; it lies in the session's log. */
+/**
+ * SHA-256 of each tool's first definition, by bare name. Plain data, stored in the session's log.
+ */
 export type Pins = Readonly<Record<string, string>>;
 
-/** A tool of a listing: its bare name, and the hash of its name, description and schemas. */
-type Pinned = { name: string; hash: string };
+/** A listed tool: its bare name, and the hash of its name, description and schemas. */
+type PinnedTool = { name: string; hash: string };
 
 type PinCheck<T> = {
-  /** As they were at first sight, or new. */
+  /** Unchanged or new. */
   same: T[];
-  /** Another under the name that is pinned. */
+  /** Different from the pin. */
   changed: T[];
-  /** Pinned, and not in the listing. */
+  /** Pinned, but no longer listed. */
   gone: string[];
-  /** The pins from now on: what was pinned stays, what is new is added. */
+  /** The pins after this listing: existing ones and new ones. */
   pins: Pins;
   /** Names pinned by this listing. */
   added: string[];
 };
 
 /**
- * Holds a listing against the pins. A tool that comes back as it was is used again; one that is new is pinned now. Names in
- * `listing` are unique.
+ * Compares a listing with the pins. A tool that changes back is used again; new tools are pinned.
+ * Names in `listing` are unique.
  */
-export function checkPins<T extends Pinned>(pins: Pins, listing: readonly T[]): PinCheck<T> {
+export function checkPins<T extends PinnedTool>(pins: Pins, listing: readonly T[]): PinCheck<T> {
   const known = new Map(Object.entries(pins));
   const added = listing.filter(({ name }) => !known.has(name));
   const names = new Set(listing.map(({ name }) => name));
@@ -34,14 +37,14 @@ export function checkPins<T extends Pinned>(pins: Pins, listing: readonly T[]): 
     same: listing.filter(({ name, hash }) => (known.get(name) ?? hash) === hash),
     changed: listing.filter(({ name, hash }) => (known.get(name) ?? hash) !== hash),
     gone: [...known.keys()].filter((name) => !names.has(name)),
-    // Through entries: a tool called `__proto__` is a name like any other.
+    // Via entries, so that a tool called `__proto__` is safe.
     pins: Object.fromEntries([...known, ...added.map(({ name, hash }) => [name, hash] as const)]),
     added: added.map(({ name }) => name),
   };
 }
 
-/** What a pin is made of: everything of a tool that a model or a person judges it by. */
-type Described = {
+/** The content of a pin: everything that a model or a person judges a tool by. */
+type ToolDescription = {
   name: string;
   title?: string | undefined;
   description?: string | undefined;
@@ -56,10 +59,10 @@ export const toolHash = ({
   description,
   inputSchema,
   outputSchema,
-}: Described): Promise<string> =>
+}: ToolDescription): Promise<string> =>
   sha256(canonical([name, title ?? null, description ?? null, inputSchema, outputSchema ?? null]));
 
-/** Of a text as UTF-8, in lower-case hex. */
+/** SHA-256 of a text as UTF-8, in lower-case hex. */
 export async function sha256(text: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -9,13 +9,13 @@ import { shown } from "./shown-text";
 
 const NOTHING = "(The tool gave no text.)";
 
-/** What keeps what a server was shown out of what it sends. */
+/** Removes credentials of a server from its results. */
 export type Cleaner = Pick<SentSecrets, "clean" | "isInBytes">;
 
 /**
- * What of a result reaches the conversation: its text, with what cannot be seen shown, and short texts of resources. Images, sound
- * and all other resources are files, named by a line each; links are named and never followed. Nothing in it is a decision, and no
- * envelope of ours stands around it.
+ * The part of a result for the conversation: its text with invisible characters escaped, and short
+ * texts of resources. Images, audio and other resources become files with one line each; links are
+ * listed and never followed. Nothing in it is interpreted, and no envelope is added.
  */
 export function readResult(
   { content, structuredContent }: CallToolResult,
@@ -24,7 +24,8 @@ export function readResult(
   const reading = new Reading(secrets);
   const lines = content.map((block) => reading.lineOf(block));
   const hasText = content.some(({ type }) => type === "text");
-  // Servers repeat structured content as text for clients that read no other; where one does not, it is the only answer.
+  // Servers repeat structured content as text for older clients. If one does not, the structured
+  // content is the answer.
   if (!hasText && structuredContent !== undefined)
     lines.unshift(shown(JSON.stringify(structuredContent)));
   return {
@@ -70,9 +71,9 @@ class Reading {
     return `${what}, said to be ${this.#named(said ?? "of no type")}; not kept: it has no data, or none that is base64`;
   }
 
-  /** One that is long is a file, and begins in the text. */
+  /** A long text becomes a file; its beginning stays in the result. */
   #embedded(what: string, text: string, said: string | undefined): string {
-    // Before it is cut: half a secret is not recognised.
+    // Before cutting: half a secret would not be recognised.
     const clean = this.#secrets.clean(text);
     const beginning = shown(clean.slice(0, beforePair(clean, MAX_EMBEDDED_CHARS)));
     if (clean.length <= MAX_EMBEDDED_CHARS)
@@ -92,7 +93,7 @@ class Reading {
     return `${facts}: file ${this.files.length}`;
   }
 
-  /** On one line, short. */
+  /** On one line, shortened. */
   #named(text: string): string {
     return this.#secrets.clean(shown(text)).replaceAll(/\s+/g, " ").slice(0, MAX_SHOWN);
   }

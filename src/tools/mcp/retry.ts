@@ -2,8 +2,9 @@ import type { McpFailure } from "./failures";
 import { MAX_TRIES, RETRY_MS } from "./limits";
 
 /**
- * Whether a call is tried again, and after which pause in ms. Only what may well succeed soon, and only where a second time does no
- * harm: the tool is known to be safe, or the server has forgotten the session and did nothing. `nth`: tries so far. Pure.
+ * Whether to retry a call, and after how many ms. Only if a retry is likely to succeed and cannot
+ * do harm: the tool is safe to repeat, or the server lost the session and did nothing. `nth` counts
+ * the tries so far. Pure.
  */
 export function nextTry(
   { transient, forgotten }: McpFailure,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Under this key of `_meta` a server finds what it may tell repeats of a call by. */
+/** Key in `_meta` of the idempotency key of a call. */
 export const CALL_KEY = "massgen-edge/idempotency-key";
 
 const CallSchema = z.looseObject({
@@ -8,24 +8,24 @@ const CallSchema = z.looseObject({
   params: z.looseObject({ _meta: z.looseObject({ [CALL_KEY]: z.string() }) }),
 });
 
-/** Of a message that we send: the key of the call, if it is one. */
+/** The key of the call in a message that we send; `null` for other messages. */
 type OutgoingMessage = { callKey: string | null };
 
-/** Reads our own JSON again, at the only place where a request is seen whole. */
+/** Parses our own JSON again: only here the whole request is available. */
 export function readOutgoing(body: unknown): OutgoingMessage {
   if (typeof body !== "string" || !body.includes(CALL_KEY)) return { callKey: null };
   const call = CallSchema.safeParse(JSON.parse(body));
   return { callKey: call.success ? (call.data.params._meta[CALL_KEY] ?? null) : null };
 }
 
-/** A reply as far as its data in base64 is concerned. */
+/** The part of a reply that contains base64 data. */
 const ReplySchema = z.looseObject({ result: z.looseObject({ content: z.array(z.unknown()) }) });
 const BytesSchema = z.looseObject({ data: z.string() });
 const BlobSchema = z.looseObject({ resource: z.looseObject({ blob: z.string() }) });
 
 /**
- * The message without data that is not base64: the SDK would refuse all of a result for one broken image, as if the call had come to
- * nothing. Everything else is as it was.
+ * The message without invalid base64 data: the SDK would refuse the whole result for one broken
+ * image. Everything else is unchanged.
  */
 export function withoutBrokenData<T>(message: T): T {
   const reply = ReplySchema.safeParse(message);
@@ -42,10 +42,10 @@ function withoutBroken(block: unknown): unknown {
   return { ...blob.data, resource: { ...blob.data.resource, blob: "" } };
 }
 
-/** What a model wrote as arguments. */
+/** Arguments from a model. */
 export const ArgumentsSchema = z.record(z.string(), z.unknown());
 
-/** What a server asks of a person before it goes on; only what is shown of it. */
+/** A request for input from a person; only the fields that are shown. */
 const QuestionSchema = z.looseObject({
   method: z.string(),
   params: z
@@ -62,7 +62,10 @@ export const InputRequiredSchema = z.looseObject({
 });
 export type Question = z.infer<typeof QuestionSchema>;
 
-/** The same from a server of the generation before: as a request of its own while a call runs, or as the call's error. */
+/**
+ * The same from servers of the previous protocol generation: as a request during a call, or as the
+ * call's error.
+ */
 export const readQuestion = (request: unknown): Question | null =>
   QuestionSchema.safeParse(request).data ?? null;
 export const readElicitations = (told: unknown): Question[] =>
@@ -70,7 +73,7 @@ export const readElicitations = (told: unknown): Question[] =>
     (params) => readQuestion({ method: "elicitation/create", params }) ?? [],
   );
 
-/** What base64 holds, read as the web's `atob` reads it; null if it is none. */
+/** The bytes of base64 text, decoded like the web's `atob`; `null` if it is not valid. */
 export function decodeBase64(data: string): Uint8Array<ArrayBuffer> | null {
   const digits = digitsOf(data);
   if (digits === null) return null;
@@ -80,7 +83,7 @@ export function decodeBase64(data: string): Uint8Array<ArrayBuffer> | null {
 
 const isBase64 = (data: string): boolean => digitsOf(data) !== null;
 
-/** Without what stands between and after them. */
+/** The digits without white space and padding; `null` if the text is not base64. */
 function digitsOf(data: string): string | null {
   const packed = data.replaceAll(/[\t\n\f\r ]+/g, "");
   const digits = packed.length % 4 === 0 ? packed.replace(/={1,2}$/, "") : packed;

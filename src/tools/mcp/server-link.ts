@@ -1,6 +1,14 @@
 import { type CallToolResult, UrlElicitationRequiredError } from "@modelcontextprotocol/client";
 import type { InputRequired } from "../../protocol/events/tool";
-import { admit, type Breaker, CLOSED, failed, resting, succeeded, undecided } from "../breaker";
+import {
+  admit,
+  type Breaker,
+  CLOSED,
+  failed,
+  breakerMessage,
+  succeeded,
+  undecided,
+} from "../breaker";
 import type { ToolContext, ToolResult } from "../tool";
 import { BoundedFetch } from "./bounded-fetch";
 import { Connection } from "./connection";
@@ -8,7 +16,7 @@ import type { McpEnvironment } from "./environment";
 import { isTimeout, type McpFailure, toFailure } from "./failures";
 import { inputRequired, inputResult } from "./input-asked";
 import { fullName } from "./names";
-import { hashed, judgeListing, type Listing, type Offered, type Refused } from "./offer";
+import { hashed, judgeListing, type Listing, type OfferedTool, type RefusedTool } from "./offer";
 import { MAX_ERROR_CHARS, MAX_PROGRESS_CHARS } from "./limits";
 import type { Pins } from "./pins";
 import { readResult } from "./results";
@@ -29,29 +37,28 @@ export type LinkOptions = {
   pins: Pins;
   large: Mutex;
   tokens: RenewedTokens;
-  /** A listing was judged, at first or anew. */
+  /** Called after each checked listing. */
   listed: (link: ServerLink) => void;
 };
 
-/** One server for the length of a session: its connection, which may break and come again, its breaker, its pins, what it offers. */
+/** A server during a session: its connection (may be reopened), breaker, pins and tools. */
 export class ServerLink {
   readonly server: McpServer;
   readonly #options: LinkOptions;
   #connection: Connection | null = null;
   #opening: Promise<Connection> | null = null;
-  /** Out of use for what is new; calls on them are still under way. */
+  /** Closed to new calls; running calls still use them. */
   readonly #retired = new Set<Connection>();
-  /** Broken connections, and failures to connect, that the breaker has counted: each fails all who share it. */
+  /** Incidents that the breaker has counted: each fails all callers that share it. */
   readonly #counted = new WeakSet<object>();
   readonly #secrets = new SentSecrets();
   #breaker: Breaker = CLOSED;
   #listing: Listing;
-  /** The listing that counts, under way or done; null: it is to be asked for. */
+  /** The current listing, running or done; `null` if the next use must request it. */
   #listed: Promise<void> | null = null;
   #problem: string | null = null;
   #version: string | null = null;
   #refreshing: Promise<void> | null = null;
-  /** Aborted when nobody wants the server any more. */
   readonly #closed = new AbortController();
 
   constructor(options: LinkOptions) {
@@ -64,20 +71,16 @@ export class ServerLink {
     return this.#listing;
   }
 
-  /** Why it cannot be used now, as a sentence; null: it can. */
+  /** Why the server cannot be used now, as a sentence; `null` if it can. */
   get problem(): string | null {
     return this.#problem;
   }
 
-  /** The protocol's revision that was last spoken. */
   get version(): string | null {
     return this.#version;
   }
 
-  /**
-   * Connects where that is needed, and lists anew, both within the server's time limit. Never throws for a fault of the server (see
-   * `problem`), only the signal's reason. Whoever asks at the same time gets the same answer, and one who leaves keeps it from nobody.
-   */
+  /** Connects if needed and lists again; callers share it. Throws only the signal's reason. */
   async refresh(signal: AbortSignal): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => {
       this.#refreshing = null;
@@ -98,14 +101,14 @@ export class ServerLink {
     this.#problem = "failure" in done ? this.#sentence(done.failure) : null;
   }
 
-  /** Everything is asked again next time. */
+  /** Makes the next use list again. */
   distrust(): void {
     this.#listed = null;
   }
 
-  /** Runs a tool. Gives errors as results; throws the signal's reason and nothing else. */
+  /** Runs a tool. Errors are results; throws only the signal's reason. */
   async call(
-    tool: Offered,
+    tool: OfferedTool,
     args: Record<string, unknown>,
     context: ToolContext,
     idempotent: boolean,
@@ -135,7 +138,7 @@ export class ServerLink {
     await Promise.allSettled([connection?.close(), ...retired]);
   }
 
-  /** One use of the connection, with what it shows of the server's health. */
+  /** One use of the connection, whose outcome updates the breaker. */
   async #attempt<T>(
     signal: AbortSignal,
     use: (connection: Connection) => Promise<T>,
@@ -160,7 +163,7 @@ export class ServerLink {
     }
   }
 
-  /** What a failure says of the server's health. `incident`: what others may fail by too; it counts once. */
+  /** `incident` is shared by calls that fail for the same cause, and counts once. */
   #judge({ fault }: McpFailure, incident: unknown): void {
     const known = typeof incident === "object" && incident !== null ? incident : {};
     if (!fault) this.#breaker = succeeded();
@@ -169,7 +172,7 @@ export class ServerLink {
     if (fault) this.#counted.add(known);
   }
 
-  /** Nothing new is asked over it; what others have under way on it is not cut. */
+  /** Closes a connection to new calls without aborting running ones. */
   #retire(connection: Connection): void {
     if (this.#connection === connection) {
       this.#connection = null;
@@ -181,7 +184,7 @@ export class ServerLink {
     void closed.finally(() => this.#retired.delete(connection));
   }
 
-  /** One connection for all who want one at the same time; one who leaves does not end it for the others. */
+  /** Concurrent callers share one connection; an abort does not close it for the others. */
   #connected(signal: AbortSignal): Promise<Connection> {
     if (this.#connection) return Promise.resolve(this.#connection);
     this.#opening ??= this.#open(this.#closed.signal).finally(() => {
@@ -194,7 +197,7 @@ export class ServerLink {
     const { server, env } = this.#options;
     const secrets = new ServerSecrets({ server, env, kept: (secret) => this.#kept(secret) });
     const { headers, mayShow, secretOf } = secrets;
-    await headers("POST"); // what is missing is said before anything is sent
+    await headers("POST"); // reports a missing secret before anything is sent
     const connection = new Connection({
       server,
       out: new BoundedFetch({
@@ -222,7 +225,7 @@ export class ServerLink {
     return connection;
   }
 
-  /** One listing for all who want one at the same time, and nobody goes on before it is there; one who leaves keeps it from nobody. */
+  /** Concurrent callers share one `tools/list` request; an abort does not cancel it for others. */
   #upToDate(connection: Connection): Promise<void> {
     if (this.#listed !== null) return this.#listed;
     const listed: Promise<void> = this.#list(connection, () =>
@@ -235,13 +238,13 @@ export class ServerLink {
     return listed;
   }
 
-  /** `later`: a listing begun since, which knows better; null: none. */
+  /** `later`: a newer listing, which takes precedence; `null` if there is none. */
   async #list(connection: Connection, later: () => Promise<void> | null): Promise<void> {
     const tools = await connection.list(this.#closed.signal);
     const betrays = new Set(tools.filter((tool) => this.#secrets.isIn(JSON.stringify(tool))));
     const told = tools.filter((tool) => !betrays.has(tool));
     const why = "what the server says of it repeats what we showed the server to be let in";
-    const hidden = [...betrays].map(async ({ name }): Promise<Refused> => {
+    const hidden = [...betrays].map(async ({ name }): Promise<RefusedTool> => {
       const bareName = this.#clean(shown(name));
       return {
         server: this.server.name,
@@ -252,18 +255,18 @@ export class ServerLink {
       };
     });
     const looked = await Promise.all(told.map((tool) => hashed(this.server.name, tool)));
-    const unsaid = await Promise.all(hidden);
+    const hiddenTools = await Promise.all(hidden);
     const better = later();
     if (better !== null) return better;
     const listing = judgeListing(this.server, looked, this.#listing.pins);
-    this.#listing = { ...listing, refused: [...unsaid, ...listing.refused] };
-    this.#problem = null; // first: whoever is told of the listing is told of a server that answers
+    this.#listing = { ...listing, refused: [...hiddenTools, ...listing.refused] };
+    this.#problem = null; // first, so that listeners see a server without a problem
     this.#options.listed(this);
   }
 
   async #callOnce(
     connection: Connection,
-    tool: Offered,
+    tool: OfferedTool,
     args: Record<string, unknown>,
     context: ToolContext,
   ): Promise<ToolResult> {
@@ -306,7 +309,7 @@ export class ServerLink {
   }
 
   /** The listing may have changed since the tool was offered. */
-  #whyOff({ bareName, hash }: Offered): string | null {
+  #whyOff({ bareName, hash }: OfferedTool): string | null {
     if (this.#listing.offered.some((one) => one.bareName === bareName && one.hash === hash))
       return null;
     return (
@@ -326,7 +329,6 @@ export class ServerLink {
     };
   }
 
-  /** The call has ended with questions to a person. */
   #asked(questions: readonly Question[], context: ToolContext): ToolResult {
     return { outcome: "error", text: inputResult(this.#tellOf(questions, context)) };
   }
@@ -347,16 +349,16 @@ export class ServerLink {
   }
 
   #sentence({ message }: McpFailure): string {
-    // Cleaned before it is cut: half a secret is not recognised.
+    // Remove secrets before cutting: half a secret would not be recognised.
     const said = cutText(this.#clean(message), MAX_ERROR_CHARS);
     return `The tool server ${this.server.name} ${said.replace(/[.\s]+$/, "")}.`;
   }
 
   #waiting(ms: number): string {
-    return resting(`The tool server ${this.server.name}`, ms);
+    return breakerMessage(`The tool server ${this.server.name}`, ms);
   }
 
-  /** A secret that we are about to use. */
+  /** Registers a secret that is about to be sent. */
   #kept(secret: string): string {
     this.#secrets.add(secret);
     return secret;
@@ -366,7 +368,6 @@ export class ServerLink {
     return new URL(this.server.url).origin;
   }
 
-  /** Without what we showed the server to be let in, should it echo that. */
   #clean(text: string): string {
     return this.#secrets.clean(text);
   }

@@ -7,13 +7,14 @@ import { formsOf, redact, SHORTEST_SECRET } from "../../redaction/redact";
 type Options = {
   server: McpServer;
   env: Pick<McpEnvironment, "secretOf">;
-  /** Told each secret that was looked up, so that nothing shows it. */
+  /** Called with each secret that was looked up, so that it is never shown. */
   kept: (secret: string) => string;
 };
 
 /**
- * What one server and its authorisation server are shown. Every secret is looked up for the request that carries it, so that one that
- * was replaced or deleted counts from the next request on, and none leaves for an address that it is not bound to.
+ * Secrets for one server and its authorisation server. Each is looked up for the request that
+ * carries it. So a replaced or deleted secret takes effect with the next request, and none is sent
+ * to an address that it is not bound to.
  */
 export class ServerSecrets {
   readonly #options: Options;
@@ -25,7 +26,7 @@ export class ServerSecrets {
     this.#toIssuer = options.server.auth === null ? [] : shownToIssuer(options.server.auth);
   }
 
-  /** Why the latest request to an authorisation server was not made; null if it was. */
+  /** Why the latest request to an authorisation server was refused; `null` if it was sent. */
   get refusal(): SecretMissing | null {
     return this.#refusal;
   }
@@ -36,7 +37,10 @@ export class ServerSecrets {
     return kept(await env.secretOf(name, use));
   };
 
-  /** The static headers of a request to the server itself. Throws `SecretMissing`, also for a secret that its tokens were given for. */
+  /**
+   * The static headers of a request to the server. Throws `SecretMissing`, also for a secret behind
+   * its tokens.
+   */
   readonly headers = async (method: string): Promise<ReadonlyMap<string, string>> => {
     const { auth, headers, url } = this.#options.server;
     const use = { url, method };
@@ -58,8 +62,8 @@ export class ServerSecrets {
   };
 
   /**
-   * Whether an authorisation server's endpoint may be shown what is kept for the issuer: all of it must be bound to that address,
-   * which the issuer's metadata chooses. Throws `SecretMissing`.
+   * Checks whether an authorisation server's endpoint may receive the issuer's secrets. All of them
+   * must be bound to that address, which the issuer's metadata chooses. Throws `SecretMissing`.
    */
   readonly mayShow = async (use: { url: string; method: string }): Promise<void> => {
     try {
@@ -76,7 +80,7 @@ export class ServerSecrets {
   };
 }
 
-/** Names of secrets that an issuer's endpoints are shown. */
+/** Names of secrets that an issuer's endpoints receive. */
 function shownToIssuer(auth: McpAuth): string[] {
   const names =
     auth.type === "client_credentials"
@@ -86,25 +90,27 @@ function shownToIssuer(auth: McpAuth): string[] {
 }
 
 /**
- * What a tool server and its authorisation server are shown, or give us, so that we are let in: none of it may come back in
- * anything they say. It outlives connections, as calls may.
+ * Credentials that a tool server and its authorisation server received or issued. None may appear
+ * in texts from these servers. Outlives connections, as calls may.
  */
 export class SentSecrets {
   readonly #all = new Set<string>();
-  /** Of all, as they may stand in a text. Kept, as listings may have thousands of texts. */
+  /** All encoded forms of the secrets. Stored, because a listing may have thousands of texts. */
   readonly #forms = new Set<string>();
 
-  /** A secret as it is kept; remembered also as a form would hold it. */
+  /** Adds a secret, also in form encoding. */
   add(secret: string): void {
     const inForm = new URLSearchParams([["", secret]]).toString().slice(1);
-    // What is short may stand in any text.
+    // Short values could occur in any text.
     for (const one of [secret, inForm]) if (one.length >= SHORTEST_SECRET) this.#keep(one);
   }
 
-  /** The value of a header, whole and without its scheme; of Basic also what it encodes. */
+  /**
+   * Adds a header's value, whole and without its scheme; for Basic also the decoded credentials.
+   */
   addHeader(value: string): void {
     const [, scheme, rest = ""] = /^(bearer|basic)(?:\s+(.*))?$/i.exec(value) ?? [];
-    if (scheme !== undefined && rest === "") return; // a bare word is no secret
+    if (scheme !== undefined && rest === "") return; // a scheme without a value is not secret
     this.add(value);
     this.add(rest || (value.split(" ").at(-1) ?? ""));
     if (scheme?.toLowerCase() !== "basic") return;
@@ -113,18 +119,20 @@ export class SentSecrets {
     this.add(decoded.slice(decoded.indexOf(":") + 1));
   }
 
-  /** Whether a text holds one, in whatever form. */
+  /** Whether a text contains a secret in any form. */
   isIn(text: string): boolean {
     return [...this.#forms].some((form) => text.includes(form));
   }
 
-  /** Whether bytes hold one as UTF-8, in whatever form. */
+  /** Whether bytes contain a secret as UTF-8 in any form. */
   isInBytes({ buffer, byteOffset, byteLength }: Uint8Array): boolean {
     const bytes = Buffer.from(buffer, byteOffset, byteLength);
     return [...this.#forms].some((form) => bytes.includes(form));
   }
 
-  /** The text without them. One that holds any is also looked through for whatever else is shaped like a key. */
+  /**
+   * The text without secrets. If it contains one, everything that looks like a key is removed too.
+   */
   clean(text: string): string {
     return this.isIn(text) ? redact(text, [...this.#all]) : text;
   }

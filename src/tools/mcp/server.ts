@@ -1,28 +1,34 @@
-/** An MCP server as a team's config names it, checked: plain data that lies in a session's private table. */
+/** A validated MCP server of a team's config. Plain data, stored in a session's private table. */
 export type McpServer = {
-  /** Unique in its agent; stands in the names of its tools. */
+  /** Unique in its agent; part of its tools' names. */
   name: string;
   url: string;
-  /** Sent with each request to `url`, to no other address. `${NAME}` stands for a secret that is bound to `url`. Names in lower case. */
+  /**
+   * Sent with each request to `url`, and to no other address. `${NAME}` is replaced by a secret
+   * that is bound to `url`. Header names are in lower case.
+   */
   headers: Readonly<Record<string, string>>;
   auth: McpAuth | null;
-  /** For connecting and listing, ms. */
+  /** Timeout for connecting and listing, ms. */
   connectMs: number;
-  /** For one call without news of its progress, ms. */
+  /** Timeout of a call without progress, ms. */
   callMs: number;
-  /** Names of tools, bare or full; null: all. */
+  /** Names of tools, bare or full; `null` for all. */
   allowedTools: readonly string[] | null;
   excludeTools: readonly string[];
-  /** Names, bare or full, of tools that the config says only read; a trailing `*` stands for any ending. Absent: none. */
+  /**
+   * Names, bare or full, of tools that the config declares read-only; a trailing `*` matches any
+   * ending. Omitted: none.
+   */
   readOnlyTools?: readonly string[];
 };
 
-/** Names the pins of a server: another address is another server. */
+/** The key of a server's pins. A server with another address is a different server. */
 export const serverId = ({ name, url }: McpServer): string => `${name} ${url}`;
 
 /**
- * How the service shows who it is, beyond static headers. Secrets are named. `issuer` is the only authorisation
- * server that ever sees one, and only at addresses that they are bound to.
+ * Authentication beyond static headers. Secrets are given by name. Only the authorisation server
+ * `issuer` receives them, and only at addresses that they are bound to.
  */
 export type McpAuth =
   | {
@@ -32,7 +38,7 @@ export type McpAuth =
       clientSecret: string;
       scope: string | null;
     }
-  /** A person has consented before, elsewhere; the tokens are kept fresh here. */
+  /** A person has consented elsewhere; the tokens are renewed here. */
   | {
       type: "authorization_code";
       issuer: string;
@@ -42,7 +48,7 @@ export type McpAuth =
       refreshToken: string | null;
     };
 
-/** An agent's servers, and the filters that hold for all of them. */
+/** An agent's servers, and the filters that apply to all of them. */
 export type McpTools = {
   servers: readonly McpServer[];
   allowedTools: readonly string[] | null;

@@ -3,12 +3,12 @@ import type { ServerOffer } from "./mcp-servers";
 import type { Pins } from "./pins";
 import { type McpTools, serverId } from "./server";
 
-/** Between what servers have and what the log says of it. Pure. */
+/** Converts between the state of servers and their listings in the log. Pure. */
 
-/** Tools that are not offered, by name; the rest is counted. */
+/** Number of refused tools that are listed by name; the others are counted. */
 const MOST_REFUSED = 50;
 
-/** What one server has for an agent, as the log tells it. */
+/** One server's tools for an agent, as a log entry. */
 export function toListing({
   server,
   version,
@@ -32,11 +32,14 @@ export function toListing({
   };
 }
 
-type Told = Pick<ToolsListing, "server" | "tools"> & { agent: string };
+type AgentListing = Pick<ToolsListing, "server" | "tools"> & { agent: string };
 
-/** The session's pins by `serverId`: each tool as the first listing that named it had it. `agents`: their servers, by id. */
+/**
+ * The session's pins by `serverId`: each tool as its first listing. `agents` are their servers, by
+ * agent id.
+ */
 export function pinsOf(
-  listings: Iterable<Told>,
+  listings: Iterable<AgentListing>,
   agents: ReadonlyMap<string, McpTools>,
 ): Map<string, Pins> {
   const pins = new Map<string, Map<string, string>>();

@@ -1,36 +1,42 @@
 /**
- * What the operator knows of tools. Annotations come from the server and prove nothing, so whether a tool only reads, or may be
- * called twice, counts only if the operator says it too.
+ * The operator's statements about tools. Annotations come from the server and prove nothing, so a
+ * tool counts as read-only or safe to repeat only if the operator says so.
  */
 export type ToolTrust = readonly TrustRule[];
 
-/** `tool`: a bare name; a trailing `*` stands for any ending. `url`: the server's address, exactly. */
+/**
+ * `tool` is a bare name; a trailing `*` matches any ending. `url` is the server's exact address.
+ */
 export type TrustRule = { url: string; tool: string; allows: "read_only" | "idempotent" };
 
-/** What servers say of their tools; hints, no more. */
+/** A server's annotations; hints only. */
 export type Hints = { readOnlyHint?: boolean | undefined; idempotentHint?: boolean | undefined };
 
-/** Only the operator's list makes a tool read-only; being called twice needs the server's own word as well. */
+/**
+ * The operator's list alone makes a tool read-only. Repeating it also requires the server's
+ * annotation.
+ */
 export function trustOf(trust: ToolTrust, url: string, tool: { name: string; hints: Hints }) {
   const allows = (what: TrustRule["allows"]) =>
     trust.some((rule) => rule.allows === what && covers(rule, url, tool.name));
   const readOnly = allows("read_only");
-  const saidSafe = tool.hints.idempotentHint === true || tool.hints.readOnlyHint === true;
-  return { readOnly, idempotent: (readOnly || allows("idempotent")) && saidSafe };
+  const hintsSafe = tool.hints.idempotentHint === true || tool.hints.readOnlyHint === true;
+  return { readOnly, idempotent: (readOnly || allows("idempotent")) && hintsSafe };
 }
 
 const covers = (rule: TrustRule, url: string, name: string): boolean =>
   rule.url === url && isNamedBy(rule.tool, name);
 
-/** `pattern`: a name; a trailing `*` stands for any ending. */
+/** `pattern` is a name; a trailing `*` matches any ending. */
 export const isNamedBy = (pattern: string, name: string): boolean =>
   pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : pattern === name;
 
 const ENTRY = /^(read_only|idempotent) (\S+)#(\S+)$/;
 
 /**
- * The operator's variable `MCP_SAFE_TOOLS`: entries `read_only https://host/mcp#search_*` or `idempotent https://host/mcp#put`,
- * separated by commas. `problems` says which entries are none; they allow nothing.
+ * Parses the operator's variable `MCP_SAFE_TOOLS`: entries `read_only https://host/mcp#search_*` or
+ * `idempotent https://host/mcp#put`, separated by commas. Invalid entries are ignored and listed in
+ * `problems`.
  */
 export function parseToolTrust(text: string | undefined): { trust: ToolTrust; problems: string[] } {
   const entries = (text ?? "").split(",").map((entry) => entry.trim());

@@ -4,9 +4,10 @@ import { diffLines } from "diff";
 const MIB = 1024 * 1024;
 
 /**
- * Bytes that a command takes at once. Each of these computes without a pause and would hold the thread for more than about 0.1 s with
- * more. The other commands pause (`md5sum`, `grep`, `sed`), or take less than 0.02 s per MiB, or have lower limits of the shell's own:
- * `awk`, `base64`, `column`, `join`, `strings`, `tr` and `xargs` read 256 KiB at most, `cut` takes 10,000 ranges.
+ * Input limits in bytes of commands that compute without a pause; more would block the thread for
+ * over 0.1 s. Other commands pause (`md5sum`, `grep`, `sed`), take less than 0.02 s per MiB, or
+ * have lower limits in the shell: `awk`, `base64`, `column`, `join`, `strings`, `tr` and `xargs`
+ * read at most 256 KiB, `cut` accepts 10,000 ranges.
  */
 const MOST_BYTES: Readonly<Record<string, number>> = {
   expand: MIB,
@@ -24,7 +25,7 @@ const MOST_BYTES: Readonly<Record<string, number>> = {
   tac: 6 * MIB,
 };
 
-/** Commands as the shell brings them, which refuse more than they can take without holding the thread. */
+/** The shell's commands, which refuse inputs above these limits. */
 export const boundedInputs = (define: typeof defineCommand): CustomCommand[] =>
   Object.entries(MOST_BYTES).map(([name, most]) =>
     define(name, async (args, context) => {
@@ -40,11 +41,14 @@ export const boundedInputs = (define: typeof defineCommand): CustomCommand[] =>
 
 type Place = Pick<CommandContext, "fs" | "cwd">;
 
-/** Only `gzip` goes into directories, and only if asked to: `.` is a filter of `jq`. */
+/** Only `gzip` reads directories, and only with `-r`: for `jq`, `.` is a filter. */
 const goesIntoDirectories = (name: string, args: readonly string[]): boolean =>
   name === "gzip" && args.some((arg) => /^-(\w*r|-r)/.test(arg));
 
-/** Of the files that arguments name, and of those in directories if `isDeep`. What names none is an option or a filter. */
+/**
+ * Bytes of the files that arguments name, and of those in directories if `isDeep`. An argument that
+ * names no file is an option or filter.
+ */
 async function bytesOf(
   args: readonly string[],
   isDeep: boolean,
@@ -63,24 +67,28 @@ async function bytesOf(
 
 const inMib = (bytes: number): string => (Math.ceil((100 * bytes) / MIB) / 100).toString();
 
-/** Lines that may be added and removed in all; the time grows with the square of it: 0.05 s. */
+/** Added and removed lines in total. The time grows with the square: 0.05 s at the limit. */
 const MOST_CHANGES = 1_000;
 /** Of both files together. */
 const MOST_CHARS = 2_000_000;
 const MOST_LINES = 60_000;
 
-/** `diff` as the shell brings it, unless it would hold the thread: files that are too large, or differ in too much. */
+/**
+ * The shell's `diff`, which refuses files that are too large or differ too much, because it would
+ * block the thread.
+ */
 export function boundedDiff(define: typeof defineCommand): CustomCommand {
   return define("diff", async (args, context) => {
     const original = context.origCommand;
     if (!original) throw new Error("The shell has no diff of its own.");
     const { fs, cwd, stdin } = context;
     const { options, operands } = parted(args);
-    // Standard input is a string of bytes: compared with bytes read as such, it differs in the same lines.
+    // Standard input is a byte string. Compared with bytes read the same way, it differs in the
+    // same lines.
     const textOf = (operand: string) =>
       operand === "-" ? String(stdin) : textAt(fs, fs.resolvePath(cwd, operand));
     const [left, right] = await Promise.all(operands.map(textOf));
-    // It is given what was looked at as its operands, and nothing else can be one.
+    // Passes exactly the operands that were checked.
     const compared = () => original([...options, "--", ...operands]);
     if (left === undefined || right === undefined || left === right || isBrief(options))
       return compared();
@@ -107,7 +115,10 @@ const refused = (why: string) => ({
   exitCode: 2,
 });
 
-/** Options, none of which takes a value, and the two operands that count; after `--` everything is one. */
+/**
+ * Options, none of which takes a value, and the first two operands. After `--` everything is an
+ * operand.
+ */
 function parted(args: readonly string[]): { options: string[]; operands: string[] } {
   const end = args.includes("--") ? args.indexOf("--") : args.length;
   const [before, after] = [args.slice(0, end), args.slice(end + 1)];
@@ -120,7 +131,7 @@ function parted(args: readonly string[]): { options: string[]; operands: string[
 
 type Files = Parameters<Parameters<typeof defineCommand>[1]>[1]["fs"];
 
-/** undefined where there is no such file: that is for the command to say. */
+/** `undefined` if the file does not exist; the command reports it. */
 async function textAt(fs: Files, path: string): Promise<string | undefined> {
   try {
     return await fs.readFile(path);
@@ -129,16 +140,16 @@ async function textAt(fs: Files, path: string): Promise<string | undefined> {
   }
 }
 
-/** Lines that are put in order without a pause. */
+/** Lines sorted without a pause. */
 const RUN = 64;
-/** Comparisons between two looks at whether others should get their turn. */
+/** Comparisons between two checks for a pause. */
 const LOOK_EVERY = 64;
 
 type Compare = (a: string, b: string) => number;
 
 /**
- * Lines in order; equal ones keep theirs. The sort of the runtime cannot pause: a megabyte of lines takes it 0.2 s. `breathe` says
- * when to wait.
+ * Stable sort with pauses. The runtime's sort cannot pause: it takes 0.2 s for a megabyte of lines.
+ * `breathe` returns a promise when a pause is due.
  */
 export async function sortedInSteps(
   lines: readonly string[],
@@ -161,7 +172,7 @@ export async function sortedInSteps(
 
 type Merge = { from: readonly string[]; into: string[]; start: number; width: number };
 
-/** Merges two runs that lie side by side. */
+/** Merges two adjacent runs. */
 async function merge(
   { from, into, start, width }: Merge,
   compare: Compare,

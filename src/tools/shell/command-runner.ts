@@ -1,12 +1,12 @@
 import type { AgentFiles } from "../../workspace/agent-files";
 import type { ToolRule } from "../../protocol/team";
 
-/** One command line of an agent, and what it may work on. */
+/** One command line of an agent with its files. */
 export type CommandRequest = {
   command: string;
-  /** Where it starts, as the agent writes paths. */
+  /** Start directory, as an agent's path. */
   directory: string;
-  /** Wall clock; the runner may stop it earlier. */
+  /** Wall-clock limit; the runner may stop the command earlier. */
   timeoutMs: number;
   files: AgentFiles;
   signal: AbortSignal;
@@ -16,26 +16,33 @@ export type CommandOutcome = {
   stdout: string;
   stderr: string;
   exitCode: number;
-  /** Why the runner stopped it before its end, for the model; null where it ended by itself. */
+  /** Why the runner stopped it, as text for the model; `null` if it ended by itself. */
   stopped: string | null;
 };
 
 /**
- * What runs commands over an agent's files. Reads and changes files through `AgentFiles` only, so that permissions hold and all is
- * on record. Throws the signal's reason when it was aborted; a command that fails or is stopped is an outcome.
+ * Runs commands over an agent's files. Accesses files only through `AgentFiles`, so that
+ * permissions and the access log apply. Throws the signal's reason if aborted; a failed or stopped
+ * command is an outcome.
  */
 export type CommandRunner = {
-  /** What the model is told of the shell it gets: what there is, what it lacks, its limits. */
+  /** Description of the shell for the model: its commands, omissions and limits. */
   readonly description: string;
-  /** Whether commands run here, so that none waits for a server. Absent: they may run elsewhere. */
+  /**
+   * Whether commands run in this process, so that none needs a slot for waiting. Omitted: they may
+   * run elsewhere.
+   */
   readonly staysInside?: boolean;
   run(request: CommandRequest): Promise<CommandOutcome>;
 };
 
-/** Where a deployment has agents' commands run: in the service's own shell, in containers without a network, or in containers with one. */
+/**
+ * Where a deployment runs agents' commands: in the service's own shell, in containers without a
+ * network, or in containers with one.
+ */
 export type CommandPlace = "service" | "closed_container" | "open_container";
 
-/** A container counts as one with a network unless the operator says that it has none. */
+/** A container is assumed to have a network unless the operator declares otherwise. */
 export function commandPlace({
   containers,
   network,
@@ -48,8 +55,8 @@ export function commandPlace({
 }
 
 /**
- * What a command may do where it runs. Without a network nothing it does is kept before its call has settled, so it may be run again;
- * with one it may have done anything.
+ * The rule for commands by place. Without a network, effects are discarded until the call settles,
+ * so a command may be repeated. With a network it may have done anything.
  */
 export const runCommandRule = (place: CommandPlace): ToolRule => {
   const actsOutside = place === "open_container";
@@ -57,8 +64,9 @@ export const runCommandRule = (place: CommandPlace): ToolRule => {
 };
 
 /**
- * Where the commands of an agent with these rules run. Rules stay what they were when the session began, whatever the operator binds
- * later: a command that they take for one without effects outside gets no network.
+ * Where the commands of an agent with these rules run. Rules are fixed when the session starts. If
+ * the operator later binds containers with a network, commands that the rules treat as harmless do
+ * not use them.
  */
 export function placeUnder(rules: readonly ToolRule[], place: CommandPlace): CommandPlace {
   return place === "open_container" && !commandsActOutside(rules) ? "service" : place;
@@ -66,7 +74,7 @@ export function placeUnder(rules: readonly ToolRule[], place: CommandPlace): Com
 
 export const hasCommands = (rules: readonly ToolRule[]): boolean => rules.some(isCommand);
 
-/** Whether commands may reach more than the agent's files. */
+/** Whether commands may access more than the agent's files. */
 export const commandsActOutside = (rules: readonly ToolRule[]): boolean =>
   rules.some((rule) => isCommand(rule) && rule.acts_outside);
 

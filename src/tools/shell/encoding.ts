@@ -1,9 +1,12 @@
 import type { BufferEncoding, FileContent } from "just-bash/browser";
 
-/** Either way of naming an encoding that the shell's commands use. */
+/** The two forms in which the shell's commands pass an encoding. */
 export type EncodingOption = { encoding?: BufferEncoding | null } | BufferEncoding | undefined;
 
-/** The bytes of what a command writes. A string is text, unless its encoding says that each character stands for a byte. */
+/**
+ * The bytes that a command writes. A string is text, unless its encoding maps each character to a
+ * byte.
+ */
 export function toBytes(content: FileContent, option: EncodingOption): Uint8Array {
   if (typeof content !== "string") return content;
   switch (encodingOf(option)) {
@@ -20,7 +23,7 @@ export function toBytes(content: FileContent, option: EncodingOption): Uint8Arra
   }
 }
 
-/** What a command reads. */
+/** File contents in the encoding that a command expects. */
 export function fromBytes(bytes: Uint8Array, option: EncodingOption): string {
   switch (encodingOf(option)) {
     case "binary":
@@ -36,11 +39,11 @@ export function fromBytes(bytes: Uint8Array, option: EncodingOption): string {
   }
 }
 
-/** One byte for each character. A call for each takes thirty times as long. */
+/** One byte per character. A call per character would take thirty times as long. */
 export const charactersToBytes = (text: string): Uint8Array =>
   new Uint8Array(Buffer.from(text, "latin1"));
 
-/** One character for each byte. The platform's own way: putting characters together takes fifty times as long. */
+/** One character per byte. Joining characters would take fifty times as long. */
 export const byteCharacters = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString("latin1");
 

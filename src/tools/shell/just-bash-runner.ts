@@ -13,8 +13,8 @@ import { StepMeter } from "./step-meter";
 const WATCH_MS = 200;
 
 /**
- * Commands in a bash that is written in TypeScript and runs here, over an agent's files. Nothing runs that this bash does not bring,
- * and nothing reaches the network. Loaded when the first command is run, since it is large.
+ * Runs commands in a bash written in TypeScript, in this process, over an agent's files. It runs
+ * only its built-in commands and has no network. Large, so it is loaded on the first command.
  */
 export function justBashRunner(
   now: () => number,
@@ -28,7 +28,7 @@ export function justBashRunner(
   };
 }
 
-/** `filter`: which commands may run; null: all. */
+/** `filter` restricts commands; `null` allows all. */
 export type JustBashOptions = { limits?: ShellLimits; filter?: CommandFilter | null };
 
 async function run(
@@ -50,7 +50,7 @@ async function run(
   await filter?.check(request.command, { parse: parserOf(shell), checkedAgain: new Set(names) });
   const timeoutMs = Math.min(request.timeoutMs, limits.timeoutMs);
   const meter = new StepMeter({ ...limits, timeoutMs }, now);
-  // Some commands swallow what a pattern throws, so it stops the whole script.
+  // Some commands swallow a pattern's error, so it stops the whole script.
   const budget = new WorkBudget(PATTERN_WORK, (error) => meter.stop(error.message));
   const work = new ShellWork(budget, now);
   const scratch = new InMemoryFs({}, { maxTotalBytes: limits.scratchBytes });
@@ -62,7 +62,7 @@ async function run(
     cwd: request.directory,
     env: { HOME: "/workspace", TMPDIR: "/tmp", LANG: "C.UTF-8" },
     customCommands: filter ? guardedCommands(filter, { define: defineCommand, own, names }) : own,
-    // It patches globals of the whole isolate, which other sessions share.
+    // It would patch globals of the isolate, which other sessions share.
     defenseInDepth: false,
     executionLimitProfile: "hardened",
     executionLimits: { ...EXECUTION_LIMITS, maxExecutionTimeMs: timeoutMs + limits.waitMs },
@@ -70,7 +70,7 @@ async function run(
   });
   bash.registerTransformPlugin(openedAside);
   const signal = AbortSignal.any([request.signal, meter.signal]);
-  // What sleeps takes no steps: somebody else has to look at the clock.
+  // A sleeping script takes no steps, so a timer checks the clock.
   const watch = setInterval(() => meter.checkTime(), WATCH_MS);
   const { stdout, stderr, exitCode } = await work
     .run(() => executed(bash, request.command, signal))
@@ -80,7 +80,10 @@ async function run(
   return { stdout, stderr: readable(stderr, fs.refusals), exitCode, stopped };
 }
 
-/** What `exec`, `eval` or a script's file redirects to what may not be written ends it all: the shell throws, and what was put out is lost. */
+/**
+ * If `exec`, `eval` or a script file redirects to a read-only path, the shell throws and its output
+ * is lost.
+ */
 async function executed(
   bash: Bash,
   command: string,
@@ -100,8 +103,8 @@ async function executed(
 }
 
 /**
- * The shell's own limits end a command with 126, its deadline with 124; either as the last it says, in words of its own. The shell tells it in
- * no other way, so a script that repeats the whole of them counts as stopped.
+ * The shell's own limits end a command with 126 and its deadline with 124, with a message in the
+ * last line. There is no other sign, so a script that prints the same message counts as stopped.
  */
 function stoppedByShell(stderr: string, exitCode: number, timeoutMs: number): string | null {
   const last = stderr.trimEnd().split("\n").at(-1) ?? "";
@@ -109,10 +112,12 @@ function stoppedByShell(stderr: string, exitCode: number, timeoutMs: number): st
   return exitCode === 126 && LIMIT.test(last) ? withoutAdvice(last) : null;
 }
 const DEADLINE = /^bash: .*execution deadline(?: \(\d+ms\))?$/;
-/** Who met it, which, and how much it allows. */
+/** The command, the limit and its value. */
 const LIMIT = /^[\w.-]+: (?=.*\(>?\d).*(?:exceeded|too many)/;
 
-/** Advice about settings that the model cannot change is left out; what files refused is said in full. */
+/**
+ * Removes advice about settings that the model cannot change, and adds refusals of files in full.
+ */
 function readable(stderr: string, refusals: readonly string[]): string {
   const notes = [...new Set(refusals)].slice(0, 10).map((refusal) => `[${refusal}]\n`);
   return withoutAdvice(stderr) + notes.join("");

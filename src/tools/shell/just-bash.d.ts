@@ -1,6 +1,6 @@
 import type { ShellHost } from "./shell-host";
 
-/** What the metered copy of the shell exports beside the package's own. */
+/** Additional export of the metered copy of the shell. */
 declare module "just-bash/browser" {
   export function provideHost(host: ShellHost): void;
 }

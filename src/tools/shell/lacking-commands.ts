@@ -3,7 +3,7 @@ import type { CustomCommand, defineCommand } from "just-bash/browser";
 export const SHELL_DESCRIPTION =
   "Runs a command line in a small bash over your files: /workspace (where it starts), read-only /peers, and /contexts, which is read-only unless you are told that you may change it now. Pipes, loops, functions and the usual text tools are there (grep, sed, awk, jq, sort, diff, find, xargs, gzip, sha256sum). No network, python, node, tar, git, compilers or package managers. Files in /tmp, variables and the current directory last for one call. cp knows only -r, -n, -p and -v, diff no -r, sed -i keeps no backup; write xargs -n 1 and -I {} with the space. Text tools are for text: binary files survive cp, mv, cat, base64 and gzip only.";
 
-/** What models reach for and this shell does not have, and what to do instead. */
+/** Commands that models expect but this shell lacks, with an alternative. */
 const LACKING: Record<string, string> = {
   python: "Use awk, jq or bash.",
   python3: "Use awk, jq or bash.",
@@ -46,7 +46,10 @@ const LACKING: Record<string, string> = {
   yes: "Commands of a pipe run one after the other, so an endless one has no end.",
 };
 
-/** Commands that only say that they are not there, and what to do instead. They end as unknown commands do. */
+/**
+ * Commands that only report that they are missing, with an alternative. They exit like unknown
+ * commands.
+ */
 export function lackingCommands(define: typeof defineCommand): CustomCommand[] {
   return Object.entries(LACKING).map(([name, instead]) =>
     define(name, async () => ({

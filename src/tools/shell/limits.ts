@@ -3,18 +3,21 @@ import type { BashOptions } from "just-bash/browser";
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** Of one command line. */
+/** Limits of one command line. */
 export type ShellLimits = {
-  /** Longest wall clock time, whatever the model asks for. An object may compute for 30 s at a stretch. */
+  /**
+   * Longest wall-clock time, even if the model requests more. An object may compute for 30 s at a
+   * stretch.
+   */
   timeoutMs: number;
-  /** Longest time that it may wait for contents of files beside that: those of contexts come from far away, file by file or pack by pack. */
+  /** Additional time for waiting on file contents: contexts are read remotely, by file or pack. */
   waitMs: number;
-  /** Steps of scripts; about 10 microseconds each. */
+  /** Script steps, about 10 microseconds each. */
   steps: number;
   readBytes: number;
-  /** Bytes that may be written in all; fewer may be held at a time, which the agent's files see to. */
+  /** Total bytes written. The agent's files limit how many may be stored at a time. */
   writtenBytes: number;
-  /** Bytes that `/tmp` holds. */
+  /** Size of `/tmp`. */
   scratchBytes: number;
 };
 
@@ -28,8 +31,8 @@ export const SHELL_LIMITS: ShellLimits = {
 };
 
 /**
- * The shell's own limits. They are low because the shell gives the thread back between its steps only: how large one thing may be
- * is how long all other requests of the object wait for one step.
+ * The shell's own limits. They are low because the shell yields only between its steps: the size of
+ * one value determines how long other requests of the object wait.
  */
 export const EXECUTION_LIMITS: NonNullable<BashOptions["executionLimits"]> = {
   maxSourceBytes: 64 * KIB,
@@ -50,7 +53,8 @@ export const EXECUTION_LIMITS: NonNullable<BashOptions["executionLimits"]> = {
   maxGlobOperations: 50_000,
   maxBraceExpansionResults: 10_000,
   maxArrayElements: 100_000,
-  // Some commands take time that grows with the square of a line's length: at this length some seconds.
+  // Some commands take time that grows with the square of a line's length: some seconds at this
+  // length.
   maxStringLength: 256 * KIB,
   maxHeredocSize: 128 * KIB,
   maxOutputSize: 16 * MIB,

@@ -6,13 +6,13 @@ type Command = Script["statements"][number]["pipelines"][number]["commands"][num
 type SimpleCommand = Extract<Command, { type: "SimpleCommand" }>;
 type Redirection = SimpleCommand["redirections"][number];
 
-/** Of a descriptor that scripts do not use themselves. */
+/** A descriptor that scripts do not use. */
 const SPARE = 255;
 
 /**
- * Writes `command > file` as `command 255> file >&255`, which means the same. What keeps a file from being opened is the end of the
- * whole script and of its output in this shell, where an output is sent to it; for any other descriptor the command fails, as it
- * should. `exec` keeps what it opens, so it is left as it is.
+ * Rewrites `command > file` as `command 255> file >&255`, which is equivalent. In this shell, a
+ * failed open for an output ends the whole script and loses its output; for any other descriptor
+ * only the command fails, as it should. `exec` keeps what it opens, so it is unchanged.
  */
 export const openedAside: Transform = {
   name: "opened-aside",

@@ -7,10 +7,10 @@ import type { Tool, ToolResult } from "../tool";
 import type { CommandOutcome, CommandRunner } from "./command-runner";
 
 export type RunCommandLimits = {
-  /** Longest time a model may ask for, and what it gets without asking. */
+  /** Maximum and default timeout in seconds. */
   mostSeconds: number;
   defaultSeconds: number;
-  /** UTF-8 bytes of each of both outputs. */
+  /** UTF-8 bytes of stdout and of stderr. */
   outputBytes: number;
 };
 
@@ -37,7 +37,10 @@ const schemaFor = ({ mostSeconds, defaultSeconds }: RunCommandLimits) =>
   });
 const usualSchema = schemaFor(RUN_COMMAND_LIMITS);
 
-/** `run_command`, in whatever shell the operator gives agents. What a command that was stopped had changed is dropped with its call. */
+/**
+ * `run_command`, in the shell that the operator provides. Changes of a stopped command are dropped
+ * with its call.
+ */
 export function runCommandTool(
   runner: CommandRunner,
   limits: RunCommandLimits = RUN_COMMAND_LIMITS,
@@ -58,7 +61,7 @@ export function runCommandTool(
   });
 }
 
-/** A command that ends with another exit code than 0 has done what it was asked to: the model judges what that means. */
+/** An exit code other than 0 is not an error of the tool: the model interprets it. */
 function toResult(
   { stdout, stderr, exitCode, stopped }: CommandOutcome,
   { outputBytes }: RunCommandLimits,

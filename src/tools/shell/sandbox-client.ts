@@ -1,9 +1,10 @@
 /**
- * What is used of a sandbox as `@cloudflare/sandbox` publishes it (`ISandbox` and its class's `destroy`, version 0.12): what `getSandbox(env.Sandbox, id)` gives
- * fits as it is. The package itself stays out: an operator who binds a sandbox brings it along with its container image.
+ * The used part of `@cloudflare/sandbox` (`ISandbox` and `destroy`, version 0.12). The result of
+ * `getSandbox(env.Sandbox, id)` is compatible. The package is not a dependency: an operator who
+ * binds a sandbox adds it with its container image.
  */
 export type SandboxClient = {
-  /** Runs a command line in the container's shell. `timeout` in milliseconds. */
+  /** Runs a command line in the container's shell. `timeout` is in ms. */
   exec(
     command: string,
     options?: { timeout?: number; cwd?: string },
@@ -13,7 +14,7 @@ export type SandboxClient = {
     content: string,
     options?: { encoding?: string },
   ): Promise<{ success: boolean }>;
-  /** Kills what runs there and drops the container with all it holds; the next command gets a fresh one. */
+  /** Kills all processes and drops the container; the next command gets a new one. */
   destroy(): Promise<void>;
   readFile(
     path: string,
@@ -21,15 +22,16 @@ export type SandboxClient = {
   ): Promise<{ success: boolean; content: string; encoding?: "utf-8" | "base64" }>;
 };
 
-/** Text as one word of a shell's command line. */
+/** The text quoted as one word of a command line. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** What every process of an agent's commands has in its environment, unless it took that off. */
+/** Environment variable of every process of an agent's commands, unless the process removed it. */
 const MARK = "AGENT_FILES";
 
 /**
- * Ends, in bash and without starting anything, all processes that have the mark, and all of this shell's own session but itself. What is
- * left of a process that has ended already (`Z`) is nobody's business. Again until there is none: one may have been started meanwhile.
+ * Ends all processes with the mark and all of this shell's session except itself, using only bash
+ * built-ins. Ignores zombies (`Z`). Repeats until none is left, because a process may start another
+ * meanwhile.
  */
 const ending = (mark: string): string => `
 for again in {1..50}; do
@@ -48,19 +50,22 @@ for again in {1..50}; do
   if [ -z "$found" ]; then break; fi
 done`;
 
-/** Ends what earlier commands with this mark have left running. */
+/** Ends the processes that earlier commands with this mark left running. */
 export const endProcesses = (mark: string): string => `bash -c ${quoted(ending(mark))}`;
 
-/** `timedOut`: what the errors end with where the time was over; a script may end with the same exit code by itself. */
+/**
+ * `timedOut` is printed last to stderr after a timeout, because a script may exit with the same
+ * code.
+ */
 type Within = { seconds: number; mark: string; timedOut: string };
 
 /**
- * Runs a bash script and ends with its exit code, once nothing that it started runs any more; 124 or 137 where its time was over. A
- * process that leaves both its session and its environment behind (`env -i setsid …`) stays.
+ * Runs a bash script and exits with its code, once all its processes have ended; 124 or 137 after a
+ * timeout. A process that leaves both its session and its environment (`env -i setsid …`) survives.
  */
 export function withinTime(script: string, { seconds, mark, timedOut }: Within): string {
-  // The shell around it would tell of what was killed: its own errors go nowhere, the script's go where they were. What `timeout` says
-  // is heard by nobody else: it speaks only when it sends a signal.
+  // The outer shell would report killed processes, so its stderr is discarded; the script's is
+  // kept. The output of `timeout` is captured: it prints only when it sends a signal.
   const inner = `exec >&4 2>&3 3>&- 4>&-\n${script}`;
   const outer = `exec 3>&2 4>&1 2> /dev/null
 said=$(${MARK}=${quoted(mark)} timeout -v -k 1 ${seconds} bash -c ${quoted(inner)} < /dev/null 2>&1)

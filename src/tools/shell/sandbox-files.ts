@@ -3,34 +3,35 @@ import { FileError } from "../../workspace/types";
 import { fromBytes, toBytes } from "./encoding";
 import { endProcesses, quoted, type SandboxClient } from "./sandbox-client";
 
-/** The places of an agent's files, which the sandbox has below its root. */
+/** Top directories of an agent's files, below the root in the sandbox. */
 const PLACES = ["/workspace", "/peers", "/contexts", "/attempts"];
-/** Those, and what peers, contexts and attempts have below them: they are there whatever an agent's files are. */
+/** These and their direct children for peers, contexts and attempts: they always exist. */
 const ROOT = /^\/(?:workspace|(?:peers|contexts|attempts)(?:\/[^/]+)?)$/;
-/** Files of our own, outside of the places. */
+/** Our own files, outside the agent's directories. */
 const NAMES = "/tmp/.agent-names";
 export const SCRIPT = "/tmp/.agent-command";
 
-/** What commands need of it. */
+/** The operations that commands need. */
 export type RunningSandbox = Pick<SandboxClient, "exec" | "writeFile" | "readFile">;
 
 export type SandboxLimits = {
-  /** Files an agent may have to work on there. */
+  /** Number of files that an agent may have. */
   files: number;
-  /** Bytes of a file that is taken back. */
+  /** Bytes of a file that is copied back. */
   fileBytes: number;
 };
 
 /**
- * Carries an agent's files into a sandbox and what became of them back. Only what differs is carried, told by hashes: a sandbox that
- * still holds the files of the last command gets next to nothing. A file that is carried there counts as read.
+ * Copies an agent's files into a sandbox and changes back. Only files with different hashes are
+ * copied: if the sandbox still has the files of the last command, that is almost nothing. A copied
+ * file counts as read.
  */
 export class SandboxFiles {
   readonly #sandbox: RunningSandbox;
   readonly #limits: SandboxLimits;
-  /** Where the places lie in the container; "" for its root. */
+  /** Parent of the agent's directories in the container; "" for its root. */
   readonly root: string;
-  /** Of the processes that commands start over these files. */
+  /** Marks the processes that commands start over these files. */
   readonly mark: string;
 
   constructor(sandbox: RunningSandbox, root: string, limits: SandboxLimits) {
@@ -40,7 +41,7 @@ export class SandboxFiles {
     this.mark = `${root}/workspace`;
   }
 
-  /** Makes the sandbox hold exactly the agent's files and directories, whatever earlier commands have left there or still do. */
+  /** Makes the sandbox contain exactly the agent's files, and ends what earlier commands left. */
   async bringIn(files: AgentFiles): Promise<void> {
     await this.#clear();
     const there = await this.#list();
@@ -70,7 +71,7 @@ export class SandboxFiles {
     );
   }
 
-  /** Takes over what changed in the sandbox. Says what could not be kept, in words for the model. */
+  /** Copies changes back. Returns messages for the model about changes that could not be kept. */
   async bringBack(files: AgentFiles): Promise<string[]> {
     const there = await this.#list();
     const problems = there.others.map((path) => `${path} is no plain file and was not kept.`);
@@ -90,7 +91,10 @@ export class SandboxFiles {
     return problems;
   }
 
-  /** Files first, so that each is on record. Of directories with files that had to stay nothing more is said. */
+  /**
+   * Files first, so that each is recorded. Directories of files that could not be removed are not
+   * reported.
+   */
   async #removeGone(files: AgentFiles, there: Listing, problems: string[]): Promise<void> {
     const before = this.#filesOf(files);
     const directories = withAbove([...before.map(parentOf), ...files.staged().directories]);
@@ -99,7 +103,7 @@ export class SandboxFiles {
       if (!there.files.has(path) && !(await noting(problems, () => files.remove(path))))
         stay.push(path);
     const kept = withAbove(stay.map(parentOf));
-    // A directory comes before what is in it, and takes that along.
+    // A directory sorts before its contents and is removed with them.
     for (const path of [...directories].sort())
       if (!there.directories.has(path) && !ROOT.test(path) && !kept.has(path) && files.exists(path))
         await noting(problems, () => files.remove(path));
@@ -132,8 +136,8 @@ export class SandboxFiles {
   }
 
   /**
-   * Takes away what earlier commands left that would be in the way, or be written through: processes, links, pipes, a second name of a
-   * file, and whatever has the place of one of the places.
+   * Removes leftovers of earlier commands that would be in the way or be written through:
+   * processes, links, pipes, hard links, and other files in place of the agent's directories.
    */
   async #clear(): Promise<void> {
     const places = this.#places();
@@ -155,7 +159,7 @@ mkdir -p ${quoted(`${this.root}/tmp`)} ${places} && find ${places} ! -type d \\(
 
   readonly #places = (): string => PLACES.map((place) => quoted(this.root + place)).join(" ");
 
-  /** Runs a command over paths: by a file with their names, since a command line is only so long. */
+  /** Runs a command over paths, passed in a file because a command line has a maximum length. */
   async #forEach(command: string, paths: readonly string[]): Promise<void> {
     if (paths.length === 0) return;
     const names = new TextEncoder().encode(paths.map((path) => `${this.root}${path}\0`).join(""));
@@ -174,7 +178,10 @@ mkdir -p ${quoted(`${this.root}/tmp`)} ${places} && find ${places} ! -type d \\(
   }
 }
 
-/** Notes what the agent's files refuse, and says whether they took it; anything else is a fault of ours. */
+/**
+ * Records refusals of the agent's files; returns whether the change was accepted. Other errors are
+ * faults of ours.
+ */
 async function noting(problems: string[], change: () => void | Promise<void>): Promise<boolean> {
   try {
     await change();
@@ -186,7 +193,7 @@ async function noting(problems: string[], change: () => void | Promise<void>): P
   }
 }
 
-/** These directories, and all above them. */
+/** These directories and all their parents. */
 function withAbove(directories: readonly string[]): Set<string> {
   const all = new Set<string>();
   for (const directory of directories)
@@ -196,7 +203,10 @@ function withAbove(directories: readonly string[]): Set<string> {
 
 const parentOf = (path: string): string => path.slice(0, path.lastIndexOf("/"));
 
-/** Everything below an agent's places in a sandbox, by the path the agent knows. `others`: what is neither file nor directory. */
+/**
+ * All entries below an agent's directories in a sandbox, by the agent's paths. `others` are neither
+ * files nor directories.
+ */
 type Listing = {
   files: ReadonlyMap<string, FileThere>;
   directories: ReadonlySet<string>;
@@ -207,13 +217,15 @@ type FileThere = { hash: string; size: number; executable: boolean };
 
 const OWNER_MAY_RUN = 0o100;
 
-/** Commands that list what lies below these places, for `toListing`; quoted already. */
+/**
+ * Commands that list the entries below these directories, for `toListing`. `places` must be quoted.
+ */
 const listingCommands = (places: string): { entries: string; hashes: string } => ({
   entries: `find ${places} -printf '%y %m %s %p\\0'`,
   hashes: `find ${places} -type f -print0 | xargs -0 -r sha256sum -z --`,
 });
 
-/** What the commands printed, where the places lie below `root`. */
+/** Parses the output of the commands; the agent's directories are below `root`. */
 function toListing(printed: { entries: string; hashes: string }, root: string): Listing {
   const known = (path: string): string => path.slice(root.length);
   // "{64 hex digits}  {path}"

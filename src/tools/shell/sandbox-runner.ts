@@ -11,22 +11,26 @@ export const SANDBOX_LIMITS: SandboxLimits = { files: 10_000, fileBytes: 8 * 102
 
 export type SandboxRunnerOptions = {
   limits?: SandboxLimits;
-  /** Where `/workspace`, `/peers`, `/contexts` and `/attempts` are in the container; default: its root. */
+  /**
+   * Parent of `/workspace`, `/peers`, `/contexts` and `/attempts` in the container; default "", its
+   * root.
+   */
   root?: string;
-  /** Whether commands may reach more than their files; default: they do not. */
+  /** Whether commands may access more than their files; default false. */
   actsOutside?: boolean;
 };
 
-/** `underWay`: ends with the last of what was begun there; null where nothing is. */
+/** `underWay` resolves with the last running command; `null` if none is running. */
 export type SandboxRunner = CommandRunner & { underWay(): Promise<void> | null };
 
-/** How long the container may take beyond a command's own time, before the call counts as lost. */
+/** Extra time for the container beyond a command's own timeout, before the call counts as lost. */
 const GRACE_MS = 10_000;
 
 /**
- * Commands in a container of its own, for operators who bind one. One sandbox belongs to one agent: its commands run one after the
- * other, each over the files of its own call. Whatever the container can reach, commands can reach: that is the operator's to limit.
- * Once a call is aborted, nothing more is asked of the container for it.
+ * Runs commands in a container, for operators who bind one. A sandbox belongs to one agent: its
+ * commands run one after the other, each over the files of its own call. Commands can access
+ * everything that the container can: the operator must restrict that. After an abort, no further
+ * operation is sent to the container.
  */
 export function sandboxRunner(
   sandbox: SandboxClient,
@@ -45,13 +49,13 @@ export function sandboxRunner(
       const settled = () => {
         begun -= 1;
       };
-      last = there.then(settled, settled); // also when nobody waits for it any more
-      return heard(there, request.signal, actsOutside);
+      last = there.then(settled, settled); // also if the caller no longer waits
+      return outcomeOrAbort(there, request.signal, actsOutside);
     },
   };
 }
 
-/** Of what is under way nobody hears; what would come next is not begun. */
+/** Results of running operations are ignored after an abort; new ones are not started. */
 function untilAborted(sandbox: SandboxClient, signal: AbortSignal): RunningSandbox {
   return {
     async exec(...args) {
@@ -69,8 +73,11 @@ function untilAborted(sandbox: SandboxClient, signal: AbortSignal): RunningSandb
   };
 }
 
-/** What runs in the container ends by its own time limit, also after an abort. A container that does not do its part is no fault of the service's: the call has failed, and nothing it changed is kept. */
-async function heard(
+/**
+ * After an abort, the command in the container ends by its own timeout. A container failure is not
+ * a fault of the service: the call fails, and its changes are dropped.
+ */
+async function outcomeOrAbort(
   there: Promise<CommandOutcome>,
   signal: AbortSignal,
   actsOutside: boolean,
@@ -101,20 +108,21 @@ async function run(
   await inSandbox.bringIn(files);
   const script = inSandbox.root + SCRIPT;
   await sandbox.writeFile(script, command);
-  // The command lies in a file, so that nothing of it is quoted; the file is gone before the command begins.
+  // The command is passed in a file, so that it needs no quoting. The file is removed before the
+  // command starts.
   const inner = `cd ${quoted(inSandbox.root + directory)} && exec bash -c "$(cat ${quoted(script)}; rm -f ${quoted(script)})"`;
   const timedOut = `timed out ${crypto.randomUUID()}`;
   const line = withinTime(inner, { seconds: timeoutMs / 1000, mark: inSandbox.mark, timedOut });
   const { exitCode, stdout, stderr } = await sandbox.exec(line, { timeout: timeoutMs + GRACE_MS });
   signal.throwIfAborted();
   const problems = await inSandbox.bringBack(files);
-  const said = stderr.trimEnd();
-  const isStopped = said.endsWith(timedOut);
+  const stderrText = stderr.trimEnd();
+  const isStopped = stderrText.endsWith(timedOut);
   const stopped = isStopped ? `it took longer than ${timeoutMs / 1000} s` : null;
   const notes = problems.slice(0, 20).map((problem) => `[${problem}]\n`);
   return {
     stdout,
-    stderr: (isStopped ? said.slice(0, -timedOut.length) : stderr) + notes.join(""),
+    stderr: (isStopped ? stderrText.slice(0, -timedOut.length) : stderr) + notes.join(""),
     exitCode,
     stopped,
   };

@@ -12,7 +12,7 @@ import { type EncodingOption, fromBytes, toBytes } from "./encoding";
 import type { ShellWork } from "./shell-host";
 import type { StepMeter } from "./step-meter";
 
-/** Node's way of naming errors: what the commands of the shell turn into their own words. */
+/** Node's error codes, which the shell's commands convert to their own messages. */
 const REASONS = {
   ENOENT: "no such file or directory",
   EISDIR: "illegal operation on a directory",
@@ -25,7 +25,10 @@ const REASONS = {
   EINVAL: "invalid argument",
 } as const;
 
-/** What an operation on a file came to, as Node would say it. Some redirections of the shell let it through to whoever runs the shell. */
+/**
+ * A failed file operation, in Node's format. Some redirections of the shell let it reach the
+ * caller.
+ */
 export class ShellFileError extends Error {
   constructor(errno: keyof typeof REASONS, operation: string, path: string) {
     super(`${errno}: ${REASONS[errno]}, ${operation} '${path}'`);
@@ -35,15 +38,18 @@ export class ShellFileError extends Error {
 const fsError = (errno: keyof typeof REASONS, operation: string, path: string): Error =>
   new ShellFileError(errno, operation, path);
 
-/** The agent's files, the scratch directory, and what a command may do in all. */
+/** The agent's files, the scratch directory, and the limits of a command. */
 type Parts = { files: AgentFiles; scratch: IFileSystem; meter: StepMeter; work: ShellWork };
 
 /**
- * The shell's files: an agent's own at `/workspace`, `/peers`, `/contexts` and `/attempts`, and a scratch directory `/tmp` (and `/dev`) that ends
- * with the command. Nothing else can be written. Links are refused, times are all the same, of a mode only "may be run" is kept.
+ * The shell's file system: an agent's files at `/workspace`, `/peers`, `/contexts` and `/attempts`,
+ * and a scratch directory `/tmp` (and `/dev`) that ends with the command. Other paths are
+ * read-only. Links are refused, all times are equal, and of a mode only the executable bit is kept.
  */
 export class ShellFileSystem implements IFileSystem {
-  /** What the agent's files refused, in the words meant for the model; commands only say "permission denied". */
+  /**
+   * Refusals of the agent's files as text for the model; commands print only "permission denied".
+   */
   readonly refusals: string[] = [];
   readonly #files: AgentFiles;
   readonly #scratch: IFileSystem;
@@ -51,7 +57,7 @@ export class ShellFileSystem implements IFileSystem {
   readonly #work: ShellWork;
   readonly #time: Date;
 
-  /** `now`: the time of all files, in ms. */
+  /** `now` is the time of all files, in ms. */
   constructor({ files, scratch, meter, work }: Parts, now: number) {
     this.#files = files;
     this.#scratch = scratch;
@@ -75,13 +81,13 @@ export class ShellFileSystem implements IFileSystem {
       (scratch) => scratch.readFileBuffer(path),
     );
     this.#meter.read(bytes.byteLength);
-    await this.#breathe(); // a command takes it whole
+    await this.#breathe(); // the command reads it in one step
     return bytes;
   }
 
   async writeFile(path: string, content: FileContent, option?: EncodingOption): Promise<void> {
     if (isNothing(path)) return;
-    await this.#breathe(); // a command has just made what it writes
+    await this.#breathe(); // the command has just computed its output
     const bytes = toBytes(content, option);
     this.#refuseOutside("open", path);
     if (await this.#isDirectory(path)) throw fsError("EISDIR", "open", path);
@@ -96,7 +102,8 @@ export class ShellFileSystem implements IFileSystem {
 
   async appendFile(path: string, content: FileContent, option?: EncodingOption): Promise<void> {
     if (isNothing(path)) return;
-    // What is empty need not be read, which would be on record: redirections add to what they have just emptied.
+    // Reading an empty file would be recorded as an access; redirections append to files they have
+    // just emptied.
     if (!(await this.exists(path)) || (await this.stat(path)).size === 0)
       return this.writeFile(path, content, option);
     const before = await this.readFileBuffer(path);
@@ -126,7 +133,8 @@ export class ShellFileSystem implements IFileSystem {
     return this.#run(
       "stat",
       path,
-      // Without one, commands take any two files for what may be the same. Scratch brings its own.
+      // Without an identity, commands treat any two files as possibly the same. Scratch files have
+      // their own.
       (files) => ({ ...this.#fileStat(files.stat(path)), identity: files.resolve(path) }),
       (scratch) => scratch.stat(path),
     );
@@ -229,7 +237,7 @@ export class ShellFileSystem implements IFileSystem {
     );
   }
 
-  /** Times are not kept: they would tell who wrote what. */
+  /** Times are not stored: they would reveal who wrote a file. */
   async utimes(path: string): Promise<void> {
     await this.stat(path);
   }
@@ -261,7 +269,7 @@ export class ShellFileSystem implements IFileSystem {
     return this.#scratch.resolvePath(base, path);
   }
 
-  /** Only a help to globbing, which lists directories without it. */
+  /** Optional for globbing, which otherwise lists directories. */
   getAllPaths(): string[] {
     return [];
   }
@@ -304,7 +312,10 @@ export class ShellFileSystem implements IFileSystem {
     throw fsError("EROFS", operation, path);
   }
 
-  /** Does it where the path lies. What an agent's files refuse becomes an error that commands understand. */
+  /**
+   * Runs the operation on the file system of the path. Refusals of the agent's files become errors
+   * that commands understand.
+   */
   async #run<T>(
     operation: string,
     path: string,

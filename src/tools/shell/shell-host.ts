@@ -5,29 +5,33 @@ import { ShellPattern, ShellPatterns } from "./shell-patterns";
 import { sortedInSteps } from "./bounded-commands";
 
 /**
- * What the metered shell (`local/bundle/shell`) asks of the service. The shell's code is loaded once and runs the commands of
- * many sessions side by side, so what belongs to one command is found by its asynchronous context.
+ * Services for the metered shell (`local/bundle/shell`). Its code is loaded once and runs commands
+ * of many sessions concurrently, so the state of a command is found through its asynchronous
+ * context.
  */
 export type ShellHost = {
   translate(source: string): string;
   /** Throws `PatternError`. */
   compile(source: string, options: PatternOptions): ShellPattern;
-  /** Called between the steps of loops: a promise to wait for when others should get their turn. */
+  /** Called between steps of loops: returns a promise to await when other work should run. */
   breathe(): Promise<void> | undefined;
-  /** Lines in order; equal ones keep theirs. */
+  /** Stable sort. */
   sorted(lines: readonly string[], compare: (a: string, b: string) => number): Promise<string[]>;
-  /** One character for each byte. */
+  /** One character per byte. */
   byteText(bytes: Uint8Array): string;
-  /** One byte for each character. */
+  /** One byte per character. */
   textBytes(text: string): Uint8Array;
 };
 
-/** Longest time between two pauses of a command, unless a single step takes longer, in ms. */
+/** Longest time between two pauses of a command in ms, unless a single step takes longer. */
 const BREATHE_EVERY_MS = 8;
-/** Steps between two pauses where the clock stands still while code runs, as it does on Cloudflare's network. */
+/**
+ * Steps between two pauses if the clock does not advance while code runs, as on Cloudflare's
+ * network.
+ */
 const BREATHE_EVERY_STEPS = 128;
 
-/** The work of one command line: its patterns, and when it last gave the thread back. */
+/** The work of one command line: its patterns, and when it last yielded. */
 export class ShellWork {
   readonly patterns: ShellPatterns;
   readonly #now: () => number;
@@ -41,13 +45,13 @@ export class ShellWork {
     this.#pausedAt = now();
   }
 
-  /** Runs part of a command, whose patterns and pauses are this work's. */
+  /** Runs part of a command; its patterns and pauses count for this work. */
   run<T>(part: () => Promise<T>): Promise<T> {
     return working.run(this, part);
   }
 
   breathe(): Promise<void> | undefined {
-    if (this.#pause !== null) return this.#pause; // the branches of a pipe wait together
+    if (this.#pause !== null) return this.#pause; // all branches of a pipe share one pause
     this.#steps++;
     const isDue =
       this.#steps >= BREATHE_EVERY_STEPS ||

@@ -1,8 +1,8 @@
 import { compilePattern, type Pattern, type PatternOptions, type WorkBudget } from "../../patterns";
 
 /**
- * Patterns of one command line, as the shell's own code compiles and matches them: with the interface of `re2js`, which the shell
- * brought, and charged to the command's budget. The shell recompiles its patterns for each line of a text, so they are kept.
+ * Patterns of one command line, with the interface of `re2js` that the shell expects, charged to
+ * the command's budget. Cached, because the shell recompiles its patterns for each line of a text.
  */
 export class ShellPatterns {
   readonly budget: WorkBudget;
@@ -24,12 +24,12 @@ export class ShellPatterns {
   }
 }
 
-/** Patterns of a command that are kept; a loop that makes a new one each time must not fill the memory. */
+/** Cached patterns per command; a loop with a new pattern each time must not fill the memory. */
 const MOST_KEPT = 200;
 
 /**
- * A pattern as the shell holds it. The shell keeps some beyond the command that compiled them, so each match is charged to the
- * command that runs now: `budget` is asked each time.
+ * A pattern for the shell. The shell keeps some longer than the command that compiled them. So each
+ * match asks `budget` and is charged to the current command.
  */
 export class ShellPattern {
   readonly #pattern: Pattern;
@@ -55,7 +55,7 @@ export class ShellPattern {
 
 /** One text and the current match in it. */
 class ShellMatcher {
-  /** The shell sets another text here, then calls `reset`. */
+  /** The shell assigns another text here, then calls `reset`. */
   readonly matcherInput: { charSequence: string };
   readonly #pattern: Pattern;
   readonly #budget: () => WorkBudget;
@@ -74,7 +74,7 @@ class ShellMatcher {
     return this;
   }
 
-  /** The next match after the current one, or the first from `from` on. */
+  /** The next match after the current one, or the first at or after `from`. */
   find(from: number | null = null): boolean {
     const at = from ?? this.#next();
     this.#groups = null;
@@ -83,7 +83,7 @@ class ShellMatcher {
     return this.#match !== null;
   }
 
-  /** -1 for a group without a part in the match. */
+  /** -1 for a group that did not match. */
   start(group: number | string = 0): number {
     return this.#at(2 * this.#numberOf(group));
   }

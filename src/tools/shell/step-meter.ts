@@ -1,23 +1,23 @@
-/** What one command line may do in all. */
+/** Limits of one command line in total. */
 export type MeterLimits = {
-  /** Steps of scripts: commands, expansions, expressions of awk, sed and jq. */
+  /** Script steps: commands, expansions, expressions of awk, sed and jq. */
   steps: number;
   /** Bytes read from files. */
   readBytes: number;
-  /** Bytes written to files, each time they are written. */
+  /** Bytes written to files, counted for each write. */
   writtenBytes: number;
   timeoutMs: number;
-  /** Longest time spent waiting for contents of files, beside that. */
+  /** Additional time for waiting on file contents. */
   waitMs: number;
 };
 
 /**
- * Stops a script that does not end. A timer or an abort takes effect only where the script pauses, and a step may be long, so
- * it is stopped from inside, at each of its steps. Steps count where the clock stands still while code runs, as
- * it does on Cloudflare's network; elsewhere the time limit strikes first.
+ * Stops an endless script. A timer or abort takes effect only when the script pauses, and a step
+ * may be long, so the script is stopped at its steps. Steps are the limit if the clock does not
+ * advance while code runs, as on Cloudflare's network; elsewhere the time limit applies first.
  */
 export class StepMeter {
-  /** Why it was stopped; null while it may go on. */
+  /** Why it was stopped; `null` while it may continue. */
   stopped: string | null = null;
   readonly #limits: MeterLimits;
   readonly #now: () => number;
@@ -34,12 +34,12 @@ export class StepMeter {
     this.#began = now();
   }
 
-  /** Aborted when it stops. The shell itself looks at it at each command; what runs inside a command does not. */
+  /** Aborted on a stop. The shell checks it at each command, but not inside a command. */
   get signal(): AbortSignal {
     return this.#aborting.signal;
   }
 
-  /** Told of each step by its name. Throws inside of commands that would not end otherwise. */
+  /** Called with the name of each step. Throws inside commands that would not end otherwise. */
   hit(feature: string): void {
     this.#steps++;
     if (this.#steps > this.#limits.steps)
@@ -55,7 +55,7 @@ export class StepMeter {
     this.checkTime();
   }
 
-  /** Told before they are written. Throws once it has stopped: nothing that was written is kept then. */
+  /** Called before a write. Throws after a stop: then no write is kept. */
   writes(bytes: number): void {
     this.#writtenBytes += bytes;
     if (this.#writtenBytes > this.#limits.writtenBytes)
@@ -64,7 +64,7 @@ export class StepMeter {
     this.#throwIfStopped();
   }
 
-  /** Waits for what is no work of the script's. */
+  /** Excludes waiting time from the script's time limit. */
   async waiting<T>(work: () => Promise<T>): Promise<T> {
     const from = this.#now();
     try {

@@ -1,7 +1,10 @@
 import { z } from "zod";
 import { FileError } from "../../workspace/types";
 
-/** The to-do list of an agent: its tasks, in order, and which of them wait for others. Pure; throws `FileError` for what the model did wrong. */
+/**
+ * An agent's to-do list: its tasks in order, with dependencies. Pure. Throws `FileError` for
+ * mistakes of the model.
+ */
 
 export const STATUSES = ["pending", "in_progress", "completed"] as const;
 
@@ -16,7 +19,9 @@ export type Task = z.infer<typeof TaskSchema>;
 export const PlanSchema = z.object({ tasks: z.array(TaskSchema) });
 export type Plan = z.infer<typeof PlanSchema>;
 
-/** What a model says of a task that it adds. A dependency is an id, or the number of a task of the same list, from 0. */
+/**
+ * A task that a model adds. A dependency is an id, or the index of a task in the same list, from 0.
+ */
 export type NewTask = {
   id?: string | undefined;
   description: string;
@@ -25,7 +30,7 @@ export type NewTask = {
 
 export const PLAN_LIMITS = { descriptionChars: 2_000, idChars: 64 };
 
-/** A plan of these tasks, all of them pending. `most`: how many a plan may have. */
+/** A plan with these tasks, all pending. `most` is the maximum number of tasks. */
 export function planOf(given: readonly NewTask[], most: number): Plan {
   const ids = given.map(({ id }, nth) => id ?? `task_${nth + 1}`);
   const tasks = given.map(({ description, depends_on = [] }, nth): Task => {
@@ -37,7 +42,7 @@ export function planOf(given: readonly NewTask[], most: number): Plan {
   return checked({ tasks }, most);
 }
 
-/** With one more task: behind `after`, or at the end. */
+/** Adds a task after `after`, or at the end. */
 export function withTask(
   plan: Plan,
   task: NewTask & { after?: string | undefined },
@@ -54,7 +59,9 @@ export function withTask(
   return { plan: checked({ tasks: plan.tasks.toSpliced(at, 0, added) }, most), added };
 }
 
-/** With changes to one task. A task begins, or is completed, only when all that it depends on is completed. */
+/**
+ * Changes one task. A task can start or be completed only when all its dependencies are completed.
+ */
 export function withChange(
   plan: Plan,
   id: string,
@@ -70,7 +77,7 @@ export function withChange(
   return { tasks: plan.tasks.map((one) => (one === task ? { ...one, ...change } : one)) };
 }
 
-/** Without one task, which no other may depend on. */
+/** Removes a task. Refused if another task depends on it. */
 export function withoutTask(plan: Plan, id: string): Plan {
   const task = taskOf(plan, id);
   const dependents = plan.tasks
@@ -87,7 +94,7 @@ export function withoutTask(plan: Plan, id: string): Plan {
 export const isReady = (plan: Plan, task: Task): boolean =>
   task.status === "pending" && blockersOf(plan, task).length === 0;
 
-/** Ids of what a task still waits for. */
+/** Ids of the dependencies that are not completed. */
 export function blockersOf(plan: Plan, { depends_on }: Task): string[] {
   const completed = new Set(
     plan.tasks.filter(({ status }) => status === "completed").map(({ id }) => id),
@@ -133,7 +140,7 @@ function checked(plan: Plan, most: number): Plan {
   return plan;
 }
 
-/** Takes away, again and again, what waits for nothing that is left. */
+/** Repeatedly removes tasks without remaining dependencies; a rest is circular. */
 function refuseCircles(tasks: readonly Task[]): void {
   let left = tasks;
   for (;;) {

@@ -19,12 +19,12 @@ import {
 } from "./plan";
 
 /**
- * An agent's to-do list, by the names that MassGen's tools have. It lies in a file of the agent's own workspace, is not handed over with
- * an answer, and is no change of the workspace.
+ * An agent's to-do list, under the tool names of MassGen. It is stored in a file of the agent's own
+ * workspace. It is not part of an answer's files and does not count as a change of the workspace.
  */
 export const PLAN_FILE = `/workspace/${TASKS_DIRECTORY}/plan.json`;
 
-/** Of a file that is read as a plan, in bytes. */
+/** Limit of a file that is read as a plan, in bytes. */
 const MOST_BYTES = 512 * 1024;
 
 const id = z.string().min(1).max(PLAN_LIMITS.idChars);
@@ -42,7 +42,7 @@ const newTask = z.union([
 ]);
 const nothing = z.strictObject({});
 
-/** The eight tools, always in the same order. `most`: how many tasks a plan may have. */
+/** The eight tools, always in the same order. `most` is the maximum number of tasks in a plan. */
 export const taskTools = (most: number): Tool[] => [
   ...planTools(most),
   ...oneTaskTools(),

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { CALL_KEY } from "../../../src/tools/mcp/schema";
 import { act, keep, only, serve } from "./kept";
 import {
-  type Asked,
+  type ScriptedCall,
   flood,
   frame,
   reply,
@@ -250,7 +250,7 @@ describe("a connection that several calls share", () => {
 
   /** A server with a tool that answers on demand, and one that fails at once. */
   const shared = async (fail: Script["call"], { callMs = 5_000 } = {}) => {
-    const waiting: Asked[] = [];
+    const waiting: ScriptedCall[] = [];
     const made = await serve({
       tools: [tool("slow"), tool("bad")],
       call: (asked) =>

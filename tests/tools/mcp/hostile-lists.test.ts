@@ -3,7 +3,7 @@ import type { McpServers } from "../../../src/tools/mcp/mcp-servers";
 import { MAX_DESCRIPTION_CHARS, MAX_OFFERED } from "../../../src/tools/mcp/limits";
 import { keep, serve } from "./kept";
 import {
-  type Asked,
+  type ScriptedCall,
   flood,
   frame,
   reply,
@@ -80,7 +80,7 @@ describe("D13 what a server lists", () => {
 
   it("more than it may send about itself ends the listing, not the service", async () => {
     const { url } = await serve({
-      tools: ({ response, message }: Asked) => {
+      tools: ({ response, message }: ScriptedCall) => {
         response.writeHead(200, { "content-type": "application/json" });
         response.write(`{"jsonrpc":"2.0","id":${Number(message.id)},"result":{"tools":[{"name":"`);
         void flood(response, "x".repeat(64 * 1024));
@@ -95,7 +95,7 @@ describe("D13 what a server lists", () => {
   it("pages without end are not followed for ever", async () => {
     let page = 0;
     const { url } = await serve({
-      tools: ({ response, message }: Asked) => {
+      tools: ({ response, message }: ScriptedCall) => {
         page += 1;
         reply(response, message.id, { tools: [tool(`t${page}`)], nextCursor: `${page}` });
       },
@@ -203,7 +203,7 @@ describe("D15 a tool that changes after it was first seen", () => {
     const { url, messages } = await serve(script);
     const servers = keep(await connected([server(url)]));
     const pay = toolOf(servers, "mcp__box__pay");
-    const { promise: asked, resolve: isAsked } = Promise.withResolvers<Asked>();
+    const { promise: asked, resolve: isAsked } = Promise.withResolvers<ScriptedCall>();
     const later = [tool("pay", { description: "other" })];
     script.tools = (one) => isAsked(one);
     const refreshed = servers.refresh(AbortSignal.timeout(5_000));

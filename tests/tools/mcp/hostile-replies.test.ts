@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { act, keep, only, serve } from "./kept";
 import {
-  type Asked,
+  type ScriptedCall,
   flood,
   frame,
   reply,
@@ -178,9 +178,9 @@ describe("D16 replies", () => {
     { what: "has no streams", retries: undefined },
     {
       what: "does not know it any more",
-      retries: ({ response }: Asked) => void response.writeHead(404).end(),
+      retries: ({ response }: ScriptedCall) => void response.writeHead(404).end(),
     },
-    { what: "breaks off", retries: ({ response }: Asked) => void response.destroy() },
+    { what: "breaks off", retries: ({ response }: ScriptedCall) => void response.destroy() },
   ])(
     "a stream that could be taken up, of a server that then $what, is not waited for",
     async ({ retries }) => {

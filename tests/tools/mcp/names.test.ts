@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { MAX_NAME_CHARS } from "../../../src/tools/mcp/limits";
 import { fullName } from "../../../src/tools/mcp/names";
-import { type Hashed, hashed, judgeListing, offerTo } from "../../../src/tools/mcp/offer";
+import { type HashedTool, hashed, judgeListing, offerTo } from "../../../src/tools/mcp/offer";
 import type { McpServer, McpTools } from "../../../src/tools/mcp/server";
 import { server } from "./support";
 
@@ -152,7 +152,7 @@ describe("a tool's full name", () => {
   });
 });
 
-const listing = (box: string, names: readonly string[]): Promise<Hashed[]> =>
+const listing = (box: string, names: readonly string[]): Promise<HashedTool[]> =>
   Promise.all(names.map((name) => hashed(box, { name, inputSchema: { type: "object" } })));
 
 /** The tools that servers with these listings offer to an agent: the owner of each, by name. */

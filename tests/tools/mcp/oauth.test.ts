@@ -2,9 +2,14 @@ import { describe, expect, it, vi } from "vitest";
 import { type McpEnvironment, SecretMissing } from "../../../src/tools/mcp/environment";
 import type { McpAuth } from "../../../src/tools/mcp/server";
 import { maySend } from "../../../src/tools/secret-bindings";
-import { type Received, startRawServer } from "../../../simulated/raw-server";
+import { type ReceivedRequest, startRawServer } from "../../../simulated/raw-server";
 import { keep, serve } from "./kept";
-import { type Asked, reply, text, tool } from "../../../simulated/tool-servers/scripted-server";
+import {
+  type ScriptedCall,
+  reply,
+  text,
+  tool,
+} from "../../../simulated/tool-servers/scripted-server";
 import { connected, context, server, toolOf } from "./support";
 
 /** What is warned of from the start of this file on, the SDK's own warnings too. */
@@ -26,7 +31,7 @@ async function authorisation(change: (honest: Metadata) => Metadata = (honest) =
   const raw = await startRawServer();
   const issuer = raw.origin;
   /** What the token endpoint refuses with; null: it gives a token. */
-  let refusal: ((asked: Received) => object) | null = null;
+  let refusal: ((asked: ReceivedRequest) => object) | null = null;
   raw.answer((response, received) => {
     const { path, method } = received;
     if (path.startsWith("/.well-known/oauth-authorization-server")) {
@@ -59,7 +64,7 @@ async function authorisation(change: (honest: Metadata) => Metadata = (honest) =
     }
     response.writeHead(404).end();
   });
-  const refuse = (how: (asked: Received) => object): void => {
+  const refuse = (how: (asked: ReceivedRequest) => object): void => {
     refusal = how;
   };
   return { issuer, received: raw.received, refuse, close: () => raw.close() };
@@ -70,7 +75,7 @@ async function guarded(issuer: () => string) {
   const made = await serve({
     tools: [tool("act")],
     call: ({ response, message }) => reply(response, message.id, text("let in")),
-    first: (asked: Asked) => {
+    first: (asked: ScriptedCall) => {
       const { received, response } = asked;
       if (received.path.startsWith("/.well-known/oauth-protected-resource")) {
         const metadata = { resource: made.url, authorization_servers: [issuer()] };
@@ -103,7 +108,7 @@ const tokens = (issuer: string): McpAuth => ({
 });
 
 /** How often a path was asked. */
-const asked = (received: readonly Received[], path: string) =>
+const asked = (received: readonly ReceivedRequest[], path: string) =>
   received.filter((one) => one.path.startsWith(path)).length;
 
 describe("client credentials", () => {
@@ -308,7 +313,7 @@ describe("tokens that a person's consent gave", () => {
 });
 
 describe("D21 an authorisation server that repeats what it was shown", () => {
-  const refuses = (methods: string[], said: (asked: Received) => string) => async () => {
+  const refuses = (methods: string[], said: (asked: ReceivedRequest) => string) => async () => {
     const auth = await authorisation((honest) => ({
       ...honest,
       token_endpoint_auth_methods_supported: methods,
@@ -319,8 +324,9 @@ describe("D21 an authorisation server that repeats what it was shown", () => {
     }));
     return auth;
   };
-  const form = ({ body }: Received) => new URLSearchParams(String(body));
-  const basic = ({ headers }: Received) => String(headers.authorization).split(" ").at(-1) ?? "";
+  const form = ({ body }: ReceivedRequest) => new URLSearchParams(String(body));
+  const basic = ({ headers }: ReceivedRequest) =>
+    String(headers.authorization).split(" ").at(-1) ?? "";
 
   it.each([
     {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { nameProblem } from "../../../src/tools/mcp/names";
 import { WORKFLOW_TOOLS } from "../../../src/coordination/tool/offers";
-import { type Hashed, judgeListing, offerTo } from "../../../src/tools/mcp/offer";
+import { type HashedTool, judgeListing, offerTo } from "../../../src/tools/mcp/offer";
 import { server } from "./support";
 
 describe("names and offers", () => {
@@ -16,7 +16,7 @@ describe("names and offers", () => {
     else expect(nameProblem(name)).toMatch(problem);
   });
 
-  const listing = (...names: string[]): Hashed[] =>
+  const listing = (...names: string[]): HashedTool[] =>
     names.map((name) => ({
       tool: { name, inputSchema: { type: "object" } },
       hash: `${name}-hash`,
@@ -79,7 +79,7 @@ describe("names and offers", () => {
     const ship = server("https://ship.example.com/mcp", { name: "ship" });
     const both = { servers: [box, ship], allowedTools: null, excludeTools: [] };
     const many = (count: number) => Array.from({ length: count }, (_, nth) => `t${nth}`);
-    const offersOf = (ofBox: Hashed[], ofShip: Hashed[], own: number) =>
+    const offersOf = (ofBox: HashedTool[], ofShip: HashedTool[], own: number) =>
       offerTo(
         both,
         new Map([

@@ -55,7 +55,7 @@ describe("a tool with a schema that an agent's model does not support", () => {
         server: "box",
         tool: name,
         changed: false,
-        why: `the agent's model cannot be told of it: ${keyword} at /properties/a: this provider's schemas have nothing like it`,
+        why: `its schema is not supported by the agent's model: ${keyword} at /properties/a: this provider's schemas have nothing like it`,
       })),
     );
     expect(namesFor(servers, "plain")).toHaveLength(5);

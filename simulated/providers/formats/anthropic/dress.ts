@@ -1,16 +1,18 @@
 import { callItem, type Item, joined, newId, newSeal } from "../../continuity";
-import type { Dressed, Json, Piece, Read, Said } from "../../dialect";
+import type { WireReply, Json, Piece, Read, ChargedReply } from "../../dialect";
 import { CHARACTERS_PER_TOKEN, type HostedStep } from "../../reply";
 import { toItem } from "./request";
 import { type Block, BlockSchema, type Event, EventSchema } from "./schema";
 
-/** Adds what aimock leaves out: thinking that shows nothing, hosted tools, sources, raw arguments and all of the usage. */
-export function dress(events: readonly Json[], said: Said, { asked }: Read): Dressed {
+/**
+ * Adds what aimock omits: hidden thinking, hosted tools, sources, raw arguments and complete usage.
+ */
+export function dress(events: readonly Json[], said: ChargedReply, { asked }: Read): WireReply {
   const parsed = events.map((event) => EventSchema.parse(event));
   const first = parsed.findIndex(
     ({ content_block }) => content_block !== undefined && content_block.type !== "thinking",
   );
-  const at = first < 0 ? parsed.length - 2 : first; // before the two that end a message
+  const at = first < 0 ? parsed.length - 2 : first; // before the two final events of a message
   const silent = asked.thinks && !said.reasoning ? [silentThought()] : [];
   const added = [...silent, ...hostedBlocks(said)];
   const shown = parsed.slice(0, at).filter(({ type }) => type === "content_block_start").length;
@@ -31,7 +33,7 @@ export function dress(events: readonly Json[], said: Said, { asked }: Read): Dre
 const shifted = (event: Event, by: number): Event =>
   event.index === undefined ? event : { ...event, index: event.index + by };
 
-function toPiece(event: Event, said: Said): Piece {
+function toPiece(event: Event, said: ChargedReply): Piece {
   const { text, thinking, partial_json } = event.delta ?? {};
   const counts = Boolean(text || thinking || partial_json) && event["hosted"] === undefined;
   return {
@@ -42,7 +44,7 @@ function toPiece(event: Event, said: Said): Piece {
   };
 }
 
-function toWire({ hosted: _, ...event }: Event, said: Said): Json {
+function toWire({ hosted: _, ...event }: Event, said: ChargedReply): Json {
   const { message, delta } = event;
   if (event.type === "message_start")
     return { ...event, message: { ...message, usage: { ...usageOf(said), output_tokens: 1 } } };
@@ -51,8 +53,8 @@ function toWire({ hosted: _, ...event }: Event, said: Said): Json {
   return { ...event, delta: { ...delta, ...refused }, usage: usageOf(said) };
 }
 
-/** Cached tokens stand beside the input here, not inside it. */
-function usageOf({ usage, hosted = [] }: Said): Json {
+/** In this format, cached tokens are counted beside the input. */
+function usageOf({ usage, hosted = [] }: ChargedReply): Json {
   const {
     inputTokens,
     outputTokens,
@@ -73,11 +75,14 @@ function usageOf({ usage, hosted = [] }: Said): Json {
 
 const silentThought = (): Block => ({ type: "thinking", thinking: "", signature: newSeal() });
 
-/** A hosted tool is a block that asks and a block with what came of it. */
-const hostedBlocks = (said: Said): Block[] =>
+/** A hosted tool is a block with its input and a block with its result. */
+const hostedBlocks = (said: ChargedReply): Block[] =>
   (said.hosted ?? []).flatMap((step) => stepBlocks(step, said));
 
-function stepBlocks({ name, input, output }: HostedStep, { citations = [] }: Said): [Block, Block] {
+function stepBlocks(
+  { name, input, output }: HostedStep,
+  { citations = [] }: ChargedReply,
+): [Block, Block] {
   const id = newId("srvtoolu_");
   if (name === "code_execution") {
     const content = {
@@ -128,8 +133,8 @@ function blockEvents(block: Block, index: number): Event[] {
   ];
 }
 
-/** aimock parses arguments and writes them anew; models also write what is no JSON. */
-function withRawArguments(events: readonly Event[], { calls }: Said): Event[] {
+/** aimock reformats arguments, and models also write invalid JSON. */
+function withRawArguments(events: readonly Event[], { calls }: ChargedReply): Event[] {
   return events.flatMap((event): Event[] => {
     if (event.delta?.type === "input_json_delta") return [];
     const call =
@@ -155,7 +160,10 @@ const piecesOf = (text: string): string[] =>
     text.slice(at * CHARACTERS_PER_TOKEN, (at + 1) * CHARACTERS_PER_TOKEN),
   );
 
-function withSources(events: readonly Event[], { citations = [], text = "" }: Said): Event[] {
+function withSources(
+  events: readonly Event[],
+  { citations = [], text = "" }: ChargedReply,
+): Event[] {
   return events.flatMap((event): Event[] => {
     if (event.content_block?.type !== "text" || citations.length === 0) return [event];
     const sources = citations.map(({ url, title, text: passage = text }) => {
@@ -179,8 +187,8 @@ function withSources(events: readonly Event[], { citations = [], text = "" }: Sa
   });
 }
 
-/** What a client that puts the stream together ends up with, block by block. */
-function givenIn(events: readonly Event[], { calls }: Said): Item[] {
+/** The blocks that a client assembles from the stream. */
+function givenIn(events: readonly Event[], { calls }: ChargedReply): Item[] {
   const blocks = new Map<number, Block>();
   for (const { index = -1, content_block, delta } of events) {
     const block = content_block ?? blocks.get(index);
@@ -206,7 +214,7 @@ function extended(block: Block, delta: Event["delta"]): Block {
   });
 }
 
-/** As JSON comes back once it was parsed. */
+/** JSON in the form after parsing and serializing. */
 function compact(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text));

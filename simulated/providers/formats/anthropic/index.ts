@@ -46,7 +46,7 @@ const TYPES: Readonly<Record<number, string>> = {
   529: "overloaded_error",
 };
 
-/** The type is the status's, unless the failure names one. */
+/** The type depends on the status, unless the failure sets one. */
 function failureBody({ status, type, message }: Failure): Json {
   const error = {
     type: type ?? TYPES[status] ?? "api_error",

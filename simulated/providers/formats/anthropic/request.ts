@@ -1,8 +1,8 @@
 import type { HostedToolName } from "../../../../src/protocol/hosted-tools";
 import { attachedIn } from "../../attached";
-import type { Asked, AskedMessage } from "../../asked";
+import type { ModelInput, AskedMessage } from "../../asked";
 import { callItem, type Item, joined } from "../../continuity";
-import { type Json, Refused, type Sent } from "../../dialect";
+import { type Json, RequestRefusal, type WireRequest } from "../../dialect";
 import { onlyKnown, resultProblem, words } from "../../refusals";
 import type { Failure } from "../../reply";
 import { textOf } from "../../schema";
@@ -29,20 +29,20 @@ export const invalid = (message: string): Failure => ({
   message,
 });
 
-export function read({ body, headers }: Sent): Asked {
+export function read({ body, headers }: WireRequest): ModelInput {
   if (!headers["x-api-key"] && !headers["authorization"])
-    throw new Refused({ status: 401, message: "x-api-key header is required" });
+    throw new RequestRefusal({ status: 401, message: "x-api-key header is required" });
   if (!headers["anthropic-version"])
-    throw new Refused(invalid("anthropic-version: header is required"));
+    throw new RequestRefusal(invalid("anthropic-version: header is required"));
   onlyKnown(body, [KNOWN], (field) => invalid(`${field}: Extra inputs are not permitted`));
   const parsed = MessagesRequestSchema.safeParse(body);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    throw new Refused(invalid(`${issue?.path.join(".")}: ${issue?.message}`));
+    throw new RequestRefusal(invalid(`${issue?.path.join(".")}: ${issue?.message}`));
   }
   const { model, max_tokens, messages, system, tools = [], tool_choice, stream } = parsed.data;
   if (stream !== true)
-    throw new Refused(invalid("This simulated provider only streams: send `stream: true`."));
+    throw new RequestRefusal(invalid("This simulated provider only streams: send `stream: true`."));
   checkThinking(parsed.data);
   checkTurns(messages);
   return {
@@ -69,17 +69,24 @@ function checkThinking(request: MessagesRequest): void {
   const { thinking, max_tokens, tool_choice } = request;
   if (!isThinking(request)) return;
   if (tool_choice?.type === "any" || tool_choice?.type === "tool")
-    throw new Refused(invalid("Thinking may not be enabled when tool_choice forces tool use."));
+    throw new RequestRefusal(
+      invalid("Thinking may not be enabled when tool_choice forces tool use."),
+    );
   if ((thinking?.budget_tokens ?? 0) >= max_tokens)
-    throw new Refused(invalid("`max_tokens` must be greater than `thinking.budget_tokens`."));
+    throw new RequestRefusal(
+      invalid("`max_tokens` must be greater than `thinking.budget_tokens`."),
+    );
 }
 
-/** Turns alternate, and what a turn of the model called is answered by the next message, once each and before anything else. */
+/**
+ * Turns alternate, and the next message must contain the result of each call once, before anything
+ * else.
+ */
 function checkTurns(messages: readonly Message[]): void {
   if (messages[0]?.role !== "user")
-    throw new Refused(invalid('messages: first message must use the "user" role'));
+    throw new RequestRefusal(invalid('messages: first message must use the "user" role'));
   if (messages.at(-1)?.role !== "user")
-    throw new Refused(
+    throw new RequestRefusal(
       invalid(
         "This model does not support assistant message prefill. The conversation must end with a user message.",
       ),
@@ -87,7 +94,7 @@ function checkTurns(messages: readonly Message[]): void {
   for (const [at, message] of messages.entries()) {
     const before = messages[at - 1];
     if (before?.role === message.role)
-      throw new Refused(
+      throw new RequestRefusal(
         invalid(
           `messages: roles must alternate between "user" and "assistant", but found multiple "${message.role}" roles in a row`,
         ),
@@ -101,9 +108,9 @@ function checkTurns(messages: readonly Message[]): void {
 function checkBlocks(message: Message, at: number): void {
   const blocks = blocksOf(message);
   if (blocks.length === 0)
-    throw new Refused(invalid(`messages.${at}: all messages must have non-empty content`));
+    throw new RequestRefusal(invalid(`messages.${at}: all messages must have non-empty content`));
   if (blocks.some(({ type, text }) => type === "text" && !text))
-    throw new Refused(invalid("messages: text content blocks must be non-empty"));
+    throw new RequestRefusal(invalid("messages: text content blocks must be non-empty"));
 }
 
 function checkResults(before: readonly Block[], blocks: readonly Block[], at: number): void {
@@ -115,22 +122,24 @@ function checkResults(before: readonly Block[], blocks: readonly Block[], at: nu
     results,
   );
   if (blocks.findLastIndex(({ type }) => type === "tool_result") >= results.length)
-    throw new Refused(invalid(`messages.${at}: tool_result blocks must come first in the content`));
+    throw new RequestRefusal(
+      invalid(`messages.${at}: tool_result blocks must come first in the content`),
+    );
   switch (problem?.kind) {
     case "missing":
-      throw new Refused(
+      throw new RequestRefusal(
         invalid(
           `messages.${at - 1}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${problem.id}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`,
         ),
       );
     case "unasked":
-      throw new Refused(
+      throw new RequestRefusal(
         invalid(
           `messages.${at}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${problem.id}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`,
         ),
       );
     case "doubled":
-      throw new Refused(
+      throw new RequestRefusal(
         invalid(
           `messages.${at}: each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${problem.id}`,
         ),
@@ -143,7 +152,7 @@ function checkResults(before: readonly Block[], blocks: readonly Block[], at: nu
 const blocksOf = ({ content }: Message): Block[] =>
   typeof content === "string" ? (content === "" ? [] : [{ type: "text", text: content }]) : content;
 
-/** A message of the user's is its tools' results and then its text. */
+/** A user message has its tool results first, then its text. */
 function toAsked(message: Message): AskedMessage[] {
   const blocks = blocksOf(message);
   const text = blocks.map((block) => block.text ?? "").join("");
@@ -170,7 +179,7 @@ export function broughtBack(body: Json): Item[][] {
   return turns.map((turn) => joined(blocksOf(turn).flatMap((block) => toItem(block) ?? [])));
 }
 
-/** A block of the model's, as far as it must come back unchanged. */
+/** The part of a model's block that must be sent back unchanged. */
 export function toItem({
   type,
   id = "",

@@ -1,7 +1,10 @@
 import { z } from "zod";
 import { ContentSchema } from "../../schema";
 
-/** Fields that simulated models look at, in requests and in what aimock writes. Loose: whatever else is there is kept. */
+/**
+ * Fields that simulated models read in requests and in aimock's output. Loose: other fields are
+ * kept.
+ */
 export const BlockSchema = z.looseObject({
   type: z.string(),
   id: z.string().optional(),
@@ -40,7 +43,7 @@ export const MessagesRequestSchema = z.looseObject({
 });
 export type MessagesRequest = z.infer<typeof MessagesRequestSchema>;
 
-/** The content of a tool's result. */
+/** The content of a tool result. */
 export { ContentSchema as ResultContentSchema } from "../../schema";
 
 export const EventSchema = z.looseObject({

@@ -1,11 +1,18 @@
 import { newId, newSeal } from "../../continuity";
-import type { Dressed, Json, Piece, Read, Said } from "../../dialect";
+import type { WireReply, Json, Piece, Read, ChargedReply } from "../../dialect";
 import { type HostedStep, tokensOf } from "../../reply";
 import { itemsOf } from "./request";
 import { ChunkSchema, GenerateRequestSchema, type Part, PartSchema } from "./schema";
 
-/** Adds what aimock leaves out: signatures, hosted tools, sources, all of the usage, and an end that is a chunk of its own. */
-export function dress(events: readonly Json[], said: Said, { asked, body }: Read): Dressed {
+/**
+ * Adds what aimock omits: signatures, hosted tools, sources, complete usage, and a separate final
+ * chunk.
+ */
+export function dress(
+  events: readonly Json[],
+  said: ChargedReply,
+  { asked, body }: Read,
+): WireReply {
   const written = events.flatMap(
     (event) => ChunkSchema.parse(event).candidates[0]?.content.parts ?? [],
   );
@@ -40,11 +47,11 @@ export function dress(events: readonly Json[], said: Said, { asked, body }: Read
   };
 }
 
-/** Code is always shown; searches only on request, and otherwise by what they found. */
+/** Code is always shown; searches only on request, otherwise by their sources. */
 const showsSearches = (body: Json): boolean =>
   GenerateRequestSchema.parse(body).toolConfig?.includeServerSideToolInvocations === true;
 
-type Paced = { part: Part; tokens: number };
+type PacedPart = { part: Part; tokens: number };
 
 const candidate = (parts: readonly Part[]): Json => ({
   content: { role: "model", parts },
@@ -56,14 +63,17 @@ const toPiece = (chunk: Json, tokens: number): Piece => ({
   usage: false,
 });
 
-/** Calls come whole, so each takes the time of all its tokens. The first of them carries the reasoning's signature. */
-function sealed(parts: readonly Part[], { calls }: Said): Paced[] {
+/**
+ * Calls are sent whole, so each takes the time of all its tokens. The first one carries the
+ * signature of the reasoning.
+ */
+function sealed(parts: readonly Part[], { calls }: ChargedReply): PacedPart[] {
   const firstCall = parts.findIndex(({ functionCall }) => functionCall !== undefined);
-  return parts.flatMap((part, place): Paced[] => {
+  return parts.flatMap((part, place): PacedPart[] => {
     const { functionCall } = part;
     if (!functionCall) return [{ part, tokens: part.text ? 1 : 0 }];
     const text = calls.find(({ id }) => id === functionCall.id)?.arguments ?? "";
-    if (!isObject(text)) return []; // only JSON can be said here
+    if (!isObject(text)) return []; // this format can only carry JSON
     return [
       {
         part: place === firstCall ? { ...part, thoughtSignature: newSeal() } : part,
@@ -74,7 +84,7 @@ function sealed(parts: readonly Part[], { calls }: Said): Paced[] {
 }
 
 /** A reply without calls ends with an empty text that carries its signature. */
-function lastPart(parts: readonly Paced[]): Part {
+function lastPart(parts: readonly PacedPart[]): Part {
   const needsNone = parts.length === 0 || parts.some(({ part }) => part.functionCall);
   return needsNone ? { text: "" } : { text: "", thoughtSignature: newSeal() };
 }
@@ -88,14 +98,14 @@ function isObject(text: string): boolean {
   }
 }
 
-function finishOf({ finishReason, calls }: Said): string {
+function finishOf({ finishReason, calls }: ChargedReply): string {
   if (finishReason === "length") return "MAX_TOKENS";
   if (finishReason === "content_filter") return "SAFETY";
   return calls.every((call) => isObject(call.arguments)) ? "STOP" : "MALFORMED_FUNCTION_CALL";
 }
 
-/** Thoughts stand beside the output here, not inside it. */
-function usageOf({ usage }: Said): Json {
+/** In this format, thoughts are counted beside the output. */
+function usageOf({ usage }: ChargedReply): Json {
   const { inputTokens, outputTokens, cachedTokens = 0, reasoningTokens = 0 } = usage;
   return {
     promptTokenCount: inputTokens,
@@ -106,7 +116,7 @@ function usageOf({ usage }: Said): Json {
   };
 }
 
-function stepParts({ name, input, output }: HostedStep, { citations = [] }: Said): Part[] {
+function stepParts({ name, input, output }: HostedStep, { citations = [] }: ChargedReply): Part[] {
   const id = newId("");
   const thoughtSignature = newSeal();
   const parts =
@@ -131,8 +141,8 @@ function stepParts({ name, input, output }: HostedStep, { citations = [] }: Said
   return parts.map((part) => PartSchema.parse(part));
 }
 
-/** Places in the text count bytes here. */
-function grounding({ hosted = [], citations = [], text = "" }: Said): Json {
+/** In this format, positions count bytes. */
+function grounding({ hosted = [], citations = [], text = "" }: ChargedReply): Json {
   const searches = hosted.filter(({ name }) => name === "web_search");
   if (searches.length === 0) return {};
   const supports = citations.map(({ text: passage = text }, index) => {

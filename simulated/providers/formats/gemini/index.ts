@@ -44,7 +44,7 @@ const STATUS: Readonly<Record<number, string>> = {
   504: "DEADLINE_EXCEEDED",
 };
 
-/** When to come back is said in the body here. */
+/** In this format, the body contains the delay before a retry. */
 function failureBody({ status, type, message, code, retryAfter }: Failure): Json {
   const details = [
     ...(code

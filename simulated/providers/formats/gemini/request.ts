@@ -1,8 +1,8 @@
 import type { HostedToolName } from "../../../../src/protocol/hosted-tools";
 import { attachedIn } from "../../attached";
-import type { Asked, AskedMessage } from "../../asked";
+import type { ModelInput, AskedMessage } from "../../asked";
 import { callItem, type Item, joined } from "../../continuity";
-import { type Json, Refused, type Sent } from "../../dialect";
+import { type Json, RequestRefusal, type WireRequest } from "../../dialect";
 import { onlyKnown, resultProblem, words } from "../../refusals";
 import type { Failure } from "../../reply";
 import {
@@ -28,15 +28,19 @@ const unknownName = (where: string) => (field: string) =>
 
 export const PATH = /^\/v1beta\/models\/([^/:]+):streamGenerateContent$/;
 
-export const modelOf = ({ path }: Sent): string => decodeURIComponent(PATH.exec(path)?.[1] ?? "");
+export const modelOf = ({ path }: WireRequest): string =>
+  decodeURIComponent(PATH.exec(path)?.[1] ?? "");
 
-export function read(sent: Sent): Asked {
+export function read(sent: WireRequest): ModelInput {
   const { body, headers } = sent;
   if (!headers["x-goog-api-key"])
-    throw new Refused({ status: 403, message: "Method doesn't allow unregistered callers." });
+    throw new RequestRefusal({
+      status: 403,
+      message: "Method doesn't allow unregistered callers.",
+    });
   onlyKnown(body, [KNOWN], unknownName(""));
   const parsed = GenerateRequestSchema.safeParse(body);
-  if (!parsed.success) throw new Refused(invalid(`Invalid value: ${parsed.error.message}`));
+  if (!parsed.success) throw new RequestRefusal(invalid(`Invalid value: ${parsed.error.message}`));
   const {
     contents,
     systemInstruction,
@@ -70,7 +74,7 @@ const hostedIn = ({ googleSearch, codeExecution }: Tool): HostedToolName[] => [
   ...(codeExecution ? (["code_execution"] as const) : []),
 ];
 
-/** Schemas of the older field name their types in capitals. */
+/** Schemas in the older field have types in upper case. */
 function lowerCaseTypes(schema: unknown): unknown {
   return JSON.parse(JSON.stringify(schema ?? {}), (key, value) =>
     key === "type" && typeof value === "string" ? value.toLowerCase() : value,
@@ -82,21 +86,24 @@ function checkTools({ tools = [], toolConfig }: GenerateRequest): void {
     tools.some(({ functionDeclarations = [] }) => functionDeclarations.length > 0) &&
     tools.flatMap(hostedIn).length > 0;
   if (mixes && toolConfig?.includeServerSideToolInvocations !== true)
-    throw new Refused(
+    throw new RequestRefusal(
       invalid(
         "Please enable tool_config.include_server_side_tool_invocations to use Built-in tools with Function calling.",
       ),
     );
 }
 
-/** The user may speak twice in a row, the model may not; all calls of a turn are answered by the next one, once each. */
+/**
+ * The user may send two turns in a row, the model may not. The next turn must contain each result
+ * once.
+ */
 function checkTurns(contents: readonly Turn[]): void {
   for (const [at, turn] of contents.entries()) {
     const before = contents[at - 1];
     if (roleOf(turn) === "user")
       checkResults(before && roleOf(before) === "model" ? before : {}, turn);
     else if (!before || roleOf(before) === "model")
-      throw new Refused(
+      throw new RequestRefusal(
         invalid(
           "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
         ),
@@ -104,7 +111,7 @@ function checkTurns(contents: readonly Turn[]): void {
   }
   const last = contents.at(-1);
   if (!last || roleOf(last) !== "user")
-    throw new Refused(invalid("Please ensure that the last turn is the user's."));
+    throw new RequestRefusal(invalid("Please ensure that the last turn is the user's."));
 }
 
 const roleOf = ({ role = "user" }: Turn): string => role;
@@ -115,7 +122,7 @@ function checkResults({ parts: before = [] }: Turn, { parts = [] }: Turn): void 
     functionResponse ? [keyOf(functionResponse)] : [],
   );
   if (resultProblem(calls, results))
-    throw new Refused(
+    throw new RequestRefusal(
       invalid(
         "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.",
       ),
@@ -128,7 +135,7 @@ const keyOf = ({ id = "", name }: { id?: string | undefined; name: string }): st
 const textIn = (parts: readonly Part[]): string =>
   parts.map(({ text = "", thought }) => (thought ? "" : text)).join("");
 
-/** A turn of the user's is its functions' responses and then its text. */
+/** A user turn has its function responses first, then its text. */
 function toAsked(turn: Turn): AskedMessage[] {
   const { parts = [] } = turn;
   const text = textIn(parts);
@@ -159,7 +166,10 @@ export function broughtBack(body: Json): Item[][] {
   return turns.map(({ parts = [] }) => itemsOf(parts));
 }
 
-/** The parts of a turn of the model's, as far as they must come back unchanged. Thoughts need not: their signatures do. */
+/**
+ * The parts of a model turn that must be sent back unchanged. Thoughts are optional, their
+ * signatures are not.
+ */
 export const itemsOf = (parts: readonly Part[]): Item[] =>
   joined(parts.flatMap((part) => toItem(part) ?? []));
 
@@ -195,7 +205,7 @@ function toItem({ thought, text, thoughtSignature = "", ...part }: Part): Item |
       content: codeExecutionResult.output ?? "",
     };
   if (thought || text === undefined) return null;
-  // A part with a signature is not to be merged with others.
+  // A part with a signature must not be merged with others.
   return {
     kind: text === "" && thoughtSignature ? "reasoning" : "text",
     id: thoughtSignature,

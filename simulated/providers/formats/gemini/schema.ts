@@ -1,12 +1,15 @@
 import { z } from "zod";
 import { JsonSchema } from "../../schema";
 
-/** Fields that simulated models look at, in requests and in what aimock writes. Loose: whatever else is there is kept. */
+/**
+ * Fields that simulated models read in requests and in aimock's output. Loose: other fields are
+ * kept.
+ */
 export const PartSchema = z.looseObject({
   text: z.string().optional(),
   thought: z.boolean().optional(),
   thoughtSignature: z.string().optional(),
-  /** Arguments as a broken model writes them, too. */
+  /** May be invalid, as from a broken model. */
   functionCall: z
     .looseObject({ id: z.string().optional(), name: z.string(), args: z.unknown() })
     .optional(),

@@ -1,10 +1,10 @@
 import { callItem, joined, type Mismatch } from "../../continuity";
-import type { Dialect, Dressed, Json, Piece, Said } from "../../dialect";
+import type { Dialect, WireReply, Json, Piece, ChargedReply } from "../../dialect";
 import type { Failure, ReportedUsage } from "../../reply";
 import { broughtBack, invalid, read } from "./request";
 import { ChunkSchema, UsageSchema } from "./schema";
 
-/** Chat Completions, as OpenAI and those who copy it serve it. */
+/** Chat Completions as served by OpenAI and compatible servers. */
 export const OPENAI_CHAT: Dialect = {
   format: "openai-chat",
   basePath: "/v1",
@@ -41,7 +41,7 @@ function complaint({ turn, ...mismatch }: Mismatch): Failure {
   );
 }
 
-function dress(events: readonly Json[], { text = "", calls, usage }: Said): Dressed {
+function dress(events: readonly Json[], { text = "", calls, usage }: ChargedReply): WireReply {
   const pieces = events.map((event) => toPiece(event, usage));
   return {
     pieces: [...pieces, { data: "[DONE]", tokens: 0, usage: false }],
@@ -61,7 +61,9 @@ function toPiece(event: Json, usage: ReportedUsage): Piece {
   return { data: JSON.stringify(event), tokens: output ? 1 : 0, usage: false };
 }
 
-/** aimock leaves out what part of the usage was cached or reasoning; the real provider always says so. */
+/**
+ * aimock omits the cached and reasoning parts of the usage; the real provider always includes them.
+ */
 function withDetails(
   message: Json,
   { cachedTokens = 0, reasoningTokens = 0 }: ReportedUsage,

@@ -1,7 +1,7 @@
 import { attachedIn } from "../../attached";
-import type { Asked, AskedMessage } from "../../asked";
+import type { ModelInput, AskedMessage } from "../../asked";
 import { callItem, type Item, joined } from "../../continuity";
-import { type Json, Refused, type Sent } from "../../dialect";
+import { type Json, RequestRefusal, type WireRequest } from "../../dialect";
 import { NOTHING, onlyKnown, type ResultProblem, resultProblem, words } from "../../refusals";
 import type { Failure } from "../../reply";
 import { textOf } from "../../schema";
@@ -20,12 +20,13 @@ export const invalid = (message: string, code: string | null = null): Failure =>
   ...(code && { code }),
 });
 
-export function read({ body, takes = NOTHING }: Sent): Asked {
+export function read({ body, takes = NOTHING }: WireRequest): ModelInput {
   onlyKnown(body, [KNOWN, takes], (field) =>
     invalid(`Unrecognized request argument supplied: ${field}`),
   );
   const request = ChatRequestSchema.safeParse(body);
-  if (!request.success) throw new Refused(invalid("The body is no Chat Completions request."));
+  if (!request.success)
+    throw new RequestRefusal(invalid("The body is no Chat Completions request."));
   const {
     model,
     messages,
@@ -63,12 +64,12 @@ function toAsked({ role, content, tool_call_id = "", tool_calls = [] }: ChatMess
   };
 }
 
-/** The tool messages right after a message with calls answer each of them once. */
+/** The tool messages after a message with calls must contain each result once. */
 function checkResults(messages: readonly ChatMessage[]): void {
   let open: { calls: string[]; results: string[] } = { calls: [], results: [] };
   const close = () => {
     const problem = resultProblem(open.calls, open.results);
-    if (problem) throw new Refused(resultComplaint(problem));
+    if (problem) throw new RequestRefusal(resultComplaint(problem));
   };
   for (const { role, tool_calls = [], tool_call_id = "" } of messages) {
     if (role === "tool") {
@@ -96,7 +97,7 @@ function resultComplaint({ kind, id }: ResultProblem): Failure {
   }
 }
 
-/** Reasoning is not asked back: the endpoints that want theirs say so in other words. */
+/** Reasoning is not required back: endpoints that require it use other fields. */
 export function broughtBack(body: Json): Item[][] {
   const request = ChatRequestSchema.safeParse(body);
   if (!request.success) return [];

@@ -1,7 +1,10 @@
 import { z } from "zod";
 import { ContentSchema } from "../../schema";
 
-/** The fields of a Chat Completions request that the simulated models look at. Loose: whatever else was sent is kept. */
+/**
+ * The fields of a Chat Completions request that simulated models read. Loose: other fields are
+ * kept.
+ */
 const RequestedCall = z.looseObject({
   id: z.string(),
   function: z.looseObject({ name: z.string(), arguments: z.string() }),
@@ -32,7 +35,7 @@ export const ChatRequestSchema = z.looseObject({
   max_completion_tokens: z.number().nullish(),
 });
 
-/** A chunk of a streamed reply, as far as pacing cares: whether it carries a piece of output. */
+/** A chunk of a streamed reply, for pacing: whether it contains output. */
 export const ChunkSchema = z.looseObject({
   choices: z.array(
     z.looseObject({

@@ -1,11 +1,14 @@
 import { joined, newId, newSeal } from "../../continuity";
-import type { Dressed, Json, Piece, Read, Said } from "../../dialect";
+import type { WireReply, Json, Piece, Read, ChargedReply } from "../../dialect";
 import type { HostedStep, ReportedUsage, Source } from "../../reply";
 import { toItem } from "./request";
 import { type Event, EventSchema, InputItemSchema } from "./schema";
 
-/** Adds what aimock leaves out: hosted tools, sources, the numbers of the events, details of usage, and replies that end early. */
-export function dress(events: readonly Json[], said: Said, { body }: Read): Dressed {
+/**
+ * Adds what aimock omits: hosted tools, sources, event numbers, details of usage, and replies that
+ * end early.
+ */
+export function dress(events: readonly Json[], said: ChargedReply, { body }: Read): WireReply {
   const parsed = events.map((event) => EventSchema.parse(event));
   const isSilent = asksForSeal(body) && parsed.every(({ item }) => item?.type !== "reasoning");
   const added = [...(isSilent ? [silentReasoning()] : []), ...(said.hosted ?? []).map(hostedItem)];
@@ -52,7 +55,7 @@ function toPiece(event: Event): Piece {
 function ending(
   { response, ...event }: Event,
   output: Json[],
-  { finishReason, usage }: Said,
+  { finishReason, usage }: ChargedReply,
 ): Event {
   const reason =
     finishReason === "length"
@@ -106,7 +109,7 @@ function hostedItem({ name, input, output }: HostedStep): AddedItem {
       outputs,
     };
   }
-  // Results of a search stay with the provider; what it found shows in the sources of the text.
+  // Results of a search stay with the provider; its sources are shown in the text's annotations.
   return {
     type: "web_search_call",
     id: newId("ws_"),
@@ -142,8 +145,8 @@ function addedEvents(item: AddedItem, output_index: number): Event[] {
   return events.map((event) => EventSchema.parse(event));
 }
 
-/** Places in the text count characters; a source whose passage is not there stands for all of it. */
-function annotationsOf({ citations = [], text = "" }: Said): Json[] {
+/** Positions count characters. A source whose passage is not in the text refers to all of it. */
+function annotationsOf({ citations = [], text = "" }: ChargedReply): Json[] {
   return citations.map(({ url, title, text: passage = text }: Source) => {
     const start = Math.max(0, text.indexOf(passage));
     return {
@@ -156,7 +159,9 @@ function annotationsOf({ citations = [], text = "" }: Said): Json[] {
   });
 }
 
-/** The sources of the text, one by one before it is done and together wherever it is repeated whole. */
+/**
+ * The sources of the text: one by one before its end, and together wherever the text is repeated.
+ */
 function cited(event: Event, annotations: Json[]): Event[] {
   if (annotations.length === 0) return [event];
   const place = { item_id: event.item_id, output_index: event.output_index, content_index: 0 };

@@ -1,8 +1,8 @@
 import type { HostedToolName } from "../../../../src/protocol/hosted-tools";
 import { attachedIn } from "../../attached";
-import type { Asked, AskedMessage } from "../../asked";
+import type { ModelInput, AskedMessage } from "../../asked";
 import { callItem, type Item, joined } from "../../continuity";
-import { type Json, Refused, type Sent } from "../../dialect";
+import { type Json, RequestRefusal, type WireRequest } from "../../dialect";
 import { NOTHING, onlyKnown, type ResultProblem, resultProblem, words } from "../../refusals";
 import type { Failure } from "../../reply";
 import { textOf } from "../../schema";
@@ -27,17 +27,18 @@ export const invalid = (message: string, code: string | null = null): Failure =>
   ...(code && { code }),
 });
 
-export function read({ body, headers, takes = NOTHING }: Sent): Asked {
+export function read({ body, headers, takes = NOTHING }: WireRequest): ModelInput {
   if (!headers["authorization"]?.startsWith("Bearer "))
-    throw new Refused({ ...invalid("You didn't provide an API key."), status: 401 });
+    throw new RequestRefusal({ ...invalid("You didn't provide an API key."), status: 401 });
   onlyKnown(body, [KNOWN, takes], (field) =>
     invalid(`Unknown parameter: '${field}'.`, "unknown_parameter"),
   );
   const parsed = ResponsesRequestSchema.safeParse(body);
-  if (!parsed.success) throw new Refused(invalid(`Invalid request: ${parsed.error.message}`));
+  if (!parsed.success)
+    throw new RequestRefusal(invalid(`Invalid request: ${parsed.error.message}`));
   const request = parsed.data;
   if (request.stream !== true)
-    throw new Refused(invalid("This simulated provider only streams: send 'stream': true."));
+    throw new RequestRefusal(invalid("This simulated provider only streams: send 'stream': true."));
   const items = itemsOf(request);
   checkStored(request, items);
   checkResults(items);
@@ -81,13 +82,13 @@ function isForced(choice: ResponsesRequest["tool_choice"]): boolean {
   return choice.type === "allowed_tools" ? choice.mode === "required" : true;
 }
 
-/** What is not stored comes back whole or not at all. */
+/** Reasoning that is not stored must be sent back with its encrypted content. */
 function checkStored({ store }: ResponsesRequest, items: readonly InputItem[]): void {
   const lost = items.find(
     ({ type, encrypted_content }) => type === "reasoning" && store === false && !encrypted_content,
   );
   if (!lost) return;
-  throw new Refused(
+  throw new RequestRefusal(
     invalid(
       `Item with id '${lost.id}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`,
     ),
@@ -100,7 +101,7 @@ function checkResults(items: readonly InputItem[]): void {
       type === wanted && call_id !== undefined ? [call_id] : [],
     );
   const problem = resultProblem(idsOf("function_call"), idsOf("function_call_output"));
-  if (problem) throw new Refused(resultComplaint(problem));
+  if (problem) throw new RequestRefusal(resultComplaint(problem));
 }
 
 function resultComplaint({ kind, id }: ResultProblem): Failure {
@@ -114,7 +115,7 @@ function resultComplaint({ kind, id }: ResultProblem): Failure {
   }
 }
 
-/** The model's own items between two of the client's are one turn. */
+/** Consecutive items of the model are one turn. */
 export function broughtBack(body: Json): Item[][] {
   const request = ResponsesRequestSchema.safeParse(body);
   const turns: Item[][] = [[]];
@@ -126,7 +127,7 @@ export function broughtBack(body: Json): Item[][] {
   return turns.map(joined).filter((turn) => turn.length > 0);
 }
 
-/** An item of the model's, as far as it must come back unchanged; null for the client's own. */
+/** The part of a model's item that must be sent back unchanged; `null` for the client's items. */
 export function toItem(item: InputItem): Item | null {
   const {
     type,

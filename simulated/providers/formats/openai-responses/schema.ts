@@ -1,7 +1,10 @@
 import { z } from "zod";
 import { ContentSchema } from "../../schema";
 
-/** Fields that simulated models look at, in requests and in what aimock writes. Loose: whatever else is there is kept. */
+/**
+ * Fields that simulated models read in requests and in aimock's output. Loose: other fields are
+ * kept.
+ */
 export const InputItemSchema = z.looseObject({
   type: z.string().optional(),
   role: z.string().optional(),

@@ -17,10 +17,10 @@ import {
   wordsIn,
 } from "./text";
 
-/** Turns a command line into the shell's syntax tree; throws where it cannot. */
+/** Parses a command line to the shell's syntax tree; throws if it is invalid. */
 export type Parse = (script: string) => unknown;
 
-/** A command line that cannot be checked; the message says why, as a clause. */
+/** A command line that cannot be checked; the message gives the reason as a clause. */
 export class Uncheckable extends Error {
   override readonly name = "Uncheckable";
 }
@@ -29,7 +29,7 @@ export type FoundCommand = { words: readonly Pieces[]; name: string };
 
 type Options = {
   parse: Parse;
-  /** Names of commands that are checked again as they run, with all their words known; null: none is. */
+  /** Commands that are checked again when they run, with all words known; `null` if none are. */
   checkedAgain: ReadonlySet<string> | null;
 };
 
@@ -39,7 +39,10 @@ const MOST_CHARS = 128 * 1024;
 const OPTIONED = /^(set|shopt)$/;
 const SUBSTITUTION = /[`]|[$<>]\(/;
 
-/** All simple commands that a command line may run, those in substitutions, functions and other shells included. Throws `Uncheckable`. */
+/**
+ * All simple commands that a command line may run, including those in substitutions, functions and
+ * other shells. Throws `Uncheckable`.
+ */
 export function commandsIn(script: string, options: Options): FoundCommand[] {
   const reader = new Reader(options);
   reader.script(script, 0);
@@ -114,7 +117,7 @@ class Reader {
     }
   }
 
-  /** Where the parser has a bracket hold words together, bash ends the command. */
+  /** Our parser joins words within brackets where bash would end the command. */
   #checkWords(node: Readonly<Record<string, unknown>>): void {
     if (!this.#options.checkedAgain && wordsIn(node).some(endsEarlier))
       throw new Uncheckable(
@@ -122,7 +125,10 @@ class Reader {
       );
   }
 
-  /** What ends a here-document is the same for every shell only without translations and codes. */
+  /**
+   * Shells agree on the end of a here-document only if its delimiter has no translations or
+   * escapes.
+   */
   #hereDocument(target: unknown): void {
     const delimiter =
       isNode(target) && target["type"] === "HereDoc" ? String(target["delimiter"]) : "";
@@ -132,7 +138,7 @@ class Reader {
       );
   }
 
-  /** A text that the parser leaves as it is. */
+  /** A text that the parser does not parse. */
   #unparsed(text: unknown): void {
     if (typeof text === "string" && SUBSTITUTION.test(text))
       throw new Uncheckable(
@@ -158,7 +164,7 @@ class Reader {
     const name = wholeText(first);
     if (name === null)
       throw new Uncheckable("which command it runs is known only when it runs: write its name out");
-    // `time -p --` is the shell's own, and runs what comes behind it.
+    // `time -p --` is a shell keyword and runs the words after it.
     if (name.startsWith("-")) throw new Uncheckable(`\`${name}\` is no command's name`);
     if (this.found.length >= MOST_COMMANDS)
       throw new Uncheckable(`it holds more than ${MOST_COMMANDS} commands`);
@@ -206,7 +212,7 @@ class Reader {
   }
 }
 
-/** A shell's own are those before a text to run, or before a script's name. */
+/** A shell's own options precede the text to run or the script's name. */
 function optionsOf(name: string, args: readonly Pieces[]): readonly Pieces[] {
   const takesNext = (word: Pieces | undefined) =>
     isShell(name) && /^[-+]\w*[oO]$/.test(knownBeginning(word ?? []));

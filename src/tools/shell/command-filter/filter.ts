@@ -5,20 +5,21 @@ import { CommandPattern, type CommandPatterns } from "./patterns";
 import { type Text, textOf } from "./text";
 
 /**
- * Which commands a config lets an agent run. The whole command line and each simple command in it must match one of the allowed
- * patterns, if there are any, and none of the blocked ones. What cannot be parsed, or would run what is not known beforehand, is refused.
+ * Restricts the commands of an agent by patterns in its config. The whole line and each simple
+ * command in it must match an allowed pattern, if there are any, and no blocked one. A line that
+ * cannot be parsed, or that runs unknown commands, is refused.
  */
 export class CommandFilter {
   readonly #allowed: readonly CommandPattern[];
   readonly #blocked: readonly CommandPattern[];
 
-  /** Throws if one of them is no pattern of RE2. */
+  /** Throws if a pattern is not valid RE2. */
   constructor({ allowed, blocked }: CommandPatterns) {
     this.#allowed = allowed.map((pattern) => new CommandPattern(pattern));
     this.#blocked = blocked.map((pattern) => new CommandPattern(pattern));
   }
 
-  /** For the model, as sentences behind the description of its shell. */
+  /** Sentences for the model, appended to the description of its shell. */
   get description(): string {
     const allowed =
       this.#allowed.length > 0
@@ -34,8 +35,8 @@ export class CommandFilter {
   }
 
   /**
-   * Throws `FileError` `command_not_allowed` if a command line may not run. `checkedAgain`: names of commands for which
-   * `refusalOf` is asked as they run; null: none.
+   * Throws `FileError` `command_not_allowed` if a command line may not run. `checkedAgain` names
+   * the commands for which `refusalOf` is called when they run; `null` if none are.
    */
   async check(line: string, options: CheckOptions): Promise<void> {
     const refusal = await this.#judged(() => this.#refusalOfLine(line, options));
@@ -43,7 +44,10 @@ export class CommandFilter {
       throw new FileError("command_not_allowed", `The command was not run: ${refusal}`);
   }
 
-  /** Why a command may not run, all of whose words are known; null: it may. `budget`: of all commands of one line. */
+  /**
+   * Why a command with known words may not run; `null` if it may. `budget` is shared by all
+   * commands of a line.
+   */
   async refusalOf(words: readonly string[], budget: WorkBudget): Promise<string | null> {
     const command = { name: words[0] ?? "", words: words.map((word) => [word]) };
     return this.#judged(() => this.#refusalOfCommand(command, { budget, isLeft: false }));
@@ -85,7 +89,10 @@ export class CommandFilter {
     return this.#refusal([text, base], text, options);
   }
 
-  /** `asBlocked`: all that a blocked pattern may match; `asAllowed`: what an allowed one must. */
+  /**
+   * `asBlocked`: all texts that a blocked pattern may match; `asAllowed`: the text that an allowed
+   * pattern must match.
+   */
   async #refusal(
     asBlocked: readonly Text[],
     asAllowed: Text,
@@ -105,7 +112,7 @@ export class CommandFilter {
   }
 }
 
-/** The first pattern of which this is true; others get their turn in between. */
+/** The first pattern that satisfies the test; other work may run in between. */
 async function first(
   patterns: readonly CommandPattern[],
   isOne: (pattern: CommandPattern) => boolean,
@@ -119,7 +126,7 @@ async function first(
 }
 
 export type CheckOptions = { parse: Parse; checkedAgain: ReadonlySet<string> | null };
-/** `isLeft`: whether a command with words that are not known yet is left to the check as it runs. */
+/** `isLeft`: whether a command with unknown words is left to the check at run time. */
 type Checking = { budget: WorkBudget; isLeft: boolean };
 
 const baseOf = (name: string): string => name.slice(name.lastIndexOf("/") + 1);
@@ -128,7 +135,7 @@ const listed = (patterns: readonly CommandPattern[]): string =>
   patterns.map(({ source }) => `\`${source}\``).join(", ");
 
 const SYSTEM = /^\/(usr\/(local\/)?)?s?bin\/[^/]+$/;
-/** Whether a command is named by a path that is none of the system's programs. */
+/** Whether a command is a path outside the system's program directories. */
 const runsOwnFile = (name: string): boolean => name.includes("/") && !SYSTEM.test(name);
 
 const MOST_SHOWN = 120;

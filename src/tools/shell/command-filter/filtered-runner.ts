@@ -6,13 +6,15 @@ import { WorkBudget } from "../../../patterns";
 
 type Shell = Pick<typeof import("just-bash/browser"), "Bash" | "InMemoryFs">;
 
-/** A parser of command lines: that of the service's own shell. */
+/** The service's own shell as a parser of command lines. */
 export function parserOf({ Bash, InMemoryFs }: Shell): Parse {
   const shell = new Bash({ fs: new InMemoryFs({}), defenseInDepth: false });
   return (script) => shell.transform(script).ast;
 }
 
-/** A runner that is sent only what the filter lets through: for one whose commands nothing looks at as they run. */
+/**
+ * A runner that receives only allowed commands. For runners that do not check commands at run time.
+ */
 export function filtered(runner: CommandRunner, filter: CommandFilter): CommandRunner {
   return {
     ...runner,
@@ -35,8 +37,9 @@ type Commands = {
 };
 
 /**
- * The shell's commands, each of which asks the filter before it runs, with its words as the shell has made them: what `xargs`, `find`,
- * a script's file or the value of a variable runs too. Commands of the shell itself (`cd`, `export`) are not among them.
+ * The shell's commands, each checked by the filter before it runs, with its expanded words: this
+ * covers `xargs`, `find`, script files and variables. Shell built-ins (`cd`, `export`) are not
+ * included.
  */
 export function guardedCommands(
   filter: CommandFilter,
@@ -61,12 +64,12 @@ export function guardedCommands(
   return [...own.map((command) => guardedOwn(command, refused)), ...guarded];
 }
 
-type Refused = (
+type CommandCheck = (
   name: string,
   args: readonly string[],
 ) => Promise<{ stdout: string; stderr: string; exitCode: number } | null>;
 
-function guardedOwn(command: CustomCommand, refused: Refused): CustomCommand {
+function guardedOwn(command: CustomCommand, refused: CommandCheck): CustomCommand {
   if (!("execute" in command)) return command;
   return {
     ...command,

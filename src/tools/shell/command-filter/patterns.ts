@@ -1,13 +1,22 @@
 import { compilePattern, type Pattern, PatternError, WorkBudget } from "../../../patterns";
 import type { Text } from "./text";
 
-/** Patterns that a config writes for commands: how many a list has, how long each is, and how large their programs are together. */
+/**
+ * Limits of command patterns in a config: patterns per list, characters per pattern, and total
+ * program size.
+ */
 export const PATTERN_LIMITS = { patterns: 50, chars: 300, programSize: 5_000 };
 
-/** What a config says of commands, as written. Absent lists are empty; an empty `allowed` allows every command. */
+/**
+ * Command patterns as written in a config. Missing lists are empty; an empty `allowed` allows every
+ * command.
+ */
 export type CommandPatterns = { allowed: readonly string[]; blocked: readonly string[] };
 
-/** Why these patterns cannot be used, as the end of a sentence about the pattern at `index`; null: they can. */
+/**
+ * Why these patterns are invalid, as the end of a sentence about the pattern at `index`; `null` if
+ * they are valid.
+ */
 export function patternProblem(
   patterns: readonly string[],
 ): { index: number; problem: string } | null {
@@ -44,7 +53,7 @@ export class CommandPattern {
   readonly #beginnings: readonly string[];
   readonly #dependsOnEnd: boolean;
 
-  /** Throws `PatternError` if it cannot be used: `patternProblem` says so beforehand. */
+  /** Throws `PatternError` if the pattern is invalid; `patternProblem` reports it earlier. */
   constructor(source: string) {
     this.source = source;
     this.#compiled = compilePattern(source, new WorkBudget());
@@ -52,12 +61,17 @@ export class CommandPattern {
     this.#dependsOnEnd = /\$|\\[zbB]/.test(source);
   }
 
-  /** Whether it matches whatever comes in place of what is not known yet. Throws `PatternError` where the budget ends. */
+  /**
+   * Whether it matches for every value of the unknown rest. Throws `PatternError` when the budget
+   * is exhausted.
+   */
   surelyMatches({ known, isWhole }: Text, budget: WorkBudget): boolean {
     return (isWhole || !this.#dependsOnEnd) && this.#compiled.testStart(known, budget);
   }
 
-  /** Whether something in place of what is not known yet can make it match; true also where that cannot be said. Throws as above. */
+  /**
+   * Whether some value of the unknown rest can make it match; true if undecided. Throws as above.
+   */
   mayMatch({ known, isWhole }: Text, budget: WorkBudget): boolean {
     if (isWhole) return this.#compiled.testStart(known, budget);
     return this.#beginnings.some(
@@ -70,7 +84,7 @@ const PLAIN_CHOICES = /^[\w /-]+(\|[\w /-]+)*$/;
 const PLAIN = /^[\w /-]*/;
 const PLAIN_CHOICE = /^\((?:\?:)?([\w /-]+(?:\|[\w /-]+)*)\)(?![?*{])/;
 
-/** Plain texts, with one of which all that matches begins: the empty one where nothing can be said. */
+/** Plain texts of which every match starts with one; [""] if undecided. */
 function beginningsOf(source: string): string[] {
   const pattern = source.replace(/^\^/, "");
   if (PLAIN_CHOICES.test(pattern)) return pattern.split("|");
@@ -79,6 +93,6 @@ function beginningsOf(source: string): string[] {
   if (rest.includes("|")) return [""];
   if (choice?.[1] !== undefined) return choice[1].split("|");
   const plain = PLAIN.exec(pattern)?.[0] ?? "";
-  // What repeats the last character may leave it out.
+  // A quantifier may drop the last character.
   return [/^[?*{]/.test(pattern.slice(plain.length)) ? plain.slice(0, -1) : plain];
 }

@@ -1,17 +1,17 @@
 import { knownBeginning, type Pieces, UNKNOWN, wholeText } from "./text";
 
 /**
- * Commands that run a command given as their arguments, and how to find it. What is not understood whole is not taken apart: then
- * nobody knows what would run.
+ * Commands that run another command from their arguments, and where to find it. If the arguments
+ * are not understood completely, the inner command counts as unknown.
  */
 
 type Options = {
-  /** Single letters and long names that take a value, and those that take none. */
+  /** Short letters and long names of options that take a value, and of those that do not. */
   valued: string;
   plain: string;
-  /** How many arguments come before the command. */
+  /** Number of arguments before the command. */
   before?: number;
-  /** Which words before the command set a variable: whatever their names look like. */
+  /** Matches words before the command that set a variable, for any name. */
   assigns?: RegExp;
 };
 
@@ -37,13 +37,14 @@ const RUNNERS: Readonly<Record<string, Options>> = {
     assigns: /^(?!\/)[\s\S]*=/,
   },
   xargs: {
-    // Not `-l`, `-i`, `-e` and their long names: their values are optional, so that the next word may be the command.
+    // Without `-l`, `-i`, `-e` and their long names: their values are optional, so the next word
+    // may be the command.
     valued: "a d E I L n P s arg-file delimiter max-args max-procs max-chars",
     plain: "0 r t x p null no-run-if-empty verbose exit interactive",
   },
 };
 
-/** They run commands in ways that are not taken apart here. */
+/** Commands that run others in ways not analysed here. */
 const NOT_TAKEN_APART = new Set(
   `parallel watch script strace ltrace gdb flock unshare nsenter setpriv busybox toybox su runuser doas at batch chroot
    systemd-run start-stop-daemon proot fakeroot chrt taskset numactl firejail bwrap run-parts expect unbuffer entr rbash
@@ -55,7 +56,9 @@ const NOT_TAKEN_APART = new Set(
     .trim()
     .split(/\s+/),
 );
-/** They run commands only with one of these arguments; `-` stands for one that is not known. */
+/**
+ * Commands that run others only with one of these arguments; `-` represents an unknown argument.
+ */
 const MAY_RUN: Readonly<Record<string, RegExp>> = {
   split: /^--f|^-$/,
   jobs: /^-\w*x|^-$/,
@@ -65,16 +68,19 @@ const MAY_RUN: Readonly<Record<string, RegExp>> = {
 const LOADER = /^ld(-linux.*|-musl.*)?\.so/;
 
 export type Inner =
-  /** It runs nothing else. */
+  /** Runs no other command. */
   | { kind: "none" }
   | { kind: "commands"; commands: readonly (readonly Pieces[])[] }
-  /** What it would run is not known. */
+  /** Runs an unknown command. */
   | { kind: "unknown" };
 
 const NONE: Inner = { kind: "none" };
 const NOT_KNOWN: Inner = { kind: "unknown" };
 
-/** What a command runs besides itself. `name`: without its directory. Shells and `eval` are not among them. */
+/**
+ * The commands that a command runs. `name` has no directory. Shells and `eval` are handled
+ * elsewhere.
+ */
 export function innerCommands(name: string, args: readonly Pieces[]): Inner {
   if (NOT_TAKEN_APART.has(name) || LOADER.test(name)) return NOT_KNOWN;
   if (
@@ -94,7 +100,7 @@ export function innerCommands(name: string, args: readonly Pieces[]): Inner {
 
 type AfterOptions = { rest: readonly Pieces[]; values: ReadonlyMap<string, Pieces> };
 
-/** null where an argument is not known, or no option that is known here. */
+/** `null` if an argument is unknown, or an unknown option. */
 function afterOptions(
   args: readonly Pieces[],
   { valued, plain, before = 0, assigns }: Options,
@@ -133,7 +139,7 @@ const LONG = /^--([\w-]{2,})(?:=([\s\S]*))?$/;
 const SHORT = /^-(\w)([\s\S]+)?$/;
 const beginOf = (word: Pieces | undefined): string => word?.[0] ?? "";
 
-/** What xargs makes of its command: with what it reads at the end, or in place of a text. */
+/** The command that xargs builds: with its input appended, or in place of a text. */
 function withInput(
   command: readonly Pieces[],
   values: ReadonlyMap<string, Pieces>,
@@ -144,7 +150,7 @@ function withInput(
   return command.map((word) => withHoles(word, wholeText(replaced) ?? ""));
 }
 
-/** A word in which something unknown takes the place of a text. */
+/** A word in which unknown text replaces a placeholder. */
 function withHoles(word: Pieces, replaced: string): Pieces {
   if (replaced === "") return UNKNOWN;
   return word.flatMap((piece) =>
@@ -156,7 +162,7 @@ function withHoles(word: Pieces, replaced: string): Pieces {
 
 const EXEC = ["-exec", "-execdir", "-ok", "-okdir"];
 
-/** The commands of all its `-exec`; what is not known may be one more. */
+/** The commands of all `-exec` actions; an unknown argument may be another one. */
 function foundBy(args: readonly Pieces[]): Inner {
   const commands: Pieces[][] = [];
   for (let at = 0; at < args.length; at++) {

@@ -1,8 +1,9 @@
 import { isNode, knownBeginning, listOf, type Pieces, wholeText } from "./text";
 
 /**
- * What a shell evaluates a second time when it runs: the values of variables in arithmetic, subscripts, prompts. A value can hold a
- * command (`a[$(rm x)]`) that stands nowhere in the command line, so this is refused where commands are checked beforehand only.
+ * Detects values that a shell evaluates a second time: variables in arithmetic, subscripts,
+ * prompts. A value can contain a command (`a[$(rm x)]`) that the command line does not show.
+ * Refused if commands are checked only before they run.
  */
 
 const PLAIN_ARITHMETIC = new Set([
@@ -17,7 +18,7 @@ const WRAPPERS = new Set(["ArithmeticExpansion", "ArithmeticCommand"]);
 const COMPARES_NUMBERS = /^-(eq|ne|lt|le|gt|ge)$/;
 const SUBSCRIPT = /\[(?!(\d+|@|\*)\]$)/;
 
-/** Why a node of the syntax tree is refused; null: it is not. */
+/** Why a node of the syntax tree is refused; `null` if it is not. */
 export function secondEvaluation(node: Readonly<Record<string, unknown>>): string | null {
   const type = String(node["type"]);
   if (type.startsWith("Arith") && !WRAPPERS.has(type) && !PLAIN_ARITHMETIC.has(type))
@@ -45,14 +46,14 @@ function hasSubscripts({ array }: Readonly<Record<string, unknown>>): boolean {
   });
 }
 
-/** Commands of the shell itself that take names of variables, with subscripts. */
+/** Built-ins that accept variable names with subscripts. */
 const TAKE_NAMES = new Set(
   "test [ let unset read readarray mapfile declare typeset local export readonly getopts wait printf".split(
     " ",
   ),
 );
 
-/** Whether a command of the shell takes words for names that are not known, or have subscripts. */
+/** Whether a built-in receives variable names that are unknown or have subscripts. */
 export function takesUnknownNames(name: string, args: readonly Pieces[]): boolean {
   if (!TAKE_NAMES.has(name)) return false;
   if (name === "printf" && setsNoVariable(args)) return false;
@@ -70,10 +71,12 @@ export function takesUnknownNames(name: string, args: readonly Pieces[]): boolea
   });
 }
 
-/** A list in quotes is evaluated when it is declared. */
+/** A quoted list is evaluated when it is declared. */
 const EVALUATED_LIST = /^\w+\+?=\([\s\S]*[$`[]/;
 
-/** Where the variable is an array already, they evaluate a value in parentheses, and those may come from what is not known. */
+/**
+ * For an existing array, they evaluate a value in parentheses, which may come from unknown text.
+ */
 const EVALUATES_LISTS = new Set("declare typeset local".split(" "));
 
 function mayBeList(name: string, word: Pieces): boolean {
@@ -81,16 +84,19 @@ function mayBeList(name: string, word: Pieces): boolean {
   return (EVALUATES_LISTS.has(name) ? /^\w+\+?=(\(|$)/ : /^\w+\+?=\(/).test(knownBeginning(word));
 }
 
-/** With `-i` they make a variable's later values arithmetic, with `-n` another variable's name. */
+/** With `-i`, later values of a variable are arithmetic; with `-n`, they name another variable. */
 const DECLARES = new Set("declare typeset local export readonly".split(" "));
 
 const GUIDING =
   /^(PATH|BASH_ENV|ENV|PS[0-4]|PROMPT_COMMAND|IFS|SHELLOPTS|BASHOPTS|BASH_FUNC_.*|LD_\w+|DYLD_\w+|GCONV_PATH|SHELL|PAGER|EDITOR|VISUAL)$/;
 
-/** The shell takes their values for arithmetic, or keeps tables of commands in them. */
+/** The shell evaluates their values as arithmetic, or stores command tables in them. */
 const EVALUATED = /^(BASH\w*|S?RANDOM|SECONDS|OPTIND|HISTCMD|LINENO|EPOCH\w*|DIRSTACK|FUNCNEST)$/;
 
-/** Variables that say which programs run, or how the shell reads. `checkedAgain`: whether commands are checked as they run. */
+/**
+ * Variables that select programs or change how the shell reads input. `checkedAgain`: whether
+ * commands are checked at run time.
+ */
 export const guidesTheShell = (name: string, { checkedAgain }: Checks): boolean =>
   GUIDING.test(name) || (!checkedAgain && EVALUATED.test(name));
 type Checks = { checkedAgain: boolean };
@@ -101,7 +107,7 @@ const SET = new Set(
   ),
 );
 
-/** The variable that guides the shell which a command's arguments set or take away; undefined: none. */
+/** The guiding variable that a command's arguments set or unset; `undefined` if none. */
 export function guidingArgument(
   name: string,
   args: readonly Pieces[],
@@ -116,16 +122,16 @@ export function guidingArgument(
 const setsNoVariable = ([first = []]: readonly Pieces[]): boolean =>
   /^[^-]|^-[^v]/.test(knownBeginning(first));
 
-/** The name of a word; behind an option's letters it may begin anywhere. */
+/** The name in a word. After option letters it may start anywhere. */
 function namesIn(word: string): string[] {
   if (!word.startsWith("-")) return [/^\w+/.exec(word)?.[0] ?? ""];
   const last = /\w*$/.exec(word)?.[0] ?? "";
   return Array.from(last, (_, nth) => last.slice(nth));
 }
 
-/** A shell's options that make it take arguments for assignments, or lines for what an earlier one said. */
+/** Options that make a shell read arguments as assignments, or expand history in lines. */
 const REREADS = /^([-+]\w*[kH]\w*|keyword|history|histexpand)$/;
 
-/** Whether words give a shell such an option, or may. */
+/** Whether the words contain such an option, or may. */
 export const setsRereading = (words: readonly Pieces[]): boolean =>
   words.some((word) => REREADS.test(wholeText(word) ?? "history"));

@@ -1,19 +1,19 @@
 import { isNode, listOf, type Pieces, piecesOf, UNKNOWN, wholeText } from "./text";
 
-/** Where a shell that a command starts gets its commands from. */
+/** The source of a started shell's commands. */
 export type ShellSource =
   | { kind: "text"; text: string }
-  /** A file, its input, or a text that is known only when it runs. */
+  /** A file, its input, or a text that is known only at run time. */
   | { kind: "unseen"; what: string };
 
 const SHELLS = new Set(["bash", "sh", "dash", "ash", "zsh", "ksh", "mksh"]);
 export const isShell = (name: string): boolean => SHELLS.has(name);
 
 const NOT_KNOWN: ShellSource = { kind: "unseen", what: "a text that is known only when it runs" };
-/** None of these has the shell read a file first, or its input. */
+/** Options that do not make the shell read a file or its input first. */
 const HARMLESS = /^[-+][abefhkmnptuvxBCEHPT]+$/;
 
-/** `redirections`: of the command that starts the shell; a here-document is its input. */
+/** `redirections` of the command that starts the shell; a here-document is its input. */
 export function shellSource(
   args: readonly Pieces[],
   redirections: readonly unknown[],
@@ -29,7 +29,7 @@ export function shellSource(
   return ofInput(redirections);
 }
 
-/** Options may still come before the text. */
+/** Options may precede the text. */
 function textAfter(args: readonly Pieces[], from: number): ShellSource {
   let at = from;
   while (HARMLESS.test(wholeText(args[at] ?? []) ?? "")) at++;
@@ -38,7 +38,7 @@ function textAfter(args: readonly Pieces[], from: number): ShellSource {
   return text === null || /^[-+]/.test(text) ? NOT_KNOWN : { kind: "text", text };
 }
 
-/** The last redirection of its input is the one that counts. */
+/** The last redirection of standard input applies. */
 function ofInput(redirections: readonly unknown[]): ShellSource {
   const inputs = redirections.filter(
     (one) =>
@@ -54,7 +54,7 @@ function ofInput(redirections: readonly unknown[]): ShellSource {
   return text === null ? { kind: "unseen", what: "its input" } : { kind: "text", text };
 }
 
-/** What `eval` evaluates, or a trap runs: null where it is not known. */
+/** The text that `eval` or a trap runs; `null` if unknown. */
 export function evaluatedText(name: string, args: readonly Pieces[]): string | null {
   const words = args.map(wholeText);
   const own = words[0] === "--" ? words.slice(1) : words;
@@ -64,7 +64,7 @@ export function evaluatedText(name: string, args: readonly Pieces[]): string | n
   return taken.join(" ");
 }
 
-/** The words of a simple command in the shell's syntax tree; empty where it only assigns. */
+/** The words of a simple command in the syntax tree; empty if it only assigns. */
 export function wordsOf(command: Readonly<Record<string, unknown>>): Pieces[] {
   if (!isNode(command["name"])) return [];
   return [piecesOf(command["name"]), ...listOf(command["args"]).map(piecesOf)];

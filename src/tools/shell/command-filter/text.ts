@@ -1,20 +1,23 @@
-/** A word, or a command, as far as it is known before it runs: texts, and null for each part that the shell or its input decides. */
+/**
+ * A word or command as far as it is known before it runs: strings, and `null` for each part that is
+ * decided at run time.
+ */
 export type Pieces = readonly (string | null)[];
 
-/** `known`: what it certainly begins with; `isWhole`: whether that is all. */
+/** `known` is its certain prefix; `isWhole` says whether that is all. */
 export type Text = { known: string; isWhole: boolean };
 
-/** The text of a whole word; null if not all of it is known. */
+/** The text of a word; `null` if part of it is unknown. */
 export const wholeText = (word: Pieces): string | null =>
   word.includes(null) ? null : word.join("");
 
-/** What a word certainly begins with. */
+/** The certain prefix of a word. */
 export function knownBeginning(word: Pieces): string {
   const end = word.indexOf(null);
   return word.slice(0, end < 0 ? word.length : end).join("");
 }
 
-/** Words as one command: with one space between them, as the shell sees them once quotes are gone. */
+/** Words joined by spaces, as the shell sees them after removing quotes. */
 export function textOf(words: readonly Pieces[]): Text {
   let known = "";
   for (const [index, word] of words.entries()) {
@@ -27,7 +30,7 @@ export function textOf(words: readonly Pieces[]): Text {
   return { known, isWhole: true };
 }
 
-/** A word of which nothing is known. */
+/** An entirely unknown word. */
 export const UNKNOWN: Pieces = [null];
 
 type Node = Readonly<Record<string, unknown>>;
@@ -35,7 +38,7 @@ export const isNode = (value: unknown): value is Node =>
   typeof value === "object" && value !== null;
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** The pieces of a word of the shell's syntax tree. */
+/** The pieces of a word in the syntax tree. */
 export function piecesOf(word: unknown): Pieces {
   if (!isNode(word)) return UNKNOWN;
   return listOf(word["parts"]).flatMap((part) => pieceOf(part));
@@ -49,7 +52,7 @@ function pieceOf(part: unknown): Pieces {
     case "Escaped":
       return typeof part["value"] === "string" ? [part["value"]] : UNKNOWN;
     case "Glob":
-      // The command `[`: a bracket alone is no pattern.
+      // The command `[`: a single bracket is not a pattern.
       return part["pattern"] === "[" ? ["["] : UNKNOWN;
     case "DoubleQuoted":
       return piecesOf(part);
@@ -58,7 +61,10 @@ function pieceOf(part: unknown): Pieces {
   }
 }
 
-/** The words of a node that bash splits at spaces and operators; not those within expansions, patterns and here-documents. */
+/**
+ * Words of a node that bash splits at spaces and operators, except those in expansions, patterns
+ * and here-documents.
+ */
 export function wordsIn(node: Node): readonly unknown[] {
   switch (node["type"]) {
     case "SimpleCommand":
@@ -79,13 +85,16 @@ export function wordsIn(node: Node): readonly unknown[] {
 const SPLITS = /[\s|&;()<>]/;
 const EXTENDED = /^[@*+?!]\(/;
 const ESCAPED = /\\[^\n]/g;
-/** Of what a declared list expands the parser keeps only the kind, as a word: such a word is not plain. */
+/**
+ * For expansions in a declared list, the parser keeps only the kind as a word: such a list is not
+ * plain.
+ */
 const PLAIN_LIST = /^(?![\s\S]*(Substitution|Expansion|Quoted|Escaped|Glob))[\w\s.,:@%/=+()-]*$/;
 const ARRAY = /^\w+\+?=\(/;
 
 /**
- * Whether part of a word is unquoted text at which bash splits it. A list behind `declare` is such a text too, and stays unparsed:
- * it may hold plain words only.
+ * Whether a word contains unquoted text at which bash would split it. A list after `declare` is
+ * such text and is not parsed, so it may contain plain words only.
  */
 export function endsEarlier(word: unknown): boolean {
   const parts = isNode(word) && word["type"] === "Word" ? listOf(word["parts"]).filter(isNode) : [];

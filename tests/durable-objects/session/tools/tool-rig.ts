@@ -19,7 +19,7 @@ import type { Tool } from "../../../../src/tools/tool";
 import { noContexts } from "../../../builders/no-contexts";
 import { FULL_CONTEXT, teamOf } from "../../../config/teams";
 import { used } from "../../../coordination/builders";
-import { Disk, Gone } from "../../../../simulated/disk";
+import { Disk, ProcessGone } from "../../../../simulated/disk";
 
 /** Discards uploads. No file of these tests is too large for a row, so no test reads from R2. */
 const NO_BUCKET: FileBucket = {
@@ -73,8 +73,8 @@ export function workingAgent(more: readonly Tool[], calls: Calls, own?: Own, roo
   const faults: unknown[] = [];
   const replies = { given: 0 };
   const team = own?.team ?? teamWith([...fileTools(), ...more], room);
-  // `Gone`: work of an earlier life of the session.
-  const noted = (error: unknown) => void (error instanceof Gone || faults.push(error));
+  // `ProcessGone`: work of an earlier life.
+  const noted = (error: unknown) => void (error instanceof ProcessGone || faults.push(error));
   const begin = (boot: number) =>
     beginLife(
       { ...{ disk, team, boot, more, noted }, ...(own && { own }) },

@@ -68,7 +68,9 @@ describe("agents with tool servers", () => {
         ["a1", "mcp__box__plain", "mcp__box__excluding"],
       ]),
     );
-    const why = expect.stringContaining("cannot be told of it: `not` at /properties/a");
+    const why = expect.stringContaining(
+      "not supported by the agent's model: `not` at /properties/a",
+    );
     const [ofFirst] = ofType(events, "tools.listed").filter(({ agent }) => agent === "a0");
     expect(ofFirst?.refused).toEqual([{ tool: "excluding", changed: false, why }]);
     expect(ofType(events, "call.failed")).toEqual([]);
