@@ -52,8 +52,12 @@ export function limitsPage(): string {
 }
 
 function groupBlocks({ title, file, values }: Group): string[] {
-  const comments = commentsOf(readFileSync(file, "utf8"));
-  const rows = Object.entries(values).flatMap(([name, value]) =>
+  const source = readFileSync(file, "utf8");
+  const comments = commentsOf(source);
+  const placeOf = (name: string) => source.search(new RegExp(`\\b${name}\\b\\s*[=:,]`));
+  // module loaders differ in the order of a module's exports
+  const inOrder = Object.entries(values).sort(([a], [b]) => placeOf(a) - placeOf(b));
+  const rows = inOrder.flatMap(([name, value]) =>
     limitRows(name, value, comments.get(name) ?? inWords(name)),
   );
   return [
