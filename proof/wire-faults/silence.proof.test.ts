@@ -34,7 +34,7 @@ const ROWS: readonly { name: string; fault: WireFault; message: RegExp }[] = [
   {
     name: "half a reply",
     fault: { kind: "stream", change: (whole) => [half(whole)], ending: "silence" },
-    message: /heard for 3000 ms/,
+    message: /No data arrived for 3000 ms/,
   },
   {
     name: "half a reply, then comments for ever",

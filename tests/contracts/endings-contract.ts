@@ -129,7 +129,7 @@ const timeouts = (frames: readonly string[]): Timeout[] => [
     name: "a provider that falls silent",
     script: silentAfter(frames.slice(0, 3).join("")),
     limits: { idleMs: 60 },
-    message: /heard/,
+    message: /No data arrived/,
   },
   {
     name: "a provider that never ends",
