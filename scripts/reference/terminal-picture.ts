@@ -28,7 +28,7 @@ ${texts.join("\n")}
 
 function colorOf(line: string): string {
   if (line.startsWith("$")) return "#8fd3ff";
-  if (/ votes? for | voids /.test(line)) return "#e6c27a";
+  if (/ votes? for |vote no longer counts|votes of /.test(line)) return "#e6c27a";
   if (/ answers: |settled: |^winner/.test(line)) return "#9bd68b";
   return "#d5d9e0";
 }

@@ -90,7 +90,7 @@ describe("/file", () => {
     expect(asked.attached).toEqual([{ type: "file", name: "a.txt", data: "YXNo" }]);
     expect(said.at(-1)).toBe("attached  a.txt\n");
     await expect(perform({ name: "file", argument: "b.txt" }, asked, io)).rejects.toThrow(
-      "Cannot send b.txt",
+      "Cannot attach b.txt",
     );
     expect(asked.attached).toHaveLength(1);
     await perform({ name: "file", argument: "" }, asked, io);

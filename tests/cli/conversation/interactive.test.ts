@@ -162,7 +162,7 @@ describe("a conversation at a terminal", () => {
     await somebody.types("/hlep\r", 2);
     await somebody.sees("Unknown command /hlep");
     await somebody.types("/show x\r", 3);
-    await somebody.sees("There is no session yet");
+    await somebody.sees("No session yet");
     await somebody.types("/config no/such.yaml\r", 4);
     await somebody.sees("there is no such file");
     await somebody.types("\r", 5);
