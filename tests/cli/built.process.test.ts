@@ -268,7 +268,7 @@ describe("mistakes", () => {
     {
       name: "two forms of output",
       args: ["q", "--json", "--automation"],
-      says: "only one can have stdout",
+      says: "Use only one of --json",
     },
     { name: "no models for a new config", args: ["config", "init"], says: "Name its models" },
     {

@@ -104,7 +104,7 @@ describe("Ctrl+C", () => {
     const ask = new Ask(["q", "--verbose", "--server", service.url]);
     await ask.says("reconnecting");
     ask.interrupt();
-    await ask.says("Detached: the run goes on.");
+    await ask.says("Detached: the run continues.");
     expect(await ask.ended()).toBe(4);
   });
 });

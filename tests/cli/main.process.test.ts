@@ -135,7 +135,7 @@ describe("asking", () => {
     const ask = new Ask(["q", "--json-stream", "--server", service.url]);
     expect(await ask.ended()).toBe(0);
     expect(ask.stdout).toBe(events.map((event) => `${JSON.stringify(event)}\n`).join(""));
-    expect(ask.stderr).toContain("connection lost, the run goes on");
+    expect(ask.stderr).toContain("connection lost, the run continues");
   });
 
   it("attaches to a session and replays it", async () => {
@@ -268,7 +268,7 @@ describe("exit codes and messages", () => {
         answers: { "/api/runs": { status: 200, type: "text/html", body: "<h1>hi</h1>" } },
       },
       code: 2,
-      says: "Is the address right?",
+      says: "Check the address.",
     },
   ])("$name", async ({ options, code, says }) => {
     await using service = await start(options);
@@ -284,7 +284,7 @@ describe("exit codes and messages", () => {
     const ask = new Ask(["q", "--server", url]);
     expect([await ask.ended(), ask.stderr]).toEqual([
       6,
-      `No service answers at ${url}. Start it with \`npm start\`, or name another with --server.\n`,
+      `Cannot reach ${url}. Start it with \`npm start\`, or name another with --server.\n`,
     ]);
   });
 
@@ -319,7 +319,7 @@ describe("exit codes and messages", () => {
     {
       name: "a question for a run that was started before",
       args: ["q", "--attach", b.SESSION],
-      says: "--attach watches a run that was started before",
+      says: "--attach watches an existing run",
     },
     {
       name: "an unknown option",
@@ -337,7 +337,7 @@ describe("exit codes and messages", () => {
     const ask = new Ask(["--help"]);
     expect([
       await ask.ended(),
-      ask.stdout.includes("Exit codes:\n  0  there is an answer"),
+      ask.stdout.includes("Exit codes:\n  0  success: there is an answer"),
     ]).toEqual([0, true]);
   });
 

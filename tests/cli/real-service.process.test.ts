@@ -98,7 +98,7 @@ describe("Ctrl+C, with the service itself", () => {
     ask.interrupt();
     expect([await ask.ended(), ask.stdout]).toEqual([4, ""]);
     expect(ask.stderr).toMatch(
-      /^warning {2}line 1: .*display_type.*\n(warning .*\n)*00:00 {2}turn 1 begins/,
+      /^warning {2}line 1: .*display_type.*\n(warning .*\n)*00:00 {2}turn 1 started/,
     );
 
     const again = new Ask([...attachArguments(ask), "--verbose"]);
@@ -293,7 +293,7 @@ describe("the built file, with the service itself", () => {
     );
     expect(await run(["keys", "revoke", id, "--yes"])).toEqual([0, `Key ${id} is revoked.\n`, ""]);
     expect((await run(["sessions"], reader))[0]).toBe(5);
-    expect((await run(["logout"]))[1]).toContain("is forgotten here");
+    expect((await run(["logout"]))[1]).toContain("was removed from this machine");
   });
 
   it("is healthy according to doctor, or doctor names the error", async () => {
@@ -302,7 +302,7 @@ describe("the built file, with the service itself", () => {
       0,
       expect.stringMatching(/^ok {4}service {3}http.* answers in \d+ ms/m),
     ]);
-    expect(stdout).toContain("lets everybody in");
+    expect(stdout).toContain("needs no key");
     // The service has no key of a provider: it is healthy, and would refuse the first question
     // (A33).
     expect(stdout).toMatch(

@@ -142,7 +142,7 @@ describe("push and pull", () => {
     const { stdout, screen } = await run(here, "pull", "--patch");
     expect(stdout).toContain("--- a/a.txt\n+++ b/a.txt\n@@ -1,1 +1,1 @@\n-one\n+two\n");
     expect(stdout).toContain("deleted file mode 100644");
-    expect(screen).toContain("no text: data.bin");
+    expect(screen).toContain("not text: data.bin");
   });
 
   it("write through no link, and replace only plain files", async () => {
@@ -288,7 +288,7 @@ describe("pull of the changes of a turn", () => {
       changes: [change("a.txt", "better")],
     };
     const server = await withChanges([set], ["better"], "worse!");
-    await expect(pullTurn(server, "--apply")).rejects.toThrow("sent other contents than it said");
+    await expect(pullTurn(server, "--apply")).rejects.toThrow("sent other contents than announced");
     expect(await text(here, "a.txt")).toBe("a");
   });
 });
