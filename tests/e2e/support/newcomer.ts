@@ -23,6 +23,7 @@ const PARTS = [
   "tsconfig.json",
   "src",
   "cli",
+  "client",
   "durable-objects",
   "d1",
   "configs",
