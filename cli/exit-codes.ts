@@ -1,4 +1,6 @@
-/** MassGen's exit codes up to 4, so that scripts that ran `massgen` keep working; from 5 on our own. */
+/**
+ * MassGen's exit codes up to 4, so that scripts that ran `massgen` keep working; from 5 on our own.
+ */
 export const EXIT = {
   ok: 0,
   config: 1,

@@ -6,7 +6,9 @@ import type { Io } from "./io";
 /** More than any config the service takes; reading stops there. */
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
 
-/** The text of a file, or null if there is none. Throws CliError if it is there and cannot be read. */
+/**
+ * The text of a file, or null if there is none. Throws CliError if it is there and cannot be read.
+ */
 export async function readTextFile(
   file: string,
   { what, shown = file }: { what: string; shown?: string },

@@ -8,7 +8,7 @@ import {
 } from "../src/protocol/paths";
 import { Contexts } from "./contexts";
 import { type FollowedEvent, type FollowOptions, followTurn, type TurnPlace } from "./follow";
-import { type Call, type Received, Transport, type TransportOptions } from "./transport";
+import { type Call, type HttpAnswer, Transport, type TransportOptions } from "./transport";
 import type {
   Answer,
   Cancelled,
@@ -32,8 +32,8 @@ export type Page = { after?: string | undefined; limit?: number | undefined };
 export type FilesPlace = TurnPlace & { label?: string | undefined; attempt?: number | undefined };
 
 /**
- * A client of one service. Nothing is sent before a function is called. Every function throws ClientError, or the signal's reason
- * after an abort.
+ * A client of one service. Nothing is sent before a function is called. Every function throws
+ * ClientError, or the signal's reason after an abort.
  */
 export class Client {
   readonly server: string;
@@ -62,17 +62,20 @@ export class Client {
   }
 
   /** The successful answer of any other route. */
-  send(call: Call): Promise<Received> {
+  send(call: Call): Promise<HttpAnswer> {
     return this.#transport.send(call);
   }
 
-  /** One try, and the answer with any status. Throws ClientError only if there is no complete answer. */
-  receive(call: Call): Promise<Received> {
+  /**
+   * One try, and the answer with any status. Throws ClientError only if there is no complete
+   * answer.
+   */
+  receive(call: Call): Promise<HttpAnswer> {
     return this.#transport.receive(call);
   }
 
   /** The error for an answer of `receive` that is not a success. */
-  errorFrom(answer: Received) {
+  errorFrom(answer: HttpAnswer) {
     return this.#transport.errorFrom(answer);
   }
 }
@@ -90,7 +93,10 @@ class Runs {
     return this.#transport.json<RunResponse>(startCall(RUNS_PATH, body, options));
   }
 
-  /** Starts a session and follows its first turn over the same connection. `event.session_id` names the session. */
+  /**
+   * Starts a session and follows its first turn over the same connection. `event.session_id` names
+   * the session.
+   */
   stream(
     body: RunRequest,
     options: StartOptions & FollowOptions = {},
@@ -123,8 +129,9 @@ class Turns {
   }
 
   /**
-   * All events of a turn, each once and in order, over any number of connections and restarts of the service. Ends after the turn's
-   * last event. Reading only: leaving the loop, or aborting `signal`, does not change the turn.
+   * All events of a turn, each once and in order, over any number of connections and restarts of
+   * the service. Ends after the turn's last event. Reading only: leaving the loop, or aborting
+   * `signal`, does not change the turn.
    */
   follow(place: TurnPlace, options: FollowOptions = {}): AsyncGenerator<FollowedEvent, void> {
     return followTurn(this.#transport, { place }, options);

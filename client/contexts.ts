@@ -26,7 +26,10 @@ export type UploadFile = {
 };
 
 export type UploadOptions = {
-  /** The version that the files were made from. If another version is the newest by now, the upload is refused. */
+  /**
+   * The version that the files were made from. If another version is the newest by now, the upload
+   * is refused.
+   */
   baseVersion?: string | undefined;
   /** Called after each request that sent contents. Bytes. */
   onProgress?: ((progress: { sent: number; total: number }) => void) | undefined;
@@ -40,7 +43,10 @@ const MAX_ROUNDS = 3;
 const TRANSFER_MS = 10 * 60_000;
 const MAX_TRANSFER_BYTES = 64_000_000;
 
-/** Contexts: trees of files that teams work on. Every function throws ClientError, or the signal's reason after an abort. */
+/**
+ * Contexts: trees of files that teams work on. Every function throws ClientError, or the signal's
+ * reason after an abort.
+ */
 export class Contexts {
   readonly #transport: Transport;
 
@@ -65,7 +71,9 @@ export class Contexts {
     return this.#json<Context>({ path: contextPath(name) + versionQuery(version), signal });
   }
 
-  /** The contents of a file. With `sha256`, throws ClientError `changed_file` for other contents. */
+  /**
+   * The contents of a file. With `sha256`, throws ClientError `changed_file` for other contents.
+   */
   async file(
     name: string,
     path: string,
@@ -76,7 +84,9 @@ export class Contexts {
     return bytes;
   }
 
-  /** What a turn changed in contexts. Empty while the turn runs, and if it failed or was cancelled. */
+  /**
+   * What a turn changed in contexts. Empty while the turn runs, and if it failed or was cancelled.
+   */
   changes({ session, turn }: TurnPlace, { signal }: Cancellable = {}): Promise<TurnChanges> {
     return this.#json<TurnChanges>({ path: turnChangesPath(session, turn), signal });
   }
@@ -93,8 +103,9 @@ export class Contexts {
   }
 
   /**
-   * Makes these files the newest version of a context. Sends only contents that the service does not have. An upload that broke off
-   * continues where it stopped when the function is called again.
+   * Makes these files the newest version of a context. Sends only contents that the service does
+   * not have. An upload that broke off continues where it stopped when the function is called
+   * again.
    */
   async upload(
     name: string,

@@ -3,15 +3,18 @@ import type { Problem } from "./types";
 /**
  * Why a call failed.
  * - `refused`: the service answered with a problem (RFC 9457), see `problem`.
- * - `unexpected`: something else than this service answered, or the service answered in an unknown form.
- * - `redirected`: the server answered with a redirect. The client follows none, because a key belongs to one server.
+ * - `unexpected`: something else than this service answered, or the service answered in an unknown
+ *   form.
+ * - `redirected`: the server answered with a redirect. The client follows none, because a key
+ *   belongs to one server.
  * - `unreachable`: no connection.
  * - `timed_out`: the server accepted the request and did not answer in time.
  * - `interrupted`: the answer began and broke off.
  * - `too_large`: the answer has more bytes than the call allows.
  * - `lost`: a followed turn's connection broke and could not be restored. The turn may still run.
  * - `unsafe_key`: the key is malformed, or the server is not encrypted and not on this machine.
- * - `changed_file`: a file did not have the announced hash, neither while it was sent nor after it was received.
+ * - `changed_file`: a file did not have the announced hash, neither while it was sent nor after it
+ *   was received.
  */
 export type ClientErrorKind =
   | "refused"
@@ -34,7 +37,9 @@ export type ClientErrorDetails = {
   cause?: unknown;
 };
 
-/** Every failure of this client, except an abort: an aborted call throws the signal's own reason. */
+/**
+ * Every failure of this client, except an abort: an aborted call throws the signal's own reason.
+ */
 export class ClientError extends Error {
   readonly status: number | null;
   readonly problem: Problem | null;

@@ -1,6 +1,9 @@
 import type { WireEvent } from "./types";
 
-/** Every type of event that this client knows. An event type that is added to the schemas does not compile until it is here. */
+/**
+ * Every type of event that this client knows. An event type that is added to the schemas does not
+ * compile until it is here.
+ */
 const KNOWN: Record<WireEvent["type"], true> = {
   "agent.abstained": true,
   "agent.failed": true,

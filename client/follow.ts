@@ -24,7 +24,9 @@ export type FollowOptions = {
   after?: number | undefined;
   /** Called when the connection was lost, and when events arrive again. */
   onConnection?: ((state: "lost" | "back") => void) | undefined;
-  /** A connection without a byte for this long counts as dead. Default: 45,000 ms, three heartbeats. */
+  /**
+   * A connection without a byte for this long counts as dead. Default: 45,000 ms, three heartbeats.
+   */
   idleMs?: number | undefined;
   /** Gives up after this long without any byte. Default: 300,000 ms. */
   giveUpAfterMs?: number | undefined;
@@ -40,8 +42,9 @@ export type TurnPlace = { session: string; turn: number };
 export type FollowTarget = { place: TurnPlace } | { start: Call };
 
 /**
- * All events of a turn, each once and in order, over any number of connections. Ends after the turn's terminal event, or when the
- * service answers 204: nothing more. Throws ClientError when the service refuses or stays away.
+ * All events of a turn, each once and in order, over any number of connections. Ends after the
+ * turn's terminal event, or when the service answers 204: nothing more. Throws ClientError when the
+ * service refuses or stays away.
  */
 export async function* followTurn(
   transport: Transport,
@@ -74,7 +77,10 @@ class Follower {
     this.#lastId = options.after ?? 0;
   }
 
-  /** One connection. A broken connection ends without an error: the next one resumes after the last event. */
+  /**
+   * One connection. A broken connection ends without an error: the next one resumes after the last
+   * event.
+   */
   async *connect(): AsyncGenerator<FollowedEvent, void> {
     const { signal, idleMs = IDLE_MS } = this.options;
     const idle = new IdleLimit(idleMs);
@@ -101,7 +107,10 @@ class Follower {
     }
   }
 
-  /** Waits before the next connection: longer after each fruitless one, and differently for each client. */
+  /**
+   * Waits before the next connection: longer after each fruitless one, and differently for each
+   * client.
+   */
   async pause(): Promise<void> {
     const { signal, onConnection, giveUpAfterMs = GIVE_UP_MS } = this.options;
     if (Date.now() - this.#lastByteAt > giveUpAfterMs)
@@ -112,7 +121,10 @@ class Follower {
     await sleep(wait * (0.75 + Math.random() / 2), signal);
   }
 
-  /** Until the place of a started turn is known, the start is repeated: its idempotency key finds the same turn. */
+  /**
+   * Until the place of a started turn is known, the start is repeated: its idempotency key finds
+   * the same turn.
+   */
   #open(signal: AbortSignal): Promise<Response> {
     if ("start" in this.target && this.#place === null)
       return this.transport.connect({ ...this.target.start, signal });

@@ -4,8 +4,10 @@ import { sleep } from "./sleep";
 /**
  * When a call is repeated.
  * - `never`: one try.
- * - `start`: 4 tries. Repeats a broken connection and a 503 with `Retry-After`. For calls with an idempotency key.
- * - `transfer`: 6 tries. Also repeats a failed connection, a timeout, and 429. For calls that may arrive twice.
+ * - `start`: 4 tries. Repeats a broken connection and a 503 with `Retry-After`. For calls with an
+ *   idempotency key.
+ * - `transfer`: 6 tries. Also repeats a failed connection, a timeout, and 429. For calls that may
+ *   arrive twice.
  */
 export type RetryPolicy = "never" | "start" | "transfer";
 
@@ -36,7 +38,10 @@ const FIRST_WAIT_MS = 500;
 
 type Answer = Pick<Response, "status" | "headers"> & { body?: Response["body"] };
 
-/** Calls `once` until its answer is final. The wait doubles with each try, and is at least what the answer asks for. */
+/**
+ * Calls `once` until its answer is final. The wait doubles with each try, and is at least what the
+ * answer asks for.
+ */
 export async function withRetries<A extends Answer>(
   once: () => Promise<A>,
   policy: RetryPolicy,
@@ -64,8 +69,9 @@ function retryAfterMs({ status, headers }: Answer, limits: Limits): number | nul
 }
 
 /**
- * Whether a call without an answer is worth another try. A start is repeated if its connection broke: it may have begun, and its
- * idempotency key finds it. A refused connection means that nothing listens, unless an earlier try got through.
+ * Whether a call without an answer is worth another try. A start is repeated if its connection
+ * broke: it may have begun, and its idempotency key finds it. A refused connection means that
+ * nothing listens, unless an earlier try got through.
  */
 function mayRepeat(error: unknown, policy: RetryPolicy, tries: number): boolean {
   if (!(error instanceof ClientError)) return false;
@@ -78,7 +84,10 @@ function mayRepeat(error: unknown, policy: RetryPolicy, tries: number): boolean 
 
 const BROKEN: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
 
-/** The system's code, which Node's `fetch` wraps in an error of its own; `null` in browsers and workerd, which give none. */
+/**
+ * The system's code, which Node's `fetch` wraps in an error of its own; `null` in browsers and
+ * workerd, which give none.
+ */
 function systemCode(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";

@@ -2,8 +2,9 @@ import type { Problem, WireEvent } from "./types";
 import { isKnownEvent } from "./event-types";
 
 /**
- * Where JSON becomes typed. The types are what this service's schemas describe. The client checks the form it depends on and no
- * more, so that it works without a schema library. A program that must not trust the server checks the values again.
+ * Where JSON becomes typed. The types are what this service's schemas describe. The client checks
+ * the form it depends on and no more, so that it works without a schema library. A program that
+ * must not trust the server checks the values again.
  */
 
 /** The value of JSON text; `undefined` if it is not JSON. */
@@ -19,7 +20,10 @@ export function parseJson(text: string): unknown {
 export const toAnswer = <T>(bytes: Uint8Array): T | undefined =>
   parseJson(new TextDecoder().decode(bytes)) as T | undefined;
 
-/** The event in the data of a frame; `null` if it is not an event, or of a type that this client does not know. */
+/**
+ * The event in the data of a frame; `null` if it is not an event, or of a type that this client
+ * does not know.
+ */
 export function toEvent(data: string): WireEvent | null {
   const value = parseJson(data);
   const isEvent =

@@ -14,8 +14,8 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 export const isLoopback = (server: string): boolean => LOOPBACK.test(new URL(server).hostname);
 
 /**
- * Why a key must not be sent to a server: `malformed` if it cannot be a key, `unencrypted` if others could read it on the
- * way. `null` if it may be sent.
+ * Why a key must not be sent to a server: `malformed` if it cannot be a key, `unencrypted` if
+ * others could read it on the way. `null` if it may be sent.
  */
 export function keyRisk(key: string, server: string): "malformed" | "unencrypted" | null {
   if (!/^[\x21-\x7e]{1,1000}$/.test(key)) return "malformed";

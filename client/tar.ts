@@ -17,7 +17,10 @@ export function toTar(entries: readonly TarEntry[]): Uint8Array<ArrayBuffer> {
   return archive;
 }
 
-/** Name, mode, owner, group, size, time, checksum (spaces while it is summed), type, magic. Numbers are octal. */
+/**
+ * Name, mode, owner, group, size, time, checksum (spaces while it is summed), type, magic. Numbers
+ * are octal.
+ */
 function headerOf(name: string, size: number): Uint8Array {
   const header = new Uint8Array(BLOCK);
   const write = (text: string, at: number) => header.set(encoder.encode(text), at);

@@ -10,7 +10,7 @@ export type Call = {
   path: string;
   /** Sent as JSON. */
   json?: unknown;
-  /** Sent as it is, with its media type. */
+  /** Sent unchanged, with its media type. */
   body?: { type: string; data: Uint8Array<ArrayBuffer> | string };
   /** Default: `application/json`. */
   accept?: string;
@@ -28,8 +28,8 @@ export type Call = {
   retry?: RetryPolicy;
 };
 
-/** A complete answer, whatever its status. */
-export type Received = { status: number; headers: Headers; bytes: Uint8Array<ArrayBuffer> };
+/** A complete answer with any status. */
+export type HttpAnswer = { status: number; headers: Headers; bytes: Uint8Array<ArrayBuffer> };
 
 export type TransportOptions = {
   /** Address of the service; only its origin counts. */
@@ -70,8 +70,11 @@ export class Transport {
     this.#fetch = (input, init) => fetch(input, init);
   }
 
-  /** One try. Returns the complete answer with any status. Throws ClientError, or the signal's reason. */
-  async receive(call: Call): Promise<Received> {
+  /**
+   * One try. Returns the complete answer with any status. Throws ClientError, or the signal's
+   * reason.
+   */
+  async receive(call: Call): Promise<HttpAnswer> {
     const late = AbortSignal.timeout(call.timeoutMs ?? DEFAULT_TIMEOUT_MS);
     const signal = call.signal ? AbortSignal.any([call.signal, late]) : late;
     let began: Response | null = null;
@@ -83,8 +86,11 @@ export class Transport {
     }
   }
 
-  /** Sends the request, repeated as `retry` allows. Throws ClientError for any answer that is not a success. */
-  async send(call: Call): Promise<Received> {
+  /**
+   * Sends the request, repeated as `retry` allows. Throws ClientError for any answer that is not a
+   * success.
+   */
+  async send(call: Call): Promise<HttpAnswer> {
     const answer = await withRetries(() => this.receive(call), call.retry ?? "never", call.signal);
     if (answer.status >= 200 && answer.status < 300) return answer;
     throw this.errorFrom(answer);
@@ -104,8 +110,9 @@ export class Transport {
   }
 
   /**
-   * Sends the request, repeated as `retry` allows, and returns the response with its body unread: an event stream, or any other
-   * answer. `signal` also ends the reading. Throws ClientError, or the signal's reason.
+   * Sends the request, repeated as `retry` allows, and returns the response with its body unread:
+   * an event stream, or any other answer. `signal` also ends the reading. Throws ClientError, or
+   * the signal's reason.
    */
   connect(call: Call): Promise<Response> {
     const once = async () => {
@@ -118,8 +125,11 @@ export class Transport {
     return withRetries(once, call.retry ?? "never", call.signal);
   }
 
-  /** Reads the body of a response. Throws what reading throws, or ClientError for more than `maxBytes`. */
-  async complete(response: Response, maxBytes = DEFAULT_MAX_BYTES): Promise<Received> {
+  /**
+   * Reads the body of a response. Throws what reading throws, or ClientError for more than
+   * `maxBytes`.
+   */
+  async complete(response: Response, maxBytes = DEFAULT_MAX_BYTES): Promise<HttpAnswer> {
     const chunks: Uint8Array<ArrayBuffer>[] = [];
     let size = 0;
     const reader = response.body?.getReader(); // not every browser can iterate over a body
@@ -136,7 +146,7 @@ export class Transport {
   }
 
   /** The error for an answer that is not a success. */
-  errorFrom({ status, headers, bytes }: Received): ClientError {
+  errorFrom({ status, headers, bytes }: HttpAnswer): ClientError {
     const problem = toProblem(toAnswer(bytes));
     if (problem) {
       const { title, code, detail } = problem;

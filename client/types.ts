@@ -1,4 +1,7 @@
-/** The service's own types, as its schemas define them. The package carries copies that need no other package. */
+/**
+ * The service's own types, as its schemas define them. The package carries copies that need no
+ * other package.
+ */
 export type {
   Problem,
   RunRequest,

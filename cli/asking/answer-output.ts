@@ -4,7 +4,10 @@ import path from "node:path";
 import { CliError, EXIT } from "../exit-codes";
 import { reasonOf } from "../local-files";
 
-/** What goes to stdout: the answer, the turn as one JSON, every event as a line of JSON, or MassGen's `KEY: value` lines. */
+/**
+ * What goes to stdout: the answer, the turn as one JSON, every event as a line of JSON, or
+ * MassGen's `KEY: value` lines.
+ */
 export type OutputForm = "answer" | "json" | "json-stream" | "automation";
 export type OutputOptions = {
   form: OutputForm;

@@ -21,12 +21,12 @@ import { finalText } from "../display/summary";
 import { type TurnOutcome, watchTurn } from "./watch";
 
 /** A new session, the next turn of one, or a turn that is there already (absent: the latest). */
-export type Asked =
+export type AskTarget =
   | { run: RunRequest }
   | { next: { sessionId: string; body: TurnRequest } }
   | { attach: string; turn?: number };
 
-export type AskOptions = { what: Asked; context: RequestContext; output: OutputOptions };
+export type AskOptions = { what: AskTarget; context: RequestContext; output: OutputOptions };
 
 export type Place = { sessionId: string; turn: number };
 /** `turn` is null where nothing of it was seen. */
@@ -34,7 +34,7 @@ export type Asking = { place: Place; turn: TurnView | null; exitCode: ExitCode }
 
 type Surroundings = Pick<Io, "stdout" | "stderr" | "env" | "onInterrupt">;
 
-/** Starts or finds a turn, watches it and prints what came of it. Throws CliError. */
+/** Starts or finds a turn, watches it and prints its result. Throws CliError. */
 export async function ask(options: AskOptions, io: Surroundings): Promise<Asking> {
   if (options.output.file !== null) await requireWritable(options.output.file);
   const place = await begin(options, io);
@@ -45,7 +45,10 @@ export async function ask(options: AskOptions, io: Surroundings): Promise<Asking
   return { place, turn, exitCode: exitCodeOf(turn) };
 }
 
-/** Starts a turn and leaves it alone: prints the session's id, for programs that come back later. Throws CliError. */
+/**
+ * Starts a turn and leaves it alone: prints the session's id, for programs that come back later.
+ * Throws CliError.
+ */
 export async function askAndLeave(options: AskOptions, io: Surroundings): Promise<ExitCode> {
   const started = await start(options, io);
   const { context, output } = options;
@@ -144,7 +147,7 @@ function announce(
   io.stdout.write(`${lines.join("\n")}\n`);
 }
 
-/** What came of it, in the form asked for. */
+/** Prints the result of the turn in the requested form. */
 async function finish(
   turn: TurnView,
   place: Place,

@@ -11,9 +11,9 @@ import { toLine } from "../terminal/sanitize";
 import { uploadsIn } from "../uploads/uploads";
 
 /**
- * A config that is found in a folder came with that folder, so another person may have written it: it
- * decides which addresses are asked, and which of the user's files are sent to them. It is obeyed
- * only after its user has said so, once for each folder and content.
+ * A config that is found in a folder came with that folder, so another person may have written it:
+ * it decides which addresses are asked, and which of the user's files are sent to them. It is
+ * obeyed only after its user has said so, once for each folder and content.
  */
 export type FoundConfig = { file: string; text: string };
 
@@ -25,11 +25,16 @@ type Answer = (message: string) => Promise<boolean>;
 /** Folders whose consent is remembered; the oldest are forgotten, and asked about again. */
 const MOST_FOLDERS = 500;
 const MOST_NAMED = 10;
-/** Its owner alone may read and write it: another's entry would be a consent that was never given. */
+/**
+ * Its owner alone may read and write it: another's entry would be a consent that was never given.
+ */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
-/** Returns if the user allows the config, now or before. Throws CliError if not, or if there is no terminal to ask at. */
+/**
+ * Returns if the user allows the config, now or before. Throws CliError if not, or if there is no
+ * terminal to ask at.
+ */
 export async function requireConsent(found: FoundConfig, io: Asking): Promise<void> {
   if (await hasConsent(found, io)) return;
   const shown = shownPath(found.file, io);

@@ -19,8 +19,9 @@ const WINDOW_MS = 2_000;
 const CONFIRM_MS = 10_000;
 
 /**
- * What Ctrl+C means: the first leaves the run alone and, after a moment for second thoughts, ends the program; the second
- * within that moment cancels the run and waits for what it leaves; the third ends the program at once.
+ * What Ctrl+C means: the first leaves the run alone and, after a moment for second thoughts, ends
+ * the program; the second within that moment cancels the run and waits for what it leaves; the
+ * third ends the program at once.
  */
 export class Leave {
   #pressed = 0;

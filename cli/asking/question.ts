@@ -3,12 +3,15 @@ import { CliError, EXIT } from "../exit-codes";
 import { commandLineOf } from "../invocation";
 import type { Input, Io } from "../io";
 
-/** UTF-8 needs at most three bytes for what is one UTF-16 code unit; a byte more shows that there is more. */
+/**
+ * UTF-8 needs at most three bytes for what is one UTF-16 code unit; a byte more shows that there is
+ * more.
+ */
 const MAX_BYTES = 3 * MAX_QUESTION_CHARS + 1;
 
 /**
- * The question: the words of the command line; `-` means stdin, alone or after the words. Without words, what is
- * piped in. Throws CliError for what is no question.
+ * The question: the words of the command line; `-` means stdin, alone or after the words. Without
+ * words, what is piped in. Throws CliError for what is no question.
  */
 export async function readQuestion(
   words: readonly string[],

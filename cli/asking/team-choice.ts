@@ -33,9 +33,10 @@ type Surroundings = Pick<Io, "cwd" | "home">;
 type Choosing = Surroundings & Pick<Io, "stderr"> & Asking;
 
 /**
- * The team: what the command line names, then the project's `.massgen/config.yaml`, then the user's, then the service's usual
- * one. A file is sent as it is, so that errors carry line and column. Throws CliError, also if the user does not allow the
- * project's config. `gets`: how addresses are asked.
+ * The team: what the command line names, then the project's `.massgen/config.yaml`, then the
+ * user's, then the service's default team. A file is sent unchanged, so that errors carry line and
+ * column. Throws CliError, also if the user does not allow the project's config. `gets`: how
+ * addresses are asked.
  */
 export async function chooseTeam(flags: TeamFlags, io: Choosing, gets?: Gets): Promise<TeamChoice> {
   const team = await teamOf(flags, io);
@@ -103,7 +104,10 @@ function teamOfText(text: string, name: string): TeamChoice {
   return { request: { config_yaml: text }, source: { name, text }, described: name };
 }
 
-/** One agent for each `--model`. Without `--backend`, the service finds the provider by the model's name. */
+/**
+ * One agent for each `--model`. Without `--backend`, the service finds the provider by the model's
+ * name.
+ */
 function teamOfModels({ model = [], backend, systemMessage }: TeamFlags): TeamChoice {
   const models = model.length > 0 ? model : [undefined];
   const agents = models.map((name, index) => ({

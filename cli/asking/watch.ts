@@ -16,12 +16,15 @@ export type WatchOptions = Connection &
     signal: AbortSignal;
   };
 
-/** `detached`: the signal ended the watching; the turn continues. `turn` is `null` if none of its events were seen. */
+/**
+ * `detached`: the signal ended the watching; the turn continues. `turn` is `null` if none of its
+ * events were seen.
+ */
 export type TurnOutcome = { end: "over" | "detached"; view: SessionView; turn: TurnView | null };
 
 /**
- * Watches one turn to its end and shows it on `display`, over lost connections and restarts of the service. Reading only:
- * aborting `signal` detaches and does not change the run. Throws CliError.
+ * Watches one turn to its end and shows it on `display`, over lost connections and restarts of the
+ * service. Reading only: aborting `signal` detaches and does not change the run. Throws CliError.
  */
 export async function watchTurn(options: WatchOptions): Promise<TurnOutcome> {
   const { display, signal } = options;

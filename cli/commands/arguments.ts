@@ -4,7 +4,10 @@ import { CONTEXT_NAME } from "../../src/protocol/api/contexts";
 import { toOrigin } from "../../client/index";
 import { DEFAULT_SERVER } from "../invocation";
 
-/** What single arguments and options must look like. Each throws commander's InvalidArgumentError, which ends the program with 1. */
+/**
+ * What single arguments and options must look like. Each throws commander's InvalidArgumentError,
+ * which ends the program with 1.
+ */
 
 export function toServer(text: string): string {
   const origin = toOrigin(text);

@@ -21,7 +21,7 @@ export const registerCancel: Register = (program, { io, end }) => {
   program.addCommand(command);
 };
 
-/** What came of it, in words. */
+/** The result of a cancellation in words. */
 export function cancelWords({ turn, status }: CancelResult): string {
   const which = turn === undefined ? "The turn" : `Turn ${turn}`;
   if (status === undefined || status === "cancelled") return `${which} is cancelled.`;

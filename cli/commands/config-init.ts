@@ -74,7 +74,10 @@ async function yamlOf(flags: InitFlags, io: Io): Promise<string> {
     : copiedTeam(await teamText(chosen, connection));
 }
 
-/** The name of a team of the service; null for models of their own, or where there is no service to ask. */
+/**
+ * The name of a team of the service; null for models of their own, or where there is no service to
+ * ask.
+ */
 async function chooseTeam(connection: Connection, io: Io): Promise<string | null> {
   const teams = await listTeams(connection).catch((error: unknown) => {
     if (error instanceof CliError) return null;
@@ -123,7 +126,10 @@ const scalar = (text: string): string =>
     ? text
     : JSON.stringify(text);
 
-/** A team of these models as a file to begin with; without `backend` their names say whose they are. Throws CliError for none. */
+/**
+ * A team of these models as a file to begin with; without `backend` their names say whose they are.
+ * Throws CliError for none.
+ */
 export function teamYaml(models: readonly string[], backend: string | undefined): string {
   if (models.length === 0) throw new CliError(EXIT.config, "A team needs a model.");
   const type = backend === undefined ? "" : `      type: ${scalar(backend)}\n`;
@@ -137,7 +143,10 @@ timeout_settings:
 `;
 }
 
-/** Comments that are true only beside the original: the schema for editors, and the command that names its path. */
+/**
+ * Comments that are true only beside the original: the schema for editors, and the command that
+ * names its path.
+ */
 const OF_THE_ORIGINAL = [
   /^# yaml-language-server:.*\r?\n/m,
   /^#\r?\n# +npm run ask -- --config configs\/.*\r?\n/m,

@@ -69,11 +69,11 @@ const finding = (
 /** A clock this far off makes tickets and keys look expired, or not yet good. */
 const MAX_SKEW_MS = 30_000;
 
-type Known = Connection & { origins: Origins };
+type ServiceAccess = Connection & { origins: Origins };
 type Place = Pick<Io, "cwd" | "home">;
 
 /** All findings. What cannot be asked because the service does not answer is left out. */
-export async function examine(connection: Known, io: Place): Promise<Finding[]> {
+export async function examine(connection: ServiceAccess, io: Place): Promise<Finding[]> {
   const service = await examineService(connection);
   const reachable = service.every(({ state }) => state !== "bad");
   return [
@@ -94,7 +94,7 @@ async function guarded(subject: string, look: () => Promise<Finding>): Promise<F
   }
 }
 
-async function examineService(connection: Known): Promise<Finding[]> {
+async function examineService(connection: ServiceAccess): Promise<Finding[]> {
   const where = `${connection.server} (${connection.origins.server})`;
   try {
     const startedAt = Date.now();
@@ -135,7 +135,10 @@ async function documentVersion(connection: Connection): Promise<string | null> {
 const receive = (path: string, connection: Connection) =>
   callService(connection, (client) => client.receive({ method: "GET", path }));
 
-/** `now` is this machine's time when the service answered. No finding without a date: a service on this machine sends none. */
+/**
+ * `now` is this machine's time when the service answered. No finding without a date: a service on
+ * this machine sends none.
+ */
 export function examineClock(date: string | null, now: number): Finding[] {
   const there = date === null ? Number.NaN : Date.parse(date);
   if (Number.isNaN(there)) return [];
@@ -148,7 +151,7 @@ export function examineClock(date: string | null, now: number): Finding[] {
   ];
 }
 
-async function examineKey(connection: Known): Promise<Finding> {
+async function examineKey(connection: ServiceAccess): Promise<Finding> {
   const { origins, key } = connection;
   const access = await judgeAccess(connection);
   const from = key === undefined ? "" : ` (${origins.key})`;
@@ -214,7 +217,10 @@ async function examineConfig(connection: Connection | null, io: Place): Promise<
   return finding("config", "bad", `${team.described} cannot run; see ${advice}`, EXIT.config);
 }
 
-/** Keys of providers are the operator's to set: without them a service is healthy and cannot answer yet. */
+/**
+ * Keys of providers are the operator's to set: without them a service is healthy and cannot answer
+ * yet.
+ */
 const lacksOnlyKeys = (missing: readonly { code?: string | undefined }[]): boolean =>
   missing.length > 0 && missing.every(({ code }) => code === "key_not_set");
 

@@ -57,7 +57,9 @@ const printJson = (raw: string, { stdout }: Pick<Io, "stdout">): void =>
 const ASK_MS = 1_000;
 const UNKNOWN_MS = 60_000;
 
-/** Starts a suite and waits for the end of its run. Ctrl+C leaves the run running. Throws CliError. */
+/**
+ * Starts a suite and waits for the end of its run. Ctrl+C leaves the run running. Throws CliError.
+ */
 export async function runSuite(
   suite: string,
   context: RequestContext,
@@ -166,8 +168,8 @@ export function printSuites(
 }
 
 /**
- * Whether the run did what it is for. A failed case is a result; a case without an answer is none, so that a suite without keys does
- * not look like a success. `strict`: every case must pass.
+ * Whether the run is a success. A failed case is a result. A case without an answer is not, so
+ * that a suite without keys does not look like a success. `strict`: every case must pass.
  */
 export const isSuccess = ({ cases, passed, failed }: Counts, strict: boolean): boolean =>
   strict ? passed === cases : passed + failed === cases;

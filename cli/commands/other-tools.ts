@@ -1,6 +1,7 @@
 /**
- * Words that are commands of git, gh, npm, docker, ollama, of coding agents or of MassGen, and not of this program, with the command
- * line here that comes nearest (`HELP` where none does). Data only.
+ * Words that are commands of git, gh, npm, docker, ollama, of coding agents or of MassGen, and not
+ * of this program, with the command line here that comes nearest (`HELP` where none does). Data
+ * only.
  */
 const HELP = "--help";
 const SESSIONS = "sessions";

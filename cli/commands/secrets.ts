@@ -22,7 +22,10 @@ import { type Register, withConnection } from "./flags";
 type Flags = ConnectionFlags & { json?: true };
 type SetFlags = Flags & { origin: string[]; path: string[]; method: string[] };
 
-/** `secrets`: what the tenant's tools and tool servers may be sent. Needs a key with the scope admin. */
+/**
+ * `secrets`: what the tenant's tools and tool servers may be sent. Needs a key with the scope
+ * admin.
+ */
 export const registerSecrets: Register = (program, { io, end }) => {
   const secrets = new Command("secrets").description(
     "secrets for tools: list, set, delete (needs the scope admin)",

@@ -35,7 +35,7 @@ export const registerShow: Register = (program, { io, end }) => {
   program.addCommand(command);
 };
 
-/** Lines as long as they are; a terminal wraps them. */
+/** Prints lines at full length; a terminal wraps them. */
 export function printLines(
   lines: readonly Line[],
   { stdout, env }: { stdout: Output; env: Readonly<Record<string, string | undefined>> },

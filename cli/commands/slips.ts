@@ -25,9 +25,9 @@ export const COMMANDS = [
 const ARGUMENT = /^(session_[a-z0-9]+|bash|zsh|fish|powershell|pwsh)$/;
 
 /**
- * Throws CliError for a word that is a command here or in other tools, or nearly one: asked as a question it would cost money.
- * Several words are a question, and so is a text with spaces, unless a command is followed by what only a command takes. Not for
- * those who wrote `ask` themselves.
+ * Throws CliError for a word that is a command here or in other tools, or nearly one: asked as a
+ * question it would cost money. Several words are a question, and so is a text with spaces, unless
+ * a command is followed by what only a command takes. Not called if the user wrote `ask`.
  */
 export function refuseSlips(words: readonly string[], howToAsk = askedBy(words)): void {
   const [word = "", argument = ""] = words;
@@ -50,8 +50,8 @@ export function refuseSlips(words: readonly string[], howToAsk = askedBy(words))
 }
 
 /**
- * The same for a conversation's first entry, which begins a session as the command line does. Later entries may be one word: they
- * answer what was said before.
+ * The same for a conversation's first entry, which begins a session as the command line does. Later
+ * entries may be one word: they answer what was said before.
  */
 export function refuseFirstSlip(entry: string): void {
   const word = entry.trim();

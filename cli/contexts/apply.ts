@@ -9,9 +9,10 @@ import type { Here, Side, Step } from "./three-way";
 import { renameInCase, writeWhole } from "./write-files";
 
 /**
- * Does what was planned, conflicts aside. Files come before others go, so that one which moved is always here by one of its names; those
- * whose place is taken until then come last. If it breaks off, the next pull continues. Each file is looked at once more right before:
- * one that was changed since the plan was made stays as it is, and nothing after it is done. Throws CliError.
+ * Performs the planned steps, except conflicts. New files are written before old ones are deleted,
+ * so that a moved file always exists under one of its names. Files whose place is still taken are
+ * written last. If the pull breaks off, the next pull continues. Each file is checked again before
+ * its step: a file that changed after planning is kept, and no later step runs. Throws CliError.
  */
 export async function applySteps(
   directory: string,
@@ -46,7 +47,10 @@ const phaseOf = (step: Step): number =>
 const inOrder = (steps: readonly Step[]): Step[] =>
   steps.toSorted((a, b) => phaseOf(a) - phaseOf(b));
 
-/** Folders that a pull that broke off left at a path go, as far as nothing is in them; what is there then is looked at as ever. */
+/**
+ * Folders that a pull that broke off left at a path go, as far as nothing is in them; what is there
+ * then is looked at as ever.
+ */
 async function clear(directory: string, text: string): Promise<void> {
   const here = await inspect(directory, text);
   if (here === null || !("by" in here) || !here.by || here.by.files.length > 0) return;

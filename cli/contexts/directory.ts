@@ -11,7 +11,10 @@ import { hashOf, isTaken, readPlainFile } from "./scan";
 import type { Here, InTheWay } from "./three-way";
 import { writeWhole } from "./write-files";
 
-/** Which context a directory was last the same as. `without`: files of that version that were left out here. */
+/**
+ * Which context a directory was last the same as. `without`: files of that version that were left
+ * out here.
+ */
 const LinkSchema = z.object({
   server: z.string(),
   name: ContextNameSchema,
@@ -39,7 +42,7 @@ export async function readLink(directory: string): Promise<Link | null> {
 export const writeLink = (directory: string, link: Link): Promise<void> =>
   writeWhole(linkFile(directory), Buffer.from(`${JSON.stringify(link, null, 2)}\n`), false);
 
-/** The directory meant by an argument. Throws CliError for what is none. */
+/** The directory of an argument. Throws CliError if it is not a directory. */
 export async function toDirectory(cwd: string, text: string | undefined): Promise<string> {
   const directory = path.resolve(cwd, text ?? ".");
   const found = await lstat(directory).catch(() => null);
@@ -49,7 +52,10 @@ export async function toDirectory(cwd: string, text: string | undefined): Promis
 
 const DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
 
-/** Why a path from elsewhere may not be written here; null if it may. What comes from a server is not believed. */
+/**
+ * Why a path from elsewhere may not be written here; null if it may. What comes from a server is
+ * not believed.
+ */
 export function refusalOf(text: string): string | null {
   const parts = text.split("/");
   if (
@@ -90,7 +96,10 @@ export async function inspect(directory: string, text: string): Promise<Here> {
   return { hash: hashOf(read.bytes), executable: read.executable };
 }
 
-/** A folder with its contents. A folder that is unreadable, or larger than a context, counts as a file: it is never deleted. */
+/**
+ * A folder with its contents. A folder that is unreadable, or larger than a context, counts as a
+ * file: it is never deleted.
+ */
 async function contentsOf(directory: string, folder: string): Promise<InTheWay> {
   const [files, folders]: [string[], string[]] = [[], []];
   const isTooMuch = (): boolean => files.length + folders.length > 2 * CONTEXT_LIMITS.files;
@@ -109,7 +118,10 @@ async function contentsOf(directory: string, folder: string): Promise<InTheWay> 
   return { files, folders };
 }
 
-/** Whether two paths that differ in case alone lead to the same file here, as on a disk that ignores case. */
+/**
+ * Whether two paths that differ in case alone lead to the same file here, as on a disk that ignores
+ * case.
+ */
 export async function isOneFile(directory: string, one: string, other: string): Promise<boolean> {
   const [ones, others] = [one.split("/"), other.split("/")];
   for (let depth = 1; depth <= ones.length; depth += 1) {

@@ -4,8 +4,9 @@ import ignore from "ignore";
 import type { IgnoreFile } from "./left-out";
 
 /**
- * What git ignores in a folder, by the `.gitignore` files in it and in the folders above it up to its repository, and by that
- * repository's `info/exclude`. The user's own file for all repositories (`core.excludesFile`) is not read.
+ * What git ignores in a folder, by the `.gitignore` files in it and in the folders above it up to
+ * its repository, and by that repository's `info/exclude`. The user's own file for all repositories
+ * (`core.excludesFile`) is not read.
  */
 export class IgnoreFiles {
   readonly #root: string;
@@ -44,7 +45,10 @@ async function ignoreFileAt(file: string, reach: Reach): Promise<IgnoreFile | nu
   return text === null ? null : { ...reach, rules: ignore().add(text) };
 }
 
-/** Those of the folders above, up to the repository's own: what git ignores it ignores in a folder inside too. */
+/**
+ * Those of the folders above, up to the repository's own: what git ignores it ignores in a folder
+ * inside too.
+ */
 async function ignoreFilesAbove(root: string): Promise<IgnoreFile[]> {
   const found: IgnoreFile[] = [];
   let prefix = "";
@@ -72,12 +76,13 @@ async function repositoryAt(folder: string): Promise<string | null> {
   const entry = await stat(git).catch(() => null);
   if (entry === null) return null;
   if (entry.isDirectory()) return git;
-  // In a further worktree it is a file that leads to a folder of the worktree's own, and that one to what all of them share.
+  // In a further worktree it is a file that leads to a folder of the worktree's own, and that one
+  // to what all of them share.
   const own = await lineAfter(git, "gitdir: ", folder);
   return own && ((await lineAfter(path.join(own, "commondir"), "", own)) ?? own);
 }
 
-/** The path that a file holds behind `start`, from a folder; null where there is none. */
+/** The path that a file holds behind `start`, from a folder; `null` if there is no such path. */
 async function lineAfter(file: string, start: string, from: string): Promise<string | null> {
   const text = await readFile(file, "utf8").catch(() => "");
   const line = text.split("\n", 1)[0]?.trim() ?? "";

@@ -26,7 +26,10 @@ export type Incoming = {
 const FORGOTTEN =
   "The service no longer has the version of the last push or pull. Each file that differs is a conflict, and files deleted there stay here.";
 
-/** The changes that `pull` was asked for: of a context's newest version, or of a turn. Throws CliError. */
+/**
+ * The changes that `pull` was asked for: of a context's newest version, or of a turn. Throws
+ * CliError.
+ */
 export function incomingOf(
   directory: string,
   options: { name?: string; session?: string; turn?: number },
@@ -53,7 +56,8 @@ async function fromContext(
   const newest = await readContext(name, null, connection);
   const base = isOwn ? await readContextIfKept(name, link.version, connection) : null;
   const [before, after] = [base ? sidesOf(base) : new Map<string, Side>(), sidesOf(newest)];
-  for (const path of isOwn ? (link.without ?? []) : []) before.delete(path); // it has never been here
+  // it has never been here
+  for (const path of isOwn ? (link.without ?? []) : []) before.delete(path);
   const paths = [...new Set([...before.keys(), ...after.keys()])].sort();
   return {
     what: `${name} ${newest.version}`,

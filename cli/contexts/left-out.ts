@@ -15,7 +15,10 @@ export type Reason =
 /** A file, or a folder with a final `/` and all in it. */
 export type LeftOut = { path: string; reason: Reason };
 
-/** Never sent, with any pattern: these files could run programs here when they are pulled, or are our own. */
+/**
+ * Never sent, with any pattern: these files could run programs here when they are pulled, or are
+ * our own.
+ */
 export const NEVER = [".git", ".massgen-edge"];
 
 /** gitignore-style patterns of what may hold keys or passwords. */
@@ -124,8 +127,9 @@ const TOKEN =
 export const choosesPackages = (path: string): boolean => PACKAGE_SETTINGS.test(path);
 
 /**
- * gitignore-style patterns of files that tools read or run when a folder is opened, installed, cloned into or committed to. `package.json`
- * is none of them: most pulls of a JavaScript project change it, and a warning that always comes is not read.
+ * gitignore-style patterns of files that tools read or run when a folder is opened, installed,
+ * cloned into or committed to. `package.json` is not included: most pulls of a JavaScript project
+ * change it, and users ignore a warning that always appears.
  */
 const RUN_UNASKED = [
   "**/.claude/settings.json",
@@ -162,8 +166,9 @@ export const holdsToken = (path: string, bytes: Uint8Array): boolean =>
   TOKEN.test(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1"));
 
 /**
- * Rules of one file, such as a `.gitignore`, which hold for what is below a directory. `base`: that directory, "" or with a final `/`;
- * if it is above the scanned directory, `prefix` leads from the one to the other.
+ * Rules of one file, such as a `.gitignore`, which hold for what is below a directory. `base`: that
+ * directory, "" or with a final `/`; if it is above the scanned directory, `prefix` leads from the
+ * one to the other.
  */
 export type IgnoreFile = { base: string; prefix: string; rules: Ignore };
 
@@ -188,7 +193,8 @@ export class Includes {
   constructor(patterns: readonly string[]) {
     this.#patterns = patterns.map((pattern) => pattern.replace(/^\.?\/+/, ""));
     this.#rules = ignore().add(patterns);
-    this.#rulesOfFiles = ignore().add([...patterns, "!*/"]); // the last one takes all folders out again
+    // the last one takes all folders out again
+    this.#rulesOfFiles = ignore().add([...patterns, "!*/"]);
   }
 
   /** Whether a path is asked for, by itself or by a folder above it. */
@@ -196,18 +202,26 @@ export class Includes {
     return this.#patterns.length > 0 && this.#rules.ignores(path);
   }
 
-  /** Whether a pattern matches a file itself. A pattern for a folder does not include the keys in it. */
+  /**
+   * Whether a pattern matches a file itself. A pattern for a folder does not include the keys in
+   * it.
+   */
   hasItself(file: string): boolean {
     return this.#rulesOfFiles.ignores(file);
   }
 
-  /** Whether a directory that is left out may hold something that is asked for by its whole path. */
+  /**
+   * Whether a directory that is left out may hold something that is asked for by its whole path.
+   */
   reachInto(directory: string): boolean {
     return this.#patterns.some((pattern) => pattern.startsWith(directory));
   }
 }
 
-/** Why a path is left out; `null` if it is not. Directories end in `/`; their contents are checked separately. */
+/**
+ * Why a path is left out; `null` if it is not. Directories end in `/`; their contents are checked
+ * separately.
+ */
 export function leftOutAs(
   path: string,
   rules: readonly IgnoreFile[],
@@ -240,7 +254,10 @@ export function printStaying(leftOut: readonly LeftOut[], world: Pick<Io, "stder
   if (leftOut.length > 0) world.stderr.write("To take such files, add --include <pattern>.\n");
 }
 
-/** Warns of what comes into a folder and acts there although its user starts nothing: one line, or none. */
+/**
+ * Warns of what comes into a folder and acts there although its user starts nothing: one line, or
+ * none.
+ */
 export function warnRunUnasked(paths: readonly string[], { stderr }: Pick<Io, "stderr">): void {
   const named = paths.filter(isRunUnasked);
   if (named.length > 0)

@@ -9,7 +9,10 @@ import { type LeftOut, printStaying } from "./left-out";
 import type { Arrivals } from "./plan";
 import { isChange, type Side } from "./three-way";
 
-/** Prints all changes that may be written here. Local files are not compared: `git apply` finds conflicts. Returns 1 if some may not. */
+/**
+ * Prints all changes that may be written here. Local files are not compared: `git apply` finds
+ * conflicts. Returns 1 if some may not.
+ */
 export async function printPatch(
   { changes, base, theirs, what }: Incoming,
   arrivals: Arrivals,
@@ -38,7 +41,7 @@ export async function printPatch(
     );
     if (patch === null) noText.push(change.path);
     else {
-      // On a terminal escapes would act; git needs them as they are, from a file or a pipe.
+      // On a terminal, escapes would take effect. In a file or a pipe, git needs them unchanged.
       const spelled = spellOut(patch);
       if (spelled !== patch) hidden.push(toLine(change.path));
       world.stdout.write(world.stdout.isTTY ? spelled : patch);
@@ -60,7 +63,7 @@ export async function printPatch(
   return refused.length > 0 ? EXIT.config : EXIT.ok;
 }
 
-/** One file before and after, null where there is none. */
+/** A file before or after a change; `null` if it does not exist. */
 export type Contents = { bytes: Uint8Array; executable: boolean } | null;
 
 /** The contents as UTF-8 text, for a patch; `null` if they are not text. */

@@ -40,13 +40,19 @@ async function oneFileEach(directory: string, twins: readonly Twins[]): Promise<
   return found;
 }
 
-/** Two paths that differ in case alone: `gone` was deleted there, `stays` is there. To some disks they are one file. */
+/**
+ * Two paths that differ in case alone: `gone` was deleted there, `stays` is there. To some disks
+ * they are one file.
+ */
 export type Twins = { gone: string; stays: string };
 
-/** A name as case-insensitive disks compare it. Upper case first, because several lower-case letters can share one capital. */
+/**
+ * A name as case-insensitive disks compare it. Upper case first, because several lower-case letters
+ * can share one capital.
+ */
 const folded = (path: string): string => path.toUpperCase().toLowerCase();
 
-/** The deleted files that may be the same here as one that stays or arrives. */
+/** Deleted files that may be the same file here as another that stays or arrives. */
 export function twinsAmong(changes: readonly Change[]): Twins[] {
   const staying = new Map<string, string[]>();
   for (const { path, theirs } of changes) {
@@ -61,8 +67,9 @@ export function twinsAmong(changes: readonly Change[]): Twins[] {
 }
 
 /**
- * The changes as they are where these twins are one file each: it is not deleted. One that stood there only under its old name is
- * compared as the new one, and renamed; one that stood there under both is what stays.
+ * The changes if each pair of twins is one file here: it is not deleted. A file that existed there
+ * only under its old name is compared under its new name, and renamed. A file that existed there
+ * under both names stays.
  */
 export function mergeTwins(changes: readonly Change[], twins: readonly Twins[]): Change[] {
   const merged = new Map(changes.map((change) => [change.path, change]));
@@ -76,20 +83,26 @@ export function mergeTwins(changes: readonly Change[], twins: readonly Twins[]):
 }
 
 /**
- * What of a context, or of what a team changed in it, comes into a directory unasked: the same that would go from there to the service,
- * except settings that say where packages come from. Programs here read those and secrets automatically.
+ * What of a context, or of what a team changed in it, comes into a directory unasked: the same that
+ * would go from there to the service, except settings that say where packages come from. Programs
+ * here read those and secrets automatically.
  */
 export class Arrivals {
   readonly #ignored: IgnoreFiles;
   readonly #includes: Includes;
 
-  /** `includes`: gitignore-style patterns of files that are taken although they would be left out. */
+  /**
+   * `includes`: gitignore-style patterns of files that are taken although they would be left out.
+   */
   constructor(directory: string, includes: readonly string[]) {
     this.#ignored = new IgnoreFiles(directory);
     this.#includes = new Includes(includes);
   }
 
-  /** What is left out of a file's path, the whole or a folder in it, and why; null if the file comes. Not for a path with a refusal. */
+  /**
+   * What is left out of a file's path, the whole or a folder in it, and why; null if the file
+   * comes. Not for a path with a refusal.
+   */
   async leftOut(file: string): Promise<LeftOut | null> {
     const names = file.split("/");
     for (let depth = 1; depth < names.length; depth += 1) {

@@ -23,7 +23,10 @@ export type PullOptions = {
 };
 type World = Pick<Io, "stdout" | "stderr">;
 
-/** Brings changes made elsewhere into a directory, or shows them. Gives 1 where something was changed on both sides. Throws CliError. */
+/**
+ * Brings changes made elsewhere into a directory, or shows them. Gives 1 where something was
+ * changed on both sides. Throws CliError.
+ */
 export async function pull(
   directory: string,
   options: PullOptions,
@@ -40,7 +43,8 @@ export async function pull(
   printStaying(leftOut, world);
   if (options.apply && conflicts.length > 0 && !options.skipConflicts)
     throw new CliError(EXIT.config, CONFLICTS);
-  warnRunUnasked(arriving(steps), world); // before the first is written, so that a pull that breaks off has said it
+  // before the first is written, so that a pull that breaks off has said it
+  warnRunUnasked(arriving(steps), world);
   if (!options.apply) {
     world.stderr.write(
       `${incoming.what}: ${sumOf(steps)}. ${steps.length > conflicts.length ? "--apply does this." : ""}`
@@ -74,7 +78,10 @@ const sumOf = (steps: readonly Step[]): string => {
   return `${count("write")} to write, ${renames}${count("delete")} to delete, ${plural(count("conflict"), "conflict")}`;
 };
 
-/** A line for each step: `write`, `rename`, `delete` or `conflict`, the path, and which name it had or why. */
+/**
+ * A line for each step: `write`, `rename`, `delete` or `conflict`, the path, and which name it had
+ * or why.
+ */
 function printSteps(steps: readonly Step[], { stdout }: World): void {
   for (const step of steps) {
     const more =

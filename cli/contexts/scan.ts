@@ -26,8 +26,9 @@ export const hashOf = (bytes: Uint8Array): string =>
   createHash("sha256").update(bytes).digest("hex");
 
 /**
- * What of a directory goes: everything but links, what git ignores (`IgnoreFiles`), and the list of secrets and of what are no
- * sources. `includes` are gitignore-style patterns of files that are sent although they would be left out. Links are never followed. Throws CliError.
+ * What of a directory goes: everything but links, what git ignores (`IgnoreFiles`), and the list of
+ * secrets and of what are no sources. `includes` are gitignore-style patterns of files that are
+ * sent although they would be left out. Links are never followed. Throws CliError.
  */
 export async function scan(directory: string, includes: readonly string[]): Promise<Scan> {
   const walk = new Walk(directory, new Includes(includes));
@@ -42,7 +43,10 @@ export async function scan(directory: string, includes: readonly string[]): Prom
   return { files: walk.files, leftOut: walk.leftOut };
 }
 
-/** Whether the service takes a file of this name: a name that means another file on some system is refused. */
+/**
+ * Whether the service takes a file of this name: a name that means another file on some system is
+ * refused.
+ */
 export function isTaken(here: string): boolean {
   try {
     relativePath(here);
@@ -120,7 +124,10 @@ class Walk {
 type PlainFile = { bytes: Uint8Array | null; executable: boolean };
 const EXECUTABLE = 0o111;
 
-/** A file's contents, null for what is larger than the service takes; null for a link, even one that has just been made. Throws CliError. */
+/**
+ * A file's contents; `bytes` is `null` if the file is larger than the service accepts. Returns
+ * `null` for a link, also for a link made just now. Throws CliError.
+ */
 export async function readPlainFile(file: string): Promise<PlainFile | null> {
   let handle: FileHandle | null = null;
   try {

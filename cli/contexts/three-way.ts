@@ -3,13 +3,22 @@ import { ancestorsOf } from "../../src/workspace/paths";
 /** A file on one side: its contents by hash, and whether it may be run. */
 export type Side = { hash: string; executable: boolean } | null;
 /** What is on this machine. */
-export type Here = Side | Blocked;
-/** Something that is no plain file, or has one above it. `by`: what of this machine keeps the path free of any file, where it could go. */
-type Blocked = { blocked: string; by?: InTheWay };
-/** A file above a path, or all that is in a folder of that path, and the folder. Folders that are in others come first. */
+export type Here = Side | PathObstacle;
+/**
+ * Something that is no plain file, or has one above it. `by`: what of this machine keeps the path
+ * free of any file, where it could go.
+ */
+type PathObstacle = { blocked: string; by?: InTheWay };
+/**
+ * A file above a path, or all that is in a folder of that path, and the folder. Folders that are in
+ * others come first.
+ */
 export type InTheWay = { files: readonly string[]; folders: readonly string[] };
 
-/** A path with what it was and what it is to become. `was`: the name its file has here, where that differs in case alone. */
+/**
+ * A path with what it was and what it is to become. `was`: the name its file has here, where that
+ * differs in case alone.
+ */
 export type Change = { path: string; base: Side; theirs: Side; was?: string };
 /** And what it is here now. */
 export type Triple = Change & { here: Here };
@@ -28,16 +37,20 @@ export type Step =
   | { action: "conflict"; path: string; why: string };
 
 /**
- * What is to be done so that changes made elsewhere arrive here, and nothing that was changed here is lost: a file is written or
- * deleted only where it still is what the others started from. What is as it should be needs no step. A file may become a folder, or a
- * folder a file: what is in the way of a new file counts for nothing where all of it goes by the same plan.
+ * What is to be done so that changes made elsewhere arrive here, and nothing that was changed here
+ * is lost: a file is written or deleted only where it still is what the others started from. What
+ * is as it should be needs no step. A file may become a folder, or a folder a file: what is in the
+ * way of a new file counts for nothing where all of it goes by the same plan.
  */
 export function planSteps(triples: readonly Triple[]): Step[] {
   const going = goingOf(triples);
   return triples.flatMap((triple) => stepsOf(triple, going));
 }
 
-/** What a plan deletes; and the folders that have, or had, something that is deleted there: they may go once they are empty. */
+/**
+ * What a plan deletes; and the folders that have, or had, something that is deleted there: they may
+ * go once they are empty.
+ */
 type Going = { files: ReadonlySet<string>; folders: ReadonlySet<string> };
 const NOTHING: Going = { files: new Set(), folders: new Set() };
 
@@ -64,7 +77,8 @@ function stepsOf(triple: Triple, going: Going): Step[] {
   if (!isChange(triple)) return [];
   const { path, here } = triple;
   if (here === null || !("blocked" in here)) return stepsFor(triple, here);
-  // If something else is there, there is no file to delete, and none in the way of another once that is gone.
+  // If something else is there, there is no file to delete, and none in the way of another once
+  // that is gone.
   if (here.by && triple.theirs === null) return stepsFor(triple, null);
   if (!here.by || !isGoing(here.by, going))
     return [{ action: "conflict", path, why: here.blocked }];

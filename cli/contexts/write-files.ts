@@ -5,8 +5,8 @@ import { CliError, EXIT } from "../exit-codes";
 import { reasonOf } from "../local-files";
 
 /**
- * Writes a file, or leaves what was there: never half of one. Makes the folders above. Who may read and write a file that was there
- * stays as it was. Throws CliError.
+ * Writes a whole file, or keeps the old one. Makes the folders above. An existing file keeps its
+ * permissions for reading and writing. Throws CliError.
  */
 export async function writeWhole(
   file: string,
@@ -19,7 +19,7 @@ export async function writeWhole(
     const before = await lstat(file).catch(() => null);
     const mode = before?.isFile() ? modeLike(before.mode, executable) : null;
     await writeFile(draft, bytes, { flag: "wx", mode: mode ?? (executable ? 0o777 : 0o666) });
-    // It was made with no more than that, as far as the umask let it; a disk that knows no modes is no reason to fail.
+    // The umask may have removed permissions of the draft. A disk without modes is not a failure.
     if (mode !== null) await chmod(draft, mode).catch(() => undefined);
     await rename(draft, file);
   } catch (cause) {
@@ -37,7 +37,10 @@ function modeLike(mode: number, executable: boolean): number {
   return executable ? kept | ((kept & READ) >> 2) : kept;
 }
 
-/** Renames a file, and the folders above it, where old and new name differ in case alone. Throws CliError. */
+/**
+ * Renames a file, and the folders above it, where old and new name differ in case alone. Throws
+ * CliError.
+ */
 export async function renameInCase(directory: string, was: string, is: string): Promise<void> {
   const [olds, news] = [was.split("/"), is.split("/")];
   for (const [depth, name] of news.entries()) {
@@ -49,7 +52,8 @@ export async function renameInCase(directory: string, was: string, is: string): 
 async function renameEntry(folder: string, old: string, name: string): Promise<void> {
   const [from, to] = [path.join(folder, old), path.join(folder, name)];
   try {
-    // Some systems list names in another form than they take them. One that is not listed has the new name already.
+    // Some systems list names in another Unicode form. A name that is not listed is renamed
+    // already.
     if (!(await readdir(folder)).some((listed) => listed.normalize("NFC") === old)) return;
     // By a third name: many systems do nothing where the new name leads to the file itself.
     const between = path.join(folder, `.massgen-edge-${randomUUID()}`);
@@ -58,7 +62,8 @@ async function renameEntry(folder: string, old: string, name: string): Promise<v
       await rename(between, from);
       throw cause;
     });
-    await rm(between, { force: true }); // left over where both names were links to one file: rename does nothing then
+    // left over where both names were links to one file: rename does nothing then
+    await rm(between, { force: true });
   } catch (cause) {
     throw new CliError(EXIT.config, `Cannot rename ${from} to ${name}: ${reasonOf(cause)}.`, {
       cause,

@@ -1,5 +1,5 @@
 import type { QuestionPart } from "../../src/protocol/attachments";
-import type { Asked } from "../asking/ask";
+import type { AskTarget } from "../asking/ask";
 import type { Connection } from "../credentials/connection";
 import type { Limits } from "../commands/flags";
 import type { OutputOptions } from "../asking/answer-output";
@@ -14,7 +14,10 @@ export type Conversation = {
   readonly output: OutputOptions;
   /** null until the first question is asked. */
   session: string | null;
-  /** The latest question, and what it was asked after: null before anything, or for the first turn of a session. */
+  /**
+   * The latest question, and what it was asked after: null before anything, or for the first turn
+   * of a session.
+   */
   latest: Latest | null;
   /** What goes along with the next question besides what the team has for the first. */
   attached: readonly QuestionPart[];
@@ -31,7 +34,7 @@ export type Latest = {
 export function nextTurn(
   { session, team, limits, attached }: Conversation,
   question: string,
-): Asked {
+): AskTarget {
   if (session === null) return first({ team, limits }, { question, attached });
   return {
     next: { sessionId: session, body: { question: withUploads(question, attached), ...limits } },
@@ -39,10 +42,10 @@ export function nextTurn(
 }
 
 /**
- * The latest question once more, as if it had not been asked yet: after the same turn as before. A first question has nothing
- * before it, so it begins a new session.
+ * The latest question once more, as if it had not been asked yet: after the same turn as before. A
+ * first question has nothing before it, so it begins a new session.
  */
-export function again({ session, team, limits, latest }: Conversation): Asked | null {
+export function again({ session, team, limits, latest }: Conversation): AskTarget | null {
   if (latest === null) return null;
   const { question, parent, attached } = latest;
   if (session === null || parent === null) return first({ team, limits }, { question, attached });
@@ -56,12 +59,12 @@ export function again({ session, team, limits, latest }: Conversation): Asked | 
 
 const first = (
   { team, limits }: Pick<Conversation, "team" | "limits">,
-  { question, attached }: Said,
-): Asked => ({
+  { question, attached }: PartsOfQuestion,
+): AskTarget => ({
   run: {
     question: withUploads(question, [...(team.attached ?? []), ...attached]),
     ...team.request,
     ...limits,
   },
 });
-type Said = Pick<Latest, "question" | "attached">;
+type PartsOfQuestion = Pick<Latest, "question" | "attached">;

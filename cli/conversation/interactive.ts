@@ -1,4 +1,4 @@
-import { type Asked, ask } from "../asking/ask";
+import { type AskTarget, ask } from "../asking/ask";
 import { refuseFirstSlip } from "../commands/slips";
 import type { Connection } from "../credentials/connection";
 import { again, type Conversation, type Latest, nextTurn } from "./conversation";
@@ -6,7 +6,7 @@ import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import type { Limits } from "../commands/flags";
 import { commandLineOf } from "../invocation";
 import type { Io } from "../io";
-import { readEntry, type Typed } from "../terminal/line-editor";
+import { readEntry, type EditorInput } from "../terminal/line-editor";
 import type { OutputOptions } from "../asking/answer-output";
 import { toQuestion } from "../asking/question";
 import { PASTE_MODE } from "../terminal/paste";
@@ -22,7 +22,9 @@ export type ConverseOptions = {
   output: OutputOptions;
 };
 
-/** A conversation at a terminal: each entry is the next turn of one session, until the user leaves. */
+/**
+ * A conversation at a terminal: each entry is the next turn of one session, until the user leaves.
+ */
 export async function converse(
   { team, connection, limits, output }: ConverseOptions,
   io: Io,
@@ -41,7 +43,8 @@ export async function converse(
   );
   tellUploads(team.attached, io);
   const canMark = canRedraw(io.stderr, io.env);
-  if (canMark) io.screen.write(PASTE_MODE.on); // during a turn too: what is pasted meanwhile is read at the next prompt
+  // during a turn too: what is pasted meanwhile is read at the next prompt
+  if (canMark) io.screen.write(PASTE_MODE.on);
   try {
     await untilLeft(conversation, io);
   } finally {
@@ -81,7 +84,7 @@ function leave({ session, latest }: Conversation, io: Io): ExitCode {
 
 /** A mistake, a refusal or a lost service ends what was asked, not the conversation. */
 async function handled(
-  typed: Extract<Typed, { kind: "text" }>,
+  typed: Extract<EditorInput, { kind: "text" }>,
   conversation: Conversation,
   io: Io,
 ): Promise<"quit" | "continue"> {
@@ -127,7 +130,7 @@ async function askAgain(conversation: Conversation, io: Io): Promise<void> {
 type Question = Omit<Latest, "turn">;
 
 async function take(
-  what: Asked,
+  what: AskTarget,
   question: Question,
   { conversation, io }: { conversation: Conversation; io: Io },
 ): Promise<void> {

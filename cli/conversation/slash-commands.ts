@@ -59,7 +59,10 @@ const ALIASES: Readonly<Record<string, string>> = {
   reset: "new",
 };
 
-/** The command in `text`; null for a question. A question may begin with a slash too: as a path, or with two slashes. */
+/**
+ * The command in `text`; null for a question. A question may begin with a slash too: as a path, or
+ * with two slashes.
+ */
 export function asCommand(text: string): SlashCommand | null {
   const [, name, argument = ""] = /^\/([a-z?]+)(?:[^\S\n]+(.*))?[^\S\n]*$/i.exec(text) ?? [];
   return name === undefined ? null : { name: name.toLowerCase(), argument: argument.trim() };

@@ -10,11 +10,12 @@ export type ConnectionFlags = { server?: string | undefined; key?: string | unde
 /** Where each of the two was found, for people. */
 export type Origins = { server: string; key: string | null };
 
-type Found = { value: string; from: string };
+type SettingValue = { value: string; from: string };
 
 /**
- * The service and the key: what the command line says, then MASSGEN_EDGE_SERVER and MASSGEN_EDGE_KEY, then what `login` stored, then
- * the service on this machine. A stored key goes to the server it was stored for and to no other.
+ * The service and the key: what the command line says, then MASSGEN_EDGE_SERVER and
+ * MASSGEN_EDGE_KEY, then what `login` stored, then the service on this machine. A stored key goes
+ * to the server it was stored for and to no other.
  */
 export async function connect(
   flags: ConnectionFlags,
@@ -38,7 +39,7 @@ export async function connect(
   return { server: server.value, key: key.value, origins };
 }
 
-function first(...choices: [string | undefined, string][]): Found | null {
+function first(...choices: [string | undefined, string][]): SettingValue | null {
   for (const [value, from] of choices) {
     if (value !== undefined && value.trim() !== "") return { value: value.trim(), from };
   }
@@ -55,7 +56,10 @@ function serverFrom(text: string | undefined): string | undefined {
   );
 }
 
-/** Throws CliError for what cannot be a key, and for a way on which others could read it. `from`: where the key was found. */
+/**
+ * Throws CliError for what cannot be a key, and for a way on which others could read it. `from`:
+ * where the key was found.
+ */
 export function requireSendable(key: string, server: string, from: string): void {
   const risk = keyRisk(key, server);
   if (risk === "malformed")

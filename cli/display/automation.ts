@@ -9,8 +9,9 @@ import { finalText } from "./summary";
 import type { Output } from "../terminal/output";
 
 /**
- * MassGen's `--automation`: few lines of `KEY: value` on stdout. Where MassGen names its log folder and its status file, this
- * service names the session and the address that gives the same fields; there is no folder on this machine to name.
+ * MassGen's `--automation`: few lines of `KEY: value` on stdout. Where MassGen names its log folder
+ * and its status file, this service names the session and the address that gives the same fields;
+ * there is no folder on this machine to name.
  */
 
 /** What a program needs to follow the run, before anything else. */
@@ -32,7 +33,7 @@ export const IN_PROGRESS = "[Coordination in progress - ask STATUS_URL for real-
 
 const PREVIEW_CHARS = 200;
 
-/** What came of it. `answerAt`: the file or the address that has the whole answer. */
+/** The result of the turn. `answerAt`: the file or the address that has the whole answer. */
 export function endLines(turn: TurnView, answerAt: { file: string } | { url: string }): string[] {
   const duration = `${(((turn.endedAt ?? turn.startedAt) - turn.startedAt) / 1000).toFixed(1)}s`;
   const answer = finalText(turn);

@@ -34,10 +34,14 @@ const SILENT: TurnDisplay = {
   close: () => undefined,
 };
 
-/** Every event as one line of JSON on `output`, also those this program does not know; notices go to `notices`. */
+/**
+ * Every event as one line of JSON on `output`, also those this program does not know; notices go to
+ * `notices`.
+ */
 export const jsonDisplay = (output: Output, notices: Output): TurnDisplay => ({
   update({ raw }) {
-    output.write(`${escapeJson(raw).replaceAll("\n", " ")}\n`); // a line feed outside of strings is white space
+    // a line feed outside of strings is white space
+    output.write(`${escapeJson(raw).replaceAll("\n", " ")}\n`);
   },
   notice(text) {
     notices.write(`${text}\n`);

@@ -10,8 +10,8 @@ const TICK_MS = 1_000;
 export type LiveOptions = { env: Readonly<Record<string, string | undefined>>; now?: () => number };
 
 /**
- * A terminal: what happened scrolls by above, the state of the team stays below and is drawn over in place, at most ten times
- * a second. Lines never wrap; the terminal may change its size.
+ * A terminal: what happened scrolls by above, the state of the team stays below and is drawn over
+ * in place, at most ten times a second. Lines never wrap; the terminal may change its size.
  */
 export function liveDisplay(output: Output, { env, now = Date.now }: LiveOptions): TurnDisplay {
   const screen = new Screen(output, wantsColor(output, env));

@@ -45,7 +45,10 @@ export function printRest(turn: TurnView, url: string, io: Sinks): void {
   printLines(summaryLines(turn, url), io);
 }
 
-/** Why there is no answer, or who of the team has no part in it: all that a run without a display says on stderr. */
+/**
+ * Why there is no answer, or who of the team has no part in it: all that a run without a display
+ * says on stderr.
+ */
 export function printTroubles(turn: TurnView, io: Sinks): void {
   const partial = partialText(turn);
   if (partial) io.stderr.write(`Partial answer:\n${partial}\n`);

@@ -6,7 +6,10 @@ import { type AttemptView, citationsOf, tallyOf, type TurnView } from "../../src
 import { type Line, segment } from "../terminal/output";
 import { sanitize, toLine } from "../terminal/sanitize";
 
-/** What is said about a turn that has ended: votes with their reasons, winner, tokens, cost, where to read on. */
+/**
+ * What is said about a turn that has ended: votes with their reasons, winner, tokens, cost, where
+ * to read on.
+ */
 export function summaryLines(turn: TurnView, url: string): Line[] {
   const attempt = turn.attempts.at(-1);
   return [
@@ -26,7 +29,7 @@ export function summaryLines(turn: TurnView, url: string): Line[] {
   ];
 }
 
-/** The text that belongs on stdout: the final answer, or "" where there is none. */
+/** The text for stdout: the final answer, or "" if the turn has no final answer. */
 export const finalText = (turn: TurnView): string => sanitize(turn.final?.text ?? "").trimEnd();
 
 const MOST_SOURCES = 10;
@@ -65,7 +68,10 @@ function voteLines(attempt: AttemptView): Line[] {
   ]);
 }
 
-/** A call that was cut off is charged what it had reserved: the most it can have cost, which may be far more than it did. */
+/**
+ * A call that was cut off is charged what it had reserved: the most it can have cost, which may be
+ * far more than it did.
+ */
 function cost(turn: TurnView): string {
   const { costUsd, unreportedUsd, isCostWhole } = turn;
   if (unreportedUsd === 0 || !isCostWhole) return costWords(turn);
@@ -98,7 +104,7 @@ function voteFacts(turn: TurnView, attempt: AttemptView): string[] {
 export const warningLines = (turn: TurnView): Line[] =>
   warningsOf(turn).map((text) => [segment("warning  ", "bad"), segment(toLine(text))]);
 
-/** Why a turn has no final answer; none where it has. */
+/** Why a turn has no final answer; empty if it has one. */
 export function failureLines(turn: TurnView): Line[] {
   if (turn.status === "cancelled") return [[segment("cancelled", "bad")]];
   if (!turn.failure) return [];

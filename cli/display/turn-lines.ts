@@ -16,15 +16,23 @@ import { activityOf, statusTone } from "../../src/describe/status";
 
 /** Where a watched turn shows. Never throws, never waits. */
 export type TurnDisplay = {
-  /** After each event. `event` is null for one that this program does not know; `raw` is its JSON as received. */
+  /**
+   * After each event. `event` is `null` if this program does not know the event; `raw` is its JSON
+   * as received.
+   */
   update(message: { event: WireEvent | null; raw: string }, view: SessionView): void;
   /** Something about the watching itself, like a lost connection. */
   notice(text: string): void;
-  /** Leaves on the screen what is there. Called more than once; what comes later may be left out. */
+  /**
+   * Leaves on the screen what is there. Called more than once; what comes later may be left out.
+   */
   close(): void;
 };
 
-/** An event as one line, with the time since the turn began; `null` for an event that only changes figures. */
+/**
+ * An event as one line, with the time since the turn began; `null` for an event that only changes
+ * figures.
+ */
 export function eventLine(event: WireEvent, turn: TurnView): Line | null {
   const sentence = describeEvent(event, turn);
   if (!sentence) return null;
@@ -55,7 +63,10 @@ export function turnLines(turn: TurnView, frame: Frame): Line[] {
   return [teamLine(turn, frame), ...lines, ...more];
 }
 
-/** The state of the team. If the line is too long, it omits the time, then the answers, and so on. The cost is last and stays. */
+/**
+ * The state of the team. If the line is too long, it omits the time, then the answers, and so on.
+ * The cost is last and stays.
+ */
 function teamLine(turn: TurnView, { now, width }: Frame): Line {
   const attempt = turn.attempts.at(-1);
   const state = turn.status === "running" ? turn.phase : turn.status;
@@ -76,7 +87,10 @@ function teamLine(turn: TurnView, { now, width }: Frame): Line {
 const countValid = (attempt: AttemptView | undefined): number =>
   attempt?.votes.filter(({ valid }) => valid).length ?? 0;
 
-/** What agents' lines omit or shorten if they are too long, in this order. The cost is last and must not be cut off. */
+/**
+ * What agents' lines omit or shorten if they are too long, in this order. The cost is last and must
+ * not be cut off.
+ */
 const SHORTER = [
   "files left out",
   "label",
@@ -106,7 +120,10 @@ function columnsOf(
   }
 }
 
-/** Name, status, round, answers, vote, tokens, cost; on a very narrow terminal name, status, vote, cost. */
+/**
+ * Name, status, round, answers, vote, tokens, cost; on a very narrow terminal name, status, vote,
+ * cost.
+ */
 function cells(agent: AgentView, without: ReadonlySet<Shorter>): string[] {
   const answers = without.has("answers") ? `${agent.answers}` : plural(agent.answers, "answer");
   const figures = [

@@ -47,7 +47,10 @@ export function turnLinesOf(turn: TurnFacts): Line[] {
   ];
 }
 
-/** Whose answer won, or led when the turn was cancelled. The answer is named as in the votes: its presentation has its own label. */
+/**
+ * Whose answer won, or led when the turn was cancelled. The answer is named as in the votes: its
+ * presentation has its own label.
+ */
 function winnerLine({ winner, label, status, attempts }: TurnFacts): Line {
   const attempt = attempts.at(-1);
   const name = toLine(winner ?? "");

@@ -3,8 +3,8 @@ import { callService } from "./call-service";
 import { toCliError } from "./problem";
 
 /**
- * How a service judges a key. `open`: no key is needed. `limited`: the key is valid, and may not read. `refused`: with the service's
- * message.
+ * How a service judges a key. `open`: no key is needed. `limited`: the key is valid, and may not
+ * read. `refused`: with the service's message.
  */
 export type Access =
   | { kind: "good" }
@@ -12,7 +12,10 @@ export type Access =
   | { kind: "limited" }
   | { kind: "refused"; message: string };
 
-/** Asks for the shortest list there is. Throws CliError if there is no answer, or something else than the service answers. */
+/**
+ * Asks for the shortest list there is. Throws CliError if there is no answer, or something else
+ * than the service answers.
+ */
 export async function judgeAccess(connection: Connection): Promise<Access> {
   const own = await probe(connection);
   if (own.kind !== "good" || connection.key === undefined)

@@ -4,7 +4,10 @@ import type { Connection } from "../credentials/connection";
 import { VERSION } from "../invocation";
 import { type RequestContext, toCliError, unexpectedAnswer } from "./problem";
 
-/** How the command line calls the service: with its own name, with errors for people, and with answers checked by its schemas. */
+/**
+ * How the command line calls the service: with its own name, with errors for people, and with
+ * answers checked by its schemas.
+ */
 
 const clientOf = ({ server, key }: Connection): Client =>
   new Client({ server, key, headers: { "User-Agent": `massgen-edge/${VERSION}` } });

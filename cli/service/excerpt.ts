@@ -5,13 +5,19 @@ export type Place = { line: number; column?: number | null | undefined };
 
 /** Columns of a line that are shown. */
 const MAX_COLUMNS = 100;
-/** Values that must not appear in a terminal's history or in a log. A `${NAME}` is no secret, so it stays. */
+/**
+ * Values that must not appear in a terminal's history or in a log. A `${NAME}` is no secret, so it
+ * stays.
+ */
 const NAMED =
   /((?:api_?key|authorization|token|secret|password)["']?\s*:\s*)(\$\{\w+\}|"[^"]*"|'[^']*'|[^,}\]#]+)/gi;
 /** Text that begins like a key, anywhere in a line. */
 const KEYLIKE = /\b(?:sk-|sk_|xai-|gsk_|AIza|mge_)[\w-]{6,}/g;
 
-/** The line of `text` at `place`, with its number and a caret below the column; none where there is no such line. */
+/**
+ * The line of `text` at `place`, with its number and a caret below the column; empty if there is
+ * no such line.
+ */
 export function excerpt(text: string, { line, column }: Place): string[] {
   const source = text.split(/\r\n|\n|\r/)[line - 1];
   if (source === undefined) return [];

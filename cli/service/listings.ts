@@ -16,7 +16,10 @@ import { ATTACHMENT_LIMITS } from "../../src/protocol/attachments";
 import { CONFIGS_PATH, configPath } from "../../src/protocol/paths";
 import { uploadsIn } from "../uploads/uploads";
 
-/** What the service can be asked beside sessions: lists, configs, keys. Everything here throws CliError. */
+/**
+ * What the service can be asked beside sessions: lists, configs, keys. Everything here throws
+ * CliError.
+ */
 
 const KEYS = "/api/keys";
 
@@ -56,7 +59,7 @@ export const validateConfig = (yaml: string, context: RequestContext): Promise<A
 
 export type KeyWish = { name: string; scopes: readonly string[]; expires_in_days?: number };
 
-/** Makes a key; its answer is the only one that holds the secret. */
+/** Makes a key. No other answer contains the secret. */
 export const createKey = (json: KeyWish, context: RequestContext): Promise<Answer<NewKey>> =>
   request({ method: "POST", path: KEYS, json }, NewKeySchema, context);
 

@@ -7,7 +7,10 @@ import { toLine } from "../terminal/sanitize";
 import { ProblemSchema } from "./schema";
 import { commandLineOf, MODEL_FLAG } from "../invocation";
 
-/** The user's name for the config, and its text if the user wrote it, so that errors can point into it. */
+/**
+ * The user's name for the config, and its text if the user wrote it, so that errors can point into
+ * it.
+ */
 export type ConfigSource = { name: string; text: string | null };
 export type RequestContext = Connection & { config?: ConfigSource };
 
@@ -75,7 +78,10 @@ export const warningLines = (warnings: readonly Fault[]): string[] =>
     return `warning  ${place ? `${place}: ` : ""}${toLine(detail)}`;
   });
 
-/** A place in a config and what is wrong there; below it the line itself, with a caret, where its text is known. */
+/**
+ * A place in a config and what is wrong there; below it the line itself, with a caret, where its
+ * text is known.
+ */
 export function faultLines(
   { pointer, line, column, detail }: Fault,
   config: ConfigSource | undefined,
@@ -85,7 +91,10 @@ export function faultLines(
   return [said, ...(line && config?.text ? excerpt(config.text, { line, column }) : [])];
 }
 
-/** Title, each error with its place, what to do, the request's id. The detail repeats the first error where there are any. */
+/**
+ * Title, each error with its place, what to do, the request's id. The detail repeats the first
+ * error where there are any.
+ */
 function describeProblem(problem: Problem, { config }: RequestContext): string {
   const errors = problem.errors ?? [];
   const detail = problem.detail && errors.length === 0 ? `: ${toLine(problem.detail)}` : "";

@@ -2,7 +2,10 @@ import { z } from "zod";
 import { FaultSchema, ProblemSchema, RunResponseSchema } from "../../src/protocol/api";
 import { WireEventSchema } from "../../src/protocol/events";
 
-/** The fields of answers that the command line reads: few, so that an older program works with a newer service. */
+/**
+ * The fields of answers that the command line reads: few, so that an older program works with a
+ * newer service.
+ */
 
 export { ProblemSchema, RunResponseSchema, WireEventSchema };
 
@@ -13,7 +16,10 @@ export const CredentialsSchema = z.object({
 });
 export type Credentials = z.infer<typeof CredentialsSchema>;
 
-/** `folders`: a folder's absolute path → the SHA-256 of the config in it that its user has allowed, in hex. */
+/**
+ * `folders`: a folder's absolute path → the SHA-256 of the config in it that its user has allowed,
+ * in hex.
+ */
 export const ConsentsSchema = z.object({ folders: z.record(z.string(), z.string()) });
 
 export const HealthSchema = z.object({ status: z.string(), version: z.string().optional() });

@@ -13,7 +13,9 @@ import {
   TurnFactsSchema,
 } from "./schema";
 
-/** Sessions and their turns. Every function throws CliError, or the signal's reason after an abort. */
+/**
+ * Sessions and their turns. Every function throws CliError, or the signal's reason after an abort.
+ */
 
 /** Starts a new session with its first turn. */
 export async function startRun(

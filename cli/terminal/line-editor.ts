@@ -2,7 +2,7 @@ import { createInterface, type Interface } from "node:readline";
 import type { Input } from "../io";
 import { KeyStream } from "./paste";
 
-export type Typed = { kind: "text"; text: string } | { kind: "interrupt" } | { kind: "end" };
+export type EditorInput = { kind: "text"; text: string } | { kind: "interrupt" } | { kind: "end" };
 export type EditorOptions = {
   input: Input;
   output: NodeJS.WritableStream;
@@ -19,10 +19,11 @@ const MAX_HISTORY = 500;
 const MORE = "… ";
 
 /**
- * Reads one entry: a line, or several if they were pasted, or if lines end in a backslash. What is pasted waits for Enter, however
- * it ends. `interrupt`: Ctrl+C on an empty line; on any other it only empties the line. `end`: Ctrl+D, or the input is over.
+ * Reads one entry: a line, or several if they were pasted, or if lines end in a backslash. What is
+ * pasted waits for Enter, however it ends. `interrupt`: Ctrl+C on an empty line; on any other it
+ * only empties the line. `end`: Ctrl+D, or the input is over.
  */
-export function readEntry(options: EditorOptions): Promise<Typed> {
+export function readEntry(options: EditorOptions): Promise<EditorInput> {
   return new Promise((resolve) => new Entry(options, resolve).begin());
 }
 
@@ -38,7 +39,7 @@ class Entry {
 
   constructor(
     readonly options: EditorOptions,
-    readonly resolve: (typed: Typed) => void,
+    readonly resolve: (typed: EditorInput) => void,
   ) {
     const { input, output, prompt, history, complete } = options;
     this.#keys = new KeyStream(input, (text) => this.#pasted(text));
@@ -115,7 +116,7 @@ class Entry {
     return this.#lines.join("\n").replace(/\n+$/, "");
   }
 
-  #finish(typed: Typed): void {
+  #finish(typed: EditorInput): void {
     if (this.#isFinished) return;
     this.#isFinished = true;
     clearTimeout(this.#timer);

@@ -20,7 +20,10 @@ export const canRedraw = (
   env: Readonly<Record<string, string | undefined>>,
 ): boolean => output.isTTY === true && env["TERM"] !== "dumb";
 
-/** Text in tones, kept apart from escape codes until it is drawn, so that widths can be measured and colours left out. */
+/**
+ * Text in tones, kept apart from escape codes until it is drawn, so that widths can be measured and
+ * colours left out.
+ */
 export type Tone = "plain" | "bold" | "dim" | "good" | "bad" | "busy";
 export type Segment = { text: string; tone: Tone };
 export type Line = Segment[];

@@ -3,8 +3,8 @@ import { StringDecoder } from "node:string_decoder";
 import type { Input } from "../io";
 
 /**
- * Bracketed paste: a terminal that is asked for it marks what is pasted, so that a line feed in it is text and not the Enter key.
- * See "Bracketed Paste Mode" in xterm's control sequences.
+ * Bracketed paste: a terminal that is asked for it marks what is pasted, so that a line feed in it
+ * is text and not the Enter key. See "Bracketed Paste Mode" in xterm's control sequences.
  */
 export const PASTE_MODE = { on: "\x1b[?2004h", off: "\x1b[?2004l" };
 
@@ -17,7 +17,7 @@ const INTERRUPT = "\x03";
 /** Keys go to `onKeys` as the terminal sent them, pasted text in pieces to `onPaste`. */
 export type Sinks = { onKeys: (keys: string) => void; onPaste: (text: string) => void };
 
-/** Tells keys from pasted text, also where a mark is split over two reads. */
+/** Separates keys from pasted text, also if a mark is split over two reads. */
 export class PasteSplitter {
   readonly #decoder = new StringDecoder("utf8");
   #held = "";
@@ -31,7 +31,8 @@ export class PasteSplitter {
     clearTimeout(this.#timer);
     let rest = this.#held + (typeof chunk === "string" ? chunk : this.#decoder.write(chunk));
     this.#held = "";
-    // A terminal that lost the end of a paste would take every key for pasted text: Ctrl+C alone gets out.
+    // A terminal that lost the end of a paste would take every key for pasted text: Ctrl+C alone
+    // gets out.
     if (this.#isPasting && rest === INTERRUPT) this.#isPasting = false;
     while (rest !== "") rest = this.#take(rest);
     if (this.#held !== "" && !this.#isPasting)
@@ -82,7 +83,10 @@ function beginningOf(mark: string, text: string): number {
 const toText = (pasted: string): string =>
   pasted.replace(/\r\n?/g, "\n").replace(/[^\P{Cc}\n\t]/gu, "");
 
-/** The keys of `source` as a stream of their own for `readline`; pasted text goes to `onPaste` instead. */
+/**
+ * The keys of `source` as a stream of their own for `readline`; pasted text goes to `onPaste`
+ * instead.
+ */
 export class KeyStream extends Readable {
   readonly #splitter: PasteSplitter;
   readonly #onData = (chunk: Buffer | string) => this.#splitter.push(chunk);

@@ -2,7 +2,10 @@ import { Writable } from "node:stream";
 import { CliError, EXIT } from "../exit-codes";
 import type { Io } from "../io";
 
-/** Questions to the user at the terminal. The library is loaded with the first question: most commands ask none. */
+/**
+ * Questions to the user at the terminal. The library is loaded with the first question: most
+ * commands ask none.
+ */
 
 const left = new CliError(EXIT.interrupted, "Nothing was changed.");
 type Env = Pick<Io, "env" | "stdin" | "screen">;
@@ -49,7 +52,9 @@ export async function askChoice(message: string, options: Choice[], io: Env): Pr
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control sequences
 const COLORS = /\x1b\[[\d;]*m/g;
 
-/** stdout is for answers. The library colours on some versions of Node although NO_COLOR forbids it. */
+/**
+ * stdout is for answers. The library colours on some versions of Node although NO_COLOR forbids it.
+ */
 function sink({ env, screen }: Env): Writable {
   const color = !env["NO_COLOR"];
   return new Writable({

@@ -3,8 +3,8 @@ import { fitStart, padTo, widthOf } from "./text-width";
 import type { Output } from "./output";
 
 /**
- * Rows in columns. On a terminal they are aligned under their names and the last column ends at the edge; in a pipe they are
- * separated by tabs, whole and without names, for programs.
+ * Rows in columns. On a terminal they are aligned under their names and the last column ends at the
+ * edge; in a pipe they are separated by tabs, whole and without names, for programs.
  */
 export function printTable(
   names: readonly string[],

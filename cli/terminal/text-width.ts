@@ -2,7 +2,10 @@
 
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
-/** Drawn over two columns: CJK, Hangul, kana, fullwidth forms, and what is an emoji by itself or by a variation selector. */
+/**
+ * Drawn over two columns: CJK, Hangul, kana, fullwidth forms, and what is an emoji by itself or by
+ * a variation selector.
+ */
 const WIDE =
   /^[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]|^\p{Emoji_Presentation}|\ufe0f/u;
 const NO_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}\p{Zl}\p{Zp}]+$/u;

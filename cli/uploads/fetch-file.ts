@@ -38,7 +38,10 @@ export const getBy =
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
-/** Its bytes. Throws an Error, its message part of a sentence, for what is not there, too large or too slow, or leads away from https. */
+/**
+ * Its bytes. Throws an Error, its message part of a sentence, for what is not there, too large or
+ * too slow, or leads away from https.
+ */
 export async function fetchFile(address: string, mostBytes: number, get: Get): Promise<Buffer> {
   const signal = AbortSignal.timeout(LIMIT_MS);
   try {

@@ -8,8 +8,9 @@ import { VERSION } from "../invocation";
 import type { Answer, Get } from "./fetch-file";
 
 /**
- * Requests to addresses that a config names, from this machine: what only this machine or its network can reach must not be read for
- * them. Public https on its own port, and no name that leads anywhere else.
+ * Requests to addresses that a config names, from this machine: what only this machine or its
+ * network can reach must not be read for them. Public https on its own port, and no name that leads
+ * anywhere else.
  */
 
 /** The address is not public, so a config may not name it. The message is part of a sentence. */
@@ -20,12 +21,15 @@ type Request = (
   options: https.RequestOptions,
   done: (message: IncomingMessage) => void,
 ) => ClientRequest;
-type Found = (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => void;
-export type Resolve = (name: string, options: LookupAllOptions, done: Found) => void;
+type LookupCallback = (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => void;
+export type Resolve = (name: string, options: LookupAllOptions, done: LookupCallback) => void;
 /** Each of them is the real one, but in tests. */
 type Means = { request: Request; resolve: Resolve };
 
-/** Asks public addresses. Nothing of the user's goes along: no cookie, no key, no proxy. Throws NotPublic. */
+/**
+ * Asks public addresses. Nothing of the user's goes along: no cookie, no key, no proxy. Throws
+ * NotPublic.
+ */
 export const publicGet =
   ({ request, resolve }: Means = { request: https.request, resolve: lookup }): Get =>
   (address, signal) => {
@@ -44,7 +48,9 @@ export const publicGet =
     });
   };
 
-/** Why an address may not be asked, by what it says alone; null: its name must still be looked up. */
+/**
+ * Why an address may not be asked, by what it says alone; null: its name must still be looked up.
+ */
 function notPublic({ protocol, username, password, port, hostname }: URL): string | null {
   if (protocol !== "https:") return "only https is fetched for a config";
   if (username !== "" || password !== "") return "it holds a user name or a password";
@@ -53,8 +59,8 @@ function notPublic({ protocol, username, password, port, hostname }: URL): strin
 }
 
 /**
- * Looks names up for a connection, which then goes to what was looked at and nowhere else: a name that answers otherwise the next
- * time gains nothing.
+ * Looks names up for a connection, which then goes to what was looked at and nowhere else: a name
+ * that answers otherwise the next time gains nothing.
  */
 export const publicLookup =
   (resolve: Resolve): LookupFunction =>

@@ -13,17 +13,25 @@ import { reasonOf } from "../local-files";
 
 /** Files attached to a question: those a config names in `upload_files`, and those of `--file`. */
 
-/** Keys of an entry that name a file the service accepts. The service itself refuses video, and names the line. */
+/**
+ * Keys of an entry that name a file the service accepts. The service itself refuses video, and
+ * names the line.
+ */
 const PATH_KEYS = ["image_path", "file_path", "audio_path"];
 /** Addresses other than https. The service refuses them and names the line. */
 const OTHER_ADDRESS = /^(?!https:)[a-z][a-z0-9+.-]+:\/\//i;
 
 const scalarOf = (node: unknown): unknown => (isScalar(node) ? node.value : node);
 
-/** A file in `upload_files` of a config: its place as a JSON pointer, and as line and column from 1. */
+/**
+ * A file in `upload_files` of a config: its place as a JSON pointer, and as line and column from 1.
+ */
 type NamedUpload = { name: string; pointer: string; line: number; column: number };
 
-/** What a config names, in order, with its place. What is no YAML names none: the service says what is wrong with it. */
+/**
+ * What a config names, in order, with its place. What is no YAML names none: the service says what
+ * is wrong with it.
+ */
 function namedUploads(yaml: string): NamedUpload[] {
   const named: NamedUpload[] = [];
   const lines = new LineCounter();
@@ -78,7 +86,10 @@ export const uploadsIn = (yaml: string): string[] => [
   ...new Set(namedUploads(yaml).map(({ name }) => name)),
 ];
 
-/** A file to attach. `isMeant`: the user named it. Otherwise a config did, which may have another author. */
+/**
+ * A file to attach. `isMeant`: the user named it. Otherwise a config did, which may have another
+ * author.
+ */
 export type Upload = { name: string; isMeant: boolean };
 
 /** What a config and the command line name, each once. */
@@ -87,14 +98,20 @@ export function uploadsOf(yaml: string, files: readonly string[]): Upload[] {
   return names.map((name) => ({ name, isMeant: files.includes(name) }));
 }
 
-/** How addresses are asked: those the user names wherever they lead, those of a config in public only. */
+/**
+ * How addresses are asked: those the user names wherever they lead, those of a config in public
+ * only.
+ */
 export type Gets = { meant: Get; others: Get };
 const GETS: Gets = { meant: getBy(fetch), others: publicGet() };
 
 /** The folder of the files, and the output for notices. */
 type Place = Pick<Io, "cwd" | "stderr">;
 
-/** These files as parts of a question, called by what they were named by. Throws CliError for what cannot be sent. */
+/**
+ * These files as parts of a question, called by what they were named by. Throws CliError for what
+ * cannot be sent.
+ */
 export async function readUploads(
   uploads: readonly Upload[],
   place: Place,
@@ -120,8 +137,9 @@ const tooMany = (count: number): string =>
   `${count} files are too many: a question can have ${ATTACHMENT_LIMITS.count}.`;
 
 /**
- * Why the files that a config names cannot go along, each with its place in the config. The files are read as `ask` reads them, from
- * `cwd`; addresses are not asked, because a check fetches nothing.
+ * Why the files that a config names cannot go along, each with its place in the config. The files
+ * are read as `ask` reads them, from `cwd`; addresses are not asked, because a check fetches
+ * nothing.
  */
 export async function uploadFaults(yaml: string, place: Place): Promise<Fault[]> {
   const faults: Fault[] = [];
@@ -162,7 +180,10 @@ async function readUpload(upload: Upload, mostBytes: number, read: Read): Promis
   }
 }
 
-/** What only a config names is fetched too, as it is public; but not unsaid, and not from where only this machine gets in. */
+/**
+ * What only a config names is fetched too, as it is public; but not unsaid, and not from where only
+ * this machine gets in.
+ */
 const fromAddress =
   ({ stderr }: Place, { meant, others }: Gets): Read =>
   async ({ name, isMeant }, mostBytes) => {
@@ -197,7 +218,10 @@ const fromFile =
 const keptAs = (reason: string, name: string): string =>
   `only a config names it, and ${reason}; to send it, add --file ${name}`;
 
-/** Why a file that only a config names stays here: configs come along with folders of others, and may name where they send it. */
+/**
+ * Why a file that only a config names stays here: configs come along with folders of others, and
+ * may name where they send it.
+ */
 async function whyKept(
   file: string,
   { name, cwd }: { name: string; cwd: string },

@@ -7,11 +7,15 @@ import { hostedToolUsed } from "./hosted-tools";
 import { voteWords } from "./votes";
 import { fallbackWords } from "./warnings";
 
-/** How a sentence is to be shown. `good`: progress. `bad`: a failure, or something a reader should look at. */
+/**
+ * How a sentence is to be shown. `good`: progress. `bad`: a failure, or something a reader should
+ * look at.
+ */
 export type SentenceTone = "plain" | "dim" | "good" | "bad";
 
 /**
- * One event as a sentence. Names and texts of models and servers are part of it, unchanged: who shows it removes control characters.
+ * One event as a sentence. Names and texts of models and servers are part of it, unchanged: who
+ * shows it removes control characters.
  */
 export type Sentence = {
   /** The agent that the sentence begins with; `null` if it begins with `text`. */
@@ -23,7 +27,10 @@ export type Sentence = {
 
 type Words = { text: string; tone?: SentenceTone } | null;
 
-/** What an event means to a person who watches the turn; `null` if it only changes figures. `turn` is the turn after the event. */
+/**
+ * What an event means to a person who watches the turn; `null` if it only changes figures. `turn`
+ * is the turn after the event.
+ */
 export function describeEvent(event: WireEvent, turn: TurnView): Sentence | null {
   const words = wordsFor(event, turn);
   if (!words) return null;
@@ -191,7 +198,7 @@ function listedTools({ server, problem, tools, refused }: EventOf<"tools.listed"
   };
 }
 
-/** The server's request as text. Nobody is asked, and no address becomes a link. */
+/** The server's request as text. No person is asked, and no address becomes a link. */
 function inputRequired({ name, origin, requests, more }: EventOf<"tool.input_required">): Words {
   const asked = requests.map(({ kind, message, url, refused }) => {
     if (kind === "form") return `to fill in a form: ${message}`;
@@ -242,7 +249,8 @@ function workWords(event: WorkEvent): Words {
         text: `summarizes its last ${plural(event.replies, "step")}: about ${event.tokens} tokens are free again`,
       };
     case "call.failed": {
-      if (event.class === "cancelled") return null; // not a failure: the event that ended the work names the reason
+      // not a failure: the event that ended the work names the reason
+      if (event.class === "cancelled") return null;
       const wait = event.retry_at === null ? null : Math.max(0, event.retry_at - event.at) / 1000;
       const next = wait === null ? "" : `, retrying in ${wait.toFixed(1)} s`;
       return { text: `: model error (${event.message.replace(/\.$/, "")})${next}`, tone: "bad" };

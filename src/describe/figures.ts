@@ -10,7 +10,9 @@ export function formatTokens(tokens: number): string {
   return `${value.toFixed(1)}${unit}`;
 }
 
-/** A cost in US dollars; `null` if any part has no known price, then `known` is the sum of the rest. */
+/**
+ * A cost in US dollars; `null` if any part has no known price, then `known` is the sum of the rest.
+ */
 export function formatCost(usd: number | null, known: number): string {
   if (usd !== null) return formatUsd(usd);
   return known > 0 ? `unknown, at least ${formatUsd(known)}` : "unknown";

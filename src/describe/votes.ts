@@ -8,11 +8,17 @@ const CUT_SHORT = new Map([
   ["no_agents", ", when no agent was left"],
 ]);
 
-/** `endedBy`: the attempt's end, as the wire names it. `tie`: whether another answer has as many votes. */
-type Settled = { winner: string | null; endedBy: string | null; tie: boolean };
+/**
+ * `endedBy`: the attempt's end, as the wire names it. `tie`: whether another answer has as many
+ * votes.
+ */
+type Settlement = { winner: string | null; endedBy: string | null; tie: boolean };
 
-/** `4 of 12 votes`, `3 of 3 votes, unanimous`. A vote of an agent for its own answer alone does not count as a vote of the team. */
-export function voteWords(result: VoteResult, { winner, endedBy, tie }: Settled): string {
+/**
+ * `4 of 12 votes`, `3 of 3 votes, unanimous`. A vote of an agent for its own answer alone does not
+ * count as a vote of the team.
+ */
+export function voteWords(result: VoteResult, { winner, endedBy, tie }: Settlement): string {
   const tied = tie ? " (a tie: the earlier answer wins)" : "";
   return `${countWords(result, winner)}${tied}${CUT_SHORT.get(endedBy ?? "") ?? ""}`;
 }

@@ -3,7 +3,10 @@ import { countLeftOut } from "../protocol/left-out";
 import { type Participant, participantsOfTurn, TOO_LATE } from "../protocol/view/participation";
 import type { TurnView } from "../protocol/view";
 
-/** What a reader of an answer must know: dropped-out agents, a final text that is not the presenter's own, missing files. */
+/**
+ * What a reader of an answer must know: dropped-out agents, a final text that is not the
+ * presenter's own, missing files.
+ */
 
 /** All warnings about a turn, one sentence each. */
 export function warningsOf(turn: TurnView): string[] {
@@ -16,8 +19,9 @@ export function warningsOf(turn: TurnView): string[] {
 }
 
 /**
- * A sentence for each agent that dropped out; once the turn is completed, the last one adds how many took part. None for a failed
- * turn, whose failure names every agent's reason, and none for agents that a cancellation stopped: they did not drop out.
+ * A sentence for each agent that dropped out; once the turn is completed, the last one adds how
+ * many took part. None for a failed turn, whose failure names every agent's reason, and none for
+ * agents that a cancellation stopped: they did not drop out.
  */
 export function participationWarnings(
   participants: readonly Omit<Participant, "status">[],
@@ -38,14 +42,17 @@ export function participationWarnings(
 const asSentence = (message: string): string =>
   /[.!?…]$/.test(message.trimEnd()) ? message.trimEnd() : `${message.trimEnd()}.`;
 
-type Presented = {
+type Presentation = {
   source: string;
   fallback?: string | null | undefined;
   changed_files?: number | undefined;
 };
 
-/** What replaces a failed presentation, as the end of a sentence about its agent. `fallback`: the stable code of the reason. */
-export function fallbackWords({ source, fallback, changed_files }: Presented): string {
+/**
+ * What replaces a failed presentation, as the end of a sentence about its agent. `fallback`: the
+ * stable code of the reason.
+ */
+export function fallbackWords({ source, fallback, changed_files }: Presentation): string {
   const why = fallback ?? "unknown";
   const files = changed_files
     ? `; the files it had changed are handed over (${changed_files})`
@@ -55,9 +62,9 @@ export function fallbackWords({ source, fallback, changed_files }: Presented): s
     : `could not present the final text (${why}): its answer is used instead${files}`;
 }
 
-/** The same as a sentence; none for a presentation of its own, or where there is none. */
+/** The same as a sentence; empty if the presenter wrote the text, or if there is no text. */
 export function fallbackWarnings(
-  presented: (Presented & { agent: string }) | null | undefined,
+  presented: (Presentation & { agent: string }) | null | undefined,
 ): string[] {
   if (!presented || presented.fallback == null) return [];
   return [`${presented.agent} ${fallbackWords(presented)}.`];
