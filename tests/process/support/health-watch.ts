@@ -5,7 +5,8 @@ const ASK_EVERY_MS = 10;
 
 /**
  * The longest wait for `/healthz`, in ms. `wallMs`: by the clock. `ownMs`: by the clock, less what was the machine's doing: what a
- * server that does nothing let wait at the same time, or what the service's thread waited for a processor, whichever is more.
+ * server that does nothing let wait at the same time, or what the service's thread waited for a processor, whichever is more; divided
+ * by how many times slower the machine is than the one for which limits by the clock are meant.
  */
 export type LongestWait = { wallMs: number; ownMs: number };
 
@@ -39,7 +40,7 @@ export async function healthDuring({ service, idle }: Watched, work: () => Promi
     await watches;
   }
   const [waits, machine] = await watches;
-  return { wallMs: Math.max(0, ...waits.map(lengthOf)), ownMs: ownPart(waits, machine) };
+  return { wallMs: Math.max(0, ...waits.map(lengthOf)), ownMs: ownPart(waits, machine) / slowness() };
 }
 
 /** The longest of some waits, each less what was the machine's doing. */
@@ -65,6 +66,28 @@ export async function bestOf(tries: number, mostMs: number, attempt: () => Promi
     if (next.ownMs < best.ownMs) best = next;
   }
   return best;
+}
+
+/** What `referenceWork` lasts, in ms, on the machine for which limits by the clock are meant. */
+const REFERENCE_MS = 50;
+const REFERENCE_RUNS = 5;
+
+/**
+ * How many times slower this machine is now than the one for which limits by the clock are meant; at least 1. A step of fixed work lasts longer on a slower processor, and no scheduler's figure tells that.
+ */
+function slowness(): number {
+  const runs = Array.from({ length: REFERENCE_RUNS }, () => {
+    const from = performance.now();
+    referenceWork();
+    return performance.now() - from;
+  }).sort((a, b) => a - b);
+  return Math.max(1, (runs[REFERENCE_RUNS >> 1] ?? REFERENCE_MS) / REFERENCE_MS);
+}
+
+/** Fixed work of the kind that the service does: texts are split, sorted, joined and parsed. */
+function referenceWork(): void {
+  const lines = Array.from({ length: 30_000 }, (_, nth) => `line ${(nth * 7_919) % 30_011} of the reference`);
+  JSON.parse(JSON.stringify(lines.join("\n").split("\n").sort()));
 }
 
 /** Of a thread, in ms: how long it ran, and how long it waited for a processor. */
