@@ -64,8 +64,8 @@ export function turnLines(turn: TurnView, frame: Frame): Line[] {
 }
 
 /**
- * The state of the team. If the line is too long, it omits the time, then the answers, and so on.
- * The cost is last and stays.
+ * The state of the team. A line that is too long loses its parts from the front; the cost, the last
+ * part, always remains.
  */
 function teamLine(turn: TurnView, { now, width }: Frame): Line {
   const attempt = turn.attempts.at(-1);
@@ -78,10 +78,8 @@ function teamLine(turn: TurnView, { now, width }: Frame): Line {
     formatUsed({ reported: totalTokens(turn.usage), reserved: turn.reservedTokens }, "tokens"),
     costWords(turn),
   ];
-  const from = parts.findIndex(
-    (_, given) => widthOf(`${state}  ${parts.slice(given).join(" · ")}`) <= width,
-  );
-  return [segment(state, "bold"), segment(`  ${parts.slice(from).join(" · ")}`, "dim")];
+  while (parts.length > 1 && widthOf(`${state}  ${parts.join(" · ")}`) > width) parts.shift();
+  return [segment(state, "bold"), segment(`  ${parts.join(" · ")}`, "dim")];
 }
 
 const countValid = (attempt: AttemptView | undefined): number =>
@@ -125,15 +123,12 @@ function columnsOf(
  * cost.
  */
 function cells(agent: AgentView, without: ReadonlySet<Shorter>): string[] {
-  const answers = without.has("answers") ? `${agent.answers}` : plural(agent.answers, "answer");
-  const figures = [
-    without.has("round") ? `${agent.round}` : `round ${agent.round}`,
-    `${answers}${answerWords(agent, without)}`,
-  ];
+  const round = without.has("round") ? `r${agent.round}` : `round ${agent.round}`;
+  const answers = without.has("answers") ? `${agent.answers} ans` : plural(agent.answers, "answer");
   return [
     fitStart(toLine(agent.id), without.has("name") ? SHORT_NAME : MAX_NAME),
     agent.status,
-    ...(without.has("figures") ? [] : figures),
+    ...(without.has("figures") ? [] : [round, `${answers}${answerWords(agent, without)}`]),
     voteWords(agent.vote, without),
     ...(without.has("figures") ? [] : [tokensOf(agent, without)]),
     without.has("rest of cost") && !agent.isCostWhole ? "unknown" : costWords(agent),
@@ -146,13 +141,13 @@ function voteWords(vote: AgentView["vote"], without: ReadonlySet<Shorter>): stri
   return vote ? `→ ${vote.label.replace(/^agent/, "")}` : "";
 }
 
-/** `120 tok + 40 reserved`, or `120+40` in few columns. */
+/** `120 tok + 40 reserved`, or `120+40 tok` in few columns. */
 const tokensOf = (
   { reportedTokens: reported, reservedTokens: reserved }: AgentView,
   without: ReadonlySet<Shorter>,
 ): string =>
   without.has("tokens")
-    ? `${formatTokens(reported)}${reserved > 0 ? `+${formatTokens(reserved)}` : ""}`
+    ? `${formatTokens(reported)}${reserved > 0 ? `+${formatTokens(reserved)}` : ""} tok`
     : formatUsed({ reported, reserved }, "tok");
 
 function answerWords(

@@ -45,9 +45,12 @@ describe("a service that shall stand still at a place", () => {
     await service.order({});
     const party = new Party(["again"], { service, providers, seed: 1 });
     await party.over;
-    const nth = ((await service.order({})).reached[D1] ?? 0) + 1; // the first visit of the verdict
+    const visitsOfRuns = (await service.order({})).reached[D1] ?? 0;
     expect(await party.verdict()).toEqual([]);
-    expect((await service.order({})).reached[D1]).toBeGreaterThan(0);
+    const visitsOfVerdict = (await service.order({})).reached[D1] ?? 0;
+    expect(visitsOfVerdict).toBeGreaterThan(0);
+    // The last visit of the verdict: on a slow machine the runs come there a few times more.
+    const nth = visitsOfRuns + visitsOfVerdict;
 
     const { missed, problems } = await play(
       { seed: 1, kinds: ["again"], kills: [{ point: D1, nth }], isWanted: false },

@@ -31,8 +31,8 @@ describe("the lines of a turn", () => {
       width: 60,
       lines: [
         "enforcement  2 votes · 240 tokens + 40 reserved · $1.25",
-        "anna  voted  2  1  → 1.1  120 tok                $0.5000",
-        "ben   voted  2  2  → 1.1  120 tok + 40 reserved  $0.7500",
+        "anna  voted  r2  1 ans  → 1.1  120 tok     $0.5000",
+        "ben   voted  r2  2 ans  → 1.1  120+40 tok  $0.7500",
       ],
     },
     {

@@ -4,8 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 const ASK_EVERY_MS = 10;
 
 /**
- * The longest wait for `/healthz`, in ms. `wallMs`: by the clock. `ownMs`: by the clock, less what was the machine's doing: what a
- * server that does nothing let wait at the same time, or what the service's thread waited for a processor, whichever is more.
+ * The longest wait for `/healthz`, in ms. `wallMs`: by the clock. `ownMs`: by the clock, minus what
+ * the machine caused: the wait for an idle server at the same time, or the time that the service's
+ * thread waited for a processor, whichever is longer; divided by the machine's `slowness`.
  */
 export type LongestWait = { wallMs: number; ownMs: number };
 
@@ -16,7 +17,7 @@ type Watched = {
 /** `queuedMs`: how long of it the thread that answers was ready to run and had no processor. */
 type Wait = { from: number; to: number; queuedMs: number };
 
-/** Asks for `/healthz`, and a server that does nothing beside it, again and again while `work` runs. */
+/** Requests `/healthz` and an idle server again and again while `work` runs. */
 export async function healthDuring(
   { service, idle }: Watched,
   work: () => Promise<unknown>,
@@ -45,7 +46,10 @@ export async function healthDuring(
     await watches;
   }
   const [waits, machine] = await watches;
-  return { wallMs: Math.max(0, ...waits.map(lengthOf)), ownMs: ownPart(waits, machine) };
+  return {
+    wallMs: Math.max(0, ...waits.map(lengthOf)),
+    ownMs: ownPart(waits, machine) / slowness(),
+  };
 }
 
 /** The longest of some waits, each less what was the machine's doing. */
@@ -61,8 +65,8 @@ export const ownPart = (waits: readonly Wait[], machine: readonly Wait[]): numbe
 const lengthOf = ({ from, to }: Pick<Wait, "from" | "to">): number => to - from;
 
 /**
- * Does it until no wait was as long as `mostMs`, at most `tries` times; the shortest longest wait. A step of the service's own lasts
- * as long each time; what else the machine does comes and goes.
+ * The shortest of at most `tries` longest waits; stops at the first below `mostMs`. The service's
+ * own work lasts as long each time; other load of the machine varies.
  */
 export async function bestOf(
   tries: number,
@@ -75,6 +79,32 @@ export async function bestOf(
     if (next.ownMs < best.ownMs) best = next;
   }
   return best;
+}
+
+/** Duration of `referenceWork`, in ms, on the machine that the limits assume. */
+const REFERENCE_MS = 50;
+const REFERENCE_RUNS = 5;
+
+/**
+ * How many times slower this machine is now than the one that the limits assume; at least 1. The
+ * same work takes longer on a slower processor, and no figure of the scheduler shows it.
+ */
+function slowness(): number {
+  const runs = Array.from({ length: REFERENCE_RUNS }, () => {
+    const from = performance.now();
+    referenceWork();
+    return performance.now() - from;
+  }).sort((a, b) => a - b);
+  return Math.max(1, (runs[REFERENCE_RUNS >> 1] ?? REFERENCE_MS) / REFERENCE_MS);
+}
+
+/** Fixed work like the service's: splits, sorts, joins and parses text. */
+function referenceWork(): void {
+  const lines = Array.from(
+    { length: 30_000 },
+    (_, nth) => `line ${(nth * 7_919) % 30_011} of the reference`,
+  );
+  JSON.parse(JSON.stringify(lines.join("\n").split("\n").sort()));
 }
 
 /** Of a thread, in ms: how long it ran, and how long it waited for a processor. */
@@ -90,7 +120,7 @@ function threadsOf(pid: number | null): Map<string, Thread> {
   return new Map(threads);
 }
 
-/** What the thread that ran longest meanwhile, the one that runs JavaScript, waited for a processor. */
+/** How long the thread that ran most, the one that runs JavaScript, waited for a processor. */
 function queuedBetween(
   before: ReadonlyMap<string, Thread>,
   after: ReadonlyMap<string, Thread>,
