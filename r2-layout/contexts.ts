@@ -1,4 +1,5 @@
 import type { Bucket } from "./bucket";
+import { pacedPut } from "./paced-bucket";
 
 /** Objects that R2 lists or deletes per request. */
 const MOST_AT_ONCE = 1_000;
@@ -40,7 +41,7 @@ export class ContextFiles {
 
   /** `bytes` must have that hash. Idempotent. */
   async putBlob(place: VersionPlace, hash: string, bytes: Uint8Array): Promise<void> {
-    await this.#bucket.put(blobsPrefix(place) + hash, bytes, IF_NEW);
+    await pacedPut(this.#bucket, blobsPrefix(place) + hash, bytes, IF_NEW);
   }
 
   /** The hashes of separate blobs. */
@@ -62,7 +63,7 @@ export class ContextFiles {
     index: string,
   ): Promise<void> {
     const key = packsPrefix(place) + hash;
-    await this.#bucket.put(key, bytes, IF_NEW);
+    await pacedPut(this.#bucket, key, bytes, IF_NEW);
     await this.#bucket.put(key + INDEX, index, IF_NEW);
   }
 

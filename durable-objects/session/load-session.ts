@@ -1,3 +1,4 @@
+import { pacedBucket } from "../../r2-layout/paced-bucket";
 import { createHmac, randomBytes } from "node:crypto";
 import { KeyStore } from "../../d1/key-store";
 import type { SessionPlace } from "../../r2-layout/session-files";
@@ -93,7 +94,8 @@ function partsOf(
   const contexts = contextServices(env);
   const link = new TenantLink(env, place.tenant, place.session);
   return composeSession({
-    ...{ platform: ctx, facts, place, bucket: env.BUCKET, turns, contexts, containers },
+    ...{ platform: ctx, facts, place, turns, contexts, containers },
+    bucket: pacedBucket(env.BUCKET),
     stored: () => contexts.stored(place, sql),
     maxReaders: Number(env.MAX_READERS) || DEFAULT_READERS,
     settle: (turn) => link.settle(turn, sql),

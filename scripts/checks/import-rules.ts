@@ -173,7 +173,7 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
   "src/patterns": { uses: ["src/async"], packages: ["re2js"] },
   // Rules of keys and quotas; hashes are synchronous, because they run inside transactions.
   "src/tenancy": { uses: [], packages: ["node:crypto"] },
-  "r2-layout": { uses: ["src/protocol"] },
+  "r2-layout": { uses: ["src/protocol", "src/async"] },
   "src/coordination": { uses: ["src/protocol"], packages: [] },
   "src/protocol": { uses: [], packages: ["zod"] },
   // Locks, time limits and clocks, without any knowledge of the service.

@@ -15,14 +15,13 @@ export type Manifest = {
 
 const VERSION = 1;
 
-const PathSchema = z.string().refine(isProper, "not a proper path");
 const WrittenSchema = z.object({
-  path: PathSchema,
+  path: z.string(),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   size: z.int().nonnegative(),
   executable: z.literal(true).optional(),
 });
-const GoneSchema = z.object({ path: PathSchema, deleted: z.literal(true) });
+const GoneSchema = z.object({ path: z.string(), deleted: z.literal(true) });
 const ManifestSchema = z.object({
   version: z.literal(VERSION),
   base: z.string().nullable(),
@@ -47,6 +46,8 @@ export function decodeManifest(text: string): Manifest {
     throw invalid(`${issue?.path.join(".") || "it"}: ${issue?.message ?? "not understood"}`);
   }
   const { base, changes } = parsed.data;
+  const improper = changes.findIndex(({ path }) => !isProper(path));
+  if (improper >= 0) throw invalid(`changes.${improper}.path: not a proper path`);
   const decoded = new Map(changes.map((change) => [change.path, entryOf(change)]));
   if (decoded.size < changes.length) throw invalid("a path is in it twice");
   const written = new Map([...decoded].filter(([, entry]) => entry !== null));
@@ -74,9 +75,13 @@ function parseJson(text: string): unknown {
 /** Characters that new names must not contain, but that older stored trees may. */
 const KEPT_MARKS = /(?!\p{Bidi_Control})\p{Default_Ignorable_Code_Point}/gu;
 
+/** Has one form only, and no marks. */
+const PLAIN = /^[\w./-]+$/;
+
 /** Whether it is a normalized path. */
 function isProper(path: string): boolean {
   try {
+    if (PLAIN.test(path)) return relativePath(path) === path;
     const seen = path.replaceAll(KEPT_MARKS, "");
     return path.normalize("NFC") === path && relativePath(seen) === seen.normalize("NFC");
   } catch (error) {

@@ -53,7 +53,7 @@ function faultyStatement(real: D1PreparedStatement, sql: string): D1PreparedStat
   return wrapped;
 }
 
-type RestOfPut = [contents: string | Uint8Array<ArrayBuffer>, options?: R2PutOptions];
+type RestOfPut = [contents: string | Uint8Array | ReadableStream, options?: R2PutOptions];
 
 function faultyBucket(real: Env["BUCKET"]): Env["BUCKET"] {
   return over(real, {

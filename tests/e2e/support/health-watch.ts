@@ -86,7 +86,8 @@ const REFERENCE_MS = 50;
 const REFERENCE_RUNS = 5;
 
 /**
- * How many times slower this machine is now than the one that the limits assume; at least 1. The
+ * How many times slower this machine is now than the machine that the limits assume; at
+ * least 1. The
  * same work takes longer on a slower processor, and no figure of the scheduler shows it.
  */
 function slowness(): number {
