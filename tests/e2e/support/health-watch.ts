@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { slowness } from "../../machine-speed";
 
 const ASK_EVERY_MS = 10;
 
@@ -79,33 +80,6 @@ export async function bestOf(
     if (next.ownMs < best.ownMs) best = next;
   }
   return best;
-}
-
-/** Duration of `referenceWork`, in ms, on the machine that the limits assume. */
-const REFERENCE_MS = 50;
-const REFERENCE_RUNS = 5;
-
-/**
- * How many times slower this machine is now than the machine that the limits assume; at
- * least 1. The
- * same work takes longer on a slower processor, and no figure of the scheduler shows it.
- */
-function slowness(): number {
-  const runs = Array.from({ length: REFERENCE_RUNS }, () => {
-    const from = performance.now();
-    referenceWork();
-    return performance.now() - from;
-  }).sort((a, b) => a - b);
-  return Math.max(1, (runs[REFERENCE_RUNS >> 1] ?? REFERENCE_MS) / REFERENCE_MS);
-}
-
-/** Fixed work like the service's: splits, sorts, joins and parses text. */
-function referenceWork(): void {
-  const lines = Array.from(
-    { length: 30_000 },
-    (_, nth) => `line ${(nth * 7_919) % 30_011} of the reference`,
-  );
-  JSON.parse(JSON.stringify(lines.join("\n").split("\n").sort()));
 }
 
 /** Of a thread, in ms: how long it ran, and how long it waited for a processor. */

@@ -56,7 +56,7 @@ describe("agents with workspaces", () => {
       ...args: unknown[]
     ) {
       const [, contents] = args;
-      if (contents instanceof Uint8Array && contents.byteLength > 1_000_000 && refusals-- > 0) {
+      if (contents instanceof ReadableStream && refusals-- > 0) {
         return Promise.reject(new Error("put: We encountered an internal error."));
       }
       return Reflect.apply(put, this, args);
