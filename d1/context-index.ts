@@ -1,9 +1,9 @@
 import type {
-  Begun,
+  OpenUpload,
   Commit,
   ContextIndex,
   StorageFull,
-  Unfinished,
+  VersionKey,
   VersionRow,
 } from "../src/uploads/context-index";
 
@@ -31,7 +31,7 @@ const uploading = (db: D1Database): Pick<ContextIndex, "begin" | "commit" | "isO
     // Of an archive there is no hash yet, so it is found by its id alone.
     const found =
       "SELECT id, built_on AS builtOn FROM context_versions WHERE tenant = ?1 AND name = ?2 AND state = 'uploading' AND (id = ?3 OR tree_hash = ?4)";
-    const [, open] = await db.batch<Begun>([
+    const [, open] = await db.batch<OpenUpload>([
       db.prepare(sql).bind(tenant, name, id, treeHash, createdAt),
       db.prepare(found).bind(tenant, name, id, treeHash),
     ]);
@@ -98,7 +98,7 @@ const erasing = (
       "UPDATE context_versions SET state = 'erasing' WHERE state = 'uploading' AND created_at < ?";
     const marked =
       "SELECT tenant, name, id FROM context_versions WHERE state = 'erasing' ORDER BY created_at LIMIT ?";
-    const [, rows] = await db.batch<Unfinished>([
+    const [, rows] = await db.batch<VersionKey>([
       db.prepare(mark).bind(before),
       db.prepare(marked).bind(limit),
     ]);
@@ -126,7 +126,7 @@ async function commitVersion(
 /** Forgets a version whose files are gone. What was built on it counts as built on what it was built on. */
 export async function forgetVersion(
   db: D1Database,
-  { tenant, name, id }: Unfinished,
+  { tenant, name, id }: VersionKey,
 ): Promise<void> {
   const parent =
     "(SELECT built_on FROM context_versions WHERE tenant = ?1 AND name = ?2 AND id = ?3)";
@@ -144,7 +144,7 @@ const limitAs = (parameter: string) =>
 /** One statement looks and charges, so that of two uploads for the last bytes one is refused. */
 async function chargeUpload(
   db: D1Database,
-  { tenant, name, id }: Unfinished,
+  { tenant, name, id }: VersionKey,
   { bytes, defaultLimit }: { bytes: number; defaultLimit: number | null },
 ): Promise<{ ok: true } | StorageFull> {
   const fits = `(?4 <= stored_bytes OR ${limitAs("?5")} = 0 OR ${STORED} - stored_bytes + ?4 <= ${limitAs("?5")})`;

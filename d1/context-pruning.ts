@@ -1,4 +1,4 @@
-import type { Past, PruneIndex, Retired } from "../src/uploads/context-index";
+import type { PastVersion, PruneIndex, RetiredVersion } from "../src/uploads/context-index";
 import { forgetVersion } from "./context-index";
 
 /** How many pins of sessions that are gone are forgotten at once. */
@@ -31,7 +31,7 @@ export const createPruneIndex = (db: D1Database): PruneIndex => ({
   async retired(before, limit) {
     const sql =
       "SELECT tenant, name, id, retired_at AS retiredAt FROM context_versions WHERE state = 'retired' AND retired_at <= ? ORDER BY retired_at LIMIT ?";
-    return (await db.prepare(sql).bind(before, limit).all<Retired>()).results;
+    return (await db.prepare(sql).bind(before, limit).all<RetiredVersion>()).results;
   },
   async history(tenant, name) {
     const sql =
@@ -39,7 +39,7 @@ export const createPruneIndex = (db: D1Database): PruneIndex => ({
     const { results } = await db
       .prepare(sql)
       .bind(tenant, name)
-      .all<Omit<Past, "stands"> & { stands: number }>();
+      .all<Omit<PastVersion, "stands"> & { stands: number }>();
     return results.map(({ stands, ...past }) => ({ ...past, stands: stands === 1 }));
   },
   async leaveRest({ tenant, name, id, retiredAt }, bytes) {

@@ -4,7 +4,7 @@ import {
   MOST_LIVE_KEYS,
   USE_NOTED_EVERY_MS,
 } from "../src/tenancy/keys";
-import { noneWithoutTable } from "./no-table";
+import { nullIfNoTable } from "./no-table";
 
 const COLUMNS =
   "id, tenant, name, secret_hash, scopes, created_at, expires_at, revoked_at, last_used_at";
@@ -25,7 +25,7 @@ export class KeyStore {
 
   /** The key of this id, good or not; null if there is none, or no table of keys yet. */
   async find(id: string): Promise<KeyRow | null> {
-    return noneWithoutTable(
+    return nullIfNoTable(
       this.#db.prepare(`SELECT ${COLUMNS} FROM api_keys WHERE id = ?`).bind(id).first<KeyRow>(),
     );
   }
@@ -34,9 +34,8 @@ export class KeyStore {
   async isEmpty(): Promise<boolean> {
     if (FILLED.has(this.#db)) return false;
     const isEmpty =
-      (await noneWithoutTable(
-        this.#db.prepare("SELECT 1 AS any FROM api_keys LIMIT 1").first(),
-      )) === null;
+      (await nullIfNoTable(this.#db.prepare("SELECT 1 AS any FROM api_keys LIMIT 1").first())) ===
+      null;
     if (!isEmpty) FILLED.add(this.#db);
     return isEmpty;
   }

@@ -14,7 +14,7 @@ import {
   versionOf,
 } from "../src/tenancy/sealing";
 import { type Env, readSecret } from "../src/env";
-import { noneWithoutTable } from "./no-table";
+import { nullIfNoTable } from "./no-table";
 
 /** A tenant's secret without its value. Times in unix ms. */
 export type SecretFacts = {
@@ -68,7 +68,7 @@ export class SecretStore {
     const select = this.#db.prepare(
       `SELECT ${FIELDS} FROM tenant_secrets WHERE tenant = ? AND name = ?`,
     );
-    const row = await noneWithoutTable(select.bind(tenant, name).first<Row>());
+    const row = await nullIfNoTable(select.bind(tenant, name).first<Row>());
     if (!row) return null;
     const version = versionOf(row.sealed);
     if (!this.#sealing.ok) return { ok: false, version };
@@ -92,7 +92,7 @@ export class SecretStore {
     const select = this.#db.prepare(
       `SELECT ${FIELDS} FROM tenant_secrets WHERE tenant = ? ORDER BY name`,
     );
-    const found = await noneWithoutTable(select.bind(tenant).all<Row>());
+    const found = await nullIfNoTable(select.bind(tenant).all<Row>());
     return (found?.results ?? []).map(toFacts);
   }
 

@@ -1,7 +1,7 @@
 import type { Attachment } from "../src/protocol/attachments";
 import { DEFAULT_STORED_BYTES, parseLimit, type StorageUse } from "../src/tenancy/quota";
 import type { Env } from "../src/env";
-import { noneWithoutTable } from "./no-table";
+import { nullIfNoTable } from "./no-table";
 
 type StorageEnv = Pick<Env, "DB" | "TENANT_STORED_BYTES">;
 
@@ -20,7 +20,7 @@ export function defaultStoredBytes({
 export async function storageOf(env: StorageEnv, tenant: string): Promise<StorageUse> {
   const sql =
     "SELECT (SELECT bytes FROM stored_bytes WHERE tenant = ?1) AS stored, (SELECT stored_bytes FROM tenants WHERE id = ?1) AS own";
-  const row = await noneWithoutTable(
+  const row = await nullIfNoTable(
     env.DB.prepare(sql).bind(tenant).first<{ stored: number | null; own: number | null }>(),
   );
   const limitBytes = row?.own == null ? defaultStoredBytes(env) : parseLimit(String(row.own));
@@ -34,7 +34,7 @@ export async function reportStored(
   bytes: number,
 ): Promise<void> {
   const sql = "UPDATE sessions SET stored_bytes = ? WHERE tenant = ? AND id = ?";
-  await noneWithoutTable(env.DB.prepare(sql).bind(bytes, session.tenant, session.session).run());
+  await nullIfNoTable(env.DB.prepare(sql).bind(bytes, session.tenant, session.session).run());
 }
 
 /** What a session stores: its own database, its objects in R2 and what came with its questions. From its own tables alone. */

@@ -49,7 +49,7 @@ export class EvalCases {
   /** A fault is passing: the same effect is owed again at the next step, until the case is given up. */
   async #perform(effect: RunEffect): Promise<void> {
     try {
-      await inTime(this.#do(effect));
+      await withAnswerTimeout(this.#do(effect));
     } catch (error) {
       logError(
         "evaluation",
@@ -86,7 +86,7 @@ export class EvalCases {
     const started = await this.#session(nth).create(id, team, this.#turnOf(one));
     if (started.ok)
       return this.#store.apply(this.#run, { type: "case_started", nth, at: Date.now() });
-    const why = heldBy(started);
+    const why = holdReason(started);
     if (why) return this.#store.apply(this.#run, { type: "case_held", nth, why });
     await this.#endUnstarted(nth, `its session could not start: ${reasonOf(started)}`);
   }
@@ -110,7 +110,7 @@ export class EvalCases {
     const session = this.#session(nth);
     await session.cancel();
     const asked = await session.turn(1);
-    if (!asked.ok) return this.#giveUpWithout(nth);
+    if (!asked.ok) return this.#giveUpUnstarted(nth);
     const detail = `not done within ${this.#run.suite.timeout_seconds} seconds`;
     const result = judge(asked.turn, one.grader);
     const wasCut = asked.turn.status === "cancelled";
@@ -127,7 +127,7 @@ export class EvalCases {
   }
 
   /** Given up, and there is no session: it never had a place, or was erased. */
-  async #giveUpWithout(nth: number): Promise<void> {
+  async #giveUpUnstarted(nth: number): Promise<void> {
     const { patienceMs, cases } = this.#state();
     const state = cases[nth];
     if (state?.status !== "starting")
@@ -147,7 +147,7 @@ export class EvalCases {
     for (;;) {
       const unsaved = this.#store.unsaved().slice(0, SAVED_AT_ONCE);
       if (unsaved.length === 0 && this.#store.isListed()) return;
-      await inTime(this.#records.save(this.#run, this.#state(), unsaved));
+      await withAnswerTimeout(this.#records.save(this.#run, this.#state(), unsaved));
       this.#store.markSaved(unsaved);
     }
   }
@@ -180,7 +180,7 @@ export class EvalCases {
 }
 
 /** Why a refused start is worth asking for again: other turns of the tenant will end. Null: it is not. */
-function heldBy(refusal: StartRefusal): string | null {
+function holdReason(refusal: StartRefusal): string | null {
   switch (refusal.code) {
     case "quota_exceeded":
       return `its tenant had ${refusal.limit} ${refusal.limit === 1 ? "turn" : "turns"} running, as many as it may`;
@@ -209,7 +209,7 @@ function reasonOf(refusal: StartRefusal): string {
 }
 
 /** The same, or an error if it takes too long. */
-const inTime = <T>(work: Promise<T>): Promise<T> =>
+const withAnswerTimeout = <T>(work: Promise<T>): Promise<T> =>
   withTimeout(
     ANSWER_WITHIN_MS,
     () => work,

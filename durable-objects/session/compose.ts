@@ -21,7 +21,7 @@ import { isPlatformFault } from "./platform-fault";
 import type { SessionFacts } from "./session-facts";
 import { SessionQueries } from "./session-queries";
 import { EventStreams } from "./streams/event-streams";
-import type { ContainerDuty, Containers } from "./tools/containers";
+import type { ContainerJob, Containers } from "./tools/containers";
 
 type Files = Parameters<typeof sessionWorkspaces>[0];
 
@@ -32,7 +32,7 @@ type Options = Pick<Files, "bucket" | "turns" | "contexts" | "stored"> & {
   /** Readers of the session's streams at a time. */
   maxReaders: number;
   /** Omitted: agents' commands run in no container. */
-  containers?: Pick<Containers, "duties" | "perform">;
+  containers?: Pick<Containers, "jobs" | "perform">;
   /** Tells the tenant that a turn has ended. Throws if the tenant was not reached. */
   settle: (turn: SettledTurn) => Promise<void>;
   /** A fault of our own, to be logged. */
@@ -105,7 +105,7 @@ type Background = Pick<Options, "containers" | "settle"> & {
 /** The work that outlives turns. */
 function backgroundWork(options: Background) {
   const { sessionId, sql, settlements, workspaces, containers, settle, now } = options;
-  const containerOutbox = new Outbox<ContainerDuty>(sql, "container_duties");
+  const containerOutbox = new Outbox<ContainerJob>(sql, "container_duties");
   return {
     settlements: new OutboxWorker({
       outbox: settlements,
@@ -115,14 +115,14 @@ function backgroundWork(options: Background) {
     }),
     files: new OutboxWorker({
       outbox: workspaces.outbox,
-      deliver: (duty) => workspaces.perform(duty),
+      deliver: (job) => workspaces.perform(job),
       errorLabel: ["files were not brought to R2", sessionId],
       now,
     }),
     containers: new OutboxWorker({
       outbox: containerOutbox,
-      deliver: async (duty) => {
-        await containers?.perform(duty);
+      deliver: async (job) => {
+        await containers?.perform(job);
         return "done";
       },
       errorLabel: ["a container was not destroyed", sessionId],
@@ -131,8 +131,8 @@ function backgroundWork(options: Background) {
     /** Adds the containers that the erased session leaves behind, each once. */
     addContainers: () => {
       const added = new Set(containerOutbox.all().map(({ name }) => name));
-      for (const duty of containers?.duties() ?? [])
-        if (!added.has(duty.name)) containerOutbox.add(duty);
+      for (const job of containers?.jobs() ?? [])
+        if (!added.has(job.name)) containerOutbox.add(job);
     },
   };
 }

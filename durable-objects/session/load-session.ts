@@ -20,7 +20,7 @@ import { composeSession, createEngine, type SessionParts } from "./compose";
 import { StorageQueue } from "./files/storage-queue";
 import type { SessionFacts } from "./session-facts";
 import { createTables } from "./session-tables";
-import { KeyWatch } from "./streams/key-revocation";
+import { KeyRevocation } from "./streams/key-revocation";
 import { Containers } from "./tools/containers";
 import { type SessionTools, sessionTools } from "./tools/session-tools";
 import { commandsOf } from "./tools/tool-secrets";
@@ -30,7 +30,7 @@ export type Session = SessionParts & {
   tenant: string;
   engine: Engine;
   tools: SessionTools;
-  keyWatch: KeyWatch;
+  keyRevocation: KeyRevocation;
 };
 
 /** What a session is created with. `team`: as JSON, with sealed keys. */
@@ -78,11 +78,11 @@ export function loadSession(ctx: DurableObjectState, env: Env): Session {
   const tools = toolsOf(parts, around);
   const engine = createEngine(parts, modelCalls(parts, around, tools));
   const keys = new KeyStore(env.DB);
-  const keyWatch = new KeyWatch({
+  const keyRevocation = new KeyRevocation({
     streams: parts.streams,
     live: (ids) => keys.live(ids, Date.now()),
   });
-  return { ...parts, tenant, engine, tools, keyWatch };
+  return { ...parts, tenant, engine, tools, keyRevocation };
 }
 
 function partsOf(

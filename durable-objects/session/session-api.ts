@@ -31,7 +31,7 @@ export type StartTurn = {
   startId?: string;
 };
 
-export type Started = { ok: true; turn: number };
+export type StartedTurn = { ok: true; turn: number };
 export type StartRefusal =
   | { ok: false; code: "session_not_found" | "turn_not_found" }
   | AttachmentRefusal
@@ -83,8 +83,8 @@ export const CALLER_KEY_HEADER = "x-caller-key";
 
 export type SessionApi = {
   /** Makes the session with its team and starts its first turn. Called again, it only says that there is one. */
-  create(sessionId: string, team: Team, turn: StartTurn): Promise<Started | StartRefusal>;
-  startTurn(turn: StartTurn): Promise<Started | StartRefusal>;
+  create(sessionId: string, team: Team, turn: StartTurn): Promise<StartedTurn | StartRefusal>;
+  startTurn(turn: StartTurn): Promise<StartedTurn | StartRefusal>;
   /** Twice is the same as once. */
   cancel(): Promise<{ ok: true; turn: number; status: string } | SessionRefusal>;
   /** Cancels what runs, ends every stream and erases all the session has. False if there is no such session (any more). */

@@ -16,7 +16,7 @@ import {
   type EventPage,
   type PageRequest,
   type SessionObjectApi,
-  type Started,
+  type StartedTurn,
   type StartRefusal,
   type StartTurn,
 } from "./session-api";
@@ -64,11 +64,11 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     sessionId: string,
     team: Team,
     turn: StartTurn,
-  ): Promise<Started | StartRefusal> {
+  ): Promise<StartedTurn | StartRefusal> {
     return this.#admission.create(tenant, sessionId, team, turn);
   }
 
-  async startTurn(tenant: string, turn: StartTurn): Promise<Started | StartRefusal> {
+  async startTurn(tenant: string, turn: StartTurn): Promise<StartedTurn | StartRefusal> {
     const session = this.#of(tenant);
     return session ? this.#admission.startTurn(session, turn) : NOT_FOUND;
   }
@@ -190,7 +190,7 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     const headers = { ...STREAM_HEADERS, [STREAM_CODE_HEADER]: code };
     const keyId = request.headers.get(CALLER_KEY_HEADER);
     const body = code === "open" ? session?.streams.open(wanted, keyId) : null;
-    if (body && keyId !== null) session?.keyWatch.start();
+    if (body && keyId !== null) session?.keyRevocation.start();
     return new Response(body ?? null, { headers });
   }
 

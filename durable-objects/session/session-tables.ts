@@ -54,9 +54,9 @@ const exists = (sql: Sql, table: string): boolean =>
 /** Makes the tables that are not there yet: also those a later version of the service brought to an older session. */
 export function createTables(sql: Sql): void {
   const wasCounted = exists(sql, "stored_objects");
-  const hadDuties = exists(sql, "file_duties");
+  const hadFileJobs = exists(sql, "file_duties");
   for (const table of TABLES) sql.exec(table.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS"));
-  if (!hadDuties) sql.exec(UPLOAD_ALL);
+  if (!hadFileJobs) sql.exec(UPLOAD_ALL);
   if (!wasCounted) sql.exec(COUNT_ALL);
 }
 

@@ -40,7 +40,7 @@ export const SHOWN_IN: Readonly<Record<string, readonly string[]>> = {
   D11: ["tests/config/bad-inputs.test.ts", "tests/e2e/canaries.process.test.ts"],
   // What is shown of a question, and that a session's watchers see it.
   D18: [
-    "tests/tools/mcp/input-asked.test.ts",
+    "tests/tools/mcp/input-required.test.ts",
     "tests/tools/mcp/generations.test.ts",
     "tests/durable-objects/session/tools/tool-servers.workers.test.ts",
   ],
@@ -56,7 +56,7 @@ export const SHOWN_IN: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** A passed test: its file, relative to the root, and its titles, outermost first. */
-export type HeldTest = { file: string; titles: readonly string[] };
+export type PassedTest = { file: string; titles: readonly string[] };
 
 const NAME = /^([A-F]\d{1,2})(?: (.*))?$/s;
 
@@ -73,7 +73,7 @@ export function rowOf(titles: readonly string[]): { row: string; input: string }
  * Problems of the list, given the passed tests: rows without a test, rows that lack one in a
  * required file, and excused rows with one.
  */
-export function acceptanceProblems(passed: readonly HeldTest[]): string[] {
+export function acceptanceProblems(passed: readonly PassedTest[]): string[] {
   const files = new Map<string, string[]>();
   for (const { file, titles } of passed) {
     const row = rowOf(titles)?.row;

@@ -12,7 +12,7 @@ import {
 } from "../providers/provider";
 
 /** The outcome of a call; an input of the rules. */
-export type Performed =
+export type PerformedCall =
   | {
       type: "replied";
       items: ReplyItem[];
@@ -57,7 +57,7 @@ export type CallOptions = {
 const MOST_TOOL_CALLS = 1_024;
 
 /** Performs one try of a model call. Throws only the signal's reason. */
-export async function performCall(options: CallOptions): Promise<Performed> {
+export async function performCall(options: CallOptions): Promise<PerformedCall> {
   const resumed = options.from !== undefined; // then the provider accepted and started it
   const progress: Progress = { anything: resumed, reply: resumed, usage: null };
   try {
@@ -79,7 +79,7 @@ type Progress = {
 };
 type Stop = Extract<ModelEvent, { type: "stop" }>;
 
-async function listen(options: CallOptions, progress: Progress): Promise<Performed> {
+async function listen(options: CallOptions, progress: Progress): Promise<PerformedCall> {
   const { provider, request, signal, from } = options;
   const onHeard = () => {
     progress.anything = true;
@@ -103,7 +103,7 @@ function take(
   event: ModelEvent,
   { onDelta, onUsage, onResumePoint }: CallOptions,
   progress: Progress,
-): Performed | null {
+): PerformedCall | null {
   switch (event.type) {
     case "stop":
       return toPerformed(event, progress);
@@ -144,7 +144,7 @@ const toolDelta = ({
 function toPerformed(
   { items, reason, usage, hosted = [], citations = [] }: Stop,
   progress: Progress,
-): Performed {
+): PerformedCall {
   progress.usage = usage ?? progress.usage;
   if (items.filter(({ type }) => type === "tool_call").length > MOST_TOOL_CALLS) {
     throw new ProviderError(

@@ -1,4 +1,4 @@
-import { PartialTexts } from "../agents/partial";
+import { PartialOutputs } from "../agents/partial-outputs";
 import {
   decide,
   emptySession,
@@ -25,7 +25,7 @@ import type {
 } from "./ports";
 
 /** What follows from an input, complete before any of it is written. */
-type Decided = { events: readonly SessionEvent[]; state: SessionState; commit: Commit };
+type DecidedStep = { events: readonly SessionEvent[]; state: SessionState; commit: Commit };
 
 type Options = Pick<SessionHost, "storage" | "now" | "report">;
 
@@ -35,7 +35,7 @@ type Options = Pick<SessionHost, "storage" | "now" | "report">;
  */
 export class Coordinator implements SessionInputs, StreamInputs {
   readonly #host: Options;
-  readonly #streamed = new PartialTexts();
+  readonly #streamed = new PartialOutputs();
   readonly #usages = new Map<string, Usage>();
   #state: SessionState = emptySession;
   #lastInputAt = 0;
@@ -117,7 +117,7 @@ export class Coordinator implements SessionInputs, StreamInputs {
   }
 
   /** Everything that can fail fails here, before anything is written. */
-  #decide(before: SessionState, input: Input, payload: EffectPayload): Decided {
+  #decide(before: SessionState, input: Input, payload: EffectPayload): DecidedStep {
     try {
       return this.#decided(
         before,
@@ -131,11 +131,15 @@ export class Coordinator implements SessionInputs, StreamInputs {
     }
   }
 
-  #failed(before: SessionState, at: number): Decided {
+  #failed(before: SessionState, at: number): DecidedStep {
     return this.#decided(before, failInternally(before, at), null);
   }
 
-  #decided(before: SessionState, steps: readonly Step[], payload: EffectPayload | null): Decided {
+  #decided(
+    before: SessionState,
+    steps: readonly Step[],
+    payload: EffectPayload | null,
+  ): DecidedStep {
     if (steps.length === 0) return { events: [], state: before, commit: () => {} };
     const commit = this.#host.storage.prepare(steps, payload);
     return { events: eventsOf(steps), state: stateAfter(before, steps), commit };
@@ -151,7 +155,7 @@ export class Coordinator implements SessionInputs, StreamInputs {
     };
   }
 
-  #commit({ events, state, commit }: Decided, at: number): void {
+  #commit({ events, state, commit }: DecidedStep, at: number): void {
     if (events.length === 0) return;
     commit(at);
     this.#state = state;

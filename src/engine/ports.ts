@@ -10,7 +10,7 @@ import type {
 } from "../coordination";
 import type { DeltaItem, SessionEvent, Usage } from "../protocol/events";
 import type { ResumePoint } from "../providers/provider";
-import type { Staged } from "../workspace/agent-files";
+import type { StagedChanges } from "../workspace/agent-files";
 
 /**
  * The text of a result that is too large for the conversation, or a file that came with it. `name`:
@@ -22,18 +22,18 @@ export type ResultFile = { name: string; hash: string; bytes: Uint8Array };
  * What a tool call that settles has staged, and the parts of its result that are not for the
  * conversation.
  */
-export type BroughtFiles = {
+export type PayloadFiles = {
   toolCall: string;
-  staged: Staged | null;
+  staged: StagedChanges | null;
   results: readonly ResultFile[];
 };
 
 /** Texts of an effect that become part of an agent's conversation. */
-export type BroughtTexts = Partial<Pick<RenderInput, "reply" | "toolResult" | "cut" | "summary">>;
+export type PayloadTexts = Partial<Pick<RenderInput, "reply" | "toolResult" | "cut" | "summary">>;
 
 /** What comes with an input and is stored with it, but is not for the rules. */
-export type EffectPayload = BroughtTexts & {
-  files?: BroughtFiles | null;
+export type EffectPayload = PayloadTexts & {
+  files?: PayloadFiles | null;
   /** The whole text of a reply that is too long for a final text, to be kept as a file. */
   wholeText?: ResultFile | null;
 };
@@ -57,14 +57,14 @@ export type OpenTurn = { turn: number; firstSeq: number };
  * The session as its log has it. `broken`: why the open turn does not fold; then `state` is the
  * state before it.
  */
-export type Restored = { state: SessionState; open: OpenTurn | null; broken: unknown };
+export type RestoredSession = { state: SessionState; open: OpenTurn | null; broken: unknown };
 
 /** The files that a tool call has staged. `effect`: `null` if the input is about no effect. */
-export type StagedCall = { effect: string | null; staged: Staged | null };
+export type StagedCall = { effect: string | null; staged: StagedChanges | null };
 
 /** The session's tables, as the engine needs them. */
 export type SessionStorage = {
-  restore(): Restored;
+  restore(): RestoredSession;
   /** Text that models streamed in the open turn before the restart, in order. */
   streamedSince(open: OpenTurn): Iterable<DeltaItem>;
   /** The agent's workspace, for `decide`; `null` if the agent has none. */

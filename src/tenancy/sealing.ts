@@ -21,7 +21,7 @@ export type SealingKeys = { first: SealingKey; all: readonly SealingKey[] };
 /** The owner of a key, and the only origin it is sent to. */
 export type Binding = { tenant: string; session: string; agent: string; origin: string };
 
-export type Opened =
+export type OpenedSecret =
   | { ok: true; secret: string }
   | { ok: false; why: "unknown_version" | "not_opened"; version: number };
 
@@ -84,7 +84,7 @@ export function seal(
  * The opened secret. `why` not: its version is not among the keys, or it was sealed with another
  * key or binding.
  */
-export function open({ all }: SealingKeys, sealed: string, binding: Binding): Opened {
+export function open({ all }: SealingKeys, sealed: string, binding: Binding): OpenedSecret {
   const version = versionOf(sealed);
   const known = all.find((one) => one.version === version);
   if (!known) return { ok: false, why: "unknown_version", version };

@@ -95,7 +95,7 @@ const BROKE = "The tool broke: a fault of the service, not of your arguments.";
  * the model. A tool with a side effect that must not be repeated may have performed it, so its
  * outcome is unknown.
  */
-export function brokenCall({
+export function toolFaultResult({
   rule,
   staysInside = false,
 }: Pick<Tool, "rule" | "staysInside">): ToolResult {

@@ -22,13 +22,13 @@ export type Commit = {
 };
 
 /** A version that is abandoned, retired or being erased. */
-export type Unfinished = { tenant: string; name: string; id: string };
+export type VersionKey = { tenant: string; name: string; id: string };
 
 /**
  * An upload, and the version that was newest when it started: its contents need not be sent again.
  * `null` if there was none.
  */
-export type Begun = { id: string; builtOn: string | null };
+export type OpenUpload = { id: string; builtOn: string | null };
 
 /** The tenant's storage is full. */
 export type StorageFull = { ok: false; storedBytes: number; limitBytes: number };
@@ -46,12 +46,12 @@ export type ContextIndex = {
     id: string;
     treeHash: string | null;
     createdAt: number;
-  }): Promise<Begun>;
+  }): Promise<OpenUpload>;
   /**
    * Charges an open upload to its tenant with a total of bytes, before they are stored. Never
    * refused for a total already charged. Concurrent uploads cannot both get the last bytes.
    */
-  charge(upload: Unfinished, bytes: number): Promise<{ ok: true } | StorageFull>;
+  charge(upload: VersionKey, bytes: number): Promise<{ ok: true } | StorageFull>;
   /** The tenant's usage if its storage is full; `null` if there is room. */
   full(tenant: string): Promise<StorageFull | null>;
   /**
@@ -75,9 +75,9 @@ export type ContextIndex = {
    */
   markErasing(tenant: string, name: string): Promise<string[]>;
   /** Marks uploads started before `before` as abandoned. Returns some of all marked ones. */
-  unfinished(before: number, limit: number): Promise<Unfinished[]>;
+  unfinished(before: number, limit: number): Promise<VersionKey[]>;
   /** Removes a version whose files are erased. */
-  forget(version: Unfinished): Promise<void>;
+  forget(version: VersionKey): Promise<void>;
 };
 
 /** A turn of a session that pins versions. */
@@ -104,10 +104,10 @@ export type ContextPins = {
 };
 
 /** A version without readers since `retiredAt` (Unix ms). */
-export type Retired = Unfinished & { retiredAt: number };
+export type RetiredVersion = VersionKey & { retiredAt: number };
 
 /** A version in the history of a context. `stands`: it can be read. */
-export type Past = { id: string; builtOn: string | null; stands: boolean };
+export type PastVersion = { id: string; builtOn: string | null; stands: boolean };
 
 /** Operations of pruning. */
 export type PruneIndex = {
@@ -117,13 +117,13 @@ export type PruneIndex = {
    */
   retire(times: { before: number; now: number }, limit: number): Promise<void>;
   /** Some versions retired before `before`, the oldest first. */
-  retired(before: number, limit: number): Promise<Retired[]>;
+  retired(before: number, limit: number): Promise<RetiredVersion[]>;
   /** All versions of a context that exist or existed. */
-  history(tenant: string, name: string): Promise<Past[]>;
+  history(tenant: string, name: string): Promise<PastVersion[]>;
   /** Records that the remaining bytes of a version are needed. No effect if it became due again. */
-  leaveRest(version: Retired, bytes: number): Promise<void>;
+  leaveRest(version: RetiredVersion, bytes: number): Promise<void>;
   /** Postpones a version after the others. */
-  putOff(version: Retired, now: number): Promise<void>;
+  putOff(version: RetiredVersion, now: number): Promise<void>;
   /** Removes a version whose files are erased. Versions built on it are then built on its base. */
-  forget(version: Unfinished): Promise<void>;
+  forget(version: VersionKey): Promise<void>;
 };

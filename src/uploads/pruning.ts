@@ -1,5 +1,5 @@
 import type { ContextBlobs, KeptContents } from "../../r2-layout/contexts";
-import type { Past, PruneIndex, Retired } from "./context-index";
+import type { PastVersion, PruneIndex, RetiredVersion } from "./context-index";
 import { readPlaces } from "./stored-packs";
 import { readManifest } from "./uploads";
 
@@ -31,7 +31,7 @@ export async function pruneVersions(
 
 async function clear(
   { index, files }: { index: PruneIndex; files: ContextBlobs },
-  version: Retired,
+  version: RetiredVersion,
   now: number,
 ): Promise<void> {
   const { tenant, name, id } = version;
@@ -72,9 +72,9 @@ async function contentsNeeded(
  * version needs. A version inherits contents only from its base, so of each line the first readable
  * version suffices. If a line starts at an unknown version, its first one is included.
  */
-export function witnessesOf(history: readonly Past[], retired: string): string[] {
+export function witnessesOf(history: readonly PastVersion[], retired: string): string[] {
   const byId = new Map(history.map((past) => [past.id, past]));
-  const isAsked = ({ id, builtOn }: Past): boolean => {
+  const isAsked = ({ id, builtOn }: PastVersion): boolean => {
     const seen = new Set([id]);
     for (
       let at = builtOn;

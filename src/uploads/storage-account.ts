@@ -1,5 +1,5 @@
 import type { ContextBlobs } from "../../r2-layout/contexts";
-import type { ContextIndex, Unfinished } from "./context-index";
+import type { ContextIndex, VersionKey } from "./context-index";
 import { fullMessage, UploadRefusal } from "./refusals";
 import { ownBlobs, type StoredManifest } from "./stored-manifest";
 
@@ -9,7 +9,7 @@ const STEP_BYTES = 8_000_000;
 /** Charges an upload to its tenant. Throws `UploadRefusal` if the tenant's storage is full. */
 export async function charge(
   index: Pick<ContextIndex, "charge">,
-  upload: Unfinished,
+  upload: VersionKey,
   bytes: number,
 ): Promise<void> {
   const charged = await index.charge(upload, bytes);
@@ -26,7 +26,7 @@ export function ownBytes(manifest: StoredManifest, text: string, version: string
 export function chargedFiles(
   files: ContextBlobs,
   index: Pick<ContextIndex, "charge">,
-  upload: Unfinished,
+  upload: VersionKey,
 ): ContextBlobs {
   let [stored, charged] = [0, 0];
   /** Charges are sequential, although several objects may be stored concurrently. */

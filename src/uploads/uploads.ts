@@ -32,7 +32,7 @@ export type ContextStore = {
 /** A context of a tenant. */
 export type Owner = { tenant: string; name: string };
 
-export type Uploaded = {
+export type UploadResult = {
   version: string;
   status: "committed" | "unchanged" | "uploading";
   files: number;
@@ -57,7 +57,7 @@ export async function putManifest(
   owner: Owner,
   manifest: ContextManifest,
   now: number,
-): Promise<Uploaded> {
+): Promise<UploadResult> {
   const tree = treeOf(manifest);
   const counts = { files: tree.size, bytes: treeBytes(tree), skipped: [] };
   const hash = await treeHash(tree);
@@ -272,7 +272,7 @@ export async function putArchive(
   owner: Owner,
   open: OpenArchive,
   now: number,
-): Promise<Uploaded> {
+): Promise<UploadResult> {
   const { id: version, builtOn } = await store.index.begin({
     ...owner,
     id: store.newId(now),
@@ -301,7 +301,7 @@ async function takeArchive(
   owner: Owner,
   { builtOn, ...place }: VersionPlace & { builtOn: string | null },
   entries: AsyncIterable<ArchiveEntry>,
-): Promise<Uploaded> {
+): Promise<UploadResult> {
   const newest = await store.index.newest(owner.tenant, owner.name);
   const older = await manifestBelow(store.files, place, builtOn);
   const { tree, leftOut } = await storeEntries(store.files, place, placesOf(older), entries);
@@ -326,7 +326,7 @@ async function takeArchive(
   return { ...counts, version: place.version, status: "committed" };
 }
 
-type StoredTree = { tree: Tree; leftOut: Pick<Uploaded, "skipped" | "skipped_more"> };
+type StoredTree = { tree: Tree; leftOut: Pick<UploadResult, "skipped" | "skipped_more"> };
 
 async function storeEntries(
   files: ContextBlobs,

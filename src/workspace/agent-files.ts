@@ -63,10 +63,10 @@ export type AgentFiles = {
   resolve(path: string): string;
   readonly accessed: readonly FileAccess[];
   /** The changes of the call by mount: the workspace's tree, and writable contexts. */
-  staged(): Staged;
+  staged(): StagedChanges;
 };
 
-export type Staged = {
+export type StagedChanges = {
   /** The state of every path that the call wrote or removed, even if it equals the previous one. */
   workspace: TreeChanges;
   contexts: ReadonlyMap<string, TreeChanges>;

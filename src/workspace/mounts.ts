@@ -39,13 +39,13 @@ function answersSeen({ agents, answers }: AttemptState, agent: number): Answer[]
 export function rejectedResult({
   attempt,
   rejected,
-}: Pick<TurnState, "attempt" | "rejected">): Rejected | null {
+}: Pick<TurnState, "attempt" | "rejected">): RejectedResult | null {
   return rejected && rejected.attempt === attempt.number - 1
     ? { attempt: rejected.attempt, label: rejected.label }
     : null;
 }
 
-export type Rejected = { attempt: number; label: string };
+export type RejectedResult = { attempt: number; label: string };
 
 /**
  * Directory for a rejected result's changes to contexts; workspaces have no directory of this name.

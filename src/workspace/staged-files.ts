@@ -1,4 +1,11 @@
-import type { AgentFiles, Basis, FileLimits, ListedEntry, Staged, Stat } from "./agent-files";
+import type {
+  AgentFiles,
+  Basis,
+  FileLimits,
+  ListedEntry,
+  StagedChanges,
+  Stat,
+} from "./agent-files";
 import { AuditTrail } from "./audit-trail";
 import { BlobStage } from "./blob-stage";
 import { isDirectory, isRoot, notADirectory, notFound, sizeProblem } from "./file-errors";
@@ -164,7 +171,7 @@ export class StagedFiles implements AgentFiles {
     this.#transfer("move", from, to);
   }
 
-  staged(): Staged {
+  staged(): StagedChanges {
     const contexts = [...this.#basis.contexts.keys()].map((name): [string, TreeChanges] => [
       name,
       this.#trees.get(`/contexts/${name}`)?.changes() ?? EMPTY_TREE,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { Past } from "../../src/uploads/context-index";
+import type { PastVersion } from "../../src/uploads/context-index";
 import { witnessesOf } from "../../src/uploads/pruning";
 
 /** `v2<v1` was built on v1; in brackets: retired. */
-const past = (...versions: string[]): Past[] =>
+const past = (...versions: string[]): PastVersion[] =>
   versions.map((text) => {
     const [id = "", builtOn] = text.replace(/[()]/g, "").split("<");
     return { id, builtOn: builtOn ?? null, stands: !text.startsWith("(") };

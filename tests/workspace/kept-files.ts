@@ -5,7 +5,7 @@ import { RoundChanges } from "../../durable-objects/session/files/round-changes"
 import { createTables } from "../../durable-objects/session/session-tables";
 import { SnapshotStore } from "../../durable-objects/session/files/snapshot-store";
 import type { SessionObjects } from "../../r2-layout/session-files";
-import type { BlobSource, Staged } from "../../src/workspace/agent-files";
+import type { BlobSource, StagedChanges } from "../../src/workspace/agent-files";
 import { EMPTY_HASH, hashOf } from "../../src/workspace/snapshot";
 import { applyChanges, EMPTY_TREE } from "../../src/workspace/tree";
 import type { FileEntry, Tree } from "../../src/workspace/types";
@@ -124,7 +124,7 @@ export class KeptFiles {
    */
   settle(
     place: RoundPlace,
-    staged: Staged,
+    staged: StagedChanges,
     writable: readonly string[],
     ends: "settled" | "crashed",
   ): void {

@@ -6,7 +6,7 @@ import { unpricedAgents } from "../../../src/protocol/team";
 import { contextServices } from "../../shared/context-services";
 import { TeamKeys } from "../calls/team-keys";
 import { attachmentStore, type Session, type SessionMeta } from "../load-session";
-import type { Started, StartRefusal, StartTurn } from "../session-api";
+import type { StartedTurn, StartRefusal, StartTurn } from "../session-api";
 import { acceptAttachments } from "./attachments";
 import { TenantLink } from "./tenant-link";
 import { pinnedContexts } from "./turn-contexts";
@@ -36,7 +36,7 @@ type WantedTurn = {
 /** A turn with the budget and the contexts that it was granted. */
 type GrantedTurn = StartTurn & { contexts: readonly PinnedContext[] };
 /** `team`: of a session that begins with this turn. */
-type Granted = { turn: GrantedTurn; attached: QuestionAttachments | null; team: Team | null };
+type TurnGrant = { turn: GrantedTurn; attached: QuestionAttachments | null; team: Team | null };
 
 const NOT_FOUND = { ok: false, code: "session_not_found" } as const;
 
@@ -60,7 +60,7 @@ export class Admission {
     sessionId: string,
     team: Team,
     turn: StartTurn,
-  ): Promise<Started | StartRefusal> {
+  ): Promise<StartedTurn | StartRefusal> {
     const { env, current, isErased, create } = this.#options;
     const known = current();
     if (isErased() || (known && known.tenant !== tenant)) return NOT_FOUND;
@@ -82,7 +82,7 @@ export class Admission {
     return this.#startGranted(session, link, { turn: granted.turn, attached, team: kept });
   }
 
-  async startTurn(session: Session, turn: StartTurn): Promise<Started | StartRefusal> {
+  async startTurn(session: Session, turn: StartTurn): Promise<StartedTurn | StartRefusal> {
     const { env, isErased } = this.#options;
     const { coordinator, facts, queries, tenant } = session;
     const { sessionId, team } = facts;
@@ -146,7 +146,7 @@ export class Admission {
   }
 
   /** Starts the turn. If it cannot even begin, its place is returned. */
-  #startGranted(session: Session, link: TenantLink, granted: Granted): Started {
+  #startGranted(session: Session, link: TenantLink, granted: TurnGrant): StartedTurn {
     try {
       return this.#start(session, granted);
     } catch (error) {
@@ -156,14 +156,14 @@ export class Admission {
   }
 
   /** The turn that an earlier start with the same id began; `null` if there is none. */
-  #startedAs({ startId }: StartTurn): Started | null {
+  #startedAs({ startId }: StartTurn): StartedTurn | null {
     if (startId === undefined) return null;
     const query = "SELECT turn FROM starts WHERE id = ?";
     const [row] = this.#options.sql.exec<{ turn: number }>(query, startId).toArray();
     return row ? { ok: true, turn: row.turn } : null;
   }
 
-  #start({ coordinator }: Session, { turn, attached, team }: Granted): Started {
+  #start({ coordinator }: Session, { turn, attached, team }: TurnGrant): StartedTurn {
     const { question, budget, timeoutMs, contexts } = turn;
     const latest = coordinator.state.turns === 0 ? null : coordinator.state.turns;
     const parentTurn = turn.parentTurn ?? latest;

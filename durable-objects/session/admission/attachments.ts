@@ -8,7 +8,7 @@ import { ProviderError } from "../../../src/providers/provider";
 import type { StorageQueue } from "../files/storage-queue";
 
 /** Something that comes with a question. */
-export type BroughtAttachment = {
+export type NewAttachment = {
   attachment: Attachment;
   bytes: Uint8Array<ArrayBuffer>;
 };
@@ -16,7 +16,7 @@ export type BroughtAttachment = {
 /** Something that came with an earlier question of the session, under the name it has now; null: the one it had. */
 export type RepeatedAttachment = { sha256: string; name: string | null };
 
-export type WantedAttachment = BroughtAttachment | RepeatedAttachment;
+export type WantedAttachment = NewAttachment | RepeatedAttachment;
 
 export type AttachmentRefusal =
   | { ok: false; code: "attachment_not_found"; sha256: string }
@@ -24,14 +24,14 @@ export type AttachmentRefusal =
   | { ok: false; code: "attachment_refused"; refused: NotAccepted[] };
 
 /** What a turn is to begin with. `attached` null: nothing comes with it. */
-type Accepted = { ok: true; attached: QuestionAttachments | null };
+type AcceptedAttachments = { ok: true; attached: QuestionAttachments | null };
 
 /** Whether a team takes all that comes with a question. `earlier`: what came before, newest last; read once, and only if needed. */
 export function acceptAttachments(
   team: Team,
   wanted: readonly WantedAttachment[],
   earlier: () => readonly Attachment[],
-): Accepted | AttachmentRefusal {
+): AcceptedAttachments | AttachmentRefusal {
   const attachments: Attachment[] = [];
   const known = wanted.some((one) => !("bytes" in one)) ? earlier() : [];
   for (const one of wanted) {

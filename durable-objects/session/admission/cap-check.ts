@@ -17,7 +17,7 @@ import type { StartTurn } from "../session-api";
 import { commandsOf } from "../tools/tool-secrets";
 import { toolboxOf } from "../tools/toolbox";
 
-type Asked = {
+type CapCheck = {
   turn: StartTurn;
   team: Team;
   attached: QuestionAttachments | null;
@@ -29,7 +29,7 @@ type Asked = {
 /** Why the turn's budget cannot pay for any first call; null if it can for one. Nothing is asked of anyone. */
 export function capRefusal(
   env: Env,
-  { turn, team, attached, history, sessionId }: Asked,
+  { turn, team, attached, history, sessionId }: CapCheck,
 ): ({ ok: false } & CapTooSmall) | null {
   const { budget, question } = turn;
   if (budget.max_cost_usd === undefined && budget.max_tokens === undefined) return null;

@@ -42,21 +42,24 @@ export class CallOutcomes {
     { counted, wholeText }: ReplyExtras,
   ): void {
     const { session, toolNamesOf } = this.#options;
-    const told = {
+    const result = {
       ...toReply(reply, { purpose: effect.purpose, ownTools: toolNamesOf(effect.agent) }),
       ...(wholeText && { storable: true }),
     };
-    const brought = {
+    const payload = {
       reply: { agent: effect.agent, items: [...reply.items], ...(counted && { counted }) },
       wholeText,
     };
-    session.handle({ type: "call_replied", effect: effect.id, reply: told }, brought);
+    session.handle({ type: "call_replied", effect: effect.id, reply: result }, payload);
   }
 
   /** The reply of a call that sums up. */
   summedUp(plan: CompactionPlan, effect: ModelCallEffect, reply: CompleteReply): void {
-    const { told, brought } = this.#options.compactions.toReply(plan, effect, reply);
-    this.#options.session.handle({ type: "call_replied", effect: effect.id, reply: told }, brought);
+    const { result, payload } = this.#options.compactions.toReply(plan, effect, reply);
+    this.#options.session.handle(
+      { type: "call_replied", effect: effect.id, reply: result },
+      payload,
+    );
   }
 
   failed(effect: ModelCallEffect, failure: CallFailure): void {

@@ -143,16 +143,16 @@ export function releasableRequest(
   { messages, ...rest }: ModelRequest,
   again: () => Message[],
 ): ReleasableRequest {
-  let held: Message[] | null = messages;
+  let conversation: Message[] | null = messages;
   return {
     request: {
       ...rest,
       get messages() {
-        return held ?? again();
+        return conversation ?? again();
       },
     },
     release: () => {
-      held = null;
+      conversation = null;
     },
   };
 }

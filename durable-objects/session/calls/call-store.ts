@@ -1,6 +1,6 @@
 import type { CallRecord, RoundRecord } from "../../../src/agents/records";
 import { STORE } from "../../shared/limits";
-import { pieces } from "../log/chunks";
+import { chunks } from "../log/chunks";
 import type { Sql } from "../object-storage";
 
 /** Which round's conversation. */
@@ -33,7 +33,7 @@ export class CallStore {
   }
 
   read(place: RoundPlace): CallRecord[] {
-    const chunks = this.#sql
+    const rows = this.#sql
       .exec<{ body: string }>(
         "SELECT body FROM calls WHERE turn = ? AND attempt = ? AND agent = ? AND round = ? ORDER BY part",
         place.turn,
@@ -42,13 +42,13 @@ export class CallStore {
         place.round,
       )
       .toArray();
-    return joinLines(chunks.map(({ body }) => body));
+    return joinLines(rows.map(({ body }) => body));
   }
 
   #write(place: RoundPlace, records: readonly CallRecord[]): void {
     const { turn, attempt, agent, round } = place;
     let part = this.#parts(place);
-    for (const body of chunks(records)) {
+    for (const body of encoded(records)) {
       this.#sql.exec(
         "INSERT INTO calls (turn, attempt, agent, round, part, body) VALUES (?, ?, ?, ?, ?, ?)",
         turn,
@@ -72,8 +72,8 @@ export class CallStore {
 /**
  * One JSON text per line, cut into pieces; a piece may end inside a record, the next one goes on.
  */
-function chunks(records: readonly CallRecord[]): Iterable<string> {
-  return pieces(
+function encoded(records: readonly CallRecord[]): Iterable<string> {
+  return chunks(
     records.map((record) => `${JSON.stringify(record)}\n`).join(""),
     STORE.callChunkChars,
   );

@@ -18,7 +18,7 @@ import {
 } from "../../../src/coordination";
 import type { ModelRequest } from "../../../src/providers/provider";
 import type { SessionFacts } from "../session-facts";
-import type { BroughtTexts, SessionInputs } from "../../../src/engine/ports";
+import type { PayloadTexts, SessionInputs } from "../../../src/engine/ports";
 
 /**
  * A conversation about to be summed up. The plan goes with the call: what its text stands for is
@@ -98,9 +98,9 @@ export class Compactions {
     plan: CompactionPlan,
     effect: ModelCallEffect,
     reply: CompleteReply,
-  ): { told: Reply; brought: BroughtTexts } {
+  ): { result: Reply; payload: PayloadTexts } {
     const turn = runningTurn(this.#options.session.state);
-    const told: Reply = {
+    const result: Reply = {
       stopReason: reply.stopReason,
       usage: reply.usage,
       text: reply.text,
@@ -110,9 +110,12 @@ export class Compactions {
       personas: null,
     };
     const isWithheld = reply.stopReason === "content_filter" || reply.stopReason === "refusal";
-    if (!turn || isWithheld || reply.text.trim() === "") return { told, brought: {} };
+    if (!turn || isWithheld || reply.text.trim() === "") return { result, payload: {} };
     const { record, dropped } = toSummary(plan, this.#nonce(turn, effect.agent), reply.text);
-    return { told: { ...told, dropped }, brought: { summary: { agent: effect.agent, record } } };
+    return {
+      result: { ...result, dropped },
+      payload: { summary: { agent: effect.agent, record } },
+    };
   }
 
   #room(turn: TurnState, agent: number) {

@@ -3,7 +3,7 @@ import { Calibrations, estimatedInput, expectedTokens } from "../../../src/agent
 import { countedBy, digestOf } from "../../../src/agents/counted-request";
 import { inputBound } from "../../../src/agents/input-bound";
 import { uniqueCallIds } from "../../../src/agents/reply";
-import { SaidText } from "../../../src/agents/said-text";
+import { StreamedText } from "../../../src/agents/streamed-text";
 import type { TeamAgent } from "../../../src/config/team";
 import {
   type ModelCallEffect,
@@ -197,7 +197,7 @@ export class ModelCalls implements Performer {
     sending: Sending,
     takenIds: ReadonlySet<string>,
   ): Promise<() => void> {
-    const said = new SaidText();
+    const streamed = new StreamedText();
     const { request } = sending.releasable;
     const call = { effect, agent: this.#requests.agent(effect.agent) };
     const estimated = estimatedInput(request);
@@ -206,10 +206,10 @@ export class ModelCalls implements Performer {
     const performed = await this.#replies.stream(
       call,
       sending,
-      this.#replies.listeners(call, { said, takenIds }),
+      this.#replies.listeners(call, { streamed, takenIds }),
     );
     if (performed.type === "failed")
-      return () => this.#outcomes.failedAfter(effect, performed.failure, said.text);
+      return () => this.#outcomes.failedAfter(effect, performed.failure, streamed.text);
     const turn = runningTurn(this.#session.state);
     // Only text says how a model counts: the tokens of images cannot be estimated.
     if (!turn?.attached) this.#calibrations.note(effect.agent, estimated, performed.usage);

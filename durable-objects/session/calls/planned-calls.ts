@@ -23,11 +23,11 @@ export function plannedCalls(log: SessionLog, calls: CallStore, place: AgentPlac
   return latestPlanned(withArguments(planned.toReversed(), calls, place), planned.length);
 }
 
-type Planned = { round: number; tool_call: string; name: string };
+type PlannedEvent = { round: number; tool_call: string; name: string };
 
 /** One after the other, as they are asked for. */
 function* withArguments(
-  planned: readonly Planned[],
+  planned: readonly PlannedEvent[],
   calls: CallStore,
   place: AgentPlace,
 ): Generator<PlannedCall> {

@@ -1,7 +1,11 @@
 import { tokensTaken } from "../../../src/agents/token-estimates";
-import { type CallOptions, type Performed, performCall } from "../../../src/agents/perform-call";
+import {
+  type CallOptions,
+  type PerformedCall,
+  performCall,
+} from "../../../src/agents/perform-call";
 import { staysItsId } from "../../../src/agents/reply";
-import type { SaidText } from "../../../src/agents/said-text";
+import type { StreamedText } from "../../../src/agents/streamed-text";
 import type { Backend, TeamAgent } from "../../../src/config/team";
 import type { ModelCallEffect } from "../../../src/coordination";
 import type { DeltaKind } from "../../../src/protocol/events";
@@ -51,7 +55,7 @@ export class ReplyStreams {
     { effect, agent }: Call,
     { releasable, sent, slot, signal, from }: Sending,
     listeners: Listeners,
-  ): Promise<Performed> {
+  ): Promise<PerformedCall> {
     const { session, keyOf, fetch, probes, rates } = this.#options;
     const found = keyOf(agent);
     if (!found.ok) return { type: "failed", failure: found.failure };
@@ -85,10 +89,10 @@ export class ReplyStreams {
     }
   }
 
-  /** Writes the deltas of a reply to the log as they arrive, and collects its text in `said`. */
+  /** Writes the deltas of a reply to the log as they arrive, and collects its text in `streamed`. */
   listeners(
     { effect, agent }: Call,
-    { said, takenIds }: { said: SaidText; takenIds: ReadonlySet<string> },
+    { streamed, takenIds }: { streamed: StreamedText; takenIds: ReadonlySet<string> },
   ): Listeners {
     const { session } = this.#options;
     const source = { agent: agent.id, round: effect.round, call: effect.id };
@@ -99,7 +103,7 @@ export class ReplyStreams {
         else point = next;
       },
       onDelta: ({ kind, name, toolIndex, toolId, text }) => {
-        if (kind !== "reasoning") said.add(text);
+        if (kind !== "reasoning") streamed.add(text);
         const shown: DeltaKind =
           kind === "text" && effect.purpose === "presentation" ? "final" : kind;
         const tool = {
@@ -138,10 +142,10 @@ const releaseOnSend =
   };
 
 /** A lost connection looks like this, among other failures. */
-const isTransient = (performed: Performed): boolean =>
+const isTransient = (performed: PerformedCall): boolean =>
   performed.type === "failed" && performed.failure.class === "transient";
 
-const takenBy = (performed: Performed): number | null => {
+const takenBy = (performed: PerformedCall): number | null => {
   if (performed.type === "replied") return tokensTaken(performed.usage);
   const { usage, reached } = performed.failure;
   return reached ? tokensTaken(usage) : (tokensTaken(usage) ?? 0);

@@ -2,7 +2,7 @@ import { type RenderInput, type RoundRecord, renderRecords } from "../../../src/
 import type { Team } from "../../../src/config/team";
 import { eventsOf, runningTurn, type SessionState, type Step } from "../../../src/coordination";
 import type { EventOf, SessionEvent } from "../../../src/protocol/events";
-import type { BroughtTexts } from "../../../src/engine/ports";
+import type { PayloadTexts } from "../../../src/engine/ports";
 import type { CallStore } from "./call-store";
 import { plannedCalls } from "./planned-calls";
 import type { SessionFacts } from "../session-facts";
@@ -26,7 +26,7 @@ export class RoundRecords {
     this.#options = options;
   }
 
-  render(steps: readonly Step[], brought: BroughtTexts): RoundRecord[] {
+  render(steps: readonly Step[], texts: PayloadTexts): RoundRecord[] {
     const [first] = steps;
     if (!first) return [];
     const { team, nonce } = this.#options;
@@ -39,10 +39,10 @@ export class RoundRecords {
       history: events.some(({ type }) => type.endsWith("started"))
         ? this.#history(first.before, events)
         : [],
-      reply: brought.reply ?? null,
-      toolResult: brought.toolResult ?? null,
-      cut: brought.cut ?? null,
-      summary: brought.summary ?? null,
+      reply: texts.reply ?? null,
+      toolResult: texts.toolResult ?? null,
+      cut: texts.cut ?? null,
+      summary: texts.summary ?? null,
       planned: events.flatMap((event) =>
         event.type === "presentation.started" ? [this.#planned(event)] : [],
       ),

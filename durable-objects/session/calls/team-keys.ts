@@ -4,7 +4,7 @@ import type { CallFailure } from "../../../src/coordination";
 import { mayReceiveKey, OPERATOR_VARIABLES } from "../../../src/providers/registry";
 import {
   NONCE_BYTES,
-  type Opened,
+  type OpenedSecret,
   open,
   parseSealingKeys,
   seal,
@@ -133,7 +133,7 @@ export class TeamKeys {
     };
   }
 
-  #opened(sealed: string, agent: TeamAgent): Opened {
+  #opened(sealed: string, agent: TeamAgent): OpenedSecret {
     if (!this.#sealing) return { ok: false, why: "unknown_version", version: versionOf(sealed) };
     return open(this.#sealing, sealed, this.#binding(agent));
   }
@@ -167,7 +167,7 @@ export function keyMissing({ key, baseUrl }: Pick<Backend, "key" | "baseUrl">): 
 /** Why a caller's key that is kept could not go with a call. */
 export function keyUnreadable(
   agent: string,
-  { why, version }: Extract<Opened, { ok: false }>,
+  { why, version }: Extract<OpenedSecret, { ok: false }>,
 ): CallFailure {
   const otherwise = "or start a new session, which brings its key along";
   const messages = {

@@ -1,7 +1,7 @@
 import { decodeManifest, encodeManifest } from "../../../src/workspace/manifest";
 import type { TreeChanges } from "../../../src/workspace/types";
 import { STORE } from "../../shared/limits";
-import { pieces } from "../log/chunks";
+import { chunks } from "../log/chunks";
 import type { Sql } from "../object-storage";
 
 /** What was made of one context, against the version that was pinned. */
@@ -53,7 +53,7 @@ export class ContextChanges {
     this.#sql.exec("DELETE FROM context_changes WHERE turn = ?", turn);
     for (const { context, version, changes } of sets) {
       for (const [part, body] of [
-        ...pieces(encodeManifest({ base: version, changes }), STORE.callChunkChars),
+        ...chunks(encodeManifest({ base: version, changes }), STORE.callChunkChars),
       ].entries()) {
         this.#sql.exec(
           "INSERT INTO context_changes (turn, context, part, body) VALUES (?, ?, ?, ?)",

@@ -1,5 +1,5 @@
 import { indexOf, runningTurn, type Step, type TurnState } from "../../../src/coordination";
-import type { BroughtFiles, ResultFile } from "../../../src/engine/ports";
+import type { PayloadFiles, ResultFile } from "../../../src/engine/ports";
 import type { SessionEvent } from "../../../src/protocol/events";
 import { handedOver } from "../../../src/workspace/workspace-facts";
 import { contextsOf } from "../../../src/workspace/mounts";
@@ -7,16 +7,16 @@ import { EMPTY_TREE } from "../../../src/workspace/tree";
 import type { Outbox } from "../log/outbox";
 import type { BlobStore } from "./blob-store";
 import type { ChangeSet, ContextChanges } from "./context-changes";
-import type { FileDuty } from "./file-jobs";
+import type { FileJob } from "./file-jobs";
 import {
-  type AboutToBe,
-  type Changed,
+  type PendingFiles,
+  type RoundEdit,
   contentsOf,
   type EndedTurn,
-  type Evicted,
+  type PlacedResult,
   endedBy,
   type FilesEntry,
-  type Frozen,
+  type FrozenTree,
   inRound,
   placeOf,
   resultName,
@@ -32,7 +32,7 @@ type Options = {
   changes: RoundChanges;
   contextChanges: ContextChanges;
   snapshots: SnapshotStore;
-  outbox: Outbox<FileDuty>;
+  outbox: Outbox<FileJob>;
 };
 
 /**
@@ -49,27 +49,27 @@ export class DecidedFiles {
   /** What these steps mean for the files. Writes nothing. */
   entry(
     steps: readonly Step[],
-    brought: BroughtFiles | null,
+    payload: PayloadFiles | null,
     wholeText: ResultFile | null = null,
   ): FilesEntry {
     const { trees } = this.#options;
     const ended = endedBy(steps);
-    let changed: Changed | null = null;
-    let results: readonly Evicted[] = [];
+    let changed: RoundEdit | null = null;
+    let results: readonly PlacedResult[] = [];
     const running = steps[0] && runningTurn(steps[0].before);
-    const hasFiles = running?.rules.agents.some(({ workspace }) => workspace) || brought !== null;
+    const hasFiles = running?.rules.agents.some(({ workspace }) => workspace) || payload !== null;
     if (!hasFiles) return { changed, results, frozen: [], finalText: null, presented: null, ended };
-    const frozen: Frozen[] = [];
+    const frozen: FrozenTree[] = [];
     let presented: FilesEntry["presented"] = null;
     let finalText: ResultFile | null = null;
     for (const { event, before } of steps) {
       const turn = runningTurn(before);
-      if (turn && event.type === "tool.completed" && event.tool_call === brought?.toolCall) {
+      if (turn && event.type === "tool.completed" && event.tool_call === payload?.toolCall) {
         changed =
-          brought.staged &&
-          trees.changed(turn, placeOf(turn, indexOf(turn, event.agent)), brought.staged);
+          payload.staged &&
+          trees.changed(turn, placeOf(turn, indexOf(turn, event.agent)), payload.staged);
         const place = inRound(turn, event);
-        results = brought.results.map((result) => ({ place, result }));
+        results = payload.results.map((result) => ({ place, result }));
       }
       if (turn && event.type === "presentation.completed") {
         presented = { turn: turn.number, sets: this.#changeSets(turn, event.agent, changed) };
@@ -114,7 +114,7 @@ export class DecidedFiles {
    * The tree that an event freezes, after those that are about to be written; null if it freezes
    * none.
    */
-  #frozenBy(turn: TurnState, event: SessionEvent, about: AboutToBe): Frozen | null {
+  #frozenBy(turn: TurnState, event: SessionEvent, about: PendingFiles): FrozenTree | null {
     if (event.type !== "answer.submitted" && event.type !== "presentation.completed") return null;
     const { trees } = this.#options;
     const agent = indexOf(turn, event.agent);
@@ -136,7 +136,7 @@ export class DecidedFiles {
    * What the presenter has made of the contexts it may change; `changed`: with what is about to be
    * written.
    */
-  #changeSets(turn: TurnState, id: string, changed: Changed | null): ChangeSet[] {
+  #changeSets(turn: TurnState, id: string, changed: RoundEdit | null): ChangeSet[] {
     const agent = indexOf(turn, id);
     const edits = this.#options.trees.contextEdits(turn, placeOf(turn, agent), changed);
     return contextsOf(turn, agent).flatMap(({ name, version }) => {

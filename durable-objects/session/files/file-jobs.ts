@@ -11,12 +11,12 @@ import { logError } from "../../../src/redaction/log";
 import { type BlobStore, LostContents } from "./blob-store";
 import type { StorageQueue } from "./storage-queue";
 import type { ContextChanges } from "./context-changes";
-import type { Delivered } from "../log/outbox-worker";
+import type { DeliveryResult } from "../log/outbox-worker";
 import type { Outbox } from "../log/outbox";
 import type { SnapshotPlace, SnapshotStore } from "./snapshot-store";
 
 /** What is still to be done with a session's files when an answer, a result or a turn is there. Each may be done twice. */
-export type FileDuty =
+export type FileJob =
   | ({ type: "upload_snapshot"; at: number } & SnapshotPlace & Missing)
   /** Of a tool's result what was not for a conversation: a text too large for it, or a file. */
   | ({ type: "upload_result"; name: string; hash: string } & Missing)
@@ -45,7 +45,7 @@ type Options = {
   contextChanges: ContextChanges;
   objects: SessionObjects;
   turns: StorageQueue;
-  outbox: Outbox<FileDuty>;
+  outbox: Outbox<FileJob>;
   transaction: (work: () => void) => void;
   /** The latest turn, and whether it runs. */
   latestTurn: () => { turn: number; isRunning: boolean } | null;
@@ -63,7 +63,7 @@ type Options = {
  * Brings snapshots and results to R2, and lets go of what nothing needs: no run waits for it or fails by it. A snapshot is its new
  * contents, small ones together, and then its manifest; whatever was written before a kill is found there.
  */
-export class FileDuties {
+export class FileJobs {
   readonly #options: Options;
 
   constructor(options: Options) {
@@ -74,44 +74,44 @@ export class FileDuties {
    * Throws if R2 does not do its part; then it is to be done again. `later`: something else must be done first; `again`: contents were
    * nowhere. Once they have been looked for often enough, what is lost is written down and in the log, and all the rest is done.
    */
-  async perform(duty: FileDuty): Promise<Delivered<FileDuty>> {
-    const delivered = await this.#perform(duty);
+  async perform(job: FileJob): Promise<DeliveryResult<FileJob>> {
+    const delivered = await this.#perform(job);
     await this.#options.stored?.();
     return delivered;
   }
 
-  async #perform(duty: FileDuty): Promise<Delivered<FileDuty>> {
+  async #perform(job: FileJob): Promise<DeliveryResult<FileJob>> {
     const { blobs, objects, turns } = this.#options;
-    switch (duty.type) {
+    switch (job.type) {
       case "upload_snapshot":
-        return this.#upload(duty);
+        return this.#upload(job);
       case "upload_result":
-        return this.#uploadResult(duty);
+        return this.#uploadResult(job);
       case "tidy":
         return this.#tidy();
       case "release_contexts":
-        await this.#release(duty);
+        await this.#release(job);
         return "done";
       case "erase_blobs":
         // In its turn, so that whoever wants one of them again has said so, or finds nothing and writes it anew.
         await turns.takeAll(() =>
-          objects.eraseBlobs(duty.hashes.filter((hash) => !blobs.has(hash))),
+          objects.eraseBlobs(job.hashes.filter((hash) => !blobs.has(hash))),
         );
         return "done";
     }
   }
 
   async #upload(
-    duty: Extract<FileDuty, { type: "upload_snapshot" }>,
-  ): Promise<Delivered<FileDuty>> {
+    job: Extract<FileJob, { type: "upload_snapshot" }>,
+  ): Promise<DeliveryResult<FileJob>> {
     const { blobs, snapshots, objects, turns } = this.#options;
-    const frozen = snapshots.frozen(duty);
-    const where = `snapshots/${nameOf(duty)}`;
-    if (!frozen) return this.#missed(duty, where, ["the snapshot itself"]);
+    const frozen = snapshots.frozen(job);
+    const where = `snapshots/${nameOf(job)}`;
+    if (!frozen) return this.#missed(job, where, ["the snapshot itself"]);
     const { atHand, inBucket, lost } = await this.#whereabouts(
       newBlobs(frozen.changes, (hash) => blobs.isStored(hash)),
     );
-    if (lost.length > 0 && mayTurnUp(duty)) return lookedFor(duty);
+    if (lost.length > 0 && mayRetry(job)) return countMiss(job);
     const { packs, single } = planBlobs(atHand);
     for (const pack of packs) await this.#putPack(pack);
     for (const blob of single) await this.#putBlob(blob);
@@ -119,27 +119,27 @@ export class FileDuties {
     const { parent, files, bytes, changes } = frozen;
     const text = encodeStoredManifest({
       parent: parent && nameOf(parent),
-      takenAt: duty.at,
+      takenAt: job.at,
       files,
       bytes,
       changes,
       placeOf: (hash) => blobs.storedAt(hash)?.at ?? null,
       lost: new Set(lost),
     });
-    await turns.take(() => objects.putSnapshot(nameOf(duty), text));
-    return lost.length === 0 ? "done" : this.#missed(duty, where, lost);
+    await turns.take(() => objects.putSnapshot(nameOf(job), text));
+    return lost.length === 0 ? "done" : this.#missed(job, where, lost);
   }
 
   async #uploadResult(
-    duty: Extract<FileDuty, { type: "upload_result" }>,
-  ): Promise<Delivered<FileDuty>> {
+    job: Extract<FileJob, { type: "upload_result" }>,
+  ): Promise<DeliveryResult<FileJob>> {
     const { blobs, objects, turns } = this.#options;
     try {
-      const bytes = await blobs.read(duty);
-      await turns.take(() => objects.putResult(duty.name, bytes));
+      const bytes = await blobs.read(job);
+      await turns.take(() => objects.putResult(job.name, bytes));
     } catch (error) {
       if (!(error instanceof LostContents)) throw error;
-      return this.#missed(duty, `tool-results/${duty.name}`, [error.hash]);
+      return this.#missed(job, `tool-results/${job.name}`, [error.hash]);
     }
     return "done";
   }
@@ -159,9 +159,9 @@ export class FileDuties {
   }
 
   /** `where`: what was to be made of what is lost, below the session's place in R2. */
-  #missed(duty: FileDuty & Missing, where: string, lost: readonly string[]): Delivered<FileDuty> {
+  #missed(job: FileJob & Missing, where: string, lost: readonly string[]): DeliveryResult<FileJob> {
     const { blobs, transaction, now, session } = this.#options;
-    if (mayTurnUp(duty)) return lookedFor(duty);
+    if (mayRetry(job)) return countMiss(job);
     transaction(() => {
       for (const hash of lost) blobs.noteLost(hash, where, now());
     });
@@ -242,10 +242,10 @@ export class FileDuties {
   /** Contents that are still to be uploaded. */
   #pending(): Set<string> {
     const { outbox, snapshots } = this.#options;
-    const hashes = outbox.all().flatMap((duty) => {
-      if (duty.type === "upload_result") return [duty.hash];
-      if (duty.type !== "upload_snapshot") return [];
-      return [...(snapshots.frozen(duty)?.changes.values() ?? [])].flatMap((entry) =>
+    const hashes = outbox.all().flatMap((job) => {
+      if (job.type === "upload_result") return [job.hash];
+      if (job.type !== "upload_snapshot") return [];
+      return [...(snapshots.frozen(job)?.changes.values() ?? [])].flatMap((entry) =>
         entry === null ? [] : [entry.hash],
       );
     });
@@ -256,7 +256,7 @@ export class FileDuties {
 /** A snapshot's name in R2. */
 const nameOf = ({ turn, attempt, label }: SnapshotPlace): string => `${turn}/${attempt}/${label}`;
 
-const mayTurnUp = ({ misses = 0 }: Missing): boolean => misses + 1 < MOST_MISSES;
-const lookedFor = <Duty extends FileDuty & Missing>(duty: Duty): { again: Duty } => ({
-  again: { ...duty, misses: (duty.misses ?? 0) + 1 },
+const mayRetry = ({ misses = 0 }: Missing): boolean => misses + 1 < MOST_MISSES;
+const countMiss = <Job extends FileJob & Missing>(job: Job): { again: Job } => ({
+  again: { ...job, misses: (job.misses ?? 0) + 1 },
 });

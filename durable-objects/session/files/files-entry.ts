@@ -8,7 +8,7 @@ import {
 } from "../../../src/coordination";
 import type { ResultFile } from "../../../src/engine/ports";
 import { isTerminal } from "../../../src/protocol/events";
-import type { Staged } from "../../../src/workspace/agent-files";
+import type { StagedChanges } from "../../../src/workspace/agent-files";
 import type { Tree } from "../../../src/workspace/types";
 import type { RoundPlace } from "../calls/call-store";
 import type { ChangeSet } from "./context-changes";
@@ -17,27 +17,27 @@ import type { SnapshotPlace } from "./snapshot-store";
 
 /** What one decision writes to the session's files, and the small facts from which that follows. */
 
-export type Frozen = { place: SnapshotPlace; tree: Tree; at: number };
-export type Changed = {
+export type FrozenTree = { place: SnapshotPlace; tree: Tree; at: number };
+export type RoundEdit = {
   place: RoundPlace;
-  staged: Staged;
+  staged: StagedChanges;
   edits: ContextEdits;
   isKnown: (path: string) => boolean;
 };
 /** What is decided and not written yet: an answer may be given and presented in one decision. */
-export type AboutToBe = {
-  changed: Changed | null;
-  frozen: readonly Frozen[];
+export type PendingFiles = {
+  changed: RoundEdit | null;
+  frozen: readonly FrozenTree[];
   finalText: ResultFile | null;
 };
-export const NOTHING: AboutToBe = { changed: null, frozen: [], finalText: null };
+export const NOTHING_PENDING: PendingFiles = { changed: null, frozen: [], finalText: null };
 
 /** What one decision means for the session's files; written in the transaction of its events. */
 export type FilesEntry = {
-  changed: Changed | null;
+  changed: RoundEdit | null;
   /** What goes to R2 of a result, each as a whole. */
-  results: readonly Evicted[];
-  frozen: readonly Frozen[];
+  results: readonly PlacedResult[];
+  frozen: readonly FrozenTree[];
   /** A final text that is too long to be shown whole; null: there is none. */
   finalText: ResultFile | null;
   /** What a final text's presenter made of contexts; null: there is no new final text. */
@@ -48,7 +48,7 @@ export type FilesEntry = {
 /** `hasChanges`: what it made of contexts can be had. `hasContexts`: it may have been given some. */
 export type EndedTurn = { turn: number; hasChanges: boolean; hasContexts: boolean };
 
-export type Evicted = { place: RoundPlace; result: ResultFile };
+export type PlacedResult = { place: RoundPlace; result: ResultFile };
 
 /** The turn that these steps end; `null` if they end none. */
 export function endedBy(steps: readonly Step[]): EndedTurn | null {
@@ -67,8 +67,10 @@ export const contentsOf = (results: readonly ResultFile[]): ReadonlyMap<string, 
   new Map(results.map(({ hash, bytes }) => [hash, bytes]));
 
 /** Agents by their place in the team, as in labels: their own ids may hold anything. */
-export const resultName = ({ place: { turn, attempt, agent, round }, result }: Evicted): string =>
-  `${turn}/${attempt}/agent${agent + 1}/${round}/${result.name}`;
+export const resultName = ({
+  place: { turn, attempt, agent, round },
+  result,
+}: PlacedResult): string => `${turn}/${attempt}/agent${agent + 1}/${round}/${result.name}`;
 
 export const placeOf = (turn: TurnState, agent: number): RoundPlace => ({
   turn: turn.number,
@@ -77,8 +79,10 @@ export const placeOf = (turn: TurnState, agent: number): RoundPlace => ({
   round: filesRound(agentAt(turn.attempt, agent)),
 });
 
-export const isOf = (changed: Changed | null, { agent, round }: RoundPlace): changed is Changed =>
-  changed?.place.agent === agent && changed.place.round === round;
+export const isOf = (
+  changed: RoundEdit | null,
+  { agent, round }: RoundPlace,
+): changed is RoundEdit => changed?.place.agent === agent && changed.place.round === round;
 
 export const inRound = (
   turn: TurnState,

@@ -2,7 +2,7 @@ import type { TurnState } from "../../../src/coordination";
 import {
   CHANGED_CONTEXTS,
   contextsOf,
-  type Rejected,
+  type RejectedResult,
   rejectedResult,
 } from "../../../src/workspace/mounts";
 import { applyChanges, byPath, EMPTY_TREE } from "../../../src/workspace/tree";
@@ -45,7 +45,7 @@ export class RejectedResults {
   }
 
   /** Contexts that the agent is not given stay unseen. */
-  #load(turn: TurnState, agent: number, result: Rejected): ReadonlyMap<string, Tree> {
+  #load(turn: TurnState, agent: number, result: RejectedResult): ReadonlyMap<string, Tree> {
     const { snapshots, contexts, contextChanges } = this.#options;
     const frozen = snapshots.read({ turn: turn.number, ...result });
     if (!frozen) return NONE;

@@ -16,7 +16,7 @@ import { FileError } from "../../../src/workspace/types";
 import { FILES } from "../../shared/limits";
 
 /** What the conversation gets of a result, and what of it goes to R2. */
-export type FiledResult = { told: string; results: ResultFile[] };
+export type FiledResult = { text: string; results: ResultFile[] };
 
 /**
  * Writes what does not belong into the conversation into the agent's files: a text that would fill it, and the files that came with
@@ -28,7 +28,7 @@ export async function fileResult(
   limits: ResultLimits,
   files: AgentFiles | null,
 ): Promise<FiledResult> {
-  const { told, results } = await filedText(found, limits, files);
+  const { text, results } = await filedText(found, limits, files);
   const filed: FiledFile[] = [];
   for (const [index, file] of (found.files ?? []).entries()) {
     const { mediaType, extension, bytes } = file;
@@ -39,7 +39,7 @@ export async function fileResult(
     filed.push(why === null ? { ...named, path } : { ...named, why });
     if (why === null) results.push(await toResultFile(path, bytes));
   }
-  return { told: withFiles(told, filed), results };
+  return { text: withFiles(text, filed), results };
 }
 
 async function filedText(
@@ -48,22 +48,22 @@ async function filedText(
   files: AgentFiles | null,
 ): Promise<FiledResult> {
   const kept = keepResult(found, limits, FILES.fileBytes);
-  if (kept.kind === "inline") return { told: kept.text, results: [] };
+  if (kept.kind === "inline") return { text: kept.text, results: [] };
   const results: ResultFile[] = [];
   for (const { path, bytes } of kept.files) results.push(await toResultFile(path, bytes));
   const cut = (why: string) =>
     `${previewOf(found.text, limits.inlineTokens, found.calibration)}\n[Cut: the result is too large, and ${why}]`;
-  if (!files) return { told: cut("there are no files to keep it in."), results };
+  if (!files) return { text: cut("there are no files to keep it in."), results };
   for (const [index, { path, bytes }] of kept.files.entries()) {
     const why = await written(files, path, bytes);
     if (why === null) continue;
-    const told =
+    const text =
       index === 0
         ? cut(`it could not be kept in a file: ${why}`)
         : `${kept.reference}\n[${path} could not be kept: ${why}]`;
-    return { told, results };
+    return { text, results };
   }
-  return { told: kept.reference, results };
+  return { text: kept.reference, results };
 }
 
 /** Why it could not be kept; null: it is. */

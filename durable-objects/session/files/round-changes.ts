@@ -1,4 +1,4 @@
-import type { Basis, Staged } from "../../../src/workspace/agent-files";
+import type { Basis, StagedChanges } from "../../../src/workspace/agent-files";
 import { isHandedOver } from "../../../src/workspace/workspace-facts";
 import { EMPTY_TREE, mergeChanges, sameEntry } from "../../../src/workspace/tree";
 import type { FileEntry, Tree, TreeChanges } from "../../../src/workspace/types";
@@ -50,7 +50,11 @@ export class RoundChanges {
   }
 
   /** What it will have made of the contexts that it may change, with what a call has staged. `trees`: as they were pinned. */
-  editsWith(place: RoundPlace, staged: Staged, trees: ReadonlyMap<string, Tree>): ContextEdits {
+  editsWith(
+    place: RoundPlace,
+    staged: StagedChanges,
+    trees: ReadonlyMap<string, Tree>,
+  ): ContextEdits {
     const edits = [...trees].map(([name, tree]): [string, TreeChanges] => [
       name,
       mergeChanges(tree, this.ofContext(place, name), staged.contexts.get(name) ?? EMPTY_TREE),
@@ -78,13 +82,13 @@ export class RoundChanges {
    */
   write(
     place: RoundPlace,
-    staged: Staged,
+    staged: StagedChanges,
     { edits, isKnown }: { edits: ContextEdits; isKnown: (path: string) => boolean },
   ): void {
     const { changes, contexts, marks } = this.#of(place);
     const key = [place.turn, place.attempt, place.agent, place.round];
     for (const [path, entry] of staged.workspace) {
-      if (entry === null && !isKnown(path) && isNeedless(path, changes)) this.#drop(place, path);
+      if (entry === null && !isKnown(path) && isUnneeded(path, changes)) this.#drop(place, path);
       else this.#put(place, path, entry);
     }
     for (const [name, after] of edits)
@@ -164,7 +168,7 @@ export class RoundChanges {
       ...key,
     );
     const round = {
-      ...sorted(changes.toArray()),
+      ...splitRows(changes.toArray()),
       marks: new Map(marks.toArray().map(({ path, mark }) => [path, mark])),
     };
     this.#rounds.set(keyOf(place), round);
@@ -176,7 +180,7 @@ export class RoundChanges {
  * Whether nothing depends on the record of a file that came and went. A round that did nothing else has changed files all the same,
  * so its last such record stays.
  */
-function isNeedless(path: string, changes: ReadonlyMap<string, unknown>): boolean {
+function isUnneeded(path: string, changes: ReadonlyMap<string, unknown>): boolean {
   if (!isHandedOver(path)) return true;
   for (const other of changes.keys()) if (other !== path && isHandedOver(other)) return true;
   return false;
@@ -191,7 +195,7 @@ const toEntry = ({ hash, size, executable }: ChangeRow): FileEntry | null =>
 const inContext = (name: string, path: string): string => `/contexts/${name}/${path}`;
 
 /** What lies in the workspace, and what in contexts. */
-function sorted(rows: readonly ChangeRow[]): Pick<Round, "changes" | "contexts"> {
+function splitRows(rows: readonly ChangeRow[]): Pick<Round, "changes" | "contexts"> {
   const changes: Changes = new Map();
   const contexts = new Map<string, Changes>();
   for (const row of rows) {
@@ -216,7 +220,7 @@ function* namedChanges(
     for (const [path, entry] of edits) yield [inContext(name, path), entry];
 }
 
-type Kept = { changes: ReadonlyMap<string, FileEntry | null>; edits: ContextEdits };
+type KnownChanges = { changes: ReadonlyMap<string, FileEntry | null>; edits: ContextEdits };
 
 /**
  * What is the agent's own needs no mark, unless it wrote what lay there anyway: then nothing else says that it knows it. Where nothing
@@ -224,8 +228,8 @@ type Kept = { changes: ReadonlyMap<string, FileEntry | null>; edits: ContextEdit
  */
 function marksAfter(
   before: ReadonlyMap<string, Mark>,
-  staged: Staged,
-  { changes, edits }: Kept,
+  staged: StagedChanges,
+  { changes, edits }: KnownChanges,
 ): Map<string, Mark> {
   const { read, own, foreign, directories } = staged;
   const mayDelete = (path: string) =>

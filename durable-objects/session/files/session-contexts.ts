@@ -8,7 +8,7 @@ import { CONTEXT_CACHE } from "../../shared/limits";
 
 type Options = { reader: ContextReader; tenant: string; turns: Pick<StorageQueue, "take"> };
 type Pin = Pick<PinnedContext, "name" | "version">;
-type Opened = Pick<OpenContext, "tree" | "has" | "read">;
+type LoadedContext = Pick<OpenContext, "tree" | "has" | "read">;
 
 /**
  * The user's contexts as the running turn has pinned them. Trees are loaded once; contents are read when somebody wants them, and the
@@ -17,7 +17,7 @@ type Opened = Pick<OpenContext, "tree" | "has" | "read">;
 export class SessionContexts implements BlobSource {
   readonly #options: Options;
   /** Null: erased since it was pinned. */
-  readonly #opened = new Map<string, Opened | null>();
+  readonly #opened = new Map<string, LoadedContext | null>();
   readonly #recent = new Map<string, Uint8Array>();
   #recentBytes = 0;
   #loading: Promise<void> = Promise.resolve();
@@ -78,7 +78,7 @@ export class SessionContexts implements BlobSource {
     }
   }
 
-  #holder(hash: string): Opened | undefined {
+  #holder(hash: string): LoadedContext | undefined {
     return [...this.#opened.values()].find((opened) => opened?.has(hash)) ?? undefined;
   }
 

@@ -7,7 +7,7 @@ import { BlobStore } from "./blob-store";
 import { StorageQueue } from "./storage-queue";
 import { countedObjects } from "./counted-objects";
 import { ContextChanges } from "./context-changes";
-import { type FileDuty, FileDuties, type ReleasePins } from "./file-jobs";
+import { type FileJob, FileJobs, type ReleasePins } from "./file-jobs";
 import { Outbox } from "../log/outbox";
 import type { ObjectStorage } from "../object-storage";
 import { RoundChanges } from "./round-changes";
@@ -43,11 +43,11 @@ export function fileStores(
   const blobs = new BlobStore({ sql, objects, turns });
   const snapshots = new SnapshotStore(sql, ends);
   const contextChanges = new ContextChanges(sql);
-  const outbox = new Outbox<FileDuty>(sql, "file_duties");
+  const outbox = new Outbox<FileJob>(sql, "file_duties");
   const transaction = (work: () => void) => storage.transactionSync(work);
   const release: ReleasePins = (turn, kept) => pins.release({ ...place, turn }, kept);
   const stores = { blobs, snapshots, contextChanges, objects, turns, outbox };
-  const duties = new FileDuties({
+  const jobs = new FileJobs({
     ...stores,
     transaction,
     latestTurn: latest,
@@ -57,7 +57,7 @@ export function fileStores(
     ...(stored && { stored }),
     completedWith: ends.completedWith,
   });
-  return { turns, blobs, snapshots, contextChanges, outbox, duties };
+  return { turns, blobs, snapshots, contextChanges, outbox, jobs };
 }
 
 type Options = Omit<Places, "pins"> & {

@@ -2,7 +2,7 @@ import { decodeManifest, encodeManifest, type Manifest } from "../../../src/work
 import { applyChanges, diffTrees, EMPTY_TREE, treeStats } from "../../../src/workspace/tree";
 import type { Tree, TreeChanges } from "../../../src/workspace/types";
 import { STORE } from "../../shared/limits";
-import { pieces } from "../log/chunks";
+import { chunks } from "../log/chunks";
 import type { Sql } from "../object-storage";
 
 /** Whose files: of an answer, or of a final such as `agent2.final`. */
@@ -114,7 +114,7 @@ export class SnapshotStore {
     const { turn, attempt, label } = place;
     const { files, bytes } = treeStats(tree);
     for (const [part, body] of [
-      ...pieces(encodeManifest(this.#manifestOf(place, tree)), STORE.callChunkChars),
+      ...chunks(encodeManifest(this.#manifestOf(place, tree)), STORE.callChunkChars),
     ].entries()) {
       this.#sql.exec(
         "INSERT INTO snapshots (turn, attempt, label, part, files, bytes, body) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",

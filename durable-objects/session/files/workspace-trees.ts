@@ -1,10 +1,10 @@
 import { agentAt, BASE, type TurnState } from "../../../src/coordination";
-import type { Staged } from "../../../src/workspace/agent-files";
+import type { StagedChanges } from "../../../src/workspace/agent-files";
 import { contextsOf } from "../../../src/workspace/mounts";
 import { applyChanges, EMPTY_TREE } from "../../../src/workspace/tree";
 import type { Tree } from "../../../src/workspace/types";
 import type { RoundPlace } from "../calls/call-store";
-import { type AboutToBe, type Changed, type Frozen, isOf, placeOf } from "./files-entry";
+import { type PendingFiles, type RoundEdit, type FrozenTree, isOf, placeOf } from "./files-entry";
 import type { ContextEdits, RoundChanges } from "./round-changes";
 import type { SessionContexts } from "./session-contexts";
 import type { SnapshotPlace, SnapshotStore } from "./snapshot-store";
@@ -15,7 +15,7 @@ type Options = {
   snapshots: SnapshotStore;
 };
 
-type Named = Omit<SnapshotPlace, "label"> & { label: string | null };
+type NamedSnapshot = Omit<SnapshotPlace, "label"> & { label: string | null };
 
 /**
  * The trees of the agents' files. A working tree is the tree its round began with and the round's
@@ -36,7 +36,7 @@ export class WorkspaceTrees {
       : this.frozen({ turn, attempt: attempt.number, label: snapshot });
   }
 
-  changed(turn: TurnState, place: RoundPlace, staged: Staged): Changed {
+  changed(turn: TurnState, place: RoundPlace, staged: StagedChanges): RoundEdit {
     const { changes, contexts } = this.#options;
     const trees = contextsOf(turn, place.agent).flatMap((mount): [string, Tree][] => {
       const tree = mount.writable ? contexts.tree(mount) : null;
@@ -48,7 +48,7 @@ export class WorkspaceTrees {
   }
 
   /** By name, what the round has made of contexts, with what is about to be written. */
-  contextEdits(turn: TurnState, place: RoundPlace, changed: Changed | null): ContextEdits {
+  contextEdits(turn: TurnState, place: RoundPlace, changed: RoundEdit | null): ContextEdits {
     const edits = isOf(changed, place) ? changed.edits : null;
     const names = contextsOf(turn, place.agent).map(({ name }) => name);
     return new Map(
@@ -57,7 +57,7 @@ export class WorkspaceTrees {
   }
 
   /** The tree as it stands, with what is about to be written. */
-  working(turn: TurnState, agent: number, { changed, frozen }: AboutToBe): Tree {
+  working(turn: TurnState, agent: number, { changed, frozen }: PendingFiles): Tree {
     const place = placeOf(turn, agent);
     const tree = applyChanges(this.base(turn, agent, frozen), this.#options.changes.of(place));
     return isOf(changed, place) ? applyChanges(tree, changed.staged.workspace) : tree;
@@ -67,7 +67,7 @@ export class WorkspaceTrees {
    * What the agent's round began with: the winning files for the presenter, what the turn began
    * with for everybody else.
    */
-  base({ number: turn, attempt }: TurnState, agent: number, frozen: readonly Frozen[]): Tree {
+  base({ number: turn, attempt }: TurnState, agent: number, frozen: readonly FrozenTree[]): Tree {
     const { settled } = attempt;
     const isPresenter = settled?.winner === agent && settled.revision !== null;
     const answer = isPresenter ? attempt.answers[(settled.revision ?? 0) - 1] : undefined;
@@ -82,7 +82,7 @@ export class WorkspaceTrees {
    * The files that an event names: those of a snapshot, or those that the turn began with; none for
    * null.
    */
-  frozen({ turn, attempt, label }: Named): Tree {
+  frozen({ turn, attempt, label }: NamedSnapshot): Tree {
     const { snapshots } = this.#options;
     if (label === null) return EMPTY_TREE;
     return label === BASE

@@ -5,13 +5,13 @@ import {
   type TurnState,
   type WorkspaceFacts,
 } from "../../../src/coordination";
-import type { BroughtFiles, StagedCall } from "../../../src/engine/ports";
+import type { PayloadFiles, StagedCall } from "../../../src/engine/ports";
 import type {
   AgentFiles,
   BlobSource,
   FileLimits,
   MountedContext,
-  Staged,
+  StagedChanges,
 } from "../../../src/workspace/agent-files";
 import { type ContextMount, contextsOf, peersOf } from "../../../src/workspace/mounts";
 import { readsToolResults } from "../../../src/tools/files";
@@ -22,10 +22,16 @@ import { workspaceFacts } from "../../../src/workspace/workspace-facts";
 import { type BlobStore, LostContents } from "./blob-store";
 import type { RoundPlace } from "../calls/call-store";
 import type { ChangeSet, ContextChanges } from "./context-changes";
-import type { Delivered } from "../log/outbox-worker";
+import type { DeliveryResult } from "../log/outbox-worker";
 import { DecidedFiles } from "./decided-files";
-import { contentsOf, type EndedTurn, type FilesEntry, NOTHING, placeOf } from "./files-entry";
-import type { FileDuties, FileDuty } from "./file-jobs";
+import {
+  contentsOf,
+  type EndedTurn,
+  type FilesEntry,
+  NOTHING_PENDING,
+  placeOf,
+} from "./files-entry";
+import type { FileJobs, FileJob } from "./file-jobs";
 import { FILES } from "../../shared/limits";
 import type { Outbox } from "../log/outbox";
 import { RejectedResults } from "./rejected-results";
@@ -44,8 +50,8 @@ type Options = {
   contexts: SessionContexts;
   contextChanges: ContextChanges;
   settingsOf: (agent: number) => WorkspaceSettings | undefined;
-  outbox: Outbox<FileDuty>;
-  duties: FileDuties;
+  outbox: Outbox<FileJob>;
+  jobs: FileJobs;
   /** Lets nothing begin on R2 any more; resolves when nothing is under way there. */
   close: () => Promise<void>;
 };
@@ -117,7 +123,7 @@ export class Workspaces {
       this.#trees.frozen({ ...place, label }),
     ]);
     return new StagedFiles({
-      workspace: this.#trees.working(turn, agent, NOTHING),
+      workspace: this.#trees.working(turn, agent, NOTHING_PENDING),
       peers: new Map(peers),
       contexts: new Map(
         contextsOf(turn, agent).flatMap((mount) => this.#mounted(mount, agent, place)),
@@ -176,12 +182,12 @@ export class Workspaces {
   }
 
   /** What is still to be done about files when no run waits for it. */
-  get outbox(): Outbox<FileDuty> {
+  get outbox(): Outbox<FileJob> {
     return this.#options.outbox;
   }
 
-  perform(duty: FileDuty): Promise<Delivered<FileDuty>> {
-    return this.#options.duties.perform(duty);
+  perform(job: FileJob): Promise<DeliveryResult<FileJob>> {
+    return this.#options.jobs.perform(job);
   }
 
   /** Before the session is erased: nothing comes to R2 after this. */
@@ -195,7 +201,7 @@ export class Workspaces {
    * `FileError` if a context cannot be read now.
    */
   async spill(
-    { staged, results }: Pick<BroughtFiles, "staged" | "results">,
+    { staged, results }: Pick<PayloadFiles, "staged" | "results">,
     signal: AbortSignal,
   ): Promise<void> {
     const { blobs } = this.#options;
@@ -206,7 +212,7 @@ export class Workspaces {
     await blobs.spill(contentsOf(results), signal);
   }
 
-  async #makeOwn(staged: Staged, signal: AbortSignal): Promise<void> {
+  async #makeOwn(staged: StagedChanges, signal: AbortSignal): Promise<void> {
     const { blobs, contexts } = this.#options;
     const written = [staged.workspace, ...staged.contexts.values()].flatMap((changes) => [
       ...changes.values(),

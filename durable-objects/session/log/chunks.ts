@@ -1,8 +1,8 @@
 /**
- * Cuts a text into pieces of at most `size` UTF-16 code units, never inside a surrogate pair:
+ * Cuts a text into chunks of at most `size` UTF-16 code units, never inside a surrogate pair:
  * SQLite would lose the halves.
  */
-export function* pieces(text: string, size: number): Generator<string> {
+export function* chunks(text: string, size: number): Generator<string> {
   let from = 0;
   while (from < text.length) {
     let to = Math.min(text.length, from + size);

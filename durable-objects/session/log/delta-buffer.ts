@@ -1,7 +1,7 @@
 import type { DeltaSource } from "../../../src/engine/ports";
 import type { DeltaItem } from "../../../src/protocol/events";
 import { FLUSH, STORE } from "../../shared/limits";
-import { pieces } from "./chunks";
+import { chunks } from "./chunks";
 
 /**
  * Collects what all agents write until it is worth a row: the first piece of a call at once, then
@@ -87,7 +87,7 @@ const offsetKey = ({
 /** One provider chunk may be larger than a row. */
 function split(item: DeltaItem): DeltaItem[] {
   let offset = item.offset;
-  return [...pieces(item.text, STORE.deltaRowChars)].map((text) => {
+  return [...chunks(item.text, STORE.deltaRowChars)].map((text) => {
     const part = { ...item, offset, text };
     offset += text.length;
     return part;

@@ -4,12 +4,12 @@ import { logError } from "../../../src/redaction/log";
 import type { Outbox } from "./outbox";
 
 /** `later`: to be tried again, without an error; `again`: the same, with a changed body. */
-export type Delivered<Body> = "done" | "later" | { again: Body };
+export type DeliveryResult<Body> = "done" | "later" | { again: Body };
 
 type Options<Body> = {
   outbox: Outbox<Body>;
   /** Throws if it could not be done. */
-  deliver: (body: Body) => Promise<Delivered<Body>>;
+  deliver: (body: Body) => Promise<DeliveryResult<Body>>;
   /** The session's time, unix ms. */
   now: () => number;
   /** What an error is logged with. */

@@ -1,5 +1,5 @@
 import { emptySession, evolve, type SessionState } from "../../../src/coordination";
-import type { OpenTurn, Restored } from "../../../src/engine/ports";
+import type { OpenTurn, RestoredSession } from "../../../src/engine/ports";
 import { toCostFields } from "../../../src/protocol/cost";
 import type { SessionEvent } from "../../../src/protocol/events";
 import type { TeamRules } from "../../../src/protocol/team";
@@ -12,7 +12,7 @@ import type { SessionLog } from "./session-log";
  * number. A turn that cannot be folded, because another version of the service wrote it, must not
  * keep the session from going on.
  */
-export function restore(log: SessionLog, sessionId: string, rules: TeamRules): Restored {
+export function restore(log: SessionLog, sessionId: string, rules: TeamRules): RestoredSession {
   const latest = log.turns().at(-1);
   if (!latest) return { state: emptySession, open: null, broken: null };
   const state = { lastAt: log.lastAt(), rules, turns: latest.turn, turn: null };

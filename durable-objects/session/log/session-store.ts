@@ -54,11 +54,11 @@ export class SessionStore implements SessionStorage {
 
   prepare(steps: readonly Step[], payload: EffectPayload | null): Commit {
     const { journal, records, files } = this.#options;
-    const { files: brought = null, wholeText = null, ...texts } = payload ?? {};
+    const { files: callFiles = null, wholeText = null, ...texts } = payload ?? {};
     const events = eventsOf(steps);
     const rendered = payload ? records.render(steps, texts) : [];
     const rows = events.map(toRow);
-    const filesEntry = files.entry(steps, brought, wholeText);
+    const filesEntry = files.entry(steps, callFiles, wholeText);
     const writeFiles = () => files.write(filesEntry);
     return (at) => journal.commit({ events, rows, records: rendered, writeFiles }, at);
   }

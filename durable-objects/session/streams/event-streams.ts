@@ -1,7 +1,7 @@
 import type { StreamRequest } from "../../../src/protocol/stream-request";
-import { type FrameBatch, FrameTail, toBatch } from "./frame-cache";
+import { type FrameBatch, FrameCache, toBatch } from "./frame-cache";
 import { type LogRow, toFrame } from "./frames";
-import { GatheredRows } from "./row-batcher";
+import { RowBatcher } from "./row-batcher";
 import { STREAM } from "../../shared/limits";
 import { isTerminal } from "../../../src/protocol/events";
 import type { SessionLog } from "../log/session-log";
@@ -50,10 +50,10 @@ const encoder = new TextEncoder();
 export class EventStreams {
   readonly #options: Options;
   readonly #readers = new Set<Reader>();
-  readonly #tail = new FrameTail();
-  readonly #gathered = new GatheredRows({
+  readonly #cache = new FrameCache();
+  readonly #batcher = new RowBatcher({
     readers: () => this.#readers.size,
-    tell: (rows) => this.#tell(rows),
+    send: (rows) => this.#announce(rows),
   });
   #durable: number;
   #ticker: ReturnType<typeof setInterval> | null = null;
@@ -73,14 +73,14 @@ export class EventStreams {
 
   /** Tells readers of rows whose commit has reached the disk: soon, and in order. */
   publish(rows: readonly LogRow[]): void {
-    this.#gathered.add(rows);
+    this.#batcher.add(rows);
   }
 
-  #tell(rows: readonly LogRow[]): void {
+  #announce(rows: readonly LogRow[]): void {
     this.#durable = Math.max(this.#durable, rows.at(-1)?.seq ?? 0);
     const batch = this.watched ? toBatch(rows, this.#options.sessionId) : null;
     if (!batch) return;
-    this.#tail.push(batch);
+    this.#cache.push(batch);
     const end = rows.find(({ type }) => isTerminal(type));
     for (const reader of this.#readers) {
       if (end && reader.request.turn === end.turn) reader.lastSeq = end.seq;
@@ -102,7 +102,7 @@ export class EventStreams {
 
   /** Closes every stream, each with what it can still be given at once. */
   end(): void {
-    this.#gathered.flush();
+    this.#batcher.flush();
     for (const reader of [...this.#readers]) {
       if (!reader.controller) continue;
       const rest = this.#next(reader);
@@ -173,7 +173,7 @@ export class EventStreams {
   /** The next bytes for the reader, and its cursor behind them; null if there is nothing new for it. */
   #next(reader: Reader): Uint8Array | null {
     while (reader.cursor < this.#durable && !hasAll(reader)) {
-      const batch = this.#tail.after(reader.cursor);
+      const batch = this.#cache.after(reader.cursor);
       const bytes =
         batch && suits(batch, reader.request) ? takeBatch(reader, batch) : this.#readPage(reader);
       if (bytes.byteLength > 0) return bytes;

@@ -32,7 +32,7 @@ export function toBatch(rows: readonly LogRow[], sessionId: string): FrameBatch 
 }
 
 /** The latest batches, up to a size: a live reader is served from here, anyone further behind from the log. */
-export class FrameTail {
+export class FrameCache {
   readonly #batches = new Map<number, FrameBatch>();
   #bytes = 0;
 

@@ -2,14 +2,14 @@ import { KEY_CHECK_MS } from "../../shared/limits";
 import { logError } from "../../../src/redaction/log";
 
 /** Streams that are open, as far as keys go. */
-type Watched = {
+type KeyedStreams = {
   /** The keys that open streams were asked for with, each once. */
   keyIds(): string[];
   closeOf(keyId: string): void;
 };
 
 type Options = {
-  streams: Watched;
+  streams: KeyedStreams;
   /** Which of these keys are still good. */
   live(ids: readonly string[]): Promise<ReadonlySet<string>>;
 };
@@ -18,7 +18,7 @@ type Options = {
  * Closes streams whose key was revoked or has expired. Asks only while such streams are open, and only for their keys. If it gets
  * no answer the streams stay open until the next time, and never longer than any connection lasts.
  */
-export class KeyWatch {
+export class KeyRevocation {
   readonly #options: Options;
   #timer: ReturnType<typeof setInterval> | null = null;
 

@@ -6,18 +6,18 @@ type Options = {
   /** How many are to be told. */
   readers: () => number;
   /** Tells them of rows that follow each other. */
-  tell: (rows: readonly LogRow[]) => void;
+  send: (rows: readonly LogRow[]) => void;
 };
 
 /**
  * Joins what is committed within a moment, since each telling costs a write for every reader: few readers hear at once, many
  * hear up to a tenth of a second later. The end of a turn waits for nothing.
  */
-export class GatheredRows {
+export class RowBatcher {
   readonly #options: Options;
   #rows: LogRow[] = [];
   #timer: ReturnType<typeof setTimeout> | null = null;
-  #toldAt = 0;
+  #sentAt = 0;
 
   constructor(options: Options) {
     this.#options = options;
@@ -30,7 +30,7 @@ export class GatheredRows {
       Math.floor(this.#options.readers() / STREAM.readersPerGatherMs),
     );
     // Never longer than that, also where the clock jumped back.
-    const due = Math.min(wait, Math.max(0, this.#toldAt + wait - Date.now()));
+    const due = Math.min(wait, Math.max(0, this.#sentAt + wait - Date.now()));
     if (due === 0 || rows.some(({ type }) => isTerminal(type))) this.flush();
     else this.#timer ??= setTimeout(() => this.flush(), due);
   }
@@ -42,7 +42,7 @@ export class GatheredRows {
     if (this.#rows.length === 0) return;
     const rows = this.#rows;
     this.#rows = [];
-    this.#toldAt = Date.now();
-    this.#options.tell(rows);
+    this.#sentAt = Date.now();
+    this.#options.send(rows);
   }
 }

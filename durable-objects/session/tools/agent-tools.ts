@@ -12,7 +12,12 @@ import type { FileAccess } from "../../../src/protocol/events";
 import type { ToolRule } from "../../../src/protocol/team";
 import type { ToolNotification } from "../../../src/protocol/events/tool";
 import type { ToolSpec } from "../../../src/providers/provider";
-import { brokenCall, type Tool, type ToolContext, type ToolResult } from "../../../src/tools/tool";
+import {
+  toolFaultResult,
+  type Tool,
+  type ToolContext,
+  type ToolResult,
+} from "../../../src/tools/tool";
 import {
   bytesWithin,
   RESULT_LIMITS,
@@ -20,7 +25,7 @@ import {
   type ResultLimits,
   type ResultReader,
 } from "../../../src/tools/results";
-import type { AgentFiles, Staged } from "../../../src/workspace/agent-files";
+import type { AgentFiles, StagedChanges } from "../../../src/workspace/agent-files";
 import { withoutChanges } from "../../../src/workspace/audit-trail";
 import { FileError } from "../../../src/workspace/types";
 import { logError } from "../../../src/redaction/log";
@@ -48,9 +53,9 @@ type Options = {
 };
 
 /** What came of a call, with all that is written together with it. */
-type Done = Pick<ToolResult, "outcome" | "text"> & {
+type SettledCall = Pick<ToolResult, "outcome" | "text"> & {
   accesses: readonly FileAccess[];
-  staged: Staged | null;
+  staged: StagedChanges | null;
   results: readonly ResultFile[];
 };
 
@@ -94,14 +99,14 @@ export class AgentTools {
     const turn = runningTurn(session.state);
     const tool = this.#toolOf(effect);
     if (!turn) return;
-    const held = new Releases(signal);
+    const releases = new Releases(signal);
     try {
       await this.#perform(
-        { effect, turn, signal, headersCame, held, room: this.#roomOf(effect.agent) },
+        { effect, turn, signal, headersCame, releases, room: this.#roomOf(effect.agent) },
         tool,
       );
     } finally {
-      held.release();
+      releases.release();
     }
   }
 
@@ -129,7 +134,7 @@ export class AgentTools {
   }
 
   /** What does not fit into a row is put into R2 before anything names it, and what is a context's is copied. */
-  async #onFiles(call: Call, tool: Tool): Promise<Done> {
+  async #onFiles(call: Call, tool: Tool): Promise<SettledCall> {
     const { workspaces } = this.#options;
     try {
       await workspaces.prepare(call.turn);
@@ -150,12 +155,12 @@ export class AgentTools {
     await after;
   }
 
-  async #run(call: Call, tool: Tool, files: AgentFiles | null): Promise<Done> {
+  async #run(call: Call, tool: Tool, files: AgentFiles | null): Promise<SettledCall> {
     return this.#filed(call, await this.#resultOf(call, tool, files), files);
   }
 
   /** What went wrong has changed nothing; its result may still need a file of its own. So may that of a tool without `files`. */
-  async #filed(call: Call, given: ToolResult, files: AgentFiles | null): Promise<Done> {
+  async #filed(call: Call, given: ToolResult, files: AgentFiles | null): Promise<SettledCall> {
     const { workspaces } = this.#options;
     const { turn, effect } = call;
     const { outcome } = given;
@@ -163,12 +168,12 @@ export class AgentTools {
       workspaces.holdsFiles(turn, effect.agent) && (outcome !== "ok" || !files)
         ? workspaces.open(turn, effect.agent)
         : files;
-    const { told, results } = await this.#kept(call, given, kept);
+    const { text, results } = await this.#kept(call, given, kept);
     const accesses =
       kept === files
         ? (files?.accessed ?? [])
         : [...withoutChanges(files?.accessed ?? []), ...(kept?.accessed ?? [])];
-    return { outcome, text: told, accesses, staged: kept?.staged() ?? null, results };
+    return { outcome, text, accesses, staged: kept?.staged() ?? null, results };
   }
 
   /** Whatever came of it, it waits for no server any more: then others may, while it waits for its turn to be filed. */
@@ -181,7 +186,7 @@ export class AgentTools {
   }
 
   async #asked(
-    { effect, turn, signal, headersCame, held, room }: Call,
+    { effect, turn, signal, headersCame, releases, room }: Call,
     tool: Tool,
     files: AgentFiles | null,
   ): Promise<ToolResult> {
@@ -201,10 +206,10 @@ export class AgentTools {
       fetch,
       signal,
       headersCame,
-      untilFiled: (release) => held.add(release),
+      untilFiled: (release) => releases.add(release),
       idempotencyKey: `${sessionId}_${effect.id}`,
       now,
-      tell: (news) => this.#tell(effect, news),
+      tell: (news) => this.#notify(effect, news),
       resultBytes: bytesWithin(room.limits.inlineTokens, room.calibration),
     };
     try {
@@ -212,12 +217,12 @@ export class AgentTools {
     } catch (error) {
       if (signal.aborted || isPlatformFault(error)) throw error;
       logError(`the tool ${tool.spec.name} broke`, sessionId, error);
-      return brokenCall(tool);
+      return toolFaultResult(tool);
     }
   }
 
   /** A server may tell thousands of things a second: the rules are given only what they pass on. */
-  #tell({ id }: ToolCallEffect, news: ToolNotification): void {
+  #notify({ id }: ToolCallEffect, news: ToolNotification): void {
     const { session, now } = this.#options;
     const turn = runningTurn(session.state);
     if (turn && shouldForward(turn, id, news, now()))
@@ -227,7 +232,7 @@ export class AgentTools {
   /** What is not for the conversation goes to R2 and into files of the agent's. */
   #kept(
     { effect, turn, room }: Call,
-    { text, files: brought }: ToolResult,
+    { text, files: attached }: ToolResult,
     files: AgentFiles | null,
   ): Promise<FiledResult> {
     const reader = readerOf(turn.rules.agents[effect.agent]?.tools ?? []);
@@ -238,7 +243,7 @@ export class AgentTools {
       at: this.#options.now(),
       text,
       calibration: room.calibration,
-      ...(brought && { files: brought }),
+      ...(attached && { files: attached }),
     };
     return fileResult(found, room.limits, files);
   }
@@ -254,7 +259,7 @@ export class AgentTools {
   }
 
   /** What does not fit into a row is put into R2 before anything names it. */
-  async #settle({ effect, signal }: Call, done: Done): Promise<void> {
+  async #settle({ effect, signal }: Call, done: SettledCall): Promise<void> {
     const { session } = this.#options;
     const { outcome, text, accesses, staged, results } = await this.#spilled(done, signal);
     signal.throwIfAborted();
@@ -274,7 +279,7 @@ export class AgentTools {
   }
 
   /** R2 that does not take the files is no reason to end the turn: the call has failed, and the model may make it again. */
-  async #spilled(done: Done, signal: AbortSignal): Promise<Done> {
+  async #spilled(done: SettledCall, signal: AbortSignal): Promise<SettledCall> {
     const dropped = {
       outcome: "error" as const,
       accesses: withoutChanges(done.accesses),
@@ -310,6 +315,6 @@ type Call = {
   turn: TurnState;
   signal: AbortSignal;
   headersCame: () => void;
-  held: Releases;
+  releases: Releases;
   room: Room;
 };

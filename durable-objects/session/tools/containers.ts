@@ -15,7 +15,7 @@ import type { Env } from "../../../src/env";
 import { CONTAINER_PATIENCE_MS } from "../../shared/limits";
 
 /** To be done when the session is erased. May be done twice. */
-export type ContainerDuty = { type: "destroy_container"; name: string };
+export type ContainerJob = { type: "destroy_container"; name: string };
 
 type Options = {
   /** Absent: the operator has bound none. */
@@ -51,7 +51,7 @@ export class Containers {
   }
 
   /** What is to be done before nothing is left of them: for every agent that can have had one. */
-  duties(): ContainerDuty[] {
+  jobs(): ContainerJob[] {
     if (!this.#options.sandboxes) return [];
     return this.#options.team.rules.agents.flatMap(({ tools }, agent) =>
       hasCommands(tools) ? [{ type: "destroy_container", name: this.#nameOf(agent) }] : [],
@@ -59,15 +59,15 @@ export class Containers {
   }
 
   /** Throws if the container does not do its part; then it is to be done again. One that never ran is none the less gone. */
-  async perform({ name }: ContainerDuty): Promise<void> {
+  async perform({ name }: ContainerJob): Promise<void> {
     const sandbox = this.#sandbox(name);
     if (!sandbox) return; // its class went with the binding, and all of its containers
     const underWay = this.#runners.get(name)?.underWay() ?? null;
-    await inTime(sandbox.destroy());
+    await withContainerTimeout(sandbox.destroy());
     if (!underWay) return;
     // What had been asked of it before may have started it anew.
-    await inTime(underWay);
-    await inTime(sandbox.destroy());
+    await withContainerTimeout(underWay);
+    await withContainerTimeout(sandbox.destroy());
   }
 
   #sandbox(name: string) {
@@ -78,7 +78,7 @@ export class Containers {
   readonly #nameOf = (agent: number): string => `${this.#options.session}-${agent + 1}`;
 }
 
-const inTime = (work: Promise<unknown>): Promise<unknown> =>
+const withContainerTimeout = (work: Promise<unknown>): Promise<unknown> =>
   withTimeout(
     CONTAINER_PATIENCE_MS,
     () => work,

@@ -30,7 +30,7 @@ export class ListingSlots {
     };
     try {
       return await Promise.race([
-        first(this.#own.acquire(waiting, stays)),
+        first(this.#own.acquire(waiting, keepsSlot)),
         first(this.#asGuest(waiting)),
       ]);
     } finally {
@@ -39,7 +39,7 @@ export class ListingSlots {
   }
 
   async #asGuest(signal: AbortSignal): Promise<Release> {
-    const leave = await this.#guests.acquire(signal, stays);
+    const leave = await this.#guests.acquire(signal, keepsSlot);
     try {
       const release = await this.#calls.acquire(signal, null); // after calls that could give way
       return () => {
@@ -54,4 +54,4 @@ export class ListingSlots {
 }
 
 /** Here all are alike, so nobody has to give way to another kind. */
-const stays = (): void => undefined;
+const keepsSlot = (): void => undefined;

@@ -14,7 +14,7 @@ import type { Containers } from "./containers";
 import type { SessionInputs } from "../../../src/engine/ports";
 import type { Semaphore } from "../../../src/async/semaphore";
 import type { Env } from "../../../src/env";
-import { KeptTokens } from "./token-store";
+import { TokenStore } from "./token-store";
 import type { SessionLog } from "../log/session-log";
 import { ToolDefinitions } from "./tool-definitions";
 import { loaderOf, toolSecrets } from "./tool-secrets";
@@ -85,7 +85,7 @@ export function sessionTools({
     environment: {
       fetch,
       trust,
-      tokens: new KeptTokens(env, holder, sql),
+      tokens: new TokenStore(env, holder, sql),
       large: shared.large,
       ownTools: (id) => fixed[team.agents.findIndex((agent) => agent.id === id)]?.length ?? 0,
       unfit: unfitFor(team),

@@ -7,7 +7,7 @@ import {
   type SealingKeys,
   versionOf,
 } from "../../../src/tenancy/sealing";
-import type { TokenShelf } from "../../../src/tools/mcp/renewed-tokens";
+import type { TokenStorage } from "../../../src/tools/mcp/renewed-tokens";
 import { type Env, readSecret } from "../../../src/env";
 import type { Sql } from "../object-storage";
 
@@ -18,7 +18,7 @@ const MOST_CHARS = 64 * 1024;
  * Renewed OAuth tokens of a session, for as long as the session is there: on disk, sealed as callers' keys are. What cannot be
  * sealed, because the operator has set no `SEALING_KEYS` or an issuer's tokens are absurdly long, lasts until a restart.
  */
-export class KeptTokens implements TokenShelf {
+export class TokenStore implements TokenStorage {
   readonly #sql: Sql;
   readonly #holder: { tenant: string; session: string };
   readonly #sealing: SealingKeys | null;

@@ -66,9 +66,9 @@ export class ToolServers {
   /** Asks an agent's servers what they have, and tells the rules. Throws the signal's reason and nothing else. */
   async list({ agent }: ToolListingEffect, signal: AbortSignal): Promise<void> {
     const { id } = this.#agent(agent);
-    this.#know();
+    this.#registerServers();
     await this.#servers.refreshFor(id, signal);
-    this.#tell(agent);
+    this.#reportTools(agent);
   }
 
   /** Leaves all servers; what is under way is cut. */
@@ -90,7 +90,7 @@ export class ToolServers {
       return {
         ...made,
         run: (args, context) => {
-          this.#know();
+          this.#registerServers();
           return made.run(args, context);
         },
       };
@@ -98,7 +98,7 @@ export class ToolServers {
   }
 
   /** What is news is stored and logged, together: nothing awaits in between. */
-  #tell(agent: number): void {
+  #reportTools(agent: number): void {
     const { session, definitions } = this.#options;
     const turn = runningTurn(session.state);
     if (!turn) return;
@@ -119,13 +119,13 @@ export class ToolServers {
     if (!turn) return;
     for (const [agent, { mcp }] of team.agents.entries()) {
       if (hasAllListings(turn, agent) && mcp?.servers.some((server) => serverId(server) === id))
-        this.#tell(agent);
+        this.#reportTools(agent);
     }
   }
 
   /** Makes the servers known, with the session's pins; from then on they may be connected, until nothing is at work any more. */
-  #know(): void {
-    this.#stayAwhile();
+  #registerServers(): void {
+    this.#extendConnections();
     if (this.#isKnown) return;
     this.#isKnown = true;
     const { team, log } = this.#options;
@@ -134,10 +134,10 @@ export class ToolServers {
   }
 
   /** A connection may hold a stream open, and that keeps the object in memory: it must not outlive the work by much. */
-  #stayAwhile(): void {
+  #extendConnections(): void {
     clearTimeout(this.#rest);
     this.#rest = setTimeout(() => {
-      if (runningTurn(this.#options.session.state)) this.#stayAwhile();
+      if (runningTurn(this.#options.session.state)) this.#extendConnections();
       else void this.close();
     }, TOOL_SERVERS.restMs);
   }

@@ -55,7 +55,7 @@ export class SnapshotCosts {
 
   /** Freezes the tree and brings it to R2. */
   async snapshot(): Promise<Cost> {
-    const { snapshots, outbox, duties } = this.#stores;
+    const { snapshots, outbox, jobs } = this.#stores;
     const place = { turn: this.#turn, attempt: 1, label: "agent1.final" };
     return this.#counted(async () => {
       this.#storage.transactionSync(() => {
@@ -64,7 +64,7 @@ export class SnapshotCosts {
       });
       const item = outbox.due(0);
       if (!item) throw new Error("There is nothing to upload.");
-      await duties.perform(item.body);
+      await jobs.perform(item.body);
       outbox.done(item.id);
     });
   }
@@ -94,7 +94,7 @@ export class SnapshotCosts {
   async tidy(): Promise<{ before: number; after: number; rows: number }> {
     const before = this.#storage.sql.databaseSize;
     const { rows } = await this.#counted(
-      async () => void (await this.#stores.duties.perform({ type: "tidy" })),
+      async () => void (await this.#stores.jobs.perform({ type: "tidy" })),
     );
     return { before, after: this.#storage.sql.databaseSize, rows };
   }

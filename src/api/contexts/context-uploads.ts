@@ -10,7 +10,7 @@ import {
   putBlob,
   putBlobs,
   putManifest,
-  type Uploaded,
+  type UploadResult,
 } from "../../uploads/uploads";
 import {
   BLOB_HASH,
@@ -133,7 +133,7 @@ async function put(context: Call): Promise<Response> {
   return context.json(toWire(owner.name, uploaded), STATUS[uploaded.status]);
 }
 
-async function take(context: Call, owner: { tenant: string; name: string }): Promise<Uploaded> {
+async function take(context: Call, owner: { tenant: string; name: string }): Promise<UploadResult> {
   const { store } = context.env.contexts;
   if (typeOf(context.req.raw) === JSON_TYPE) return takeManifest(context, owner);
   const kind = kindOf(context.req.raw);
@@ -148,7 +148,7 @@ const MANIFEST_BEYOND = `The manifest is larger than ${MANIFEST_BYTES / 1_000_00
 async function takeManifest(
   context: Call,
   owner: { tenant: string; name: string },
-): Promise<Uploaded> {
+): Promise<UploadResult> {
   const { raw, env } = { raw: context.req.raw, env: context.env.contexts };
   const length = raw.headers.get("content-length");
   const put = (manifest: ContextManifest) => putManifest(env.store, owner, manifest, Date.now());
@@ -292,7 +292,7 @@ function uploadOf(context: Call): { tenant: string; name: string; version: strin
   return { ...ownerOf(context), version };
 }
 
-const toWire = (name: string, { version, ...uploaded }: Uploaded): ContextUpload => ({
+const toWire = (name: string, { version, ...uploaded }: UploadResult): ContextUpload => ({
   name,
   version,
   ...uploaded,

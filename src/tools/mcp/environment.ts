@@ -3,7 +3,7 @@ import type { SecretUse } from "../secret-bindings";
 import type { Mutex } from "../../async/mutex";
 import type { NotOffered } from "./offer";
 import type { Pins } from "./pins";
-import type { TokenShelf } from "./renewed-tokens";
+import type { TokenStorage } from "./renewed-tokens";
 import type { ToolTrust } from "./trust";
 
 /** The secret does not exist, or is not bound to that request. */
@@ -45,7 +45,7 @@ export type McpEnvironment = {
    * Storage of renewed OAuth tokens, in clear text. Omitted: in memory, as long as this object
    * exists.
    */
-  tokens?: TokenShelf;
+  tokens?: TokenStorage;
   /** Called after each listing of a server's tools. */
   listed?: (listing: ServerListing) => void;
 };

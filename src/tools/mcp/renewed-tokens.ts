@@ -3,7 +3,7 @@ import { hashOf } from "../../workspace/snapshot";
 import { Mutex } from "../../async/mutex";
 
 /** Storage of texts by id. A `Map` works for storage that ends with the process. */
-export type TokenShelf = {
+export type TokenStorage = {
   get(id: string): string | undefined;
   set(id: string, text: string): unknown;
 };
@@ -23,11 +23,11 @@ const RENEWAL_MS = 30_000;
  * the owner and is not secret.
  */
 export class RenewedTokens {
-  readonly #shelf: TokenShelf;
+  readonly #shelf: TokenStorage;
   /** Mutexes by id. */
   readonly #turns = new Map<string, Mutex>();
 
-  constructor(shelf: TokenShelf) {
+  constructor(shelf: TokenStorage) {
     this.#shelf = shelf;
   }
 

@@ -14,7 +14,7 @@ import { BoundedFetch } from "./bounded-fetch";
 import { Connection } from "./connection";
 import type { McpEnvironment } from "./environment";
 import { isTimeout, type McpFailure, toFailure } from "./failures";
-import { inputRequired, inputResult } from "./input-asked";
+import { inputRequired, inputResult } from "./input-required";
 import { fullName } from "./names";
 import { hashed, judgeListing, type Listing, type OfferedTool, type RefusedTool } from "./offer";
 import { MAX_ERROR_CHARS, MAX_PROGRESS_CHARS } from "./limits";

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, inject, it, vi } from "vitest";
 import { OutboxWorker } from "../../../durable-objects/session/log/outbox-worker";
 import { EventStreams } from "../../../durable-objects/session/streams/event-streams";
-import { KeyWatch } from "../../../durable-objects/session/streams/key-revocation";
+import { KeyRevocation } from "../../../durable-objects/session/streams/key-revocation";
 import { Outbox } from "../../../durable-objects/session/log/outbox";
 import { createTables } from "../../../durable-objects/session/session-tables";
 import { SessionLog } from "../../../durable-objects/session/log/session-log";
@@ -302,7 +302,7 @@ describe("A5 streams of a key that is revoked or has expired", () => {
         );
         for (const reader of opened) await reader.read();
         const asked = vi.fn((ids: readonly string[]) => keys.live(ids, Date.now()));
-        await new KeyWatch({ streams, live: asked }).check();
+        await new KeyRevocation({ streams, live: asked }).check();
         expect(asked.mock.calls).toEqual([[[revoked.id, good.id, expired.id]]]);
         for (const nth of [0, 3, 4]) expect((await opened[nth]?.read())?.done).toBe(true);
         expect(streams.keyIds()).toEqual([good.id]);
@@ -316,9 +316,12 @@ describe("A5 streams of a key that is revoked or has expired", () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const closed: string[] = [];
     const streams = { keyIds: () => ["a"], closeOf: (id: string) => void closed.push(id) };
-    await new KeyWatch({ streams, live: () => Promise.reject(new Error("D1 is away")) }).check();
+    await new KeyRevocation({
+      streams,
+      live: () => Promise.reject(new Error("D1 is away")),
+    }).check();
     expect(closed).toEqual([]);
-    await new KeyWatch({ streams, live: async () => new Set() }).check();
+    await new KeyRevocation({ streams, live: async () => new Set() }).check();
     expect(closed).toEqual(["a"]);
   });
 });

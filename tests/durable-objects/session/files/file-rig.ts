@@ -113,7 +113,7 @@ async function work(rig: Stores): Promise<number> {
   ) {
     if (failures > 100) throw new Error("it never comes to an end");
     try {
-      const delivered = await rig.duties.perform(item.body);
+      const delivered = await rig.jobs.perform(item.body);
       if (delivered === "done") rig.outbox.done(item.id);
       else rig.outbox.failed(delivered === "later" ? item : { ...item, body: delivered.again }, 0);
       if (delivered === "done") continue;

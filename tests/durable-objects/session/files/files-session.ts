@@ -8,7 +8,7 @@ import type { Bucket } from "../../../../r2-layout/bucket";
 import type { WorkspaceSettings } from "../../../../src/config/team";
 import type { ContextPins } from "../../../../src/uploads/context-index";
 import type { ContextReader, OpenContext } from "../../../../src/uploads/context-reader";
-import type { AgentFiles, Staged } from "../../../../src/workspace/agent-files";
+import type { AgentFiles, StagedChanges } from "../../../../src/workspace/agent-files";
 import { hashOf } from "../../../../src/workspace/snapshot";
 import type { FileEntry } from "../../../../src/workspace/types";
 import { type Move, says } from "../../../coordination/builders";
@@ -118,7 +118,7 @@ export class FilesSession {
   readonly #settings: WorkspaceSettings;
   #workspaces: Workspaces;
   /** Of the tool that settles now. */
-  #staged: Staged | null = null;
+  #staged: StagedChanges | null = null;
 
   constructor(world: World, shelf: Shelf, settings: WorkspaceSettings) {
     createTables(this.#storage.sql);
@@ -144,7 +144,7 @@ export class FilesSession {
   async tool(id: string, work: (files: AgentFiles) => Promise<unknown>): Promise<unknown> {
     const { turn, ids } = this.#world;
     this.#world.startsTool(id);
-    let staged: Staged | null = null;
+    let staged: StagedChanges | null = null;
     let problem: unknown = null;
     try {
       await this.#workspaces.prepare(turn);

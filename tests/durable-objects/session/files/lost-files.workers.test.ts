@@ -57,7 +57,7 @@ describe("a snapshot of which contents are lost", () => {
       const tree = await rig.answer(PLACE, { a: "one", b: "two" });
       await rig.lose(tree.get("b"));
       const item = rig.outbox.due(1);
-      expect(item && (await rig.duties.perform(item.body))).toMatchObject({ again: { misses: 1 } });
+      expect(item && (await rig.jobs.perform(item.body))).toMatchObject({ again: { misses: 1 } });
       await rig.commit({ again: "two" });
       await rig.work();
       expect([lostOf(rig), (await rig.stored()).problems]).toEqual([[], []]);

@@ -30,7 +30,7 @@ describe("a result that is larger than a file may be", () => {
   it("lies in several files, which can be read on and stand in R2", async () => {
     const files = filesOf(FILES.treeBytes);
     const filed = await fileResult(found, RESULT_LIMITS, files);
-    expect(told(filed.told)).toContainEqual(
+    expect(told(filed.text)).toContainEqual(
       `All of it lies in these files, one after another: ${PATHS.join(", ")}.`,
     );
     const parts = await Promise.all(PATHS.map(async (path) => files.read(path)));
@@ -42,7 +42,7 @@ describe("a result that is larger than a file may be", () => {
 
   it("is in R2 as a whole where the workspace has room for a part of it, and the rest is said", async () => {
     const filed = await fileResult(found, RESULT_LIMITS, filesOf(20 * MIB));
-    expect(told(filed.told).at(-1)).toMatch(
+    expect(told(filed.text).at(-1)).toMatch(
       /^\[\.tool_results\/look_up_19700101T000000Z_1_part2\.txt could not be kept: .+\]$/,
     );
     expect(filed.results.reduce((sum, { bytes }) => sum + bytes.length, 0)).toBe(25 * MIB);
@@ -50,7 +50,7 @@ describe("a result that is larger than a file may be", () => {
 
   it("is told of by its beginning where the workspace has room for none of it", async () => {
     const filed = await fileResult(found, RESULT_LIMITS, filesOf(MIB));
-    expect(told(filed.told).at(-1)).toMatch(
+    expect(told(filed.text).at(-1)).toMatch(
       /^\[Cut: the result is too large, and it could not be kept in a file: .+\]$/,
     );
   });

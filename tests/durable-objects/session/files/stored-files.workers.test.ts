@@ -204,20 +204,20 @@ describe("a turn that is over", () => {
       const tree = await rig.answer(FIRST, { a: "one", b: "two" });
       const [duty] = rig.outbox.all();
       rig.outbox.add({ type: "tidy" });
-      expect(await rig.duties.perform({ type: "tidy" })).toBe("later");
+      expect(await rig.jobs.perform({ type: "tidy" })).toBe("later");
       expect(await rig.text(tree.get("a"))).toBe("one");
       expect(rig.rows("blobs")).toBe(2);
-      if (duty) await rig.duties.perform(duty);
+      if (duty) await rig.jobs.perform(duty);
       rig.state.latest = { turn: 2, isRunning: true };
       await rig.commit({ c: "work of the turn that runs" });
-      expect(await rig.duties.perform({ type: "tidy" })).toBe("done");
+      expect(await rig.jobs.perform({ type: "tidy" })).toBe("done");
       expect(rig.rows("blobs")).toBe(3);
     }));
 
   it("erases what only its discarded rounds put into R2, unless somebody wrote it again", () =>
     withFiles(async (rig) => {
       await rig.commit({ a: large(8), b: large(9) });
-      expect(await rig.duties.perform({ type: "tidy" })).toBe("done");
+      expect(await rig.jobs.perform({ type: "tidy" })).toBe("done");
       rig.state.latest = { turn: 2, isRunning: true };
       const again = await rig.commit({ b: large(9) });
       await rig.work();

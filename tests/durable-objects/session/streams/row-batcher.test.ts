@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { LogRow } from "../../../../durable-objects/session/streams/frames";
-import { GatheredRows } from "../../../../durable-objects/session/streams/row-batcher";
+import { RowBatcher } from "../../../../durable-objects/session/streams/row-batcher";
 
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
 afterEach(() => void vi.useRealTimers());
@@ -17,9 +17,9 @@ const row = (seq: number, type = "stream.delta"): LogRow => ({
 
 function gathered(readers: number) {
   const told: number[][] = [];
-  const rows = new GatheredRows({
+  const rows = new RowBatcher({
     readers: () => readers,
-    tell: (some) => void told.push(some.map(({ seq }) => seq)),
+    send: (some) => void told.push(some.map(({ seq }) => seq)),
   });
   return { rows, told };
 }

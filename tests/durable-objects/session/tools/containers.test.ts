@@ -149,12 +149,12 @@ describe("containers to destroy", () => {
     const fleet = new Fleet();
     const withShell = teamOf(YAML, FULL_CONTEXT);
     const without = teamOf("agent: {id: a, backend: {type: claude, cwd: work}}", FULL_CONTEXT);
-    const dutiesOf = (sandboxes: Namespace | undefined, team: typeof withShell) =>
-      new Containers({ sandboxes, place: "closed_container", session: "s", team }).duties();
-    expect(dutiesOf(fleet.namespace, withShell)).toEqual([
+    const jobsOf = (sandboxes: Namespace | undefined, team: typeof withShell) =>
+      new Containers({ sandboxes, place: "closed_container", session: "s", team }).jobs();
+    expect(jobsOf(fleet.namespace, withShell)).toEqual([
       { type: "destroy_container", name: "s-1" },
     ]);
-    expect(dutiesOf(undefined, withShell)).toEqual([]);
-    expect(dutiesOf(fleet.namespace, without)).toEqual([]);
+    expect(jobsOf(undefined, withShell)).toEqual([]);
+    expect(jobsOf(fleet.namespace, without)).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { KeptTokens } from "../../../../durable-objects/session/tools/token-store";
+import { TokenStore } from "../../../../durable-objects/session/tools/token-store";
 import { createTables } from "../../../../durable-objects/session/session-tables";
 import { RenewedTokens } from "../../../../src/tools/mcp/renewed-tokens";
 import { toSealingKey } from "../../../../src/tenancy/sealing";
@@ -17,13 +17,13 @@ const NO_MISHAPS = {
 
 let disk: Disk;
 /** The shelf of one life of a session; what was kept before lies on the disk. */
-function shelf(SEALING_KEYS: string, holder = HOLDER): KeptTokens {
+function shelf(SEALING_KEYS: string, holder = HOLDER): TokenStore {
   const { sql } = disk.state(
     () => {},
     () => {},
   ).storage;
   createTables(sql);
-  return new KeptTokens({ SEALING_KEYS }, holder, sql);
+  return new TokenStore({ SEALING_KEYS }, holder, sql);
 }
 const begin = (): void => {
   disk = new Disk({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { inputRequired, inputResult } from "../../../src/tools/mcp/input-asked";
+import { inputRequired, inputResult } from "../../../src/tools/mcp/input-required";
 import type { Question } from "../../../src/tools/mcp/schema";
 
 const asked = (questions: readonly Question[], clean = (text: string) => text) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { PartialTexts, type WrittenPiece } from "../../src/agents/partial";
+import { PartialOutputs, type WrittenPiece } from "../../src/agents/partial-outputs";
 import {
   decide,
   EMPTY_WORLD,
@@ -68,13 +68,13 @@ function firstAnswer(state: SessionState): SessionState {
 }
 
 function partialsOf(state: SessionState, pieces: Piece[]) {
-  const texts = new PartialTexts();
+  const texts = new PartialOutputs();
   for (const { text, ...source } of pieces) texts.add(source, text);
   return partialsIn(texts, state);
 }
 
 /** By agent index, for the agents that have a partial text. */
-const partialsIn = (texts: PartialTexts, state: SessionState): Record<number, string> =>
+const partialsIn = (texts: PartialOutputs, state: SessionState): Record<number, string> =>
   Object.fromEntries(
     IDS.flatMap((_, index) => {
       const text = texts.partial(state, index);
@@ -175,7 +175,7 @@ describe("the partial text of an agent without an answer", () => {
   });
 
   it("is dropped once the agent has an answer, until the next attempt; its final text is kept", () => {
-    const texts = new PartialTexts();
+    const texts = new PartialOutputs();
     const add = ({ text, ...source }: Piece) => texts.add(source, text);
     const partials = (state = started()) => partialsIn(texts, state);
     add(args('{"content":"It'));
@@ -222,7 +222,7 @@ describe("partial texts", () => {
   });
 
   it("are decoded once, however often they are read", () => {
-    const texts = new PartialTexts();
+    const texts = new PartialOutputs();
     const { text, ...source } = args(`{"content":"${"\\nx".repeat(40_000)}`);
     texts.add(source, text);
     const state = started();

@@ -2,7 +2,7 @@
 const MOST = 100_000;
 
 /** The text that a call has written so far, in order; only the beginning of a long one. */
-export class SaidText {
+export class StreamedText {
   #text = "";
 
   get text(): string {

@@ -29,7 +29,7 @@ type AgentTexts = {
  * Receives every piece as it arrives; after a restart, the stored ones in order. Memory is bounded,
  * and text is decoded on demand.
  */
-export class PartialTexts {
+export class PartialOutputs {
   #attempt = 0;
   #turn = 0;
   #written = new Map<string, AgentTexts>();
