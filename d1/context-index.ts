@@ -10,7 +10,10 @@ import type {
 const FIELDS = "id, name, tree_hash AS treeHash, files, bytes, created_at AS createdAt";
 const COMMITTED = "tenant = ? AND name = ? AND state = 'committed'";
 
-/** The index of contexts in D1. `defaultLimit`: bytes that a tenant without a limit of its own may store; null: no limit. */
+/**
+ * The index of contexts in D1. `defaultLimit`: bytes that a tenant may store if it has no limit of
+ * its own; `null` means no limit.
+ */
 export const createContextIndex = (
   db: D1Database,
   defaultLimit: number | null = null,
@@ -22,13 +25,13 @@ export const createContextIndex = (
   full: (tenant) => fullStorage(db, tenant, defaultLimit),
 });
 
-/** Versions that are being uploaded. */
+/** Operations on versions that are being uploaded. */
 const uploading = (db: D1Database): Pick<ContextIndex, "begin" | "commit" | "isOpen"> => ({
   async begin({ tenant, name, id, treeHash, createdAt }) {
     const newest =
       "SELECT id FROM context_versions WHERE tenant = ?1 AND name = ?2 AND state = 'committed' ORDER BY nth DESC LIMIT 1";
     const sql = `INSERT INTO context_versions (tenant, name, id, state, tree_hash, created_at, built_on) VALUES (?1, ?2, ?3, 'uploading', ?4, ?5, (${newest})) ON CONFLICT DO NOTHING`;
-    // Of an archive there is no hash yet, so it is found by its id alone.
+    // An archive has no tree hash yet: its upload is found by id alone.
     const found =
       "SELECT id, built_on AS builtOn FROM context_versions WHERE tenant = ?1 AND name = ?2 AND state = 'uploading' AND (id = ?3 OR tree_hash = ?4)";
     const [, open] = await db.batch<OpenUpload>([
@@ -45,7 +48,7 @@ const uploading = (db: D1Database): Pick<ContextIndex, "begin" | "commit" | "isO
   },
 });
 
-/** Versions that can be read. */
+/** Operations on versions that can be read. */
 const committed = (
   db: D1Database,
 ): Pick<ContextIndex, "newest" | "newestOf" | "version" | "page"> => ({
@@ -57,7 +60,7 @@ const committed = (
       .bind(tenant, name)
       .first<VersionRow>(),
   async newestOf(tenant, names) {
-    // Of the row with the greatest number SQLite takes the other columns too.
+    // SQLite takes the other columns from the row with the greatest number.
     const sql = `SELECT ${FIELDS}, MAX(nth) FROM context_versions WHERE tenant = ? AND name IN (SELECT value FROM json_each(?)) AND state = 'committed' GROUP BY name`;
     const { results } = await db.prepare(sql).bind(tenant, JSON.stringify(names)).all<VersionRow>();
     return results;
@@ -68,7 +71,7 @@ const committed = (
       .bind(tenant, name, id)
       .first<VersionRow>(),
   async page(tenant, after, limit) {
-    // Of the row with the greatest number SQLite takes the other columns too.
+    // SQLite takes the other columns from the row with the greatest number.
     const sql = `SELECT ${FIELDS}, MAX(nth) FROM context_versions WHERE tenant = ? AND name > ? AND state = 'committed' GROUP BY name ORDER BY name LIMIT ?`;
     const { results } = await db
       .prepare(sql)
@@ -78,7 +81,7 @@ const committed = (
   },
 });
 
-/** Versions whose files are to be deleted. */
+/** Operations on versions whose files are to be deleted. */
 const erasing = (
   db: D1Database,
 ): Pick<ContextIndex, "giveUp" | "markErasing" | "unfinished" | "forget"> => ({
@@ -107,7 +110,10 @@ const erasing = (
   forget: (version) => forgetVersion(db, version),
 });
 
-/** One statement, so that of two commits one is the later, and none follows a mark of erasing. */
+/**
+ * Commits in one statement: concurrent commits are ordered, and a version marked for erasing is
+ * never committed.
+ */
 async function commitVersion(
   db: D1Database,
   { tenant, name, id, treeHash, files, bytes, base }: Commit,
@@ -123,7 +129,9 @@ async function commitVersion(
   return result.meta.changes > 0;
 }
 
-/** Forgets a version whose files are gone. What was built on it counts as built on what it was built on. */
+/**
+ * Removes a version whose files are deleted. Versions built on it are then built on its own base.
+ */
 export async function forgetVersion(
   db: D1Database,
   { tenant, name, id }: VersionKey,
@@ -137,11 +145,13 @@ export async function forgetVersion(
 }
 
 const STORED = "coalesce((SELECT bytes FROM stored_bytes WHERE tenant = ?1), 0)";
-/** 0: no limit. */
+/** SQL for the tenant's limit in bytes; 0 means no limit. */
 const limitAs = (parameter: string) =>
   `coalesce((SELECT stored_bytes FROM tenants WHERE id = ?1), ${parameter}, 0)`;
 
-/** One statement looks and charges, so that of two uploads for the last bytes one is refused. */
+/**
+ * Checks and charges in one statement, so that of two uploads for the last bytes one is refused.
+ */
 async function chargeUpload(
   db: D1Database,
   { tenant, name, id }: VersionKey,
@@ -151,7 +161,7 @@ async function chargeUpload(
   const sql = `UPDATE context_versions SET stored_bytes = ?4 WHERE tenant = ?1 AND name = ?2 AND id = ?3 AND state = 'uploading' AND ${fits}`;
   const { meta } = await db.prepare(sql).bind(tenant, name, id, bytes, defaultLimit).run();
   if (meta.changes > 0) return { ok: true };
-  // An upload that is open no more is found out by whatever comes next.
+  // A closed upload is not charged: the caller's next step finds out that it is closed.
   const open =
     "SELECT 1 FROM context_versions WHERE tenant = ? AND name = ? AND id = ? AND state = 'uploading'";
   if ((await db.prepare(open).bind(tenant, name, id).first()) === null) return { ok: true };
@@ -159,6 +169,7 @@ async function chargeUpload(
   return { ok: false, storedBytes: stored, limitBytes: most };
 }
 
+/** The tenant's usage if its storage is full; `null` if there is room. */
 async function fullStorage(
   db: D1Database,
   tenant: string,
@@ -168,7 +179,7 @@ async function fullStorage(
   return most === 0 || stored < most ? null : { ok: false, storedBytes: stored, limitBytes: most };
 }
 
-/** `most` 0: no limit. */
+/** Bytes stored, and the limit in bytes as `most`; 0 means no limit. */
 async function storageIn(
   db: D1Database,
   tenant: string,

@@ -6,7 +6,7 @@ const OF_TURN = "tenant = ?1 AND session = ?2 AND turn = ?3";
 export const createContextPins = (db: D1Database): ContextPins => ({
   async take({ tenant, session, turn }, start, names) {
     if (names.length === 0) return new Map();
-    // Of the row with the greatest number SQLite takes the other columns too.
+    // SQLite takes the other columns from the row with the greatest number.
     const newest =
       "SELECT name, id, MAX(nth) FROM context_versions WHERE tenant = ?1 AND name IN (SELECT value FROM json_each(?5)) AND state = 'committed' GROUP BY name";
     const pinned = `INSERT INTO context_pins (tenant, session, turn, start, name, version) SELECT ?1, ?2, ?3, ?4, name, id FROM (${newest}) WHERE true ON CONFLICT DO NOTHING`;

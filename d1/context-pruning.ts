@@ -1,7 +1,7 @@
 import type { PastVersion, PruneIndex, RetiredVersion } from "../src/uploads/context-index";
 import { forgetVersion } from "./context-index";
 
-/** How many pins of sessions that are gone are forgotten at once. */
+/** Pins of erased sessions that one run deletes at most. */
 const DEAD_PINS = 1_000;
 
 const SAME = "other.tenant = version.tenant AND other.name = version.name";
@@ -11,8 +11,8 @@ const PINNED =
   "EXISTS (SELECT 1 FROM context_pins pin JOIN sessions ON sessions.tenant = pin.tenant AND sessions.id = pin.session WHERE pin.tenant = version.tenant AND pin.name = version.name AND pin.version = version.id)";
 
 /**
- * What pruning asks of the index in D1, and tells it. A version that was replaced is pinned and built upon no more, so that between
- * looking and marking nobody can begin to hold it.
+ * The part of the index that pruning needs, in D1. A replaced version cannot be pinned or built
+ * upon any more, so no new reader can appear between the check and the mark.
  */
 export const createPruneIndex = (db: D1Database): PruneIndex => ({
   async retire({ before, now }, limit) {

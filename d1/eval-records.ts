@@ -9,10 +9,12 @@ const RUN_FIELDS =
 const RESULT_FIELDS =
   "case_id, question, session_id, outcome, detail, answer, answer_is_cut, cost_usd, duration_ms, ended_at, unpriced";
 const SHOWN_FIELDS = `${RESULT_FIELDS}, erased`;
-/** Runs of one suite and tenant that are kept; older ones go with their results. */
+/** Runs that are kept per tenant and suite. Older runs are deleted with their results. */
 const KEPT_RUNS = 500;
 
-/** `cost_usd`: the part with a known price; `unpriced`: 1 if there is another. */
+/**
+ * `cost_usd`: the part of the cost with a known price. `unpriced`: 1 if a part has no known price.
+ */
 type CostRow = { cost_usd: number; unpriced: number };
 type RunRow = Omit<EvalRun, "status" | "cost_usd" | "cost_usd_known"> & CostRow;
 type ResultRow = Omit<
@@ -34,8 +36,9 @@ export class EvalRecords {
   }
 
   /**
-   * Writes the run as it stands and the results of these cases, all or nothing. May be done again: a result stays as it was first
-   * written. Of a session that has been erased in the meantime nothing is kept but what came of it.
+   * Writes the current state of the run and the results of these cases, in one transaction.
+   * Idempotent: a stored result does not change. If a session has been erased meanwhile, only
+   * outcome, cost and duration of its case are stored.
    */
   async save(run: StoredRun, state: RunState, nths: readonly number[]): Promise<void> {
     await this.#db.batch([
@@ -45,7 +48,7 @@ export class EvalRecords {
     ]);
   }
 
-  /** The latest run of each suite. */
+  /** The latest run of each suite, by suite name. */
   async latest(tenant: string, suites: readonly string[]): Promise<Map<string, EvalRun>> {
     const found = await Promise.all(
       suites.map((suite) => this.runs(tenant, suite, { before: null, limit: 1 })),
@@ -53,14 +56,17 @@ export class EvalRecords {
     return new Map(found.flat().map((run) => [run.suite, run]));
   }
 
-  /** Newest first. `before`: an id. */
+  /**
+   * Runs of a suite, newest first. `before`: the id that they must precede; `null` starts with the
+   * newest.
+   */
   async runs(
     tenant: string,
     suite: string,
     { before, limit }: { before: string | null; limit: number },
   ): Promise<EvalRun[]> {
     const sql = `SELECT id, suite, ${RUN_FIELDS} FROM eval_runs WHERE tenant = ? AND suite = ? AND id < ? ORDER BY id DESC LIMIT ?`;
-    // Behind every id: ids are lower-case letters, digits and underscores.
+    // "~" sorts after every id: ids are lower-case letters, digits and underscores.
     const { results } = await this.#db
       .prepare(sql)
       .bind(tenant, suite, before ?? "~", limit)
@@ -68,6 +74,7 @@ export class EvalRecords {
     return results.map(toRun);
   }
 
+  /** One run with its results; `null` if there is no such run. */
   async run(tenant: string, suite: string, id: string): Promise<EvalRunPage | null> {
     const runSql = `SELECT id, suite, ${RUN_FIELDS} FROM eval_runs WHERE tenant = ? AND suite = ? AND id = ?`;
     const row = await this.#db.prepare(runSql).bind(tenant, suite, id).first<RunRow>();
@@ -126,7 +133,7 @@ export class EvalRecords {
   }
 }
 
-/** The session of a run's case. */
+/** The session id of a case. */
 export const sessionOf = ({ suite, id, scheduledAt }: StoredRun, nth: number): string =>
   evalSessionId({ suite: suite.name, run: id, caseId: suite.cases[nth]?.id ?? "", scheduledAt });
 

@@ -4,8 +4,9 @@ import { encodeTime } from "ulid";
 type CasePlace = { suite: string; run: string; caseId: string; scheduledAt: number };
 
 /**
- * The session of a case: made of the suite, the run and the case, so that whoever starts the case again finds the same session.
- * It looks and sorts like every session's id: the time, then eighty bits, here of a hash.
+ * The session id of a case. Computed from suite, run and case, so that repeating the start finds
+ * the same session. It has the form and the order of every session id: the time, then eighty bits,
+ * here from a hash.
  */
 export function evalSessionId({ suite, run, caseId, scheduledAt }: CasePlace): string {
   const hash = createHash("sha256")

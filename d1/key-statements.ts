@@ -1,4 +1,7 @@
-/** What is told to the database about keys. `wrangler d1 execute` binds no parameters, so every value is written as a literal here. */
+/**
+ * SQL statements about keys and tenants. `wrangler d1 execute` binds no parameters, so every value
+ * is written as a literal here.
+ */
 
 type NewKey = {
   id: string;
@@ -10,7 +13,10 @@ type NewKey = {
   expiresAt: number | null;
 };
 
-/** A value as SQLite reads it back: texts in quotes with their quotes doubled. Throws for what no statement can carry. */
+/**
+ * A value as an SQLite literal: text in quotes, with its quotes doubled. Throws for numbers that
+ * are not finite and for text with NUL or lone surrogates.
+ */
 export function literal(value: string | number | null): string {
   if (value === null) return "NULL";
   if (typeof value === "number") {
@@ -24,6 +30,7 @@ export function literal(value: string | number | null): string {
 
 const list = (...values: (string | number | null)[]): string => values.map(literal).join(", ");
 
+/** The statement that inserts a key. */
 export const insertKey = ({
   id,
   tenant,
@@ -35,15 +42,25 @@ export const insertKey = ({
 }: NewKey): string =>
   `INSERT INTO api_keys (id, tenant, name, secret_hash, scopes, created_at, expires_at) VALUES (${list(id, tenant, name, secretHash, scopes, now, expiresAt)})`;
 
-/** `tenant` null: of all. */
+/**
+ * The statement that lists at most 1,000 keys, newest first. `tenant` `null` lists those of all
+ * tenants.
+ */
 export const listKeys = (tenant: string | null): string =>
   `SELECT id, tenant, name, scopes, created_at, expires_at, revoked_at, last_used_at FROM api_keys ${tenant === null ? "" : `WHERE tenant = ${literal(tenant)} `}ORDER BY id DESC LIMIT 1000`;
 
-/** Gives the id back if there is such a key. */
+/**
+ * The statement that revokes a key. It returns the id if the key exists; a key revoked before keeps
+ * its time.
+ */
 export const revokeKey = (id: string, now: number): string =>
   `UPDATE api_keys SET revoked_at = coalesce(revoked_at, ${literal(now)}) WHERE id = ${literal(id)} RETURNING id`;
 
 type Limits = { turns: number | null; usdPerDay: number | null; storedBytes: number | null };
 
+/**
+ * The statement that sets all limits of a tenant. `null` means the deployment's default, 0 no
+ * limit.
+ */
 export const setLimits = (tenant: string, { turns, usdPerDay, storedBytes }: Limits): string =>
   `INSERT OR REPLACE INTO tenants (id, concurrent_turns, usd_per_day, stored_bytes) VALUES (${list(tenant, turns, usdPerDay, storedBytes)})`;

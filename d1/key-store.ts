@@ -10,9 +10,12 @@ const COLUMNS =
   "id, tenant, name, secret_hash, scopes, created_at, expires_at, revoked_at, last_used_at";
 /** D1 binds at most 100 parameters (edge, autumn 2026), one of which is the time. */
 const MOST_IDS = 90;
-/** Databases that are known to hold keys. The newest row of a tenant is never deleted, so a filled database stays filled. */
+/**
+ * Databases that are known to hold keys. The newest row of a tenant is never deleted, so this never
+ * becomes false.
+ */
 const FILLED = new WeakSet<D1Database>();
-/** `?1` is the time. */
+/** Parameter `?1` is the time, unix ms. */
 const IS_LIVE = "(revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?1))";
 
 /** The service's keys in D1. Every value is a bound parameter. */
@@ -23,14 +26,14 @@ export class KeyStore {
     this.#db = db;
   }
 
-  /** The key of this id, good or not; null if there is none, or no table of keys yet. */
+  /** The key with this id, valid or not; `null` if it or the table does not exist. */
   async find(id: string): Promise<KeyRow | null> {
     return nullIfNoTable(
       this.#db.prepare(`SELECT ${COLUMNS} FROM api_keys WHERE id = ?`).bind(id).first<KeyRow>(),
     );
   }
 
-  /** Whether there is any key at all. */
+  /** Whether the database has no key. */
   async isEmpty(): Promise<boolean> {
     if (FILLED.has(this.#db)) return false;
     const isEmpty =
@@ -41,8 +44,9 @@ export class KeyStore {
   }
 
   /**
-   * Adds a key unless its tenant has `MOST_LIVE_KEYS` live ones; returns whether the key was added. One statement, so that of two
-   * requests for the last place one is refused. Of the tenant's revoked and expired keys the newest `MOST_DEAD_KEYS` stay.
+   * Adds a key unless its tenant has `MOST_LIVE_KEYS` live keys; returns whether it was added. One
+   * statement, so that of two concurrent requests for the last key one is refused. Of the tenant's
+   * revoked and expired keys only the newest `MOST_DEAD_KEYS` are kept.
    */
   async insert(row: KeyRow): Promise<boolean> {
     const {
@@ -83,7 +87,7 @@ export class KeyStore {
     return (inserted?.meta.changes ?? 0) > 0;
   }
 
-  /** A tenant's keys, newest first, from behind the id `after`; one more than a page if there are more. */
+  /** A tenant's keys, newest first, after the id `after`; at most `limit`. */
   async list(
     tenant: string,
     { limit, after }: { limit: number; after: string | null },
@@ -97,7 +101,10 @@ export class KeyStore {
     return results;
   }
 
-  /** Ends a tenant's key now; one that was ended before keeps its time. Gives whether the tenant has it. */
+  /**
+   * Revokes a tenant's key. A key revoked before keeps its time. Returns whether the tenant has the
+   * key.
+   */
   async revoke(tenant: string, id: string, now: number): Promise<boolean> {
     const { meta } = await this.#db
       .prepare(
@@ -108,7 +115,10 @@ export class KeyStore {
     return meta.changes > 0;
   }
 
-  /** Of requests that come at once one writes; the others find it written. */
+  /**
+   * Records that a key was used, at most once per `USE_NOTED_EVERY_MS`. Concurrent requests write
+   * once.
+   */
   async noteUse(id: string, now: number): Promise<void> {
     await this.#db
       .prepare(
@@ -118,7 +128,7 @@ export class KeyStore {
       .run();
   }
 
-  /** Which of these keys are good at this time. */
+  /** The ids among `ids` that are valid at `now` (unix ms). */
   async live(ids: readonly string[], now: number): Promise<Set<string>> {
     const found = new Set<string>();
     for (let from = 0; from < ids.length; from += MOST_IDS) {

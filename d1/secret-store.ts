@@ -24,7 +24,10 @@ export type SecretFacts = {
   updatedAt: number;
 };
 
-/** A secret with its value, or that it does not open: `version` of the sealing keys is gone, or the row was changed. */
+/**
+ * A secret with its value. `ok: false`: it cannot be opened, because `version` of the sealing keys
+ * is no longer set or the row was changed.
+ */
 export type FoundSecret =
   | { ok: true; value: string; bindings: readonly SecretBinding[] }
   | { ok: false; version: number };
@@ -36,7 +39,10 @@ export type SecretWish = {
   bindings: readonly SecretBinding[];
 };
 
-/** `full`: the tenant has as many secrets as it may have. `not_sealed`: `problem`, a clause, says why nothing can be sealed. */
+/**
+ * `full`: the tenant has the maximum number of secrets. `not_sealed`: nothing can be sealed;
+ * `problem` is a clause that says why.
+ */
 export type SecretPut =
   | { ok: true; isNew: boolean; secret: SecretFacts }
   | { ok: false; code: "full" }
@@ -53,7 +59,10 @@ type Row = {
 const Bindings = z.array(SecretBindingSchema);
 const FIELDS = "name, sealed, bindings, created_at, updated_at";
 
-/** Secrets of tenants in D1. No value lies there in clear, and none is sealed for anything but its own tenant, name and bindings. */
+/**
+ * Secrets of tenants in D1. Values are stored sealed only, each for its own tenant, name and
+ * bindings.
+ */
 export class SecretStore {
   readonly #db: D1Database;
   readonly #sealing: ReturnType<typeof parseSealingKeys>;
@@ -63,7 +72,10 @@ export class SecretStore {
     this.#sealing = parseSealingKeys(readSecret(env, "SEALING_KEYS"));
   }
 
-  /** null: the tenant has none of this name. What an older version of the sealing keys sealed is sealed anew. */
+  /**
+   * The secret; `null` if the tenant has none with this name. Sealed again if an older version of
+   * the sealing keys sealed it.
+   */
   async find(tenant: string, name: string): Promise<FoundSecret | null> {
     const select = this.#db.prepare(
       `SELECT ${FIELDS} FROM tenant_secrets WHERE tenant = ? AND name = ?`,
@@ -87,7 +99,7 @@ export class SecretStore {
     return { ok: true, value: opened.secret, bindings: bindingsOf(row) };
   }
 
-  /** All of a tenant, by name: they are no more than `SECRET_LIMITS.secrets`. */
+  /** All secrets of a tenant by name, at most `SECRET_LIMITS.secrets`. */
   async list(tenant: string): Promise<SecretFacts[]> {
     const select = this.#db.prepare(
       `SELECT ${FIELDS} FROM tenant_secrets WHERE tenant = ? ORDER BY name`,
@@ -96,7 +108,10 @@ export class SecretStore {
     return (found?.results ?? []).map(toFacts);
   }
 
-  /** Sets a secret, value and bindings together. One statement, so that of two for the last place one is refused. */
+  /**
+   * Sets value and bindings of a secret. One statement, so that of two concurrent requests for the
+   * last secret one is refused.
+   */
   async put({ tenant, name, value, bindings }: SecretWish, now: number): Promise<SecretPut> {
     if (!this.#sealing.ok) return { ok: false, code: "not_sealed", problem: this.#sealing.problem };
     const text = JSON.stringify(bindings);
@@ -117,7 +132,7 @@ export class SecretStore {
     return { ok: true, isNew: row.created_at === row.updated_at, secret: toFacts(row) };
   }
 
-  /** Whether the tenant had it. */
+  /** Deletes a secret. Returns whether the tenant had it. */
   async remove(tenant: string, name: string): Promise<boolean> {
     const { meta } = await this.#db
       .prepare("DELETE FROM tenant_secrets WHERE tenant = ? AND name = ?")
@@ -137,7 +152,9 @@ const toFacts = (row: Row): SecretFacts => ({
   updatedAt: row.updated_at,
 });
 
-/** No session has an empty id, so that nothing of this opens as a caller's key or a token. */
+/**
+ * Sessions never have an empty id, so these texts cannot be opened as a caller's key or a token.
+ */
 const bindingOf = (tenant: string, { name, bindings }: Pick<Row, "name" | "bindings">) => ({
   ...{ tenant, session: "", agent: name, origin: bindings },
 });

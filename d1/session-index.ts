@@ -1,12 +1,12 @@
 /**
- * The index of sessions in D1. A run's truth is its object; a row says only that there is one. Lists are made of rows, and a
- * request reaches an object only where there is a row.
+ * The index of sessions in D1. The session's object is the authority; a row only says that the
+ * session exists. Lists are read from rows, and a request reaches an object only if there is a row.
  *
- * - Starting: the row (`starting`) comes first, then the object, then `started`. Whatever breaks off in between, no run is without
- *   a row. Whether a row that stayed `starting` has an object is asked of the object when it is listed; one that has none after
- *   two days is dropped.
- * - Erasing: `erasing` comes first and hides the row, then the object and the files go, the row last. Whatever breaks off in
- *   between, the row is there for the next attempt to find.
+ * - Starting: the row (`starting`) is written first, then the object, then `started`. After an
+ *   interruption every session still has its row. When a list shows a row that is still `starting`,
+ *   the object is asked whether it exists; a row without an object is deleted after two days.
+ * - Erasing: `erasing` is written first and hides the row. Then the object and the files are
+ *   deleted, the row last. After an interruption the next attempt finds the row.
  */
 export type SessionRow = {
   id: string;
@@ -18,27 +18,34 @@ export type SessionRow = {
 export type NewSession = { tenant: string; id: string; createdAt: number; question: string };
 
 export type SessionIndex = {
-  /** That there is such a row already changes nothing. */
+  /** Adds the row. No effect if it exists. */
   add(session: NewSession): Promise<void>;
-  /** The object is there now. False if the session is being erased, or has been: then it must not stay. */
+  /**
+   * Records that the object exists. False if the session is being erased or has been erased; then
+   * the object must not be kept.
+   */
   confirm(tenant: string, id: string): Promise<boolean>;
-  /** Whether there is a row, whatever its state: without one there is no session. */
+  /** Whether there is a row, in any state. Without a row there is no session. */
   has(tenant: string, id: string): Promise<boolean>;
-  /** Newest first, those before `before` if given. */
+  /** Newest first. `before`: the id that they must precede; `null` starts with the newest. */
   page(tenant: string, before: string | null, limit: number): Promise<SessionRow[]>;
-  /** Drops a row whose session never came to be, and what claimed it. */
+  /** Deletes a row that is still `starting`, and its claim. */
   drop(tenant: string, id: string): Promise<void>;
-  /** Whether there is such a row; from now on it is listed no more, and what an evaluation kept of its answer is gone. */
+  /**
+   * Hides the row, and deletes what evaluations kept of the session's answer. Returns whether there
+   * was a row.
+   */
   markErasing(tenant: string, id: string): Promise<boolean>;
   remove(tenant: string, id: string): Promise<void>;
 };
 
 const PREVIEW_CHARS = 200;
 
-/** The start of a text, never half of a character. */
+/** The start of a text, at most `PREVIEW_CHARS` characters; surrogate pairs are never split. */
 export const toPreview = (question: string): string =>
   [...question.trim().slice(0, PREVIEW_CHARS + 1)].slice(0, PREVIEW_CHARS).join("").toWellFormed();
 
+/** The index of sessions over this database. */
 export const createSessionIndex = (db: D1Database): SessionIndex => ({
   async add(session) {
     await addSessionIf(db, session, "true", []).run();
@@ -53,7 +60,7 @@ export const createSessionIndex = (db: D1Database): SessionIndex => ({
   async page(tenant, before, limit) {
     const sql =
       "SELECT id, created_at, question_preview, state FROM sessions WHERE tenant = ? AND id < ? AND state <> 'erasing' ORDER BY id DESC LIMIT ?";
-    // Behind every id: ids are lower-case letters, digits and underscores.
+    // "~" sorts after every id: ids are lower-case letters, digits and underscores.
     const { results } = await db
       .prepare(sql)
       .bind(tenant, before ?? "~", limit)
@@ -87,7 +94,10 @@ export const createSessionIndex = (db: D1Database): SessionIndex => ({
 
 const changed = ({ meta }: D1Result): boolean => meta.changes > 0;
 
-/** The statement that adds a session's row if `condition` holds; for a transaction with others. */
+/**
+ * The statement that adds a session's row if `condition` holds; for a transaction with other
+ * statements.
+ */
 export const addSessionIf = (
   db: D1Database,
   { tenant, id, createdAt, question }: NewSession,
@@ -100,7 +110,10 @@ export const addSessionIf = (
     )
     .bind(tenant, id, createdAt, toPreview(question), ...values);
 
-/** The statement that says that the session's object is there; for a transaction with others. */
+/**
+ * The statement that records that the session's object exists; for a transaction with other
+ * statements.
+ */
 export const confirmSession = (db: D1Database, tenant: string, id: string): D1PreparedStatement =>
   db
     .prepare(
@@ -114,8 +127,8 @@ const IS_ERASING =
   "EXISTS (SELECT 1 FROM sessions WHERE tenant = ?1 AND id = ?2 AND state = 'erasing')";
 
 /**
- * The statement that takes from the result of an evaluation what its session said, where `condition` holds of the session. What came
- * of the case stays: whether it passed, what it cost, how long it took.
+ * The statement that deletes a session's answer from the results of an evaluation if `condition`
+ * holds for the session. Outcome, cost and duration of the case are kept.
  */
 const forgetIf = (
   db: D1Database,
@@ -129,6 +142,9 @@ const forgetIf = (
     )
     .bind(tenant, id);
 
-/** For the transaction that writes the result of a case that had a session: keeps nothing of one that is gone by then. */
+/**
+ * Deletes the answer of a session that no longer exists. For the transaction that writes the result
+ * of its case.
+ */
 export const forgetUnlessLive = (db: D1Database, tenant: string, id: string): D1PreparedStatement =>
   forgetIf(db, tenant, id, `NOT ${IS_LIVE}`);

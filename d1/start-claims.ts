@@ -2,10 +2,11 @@ import { createHash } from "node:crypto";
 import { addSessionIf, type NewSession } from "./session-index";
 
 /**
- * What idempotency keys have started. The row is written before anything starts, and unique by tenant and key, so whoever comes
- * with the same key finds it and starts the same again: a start that was broken off is driven on, one that went through is only
- * found. That starting twice is the same as once is the session's own doing. Of a key only a hash is written: people make them of
- * numbers of orders, names of customers, now and then of a secret.
+ * The start that belongs to an idempotency key. The row is written before anything starts and is
+ * unique per tenant and key. A request with the same key finds the row and repeats the start: an
+ * interrupted start is completed, a completed one is only found. The session ensures that starting
+ * twice has the effect of once. Only a hash of the key is stored, because clients build keys from
+ * order numbers, customer names and sometimes secrets.
  */
 export type StartClaim = {
   body_hash: string;
@@ -17,36 +18,41 @@ export type StartClaim = {
 
 export type NewClaim = StartClaim & { tenant: string; key: string; createdAt: number };
 
-/** `session_state`: as the index of sessions has it; null if there is none (any more). */
+/** `session_state`: as in the index of sessions; `null` if the session has no row. */
 export type StandingClaim = StartClaim & {
   session_state: "starting" | "started" | "erasing" | null;
 };
 
 export type StartClaims = {
-  /** What the key has started; null if nothing, or longer ago than keys are kept. */
+  /** The start of this key; `null` if there is none within `CLAIM_KEPT_MS`. */
   find(tenant: string, key: string, now: number): Promise<StandingClaim | null>;
   /**
-   * Writes the claim, and the row of the session that it begins, unless the key has a claim already; gives the one that stands.
-   * Whoever came with the same body counts from now on as one who may make the session, until it is `withdraw`n.
+   * Writes the claim, and the row of its new session, unless the key has a claim. Returns the valid
+   * claim. Each caller with the same body counts as a driver that may create the session, until it
+   * calls `withdraw`.
    */
   claim(claim: NewClaim, session: NewSession | null): Promise<StandingClaim>;
-  /** One who claimed was refused. When no other may make the session, and none has, its claim and its row go. */
+  /** A driver was refused. The last driver deletes claim and row if the session was not created. */
   withdraw(tenant: string, key: string, sessionId: string): Promise<void>;
 };
 
 export const CLAIM_KEPT_MS = 24 * 60 * 60 * 1_000;
-/** Old claims that a new one takes along: more than come, so that they grow fewer. */
+/** Expired claims that each new claim deletes: several, so that their number shrinks. */
 const SWEPT_AT_ONCE = 20;
 
 const SELECT =
   "SELECT body_hash, session_id, start_id, warnings, (SELECT state FROM sessions s WHERE s.tenant = c.tenant AND s.id = c.session_id) AS session_state FROM start_claims c WHERE tenant = ? AND key = ? AND created_at > ?";
 
-/** As the column `key` has it: in hex, and of no other tenant's key, so that rows do not tell who uses the same. */
+/**
+ * The value of column `key`: hex. Includes the tenant, so that equal keys of two tenants have
+ * different hashes.
+ */
 const hashOf = (tenant: string, key: string): string =>
   createHash("sha256")
     .update(JSON.stringify([tenant, key]))
     .digest("hex");
 
+/** Claims over this database. All times in unix ms. */
 export const createStartClaims = (db: D1Database): StartClaims => ({
   find: (tenant, key, now) =>
     db

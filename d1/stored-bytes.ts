@@ -5,7 +5,10 @@ import { nullIfNoTable } from "./no-table";
 
 type StorageEnv = Pick<Env, "DB" | "TENANT_STORED_BYTES">;
 
-/** The limit of tenants that have none of their own; null: none. A variable that is no limit is refused before anything is asked. */
+/**
+ * The limit in bytes of tenants without their own limit; `null` means no limit. A malformed
+ * variable is reported elsewhere, before any request is served.
+ */
 export function defaultStoredBytes({
   TENANT_STORED_BYTES,
 }: Pick<Env, "TENANT_STORED_BYTES">): number | null {
@@ -16,7 +19,7 @@ export function defaultStoredBytes({
   }
 }
 
-/** What a tenant stores and may store: one row each, never a walk over what lies there. */
+/** Bytes that a tenant stores, and its limit. One row each; objects are never listed. */
 export async function storageOf(env: StorageEnv, tenant: string): Promise<StorageUse> {
   const sql =
     "SELECT (SELECT bytes FROM stored_bytes WHERE tenant = ?1) AS stored, (SELECT stored_bytes FROM tenants WHERE id = ?1) AS own";
@@ -27,7 +30,7 @@ export async function storageOf(env: StorageEnv, tenant: string): Promise<Storag
   return { storedBytes: row?.stored ?? 0, limitBytes };
 }
 
-/** Writes down what a session stores. Nothing happens where it has no row, or is being erased and its row goes. */
+/** Records the bytes that a session stores. No effect if the session has no row. */
 export async function reportStored(
   env: Pick<Env, "DB">,
   session: { tenant: string; session: string },
@@ -37,7 +40,10 @@ export async function reportStored(
   await nullIfNoTable(env.DB.prepare(sql).bind(bytes, session.tenant, session.session).run());
 }
 
-/** What a session stores: its own database, its objects in R2 and what came with its questions. From its own tables alone. */
+/**
+ * The bytes that a session stores: its database, its objects in R2 and its attachments. Read from
+ * its own tables only.
+ */
 export function storedBySession(sql: SqlStorage): number {
   const [{ bytes } = { bytes: 0 }] = sql.exec<{ bytes: number }>(
     "SELECT coalesce(sum(bytes), 0) AS bytes FROM stored_objects",

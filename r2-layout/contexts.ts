@@ -28,7 +28,7 @@ const INDEX = ".json";
 /** Contents of a version that remain. */
 export type KeptContents = { blobs: ReadonlySet<string>; packs: ReadonlySet<string> };
 
-/** The methods alone, for users of the class. */
+/** The public methods, as a type that fakes can implement. */
 export type ContextBlobs = Pick<ContextFiles, keyof ContextFiles>;
 
 /** Files of uploaded contexts: blobs by hash, packs, manifests, and pieces of archives. */
@@ -118,6 +118,7 @@ export class ContextFiles {
     return (await (await this.#bucket.get(key))?.text()) ?? text;
   }
 
+  /** The manifest of a version; `null` if missing. */
   async manifest(place: VersionPlace): Promise<string | null> {
     return (await (await this.#bucket.get(manifestKey(place)))?.text()) ?? null;
   }
@@ -134,13 +135,14 @@ export class ContextFiles {
     return new Uint8Array(await found.arrayBuffer());
   }
 
+  /** Erases the first `count` pieces of an archive. */
   async erasePieces(place: VersionPlace, count: number): Promise<void> {
     const keys = Array.from({ length: count }, (_, nth) => pieceKey(place, nth));
     if (keys.length > 0) await this.#bucket.delete(keys);
   }
 
   /**
-   * Erases a version except these contents, and returns their bytes. Repeat it after an
+   * Erases a version except these contents, and returns their bytes. Idempotent: repeat it after an
    * interruption.
    */
   async eraseAllBut(place: VersionPlace, { blobs, packs }: KeptContents): Promise<number> {
@@ -177,7 +179,7 @@ export class ContextFiles {
     } while (cursor !== undefined);
   }
 
-  /** Erases a version. Repeat it after an interruption. */
+  /** Erases a version. Idempotent: repeat it after an interruption. */
   async erase(place: VersionPlace): Promise<void> {
     const prefix = versionPrefix(place);
     for (;;) {

@@ -28,7 +28,7 @@ export const sessionPrefix = (tenant: string, session: string): string =>
  */
 const IF_NEW = { onlyIf: { etagDoesNotMatch: "*" } } as const;
 
-/** The methods alone, for users of the class. */
+/** The public methods, as a type that fakes can implement. */
 export type SessionObjects = Pick<SessionFiles, keyof SessionFiles>;
 
 /**
@@ -60,10 +60,12 @@ export class SessionFiles {
     await this.#bucket.put(`${this.#prefix}snapshots/${name}.json`, manifest, IF_NEW);
   }
 
+  /** `name`: the path below `tool-results/`. */
   async putResult(name: string, bytes: Uint8Array): Promise<void> {
     await this.#bucket.put(`${this.#prefix}tool-results/${name}`, bytes, IF_NEW);
   }
 
+  /** Whether separate contents exist. */
   hasBlob = async (hash: string): Promise<boolean> =>
     (await this.#bucket.head(this.#blob(hash))) !== null;
 
@@ -98,7 +100,7 @@ export class SessionFiles {
 export const attachmentKey = (tenant: string, session: string, sha256: string): string =>
   `${sessionPrefix(tenant, session)}attachments/${sha256}`;
 
-/** Erases all files of a session. Repeat it after an interruption. */
+/** Erases all files of a session. Idempotent: repeat it after an interruption. */
 export async function eraseSessionFiles(
   bucket: Bucket,
   tenant: string,

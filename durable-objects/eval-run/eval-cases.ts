@@ -12,12 +12,18 @@ import { createSessionIndex, type SessionIndex } from "../../d1/session-index";
 import { sessionStub } from "../session/session-stub";
 import { logError } from "../../src/redaction/log";
 
-/** Whoever is asked and does not answer is asked again later. */
+/**
+ * Time limit of one request to a session or to D1. A request that times out is repeated in a later
+ * step.
+ */
 const ANSWER_WITHIN_MS = 10_000;
-/** Results written to D1 at a time: answers are long. */
+/** Results per write to D1: answers are long. */
 const SAVED_AT_ONCE = 20;
 
-/** Does for a run's cases what the rules ask for. Everything may be done again: sessions and rows are told apart by name. */
+/**
+ * Performs the effects of a run's cases. Every effect is idempotent: sessions and rows are
+ * identified by name.
+ */
 export class EvalCases {
   readonly #env: Env;
   readonly #store: EvalRunStore;
@@ -33,20 +39,26 @@ export class EvalCases {
     this.#index = createSessionIndex(env.DB);
   }
 
-  /** One round: hears of what runs, starts what has a place, saves what is done. */
+  /**
+   * One step: asks for results of running cases, starts the cases that may start, saves results.
+   */
   async step(): Promise<void> {
-    // Whoever started the run looks for it at once.
+    // The caller that started the run looks it up at once.
     if (!this.#store.isListed()) await this.#save();
     await Promise.all(owedAt(this.#state(), Date.now()).map((effect) => this.#perform(effect)));
     const next = claimable(this.#state());
-    // On disk before any session hears of it: whatever happens now, these cases are under way and no others in their place.
+    // Claims are stored before any session is created. After a crash these cases count as started,
+    // and no other case starts in their place.
     for (const nth of next)
       this.#store.apply(this.#run, { type: "case_claimed", nth, at: Date.now() });
     await Promise.all(next.map((nth) => this.#perform({ type: "create_session", nth })));
     await this.#save();
   }
 
-  /** A fault is passing: the same effect is owed again at the next step, until the case is given up. */
+  /**
+   * Errors are treated as temporary: the effect is due again in the next step, until the case is
+   * given up.
+   */
   async #perform(effect: RunEffect): Promise<void> {
     try {
       await withAnswerTimeout(this.#do(effect));
@@ -91,7 +103,7 @@ export class EvalCases {
     await this.#endUnstarted(nth, `its session could not start: ${reasonOf(started)}`);
   }
 
-  /** There is no session, so the index shall name none. */
+  /** Ends a case without a session. Its row is deleted from the index. */
   async #endUnstarted(nth: number, detail: string): Promise<void> {
     await this.#index.drop(this.#run.tenant, sessionOf(this.#run, nth));
     this.#end(nth, errored(detail));
@@ -105,7 +117,10 @@ export class EvalCases {
     if (result) this.#end(nth, result);
   }
 
-  /** It may have ended just before. What it cost counts in any case. */
+  /**
+   * Cancels the case's session. If the session has just ended, its own result counts; its cost
+   * counts in any case.
+   */
   async #giveUp(nth: number, one: SuiteCase): Promise<void> {
     const session = this.#session(nth);
     await session.cancel();
@@ -126,7 +141,7 @@ export class EvalCases {
     this.#end(nth, wasCut ? late : result);
   }
 
-  /** Given up, and there is no session: it never had a place, or was erased. */
+  /** Gives up a case without a session: the session could never start, or was erased. */
   async #giveUpUnstarted(nth: number): Promise<void> {
     const { patienceMs, cases } = this.#state();
     const state = cases[nth];
@@ -179,7 +194,10 @@ export class EvalCases {
   }
 }
 
-/** Why a refused start is worth asking for again: other turns of the tenant will end. Null: it is not. */
+/**
+ * Why a refused start is retried: other turns of the tenant will end. `null` if a retry cannot
+ * help.
+ */
 function holdReason(refusal: StartRefusal): string | null {
   switch (refusal.code) {
     case "quota_exceeded":
@@ -193,6 +211,7 @@ function holdReason(refusal: StartRefusal): string | null {
   }
 }
 
+/** The reason of a refused start, as a clause for people. */
 function reasonOf(refusal: StartRefusal): string {
   switch (refusal.code) {
     case "spend_exceeded":
@@ -208,7 +227,7 @@ function reasonOf(refusal: StartRefusal): string {
   }
 }
 
-/** The same, or an error if it takes too long. */
+/** Throws if `work` takes longer than `ANSWER_WITHIN_MS`. */
 const withAnswerTimeout = <T>(work: Promise<T>): Promise<T> =>
   withTimeout(
     ANSWER_WITHIN_MS,

@@ -1,10 +1,12 @@
 import type { Team } from "../../src/config/team";
 import type { Suite } from "../../src/evals/schema";
 
-/** Without what it wrote of its team, which may hold a key: `team` is what came of that. */
+/**
+ * A suite without its team setting, which may hold a key. `EvalRunStart.team` is the resolved team.
+ */
 export type KeptSuite = Omit<Suite, "team">;
 
-/** One run of a suite, as it was when the run began. */
+/** One run of a suite, as configured when the run began. */
 export type EvalRunStart = {
   tenant: string;
   id: string;
@@ -12,20 +14,24 @@ export type EvalRunStart = {
   /** Unix ms. */
   scheduledAt: number;
   suite: KeptSuite;
-  /** null: the team cannot run here. */
+  /** `null` if the team cannot run on this deployment. */
   team: Team | null;
-  /** Why not. */
+  /** Why the team cannot run; `null` if it can. */
   problem: string | null;
 };
 
 export type EvalRunApi = {
   /**
-   * Starts the run, or does nothing where it has begun already: `started` says which. Answers before any case has begun. `others`
-   * are due with it: on disk with it, all or none, and started from there, so that whoever asks may die after this one call.
+   * Starts the run. No effect if it has begun; `started` says which. Returns before any case
+   * begins. `others` are runs due at the same time. They are stored in the same transaction and
+   * started from this object, so that the caller needs one call only.
    */
   start(run: EvalRunStart, others?: readonly EvalRunStart[]): Promise<{ started: boolean }>;
 };
 
-/** The name of a run's object: tenant, suite and id make it, so the same run asked for twice is the same object. */
+/**
+ * The name of a run's object. Tenant, suite and id determine it, so repeated starts reach the same
+ * object.
+ */
 export const evalRunName = (tenant: string, suite: string, id: string): string =>
   JSON.stringify([tenant, suite, id]);

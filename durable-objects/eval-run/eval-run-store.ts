@@ -6,14 +6,14 @@ const TABLES = [
   "CREATE TABLE IF NOT EXISTS run (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
   // `saved`: whether D1 has the result.
   "CREATE TABLE IF NOT EXISTS cases (nth INTEGER PRIMARY KEY, state TEXT NOT NULL, saved INTEGER NOT NULL)",
-  // Runs that are due with this one and have not begun yet.
+  // Runs that are due with this one and have not begun.
   "CREATE TABLE IF NOT EXISTS others (nth INTEGER, key TEXT, value TEXT NOT NULL, PRIMARY KEY (nth, key)) WITHOUT ROWID",
 ];
 
-/** A run as it lies on disk. What it began with never changes; its cases do, by events. */
+/** A run as stored. Its start never changes; its cases change by events. */
 export type StoredRun = EvalRunStart & { startedAt: number };
 
-/** The memory of one run. Synchronous, so that what is written together lies on disk together. */
+/** The storage of one run. Synchronous, so that related writes form one transaction. */
 export class EvalRunStore {
   readonly #sql: SqlStorage;
 
@@ -21,17 +21,17 @@ export class EvalRunStore {
     this.#sql = sql;
   }
 
-  /** Null before the run began. */
+  /** The run; `null` before it began. */
   run(): StoredRun | null {
     const tables = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'cases'";
     if (this.#sql.exec(tables).toArray().length === 0) return null;
-    // A run begun by an earlier version may lack some.
+    // A run that an earlier version began may lack tables.
     for (const table of TABLES) this.#sql.exec(table);
     const rows = this.#sql.exec<Part>("SELECT key, value FROM run").toArray();
     return fromRows<StoredRun>(rows);
   }
 
-  /** Inside a transaction. */
+  /** Stores the run and its cases. To be called inside a transaction. */
   create(run: StoredRun): void {
     for (const table of TABLES) this.#sql.exec(table);
     for (const { key, value } of toRows(run))
@@ -45,7 +45,7 @@ export class EvalRunStore {
     }
   }
 
-  /** Inside the transaction of `create`. */
+  /** To be called inside the transaction of `create`. */
   addOther(nth: number, run: EvalRunStart): void {
     for (const { key, value } of toRows(run))
       this.#sql.exec("INSERT INTO others VALUES (?, ?, ?)", nth, key, value);
@@ -79,7 +79,7 @@ export class EvalRunStore {
       this.#sql.exec("UPDATE cases SET state = ? WHERE nth = ?", JSON.stringify(after), event.nth);
   }
 
-  /** Cases that are done and not yet in D1. */
+  /** Indexes of cases that are done and not yet in D1. */
   unsaved(): number[] {
     const query =
       "SELECT nth FROM cases WHERE saved = 0 AND state ->> '$.status' = 'done' ORDER BY nth";
@@ -89,7 +89,10 @@ export class EvalRunStore {
       .map(({ nth }) => nth);
   }
 
-  /** D1 has these results. What was answered is D1's alone from now on, so that there is one place to erase it from. */
+  /**
+   * Records that D1 has these results. Deletes the local answers, so that an answer is stored in
+   * one place only and can be erased there.
+   */
   markSaved(nths: readonly number[]): void {
     const without = "json_set(state, '$.result.answer', NULL, '$.result.detail', '')";
     for (const nth of nths)
@@ -97,13 +100,13 @@ export class EvalRunStore {
     this.#sql.exec("INSERT OR REPLACE INTO run (key, value) VALUES ('listed', '1')");
   }
 
-  /** Whether D1 knows that there is this run. */
+  /** Whether D1 has a row for this run. */
   isListed(): boolean {
     return this.#sql.exec("SELECT 1 FROM run WHERE key = 'listed'").toArray().length > 0;
   }
 }
 
-/** A run in parts, each in a row of its own: a row is at most 2 MB. */
+/** A part of a run, in its own row: a row holds at most 2 MB. */
 type Part = { key: string; value: string };
 
 const toRows = ({ suite, team, ...start }: EvalRunStart): Part[] =>

@@ -7,14 +7,15 @@ import { EvalRunStore, type StoredRun } from "./eval-run-store";
 import { TeamKeys } from "../session/calls/team-keys";
 import { logError } from "../../src/redaction/log";
 
-/** When a run that was cut off in the middle of a step goes on by itself. */
+/** Interval after which an interrupted step is repeated. */
 const WATCHDOG_MS = 30_000;
-/** How long runs that are due together with this one are tried to be started. */
+/** How long this object retries to start the runs that are due with it. */
 const OTHERS_FOR_MS = 24 * 60 * 60 * 1_000;
 
 /**
- * One run of a suite; its name says which, so a cron that rings twice finds it begun. A shell: the rules lie in `src/evals/`.
- * All work is done by the alarm, and nothing is kept in memory: a restart in the middle is one step like any other.
+ * One run of a suite. The object's name identifies the run, so a repeated cron event finds it
+ * begun. A shell: the rules are in `src/evals/`. The alarm does all work, and nothing is kept in
+ * memory: a restart repeats one step.
  */
 export class EvalRunObject extends DurableObject<Env> implements EvalRunApi {
   readonly #store: EvalRunStore;
@@ -24,6 +25,7 @@ export class EvalRunObject extends DurableObject<Env> implements EvalRunApi {
     this.#store = new EvalRunStore(ctx.storage.sql);
   }
 
+  /** See `EvalRunApi`. */
   async start(
     run: EvalRunStart,
     others: readonly EvalRunStart[] = [],
@@ -31,14 +33,14 @@ export class EvalRunObject extends DurableObject<Env> implements EvalRunApi {
     const { storage } = this.ctx;
     const begun = this.#store.run();
     if (begun) {
-      // One whose moment has passed may never ring.
+      // An alarm whose time has passed may have been lost.
       if (!this.#isSettled(begun) && ((await storage.getAlarm()) ?? 0) < Date.now())
         await storage.setAlarm(Date.now());
       return { started: false };
     }
     const kept = this.#sealed({ ...run, startedAt: Date.now() });
     const keptOthers = others.map((other) => this.#sealed(other));
-    // No await in between: the run and the alarm that drives it are on disk together or not at all.
+    // No `await` in between: the platform stores the run and its alarm together.
     storage.transactionSync(() => {
       this.#store.create(kept);
       for (const [nth, other] of keptOthers.entries()) this.#store.addOther(nth, other);
@@ -50,7 +52,7 @@ export class EvalRunObject extends DurableObject<Env> implements EvalRunApi {
   override async alarm(): Promise<void> {
     const run = this.#store.run();
     if (!run) return;
-    // The alarm is gone now, and another must stand before any work begins.
+    // The platform has removed the alarm. Set the next one before any work begins.
     await this.ctx.storage.setAlarm(Date.now() + WATCHDOG_MS);
     try {
       await this.#startOthers();
@@ -60,11 +62,12 @@ export class EvalRunObject extends DurableObject<Env> implements EvalRunApi {
     }
     if (this.#isSettled(run)) return this.ctx.storage.deleteAlarm();
     const now = Date.now();
-    // Not for this very moment: such an alarm, set by its own handler, may never ring (cloudflare/workerd, issue 6866).
+    // At least 1 ms later: an alarm that its own handler sets for now may never fire
+    // (cloudflare/workerd, issue 6866).
     await this.ctx.storage.setAlarm(now + Math.max(1, nextAskMs(this.#store.state(run), now)));
   }
 
-  /** One that has begun already stays as it is. */
+  /** Starts the runs that are due with this one. A run that has begun is not changed. */
   async #startOthers(): Promise<void> {
     const starting = this.#store.others().map(async ({ nth, run }) => {
       try {
@@ -80,13 +83,16 @@ export class EvalRunObject extends DurableObject<Env> implements EvalRunApi {
     await Promise.all(starting);
   }
 
-  /** The run as it may be kept: without what the suite wrote of its team, and with the team's keys sealed. */
+  /** The run as it is stored: without the suite's team setting, and with sealed keys. */
   #sealed<Run extends EvalRunStart>(run: Run): Run {
     const { team: _, ...suite } = { team: null, ...run.suite };
     return { ...run, suite, team: run.team && this.#keysOf(run).seal(run.team) };
   }
 
-  /** The run with its team's keys as sessions take them; one that does not open is why its cases cannot run. */
+  /**
+   * The run with its team's keys in clear, as sessions expect them. If a key cannot be opened, the
+   * run has no team, and `problem` says why.
+   */
   #opened<Run extends EvalRunStart>(run: Run): Run {
     const opened = run.team && this.#keysOf(run).open(run.team);
     if (!opened) return run;
@@ -99,7 +105,7 @@ export class EvalRunObject extends DurableObject<Env> implements EvalRunApi {
     return new TeamKeys(this.env, { tenant, session: evalRunName(tenant, suite.name, id) });
   }
 
-  /** Every case has its result, D1 has them all, and nothing else is to be started. */
+  /** Whether every case has a result, D1 has all results, and no other run is to be started. */
   #isSettled(run: StoredRun): boolean {
     return (
       isOver(this.#store.state(run)) &&

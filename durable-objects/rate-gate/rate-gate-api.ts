@@ -1,23 +1,32 @@
 import type { RateLimits } from "../../src/providers/rate-limits";
 
 /**
- * A call that wants to start. `endpoint`: whatever shares one quota, such as an address, a key's name and a model; nobody reads
- * it. `call`: its id, unique in the tenant and the same each time it asks.
+ * A call that wants to start. `endpoint`: an opaque name of one quota, such as address, key hash
+ * and model. `call`: an id that is unique in the tenant and the same in each repetition.
  */
 export type RateWish = { endpoint: string; call: string; limits: RateLimits; tokens: number };
 
-/** `wait`: ask again at once, to keep the place; `startsAt` (Unix ms) says when there may be room. `left`: somebody said so meanwhile. */
+/**
+ * `wait`: ask again at once to keep the place in the queue; `startsAt` (unix ms) estimates when
+ * there is room. `left`: the call was removed by `leave` meanwhile.
+ */
 export type RateAnswer = { type: "start" } | { type: "wait"; startsAt: number } | { type: "left" };
 
-/** What a tenant's rate gate can be asked. Each call may come again after a lost answer, and then changes nothing more. */
+/**
+ * The RPC methods of a tenant's rate gate. Each call is idempotent, so that it can be repeated if
+ * its answer was lost.
+ */
 export type RateGateApi = {
-  /** Waits for room, for `holdMs` at most, and never longer than `HOLD_MS`. */
+  /** Waits for room, at most `holdMs` and at most `HOLD_MS`. */
   start(wish: RateWish, holdMs?: number): Promise<RateAnswer>;
-  /** The call is not to be made any more, or was never sent. */
+  /** Removes a call that is cancelled or was never sent. */
   leave(endpoint: string, call: string): Promise<void>;
-  /** The call has ended, with so many tokens, input and output. */
+  /** Records that a call has ended. `tokens`: input and output. */
   settle(endpoint: string, call: string, tokens: number): Promise<void>;
 };
 
-/** Long enough that few ask twice, short enough that a lost connection is soon found. */
+/**
+ * How long one request is held. Long holds make repetitions rare; short holds detect lost
+ * connections soon.
+ */
 export const HOLD_MS = 20_000;

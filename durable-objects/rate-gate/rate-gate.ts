@@ -12,26 +12,33 @@ import {
 import type { Env } from "../../src/env";
 import { HOLD_MS, type RateAnswer, type RateGateApi, type RateWish } from "./rate-gate-api";
 
-/** `left`: the call is not to be made; `again`: it is worth asking again. */
+/** `left`: the call was removed. `again`: the queue may have changed, ask again. */
 type Woken = "left" | "again";
 type Waiter = { endpoint: string; call: string; wake: (how: Woken) => void };
 
-/** Who is not the first waits for others, who may have gone without a word. */
+/**
+ * Calls that are not first in the queue check this often: the calls before them may have
+ * disappeared without `leave`.
+ */
 const LOOK_AGAIN_MS = 250;
 
 /**
- * A tenant's calls to endpoints with limits, all its sessions together: each starts when there is room for it. A shell: the rules
- * lie in `limits/`. What is spent is written down, since it counts for a day, and erased after it; who waits asks again.
+ * The calls of all sessions of a tenant to endpoints with limits. Each call starts when there is
+ * room. A shell: the rules are in `src/rate-limits/`. Usage is stored, because limits may count a
+ * whole day, and deleted afterwards. Waiting calls are not stored; they ask again.
  */
 export class RateGateObject extends DurableObject<Env> implements RateGateApi {
   readonly #queues = new Map<string, RateQueue>();
   readonly #waiters = new Set<Waiter>();
-  /** Who waits is not held for as long as the wall's clock goes back: so it may be ahead of that. */
+  /**
+   * Monotonic: if the wall clock is set back, calls do not wait longer. It can then be ahead of the
+   * wall clock.
+   */
   readonly #clock = new MonotonicClock(() => {
     this.#wall = Date.now();
     return this.#wall;
   });
-  /** What the wall's clock said when this one was looked at last. */
+  /** The wall clock's value at the latest reading of `#clock`, unix ms. */
   #wall = 0;
   #isSwept = false;
 
@@ -48,10 +55,11 @@ export class RateGateObject extends DurableObject<Env> implements RateGateApi {
       const now = this.#clock.now();
       const before = this.#queue(wish.endpoint);
       const verdict = askToStart(before, { ...wish, id: wish.call }, now);
-      // What was ahead of the clock is of now from now on, not after each restart anew.
+      // Usage that a clock ahead of this one recorded is stored again with the present time, once
+      // instead of after each restart.
       this.#keep(wish.endpoint, verdict.queue, verdict.granted || isAhead(before.spent, now));
       if (verdict.granted) {
-        this.#wakeAll(wish.endpoint); // who comes next is now the first
+        this.#wakeAll(wish.endpoint); // the next call in the queue is first now
         return { type: "start" };
       }
       if (now >= until) return { type: "wait", startsAt: this.#wall + verdict.startsAt - now };
@@ -71,7 +79,7 @@ export class RateGateObject extends DurableObject<Env> implements RateGateApi {
     this.#wakeAll(endpoint);
   }
 
-  /** Erases what counts no more, and looks again when the next may. */
+  /** Deletes usage that no longer counts, and sets the alarm for the next. */
   override async alarm(): Promise<void> {
     const now = this.#clock.now();
     let next = Number.POSITIVE_INFINITY;
@@ -98,7 +106,7 @@ export class RateGateObject extends DurableObject<Env> implements RateGateApi {
     return { ...(row ? keptOf(row.spent) : EMPTY_QUEUE), waiting: [] };
   }
 
-  /** `isSpent`: whether more has changed than who waits, so that it must outlive this object's memory. */
+  /** `isSpent`: whether usage or grants changed, so that the queue must be stored. */
   #keep(endpoint: string, queue: RateQueue, isSpent: boolean): void {
     this.#queues.set(endpoint, queue);
     if (!isSpent) return;
@@ -113,7 +121,7 @@ export class RateGateObject extends DurableObject<Env> implements RateGateApi {
     void this.ctx.storage.setAlarm(forgottenAt(queue));
   }
 
-  /** Until it may start, somebody else's doing makes it worth asking again, or it is waited for no more. */
+  /** Waits until the call may start, the queue changes, or the call is removed. */
   async #wait({ endpoint, call }: RateWish, ms: number): Promise<Woken> {
     const { promise, resolve } = Promise.withResolvers<Woken>();
     const timer = setTimeout(() => resolve("again"), Math.max(ms, LOOK_AGAIN_MS));

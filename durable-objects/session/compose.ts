@@ -33,14 +33,14 @@ type Options = Pick<Files, "bucket" | "turns" | "contexts" | "stored"> & {
   maxReaders: number;
   /** Omitted: agents' commands run in no container. */
   containers?: Pick<Containers, "jobs" | "perform">;
-  /** Tells the tenant that a turn has ended. Throws if the tenant was not reached. */
+  /** Reports to the tenant that a turn has ended. Throws if the tenant was not reached. */
   settle: (turn: SettledTurn) => Promise<void>;
-  /** A fault of our own, to be logged. */
+  /** Logs a fault of our own. */
   onFault: (error: unknown) => void;
 };
 
 /**
- * The parts of a session that only need its storage. Whoever performs its effects is built from
+ * The parts of a session that only need its storage. The performer of its effects is built from
  * them.
  */
 export type SessionParts = ReturnType<typeof composeSession>;
@@ -102,7 +102,7 @@ type Background = Pick<Options, "containers" | "settle"> & {
   now: () => number;
 };
 
-/** The work that outlives turns. */
+/** Work that outlives turns. */
 function backgroundWork(options: Background) {
   const { sessionId, sql, settlements, workspaces, containers, settle, now } = options;
   const containerOutbox = new Outbox<ContainerJob>(sql, "container_duties");
@@ -128,7 +128,7 @@ function backgroundWork(options: Background) {
       errorLabel: ["a container was not destroyed", sessionId],
       now,
     }),
-    /** Adds the containers that the erased session leaves behind, each once. */
+    /** Adds the containers of the session that is being erased, each once. */
     addContainers: () => {
       const added = new Set(containerOutbox.all().map(({ name }) => name));
       for (const job of containers?.jobs() ?? [])
@@ -152,10 +152,10 @@ export function createEngine(
 }
 
 /**
- * Stops a session for good, before it is erased: cancels what runs, settles every turn with the
- * tenant, destroys containers, ends uploads to R2, and closes streams. No timer is left. Throws if
- * a turn was not settled or a container not destroyed. Then it may be called again; meanwhile both
- * are tried again.
+ * Stops a session before it is erased: cancels what runs, settles every turn with the tenant,
+ * destroys containers, ends uploads to R2, and closes streams. No timer remains. Throws if a turn
+ * was not settled or a container not destroyed. Then it may be called again; meanwhile both are
+ * retried.
  */
 export async function stopSession(
   { platform, coordinator, background, workspaces, streams }: SessionParts,

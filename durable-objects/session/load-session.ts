@@ -33,10 +33,10 @@ export type Session = SessionParts & {
   keyRevocation: KeyRevocation;
 };
 
-/** What a session is created with. `team`: as JSON, with sealed keys. */
+/** Data that a session is created with. `team`: as JSON, with sealed keys. */
 export type SessionMeta = { tenant: string; session_id: string; team: string };
 
-/** What a session is given from outside its own storage. */
+/** A session's dependencies outside its own storage. */
 type Surroundings = {
   env: Env;
   place: SessionPlace;
@@ -45,7 +45,7 @@ type Surroundings = {
   containers: Containers;
 };
 
-/** Makes the tables of a session, and loads it. */
+/** Creates the tables of a session, and loads it. */
 export function createSession(ctx: DurableObjectState, env: Env, meta: SessionMeta): Session {
   const { sql } = ctx.storage;
   const rows = { ...meta, secret: randomBytes(32).toString("hex") };
@@ -139,8 +139,8 @@ const isTurnOpen = (sql: SqlStorage): boolean =>
   sql.exec("SELECT 1 FROM turns WHERE last_seq IS NULL LIMIT 1").toArray().length > 0;
 
 /**
- * The team as it is stored. Keys that an older version of SEALING_KEYS sealed are sealed again with
- * the newest.
+ * The stored team. Keys that an older version of SEALING_KEYS sealed are sealed again with the
+ * newest.
  */
 function loadTeam(sql: SqlStorage, stored: string, keys: TeamKeys): Team {
   const team: Team = JSON.parse(stored);
@@ -154,7 +154,10 @@ const nonceOf =
   (turn, attempt, agent) =>
     createHmac("sha256", secret).update(`${turn} ${attempt} ${agent}`).digest("hex").slice(0, 16);
 
-/** `turns`: omitted if nothing else of the session reads R2 at the same time. */
+/**
+ * The store of a session's attachments. `turns`: the session's R2 queue; omitted if nothing else
+ * reads R2 at the same time.
+ */
 export function attachmentStore(
   env: Env,
   { tenant, session }: SessionPlace,

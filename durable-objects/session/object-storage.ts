@@ -1,13 +1,12 @@
 /**
- * The parts of the platform's storage that a session uses. Real objects and simulated ones have
- * them.
+ * The parts of the platform's storage that a session uses. Real and simulated objects provide them.
  */
 
-/** A value of a column, as it is read and as it is written. */
+/** A value of a column when read, and when written. */
 export type SqlValue = ArrayBuffer | string | number | null;
 export type SqlInput = Uint8Array | string | number | null;
 
-/** Rows in order, read as they are asked for. `one` throws unless there is exactly one row. */
+/** Rows in order, read lazily. `one` throws unless there is exactly one row. */
 export type SqlRows<Row> = Iterable<Row> & { toArray(): Row[]; one(): Row };
 
 export type Sql = {
@@ -17,9 +16,9 @@ export type Sql = {
 export type ObjectStorage = {
   readonly sql: Sql;
   transactionSync<T>(work: () => T): T;
-  /** Resolves once everything written so far is on disk. */
+  /** Resolves once all earlier writes are on disk. */
   sync(): Promise<void>;
-  /** Replaces the alarm that is set. `at`: unix ms. */
+  /** Replaces the current alarm. `at`: unix ms. */
   setAlarm(at: number): Promise<void>;
   deleteAlarm(): Promise<void>;
 };
@@ -29,6 +28,6 @@ export type Platform = {
   readonly storage: ObjectStorage;
   /** Keeps the object in memory until the work has ended. */
   waitUntil(work: Promise<unknown>): void;
-  /** Discards the object; the next request or alarm loads it again from what is stored. */
+  /** Discards the object; the next request or alarm loads it again from storage. */
   abort(reason?: string): void;
 };

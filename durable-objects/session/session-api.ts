@@ -10,8 +10,8 @@ import type { Team } from "../../src/config/team";
 import type { ContextRefusal } from "./admission/turn-contexts";
 
 /**
- * What a session can be asked, by anyone who has its stub. Refusals are values with a code: an error's own fields do not
- * survive the way between objects.
+ * The RPC methods of a session. Refusals are values with a code: errors lose their own fields
+ * between objects.
  */
 export type SessionRefusal = {
   ok: false;
@@ -20,14 +20,17 @@ export type SessionRefusal = {
 
 export type StartTurn = {
   question: string;
-  /** Images and files that come with it; absent: none. */
+  /** Images and files of the question. Omitted if there are none. */
   attachments?: readonly WantedAttachment[];
-  /** null: after the latest turn. */
+  /** The turn to continue; `null` for the latest. */
   parentTurn: number | null;
   budget: Budget;
-  /** null: as the team says. */
+  /** Time limit; `null` for the team's. */
   timeoutMs: number | null;
-  /** By this the session knows the start again: the same one twice is one turn. Absent: each is a new one. */
+  /**
+   * Identifies the start: a repeated start with the same id is the same turn. Omitted: each start
+   * is a new turn.
+   */
   startId?: string;
 };
 
@@ -36,58 +39,75 @@ export type StartRefusal =
   | { ok: false; code: "session_not_found" | "turn_not_found" }
   | AttachmentRefusal
   | PriceRefusal
-  /** No first call of the team fits into the turn's own budget. */
+  /** The turn's own budget cannot pay for any first call. */
   | ({ ok: false } & CapTooSmall)
-  /** `turn`: the one that runs. */
+  /** `turn`: the running turn. */
   | { ok: false; code: "turn_running"; turn: number }
-  /** What the team is given is not there. */
+  /** Contexts of the team are missing or too large. */
   | ContextRefusal
-  /** The tenant may not, now. */
+  /** A limit of the tenant. */
   | QuotaRefusal;
 
+/** An answer or a final text. `revision`: `null` for a final text. `at`: unix ms. */
 export type AnswerText = {
   label: string;
   attempt: number;
   agent: string;
   revision: number | null;
   content: string;
-  /** `presentation` for a final text written by the presenter. */
+  /** `presentation`: a final text that the presenter wrote. */
   origin: "tool" | "partial" | "presentation" | "answer";
   at: number;
-  /** Whether it comes with files, be it none; what is not known of a log from before that was told counts as yes. */
+  /**
+   * Whether the answer has a snapshot, which may be empty. Logs of versions without this
+   * information count as true.
+   */
   hasFiles: boolean;
-  /** As `files` of its event. */
+  /** The event's `files`. */
   handed_files?: HandedFiles;
   left_out?: LeftOut;
 };
 
-/** The files of an answer, or of a turn's result: a tree as it was frozen. */
+/** The frozen files of an answer or of a turn's result. */
 export type FrozenFiles = {
   attempt: number;
   label: string;
   tree: ({ path: string } & FileEntry)[];
 };
 
+/**
+ * The contents of a file. `interrupted`: R2 does not answer. `contents_lost`: they are stored
+ * nowhere.
+ */
 export type Contents =
   | { ok: true; bytes: Uint8Array<ArrayBuffer> }
   | { ok: false; code: "file_not_found" | "contents_lost" | "interrupted" };
 
-/** `events` are the wire's JSON texts, in order. */
+/** `events` are JSON texts as on the wire, in order. */
 export type EventPage = { events: string[]; hasMore: boolean };
 
+/**
+ * A page of events after number `after`. `turn` `null`: of all turns. `limit`: number of events.
+ */
 export type PageRequest = { after: number; turn: number | null; deltas: boolean; limit: number };
 
-/** Who asks for a stream: set between the Worker and its objects only, never taken from a client. */
+/** The caller of a stream. Set by the Worker for its objects, never accepted from clients. */
 export const CALLER_TENANT_HEADER = "x-caller-tenant";
 export const CALLER_KEY_HEADER = "x-caller-key";
 
 export type SessionApi = {
-  /** Makes the session with its team and starts its first turn. Called again, it only says that there is one. */
+  /**
+   * Creates the session with its team and starts its first turn. Idempotent: a repeated call
+   * confirms the turn.
+   */
   create(sessionId: string, team: Team, turn: StartTurn): Promise<StartedTurn | StartRefusal>;
   startTurn(turn: StartTurn): Promise<StartedTurn | StartRefusal>;
-  /** Twice is the same as once. */
+  /** Cancels the running turn. Idempotent. */
   cancel(): Promise<{ ok: true; turn: number; status: string } | SessionRefusal>;
-  /** Cancels what runs, ends every stream and erases all the session has. False if there is no such session (any more). */
+  /**
+   * Cancels the running turn, closes all streams and erases all stored data. False if the session
+   * does not exist.
+   */
   erase(): Promise<boolean>;
   status(): Promise<{ ok: true; status: SessionStatus } | SessionRefusal>;
   turn(number: number): Promise<{ ok: true; turn: TurnResponse } | SessionRefusal>;
@@ -96,28 +116,33 @@ export type SessionApi = {
     label: string,
     attempt: number | null,
   ): Promise<{ ok: true; answer: AnswerText } | SessionRefusal>;
-  /** `label` null: the turn's result. An answer without files has an empty tree. */
+  /** `label` `null`: the turn's result. An answer without files has an empty tree. */
   files(
     turn: number,
     label: string | null,
     attempt: number | null,
   ): Promise<{ ok: true; files: FrozenFiles } | SessionRefusal>;
-  /** Contents by their hash. `interrupted`: they lie in R2, which does not answer; `contents_lost`: they are nowhere any more. */
+  /**
+   * Contents by hash. `interrupted`: R2 does not answer. `contents_lost`: they are stored nowhere.
+   */
   blob(hash: string): Promise<Contents>;
-  /** What a turn made of contexts; nothing until it is completed, and where it is not. */
+  /** The changes of a turn to contexts; empty unless the turn completed. */
   changes(turn: number): Promise<{ ok: true; changes: ContextChanges[] } | SessionRefusal>;
-  /** New contents of a file of these changes, by their hash. */
+  /** New contents of a file in these changes, by hash. */
   changedContents(turn: number, hash: string): Promise<Contents | SessionRefusal>;
   events(request: PageRequest): Promise<{ ok: true; page: EventPage } | SessionRefusal>;
-  /** A ticket for one of the session's streams, in the name of a key. `expiresAt`: unix ms. */
+  /** A ticket for one of the session's streams, on behalf of a key. `expiresAt`: unix ms. */
   issueTicket(
     keyId: string | null,
   ): Promise<{ ok: true; ticket: string; expiresAt: number } | SessionRefusal>;
-  /** Uses a ticket up: whose it was, or null if it opens nothing here (any more). */
+  /** Consumes a ticket. Returns its key; `null` if the ticket is not valid (any more). */
   redeemTicket(ticket: string): Promise<{ keyId: string | null } | null>;
 };
 
-/** The same as the object takes it: each method is told the tenant that asks, and knows no session of another's. */
+/**
+ * The methods of the object: each gets the caller's tenant first, and finds only sessions of that
+ * tenant.
+ */
 export type SessionObjectApi = {
   [Method in keyof SessionApi]: (
     tenant: string,
@@ -125,5 +150,5 @@ export type SessionObjectApi = {
   ) => ReturnType<SessionApi[Method]>;
 };
 
-/** A tenant's session as whoever asks reaches it: its methods, and its stream by `fetch`. */
+/** A session as its callers reach it: its methods, and its stream through `fetch`. */
 export type SessionStub = SessionApi & { fetch(url: string): Promise<Response> };

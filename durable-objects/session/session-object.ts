@@ -32,8 +32,8 @@ const STREAM_HEADERS = {
 };
 
 /**
- * The RPC methods of one session. Each checks that the caller's tenant owns the session, and passes
- * the call on: to `Admission` for a start, to the engine or to the stored log for everything else.
+ * The RPC methods of one session. Each checks that the caller's tenant owns the session, then
+ * delegates: starts to `Admission`, all others to the engine or the stored log.
  */
 export class SessionObject extends DurableObject<Env> implements SessionObjectApi {
   readonly #admission: Admission;
@@ -88,7 +88,7 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
   async erase(tenant: string): Promise<boolean> {
     const session = this.#of(tenant);
     if (!session) return false;
-    // a start that waits for its tenant's answer must not begin a turn any more
+    // a start that waits for its tenant must not begin a turn any more
     this.#isErased = true;
     try {
       await stopSession(session, session.engine);

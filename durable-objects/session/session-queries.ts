@@ -10,8 +10,8 @@ import { STORE, STREAM } from "../shared/limits";
 import { logError } from "../../src/redaction/log";
 
 /**
- * Answers about a session, all projected from its log by the reducer every client uses. The running turn's view is kept up to
- * date once somebody asked for it; settled turns are read from their summaries.
+ * Reads a session: projects its log with the reducer that clients use. The running turn's view is
+ * kept up to date after its first use; settled turns are read from their summaries.
  */
 export class SessionQueries {
   readonly #log: SessionLog;
@@ -23,7 +23,10 @@ export class SessionQueries {
     this.#sessionId = sessionId;
   }
 
-  /** Takes note of what was committed. Writes a turn's summary with its terminal event, so call it inside the transaction. */
+  /**
+   * Applies committed rows. Writes the summary of a turn that ended, so call it inside the
+   * transaction.
+   */
   note(rows: readonly LogRow[], ended: number | null): void {
     if (this.#view) this.#applyAll(this.#view, rows);
     if (ended === null) return;
@@ -32,23 +35,28 @@ export class SessionQueries {
     this.#view = null;
   }
 
+  /** The session's status at `now`, unix ms; `null` if it has no turn. */
   status(now: number): SessionStatus | null {
     return toStatus(this.#session(), { now });
   }
 
+  /** A turn as the API returns it; `null` if there is none. */
   turn(number: number): TurnResponse | null {
     const place = this.#log.turn(number);
     if (!place) return null;
     return toTurn(place.lastSeq === null ? this.#session() : this.#viewOf(place), number);
   }
 
-  /** The newest answer of this label, or the one of an attempt. */
+  /** The newest answer with this label, or that of one attempt; `null` if there is none. */
   answer(turn: number, label: string, attempt: number | null): AnswerText | null {
     const event = this.#answered(turn, label, attempt);
     return event && toAnswerText(event);
   }
 
-  /** Whose snapshot has the files of an answer: one given with an empty workspace goes with earlier files. */
+  /**
+   * The snapshot with an answer's files; `null` if there is no such answer. An answer from an empty
+   * workspace refers to earlier files.
+   */
   snapshotOf(turn: number, label: string, attempt: number | null): AnswerFiles | null {
     const event = this.#answered(turn, label, attempt);
     if (!event) return null;
@@ -69,6 +77,7 @@ export class SessionQueries {
     return found;
   }
 
+  /** A page of events, limited by number and bytes. */
   page({ after, turn, deltas, limit }: PageRequest): EventPage {
     const place = turn === null ? null : this.#log.turn(turn);
     const from = place ? Math.max(after, place.firstSeq - 1) : after;
@@ -83,7 +92,7 @@ export class SessionQueries {
     return { events, hasMore: false };
   }
 
-  /** Questions and final answers of the turns a new turn follows, oldest first. */
+  /** Questions and final answers of the turn `parent` and all turns before it, oldest first. */
   history(parent: number | null): Earlier[] {
     const earlier: Earlier[] = [];
     for (
@@ -102,7 +111,7 @@ export class SessionQueries {
     return earlier;
   }
 
-  /** Everything that came with any question so far, oldest first. */
+  /** Attachments of all questions so far, oldest first. */
   attachments(): Attachment[] {
     return this.#log.turns().flatMap((place) =>
       [...this.#log.readType(place, "turn.started")].flatMap((row) => {
@@ -112,7 +121,10 @@ export class SessionQueries {
     );
   }
 
-  /** null where there is none that fits: a turn's end never depends on what can be shown of it. */
+  /**
+   * A turn's summary as JSON; `null` if it is too large or fails, because a turn must end in any
+   * case.
+   */
   #summary(turn: number): string | null {
     try {
       const summary = JSON.stringify(slim(this.#turnView(turn)));
@@ -150,7 +162,7 @@ export class SessionQueries {
     return known ?? (place ? (this.#viewOf(place).turns.at(-1) ?? null) : null);
   }
 
-  /** The session as if it had this turn only. */
+  /** The session as if it had only this turn. */
   #viewOf(place: TurnPlace | null): SessionView {
     const view = emptyView();
     this.#applyAll(view, this.#log.read({ after: 0, upTo: 1, deltas: false }));
@@ -165,7 +177,10 @@ export class SessionQueries {
     );
   }
 
-  /** A row the reducer cannot read, because another version wrote it, is passed over: what is left can still be shown. */
+  /**
+   * Skips rows that the reducer cannot read because another version wrote them: the rest can be
+   * shown.
+   */
   #applyAll(view: SessionView, rows: Iterable<LogRow>): SessionView {
     for (const row of rows) {
       if (row.type === "stream.delta") continue;
@@ -183,10 +198,12 @@ export class SessionQueries {
   }
 }
 
-/** An earlier turn as a later one is told of it. */
+/** An earlier turn, for the prompts of a later one. */
 type Earlier = { question: string; attachments: readonly Attachment[]; answer: string };
 
-/** The files that belong to an answer; `snapshot`: as its event names them, null where its author has none. */
+/**
+ * The files of an answer. `snapshot`: as named by its event; `null` if its author has no workspace.
+ */
 export type AnswerFiles = { attempt: number; label: string; snapshot: string | null };
 
 type AnswerEvent = Extract<WireEvent, { type: "answer.submitted" | "presentation.completed" }>;
@@ -194,7 +211,7 @@ type AnswerEvent = Extract<WireEvent, { type: "answer.submitted" | "presentation
 const isAnswer = (event: WireEvent): event is AnswerEvent =>
   event.type === "answer.submitted" || event.type === "presentation.completed";
 
-/** An answer as it is shown on its own. */
+/** An answer as the API returns it. */
 export function toAnswerText(event: AnswerEvent): AnswerText {
   const hasFiles = event.snapshot !== null;
   const handed = event.files && { handed_files: event.files };
@@ -227,7 +244,7 @@ export function toAnswerText(event: AnswerEvent): AnswerText {
   };
 }
 
-/** A settled turn without its long texts, which stay in the log. */
+/** A settled turn without its long texts, which remain in the log. */
 function slim(turn: TurnView | null): TurnView | null {
   if (!turn) return null;
   const cut = (text: string): string => text.slice(0, 1_000).toWellFormed();

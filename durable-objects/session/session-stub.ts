@@ -4,7 +4,10 @@ import { CALLER_KEY_HEADER, CALLER_TENANT_HEADER, type SessionStub } from "./ses
 
 type Place = { namespace: Env["SESSIONS"]; masterKey: string | null };
 
-/** A session as its tenant reaches it: the object's name is made of both, and the object is told who asks, to look again. */
+/**
+ * A tenant's access to a session. The object's name contains both ids, and the object checks the
+ * tenant again.
+ */
 export function sessionStub(
   { namespace, masterKey }: Place,
   caller: Principal,

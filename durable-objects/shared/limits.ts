@@ -1,4 +1,4 @@
-/** What an agent's files may come to, and what of them fits into a row. Sizes in bytes. */
+/** Limits of an agent's files, and the largest contents in a row. Sizes in bytes. */
 export const FILES = {
   rowBytes: 1_000_000,
   fileBytes: 16 * 1024 * 1024,
@@ -6,35 +6,45 @@ export const FILES = {
   treeBytes: 128 * 1024 * 1024,
 } as const;
 
-/** How long a container may take to be destroyed before that is tried anew. */
+/** Time limit for destroying a container before the next try. */
 export const CONTAINER_PATIENCE_MS = 30_000;
 
-/** Contents of contexts kept in memory, and the largest of them. Bytes. */
+/** Contents of contexts cached in memory, and the largest of them. Bytes. */
 export const CONTEXT_CACHE = { bytes: 16_000_000, fileBytes: 1_000_000 } as const;
 
-/** Files of all contexts of a turn together: their trees lie in memory while it runs. */
+/** Files of all contexts of a turn together: their trees are in memory while it runs. */
 export const MOST_CONTEXT_FILES = 20_000;
 
-/** Limits of the platform and of what one session may hold. Sizes in bytes, times in ms. */
+/** Limits of storage. Sizes in bytes or characters. */
 export const STORE = {
-  /** A row is at most 2 MB on the edge (Cloudflare's documentation, autumn 2026); locally more would pass. */
+  /**
+   * A row is at most 2 MB on the edge (Cloudflare's documentation, autumn 2026); locally more would
+   * pass.
+   */
   eventRowBytes: 1_800_000,
-  /** Kept in characters while it fills: at most 3 bytes each as UTF-8, twice that when escaped. */
+  /**
+   * In characters, counted while text is collected: each takes at most 3 bytes as UTF-8, or twice
+   * that when escaped.
+   */
   deltaRowChars: 40_000,
   callChunkChars: 300_000,
 } as const;
 
+/** Limits of event streams. Sizes in bytes, times in ms. */
 export const STREAM = {
   retryMs: 2_000,
   heartbeatMs: 15_000,
-  /** How often silence is looked for. */
+  /** Interval of the check for idle readers. */
   tickMs: 1_000,
   pageBytes: 256 * 1024,
-  /** Latest frames kept in memory, so that live readers cost no query. */
+  /** Latest frames kept in memory, so that live readers need no query. */
   tailBytes: 1024 * 1024,
-  /** A reader further behind is closed; it can resume. */
+  /** A reader further behind is disconnected; it can resume. */
   behindBytes: 1024 * 1024,
-  /** For how long events are gathered into one write, at most, and how many readers make it a millisecond longer. */
+  /**
+   * The longest time that rows are collected for one write, and how many readers add one ms to that
+   * time.
+   */
   gatherMs: 100,
   readersPerGatherMs: 10,
   /** How long a session's stream stays open after a turn, and how long any connection lasts. */
@@ -42,35 +52,40 @@ export const STREAM = {
   connectionMs: 14 * 60_000,
 } as const;
 
-/** Readers of one session, unless the operator says otherwise. */
+/** Readers of one session, unless the operator sets another number. */
 export const DEFAULT_READERS = 2_000;
 
-/** How often the keys of open streams are looked at: a stream outlives its key by less than a minute. */
+/** Interval of the check of open streams' keys: a stream outlives its key by less than a minute. */
 export const KEY_CHECK_MS = 30_000;
 
-/** While someone watches deltas are written at most this often; otherwise rarely, because each row costs. */
+/**
+ * Interval of writing deltas, with and without readers. Without readers they are rare, because each
+ * row costs.
+ */
 export const FLUSH = { watchedMs: 250, unwatchedMs: 1_000 } as const;
 
 /**
- * Calls that wait for response headers at a time; the platform allows six per invocation (edge, autumn 2026). R2 takes one, tool servers
- * that are asked for anything but a call the last.
+ * Calls that wait for response headers at a time. The platform allows six connections per
+ * invocation (edge, autumn 2026): R2 uses one, and listings of tool servers use the last.
  */
 export const CALL_SLOTS = 4;
 
-/** How long R2 may take for one object: the largest is a pack of 16 MB. */
+/** Time limit of R2 for one object: the largest is a pack of 16 MB. */
 export const BUCKET_LIMIT_MS = 60_000;
 
-/** How long R2 may take for one thing that came with a question, 3 MB at most: calls of the session wait for it. */
+/** Time limit of R2 for one attachment, at most 3 MB: calls of the session wait for it. */
 export const ATTACHMENT_READ_MS = 15_000;
 
 /**
- * How long a call may wait for headers while others wait for its slot. Endpoints that stream send them within seconds; even
- * those that begin only with the first word have mostly done so by then. Twice this fits into a provider's own limit (120 s).
+ * How long a call may wait for headers while others wait for its slot. Streaming endpoints send
+ * them within seconds. Most endpoints that send them with the first word have done so by then.
+ * Twice this time fits into a provider's own limit (120 s).
  */
 export const HEADER_PATIENCE_MS = 45_000;
 
 /**
- * Tool servers that are being connected or listed. `own`: such requests that wait for headers at a time beside `CALL_SLOTS`; `guests`: how
- * many more may wait in call slots that are free. `restMs`: for how long connections outlive the work, at most twice.
+ * Connecting to tool servers, and listing their tools. `own`: such requests that wait for headers
+ * besides `CALL_SLOTS`. `guests`: how many more may use free call slots. `restMs`: how long
+ * connections stay open after the work, at most twice.
  */
 export const TOOL_SERVERS = { own: 1, guests: 2, restMs: 30_000 } as const;

@@ -2,7 +2,9 @@ import { badLimit } from "../../src/tenancy/quota";
 import { type Env, readSecret } from "../../src/env";
 import { KeyStore } from "../../d1/key-store";
 
-/** Keys and tenants as the Worker reaches them. `later`: work that the answer does not wait for. */
+/**
+ * Keys and tenants as the Worker uses them. `later`: runs work that the response does not wait for.
+ */
 export const tenancyServices = (env: Env, later: (work: Promise<unknown>) => void) => ({
   keys: new KeyStore(env.DB),
   tenant: (id: string) => env.TENANTS.get(env.TENANTS.idFromName(id)),

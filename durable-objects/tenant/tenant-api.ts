@@ -1,20 +1,31 @@
 import type { AuditEntry, AuditHead, AuditRow } from "../../src/tenancy/audit";
 import type { QuotaDecision, TurnWish } from "../../src/tenancy/quota";
 
-/** A turn that has ended, as its session tells it. */
+/** A turn that has ended, as its session reports it. `at`: unix ms. */
 export type SettledTurn = { session: string; turn: number; costUsd: number; at: number };
 
-/** `brokenAt`: the first row that does not fit the row before it; null: all do. */
+/**
+ * `brokenAt`: the number of the first row that does not match the row before it; `null` if all
+ * match.
+ */
 export type AuditPage = { rows: AuditRow[]; hasMore: boolean; brokenAt: number | null };
 
-/** What a tenant's object can be asked. Each call may come again after a lost answer, and then changes nothing more. */
+/**
+ * The RPC methods of a tenant's object. Each call is idempotent, so that it can be repeated if its
+ * answer was lost.
+ */
 export type TenantApi = {
-  /** Whether the turn may start; if so, it has its place and its money until it ends, or its lease does. */
+  /**
+   * Whether the turn may start. If so, its place and budget are reserved until the turn or its
+   * lease ends.
+   */
   startTurn(tenant: string, wish: TurnWish): Promise<QuotaDecision>;
-  /** A turn that was to start and did not. */
+  /** Releases a turn that did not start. */
   releaseTurn(session: string, turn: number): Promise<void>;
+  /** Charges a turn that has ended, once. */
   endTurn(settled: SettledTurn): Promise<void>;
+  /** Appends an entry to the audit log; returns the new head. */
   audit(entry: AuditEntry): Promise<AuditHead>;
-  /** Rows behind the number `after`, oldest first. */
+  /** Rows after the number `after`, oldest first. */
   auditPage(request: { after: number; limit: number }): Promise<AuditPage>;
 };

@@ -11,16 +11,22 @@ import type { AuditPage, SettledTurn } from "./tenant-api";
 
 const TABLES = [
   "CREATE TABLE IF NOT EXISTS leases (session TEXT, turn INTEGER, reserved_usd REAL NOT NULL, ends_at INTEGER NOT NULL, PRIMARY KEY (session, turn)) WITHOUT ROWID",
-  // Turns that were charged, for as long as word of them may come again and matter.
+  // Turns that were charged, as long as their end may be reported again.
   "CREATE TABLE IF NOT EXISTS settled (session TEXT, turn INTEGER, at INTEGER NOT NULL, PRIMARY KEY (session, turn)) WITHOUT ROWID",
   "CREATE TABLE IF NOT EXISTS spend (day TEXT PRIMARY KEY, usd REAL NOT NULL) WITHOUT ROWID",
   "CREATE TABLE IF NOT EXISTS audit (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, key_id TEXT, action TEXT NOT NULL, origin TEXT, request_id TEXT NOT NULL, result INTEGER NOT NULL, hash TEXT NOT NULL)",
 ];
 
-/** How long a turn's end is remembered. Word of it that comes still later charges a day that is long over. */
+/**
+ * How long the end of a turn is remembered. A report that is repeated later charges a day that
+ * ended long ago.
+ */
 const SETTLED_KEPT_MS = 8 * 86_400_000;
 
-/** The tables of a tenant's object. Writing methods must be called inside one synchronous transaction. */
+/**
+ * The tables of a tenant's object. Writing methods must be called inside one synchronous
+ * transaction.
+ */
 export class TenantTables {
   readonly #sql: SqlStorage;
   readonly #auditKey: Uint8Array | null;
@@ -32,6 +38,7 @@ export class TenantTables {
     for (const table of TABLES) sql.exec(table);
   }
 
+  /** The running turns, and the spending of the day of `now` (unix ms). */
   usage(now: number): Usage {
     const query =
       "SELECT session, turn, reserved_usd AS reservedUsd, ends_at AS endsAt FROM leases WHERE ends_at > ?";
@@ -43,8 +50,9 @@ export class TenantTables {
   }
 
   /**
-   * Keeps the place of a turn; leases that have ended go. A turn that has ended already takes none. Of several that ask as the same
-   * turn one starts, whichever it is: what is kept covers the dearest and the longest of them.
+   * Reserves the place of a turn, and deletes expired leases. No effect for a turn that has ended.
+   * Several requests may start the same turn; the lease then covers the largest budget and the
+   * latest end among them.
    */
   lease({ session, turn, reservedUsd, endsAt }: Lease, now: number): void {
     this.#sql.exec("DELETE FROM leases WHERE ends_at <= ?", now);
@@ -56,11 +64,12 @@ export class TenantTables {
     this.#sql.exec(`${insert} ${covering}`, session, turn, reservedUsd, endsAt);
   }
 
+  /** Deletes the lease of a turn. */
   release(session: string, turn: number): void {
     this.#sql.exec("DELETE FROM leases WHERE session = ? AND turn = ?", session, turn);
   }
 
-  /** Charges a turn to the day it ended, once. */
+  /** Charges a turn to the day on which it ended, once. */
   settle({ session, turn, costUsd, at }: SettledTurn): void {
     this.release(session, turn);
     if (this.#isSettled(session, turn)) return;
@@ -73,6 +82,7 @@ export class TenantTables {
     this.#sql.exec("DELETE FROM settled WHERE at < ?", at - SETTLED_KEPT_MS);
   }
 
+  /** Appends an entry to the audit log; returns the new head. */
   appendAudit(entry: AuditEntry): AuditHead {
     const [last] = this.#audit("ORDER BY seq DESC LIMIT 1");
     const seq = (last?.seq ?? 0) + 1;
@@ -92,6 +102,7 @@ export class TenantTables {
     return { seq, hash };
   }
 
+  /** Rows after the number `after`, oldest first. */
   auditPage({ after, limit }: { after: number; limit: number }): AuditPage {
     const found = this.#audit("WHERE seq > ? ORDER BY seq LIMIT ?", after, limit + 1);
     const [before] = this.#audit("WHERE seq <= ? ORDER BY seq DESC LIMIT 1", after);

@@ -14,12 +14,12 @@ import { storageOf } from "../../d1/stored-bytes";
 import type { AuditPage, SettledTurn, TenantApi } from "./tenant-api";
 import { TenantTables } from "./tenant-tables";
 
-/** How long a change of a tenant's limits may take to be felt. */
+/** How long a tenant's limits are cached: changes take effect after at most this time. */
 const QUOTA_KEPT_MS = 60_000;
 
 /**
- * One tenant: how many turns run, what the day has cost, and who did what. A shell: the rules lie in `tenancy/`. One object, so
- * that its counts are true at every moment; the limits themselves come from D1.
+ * One tenant: its running turns, the day's cost, and its audit log. A shell: the rules are in
+ * `src/tenancy/`. One object per tenant, so that its counts are exact; the limits are read from D1.
  */
 export class TenantObject extends DurableObject<Env> implements TenantApi {
   readonly #tables: TenantTables;
@@ -33,6 +33,7 @@ export class TenantObject extends DurableObject<Env> implements TenantApi {
     );
   }
 
+  /** See `TenantApi`. */
   async startTurn(tenant: string, wish: TurnWish): Promise<QuotaDecision> {
     const [quota, storage] = await Promise.all([
       this.#quotaOf(tenant),
@@ -71,7 +72,7 @@ export class TenantObject extends DurableObject<Env> implements TenantApi {
     return quota;
   }
 
-  /** The tenant's own limits, and the deployment's where it has none. */
+  /** The tenant's own limits; the deployment's where it has none. */
   async #readQuota(tenant: string): Promise<Quota> {
     const row = await this.env.DB.prepare(
       "SELECT concurrent_turns, usd_per_day FROM tenants WHERE id = ?",

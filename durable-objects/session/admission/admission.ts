@@ -33,16 +33,17 @@ type WantedTurn = {
   sessionId: string;
 };
 
-/** A turn with the budget and the contexts that it was granted. */
+/** A turn with the budget and the contexts that were granted to it. */
 type GrantedTurn = StartTurn & { contexts: readonly PinnedContext[] };
-/** `team`: of a session that begins with this turn. */
+/** `team`: the team of a session that this turn creates; else `null`. */
 type TurnGrant = { turn: GrantedTurn; attached: QuestionAttachments | null; team: Team | null };
 
 const NOT_FOUND = { ok: false, code: "session_not_found" } as const;
 
 /**
  * Admits turns: pins their contexts, reserves their place and budget with the tenant, stores their
- * attachments, and starts them. What a refused or failed turn had been given is returned.
+ * attachments, and starts them. If a turn is refused or fails to start, its reservations are
+ * released.
  */
 export class Admission {
   readonly #options: Options;
@@ -52,8 +53,8 @@ export class Admission {
   }
 
   /**
-   * Starts the first turn of a session, which is created with it. Repeated, it only confirms that
-   * turn.
+   * Starts the first turn of a session, and creates the session. Idempotent: a repeated call only
+   * confirms the turn.
    */
   async create(
     tenant: string,
@@ -82,6 +83,7 @@ export class Admission {
     return this.#startGranted(session, link, { turn: granted.turn, attached, team: kept });
   }
 
+  /** Starts a further turn. Idempotent per `startId`. */
   async startTurn(session: Session, turn: StartTurn): Promise<StartedTurn | StartRefusal> {
     const { env, isErased } = this.#options;
     const { coordinator, facts, queries, tenant } = session;
@@ -108,8 +110,8 @@ export class Admission {
   }
 
   /**
-   * The turn with the budget that its tenant has for it and with pinned contexts; its attachments
-   * are stored where its calls will read them. Or the reason why it may not start.
+   * Pins the turn's contexts, reserves its place and budget, and stores its attachments where its
+   * calls read them. Returns the granted turn, or why it may not start.
    */
   async #grant(link: TenantLink, { number, turn, team, attached, tenant, sessionId }: WantedTurn) {
     const { env, current, waitUntil } = this.#options;
@@ -136,7 +138,7 @@ export class Admission {
     } as const;
   }
 
-  /** Returns the place of a turn whose session was erased, and removes its attachments. */
+  /** Releases the place of a turn whose session was erased, and removes its attachments. */
   #giveBack(link: TenantLink, { number, turn, tenant, sessionId }: WantedTurn): typeof NOT_FOUND {
     const { env, waitUntil } = this.#options;
     const store = attachmentStore(env, { tenant, session: sessionId });
@@ -145,7 +147,7 @@ export class Admission {
     return NOT_FOUND;
   }
 
-  /** Starts the turn. If it cannot even begin, its place is returned. */
+  /** Starts the turn. If it cannot begin, its place is released. */
   #startGranted(session: Session, link: TenantLink, granted: TurnGrant): StartedTurn {
     try {
       return this.#start(session, granted);
@@ -178,7 +180,7 @@ export class Admission {
       timeoutMs,
       contexts,
     });
-    // Nothing awaits in between, so the platform stores both or neither.
+    // No `await` in between, so the platform stores both or neither.
     if (turn.startId !== undefined) {
       this.#options.sql.exec(
         "INSERT INTO starts (id, turn) VALUES (?, ?)",
@@ -190,7 +192,7 @@ export class Admission {
   }
 }
 
-/** The reasons to refuse a turn that the session itself knows; `null` if there are none. */
+/** Why the session itself refuses a turn; `null` if it does not. */
 function refusalOf({ coordinator, facts }: Session, turn: StartTurn): StartRefusal | null {
   const running = runningTurn(coordinator.state);
   if (running) return { ok: false, code: "turn_running", turn: running.number };

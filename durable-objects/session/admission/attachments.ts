@@ -7,13 +7,13 @@ import { type Attachment, type Excess, excessOf } from "../../../src/protocol/at
 import { ProviderError } from "../../../src/providers/provider";
 import type { StorageQueue } from "../files/storage-queue";
 
-/** Something that comes with a question. */
+/** A new attachment of a question, with its contents. */
 export type NewAttachment = {
   attachment: Attachment;
   bytes: Uint8Array<ArrayBuffer>;
 };
 
-/** Something that came with an earlier question of the session, under the name it has now; null: the one it had. */
+/** An attachment of an earlier question of the session. `name` `null` keeps its earlier name. */
 export type RepeatedAttachment = { sha256: string; name: string | null };
 
 export type WantedAttachment = NewAttachment | RepeatedAttachment;
@@ -23,10 +23,13 @@ export type AttachmentRefusal =
   | { ok: false; code: "attachments_too_large"; excess: Excess }
   | { ok: false; code: "attachment_refused"; refused: NotAccepted[] };
 
-/** What a turn is to begin with. `attached` null: nothing comes with it. */
+/** `attached` `null`: the question has no attachments. */
 type AcceptedAttachments = { ok: true; attached: QuestionAttachments | null };
 
-/** Whether a team takes all that comes with a question. `earlier`: what came before, newest last; read once, and only if needed. */
+/**
+ * Checks that the team accepts the question's attachments. `earlier`: attachments of earlier
+ * questions, newest last; called at most once, and only if an attachment is repeated.
+ */
 export function acceptAttachments(
   team: Team,
   wanted: readonly WantedAttachment[],
@@ -56,7 +59,7 @@ function repeated(
   return found ? { ...found, name: name ?? found.name } : null;
 }
 
-/** `readMs`: how long one may take to be read, once it is its turn. */
+/** `readMs`: time limit of one read, without the time in the queue. */
 type Place = {
   bucket: Pick<Bucket, "get" | "put" | "delete">;
   tenant: string;
@@ -66,8 +69,8 @@ type Place = {
 };
 
 /**
- * The bytes of what came with a session's questions, in R2 by their hash. They go with the session. Only reading waits for its turn on
- * R2: while they are put or taken back no turn runs, so no calls do.
+ * The contents of attachments in R2, by hash. They are deleted with the session. Only reads use the
+ * R2 queue: writes and removals happen while no turn runs, so they cannot delay calls.
  */
 export class AttachmentStore {
   readonly #place: Place;
@@ -76,7 +79,7 @@ export class AttachmentStore {
     this.#place = place;
   }
 
-  /** To be awaited before a turn names them. Twice is the same as once. */
+  /** Stores new attachments. To be awaited before a turn names them. Idempotent. */
   async put(wanted: readonly WantedAttachment[]): Promise<void> {
     for (const one of wanted) {
       if (!("bytes" in one)) continue;
@@ -88,7 +91,7 @@ export class AttachmentStore {
     }
   }
 
-  /** Takes back what was put for a session that is gone. */
+  /** Removes the contents that were stored for a session that no longer exists. */
   async remove(wanted: readonly WantedAttachment[]): Promise<void> {
     const keys = wanted.flatMap((one) =>
       "bytes" in one ? [this.#keyOf(one.attachment.sha256)] : [],
@@ -96,7 +99,10 @@ export class AttachmentStore {
     if (keys.length > 0) await this.#place.bucket.delete(keys);
   }
 
-  /** Throws ProviderError: the call fails as if its provider could not be reached, or for good if the bytes are gone. */
+  /**
+   * Throws `ProviderError`: `transient` if R2 cannot be read, `bad_request` if the contents are
+   * lost.
+   */
   async read({ sha256, name }: Attachment): Promise<Uint8Array<ArrayBuffer>> {
     const object = await this.#get(sha256);
     if (!object)

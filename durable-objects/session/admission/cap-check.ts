@@ -21,12 +21,15 @@ type CapCheck = {
   turn: StartTurn;
   team: Team;
   attached: QuestionAttachments | null;
-  /** Turns that this one follows; read only where something is capped. */
+  /** Earlier turns; read only if a limit is set. */
   history: () => readonly EarlierTurn[];
   sessionId: string;
 };
 
-/** Why the turn's budget cannot pay for any first call; null if it can for one. Nothing is asked of anyone. */
+/**
+ * Why the turn's budget cannot pay for any first call; `null` if it can pay for one. Sends no
+ * request.
+ */
 export function capRefusal(
   env: Env,
   { turn, team, attached, history, sessionId }: CapCheck,

@@ -13,10 +13,12 @@ import type { StartTurn } from "../session-api";
 import { reportStored, storedBySession } from "../../../d1/stored-bytes";
 import type { SettledTurn } from "../../tenant/tenant-api";
 
-/** A turn's calls may outlive its deadline: what runs is finished, and an answer presented. */
+/**
+ * Calls may outlive their turn's deadline: running calls are completed, and an answer is presented.
+ */
 const LEASE_GRACE_MS = 30 * 60_000;
 
-/** `attached`: what comes with the question; `history`: the turns that this one follows, oldest first. */
+/** `attached`: the question's attachments. `history`: the earlier turns, oldest first. */
 type AskedTurn = {
   turn: StartTurn;
   team: Team;
@@ -24,7 +26,7 @@ type AskedTurn = {
   history: () => readonly EarlierTurn[];
 };
 
-/** A session's line to its tenant. */
+/** A session's connection to its tenant's object. */
 export class TenantLink {
   readonly #env: Env;
   readonly #object: ReturnType<Env["TENANTS"]["get"]>;
@@ -39,8 +41,8 @@ export class TenantLink {
   }
 
   /**
-   * Whether the turn of this number may start, and with which budget. A budget of its own that pays for no call is refused before the
-   * tenant is asked.
+   * Whether the turn may start, and with which budget. A budget that cannot pay for any call is
+   * refused without asking the tenant.
    */
   async ask(
     number: number,
@@ -68,11 +70,15 @@ export class TenantLink {
     });
   }
 
+  /** Releases the place of a turn that did not start. */
   release(number: number): Promise<void> {
     return this.#object.releaseTurn(this.#session, number);
   }
 
-  /** Tells that a turn has ended, and what the session stores since. `sql`: the session's tables. */
+  /**
+   * Reports to the tenant that a turn has ended, and the session's stored bytes. `sql`: the
+   * session's tables.
+   */
   async settle(settled: SettledTurn, sql: SqlStorage): Promise<void> {
     await this.#object.endTurn(settled);
     await reportStored(

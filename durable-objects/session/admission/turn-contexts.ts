@@ -4,15 +4,20 @@ import { namesGranted, pinContexts } from "../../../src/uploads/pins";
 import type { PinnedContext } from "../../../src/protocol/events";
 import { MOST_CONTEXT_FILES } from "../../shared/limits";
 
-/** `names`: contexts that are not uploaded. `files`: what all contexts together have. */
+/**
+ * `names`: contexts that are not uploaded. `files`: the number of files of all contexts together.
+ */
 export type ContextRefusal =
   | { ok: false; code: "context_missing"; names: string[] }
   | { ok: false; code: "context_too_large"; files: number; most: number };
 
-/** `giveBack`: lets go of the versions, for a turn that does not begin after all. */
+/** `giveBack` releases the versions if the turn does not start. */
 type PinnedContexts = { ok: true; contexts: PinnedContext[]; giveBack: () => Promise<void> };
 
-/** What the user has uploaded by now of what the team is given, pinned for the turn, or why the turn cannot have it. */
+/**
+ * Pins the newest versions of the contexts that the team uses, or returns why the turn cannot have
+ * them.
+ */
 export async function pinnedContexts(
   pins: Pick<ContextPins, "take" | "giveBack">,
   place: PinPlace,

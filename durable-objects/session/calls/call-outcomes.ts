@@ -25,10 +25,10 @@ type Options = {
   toolNamesOf: (agent: number) => readonly string[];
 };
 
-/** What belongs to a reply and is not for the rules. */
+/** Parts of a reply that the rules do not need. */
 export type ReplyExtras = { counted: CountedRequest | null; wholeText: ResultFile | null };
 
-/** Reports to the rules how calls ended. */
+/** Reports the ends of calls to the rules. */
 export class CallOutcomes {
   readonly #options: Options;
 
@@ -36,6 +36,7 @@ export class CallOutcomes {
     this.#options = options;
   }
 
+  /** Reports a complete reply. */
   replied(
     effect: ModelCallEffect,
     reply: CompleteReply,
@@ -53,7 +54,7 @@ export class CallOutcomes {
     session.handle({ type: "call_replied", effect: effect.id, reply: result }, payload);
   }
 
-  /** The reply of a call that sums up. */
+  /** Reports the reply of a call that summarises a conversation. */
   summedUp(plan: CompactionPlan, effect: ModelCallEffect, reply: CompleteReply): void {
     const { result, payload } = this.#options.compactions.toReply(plan, effect, reply);
     this.#options.session.handle(
@@ -62,13 +63,14 @@ export class CallOutcomes {
     );
   }
 
+  /** Reports a failed call. */
   failed(effect: ModelCallEffect, failure: CallFailure): void {
     this.#options.session.handle({ type: "call_failed", effect: effect.id, failure });
   }
 
   /**
-   * The failure of a call that streamed `text`. A call whose conversation was too long may be made
-   * again with a shorter one: then the text is kept, to be summed up with the rest.
+   * Reports the failure of a call that streamed `text`. If the conversation was too long, the call
+   * may be repeated with a shorter one: then `text` is kept and summarised with the rest.
    */
   failedAfter(effect: ModelCallEffect, failure: CallFailure, text: string): void {
     const { session, requests, compactions } = this.#options;
@@ -84,9 +86,9 @@ export class CallOutcomes {
   }
 
   /**
-   * The text of a presenter's reply that is too long to be shown whole, as a file that is written
-   * with the reply. `null` if the text is short enough, its author has no workspace, or the text
-   * cannot be kept.
+   * A presenter's reply that is too long to be shown whole, as a file that is stored with the
+   * reply. `null` if the text is short enough, its author has no workspace, or the file cannot be
+   * stored.
    */
   async wholeText(
     effect: ModelCallEffect,
@@ -104,7 +106,7 @@ export class CallOutcomes {
       await workspaces.spill({ staged: null, results: [whole] }, signal);
       return whole;
     } catch (error) {
-      // The reply must not be lost with its file: the shown text says that the rest is not kept.
+      // The reply must not be lost with its file: the shown text says that the rest was not kept.
       if (!signal.aborted) logError("a long final text was not kept", sessionId, error);
       return null;
     }

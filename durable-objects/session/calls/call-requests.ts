@@ -22,7 +22,7 @@ type Options = {
   team: Team;
   nonce: SessionFacts["nonce"];
   calls: Pick<CallStore, "read">;
-  /** The agent's own tools, as its model is shown them. */
+  /** The agent's own tools as the model sees them. */
   specsOf: (agent: number) => ToolSpec[];
   readAttachment: (attachment: Attachment) => Promise<Uint8Array<ArrayBuffer>>;
 };
@@ -37,9 +37,9 @@ export type StartedCall = {
 /** A request that is ready to be sent. */
 export type PreparedRequest = {
   releasable: ReleasableRequest;
-  /** To be called when the request has left, or never will. */
+  /** To be called when the request was sent, or will not be sent. */
   sent: () => void;
-  /** Ids of the tool calls that the conversation holds already. */
+  /** Ids of the tool calls in the conversation. */
   takenIds: ReadonlySet<string>;
 };
 
@@ -53,13 +53,14 @@ export class CallRequests {
     this.#attached = new AttachedParts(options.readAttachment);
   }
 
+  /** The agent at an index. Throws if there is none. */
   agent(index: number): TeamAgent {
     const agent = this.#options.team.agents[index];
     if (!agent) throw new Error(`no agent at index ${index}`);
     return agent;
   }
 
-  /** Everything the request of a call is made of, before the rules have granted the call. */
+  /** The parts of a call's request, before the rules have granted the call. */
   parts(turn: TurnState, { agent, round }: ModelCallEffect): AskedParts {
     const place = { turn: turn.number, attempt: turn.attempt.number, agent, round };
     const state = agentAt(turn.attempt, agent);
@@ -74,12 +75,12 @@ export class CallRequests {
     };
   }
 
-  /** An upper bound of the tokens of the request and its attachments. */
+  /** An upper bound of the tokens of the request with its attachments. */
   inputTokens(turn: TurnState, parts: AskedParts): number {
     return inputBound(askedRequest(parts), parts.records) + (turn.attached?.tokens ?? 0);
   }
 
-  /** The request as the rules have granted it. */
+  /** The request that the rules have granted. */
   granted({ turn, effect, started }: StartedCall, parts: AskedParts): PreparedRequest {
     const toRequest = (all: AskedParts) => grantedRequest(all, started, isCapped(turn, all.agent));
     const { sent, ...attached } = this.#attachedTo(turn, effect.agent);
@@ -91,8 +92,7 @@ export class CallRequests {
   }
 
   /**
-   * The request of a call that sums up. `again` builds it once more, for a later read of its
-   * messages.
+   * The request of a call that summarises. `again` rebuilds it for a later read of its messages.
    */
   compacting(
     { turn, effect, started }: StartedCall,
@@ -106,8 +106,8 @@ export class CallRequests {
   }
 
   /**
-   * The request of a call that was sent before a restart, about as it was: the provider has the
-   * real one.
+   * The request of a call that was sent before a restart. An approximation: the provider has the
+   * original.
    */
   resumed(turn: TurnState, effect: ModelCallEffect): PreparedRequest {
     const parts = this.parts(turn, effect);
@@ -125,19 +125,19 @@ export class CallRequests {
 }
 
 /**
- * The output limit is sent only if somebody set one: an unknown model's own limit may be lower than
- * any guess.
+ * The output limit is sent only if a config or a budget sets one: an unknown model's own limit may
+ * be lower than any guess.
  */
 const isCapped = ({ budget }: TurnState, { backend }: TeamAgent): boolean =>
   backend.capsOutput || budget.max_cost_usd !== undefined || budget.max_tokens !== undefined;
 
-/** A request that can release its conversation. */
+/** A request that can release its conversation from memory. */
 export type ReleasableRequest = { request: ModelRequest; release: () => void };
 
 /**
- * The same request, able to release its conversation: that may be megabytes, each call of a team
- * has its own, and it is hardly ever read while a reply streams for minutes. A later read builds it
- * again. `again` must not hold on to the conversation.
+ * A request that can release its conversation from memory. Conversations may take megabytes, each
+ * call of a team has its own, and they are rarely read while a reply streams for minutes. A later
+ * read rebuilds it with `again`, which must not reference the conversation.
  */
 export function releasableRequest(
   { messages, ...rest }: ModelRequest,
@@ -157,14 +157,11 @@ export function releasableRequest(
   };
 }
 
-/**
- * `sent`: the request has left, or never will. To be called at least once for each time it was
- * read.
- */
+/** `sent`: the request was sent, or will not be sent. To be called at least once per read. */
 type AttachedRequest = Pick<ModelRequest, "attached"> & { sent: () => void };
 
 /**
- * Reads a turn's attachments for one request at a time: until a request leaves, its parts (base64,
+ * Reads a turn's attachments for one request at a time. Until a request is sent, its parts (base64,
  * JSON, bytes) take several times their size in memory, and a team sends many requests at once.
  */
 export class AttachedParts {

@@ -3,12 +3,12 @@ import { STORE } from "../../shared/limits";
 import { chunks } from "../log/chunks";
 import type { Sql } from "../object-storage";
 
-/** Which round's conversation. */
+/** The conversation of one round. */
 export type RoundPlace = { turn: number; attempt: number; agent: number; round: number };
 
 /**
- * The private conversations: each round's start once, then only what was added, in chunks well
- * under the size of a row. Must be written in the transaction of the events it belongs to.
+ * The private conversations. A round's start is stored once, then only additions, in chunks well
+ * below the size limit of a row. To be written in the transaction of the events it belongs to.
  */
 export class CallStore {
   readonly #sql: Sql;
@@ -17,6 +17,7 @@ export class CallStore {
     this.#sql = sql;
   }
 
+  /** Appends records to the conversations of their rounds. */
   append(turn: number, records: readonly RoundRecord[]): void {
     const rounds = Map.groupBy(
       records,
@@ -32,6 +33,7 @@ export class CallStore {
     }
   }
 
+  /** The conversation of a round, in order; empty if nothing is stored. */
   read(place: RoundPlace): CallRecord[] {
     const rows = this.#sql
       .exec<{ body: string }>(
@@ -69,9 +71,7 @@ export class CallStore {
   }
 }
 
-/**
- * One JSON text per line, cut into pieces; a piece may end inside a record, the next one goes on.
- */
+/** The records as JSON lines, cut into chunks. A chunk may end inside a record. */
 function encoded(records: readonly CallRecord[]): Iterable<string> {
   return chunks(
     records.map((record) => `${JSON.stringify(record)}\n`).join(""),

@@ -21,8 +21,8 @@ import type { SessionFacts } from "../session-facts";
 import type { PayloadTexts, SessionInputs } from "../../../src/engine/ports";
 
 /**
- * A conversation about to be summed up. The plan goes with the call: what its text stands for is
- * what it was shown.
+ * A conversation that can be summarised. The call carries the plan: the summary replaces exactly
+ * the part that the plan names.
  */
 export type Compaction = { plan: CompactionPlan; request: ModelRequest; inputTokens: number };
 
@@ -31,12 +31,12 @@ type Round = { effect: ModelCallEffect; agent: TeamAgent; records: readonly Call
 type Options = {
   session: Pick<SessionInputs, "state">;
   nonce: SessionFacts["nonce"];
-  /** What the agent's provider counts of our estimates. */
+  /** The ratio of the provider's token count to our estimate. */
   calibrationOf: (agent: number) => number;
 };
 
 /**
- * Calls that sum up conversations: when to offer one to the rules, what it sends, and what becomes
+ * Calls that summarise conversations: when to offer one to the rules, its request, and the result
  * of its reply.
  */
 export class Compactions {
@@ -46,7 +46,10 @@ export class Compactions {
     this.#options = options;
   }
 
-  /** The call that sums up, where the rules want one and anything can go; else null. */
+  /**
+   * The summarising call, if the rules want one and part of the conversation can be replaced; else
+   * `null`.
+   */
   prepare(turn: TurnState, round: Round): Compaction | null {
     const { effect, records } = round;
     if (!wantsCompaction(turn, agentAt(turn.attempt, effect.agent))) return null;
@@ -56,7 +59,7 @@ export class Compactions {
     return { plan, request, inputTokens: inputTokenBound(request) };
   }
 
-  /** What is sent to have that part of a conversation summed up. */
+  /** The request that asks for a summary of the planned part. */
   requestFor(
     turn: TurnState,
     { effect, agent, records }: Round,
@@ -81,7 +84,7 @@ export class Compactions {
     };
   }
 
-  /** Whether a conversation that was too long can be made shorter. */
+  /** Whether a conversation that was too long can be shortened. */
   isPossible({ effect, records }: Omit<Round, "agent">): boolean {
     const turn = runningTurn(this.#options.session.state);
     return (
@@ -91,8 +94,8 @@ export class Compactions {
   }
 
   /**
-   * What the reply means to the rules, and the record it becomes. A text that is empty or was
-   * withheld is no summary.
+   * The reply for the rules, and the record that replaces the planned part. An empty or withheld
+   * text is no summary.
    */
   toReply(
     plan: CompactionPlan,

@@ -40,20 +40,20 @@ type Options = {
   calls: CallStore;
   points: Pick<ResumePoints, "find">;
   workspaces: Workspaces;
-  /** The session's time, unix ms. */
+  /** Unix ms, by the session's clock. */
   now: () => number;
   /** The key for an agent's backend, or why there is none. */
   keyOf: (agent: TeamAgent) => FoundKey;
   /**
-   * Whether endpoints that can are asked to write replies in the background, so that a call is
-   * resumed after a restart.
+   * Whether background replies are requested from endpoints that support them, so that a call can
+   * be resumed after a restart.
    */
   background: boolean;
-  /** How requests leave the service. */
+  /** The `fetch` of model calls. */
   fetch: typeof fetch;
-  /** The origins that `fetch` has found reachable; `null` if it probes none. */
+  /** The origins that probes have found reachable; `null` if there are no probes. */
   probes: Pick<OriginProbes, "forget" | "forgetAll"> | null;
-  /** Where calls wait for the rate limits of their backend. */
+  /** Where calls wait for their backend's rate limits. */
   rates: RateWaits;
   tools: Pick<SessionTools, "toolsOf" | "list">;
   /** Throws ProviderError. */
@@ -61,8 +61,8 @@ type Options = {
 };
 
 /**
- * Performs effects. A model call: admitted, its request prepared, started by the rules, sent, and
- * its end reported.
+ * Performs effects. A model call is admitted, its request prepared, started by the rules and sent;
+ * then its end is reported.
  */
 export class ModelCalls implements Performer {
   readonly #session: SessionInputs;
@@ -109,7 +109,8 @@ export class ModelCalls implements Performer {
     const turn = runningTurn(this.#session.state);
     const agent = this.#requests.agent(effect.agent);
     const found = agent.backend.rates && this.#keyOf(agent);
-    if (!turn || !agent.backend.rates || !found?.ok) return null; // without a key it fails anyway
+    // without a key the call fails anyway
+    if (!turn || !agent.backend.rates || !found?.ok) return null;
     const parts = this.#requests.parts(turn, effect);
     const request = askedRequest(parts);
     const { attachments = [], tokens: mostAttached = 0 } = turn.attached ?? {};
@@ -191,7 +192,10 @@ export class ModelCalls implements Performer {
     return this.#listTools(effect, signal);
   }
 
-  /** Streams one reply; returns how to report its end once the call's slot is free again. */
+  /**
+   * Streams one reply. Returns the function that reports its end, to be called once the call's slot
+   * is free.
+   */
   async #send(
     effect: ModelCallEffect,
     sending: Sending,
@@ -201,7 +205,7 @@ export class ModelCalls implements Performer {
     const { request } = sending.releasable;
     const call = { effect, agent: this.#requests.agent(effect.agent) };
     const estimated = estimatedInput(request);
-    // a resumed call's request left before the restart
+    // the request of a resumed call was sent before the restart
     const digest = sending.from ? null : digestOf(request);
     const performed = await this.#replies.stream(
       call,
@@ -211,7 +215,7 @@ export class ModelCalls implements Performer {
     if (performed.type === "failed")
       return () => this.#outcomes.failedAfter(effect, performed.failure, streamed.text);
     const turn = runningTurn(this.#session.state);
-    // Only text says how a model counts: the tokens of images cannot be estimated.
+    // Only text calibrates the estimate: the tokens of images cannot be estimated.
     if (!turn?.attached) this.#calibrations.note(effect.agent, estimated, performed.usage);
     const items = uniqueCallIds(performed.items, takenIds);
     const counted = digest && countedBy(digest, performed.usage);
@@ -220,8 +224,8 @@ export class ModelCalls implements Performer {
   }
 
   /**
-   * Has the older part of a conversation summed up. The text is shown to no reader: it is no part
-   * of the agent's reply.
+   * Has the older part of a conversation summarised. The text is not streamed to readers: it is no
+   * part of the agent's reply.
    */
   async #sum(
     effect: ModelCallEffect,

@@ -1,6 +1,6 @@
 import { abortable } from "../../../src/async/abort";
 
-/** What is needed of `connect()` of `cloudflare:sockets`. */
+/** The part of `connect()` of `cloudflare:sockets` that probes need. */
 export type Connect = (address: { hostname: string; port: number }) => {
   opened: Promise<unknown>;
   closed: Promise<unknown>;
@@ -8,15 +8,15 @@ export type Connect = (address: { hostname: string; port: number }) => {
 };
 
 /**
- * A connection that is not there by then is not made. Longer than a TCP handshake over bad lines,
- * retransmissions counted.
+ * A connection that takes longer counts as unreachable. Longer than a TCP handshake over bad lines,
+ * including retransmissions.
  */
 const WITHIN_MS = 5_000;
 
 /**
- * Which origins can be reached from this machine. A probe opens a TCP connection and closes it: if
- * it fails, no request left. An origin is probed before its first call in a turn and after each
- * call that it did not answer; calls at the same time share a probe.
+ * Which origins can be reached from this machine. A probe opens a TCP connection and closes it. If
+ * that fails, no request was sent. An origin is probed before its first call in a turn, and after
+ * each call that it did not answer. Concurrent calls share a probe.
  *
  * Only for workerd on this machine: on Cloudflare's edge `connect()` is refused for addresses that
  * `fetch` reaches.
@@ -31,9 +31,7 @@ export class OriginProbes {
     this.#withinMs = withinMs;
   }
 
-  /**
-   * Whether the origin of an address that may be asked can be reached. Throws only `signal.reason`.
-   */
+  /** Whether the origin of an allowed address can be reached. Throws only `signal.reason`. */
   async reaches(url: URL, signal: AbortSignal | null): Promise<boolean> {
     signal?.throwIfAborted();
     const known = this.#known.get(url.origin) ?? this.#begin(url);
@@ -41,7 +39,7 @@ export class OriginProbes {
     return abortable(known, signal);
   }
 
-  /** A call to this address was not answered: the next one probes its origin again. */
+  /** A call to this address was not answered: the next call probes its origin again. */
   forget(address: string): void {
     this.#known.delete(new URL(address).origin);
   }
@@ -67,7 +65,7 @@ export class OriginProbes {
     });
     const late = Promise.withResolvers<false>();
     const timer = setTimeout(() => late.resolve(false), this.#withinMs);
-    socket.closed.catch(() => undefined); // a failed connection rejects both
+    socket.closed.catch(() => undefined); // a failed connection rejects both promises
     try {
       return await Promise.race([socket.opened.then(() => true), late.promise]);
     } catch {
@@ -79,6 +77,6 @@ export class OriginProbes {
   }
 }
 
-/** Without the brackets that a URL puts around an IPv6 address. */
+/** The host name without the brackets that a URL puts around an IPv6 address. */
 const bare = (hostname: string): string =>
   hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;

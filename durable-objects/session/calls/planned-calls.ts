@@ -4,12 +4,12 @@ import type { PlannedCall, PlannedCalls } from "../../../src/prompts/presentatio
 import type { CallStore, RoundPlace } from "./call-store";
 import type { SessionLog } from "../log/session-log";
 
-/** An agent in one attempt; `id` is its name in the log. */
+/** An agent in one attempt. `id`: its name in the log. */
 export type AgentPlace = Omit<RoundPlace, "round"> & { id: string };
 
 /**
- * The latest calls an agent planned while its team coordinated: the log says which, the private
- * records with which arguments.
+ * The latest tool calls that an agent planned while its team coordinated. The log names them; the
+ * private records hold their arguments.
  */
 export function plannedCalls(log: SessionLog, calls: CallStore, place: AgentPlace): PlannedCalls {
   const turn = log.turn(place.turn);
@@ -25,7 +25,7 @@ export function plannedCalls(log: SessionLog, calls: CallStore, place: AgentPlac
 
 type PlannedEvent = { round: number; tool_call: string; name: string };
 
-/** One after the other, as they are asked for. */
+/** Lazily, because records are read per round. */
 function* withArguments(
   planned: readonly PlannedEvent[],
   calls: CallStore,
@@ -38,7 +38,7 @@ function* withArguments(
   }
 }
 
-/** What a model wrote as the arguments of a tool call, as it wrote them. */
+/** The arguments of a tool call, as the model wrote them; `{}` if the call is not stored. */
 export function argumentsOf(
   calls: Pick<CallStore, "read">,
   place: RoundPlace,

@@ -89,7 +89,7 @@ export class ReplyStreams {
     }
   }
 
-  /** Writes the deltas of a reply to the log as they arrive, and collects its text in `streamed`. */
+  /** Writes the deltas of a reply to the log as they arrive, and collects its text. */
   listeners(
     { effect, agent }: Call,
     { streamed, takenIds }: { streamed: StreamedText; takenIds: ReadonlySet<string> },

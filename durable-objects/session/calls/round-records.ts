@@ -17,7 +17,7 @@ type Options = {
   queries: SessionQueries;
 };
 
-/** What a decision adds to the agents' conversations, made of what is stored. Writes nothing. */
+/** Renders the records that a decision adds to the agents' conversations. Writes nothing. */
 export class RoundRecords {
   readonly #options: Options;
   #earlier: { turn: number; history: RenderInput["history"] } | null = null;
@@ -26,6 +26,7 @@ export class RoundRecords {
     this.#options = options;
   }
 
+  /** The records that follow from these steps. `texts`: the texts that came with the input. */
   render(steps: readonly Step[], texts: PayloadTexts): RoundRecord[] {
     const [first] = steps;
     if (!first) return [];
@@ -59,7 +60,7 @@ export class RoundRecords {
     return { agent, ...plannedCalls(log, calls, { turn, attempt, agent, id }) };
   }
 
-  /** Earlier turns never change, so they are read once for a turn. */
+  /** Earlier turns never change, so they are read once per turn. */
   #history(before: SessionState, events: readonly SessionEvent[]): RenderInput["history"] {
     const { log, queries } = this.#options;
     const started = events.find((event) => event.type === "turn.started");

@@ -13,15 +13,15 @@ import {
 } from "../../../src/tenancy/sealing";
 import { type Env, readSecret, readVariables } from "../../../src/env";
 
-/** `key`: empty where the endpoint wants none. */
+/** `key`: empty if the endpoint needs none. */
 export type FoundKey = { ok: true; key: string } | { ok: false; failure: CallFailure };
 
 type KeyEnv = Pick<Env, "SEALING_KEYS">;
 const GENERATOR = `node -p "'1:'+require('node:crypto').randomBytes(32).toString('base64')"`;
 
 /**
- * For the configs' context: nothing, or why no key of a caller's can be kept and what to do, in
- * words for people.
+ * For the config's context: why callers' keys cannot be stored and what to do, as a text for
+ * people. Empty if they can be stored.
  */
 export function literalKeyProblem(env: KeyEnv): { literalKeyProblem?: string } {
   const parsed = parseSealingKeys(readSecret(env, "SEALING_KEYS"));
@@ -33,9 +33,9 @@ export function literalKeyProblem(env: KeyEnv): { literalKeyProblem?: string } {
 }
 
 /**
- * The keys of a team's agents, for whoever keeps the team: a session, or a run of evaluations. On
- * disk and in memory callers' keys are sealed; each is opened for the call it goes with. Of the
- * operator's keys only names are kept.
+ * The keys of a team's agents, for the object that stores the team: a session or a run of
+ * evaluations. Callers' keys are stored and kept in memory sealed; each is opened for one call.
+ * Only names of the operator's keys are stored.
  */
 export class TeamKeys {
   readonly #env: KeyEnv;
@@ -49,7 +49,7 @@ export class TeamKeys {
     this.#sealing = parsed.ok ? parsed.keys : null;
   }
 
-  /** The team as it may be kept. Throws if it has a caller's key and none to seal it with. */
+  /** The team as it may be stored. Throws if it has a caller's key and no sealing key is set. */
   seal(team: Team): Team {
     const sealing = this.#sealing;
     if (!sealing && team.agents.some(({ backend }) => backend.key.from === "literal")) {
@@ -59,8 +59,9 @@ export class TeamKeys {
   }
 
   /**
-   * The kept team with every key sealed by the first version, those in clear from before there was
-   * sealing too; null if nothing changes. What cannot be opened or sealed stays as it is.
+   * The stored team with every key sealed by the first version of the sealing keys, including keys
+   * that were stored in clear before sealing existed. `null` if nothing changes. Keys that cannot
+   * be opened or sealed stay as they are.
    */
   renew(team: Team): Team | null {
     const sealing = this.#sealing;
@@ -71,7 +72,7 @@ export class TeamKeys {
       : null;
   }
 
-  /** The kept team with its keys in clear, to be handed on at once; or why one does not open. */
+  /** The stored team with keys in clear, to be passed on at once; or why a key cannot be opened. */
   open(team: Team): { ok: true; team: Team } | { ok: false; failure: CallFailure } {
     const clear = new Map<TeamAgent, Key>();
     for (const agent of team.agents.filter(({ backend }) => backend.key.from === "sealed")) {
@@ -83,8 +84,8 @@ export class TeamKeys {
   }
 
   /**
-   * What goes with a call. A key of the operator's goes to the origin it is bound to, whatever the
-   * config says.
+   * The key for a call. A key of the operator is sent only to the origin it is bound to, whichever
+   * address the config names.
    */
   keyOf(agent: TeamAgent): FoundKey {
     const { key, baseUrl } = agent.backend;
@@ -154,8 +155,8 @@ const withKeys = (team: Team, keyOf: (agent: TeamAgent) => Key): Team => ({
 });
 
 /**
- * Why a call without its key was not sent: a key may be taken away, or its endpoint moved, after
- * the config was checked.
+ * Why a call without its key was not sent: after the config was checked, the key was removed or its
+ * endpoint moved.
  */
 export function keyMissing({ key, baseUrl }: Pick<Backend, "key" | "baseUrl">): CallFailure {
   const { host } = new URL(baseUrl);
@@ -164,7 +165,7 @@ export function keyMissing({ key, baseUrl }: Pick<Backend, "key" | "baseUrl">): 
   return notSent("key_missing", message);
 }
 
-/** Why a caller's key that is kept could not go with a call. */
+/** Why a caller's stored key could not be sent with a call. */
 export function keyUnreadable(
   agent: string,
   { why, version }: Extract<OpenedSecret, { ok: false }>,

@@ -7,7 +7,10 @@ import { FILES } from "../../shared/limits";
 import { PackReader } from "../../../src/workspace/pack-reader";
 import type { Sql } from "../object-storage";
 
-/** Contents that somebody has named and that are nowhere: neither in the session's storage nor in R2. */
+/**
+ * Contents that a tree or result names and that are missing: neither in the session's storage nor
+ * in R2.
+ */
 export class LostContents extends Error {
   override readonly name = "LostContents";
 
@@ -18,15 +21,19 @@ export class LostContents extends Error {
 
 type Options = { sql: Sql; objects: SessionObjects; turns: StorageQueue };
 
-/** Where contents lie in R2: on their own (null), or in a pack from `at` on. */
+/** The location of contents in R2: a separate object (`null`), or a pack from byte `at` on. */
 export type StoredAt = { pack: string; at: number } | null;
 
-/** A working copy. `spilled`: too large for its row, so it lies in R2. `stored`: an uploaded snapshot has it too. */
+/**
+ * A working copy. `spilled`: too large for its row, so stored in R2. `stored`: an uploaded snapshot
+ * has it too.
+ */
 export type WorkingCopy = { hash: string; spilled: boolean; stored: boolean };
 
 /**
- * Contents of a session's files by their hash. Working copies lie in rows, or in R2 if they are too large for one; what snapshots
- * that have been uploaded hold lies in R2 for good, so that working copies of it may go.
+ * Contents of a session's files by hash. Working copies are stored in rows, or in R2 if they are
+ * too large for a row. Contents of uploaded snapshots are stored in R2 until the session ends, so
+ * their working copies may be deleted.
  */
 export class BlobStore implements BlobSource {
   readonly #options: Options;
@@ -38,8 +45,8 @@ export class BlobStore implements BlobSource {
   }
 
   /**
-   * Throws `FileError` `storage_unavailable` while R2 does not answer, and `LostContents` if they are nowhere: whoever named them
-   * lost them.
+   * The contents. Throws `FileError` `storage_unavailable` if R2 does not answer, and
+   * `LostContents` if they are missing.
    */
   async read({ hash }: Pick<FileEntry, "hash">): Promise<Uint8Array<ArrayBuffer>> {
     if (hash === EMPTY_HASH) return new Uint8Array();
@@ -50,13 +57,14 @@ export class BlobStore implements BlobSource {
     return found;
   }
 
-  /** The working copy, if it lies in a row. */
+  /** The working copy; `null` if it is not in a row. */
   working(hash: string): Uint8Array<ArrayBuffer> | null {
     const query = "SELECT bytes FROM blobs WHERE hash = ?";
     const [row] = this.#options.sql.exec<{ bytes: ArrayBuffer | null }>(query, hash).toArray();
     return row?.bytes ? new Uint8Array(row.bytes) : null;
   }
 
+  /** Whether the contents should exist, in a row or in R2. */
   has(hash: string): boolean {
     if (hash === EMPTY_HASH) return true;
     const query =
@@ -64,7 +72,9 @@ export class BlobStore implements BlobSource {
     return this.#options.sql.exec(query, hash).toArray().length > 0;
   }
 
-  /** Whether it surely is there: a row without bytes may be of contents that never came to R2. */
+  /**
+   * Whether the contents surely exist. A row without bytes may name contents that never reached R2.
+   */
   isKept(hash: string): boolean {
     if (hash === EMPTY_HASH) return true;
     const query =
@@ -72,14 +82,14 @@ export class BlobStore implements BlobSource {
     return this.#options.sql.exec(query, hash).toArray().length > 0;
   }
 
-  /** Whether an uploaded snapshot has it. */
+  /** Whether an uploaded snapshot has the contents. */
   isStored(hash: string): boolean {
     return (
       this.#options.sql.exec("SELECT 1 FROM stored_blobs WHERE hash = ?", hash).toArray().length > 0
     );
   }
 
-  /** Where it lies in R2; null if it is not stored there for good. */
+  /** The location in R2; `null` if the contents are not stored there for good. */
   storedAt(hash: string): { at: StoredAt } | null {
     const query = "SELECT pack, at FROM stored_blobs WHERE hash = ?";
     const [row] = this.#options.sql
@@ -89,8 +99,9 @@ export class BlobStore implements BlobSource {
   }
 
   /**
-   * Puts what is too large for a row where it belongs; to be awaited before `add`. Its row is there before its object, so that
-   * nothing lies in R2 that nobody knows of. An object that exists already is as good. Stops between two of them once nobody waits.
+   * Writes contents that are too large for a row to R2. To be awaited before `add`. The row is
+   * written before the object, so that every object in R2 is known. An existing object is kept.
+   * Stops between two objects when `signal` is aborted.
    */
   async spill(blobs: ReadonlyMap<string, Uint8Array>, signal: AbortSignal): Promise<void> {
     const { objects, turns } = this.#options;
@@ -102,7 +113,7 @@ export class BlobStore implements BlobSource {
     }
   }
 
-  /** Inside the transaction of what names them. */
+  /** Adds contents to rows. To be called inside the transaction that names them. */
   add(blobs: ReadonlyMap<string, Uint8Array>): void {
     for (const [hash, bytes] of blobs) {
       if (hash !== EMPTY_HASH)
@@ -110,7 +121,7 @@ export class BlobStore implements BlobSource {
     }
   }
 
-  /** Notes where contents lie in R2 from now on. Inside a transaction. */
+  /** Records the location of contents in R2. To be called inside a transaction. */
   noteStored({ hash, size }: BlobSize, at: StoredAt): void {
     this.#options.sql.exec(
       "INSERT INTO stored_blobs (hash, size, pack, at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -118,6 +129,7 @@ export class BlobStore implements BlobSource {
     );
   }
 
+  /** All working copies. */
   workingCopies(): WorkingCopy[] {
     const query =
       "SELECT hash, bytes IS NULL AS spilled, EXISTS (SELECT 1 FROM stored_blobs WHERE stored_blobs.hash = blobs.hash) AS stored FROM blobs";
@@ -131,7 +143,10 @@ export class BlobStore implements BlobSource {
     }));
   }
 
-  /** Writes down that they are lost, and what was to be made of them. Inside a transaction. */
+  /**
+   * Records that contents are lost, and `where` they were needed. To be called inside a
+   * transaction.
+   */
   noteLost(hash: string, where: string, at: number): void {
     this.#options.sql.exec(
       "INSERT INTO lost_contents (hash, place, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
@@ -141,7 +156,7 @@ export class BlobStore implements BlobSource {
     );
   }
 
-  /** Whether it has been written down that they are lost. They may have been written anew since. */
+  /** Whether the contents were recorded as lost. They may have been written again since. */
   isLost(hash: string): boolean {
     return (
       this.#options.sql.exec("SELECT 1 FROM lost_contents WHERE hash = ? LIMIT 1", hash).toArray()
@@ -149,11 +164,15 @@ export class BlobStore implements BlobSource {
     );
   }
 
+  /** Whether there is any working copy. */
   hasWorkingCopies(): boolean {
     return this.#options.sql.exec("SELECT 1 FROM blobs LIMIT 1").toArray().length > 0;
   }
 
-  /** Inside a transaction. What only its row knew to lie in R2 must be erased there. */
+  /**
+   * Deletes a row. To be called inside a transaction. If the object in R2 is known only from this
+   * row, the caller must erase it.
+   */
   drop(hash: string): void {
     this.#options.sql.exec("DELETE FROM blobs WHERE hash = ?", hash);
   }

@@ -4,23 +4,26 @@ import { STORE } from "../../shared/limits";
 import { chunks } from "../log/chunks";
 import type { Sql } from "../object-storage";
 
-/** What was made of one context, against the version that was pinned. */
+/**
+ * The changes that a presenter made to one context. `version`: the pinned version that they refer
+ * to.
+ */
 export type ChangeSet = { context: string; version: string; changes: TreeChanges };
 
 /**
- * What presenters made of the user's contexts, frozen with their final texts. Of a turn the latest final counts, so it has one list
- * of change sets, which a later final replaces.
+ * The changes that presenters made to the user's contexts, frozen with their final texts. The
+ * latest final of a turn counts, so a later final replaces the turn's change sets.
  */
 export class ContextChanges {
   readonly #sql: Sql;
-  /** Those asked for last: who fetches their contents asks for each. */
+  /** The change sets read last: a client that fetches their contents asks for each file. */
   #latest: { turn: number; sets: readonly ChangeSet[] } | null = null;
 
   constructor(sql: Sql) {
     this.#sql = sql;
   }
 
-  /** In the order of names. */
+  /** The change sets of a turn, sorted by context name. */
   of(turn: number): readonly ChangeSet[] {
     if (this.#latest?.turn !== turn) this.#latest = { turn, sets: this.#read(turn) };
     return this.#latest.sets;
@@ -35,7 +38,7 @@ export class ContextChanges {
     });
   }
 
-  /** Of all contents that change sets of these turns have. */
+  /** Hashes of all contents in the change sets of the turns for which `counts` returns true. */
   hashes(counts: (turn: number) => boolean): Set<string> {
     const turns = this.#sql
       .exec<{ turn: number }>("SELECT DISTINCT turn FROM context_changes")
@@ -47,7 +50,7 @@ export class ContextChanges {
     return new Set(entries.flatMap((entry) => (entry === null ? [] : [entry.hash])));
   }
 
-  /** Inside the transaction of the final text. */
+  /** Replaces a turn's change sets. To be called inside the transaction of the final text. */
   replace(turn: number, sets: readonly ChangeSet[]): void {
     this.#latest = null;
     this.#sql.exec("DELETE FROM context_changes WHERE turn = ?", turn);

@@ -4,8 +4,8 @@ import type { Sql } from "../object-storage";
 const bytesOf = (text: string): number => new TextEncoder().encode(text).byteLength;
 
 /**
- * A session's objects in R2, each with a row that says its size. The row is written before its object, and goes after it, so that
- * nothing lies in R2 uncounted.
+ * A session's objects in R2, each with a row that holds its size. The row is written before the
+ * object and deleted after it, so that every object in R2 is counted.
  */
 export function countedObjects(objects: SessionObjects, sql: Sql): SessionObjects {
   const count = (name: string, bytes: number) =>

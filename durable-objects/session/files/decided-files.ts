@@ -36,8 +36,8 @@ type Options = {
 };
 
 /**
- * What one decision stores of the agents' files: a tool call's changes, the trees that answers and
- * final texts freeze, and what a turn leaves to be done when it ends.
+ * The file changes that one decision stores: a tool call's changes, the trees that answers and
+ * final texts freeze, and the jobs of a turn that ends.
  */
 export class DecidedFiles {
   readonly #options: Options;
@@ -46,7 +46,7 @@ export class DecidedFiles {
     this.#options = options;
   }
 
-  /** What these steps mean for the files. Writes nothing. */
+  /** Computes the file changes of these steps. Writes nothing. */
   entry(
     steps: readonly Step[],
     payload: PayloadFiles | null,
@@ -81,7 +81,7 @@ export class DecidedFiles {
     return { changed, results, frozen, finalText, presented, ended };
   }
 
-  /** Inside the transaction of the events. */
+  /** Stores the changes. To be called inside the transaction of the events. */
   write({ changed, results, frozen, finalText, presented, ended }: FilesEntry): void {
     const { blobs, changes, contextChanges, snapshots, outbox } = this.#options;
     if (changed) {
@@ -101,7 +101,8 @@ export class DecidedFiles {
   }
 
   /**
-   * Nobody will ask for the working trees of this turn again. Inside the transaction of its end.
+   * Deletes a turn's working trees, which are not read again. To be called inside the transaction
+   * of the turn's end.
    */
   end({ turn, hasChanges, hasContexts }: EndedTurn): void {
     const { blobs, changes, outbox } = this.#options;
@@ -110,10 +111,7 @@ export class DecidedFiles {
     if (blobs.hasWorkingCopies()) outbox.add({ type: "tidy" });
   }
 
-  /**
-   * The tree that an event freezes, after those that are about to be written; null if it freezes
-   * none.
-   */
+  /** The tree that an event freezes, with the pending changes; `null` if it freezes none. */
   #frozenBy(turn: TurnState, event: SessionEvent, about: PendingFiles): FrozenTree | null {
     if (event.type !== "answer.submitted" && event.type !== "presentation.completed") return null;
     const { trees } = this.#options;
@@ -133,8 +131,8 @@ export class DecidedFiles {
   }
 
   /**
-   * What the presenter has made of the contexts it may change; `changed`: with what is about to be
-   * written.
+   * The changes that the presenter made to the contexts it may change. `changed`: the pending
+   * changes.
    */
   #changeSets(turn: TurnState, id: string, changed: RoundEdit | null): ChangeSet[] {
     const agent = indexOf(turn, id);

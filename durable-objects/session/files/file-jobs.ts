@@ -15,25 +15,27 @@ import type { DeliveryResult } from "../log/outbox-worker";
 import type { Outbox } from "../log/outbox";
 import type { SnapshotPlace, SnapshotStore } from "./snapshot-store";
 
-/** What is still to be done with a session's files when an answer, a result or a turn is there. Each may be done twice. */
+/** Work that remains when an answer, a result or a turn is complete. Every job is idempotent. */
 export type FileJob =
   | ({ type: "upload_snapshot"; at: number } & SnapshotPlace & Missing)
-  /** Of a tool's result what was not for a conversation: a text too large for it, or a file. */
+  /**
+   * A part of a tool's result that is not in the conversation: a text too large for it, or a file.
+   */
   | ({ type: "upload_result"; name: string; hash: string } & Missing)
-  /** Of a turn that is over: working copies that nothing needs any more. */
+  /** For a turn that has ended: deletes working copies that nothing needs. */
   | { type: "tidy" }
-  /** Versions of contexts that a turn was given and that its changes, if it has any, were not made against. */
+  /** Releases the context versions of a turn, except those that its changes refer to. */
   | { type: "release_contexts"; turn: number; hasChanges: boolean }
-  /** Contents that lie in R2 alone and that no snapshot has. */
+  /** Erases contents that are stored only in R2 and that no snapshot has. */
   | { type: "erase_blobs"; hashes: string[] };
 
-/** How often contents of it were found nowhere. */
+/** `misses`: how often contents of the job were missing. Omitted: never. */
 type Missing = { misses?: number };
 
-/** Contents that are nowhere are looked for so often: after that they are given up, since trying for ever brings none back. */
+/** Tries before missing contents are given up as lost. */
 const MOST_MISSES = 5;
 
-/** Lets go of the versions that a turn has pinned, but for these. */
+/** Releases the versions that a turn has pinned, except `kept`. */
 export type ReleasePins = (
   turn: number,
   kept: readonly { context: string; version: string }[],
@@ -47,7 +49,7 @@ type Options = {
   turns: StorageQueue;
   outbox: Outbox<FileJob>;
   transaction: (work: () => void) => void;
-  /** The latest turn, and whether it runs. */
+  /** The latest turn, and whether it runs; `null` before the first. */
   latestTurn: () => { turn: number; isRunning: boolean } | null;
   /** See `Ends`. */
   completedWith: (turn: number) => number | null;
@@ -55,13 +57,14 @@ type Options = {
   /** Unix ms. */
   now: () => number;
   session: string;
-  /** Called after each of them: what the session stores has changed. */
+  /** Called after each job, because the session's stored bytes have changed. */
   stored?: () => Promise<void>;
 };
 
 /**
- * Brings snapshots and results to R2, and lets go of what nothing needs: no run waits for it or fails by it. A snapshot is its new
- * contents, small ones together, and then its manifest; whatever was written before a kill is found there.
+ * Uploads snapshots and results to R2, and deletes what nothing needs. No run waits for it or fails
+ * because of it. A snapshot is uploaded as its new contents, small ones packed, and then its
+ * manifest. After a crash, objects that were written are found in R2.
  */
 export class FileJobs {
   readonly #options: Options;
@@ -71,8 +74,9 @@ export class FileJobs {
   }
 
   /**
-   * Throws if R2 does not do its part; then it is to be done again. `later`: something else must be done first; `again`: contents were
-   * nowhere. Once they have been looked for often enough, what is lost is written down and in the log, and all the rest is done.
+   * Performs a job. Throws if R2 fails; then the job must be repeated. `later`: another job must
+   * come first. `again`: contents are missing. After `MOST_MISSES` tries, missing contents are
+   * recorded and logged as lost, and the rest of the job is done.
    */
   async perform(job: FileJob): Promise<DeliveryResult<FileJob>> {
     const delivered = await this.#perform(job);
@@ -93,7 +97,8 @@ export class FileJobs {
         await this.#release(job);
         return "done";
       case "erase_blobs":
-        // In its turn, so that whoever wants one of them again has said so, or finds nothing and writes it anew.
+        // In the queue: a writer that needs one of these contents has added its row before, or
+        // finds the object missing and writes it again.
         await turns.takeAll(() =>
           objects.eraseBlobs(job.hashes.filter((hash) => !blobs.has(hash))),
         );
@@ -144,7 +149,10 @@ export class FileJobs {
     return "done";
   }
 
-  /** What was too large for a row is in R2 already, on its own; a manifest must not name what is not. */
+  /**
+   * Where the contents of a snapshot are. Contents too large for a row are separate objects in R2
+   * already. A manifest must not name missing contents as present.
+   */
   async #whereabouts(
     fresh: readonly BlobSize[],
   ): Promise<{ atHand: BlobSize[]; inBucket: BlobSize[]; lost: string[] }> {
@@ -158,7 +166,7 @@ export class FileJobs {
     return { atHand, inBucket, lost };
   }
 
-  /** `where`: what was to be made of what is lost, below the session's place in R2. */
+  /** `where`: the key below the session's prefix in R2 that needed the contents. */
   #missed(job: FileJob & Missing, where: string, lost: readonly string[]): DeliveryResult<FileJob> {
     const { blobs, transaction, now, session } = this.#options;
     if (mayRetry(job)) return countMiss(job);
@@ -199,9 +207,10 @@ export class FileJobs {
   }
 
   /**
-   * What is left of rounds whose work was discarded goes; of what snapshots hold, only the files of the session's latest result stay
-   * at hand, since the next turn begins with them. What completed turns made of contexts stays as long as the session does: it lies
-   * nowhere else, and may be fetched at any time, again and again. A turn that runs tidies up when it ends.
+   * Deletes working copies of discarded rounds. Of contents in snapshots, only the files of the
+   * latest result keep a working copy, because the next turn begins with them. Changes of completed
+   * turns to contexts are kept as long as the session: they are stored nowhere else and may be
+   * fetched at any time. A running turn tidies when it ends.
    */
   #tidy(): "done" | "later" {
     const { blobs, outbox, transaction } = this.#options;
@@ -229,7 +238,10 @@ export class FileJobs {
     return pending.size > 0 ? "later" : "done";
   }
 
-  /** Whoever brings a turn's changes home needs what they were made against, for as long as the session has them. */
+  /**
+   * A client that applies a turn's changes needs their base versions, so these stay pinned as long
+   * as the session.
+   */
   #release({ turn, hasChanges }: { turn: number; hasChanges: boolean }): Promise<void> {
     const { contextChanges, release } = this.#options;
     const made = hasChanges ? contextChanges.of(turn) : [];
@@ -239,7 +251,7 @@ export class FileJobs {
     );
   }
 
-  /** Contents that are still to be uploaded. */
+  /** Hashes of contents that are to be uploaded. */
   #pending(): Set<string> {
     const { outbox, snapshots } = this.#options;
     const hashes = outbox.all().flatMap((job) => {

@@ -15,7 +15,9 @@ import type { ChangeSet } from "./context-changes";
 import type { ContextEdits } from "./round-changes";
 import type { SnapshotPlace } from "./snapshot-store";
 
-/** What one decision writes to the session's files, and the small facts from which that follows. */
+/**
+ * The changes of one decision to the session's files, and the small facts that follow from them.
+ */
 
 export type FrozenTree = { place: SnapshotPlace; tree: Tree; at: number };
 export type RoundEdit = {
@@ -24,7 +26,10 @@ export type RoundEdit = {
   edits: ContextEdits;
   isKnown: (path: string) => boolean;
 };
-/** What is decided and not written yet: an answer may be given and presented in one decision. */
+/**
+ * Changes that are decided and not stored yet: an answer may be submitted and presented in one
+ * decision.
+ */
 export type PendingFiles = {
   changed: RoundEdit | null;
   frozen: readonly FrozenTree[];
@@ -32,20 +37,23 @@ export type PendingFiles = {
 };
 export const NOTHING_PENDING: PendingFiles = { changed: null, frozen: [], finalText: null };
 
-/** What one decision means for the session's files; written in the transaction of its events. */
+/** The changes of one decision to the session's files; stored in the transaction of its events. */
 export type FilesEntry = {
   changed: RoundEdit | null;
-  /** What goes to R2 of a result, each as a whole. */
+  /** Parts of a tool result that are stored in R2, each as a whole. */
   results: readonly PlacedResult[];
   frozen: readonly FrozenTree[];
-  /** A final text that is too long to be shown whole; null: there is none. */
+  /** A final text that is too long to be shown whole; `null` if there is none. */
   finalText: ResultFile | null;
-  /** What a final text's presenter made of contexts; null: there is no new final text. */
+  /** The presenter's changes to contexts; `null` if there is no new final text. */
   presented: { turn: number; sets: readonly ChangeSet[] } | null;
   ended: EndedTurn | null;
 };
 
-/** `hasChanges`: what it made of contexts can be had. `hasContexts`: it may have been given some. */
+/**
+ * `hasChanges`: its changes to contexts can be fetched. `hasContexts`: it may have been given
+ * contexts.
+ */
 export type EndedTurn = { turn: number; hasChanges: boolean; hasContexts: boolean };
 
 export type PlacedResult = { place: RoundPlace; result: ResultFile };
@@ -66,12 +74,16 @@ export function endedBy(steps: readonly Step[]): EndedTurn | null {
 export const contentsOf = (results: readonly ResultFile[]): ReadonlyMap<string, Uint8Array> =>
   new Map(results.map(({ hash, bytes }) => [hash, bytes]));
 
-/** Agents by their place in the team, as in labels: their own ids may hold anything. */
+/**
+ * The name of a result in R2. Agents are numbered by their place in the team, because their ids may
+ * contain any character.
+ */
 export const resultName = ({
   place: { turn, attempt, agent, round },
   result,
 }: PlacedResult): string => `${turn}/${attempt}/agent${agent + 1}/${round}/${result.name}`;
 
+/** The round whose files the agent works on. */
 export const placeOf = (turn: TurnState, agent: number): RoundPlace => ({
   turn: turn.number,
   attempt: turn.attempt.number,
@@ -79,6 +91,7 @@ export const placeOf = (turn: TurnState, agent: number): RoundPlace => ({
   round: filesRound(agentAt(turn.attempt, agent)),
 });
 
+/** Whether the pending changes belong to this agent and round. */
 export const isOf = (
   changed: RoundEdit | null,
   { agent, round }: RoundPlace,
@@ -94,7 +107,10 @@ export const inRound = (
   round,
 });
 
-/** The files that go with a final text, with the file of the whole text. Throws where an event names a text that did not come with it. */
+/**
+ * The files of a final text, with the file of the whole text. Throws if the event names a file that
+ * did not come with the reply.
+ */
 export function withTextFile(tree: Tree, path: string | undefined, text: ResultFile | null): Tree {
   if (path === undefined) return tree;
   if (!text) throw new Error("the whole final text did not come with its reply");

@@ -20,8 +20,8 @@ type Options = {
 const NONE: ReadonlyMap<string, Tree> = new Map();
 
 /**
- * What agents see below `/attempts`: the rejected result of the attempt before, with the contexts that it changed. It never changes
- * during an attempt, so it is put together once for each agent.
+ * The files below `/attempts`: the rejected result of the previous attempt, with its changes to
+ * contexts. Constant during an attempt, so it is loaded once per agent.
  */
 export class RejectedResults {
   readonly #options: Options;
@@ -32,7 +32,7 @@ export class RejectedResults {
     this.#options = options;
   }
 
-  /** By number of the attempt. The turn's contexts are loaded. */
+  /** The rejected results by number of attempt. The turn's contexts must be loaded. */
   of(turn: TurnState, agent: number): ReadonlyMap<string, Tree> {
     const result = rejectedResult(turn);
     if (!result) return NONE;
@@ -44,7 +44,7 @@ export class RejectedResults {
     return known;
   }
 
-  /** Contexts that the agent is not given stay unseen. */
+  /** Contexts that the agent has no access to are left out. */
   #load(turn: TurnState, agent: number, result: RejectedResult): ReadonlyMap<string, Tree> {
     const { snapshots, contexts, contextChanges } = this.#options;
     const frozen = snapshots.read({ turn: turn.number, ...result });

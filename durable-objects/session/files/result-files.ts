@@ -15,13 +15,14 @@ import { hashOf } from "../../../src/workspace/snapshot";
 import { FileError } from "../../../src/workspace/types";
 import { FILES } from "../../shared/limits";
 
-/** What the conversation gets of a result, and what of it goes to R2. */
+/** The text for the conversation, and the parts of the result that are stored in R2. */
 export type FiledResult = { text: string; results: ResultFile[] };
 
 /**
- * Writes what does not belong into the conversation into the agent's files: a text that would fill it, and the files that came with
- * it. What cannot be kept is said; of a text the agent then sees the beginning. `files`: null where the agent has none. Files that come
- * with a result are not kept for an agent that only reads its text.
+ * Writes the parts of a result that do not belong in the conversation into the agent's files: a
+ * text that is too long for it, and the result's files. If a part cannot be stored, the text says
+ * so and shows the beginning of a long text. `files` is `null` for an agent without files. Files of
+ * a result are dropped for an agent that can only read result texts.
  */
 export async function fileResult(
   found: FoundResult & Pick<ToolResult, "files">,
@@ -66,7 +67,7 @@ async function filedText(
   return { text: kept.reference, results };
 }
 
-/** Why it could not be kept; null: it is. */
+/** Why the file could not be stored; `null` if it was stored. */
 const problemOf = async (
   { bytes }: ToolFile,
   path: string,

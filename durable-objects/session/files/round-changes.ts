@@ -9,7 +9,7 @@ type ChangeRow = { path: string; hash: string | null; size: number; executable: 
 type Mark = "read" | "foreign" | "directory";
 type MarkRow = { path: string; mark: Mark };
 
-/** What is known of a round's files beside their contents, by path as the agent sees it. */
+/** What is known about a round's files besides their contents, by path as the agent sees it. */
 export type Marks = Pick<Basis, "read" | "own" | "directories">;
 
 type Changes = Map<string, FileEntry | null>;
@@ -19,7 +19,10 @@ type Round = {
   marks: Map<string, Mark>;
 };
 
-/** By name, all that a round has changed in contexts that it may change; empty where it has changed nothing. */
+/**
+ * By context name, the round's changes to the contexts that it may change; empty changes if there
+ * are none.
+ */
 export type ContextEdits = ReadonlyMap<string, TreeChanges>;
 
 const OF_ROUND = "turn = ? AND attempt = ? AND agent = ? AND round = ?";
@@ -28,8 +31,9 @@ const WORKSPACE = "/workspace/";
 const CONTEXT = /^\/contexts\/([^/]+)\/(.+)$/;
 
 /**
- * What agents did in their workspaces and in contexts, by the round that did it. On disk it is rows of that round, so a round that begins needs
- * none; memory is a cache. A path is the agent's own if it wrote it in the round, unless what lies there now came from elsewhere.
+ * The changes of agents to their workspaces and to contexts, by round. Stored as rows of the round,
+ * so a round without changes has none; memory is a cache. A path is the agent's own if the agent
+ * wrote it in this round, unless its present contents came from elsewhere.
  */
 export class RoundChanges {
   readonly #sql: Sql;
@@ -39,17 +43,23 @@ export class RoundChanges {
     this.#sql = sql;
   }
 
-  /** What is at every path of the workspace that the round wrote or removed, also where that is what it began with. */
+  /**
+   * The entry at every path of the workspace that the round wrote or removed (`null`), even if it
+   * equals the entry that the round began with.
+   */
   of(place: RoundPlace): ReadonlyMap<string, FileEntry | null> {
     return this.#of(place).changes;
   }
 
-  /** What the round has made of a context. */
+  /** The round's changes to a context. */
   ofContext(place: RoundPlace, name: string): TreeChanges {
     return this.#of(place).contexts.get(name) ?? EMPTY_TREE;
   }
 
-  /** What it will have made of the contexts that it may change, with what a call has staged. `trees`: as they were pinned. */
+  /**
+   * The round's changes to the contexts that it may change, including a call's staged changes.
+   * `trees`: the pinned trees.
+   */
   editsWith(
     place: RoundPlace,
     staged: StagedChanges,
@@ -62,6 +72,7 @@ export class RoundChanges {
     return new Map(edits);
   }
 
+  /** Paths that the round has read or written, and its empty directories. */
   marks(place: RoundPlace): Marks {
     const { changes, contexts, marks } = this.#of(place);
     const marked = (wanted: Mark): Set<string> =>
@@ -77,8 +88,8 @@ export class RoundChanges {
   }
 
   /**
-   * Inside the transaction of the call's end. `isKnown`: the round began with a file at the path, or its author's previous answer has
-   * one.
+   * Stores a call's changes. To be called inside the transaction of the call's end. `isKnown`:
+   * whether the path had a file at the round's start or in the author's previous answer.
    */
   write(
     place: RoundPlace,
@@ -114,7 +125,7 @@ export class RoundChanges {
     });
   }
 
-  /** What is as it was pinned again has no row any more. */
+  /** Files that equal their pinned version again have no row. */
   #writeContext(
     place: RoundPlace,
     name: string,
@@ -148,7 +159,7 @@ export class RoundChanges {
     this.#sql.exec(sql, turn, attempt, agent, round, path, ...columns);
   }
 
-  /** A turn is over: nobody will ask for its working trees again. Inside the transaction of its end. */
+  /** Deletes the rows of a turn that has ended. To be called inside the transaction of its end. */
   forget(turn: number): void {
     for (const table of ["file_changes", "file_marks"])
       this.#sql.exec(`DELETE FROM ${table} WHERE turn = ?`, turn);
@@ -177,8 +188,8 @@ export class RoundChanges {
 }
 
 /**
- * Whether nothing depends on the record of a file that came and went. A round that did nothing else has changed files all the same,
- * so its last such record stays.
+ * Whether the record of a file that was created and removed can be dropped. A round must keep one
+ * record if it has no other change, because it did change files.
  */
 function isUnneeded(path: string, changes: ReadonlyMap<string, unknown>): boolean {
   if (!isHandedOver(path)) return true;
@@ -194,7 +205,7 @@ const toEntry = ({ hash, size, executable }: ChangeRow): FileEntry | null =>
 
 const inContext = (name: string, path: string): string => `/contexts/${name}/${path}`;
 
-/** What lies in the workspace, and what in contexts. */
+/** Splits rows into changes of the workspace and changes of contexts. */
 function splitRows(rows: readonly ChangeRow[]): Pick<Round, "changes" | "contexts"> {
   const changes: Changes = new Map();
   const contexts = new Map<string, Changes>();
@@ -223,8 +234,9 @@ function* namedChanges(
 type KnownChanges = { changes: ReadonlyMap<string, FileEntry | null>; edits: ContextEdits };
 
 /**
- * What is the agent's own needs no mark, unless it wrote what lay there anyway: then nothing else says that it knows it. Where nothing
- * can be deleted nobody asks whether it was read.
+ * The marks after a call. The agent's own files need no mark. A file that the agent wrote with its
+ * present contents is marked as read, because no change records that the agent knows it. Read marks
+ * matter only where files can be deleted.
  */
 function marksAfter(
   before: ReadonlyMap<string, Mark>,

@@ -11,12 +11,13 @@ type Pin = Pick<PinnedContext, "name" | "version">;
 type LoadedContext = Pick<OpenContext, "tree" | "has" | "read">;
 
 /**
- * The user's contexts as the running turn has pinned them. Trees are loaded once; contents are read when somebody wants them, and the
- * latest small ones are kept, since the agents of a team read the same files. Whatever is read is read in its turn on R2.
+ * The user's contexts in the versions that the running turn has pinned. Trees are loaded once.
+ * Contents are read on demand; small ones are cached, because the agents of a team read the same
+ * files. Reads use the R2 queue.
  */
 export class SessionContexts implements BlobSource {
   readonly #options: Options;
-  /** Null: erased since it was pinned. */
+  /** `null`: erased since it was pinned. */
   readonly #opened = new Map<string, LoadedContext | null>();
   readonly #recent = new Map<string, Uint8Array>();
   #recentBytes = 0;
@@ -26,7 +27,10 @@ export class SessionContexts implements BlobSource {
     this.#options = options;
   }
 
-  /** Makes the trees of these contexts known, and forgets all others. Throws `FileError` if they cannot be read now. */
+  /**
+   * Loads the trees of these contexts, and drops all others. Throws `FileError` if they cannot be
+   * read now.
+   */
   async load(pins: readonly Pin[]): Promise<void> {
     const before = this.#loading;
     const loading = before.catch(() => undefined).then(() => this.#load(pins));
@@ -34,11 +38,12 @@ export class SessionContexts implements BlobSource {
     return loading;
   }
 
-  /** Of a context that was loaded; null if it has been erased, or was not loaded. */
+  /** The tree of a loaded context; `null` if it was erased or is not loaded. */
   tree(pin: Pin): Tree | null {
     return this.#opened.get(keyOf(pin))?.tree ?? null;
   }
 
+  /** Whether a loaded context has these contents. */
   has(hash: string): boolean {
     return this.#holder(hash) !== undefined;
   }
@@ -50,7 +55,8 @@ export class SessionContexts implements BlobSource {
     const holder = this.#holder(entry.hash);
     if (!holder) throw new Error(`no context has the contents ${entry.hash}`);
     return this.#reached(async () => {
-      const meanwhile = this.#recent.get(entry.hash); // whoever was before it in turn may have wanted the same
+      // an earlier read in the queue may have fetched it
+      const meanwhile = this.#recent.get(entry.hash);
       const bytes = meanwhile ?? (await holder.read(entry));
       return meanwhile || this.#keep(entry.hash, bytes) ? bytes.slice() : bytes;
     });
@@ -82,7 +88,7 @@ export class SessionContexts implements BlobSource {
     return [...this.#opened.values()].find((opened) => opened?.has(hash)) ?? undefined;
   }
 
-  /** Whether they are kept: then nobody may change them. */
+  /** Caches contents. Returns whether they are cached; then they must not be changed. */
   #keep(hash: string, bytes: Uint8Array): boolean {
     if (bytes.byteLength > CONTEXT_CACHE.fileBytes || this.#recent.has(hash)) return false;
     this.#recent.set(hash, bytes);

@@ -18,8 +18,8 @@ import { Workspaces } from "./workspaces";
 
 type Storage = Pick<ObjectStorage, "sql" | "transactionSync">;
 /**
- * `turns`: shared with everything else of the session that reads R2; omitted if nothing else does.
- * `stored`: called when the bytes that the session stores may have changed.
+ * `turns`: the queue for everything in the session that reads R2; omitted if nothing else does.
+ * `stored`: called when the session's stored bytes may have changed.
  */
 type Places = {
   storage: Storage;
@@ -33,7 +33,7 @@ type Turns = Ends & {
   latest: () => { turn: number; isRunning: boolean } | null;
 };
 
-/** Where a session's files lie: over its tables and its part of R2. */
+/** The stores of a session's files, over its tables and its prefix in R2. */
 export function fileStores(
   { storage, bucket, place, pins, turns = new StorageQueue(), stored }: Places,
   { latest, ...ends }: Turns,
@@ -66,7 +66,7 @@ type Options = Omit<Places, "pins"> & {
   contexts: { reader: ContextReader; pins: Pick<ContextPins, "release"> };
 };
 
-/** A session's files, as its agents work on them. */
+/** The workspaces of a session's agents. */
 export function sessionWorkspaces({
   log,
   team,
@@ -74,7 +74,8 @@ export function sessionWorkspaces({
   stored = async () => undefined,
   ...places
 }: Options): Workspaces {
-  // The end of the turn reports it again, and must succeed: no file waits for the report here.
+  // The end of the turn reports the bytes again and must succeed then. Here a failed report must
+  // not stop file jobs.
   const reported = () => stored().catch((error: unknown) => logError("stored bytes", error));
   const { turns, ...stores } = fileStores(
     { ...places, pins: contexts.pins, stored: reported },

@@ -5,10 +5,10 @@ import { STORE } from "../../shared/limits";
 import { chunks } from "../log/chunks";
 import type { Sql } from "../object-storage";
 
-/** Whose files: of an answer, or of a final such as `agent2.final`. */
+/** The place of a snapshot. `label`: of an answer, or of a final such as `agent2.final`. */
 export type SnapshotPlace = { turn: number; attempt: number; label: string };
 
-/** A frozen tree, what it comes to, and how many manifests it was put together from. */
+/** A frozen tree, its size, and the number of manifests that it was built from. */
 export type Snapshot = {
   place: SnapshotPlace;
   tree: Tree;
@@ -17,7 +17,10 @@ export type Snapshot = {
   manifests: number;
 };
 
-/** A snapshot as it is stored: the changes to the tree its turn began with, which is another snapshot's, or nothing. */
+/**
+ * A snapshot as stored: the changes to `parent`, the tree that its turn began with. `parent` is
+ * `null` if the turn began without files.
+ */
 export type FrozenChanges = {
   parent: SnapshotPlace | null;
   changes: TreeChanges;
@@ -25,25 +28,29 @@ export type FrozenChanges = {
   bytes: number;
 };
 
-/** What the log says of a session's turns. */
+/** Facts about a session's turns from its log. */
 export type Ends = {
-  /** The turn that a turn goes on from; null for the first. */
+  /** The turn that a turn continues; `null` for the first. */
   parentOf: (turn: number) => number | null;
-  /** The attempt whose final text a turn completed with; null if it runs, or ended otherwise. */
+  /** The attempt with whose final text the turn completed; `null` if it runs or ended otherwise. */
   completedWith: (turn: number) => number | null;
 };
 
 type Row = { files: number; bytes: number; body: string };
 
-/** The latest trees asked for are kept, since every tool call of a team reads the same few. */
+/** Trees in the cache: the tool calls of a team read the same few. */
 const KEPT = 64;
-/** No tree is put together from more: a result that would be from so many is written whole, since answers may build on it. */
+/**
+ * No tree is built from more manifests. A result that would need more is stored whole, because
+ * later turns build on it.
+ */
 const MOST_MANIFESTS = 8;
-/** What a snapshot starts from, if not from nothing: the tree its turn began with. */
+/** The `base` of a snapshot that is not stored whole: the tree its turn began with. */
 const TURN_BASE = "turn";
 
 /**
- * The files of answers and finals. A snapshot never changes, and costs what differs from the tree its turn began with.
+ * The files of answers and finals. A snapshot never changes. It stores only the differences from
+ * the tree its turn began with.
  */
 export class SnapshotStore {
   readonly #sql: Sql;
@@ -57,6 +64,7 @@ export class SnapshotStore {
     this.#completedWith = completedWith;
   }
 
+  /** A snapshot; `null` if there is none. */
   read(place: SnapshotPlace): Snapshot | null {
     const key = `${place.turn} ${place.attempt} ${place.label}`;
     const snapshot = this.#kept.get(key) ?? this.#load(place);
@@ -69,8 +77,9 @@ export class SnapshotStore {
   }
 
   /**
-   * The result of a turn: the files of the final text it completed with; null if it has none. What was presented and then rejected, or
-   * not confirmed when the turn was cancelled or failed, is no result.
+   * The result of a turn: the files of the final text that the turn completed with; `null` if there
+   * are none. Presentations that were rejected, or not confirmed before the turn was cancelled or
+   * failed, are no results.
    */
   resultOf(turn: number): Snapshot | null {
     const attempt = this.#completedWith(turn);
@@ -81,17 +90,20 @@ export class SnapshotStore {
     return final ? this.read({ turn, attempt, ...final }) : null;
   }
 
-  /** The tree a turn begins with: the result of the turn it goes on from, or what that one began with if it has none. */
+  /**
+   * The tree that a turn begins with: the result of the turn it continues, or the start of that
+   * turn if it has no result.
+   */
   baseOf(turn: number): Tree {
     return this.#startOf(turn)?.tree ?? EMPTY_TREE;
   }
 
-  /** What a turn that went on from this one would begin with. */
+  /** The tree that a turn would begin with if it continued this one. */
   baseOfNext(turn: number): Tree {
     return this.resultOf(turn)?.tree ?? this.baseOf(turn);
   }
 
-  /** As `read`, without the files that were there before; null if there is none. */
+  /** A snapshot as stored, without unchanged files; `null` if there is none. */
   frozen(place: SnapshotPlace): FrozenChanges | null {
     const stored = this.#stored(place);
     if (!stored) return null;
@@ -100,7 +112,7 @@ export class SnapshotStore {
     return { parent, changes: manifest.changes, files, bytes };
   }
 
-  /** The result a turn goes on from. */
+  /** The result that a turn continues; `null` if there is none. */
   #startOf(turn: number): Snapshot | null {
     for (let parent = this.#parentOf(turn); parent !== null; parent = this.#parentOf(parent)) {
       const result = this.resultOf(parent);
@@ -109,7 +121,10 @@ export class SnapshotStore {
     return null;
   }
 
-  /** Inside the transaction of the answer. Written again, as after a fault, it stays as it was. */
+  /**
+   * Stores a snapshot. To be called inside the transaction of the answer. A stored snapshot is
+   * never changed.
+   */
   write(place: SnapshotPlace, tree: Tree): void {
     const { turn, attempt, label } = place;
     const { files, bytes } = treeStats(tree);
@@ -155,5 +170,5 @@ export class SnapshotStore {
   }
 }
 
-/** From how many manifests a tree is put together that starts from this one, or from nothing. */
+/** Number of manifests of a tree that builds on this one, or on nothing. */
 const manifestsOn = (start: Snapshot | null): number => (start?.manifests ?? 0) + 1;

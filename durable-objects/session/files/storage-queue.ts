@@ -3,13 +3,14 @@ import { withTimeout } from "../../../src/async/timeout";
 import { BUCKET_LIMIT_MS } from "../../shared/limits";
 
 /**
- * One operation on R2, or on D1 for what lies there, at a time: the platform's few connections belong to calls of models and tools.
- * What takes too long has failed for whoever waits for it; once closed, nothing begins any more.
+ * Runs one storage operation at a time, on R2 or on D1 for contexts: the platform's few connections
+ * are needed for calls of models and tools. The caller of a slow operation gets an error. After
+ * `close`, no operation begins.
  */
 export class StorageQueue {
   readonly #mutex = new Mutex();
   readonly #limitMs: number;
-  /** Operations that really are under way, also those nobody waits for any more. */
+  /** Operations in progress, including those whose caller got a timeout. */
   readonly #open = new Set<Promise<unknown>>();
   #isClosed = false;
 
@@ -17,7 +18,10 @@ export class StorageQueue {
     this.#limitMs = limitMs;
   }
 
-  /** Throws what the operation throws, or that it took too long, from its turn on: then it may still come about. */
+  /**
+   * Throws the operation's error, or a timeout. `limitMs` counts from the operation's start. After
+   * a timeout the operation may still succeed.
+   */
   take<T>(operation: () => Promise<T>, limitMs: number = this.#limitMs): Promise<T> {
     return this.#inTurn(operation, (open) =>
       withTimeout(
@@ -28,12 +32,15 @@ export class StorageQueue {
     );
   }
 
-  /** The same for what must not come about later than anybody knows, as erasing: it is waited for as long as it takes. */
+  /**
+   * Like `take`, but waits for the end of the operation. For operations such as erasing, which must
+   * not take effect after the caller continues.
+   */
   takeAll<T>(operation: () => Promise<T>): Promise<T> {
     return this.#inTurn(operation, (open) => open);
   }
 
-  /** From now on nothing begins; resolves when nothing is under way. */
+  /** No operation begins after this call; resolves when none is in progress. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.allSettled(this.#open);

@@ -18,8 +18,8 @@ type Options = {
 type NamedSnapshot = Omit<SnapshotPlace, "label"> & { label: string | null };
 
 /**
- * The trees of the agents' files. A working tree is the tree its round began with and the round's
- * changes since.
+ * The trees of the agents' files. A working tree is the tree that its round began with, plus the
+ * round's changes.
  */
 export class WorkspaceTrees {
   readonly #options: Options;
@@ -28,7 +28,7 @@ export class WorkspaceTrees {
     this.#options = options;
   }
 
-  /** The files of the agent's newest answer in the attempt; null: it has none. */
+  /** The files of the agent's newest answer in the attempt; `null` if it has none. */
   previous({ number: turn, attempt }: TurnState, agent: number): Tree | null {
     const { snapshot } = agentAt(attempt, agent);
     return snapshot === null
@@ -36,6 +36,7 @@ export class WorkspaceTrees {
       : this.frozen({ turn, attempt: attempt.number, label: snapshot });
   }
 
+  /** A call's staged changes, with the round's resulting changes to contexts. */
   changed(turn: TurnState, place: RoundPlace, staged: StagedChanges): RoundEdit {
     const { changes, contexts } = this.#options;
     const trees = contextsOf(turn, place.agent).flatMap((mount): [string, Tree][] => {
@@ -47,7 +48,7 @@ export class WorkspaceTrees {
     return { place, staged, edits: changes.editsWith(place, staged, new Map(trees)), isKnown };
   }
 
-  /** By name, what the round has made of contexts, with what is about to be written. */
+  /** By context name, the round's changes to contexts, including pending changes. */
   contextEdits(turn: TurnState, place: RoundPlace, changed: RoundEdit | null): ContextEdits {
     const edits = isOf(changed, place) ? changed.edits : null;
     const names = contextsOf(turn, place.agent).map(({ name }) => name);
@@ -56,7 +57,7 @@ export class WorkspaceTrees {
     );
   }
 
-  /** The tree as it stands, with what is about to be written. */
+  /** The working tree, including pending changes. */
   working(turn: TurnState, agent: number, { changed, frozen }: PendingFiles): Tree {
     const place = placeOf(turn, agent);
     const tree = applyChanges(this.base(turn, agent, frozen), this.#options.changes.of(place));
@@ -64,8 +65,8 @@ export class WorkspaceTrees {
   }
 
   /**
-   * What the agent's round began with: the winning files for the presenter, what the turn began
-   * with for everybody else.
+   * The tree that the agent's round began with: the winner's files for the presenter, the turn's
+   * start for all others.
    */
   base({ number: turn, attempt }: TurnState, agent: number, frozen: readonly FrozenTree[]): Tree {
     const { settled } = attempt;
@@ -73,14 +74,14 @@ export class WorkspaceTrees {
     const answer = isPresenter ? attempt.answers[(settled.revision ?? 0) - 1] : undefined;
     if (!answer) return this.#options.snapshots.baseOf(turn);
     const label = answer.snapshot;
-    // one decision is about one attempt
+    // one decision concerns one attempt
     const unwritten = frozen.find(({ place }) => place.label === label);
     return unwritten?.tree ?? this.frozen({ turn, attempt: attempt.number, label });
   }
 
   /**
-   * The files that an event names: those of a snapshot, or those that the turn began with; none for
-   * null.
+   * The files that an event names: those of a snapshot, or those that the turn began with. Empty
+   * for `null`.
    */
   frozen({ turn, attempt, label }: NamedSnapshot): Tree {
     const { snapshots } = this.#options;

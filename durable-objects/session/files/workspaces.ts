@@ -52,11 +52,11 @@ type Options = {
   settingsOf: (agent: number) => WorkspaceSettings | undefined;
   outbox: Outbox<FileJob>;
   jobs: FileJobs;
-  /** Lets nothing begin on R2 any more; resolves when nothing is under way there. */
+  /** Prevents further operations on R2; resolves when none is in progress. */
   close: () => Promise<void>;
 };
 
-/** A context may grow to what can be uploaded. */
+/** A context may grow to the size of an upload. */
 const CONTEXT_FILES: FileLimits = {
   fileBytes: CONTEXT_LIMITS.fileBytes,
   files: CONTEXT_LIMITS.files,
@@ -64,8 +64,9 @@ const CONTEXT_FILES: FileLimits = {
 };
 
 /**
- * The agents' files. A working tree is the tree its round began with and what the round has changed
- * since. Answers and finals freeze trees; peers see those, and the next turn begins with the last.
+ * The agents' files. A working tree is the tree that its round began with, plus the round's
+ * changes. Answers and finals freeze trees: other agents read these, and the next turn begins with
+ * the latest.
  */
 export class Workspaces {
   readonly #options: Options;
@@ -86,7 +87,7 @@ export class Workspaces {
   }
 
   /**
-   * Whether calls of the agent's tools may leave files: in its workspace, or, without one, large
+   * Whether the agent's tool calls may write files: in its workspace or, without one, large
    * results.
    */
   holdsFiles(turn: TurnState, agent: number): boolean {
@@ -94,16 +95,15 @@ export class Workspaces {
   }
 
   /**
-   * To be awaited before `open`: makes known what the turn's contexts hold. Throws `FileError` if
-   * that cannot be read now.
+   * Loads the turn's contexts. To be awaited before `open`. Throws `FileError` if they cannot be
+   * read now.
    */
   prepare(turn: TurnState): Promise<void> {
     return this.#options.contexts.load(turn.contexts ?? []);
   }
 
   /**
-   * The agent's files for one tool call. Without a workspace the agent sees the large results of
-   * its round, and nothing else.
+   * The agent's files for one tool call. Without a workspace, only the large results of its round.
    */
   open(turn: TurnState, agent: number): AgentFiles {
     const { changes } = this.#options;
@@ -134,8 +134,8 @@ export class Workspaces {
   }
 
   /**
-   * The agent's workspace, with the files that a tool call has staged if the call is the agent's
-   * own. `null` if no turn runs or the agent has no workspace.
+   * The agent's workspace, including the files that its own tool call has staged. `null` if no turn
+   * runs or the agent has no workspace.
    */
   facts(state: SessionState, agent: number, call: StagedCall): WorkspaceFacts | null {
     const turn = runningTurn(state);
@@ -157,7 +157,7 @@ export class Workspaces {
     });
   }
 
-  /** The files of an answer as they were with it; null: those of the turn's result. */
+  /** The files of an answer; those of the turn's result if `answer` is `null`. */
   frozen(turn: number, answer: AnswerFiles | null): FrozenFiles {
     const result = answer ? null : this.#options.snapshots.resultOf(turn);
     const { attempt, label } = answer ?? result?.place ?? { attempt: 1, label: "" };
@@ -167,7 +167,7 @@ export class Workspaces {
     return { attempt, label, tree: [...tree].map(([path, entry]) => ({ path, ...entry })) };
   }
 
-  /** Contents by their hash. */
+  /** Contents by hash. */
   async contents(hash: string): Promise<Contents> {
     const { blobs } = this.#options;
     if (!blobs.has(hash))
@@ -181,23 +181,24 @@ export class Workspaces {
     }
   }
 
-  /** What is still to be done about files when no run waits for it. */
+  /** Jobs for files that no run waits for. */
   get outbox(): Outbox<FileJob> {
     return this.#options.outbox;
   }
 
+  /** Performs a job. See `FileJobs`. */
   perform(job: FileJob): Promise<DeliveryResult<FileJob>> {
     return this.#options.jobs.perform(job);
   }
 
-  /** Before the session is erased: nothing comes to R2 after this. */
+  /** To be called before the session is erased: nothing is written to R2 afterwards. */
   close(): Promise<void> {
     return this.#options.close();
   }
 
   /**
-   * Puts elsewhere what fits into no row, and makes the session's own what was copied from a
-   * context, which may be erased; to be awaited before it is committed. Throws what R2 throws, and
+   * Stores what must be stored before the call is committed: contents too large for a row, and
+   * copies of contents from contexts, which may be erased later. Throws errors of R2, and
    * `FileError` if a context cannot be read now.
    */
   async spill(
@@ -237,22 +238,22 @@ export class Workspaces {
     return this.#decided.entry(...decided);
   }
 
+  /** Stores an entry. To be called inside the transaction of the events. */
   write(entry: FilesEntry): void {
     this.#decided.write(entry);
   }
 
+  /** See `DecidedFiles`. */
   end(turn: EndedTurn): void {
     this.#decided.end(turn);
   }
 
-  /** What a turn's latest final made of contexts. */
+  /** The changes of a turn's latest final to contexts. */
   contextChanges(turn: number): readonly ChangeSet[] {
     return this.#options.contextChanges.of(turn);
   }
 
-  /**
-   * One context as the agent sees it, with what its round has made of it; none if it was erased.
-   */
+  /** A context as the agent sees it, including its round's changes. Empty if it was erased. */
   #mounted(
     { name, version, writable }: ContextMount,
     agent: number,
@@ -268,7 +269,7 @@ export class Workspaces {
     return [[name, { tree, writable, protectedPaths, teamProtectedPaths, limits: CONTEXT_FILES }]];
   }
 
-  /** The session's own contents, and those of contexts. */
+  /** Reads the session's own contents and those of contexts. */
   #source(): BlobSource {
     const { blobs, contexts } = this.#options;
     return {

@@ -1,6 +1,6 @@
 /**
  * Cuts a text into chunks of at most `size` UTF-16 code units, never inside a surrogate pair:
- * SQLite would lose the halves.
+ * SQLite would lose both halves.
  */
 export function* chunks(text: string, size: number): Generator<string> {
   let from = 0;

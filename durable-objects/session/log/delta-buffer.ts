@@ -4,16 +4,16 @@ import { FLUSH, STORE } from "../../shared/limits";
 import { chunks } from "./chunks";
 
 /**
- * Collects what all agents write until it is worth a row: the first piece of a call at once, then
- * at most one row per quarter of a second while someone watches, one per second when nobody does.
- * Knows nothing of storage; the owner takes the items.
+ * Collects the streamed text of all agents until a row is worth writing. The first text of a call
+ * is written at once. Then at most one row is written per `FLUSH.watchedMs` if the session has
+ * readers, else per `FLUSH.unwatchedMs`. The buffer does not write: its owner takes the items.
  */
 export class DeltaBuffer {
   readonly #onDue: () => void;
   readonly #isWatched: () => boolean;
-  /** Calls that have written something. */
+  /** Calls that have streamed text. */
   readonly #begun = new Set<string>();
-  /** Characters written so far, by call, kind and tool call. */
+  /** Characters streamed so far, by call, kind and tool call. */
   readonly #offsets = new Map<string, number>();
   #pieces = new Map<string, { source: DeltaSource; offset: number; texts: string[] }>();
   #chars = 0;
@@ -40,13 +40,13 @@ export class DeltaBuffer {
     else this.#schedule();
   }
 
-  /** What was stored of a call before a restart: its text goes on behind it. */
+  /** Text that was stored before a restart: the call's next text continues after it. */
   seed(item: DeltaItem): void {
     this.#begun.add(item.call);
     this.#offsets.set(offsetKey(item), item.offset + item.text.length);
   }
 
-  /** Takes everything collected, in rows that are small enough. */
+  /** Takes everything collected, as rows of limited size. */
   take(now: number): DeltaItem[][] {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
@@ -61,7 +61,7 @@ export class DeltaBuffer {
     return toRows(items.flatMap(split));
   }
 
-  /** The call is over: its offsets are not needed any more. */
+  /** The call has ended: its offsets are no longer needed. */
   forget(call: string): void {
     this.#begun.delete(call);
     for (const key of this.#offsets.keys())
@@ -84,7 +84,7 @@ const offsetKey = ({
 }: Pick<DeltaItem, "call" | "kind" | "name" | "tool_index">): string =>
   `${call} ${kind} ${tool_index ?? ""} ${name ?? ""}`;
 
-/** One provider chunk may be larger than a row. */
+/** Splits an item that is larger than a row. */
 function split(item: DeltaItem): DeltaItem[] {
   let offset = item.offset;
   return [...chunks(item.text, STORE.deltaRowChars)].map((text) => {

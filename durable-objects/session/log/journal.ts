@@ -19,12 +19,12 @@ import type { SessionLog } from "./session-log";
 import type { SettledTurn } from "../../tenant/tenant-api";
 import type { SessionQueries } from "../session-queries";
 
-/** What one decision puts on disk; `rows` are the events as they will be stored. */
+/** The writes of one decision. `rows`: the events as they are stored. */
 export type Entry = {
   events: readonly SessionEvent[];
   rows: readonly NewRow[];
   records: readonly RoundRecord[];
-  /** Writes what else belongs into the same transaction: the agents' files. */
+  /** Writes the agents' files in the same transaction. */
   writeFiles?: () => void;
 };
 
@@ -35,20 +35,19 @@ type Options = {
   calls: CallStore;
   points: ResumePoints;
   queries: SessionQueries;
-  /** Where a turn's end is kept until the tenant has been told. */
+  /** Ends of turns that are not yet reported to the tenant. */
   outbox: Outbox<SettledTurn>;
-  /** Rows that are on disk now. */
+  /** Sends stored rows to readers. */
   publish: (rows: readonly LogRow[]) => void;
-  /** Whether anybody reads the session's streams. */
+  /** Whether the session's streams have readers. */
   isWatched: () => boolean;
-  /** The session's time, unix ms. */
+  /** Unix ms, by the session's clock. */
   now: () => number;
 };
 
 /**
- * The only writer of a session's tables. Every entry is one synchronous transaction: the text that
- * models have streamed so far, the events, and the private payloads that belong to them. Readers
- * are sent an entry once it is on disk.
+ * The only writer of a session's log. Every entry is one synchronous transaction: the text streamed
+ * so far, the events, and their private payloads. Readers are sent an entry once it is on disk.
  */
 export class Journal {
   readonly #options: Options;
@@ -63,25 +62,28 @@ export class Journal {
   }
 
   /**
-   * A piece of what a model is writing: kept until it is worth a row, or until the next entry.
-   * `point` is right behind it.
+   * Text that a model is streaming: collected until a row is worth writing, or until the next
+   * entry. `point`: the resume point directly after it.
    */
   write(source: DeltaSource, text: string, point: ResumePoint | null): void {
     if (point) this.#options.points.note(source.call, point);
     this.#deltas.add(source, text);
   }
 
-  /** A place without text, stored at once: a model may think for minutes before it writes. */
+  /**
+   * A resume point without text, stored at once: a model may think for minutes before it writes.
+   */
   notePoint(call: string, point: ResumePoint): void {
     this.#options.points.note(call, point);
     this.#flush();
   }
 
-  /** A piece that was stored before a restart, of a call that goes on. */
+  /** Text that was stored before a restart, of a call that can be resumed. */
   seed(item: DeltaItem): void {
     if (this.#options.points.has(item.call)) this.#deltas.seed(item);
   }
 
+  /** Stores an entry at `at`, unix ms, and publishes it once it is on disk. */
   commit(entry: Entry, at: number): void {
     const { log, sessionId, calls, points, queries, outbox } = this.#options;
     const ended = entry.events.find(isTurnEnd);
@@ -110,8 +112,8 @@ export class Journal {
   }
 
   /**
-   * All or nothing. If the disk refuses, memory cannot be trusted any more: the object starts again
-   * from what is stored.
+   * Runs a transaction. If it fails, memory may differ from storage, so the object is discarded and
+   * loaded again.
    */
   #transaction(work: () => LogRow[]): LogRow[] {
     const { platform } = this.#options;
@@ -137,8 +139,8 @@ export class Journal {
   }
 
   /**
-   * If the rows do not reach the disk, readers would wait for them for ever: then too the object
-   * starts again.
+   * Publishes rows once they are on disk. If the sync fails, readers would never get the rows, so
+   * the object is loaded again.
    */
   #publish(rows: LogRow[]): void {
     const { platform, publish } = this.#options;

@@ -3,20 +3,20 @@ import type { BackgroundWork } from "../../../src/engine/ports";
 import { logError } from "../../../src/redaction/log";
 import type { Outbox } from "./outbox";
 
-/** `later`: to be tried again, without an error; `again`: the same, with a changed body. */
+/** `later`: try again, this is no error. `again`: try again with a changed body. */
 export type DeliveryResult<Body> = "done" | "later" | { again: Body };
 
 type Options<Body> = {
   outbox: Outbox<Body>;
-  /** Throws if it could not be done. */
+  /** Throws if the delivery failed. */
   deliver: (body: Body) => Promise<DeliveryResult<Body>>;
-  /** The session's time, unix ms. */
+  /** Unix ms, by the session's clock. */
   now: () => number;
-  /** What an error is logged with. */
+  /** Prefix of logged errors. */
   errorLabel: readonly [what: string, session: string];
 };
 
-/** Empties an outbox, one item after the other. An item that fails waits for its next time. */
+/** Delivers the items of an outbox, one after the other. A failed item waits for its next try. */
 export class OutboxWorker<Body> implements BackgroundWork {
   readonly #options: Options<Body>;
   #running: Promise<void> | null = null;
@@ -26,7 +26,9 @@ export class OutboxWorker<Body> implements BackgroundWork {
     this.#options = options;
   }
 
-  /** Starts, unless it runs already or nothing is due; resolves when nothing is due any more. */
+  /**
+   * Starts delivering; `null` if it runs already or nothing is due. Resolves when nothing is due.
+   */
   start(onIdle: () => void): Promise<void> | null {
     const { outbox, now } = this.#options;
     if (this.#running || this.#isStopped || outbox.due(now()) === null) return null;
@@ -38,8 +40,8 @@ export class OutboxWorker<Body> implements BackgroundWork {
   }
 
   /**
-   * When to look again, unix ms. While an item is in progress: after the watchdog interval, in case
-   * that work gets lost.
+   * When to look again, unix ms; `null` if nothing is left. While an item is in progress: after the
+   * watchdog interval, in case that work is lost.
    */
   nextAt(now: number): number | null {
     if (this.#isStopped) return null;
@@ -47,7 +49,7 @@ export class OutboxWorker<Body> implements BackgroundWork {
     return next !== null && this.#running !== null ? Math.max(next, now + WATCHDOG_MS) : next;
   }
 
-  /** Does everything that is left, due or not. Throws at the first item that fails. */
+  /** Delivers all items, due or not. Throws at the first item that fails. */
   async finish(): Promise<void> {
     await this.#running;
     const { outbox, deliver } = this.#options;
@@ -61,7 +63,7 @@ export class OutboxWorker<Body> implements BackgroundWork {
     }
   }
 
-  /** Starts nothing any more; resolves when nothing is in progress. */
+  /** Starts no further item; resolves when none is in progress. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#running;
@@ -69,7 +71,7 @@ export class OutboxWorker<Body> implements BackgroundWork {
 
   async #drain(): Promise<void> {
     const { outbox, deliver, now, errorLabel } = this.#options;
-    await null; // the caller continues first, until the alarm is set
+    await null; // the caller continues first and sets the alarm
     for (let item = outbox.due(now()); item && !this.#isStopped; item = outbox.due(now())) {
       try {
         const delivered = await deliver(item.body);

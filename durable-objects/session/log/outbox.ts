@@ -1,30 +1,29 @@
 import type { Sql } from "../object-storage";
-/** Back-off of work that failed: from a second to ten minutes. */
+/** Back-off of failed work: from one second to ten minutes. */
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 600_000;
 
-/** What is to be done, as it was written down. */
+/** A stored item of work. */
 export type OutboxItem<Body> = { id: number; tries: number; notBefore: number; body: Body };
 
 type Table = "outbox" | "file_duties" | "container_duties";
 type Row = { id: number; tries: number; not_before: number; body: string };
 
 /**
- * Work that outlives a turn. A row is written in the transaction of its cause and goes when the
- * work is done, so that it is done at least once whatever happens in between; whoever gets it must
- * not mind twice.
+ * Work that outlives a turn. A row is written in the transaction of its cause and deleted when the
+ * work is done. Delivery is at least once, so the receiver must be idempotent.
  */
 export class Outbox<Body> {
   readonly #sql: Sql;
   readonly #table: Table;
 
-  /** `table`: each sort of work has its own, so that none waits for another. */
+  /** `table`: each kind of work has its own, so that kinds do not wait for each other. */
   constructor(sql: Sql, table: Table) {
     this.#sql = sql;
     this.#table = table;
   }
 
-  /** Inside the transaction of its cause. */
+  /** Adds work. To be called inside the transaction of its cause. */
   add(body: Body): void {
     this.#sql.exec(
       `INSERT INTO ${this.#table} (tries, not_before, body) VALUES (0, 0, ?)`,
@@ -33,8 +32,8 @@ export class Outbox<Body> {
   }
 
   /**
-   * What may be tried now, the oldest first; also what waits for a time so far away that the clock
-   * must have been set back.
+   * The oldest item that may be tried now. An item with a time further away than the longest
+   * back-off is due too: the clock must have been set back.
    */
   due(now: number): OutboxItem<Body> | null {
     const query = `SELECT id, tries, not_before, body FROM ${this.#table} WHERE not_before <= ? OR not_before > ? ORDER BY id LIMIT 1`;
@@ -44,7 +43,7 @@ export class Outbox<Body> {
       : null;
   }
 
-  /** All that is left, the oldest first. */
+  /** All items, the oldest first. */
   all(): Body[] {
     const rows = this.#sql
       .exec<{ body: string }>(`SELECT body FROM ${this.#table} ORDER BY id`)
@@ -52,7 +51,7 @@ export class Outbox<Body> {
     return rows.map(({ body }): Body => JSON.parse(body));
   }
 
-  /** When the next try is due, unix ms; null if nothing is left. */
+  /** When the next try is due, unix ms; `null` if nothing is left. */
   nextAt(now: number): number | null {
     if (this.due(now)) return now;
     return this.#sql
@@ -60,11 +59,12 @@ export class Outbox<Body> {
       .one().at;
   }
 
+  /** Deletes an item that is done. */
   done(id: number): void {
     this.#sql.exec(`DELETE FROM ${this.#table} WHERE id = ?`, id);
   }
 
-  /** `body`: as it is to be tried again. */
+  /** Schedules the next try. `body`: the body for that try. */
   failed({ id, tries, body }: Pick<OutboxItem<Body>, "id" | "tries" | "body">, now: number): void {
     const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(tries, 20));
     const sql = `UPDATE ${this.#table} SET tries = ?, not_before = ?, body = ? WHERE id = ?`;

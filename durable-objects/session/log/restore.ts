@@ -8,9 +8,9 @@ import { toWire } from "../streams/frames";
 import type { SessionLog } from "./session-log";
 
 /**
- * The state as the log has it. Only an open turn is folded: a settled one leaves nothing but its
- * number. A turn that cannot be folded, because another version of the service wrote it, must not
- * keep the session from going on.
+ * The state from the log. Only an open turn is folded: of settled turns only the number matters. An
+ * open turn that cannot be folded, because another version of the service wrote it, is reported as
+ * broken so that the session can continue.
  */
 export function restore(log: SessionLog, sessionId: string, rules: TeamRules): RestoredSession {
   const latest = log.turns().at(-1);
@@ -41,8 +41,8 @@ function fold(log: SessionLog, sessionId: string, from: SessionState, range: Ran
 }
 
 /**
- * What ends an open turn that does not fold, at `at`: its calls in flight are given up, and it has
- * failed.
+ * The events that end an open turn that cannot be folded: its calls in flight fail, and the turn
+ * fails. `at`: unix ms.
  */
 export function brokenEnd(
   log: SessionLog,

@@ -2,9 +2,8 @@ import type { ResumePoint } from "../../../src/providers/provider";
 import type { Sql } from "../object-storage";
 
 /**
- * Where calls under way can be taken up again after a restart. A point is stored in the transaction
- * of the text it follows, so what a client has been shown and where the reply goes on always fit
- * together.
+ * Where calls in flight can be resumed after a restart. A point is stored in the transaction of the
+ * text before it, so that stored text and resume point always match.
  */
 export class ResumePoints {
   readonly #sql: Sql;
@@ -22,17 +21,17 @@ export class ResumePoints {
     );
   }
 
-  /** Whether the table holds a point of this call. */
+  /** Whether a point of this call is stored. */
   has(call: string): boolean {
     return this.#stored.has(call);
   }
 
-  /** The reply of this call is known up to here. */
+  /** Records the newest point of a call. */
   note(call: string, point: ResumePoint): void {
     this.#noted.set(call, point);
   }
 
-  /** Stores what was noted; inside the transaction of the text that was written until then. */
+  /** Stores the recorded points. To be called inside the transaction of the text before them. */
   store(): void {
     for (const [call, { id, after }] of this.#noted) {
       this.#sql.exec(
@@ -46,13 +45,15 @@ export class ResumePoints {
     this.#noted.clear();
   }
 
-  /** The call is over. Inside the transaction of its end. */
+  /**
+   * Deletes the points of a call that has ended. To be called inside the transaction of its end.
+   */
   forget(call: string): void {
     this.#noted.delete(call);
     if (this.#stored.delete(call)) this.#sql.exec("DELETE FROM resume_points WHERE call = ?", call);
   }
 
-  /** Where this call can be taken up; null if it must be made anew. */
+  /** Where this call can be resumed; `null` if it must be repeated. */
   find(call: string): ResumePoint | null {
     const query = "SELECT reply AS id, after FROM resume_points WHERE call = ?";
     return this.#sql.exec<ResumePoint>(query, call).toArray()[0] ?? null;

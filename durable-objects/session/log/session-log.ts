@@ -2,10 +2,13 @@ import { type DeltaItem, isTerminal } from "../../../src/protocol/events";
 import type { Sql } from "../object-storage";
 import type { LogRow, NewRow } from "../streams/frames";
 
-/** Which part of the log a reader wants. */
+/**
+ * The part of the log that a reader wants: `after` < number ≤ `upTo`. `deltas`: whether streamed
+ * text is included.
+ */
 export type LogRange = { after: number; upTo: number; deltas: boolean };
 
-/** Where a turn lies in the sequence; `lastSeq` is null while it runs. */
+/** A turn's place in the sequence. `lastSeq` is `null` while the turn runs. */
 export type TurnPlace = {
   turn: number;
   parent: number | null;
@@ -14,8 +17,8 @@ export type TurnPlace = {
 };
 
 /**
- * A session's only memory. `seq` counts from 1 without gaps over events and deltas alike, and is
- * the SSE id. Writing methods must be called inside one synchronous transaction.
+ * The log of a session, its only memory. `seq` counts from 1 without gaps over events and deltas,
+ * and is the SSE id. Writing methods must be called inside one synchronous transaction.
  */
 export class SessionLog {
   readonly #sql: Sql;
@@ -36,11 +39,12 @@ export class SessionLog {
     this.#endedAt = this.#latest?.isRunning ? null : this.lastAt();
   }
 
-  /** The highest number given out. */
+  /** The highest number in use. */
   get head(): number {
     return this.#head;
   }
 
+  /** Appends events; returns them with their numbers. */
   append(rows: readonly NewRow[]): LogRow[] {
     return rows.map((fields) => {
       const row = { seq: this.#next(), ...fields };
@@ -59,7 +63,7 @@ export class SessionLog {
     });
   }
 
-  /** Notes where a turn begins; to be called with its `turn.started`. */
+  /** Records where a turn begins. To be called with its `turn.started`. */
   placeTurn(turn: number, parent: number | null, firstSeq: number): void {
     this.#sql.exec(
       "INSERT INTO turns (turn, parent, first_seq) VALUES (?, ?, ?)",
@@ -77,6 +81,7 @@ export class SessionLog {
     this.#endedAt = at;
   }
 
+  /** Appends one row of streamed text. */
   appendDelta(turn: number, at: number, items: readonly DeltaItem[]): LogRow {
     const row = {
       seq: this.#next(),
@@ -97,7 +102,7 @@ export class SessionLog {
     return row;
   }
 
-  /** Rows in order, read as they are asked for. */
+  /** Rows in order, read lazily. */
   read({ after, upTo, deltas }: LogRange): Iterable<LogRow> {
     const events =
       "SELECT seq, turn, attempt, agent, type, at, body FROM events WHERE seq > ?1 AND seq <= ?2";
@@ -105,7 +110,7 @@ export class SessionLog {
     return this.#sql.exec<LogRow>(`${deltas ? both : events} ORDER BY seq`, after, upTo);
   }
 
-  /** Deltas alone, for rebuilding what agents had written when the service stopped. */
+  /** Deltas only, in order, to rebuild the text that agents had streamed before a restart. */
   readDeltas(after: number): Iterable<LogRow> {
     return this.#sql.exec<LogRow>(
       "SELECT seq, turn, NULL AS attempt, NULL AS agent, 'stream.delta' AS type, at, body FROM deltas WHERE seq > ? ORDER BY seq",
@@ -113,7 +118,7 @@ export class SessionLog {
     );
   }
 
-  /** The events of one type in a turn. */
+  /** The events of one type in a turn, in order. */
   readType(place: TurnPlace, type: string): Iterable<LogRow> {
     return this.#sql.exec<LogRow>(
       "SELECT seq, turn, attempt, agent, type, at, body FROM events WHERE seq >= ? AND seq <= ? AND type = ? ORDER BY seq",
@@ -123,10 +128,12 @@ export class SessionLog {
     );
   }
 
+  /** The place of a turn; `null` if there is none. */
   turn(number: number): TurnPlace | null {
     return this.#places("WHERE turn = ?", number)[0] ?? null;
   }
 
+  /** The places of all turns, in order. */
   turns(): TurnPlace[] {
     return this.#places("ORDER BY turn");
   }
@@ -136,29 +143,30 @@ export class SessionLog {
     return this.#latest;
   }
 
-  /** When the latest turn ended, unix ms; `null` while it runs. 0 before the first. */
+  /** When the latest turn ended, unix ms. `null` while it runs, 0 before the first. */
   get endedAt(): number | null {
     return this.#endedAt;
   }
 
-  /** The attempt whose final text a turn completed with; null if it runs, or ended otherwise. */
+  /** The attempt with whose final text the turn completed; `null` if it runs or ended otherwise. */
   completedWith(turn: number): number | null {
     const query =
       "SELECT attempt FROM events WHERE seq = (SELECT last_seq FROM turns WHERE turn = ?) AND type = 'turn.completed'";
     return this.#sql.exec<{ attempt: number | null }>(query, turn).toArray()[0]?.attempt ?? null;
   }
 
-  /** Time of the last event, unix ms; 0 without any. */
+  /** Time of the latest event, unix ms; 0 without events. */
   lastAt(): number {
     const query = "SELECT coalesce((SELECT at FROM events ORDER BY seq DESC LIMIT 1), 0) AS at";
     return this.#sql.exec<{ at: number }>(query).one().at;
   }
 
-  /** The summary is written with the turn's terminal event and read without folding anything. */
+  /** Stores a turn's summary. Written with the turn's terminal event, and read without folding. */
   saveSummary(turn: number, summary: string): void {
     this.#sql.exec("UPDATE turns SET summary = ? WHERE turn = ?", summary, turn);
   }
 
+  /** The stored summaries of settled turns, in order. */
   summaries(): string[] {
     const rows = this.#sql.exec<{ summary: string }>(
       "SELECT summary FROM turns WHERE summary IS NOT NULL ORDER BY turn",

@@ -31,12 +31,16 @@ export class SessionStore implements SessionStorage {
     this.notePoint = (...noted) => journal.notePoint(...noted);
   }
 
+  /** The state from the log. */
   restore() {
     const { log, sessionId, rules } = this.#options;
     return restore(log, sessionId, rules);
   }
 
-  /** Text that follows a piece continues at its offset. */
+  /**
+   * Text that was stored in the open turn, in order. Further text of a call continues at its
+   * offset.
+   */
   *streamedSince({ firstSeq }: OpenTurn): Generator<DeltaItem> {
     const { log, journal } = this.#options;
     for (const { body } of log.readDeltas(firstSeq)) {
@@ -48,10 +52,14 @@ export class SessionStore implements SessionStorage {
     }
   }
 
+  /** The agent's workspace; `null` if it has none. */
   workspace(...asked: Parameters<SessionStorage["workspace"]>) {
     return this.#options.files.facts(...asked);
   }
 
+  /**
+   * Computes the writes of these steps. Nothing is written before the returned function is called.
+   */
   prepare(steps: readonly Step[], payload: EffectPayload | null): Commit {
     const { journal, records, files } = this.#options;
     const { files: callFiles = null, wholeText = null, ...texts } = payload ?? {};
@@ -63,6 +71,7 @@ export class SessionStore implements SessionStorage {
     return (at) => journal.commit({ events, rows, records: rendered, writeFiles }, at);
   }
 
+  /** Computes the end of an open turn that cannot be folded, at `at` (unix ms). */
   prepareBrokenEnd(
     open: OpenTurn,
     at: number,

@@ -11,8 +11,8 @@ import { parseJson } from "../../../src/providers/json";
 import { type LogRow, toJson } from "../streams/frames";
 
 /**
- * What a turn has cost; `settles` are the facts that end its calls still in flight, for which the
- * bill already holds.
+ * The charges of a turn. `settles`: the events that end its calls in flight, whose reservations are
+ * included.
  */
 type Bill = { usage: Usage; cost: Cost; settles: EventOf<"call.failed">[] };
 
@@ -22,10 +22,9 @@ const SettledCallSchema = z.looseObject({
 });
 
 /**
- * The bill of a turn that cannot be folded, from the rows of its log alone: what its calls were
- * charged, and what those in flight had reserved, since nobody knows what became of them. Rows that
- * say nothing of a call, or nothing that can be read, are passed over. `at` is when the calls in
- * flight are given up.
+ * The charges of a turn that cannot be folded, from its rows only: what its calls were charged,
+ * plus what calls in flight had reserved, because their outcome is unknown. Rows that are not about
+ * calls or cannot be parsed are skipped. `at`: when the calls in flight are given up, unix ms.
  */
 export function billOf(rows: Iterable<LogRow>, at: number): Bill {
   const open = new Map<string, EventOf<"call.started">>();

@@ -8,19 +8,21 @@ import type { SessionLog } from "../log/session-log";
 
 type Reader = {
   request: StreamRequest;
-  /** The key it was asked for with; null without one. */
+  /** The key that the stream was requested with; `null` without a key. */
   keyId: string | null;
   cursor: number;
-  /** Where the turn it follows ends; null while that runs, or if it follows the session. */
+  /**
+   * The end of the turn that it follows; `null` while that turn runs, or if it follows the session.
+   */
   lastSeq: number | null;
   openedAt: number;
   sentAt: number;
-  /** Bytes published since it last took something. */
+  /** Bytes published since its last read. */
   behind: number;
-  /** Set while it waits for news. */
+  /** Set while it waits for rows. */
   wake: (() => void) | null;
   controller: ReadableStreamDefaultController<Uint8Array> | null;
-  /** What its stream asks; the reader keeps it, the stream does not. */
+  /** The callbacks of its stream. The reader references them, the stream does not. */
   source: Source | null;
 };
 
@@ -34,18 +36,19 @@ type Options = {
   log: SessionLog;
   sessionId: string;
   maxReaders: number;
-  /** The session's time, unix ms. */
+  /** Unix ms, by the session's clock. */
   now: () => number;
-  /** When the latest turn ended, unix ms; null while it runs. */
+  /** When the latest turn ended, unix ms; `null` while it runs. */
   endedAt: () => number | null;
 };
 
 const encoder = new TextEncoder();
 
 /**
- * All readers of a session's stream. Replay, then live, without gap or repeat: a reader is a cursor into the log, and takes the
- * next bytes only when its socket has room, so that a slow one costs neither memory nor the run's time. Readers see only what
- * is known to be on disk. What comes close together reaches many readers in one write.
+ * All readers of a session's streams: replay, then live, without gap or repetition. A reader is a
+ * cursor into the log. It takes the next bytes only when its socket has room, so that a slow reader
+ * costs neither memory nor the run's time. Readers get only rows that are on disk. Rows committed
+ * close together reach many readers in one write.
  */
 export class EventStreams {
   readonly #options: Options;
@@ -63,15 +66,17 @@ export class EventStreams {
     this.#durable = options.log.head;
   }
 
+  /** Whether there are readers. */
   get watched(): boolean {
     return this.#readers.size > 0;
   }
 
+  /** Whether no further reader is accepted. */
   get isFull(): boolean {
     return this.#readers.size >= this.#options.maxReaders;
   }
 
-  /** Tells readers of rows whose commit has reached the disk: soon, and in order. */
+  /** Sends rows that are on disk to readers: soon, and in order. */
   publish(rows: readonly LogRow[]): void {
     this.#batcher.add(rows);
   }
@@ -93,14 +98,14 @@ export class EventStreams {
     return [...new Set([...this.#readers].flatMap(({ keyId }) => keyId ?? []))];
   }
 
-  /** Closes the streams of a key that is good no more. */
+  /** Closes the streams of a key that is no longer valid. */
   closeOf(keyId: string): void {
     for (const reader of this.#readers) {
       if (reader.keyId === keyId && reader.controller) this.#close(reader, reader.controller);
     }
   }
 
-  /** Closes every stream, each with what it can still be given at once. */
+  /** Closes every stream after sending what is available at once. */
   end(): void {
     this.#batcher.flush();
     for (const reader of [...this.#readers]) {
@@ -170,7 +175,9 @@ export class EventStreams {
     controller.enqueue(bytes);
   }
 
-  /** The next bytes for the reader, and its cursor behind them; null if there is nothing new for it. */
+  /**
+   * The next bytes for the reader; moves its cursor behind them. `null` if there is nothing new.
+   */
   #next(reader: Reader): Uint8Array | null {
     while (reader.cursor < this.#durable && !hasAll(reader)) {
       const batch = this.#cache.after(reader.cursor);
@@ -199,7 +206,10 @@ export class EventStreams {
     return encoder.encode(frames.join(""));
   }
 
-  /** A turn's stream ends with the turn; a session's some time after its last turn, and any connection at its time limit. */
+  /**
+   * A turn's stream ends with the turn. A session's stream ends `STREAM.lingerMs` after its latest
+   * turn. Every connection ends after `STREAM.connectionMs`.
+   */
   #isOver(reader: Reader): boolean {
     const now = this.#options.now();
     if (now - reader.openedAt >= STREAM.connectionMs) return true;
@@ -240,9 +250,10 @@ export class EventStreams {
 }
 
 /**
- * A stream that does not keep its source in memory. The runtime (workerd) never lets go of a stream made in JavaScript whose object
- * is taken down under a reader (`ctx.abort`, a failed write); the source would keep the whole session with it. Stands outside the
- * class because functions made in one place share all that any of them holds.
+ * A stream that does not keep its source in memory. The runtime (workerd) never releases a
+ * JavaScript stream whose object is discarded while it has a reader (`ctx.abort`, a failed write).
+ * The source would keep the whole session in memory. A function outside the class, because closures
+ * of one scope share everything that any of them references.
  */
 function streamOf(source: WeakRef<Source>): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
@@ -255,7 +266,7 @@ function streamOf(source: WeakRef<Source>): ReadableStream<Uint8Array> {
   );
 }
 
-/** Whether a turn's reader has been given the turn's end. */
+/** Whether a turn's reader has received the end of the turn. */
 const hasAll = ({ lastSeq, cursor }: Reader): boolean => lastSeq !== null && cursor >= lastSeq;
 
 const suits = (batch: FrameBatch, { turn }: StreamRequest): boolean =>

@@ -1,7 +1,7 @@
 import { type LogRow, toFrame } from "./frames";
 import { STREAM } from "../../shared/limits";
 
-/** The frames of one commit, encoded once for every reader that is up to date. */
+/** The frames of one commit, encoded once for all readers that are up to date. */
 export type FrameBatch = {
   from: number;
   to: number;
@@ -12,7 +12,7 @@ export type FrameBatch = {
 
 const encoder = new TextEncoder();
 
-/** Encodes rows that follow each other; `from` is the number before the first. */
+/** Encodes consecutive rows; `from` is the number before the first. `null` without rows. */
 export function toBatch(rows: readonly LogRow[], sessionId: string): FrameBatch | null {
   const [first] = rows;
   const last = rows.at(-1);
@@ -31,11 +31,15 @@ export function toBatch(rows: readonly LogRow[], sessionId: string): FrameBatch 
   };
 }
 
-/** The latest batches, up to a size: a live reader is served from here, anyone further behind from the log. */
+/**
+ * The latest batches, limited in bytes. Live readers are served from here, readers further behind
+ * from the log.
+ */
 export class FrameCache {
   readonly #batches = new Map<number, FrameBatch>();
   #bytes = 0;
 
+  /** Adds a batch, and drops the oldest beyond the limit. */
   push(batch: FrameBatch): void {
     this.#batches.set(batch.from, batch);
     this.#bytes += batch.all.byteLength;
@@ -46,7 +50,7 @@ export class FrameCache {
     }
   }
 
-  /** What follows right after this number, if it is still here. */
+  /** The batch that begins directly after this number; undefined if it is not cached. */
   after(seq: number): FrameBatch | undefined {
     return this.#batches.get(seq);
   }

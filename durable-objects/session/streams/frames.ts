@@ -1,7 +1,7 @@
 import type { SessionEvent, WireEvent } from "../../../src/protocol/events";
 import { STORE } from "../../shared/limits";
 
-/** A row of the log, as it lies in its table. `body` is the JSON of the event's own fields. */
+/** A row of the log. `body`: JSON of the event's own fields. */
 export type LogRow = {
   seq: number;
   turn: number;
@@ -12,14 +12,14 @@ export type LogRow = {
   body: string;
 };
 
-/** A row that has no number yet. */
+/** A row without a number. */
 export type NewRow = Omit<LogRow, "seq">;
 
 const encoder = new TextEncoder();
 
 /**
- * Splits an event into the columns and its own fields; `toJson` puts them together again, always to the same bytes. Throws for
- * what no row can hold, so make rows before anything is written.
+ * Splits an event into columns and its own fields; `toJson` joins them again, always to the same
+ * bytes. Throws if the event is too large for a row, so create rows before anything is written.
  */
 export function toRow(event: SessionEvent): NewRow {
   const attempt = "attempt" in event ? event.attempt : null;
@@ -52,7 +52,10 @@ const headOf = (row: LogRow, sessionId: string) => ({
   ...(row.agent === null ? {} : { agent: row.agent }),
 });
 
-/** The event as clients get it, parsed: what `JSON.parse` gives of `toJson`, without writing it first. Throws as it does. */
+/**
+ * The event as clients get it, parsed: equals `JSON.parse` of `toJson`, without the intermediate
+ * text. Throws if the body is not JSON.
+ */
 export const toWire = (row: LogRow, sessionId: string): WireEvent => ({
   ...headOf(row, sessionId),
   ...JSON.parse(row.body),

@@ -1,22 +1,23 @@
 import { KEY_CHECK_MS } from "../../shared/limits";
 import { logError } from "../../../src/redaction/log";
 
-/** Streams that are open, as far as keys go. */
+/** The open streams, by the keys they were requested with. */
 type KeyedStreams = {
-  /** The keys that open streams were asked for with, each once. */
+  /** Keys of open streams, each once. */
   keyIds(): string[];
   closeOf(keyId: string): void;
 };
 
 type Options = {
   streams: KeyedStreams;
-  /** Which of these keys are still good. */
+  /** The ids of these keys that are still valid. */
   live(ids: readonly string[]): Promise<ReadonlySet<string>>;
 };
 
 /**
- * Closes streams whose key was revoked or has expired. Asks only while such streams are open, and only for their keys. If it gets
- * no answer the streams stay open until the next time, and never longer than any connection lasts.
+ * Closes streams whose key was revoked or has expired. Checks only while streams with keys are
+ * open, and only those keys. If a check fails, the streams stay open until the next check, and at
+ * most as long as any connection.
  */
 export class KeyRevocation {
   readonly #options: Options;
@@ -26,11 +27,12 @@ export class KeyRevocation {
     this.#options = options;
   }
 
-  /** A stream was opened. */
+  /** Starts the checks. To be called when a stream is opened. */
   start(): void {
     this.#timer ??= setInterval(() => void this.check(), KEY_CHECK_MS);
   }
 
+  /** Checks all keys once. Never throws. */
   async check(): Promise<void> {
     const { streams, live } = this.#options;
     const ids = streams.keyIds();

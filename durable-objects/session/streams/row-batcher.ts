@@ -3,15 +3,16 @@ import type { LogRow } from "./frames";
 import { STREAM } from "../../shared/limits";
 
 type Options = {
-  /** How many are to be told. */
+  /** Number of readers. */
   readers: () => number;
-  /** Tells them of rows that follow each other. */
+  /** Sends consecutive rows to all readers. */
   send: (rows: readonly LogRow[]) => void;
 };
 
 /**
- * Joins what is committed within a moment, since each telling costs a write for every reader: few readers hear at once, many
- * hear up to a tenth of a second later. The end of a turn waits for nothing.
+ * Joins rows that are committed within a short time, because each write costs one write per reader.
+ * Few readers get rows at once, many up to a tenth of a second later. The end of a turn is sent at
+ * once.
  */
 export class RowBatcher {
   readonly #options: Options;
@@ -23,19 +24,20 @@ export class RowBatcher {
     this.#options = options;
   }
 
+  /** Adds rows; sends them now or soon. */
   add(rows: readonly LogRow[]): void {
     this.#rows.push(...rows);
     const wait = Math.min(
       STREAM.gatherMs,
       Math.floor(this.#options.readers() / STREAM.readersPerGatherMs),
     );
-    // Never longer than that, also where the clock jumped back.
+    // Also limits the delay if the clock was set back.
     const due = Math.min(wait, Math.max(0, this.#sentAt + wait - Date.now()));
     if (due === 0 || rows.some(({ type }) => isTerminal(type))) this.flush();
     else this.#timer ??= setTimeout(() => this.flush(), due);
   }
 
-  /** Tells what there is, now. */
+  /** Sends all collected rows now. */
   flush(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;

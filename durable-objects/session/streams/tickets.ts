@@ -7,7 +7,7 @@ import {
 import { SECRET_BYTES } from "../../../src/tenancy/keys";
 import type { Sql } from "../object-storage";
 
-/** The tickets of a session that nobody has used yet; of each only its hash lies here. */
+/** The unused tickets of a session. Only their hashes are stored. */
 export class Tickets {
   readonly #sql: Sql;
 
@@ -15,7 +15,7 @@ export class Tickets {
     this.#sql = sql;
   }
 
-  /** A ticket that opens one stream, once, as the key it was made with. */
+  /** A ticket that opens one stream, once, with the rights of its key. Times in unix ms. */
   issue(tenant: string, keyId: string | null, now: number): { ticket: string; expiresAt: number } {
     const { ticket, hash } = toTicket(tenant, crypto.getRandomValues(new Uint8Array(SECRET_BYTES)));
     const expiresAt = now + TICKET_LIFE_MS;
@@ -33,7 +33,10 @@ export class Tickets {
     return { ticket, expiresAt };
   }
 
-  /** The key a ticket was made with, and the ticket is gone; null for one that was used, is too old, or was never here. */
+  /**
+   * Consumes a ticket. Returns its key; `null` if the ticket was used, has expired, or never
+   * existed.
+   */
   redeem(ticket: string, now: number): { keyId: string | null } | null {
     const query =
       "DELETE FROM tickets WHERE hash = ? RETURNING key_id AS keyId, expires_at AS expiresAt";

@@ -42,17 +42,17 @@ type Options = {
   team: Team;
   calls: Pick<CallStore, "read">;
   workspaces: Workspaces;
-  /** The session's time, unix ms. */
+  /** Unix ms, by the session's clock. */
   now: () => number;
   /** Tools of the agent at this index. */
   toolsOf: (agent: number) => readonly Tool[];
-  /** How tools reach the outside. */
+  /** The `fetch` of tools. */
   fetch: typeof fetch;
-  /** What an agent's provider counts of our estimates of tokens. */
+  /** The ratio of the provider's token count to our estimate. */
   calibrationOf: (agent: number) => number;
 };
 
-/** What came of a call, with all that is written together with it. */
+/** The result of a call, with everything that is stored together with it. */
 type SettledCall = Pick<ToolResult, "outcome" | "text"> & {
   accesses: readonly FileAccess[];
   staged: StagedChanges | null;
@@ -60,23 +60,31 @@ type SettledCall = Pick<ToolResult, "outcome" | "text"> & {
 };
 
 /**
- * Runs agents' own tools. A call works on files that are staged in memory; what it changed, its line of the audit trail and its
- * result are one entry of the journal, so a call that is cut off has changed nothing; nor has one that went wrong.
+ * Runs agents' own tools. A call works on files that are staged in memory. Its changes, its audit
+ * entry and its result are one entry of the journal. So a call that is interrupted or fails changes
+ * nothing.
  */
 export class AgentTools {
   readonly #options: Options;
-  /** The end of each agent's latest call: calls that touch files take turns, so that each sees what the one before has done. */
+  /**
+   * The end of each agent's latest call. Calls that use files run one after the other, so that each
+   * sees the changes of the one before.
+   */
   readonly #latest = new Map<number, Promise<unknown>>();
 
   constructor(options: Options) {
     this.#options = options;
   }
 
+  /** The specifications of an agent's tools, in order. */
   specs(agent: number): ToolSpec[] {
     return this.#options.toolsOf(agent).map(({ spec }) => spec);
   }
 
-  /** A call that touches files begins when its turn has come, and one that asks a server when it also has a slot. */
+  /**
+   * Performs a call. A call that uses files waits for its turn; a call to a server also waits for a
+   * slot. Throws `signal.reason`, and faults of the platform.
+   */
   async perform(effect: ToolCallEffect, signal: AbortSignal, enter: Enter): Promise<void> {
     const turn = runningTurn(this.#options.session.state);
     const touchesFiles =
@@ -133,7 +141,7 @@ export class AgentTools {
     return this.#options.toolsOf(agent).find(({ spec }) => spec.name === name);
   }
 
-  /** What does not fit into a row is put into R2 before anything names it, and what is a context's is copied. */
+  /** Runs the tool on the agent's files. */
   async #onFiles(call: Call, tool: Tool): Promise<SettledCall> {
     const { workspaces } = this.#options;
     try {
@@ -159,7 +167,10 @@ export class AgentTools {
     return this.#filed(call, await this.#resultOf(call, tool, files), files);
   }
 
-  /** What went wrong has changed nothing; its result may still need a file of its own. So may that of a tool without `files`. */
+  /**
+   * The result with the files it leaves. A failed call changes no files, but its result may need a
+   * file of its own; so may the result of a tool that ran without files.
+   */
   async #filed(call: Call, given: ToolResult, files: AgentFiles | null): Promise<SettledCall> {
     const { workspaces } = this.#options;
     const { turn, effect } = call;
@@ -176,7 +187,10 @@ export class AgentTools {
     return { outcome, text, accesses, staged: kept?.staged() ?? null, results };
   }
 
-  /** Whatever came of it, it waits for no server any more: then others may, while it waits for its turn to be filed. */
+  /**
+   * The tool's result. Afterwards the call no longer waits for a server, so it releases its slot
+   * before it waits to store files.
+   */
   async #resultOf(call: Call, tool: Tool, files: AgentFiles | null): Promise<ToolResult> {
     try {
       return await this.#asked(call, tool, files);
@@ -221,7 +235,10 @@ export class AgentTools {
     }
   }
 
-  /** A server may tell thousands of things a second: the rules are given only what they pass on. */
+  /**
+   * Servers may send thousands of notifications a second: the rules get only those that they
+   * forward.
+   */
   #notify({ id }: ToolCallEffect, news: ToolNotification): void {
     const { session, now } = this.#options;
     const turn = runningTurn(session.state);
@@ -229,7 +246,7 @@ export class AgentTools {
       session.handle({ type: "tool_notified", effect: id, notification: news });
   }
 
-  /** What is not for the conversation goes to R2 and into files of the agent's. */
+  /** Moves parts that do not belong in the conversation to files and R2. */
   #kept(
     { effect, turn, room }: Call,
     { text, files: attached }: ToolResult,
@@ -248,7 +265,9 @@ export class AgentTools {
     return fileResult(found, room.limits, files);
   }
 
-  /** How much of a call's result the conversation takes: the same for the tool as for who judges its result. */
+  /**
+   * The space for a call's result in the conversation. Used by the tool and for judging its result.
+   */
   #roomOf(agent: number): Room {
     const { maxTokens, previewTokens } = this.#options.team.agents[agent]?.toolResults ?? {};
     const limits = {
@@ -258,7 +277,7 @@ export class AgentTools {
     return { limits, calibration: this.#options.calibrationOf(agent) };
   }
 
-  /** What does not fit into a row is put into R2 before anything names it. */
+  /** Reports the result to the rules. Contents too large for a row are stored in R2 first. */
   async #settle({ effect, signal }: Call, done: SettledCall): Promise<void> {
     const { session } = this.#options;
     const { outcome, text, accesses, staged, results } = await this.#spilled(done, signal);
@@ -278,7 +297,10 @@ export class AgentTools {
     );
   }
 
-  /** R2 that does not take the files is no reason to end the turn: the call has failed, and the model may make it again. */
+  /**
+   * Stores large files. If R2 fails, the call fails, the turn continues, and the model may repeat
+   * the call.
+   */
   async #spilled(done: SettledCall, signal: AbortSignal): Promise<SettledCall> {
     const dropped = {
       outcome: "error" as const,
@@ -301,7 +323,7 @@ export class AgentTools {
   }
 }
 
-/** Which of the agent's tools reads kept results; null: none. */
+/** The agent's tool that reads stored results; `null` if it has none. */
 function readerOf(rules: readonly ToolRule[]): ResultReader | null {
   const names = new Set(rules.map(({ name }) => name));
   return RESULT_READERS.find((name) => names.has(name)) ?? null;

@@ -14,18 +14,21 @@ import {
 import type { Env } from "../../../src/env";
 import { CONTAINER_PATIENCE_MS } from "../../shared/limits";
 
-/** To be done when the session is erased. May be done twice. */
+/** Work for when the session is erased. Idempotent. */
 export type ContainerJob = { type: "destroy_container"; name: string };
 
 type Options = {
-  /** Absent: the operator has bound none. */
+  /** Undefined if the deployment has no containers. */
   sandboxes: Env["SANDBOX"];
   place: CommandPlace;
   session: string;
   team: Team;
 };
 
-/** What runs the commands of a session's agents: a container of the agent's own where the operator has bound some and its rules allow it. */
+/**
+ * Runs the commands of a session's agents: in the agent's own container if the deployment has
+ * containers and the agent's rules allow one, else in the shell of the service.
+ */
 export class Containers {
   readonly #options: Options;
   readonly #runners = new Map<string, SandboxRunner>();
@@ -34,7 +37,7 @@ export class Containers {
     this.#options = options;
   }
 
-  /** Of the agent at this index; one without a container has the shell that is part of the service. */
+  /** The runner of the agent at this index. */
   runnerOf(agent: number): CommandRunner {
     const { place, team } = this.#options;
     const name = this.#nameOf(agent);
@@ -50,7 +53,7 @@ export class Containers {
     return filter ? filtered(runner, filter) : runner;
   }
 
-  /** What is to be done before nothing is left of them: for every agent that can have had one. */
+  /** The jobs that destroy the containers: one for every agent that may have one. */
   jobs(): ContainerJob[] {
     if (!this.#options.sandboxes) return [];
     return this.#options.team.rules.agents.flatMap(({ tools }, agent) =>
@@ -58,14 +61,18 @@ export class Containers {
     );
   }
 
-  /** Throws if the container does not do its part; then it is to be done again. One that never ran is none the less gone. */
+  /**
+   * Destroys a container. Throws if that fails; then it must be repeated. Succeeds for a container
+   * that never ran.
+   */
   async perform({ name }: ContainerJob): Promise<void> {
     const sandbox = this.#sandbox(name);
-    if (!sandbox) return; // its class went with the binding, and all of its containers
+    // the deployment no longer has the container class, so no containers exist
+    if (!sandbox) return;
     const underWay = this.#runners.get(name)?.underWay() ?? null;
     await withContainerTimeout(sandbox.destroy());
     if (!underWay) return;
-    // What had been asked of it before may have started it anew.
+    // Earlier commands may have started the container again.
     await withContainerTimeout(underWay);
     await withContainerTimeout(sandbox.destroy());
   }

@@ -2,9 +2,10 @@ import { HEADER_PATIENCE_MS, TOOL_SERVERS } from "../../shared/limits";
 import { type Release, Semaphore } from "../../../src/async/semaphore";
 
 /**
- * Where requests to tool servers that are no calls (connecting, listing) wait for their headers. One place is theirs; a few more find
- * room in the slots of calls, as far as nothing else wants those. So a server that does not answer keeps nobody from the others while
- * there is room, and all together never wait in more places than the platform has.
+ * Slots for requests to tool servers that are no calls (connecting, listing) until their headers
+ * arrive. `TOOL_SERVERS.own` slots are reserved; `TOOL_SERVERS.guests` more are taken from the
+ * slots of calls while those are free. So a server that does not answer does not block others, and
+ * the platform's connection limit is kept.
  */
 export class ListingSlots {
   readonly #own = new Semaphore(TOOL_SERVERS.own, HEADER_PATIENCE_MS);
@@ -16,7 +17,7 @@ export class ListingSlots {
     this.#calls = calls;
   }
 
-  /** Takes whichever place is free first. Throws `signal.reason` if aborted while waiting. */
+  /** Takes the first free slot. Throws `signal.reason` if aborted while waiting. */
   async enter(signal: AbortSignal): Promise<Release> {
     const found = new AbortController();
     const waiting = AbortSignal.any([signal, found.signal]);
@@ -41,7 +42,8 @@ export class ListingSlots {
   async #asGuest(signal: AbortSignal): Promise<Release> {
     const leave = await this.#guests.acquire(signal, keepsSlot);
     try {
-      const release = await this.#calls.acquire(signal, null); // after calls that could give way
+      // after calls that could yield their slot
+      const release = await this.#calls.acquire(signal, null);
       return () => {
         release();
         leave();
@@ -53,5 +55,5 @@ export class ListingSlots {
   }
 }
 
-/** Here all are alike, so nobody has to give way to another kind. */
+/** All listings are alike: none yields its slot to another. */
 const keepsSlot = (): void => undefined;

@@ -35,16 +35,17 @@ type Options = {
   holder: { tenant: string; session: string };
 };
 
-/** All that a session's agents have to work with. */
+/** The tools of a session's agents. */
 export type SessionTools = {
-  /** An agent's own tools, by its index: those of its config, then those of its servers. */
+  /** An agent's tools by its index: those of its config, then those of its servers. */
   toolsOf(agent: number): Tool[];
   /** See `ToolServers`. */
   list(effect: ToolListingEffect, signal: AbortSignal): Promise<void>;
+  /** Closes all connections to servers. */
   close(): Promise<void>;
 };
 
-/** A session's tools, put together over its tables and what the operator has set. */
+/** Builds a session's tools from its tables and the deployment's settings. */
 export function sessionTools({
   env,
   session,
@@ -104,10 +105,13 @@ export function sessionTools({
   };
 }
 
-/** So many verdicts on tools are kept; servers may list more in a session's life. */
+/** Verdicts on tools that are cached; servers may list more during a session. */
 const MOST_JUDGED = 1_000;
 
-/** Judges a tool once for each format, however many agents and listings have it: looking at a schema may take milliseconds. */
+/**
+ * Judges a tool once per format, for all agents and listings: checking a schema may take
+ * milliseconds.
+ */
 function unfitFor(team: Team): (agent: string, spec: ToolSpec, hash: string) => string | null {
   const judged = new Map<string, string | null>();
   return (id, spec, hash) => {

@@ -15,14 +15,15 @@ import type { Sql } from "../object-storage";
 const MOST_CHARS = 64 * 1024;
 
 /**
- * Renewed OAuth tokens of a session, for as long as the session is there: on disk, sealed as callers' keys are. What cannot be
- * sealed, because the operator has set no `SEALING_KEYS` or an issuer's tokens are absurdly long, lasts until a restart.
+ * Renewed OAuth tokens of a session, stored sealed like callers' keys, and deleted with the
+ * session. Tokens that cannot be sealed are kept in memory until a restart: those longer than
+ * `MOST_CHARS`, or all without `SEALING_KEYS`.
  */
 export class TokenStore implements TokenStorage {
   readonly #sql: Sql;
   readonly #holder: { tenant: string; session: string };
   readonly #sealing: SealingKeys | null;
-  /** In clear: what is not kept on disk. */
+  /** In clear: tokens that are not stored. */
   readonly #unsealed = new Map<string, string>();
 
   constructor(
@@ -36,7 +37,10 @@ export class TokenStore implements TokenStorage {
     this.#sealing = parsed.ok ? parsed.keys : null;
   }
 
-  /** Undefined also where it does not open any more: then the operator's tokens are all there is. */
+  /**
+   * The stored tokens; undefined if there are none or they cannot be opened. Then only the
+   * operator's tokens can be used.
+   */
   get(id: string): string | undefined {
     const unsealed = this.#unsealed.get(id);
     if (unsealed !== undefined || !this.#sealing) return unsealed;
@@ -50,6 +54,7 @@ export class TokenStore implements TokenStorage {
     return opened.secret;
   }
 
+  /** Stores tokens. */
   set(id: string, text: string): void {
     if (!this.#sealing || text.length > MOST_CHARS) {
       this.#unsealed.set(id, text);
@@ -61,7 +66,7 @@ export class TokenStore implements TokenStorage {
     this.#sql.exec("INSERT OR REPLACE INTO renewed_tokens VALUES (?, ?)", id, sealed);
   }
 
-  /** No agent has an empty id, so that nothing of this opens as an agent's key. */
+  /** Agents never have an empty id, so these texts cannot be opened as an agent's key. */
   #binding(id: string) {
     return { ...this.#holder, agent: "", origin: id };
   }

@@ -5,8 +5,9 @@ import type { Sql } from "../object-storage";
 export type ToolDefinition = OfferedTool["tool"];
 
 /**
- * Definitions of tool servers' tools, by the hash that the log names them by: private, written before anything names them, never
- * changed. What was offered before a restart is offered after it, be the server there or not.
+ * Definitions of tool servers' tools, by the hash that the log names. Private, stored before an
+ * event names them, never changed. So tools are offered after a restart even if their server is
+ * unreachable.
  */
 export class ToolDefinitions {
   readonly #sql: Sql;
@@ -16,7 +17,7 @@ export class ToolDefinitions {
     this.#sql = sql;
   }
 
-  /** To be called in the same breath as what names it is logged. */
+  /** Stores a definition. To be called in the transaction of the event that names it. */
   add(hash: string, definition: ToolDefinition): void {
     if (this.#known.has(hash)) return;
     this.#sql.exec(
@@ -27,7 +28,7 @@ export class ToolDefinitions {
     this.#known.set(hash, definition);
   }
 
-  /** Throws if it was never added. */
+  /** A definition. Throws if it was never added. */
   find(hash: string): ToolDefinition {
     const known = this.#known.get(hash);
     if (known) return known;

@@ -10,8 +10,9 @@ type SandboxVariable = "SANDBOX" | "SANDBOX_NETWORK" | "SANDBOX_MEMORY_MB" | "SA
 type SecretEnv = Pick<Env, "TOOL_SECRETS">;
 
 /**
- * A tenant's secrets for tools: its own, then the operator's that serve it. A name that the tenant has is never the operator's, also
- * where the tenant's is bound elsewhere or does not open any more. Looked up each time, so that what was deleted is gone at once.
+ * A tenant's secrets for tools: its own, then those of the operator that serve it. A name of the
+ * tenant never falls back to the operator's secret, even if the tenant's is bound elsewhere or
+ * cannot be opened. Read for each use, so that deleting a secret takes effect at once.
  */
 export function toolSecrets(
   env: SecretEnv & Pick<Env, "DB" | "SEALING_KEYS">,
@@ -27,7 +28,10 @@ export function toolSecrets(
   };
 }
 
-/** The operator's secret of this name, if it is set, serves the tenant and is bound to that request; undefined else. */
+/**
+ * The operator's secret with this name; undefined unless it is set, serves the tenant and is bound
+ * to that request.
+ */
 export const operatorSecret =
   (env: SecretEnv, tenant: string, name: string) =>
   (use: Parameters<SecretOf>[1]): string | undefined => {
@@ -37,11 +41,11 @@ export const operatorSecret =
     return secret && maySend(secret.bindings, use) ? readSecret(env, name) : undefined;
   };
 
-/** Where the deployment has agents' commands run. */
+/** Where agents' commands run on this deployment. */
 export const commandsOf = (env: Pick<Env, "SANDBOX" | "SANDBOX_NETWORK">): CommandPlace =>
   commandPlace({ containers: env.SANDBOX !== undefined, network: env.SANDBOX_NETWORK });
 
-/** What the operator says that one container has at most; null: nothing, or nothing that is a number. */
+/** The operator's limits of a container; `null` if not set or not a positive number. */
 const containersOf = (env: Pick<Env, "SANDBOX_MEMORY_MB" | "SANDBOX_CPUS">) => ({
   memoryMb: positive(env.SANDBOX_MEMORY_MB),
   cpus: positive(env.SANDBOX_CPUS),
@@ -52,22 +56,22 @@ function positive(written: string | undefined): number | null {
   return Number.isFinite(value) && value > 0 ? value : null;
 }
 
-/** What makes workers of agents' JavaScript, where the operator has switched that on. */
+/** Creates workers for agents' JavaScript; `null` unless the operator has enabled them. */
 export const loaderOf = ({
   LOADER,
   JAVASCRIPT,
 }: Pick<Env, "LOADER" | "JAVASCRIPT">): WorkerLoader | null =>
   LOADER && JAVASCRIPT?.trim() === "on" ? LOADER : null;
 
-/** The operator's secrets that are set and serve a tenant, for its configs: names and where they go. */
+/** The operator's secrets that are set and serve a tenant, for its configs: names and bindings. */
 export const operatorSecretsFor = (env: SecretEnv, tenant: string): ToolSecret[] =>
   secretsFor(tenant, parseToolSecrets(env.TOOL_SECRETS)).filter(
     ({ name }) => readSecret(env, name) !== undefined,
   );
 
 /**
- * For the configs' context: which tools may be called twice, where commands run and whether JavaScript does.
- * Addresses, never secrets.
+ * For the config's context: repeatable tools, where commands run, and whether JavaScript runs.
+ * Addresses only, no secrets.
  */
 export function toolFacts(
   env: Pick<Env, "REPEATABLE_TOOLS" | SandboxVariable | "LOADER" | "JAVASCRIPT">,

@@ -22,9 +22,9 @@ import type { ToolDefinitions } from "./tool-definitions";
 
 type Options = {
   session: SessionInputs;
-  /** Where calls of models and tools wait for their headers. */
+  /** The slots of calls of models and tools. */
   slots: Semaphore;
-  /** The session's time, unix ms. */
+  /** Unix ms, by the session's clock. */
   now: () => number;
   log: SessionLog;
   definitions: ToolDefinitions;
@@ -35,8 +35,9 @@ type Options = {
 const WHOLE_LOG = { turn: 0, parent: null, firstSeq: 1, lastSeq: null };
 
 /**
- * The tool servers of a session. The log says which tools each agent has of them, and pins them; connections are made when
- * something is asked of a server, kept while the session is at work, and made anew after a restart.
+ * The tool servers of a session. The log names and pins the tools of each agent. Connections are
+ * opened by the first request to a server, kept while the session works, and opened again after a
+ * restart.
  */
 export class ToolServers {
   readonly #options: Options;
@@ -56,14 +57,17 @@ export class ToolServers {
     });
   }
 
-  /** The tools an agent has of its servers now, in the order of its config and of their lists. */
+  /** The present tools of an agent's servers, in the order of its config and of their lists. */
   toolsOf(agent: number): Tool[] {
     const turn = runningTurn(this.#options.session.state);
     if (!turn) return [];
     return listingsOf(turn, agent).flatMap((listing) => this.#toTools(listing));
   }
 
-  /** Asks an agent's servers what they have, and tells the rules. Throws the signal's reason and nothing else. */
+  /**
+   * Lists the tools of an agent's servers, and reports them to the rules. Throws only
+   * `signal.reason`.
+   */
   async list({ agent }: ToolListingEffect, signal: AbortSignal): Promise<void> {
     const { id } = this.#agent(agent);
     this.#registerServers();
@@ -71,7 +75,7 @@ export class ToolServers {
     this.#reportTools(agent);
   }
 
-  /** Leaves all servers; what is under way is cut. */
+  /** Closes all connections; requests in progress are aborted. */
   async close(): Promise<void> {
     clearTimeout(this.#rest);
     this.#isKnown = false;
@@ -97,7 +101,10 @@ export class ToolServers {
     });
   }
 
-  /** What is news is stored and logged, together: nothing awaits in between. */
+  /**
+   * Stores and logs changed listings. No `await` in between, so the platform stores both or
+   * neither.
+   */
   #reportTools(agent: number): void {
     const { session, definitions } = this.#options;
     const turn = runningTurn(session.state);
@@ -112,7 +119,7 @@ export class ToolServers {
       session.handle({ type: "tools_listed", agent, servers: news.map(({ listing }) => listing) });
   }
 
-  /** A server was listed anew, for whatever reason: agents that have been told what it has are told what has changed. */
+  /** A server was listed again: reports the changes to agents that already have its tools. */
   #relisted({ id }: ServerListing): void {
     const { session, team } = this.#options;
     const turn = runningTurn(session.state);
@@ -123,7 +130,10 @@ export class ToolServers {
     }
   }
 
-  /** Makes the servers known, with the session's pins; from then on they may be connected, until nothing is at work any more. */
+  /**
+   * Registers the servers with the session's pins. From then on they may be connected, until the
+   * session stops working.
+   */
   #registerServers(): void {
     this.#extendConnections();
     if (this.#isKnown) return;
@@ -133,7 +143,10 @@ export class ToolServers {
     this.#servers.know(agents, pinsOf(listingsIn(log), agents));
   }
 
-  /** A connection may hold a stream open, and that keeps the object in memory: it must not outlive the work by much. */
+  /**
+   * A connection may hold a stream open, which keeps the object in memory. It must be closed soon
+   * after the work ends.
+   */
   #extendConnections(): void {
     clearTimeout(this.#rest);
     this.#rest = setTimeout(() => {

@@ -9,19 +9,19 @@ import { taskTools } from "../../../src/tools/tasks";
 import type { Tool } from "../../../src/tools/tool";
 
 type Surroundings = {
-  /** Secrets that HTTP tools name. */
+  /** Reads the secrets that HTTP tools name. */
   secretOf: SecretOf;
-  /** What all agents' HTTP tools have in common. */
+  /** Shared by the HTTP tools of all agents. */
   shared: Partial<SharedByTools>;
-  /** What runs the agent's commands; asked for only where it has a shell. */
+  /** Runs the agent's commands; called only if it has a shell. */
   runner: () => CommandRunner;
-  /** What runs its JavaScript; null: it may have none run. */
+  /** Runs the agent's JavaScript; `null` if it may not run any. */
   javascript: JavascriptSurroundings | null;
-  /** Whether it pages through large results with a tool of its own. */
+  /** Whether the agent has a tool that reads large results page by page. */
   readsResults: boolean;
 };
 
-/** The tools an agent has from its config, always in the same order: prompt caches depend on it. */
+/** The tools of an agent's config, always in the same order: prompt caches depend on it. */
 export function toolboxOf(
   { workspace, httpTools = [], registryTools = [] }: TeamAgent,
   { secretOf, shared, runner, javascript, readsResults }: Surroundings,
