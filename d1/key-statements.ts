@@ -24,7 +24,7 @@ export function literal(value: string | number | null): string {
     return String(value);
   }
   if (value.includes("\0") || !value.isWellFormed())
-    throw new Error("the text holds characters that no database takes");
+    throw new Error("the text contains NUL or lone surrogates, which the database cannot store");
   return `'${value.replaceAll("'", "''")}'`;
 }
 

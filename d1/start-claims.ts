@@ -91,7 +91,7 @@ export const createStartClaims = (db: D1Database): StartClaims => ({
       db.prepare(SELECT).bind(tenant, key, keptSince),
     ]);
     const standing = results.at(-1)?.results[0];
-    if (!standing) throw new Error("a claim just written is not there");
+    if (!standing) throw new Error("a claim was not found after it was written");
     return standing;
   },
 

@@ -131,7 +131,7 @@ export class ContextFiles {
   /** Throws if the piece was never written. */
   async piece(place: VersionPlace, nth: number): Promise<Uint8Array> {
     const found = await this.#bucket.get(pieceKey(place, nth));
-    if (!found) throw new Error("A piece of an upload is gone.");
+    if (!found) throw new Error("A part of an upload is missing.");
     return new Uint8Array(await found.arrayBuffer());
   }
 

@@ -72,7 +72,7 @@ export class EvalCases {
       );
       if (effect.type !== "give_up") return;
       const hasRun = this.#state().cases[effect.nth]?.status === "running";
-      this.#end(effect.nth, errored("nothing was heard of its session", { hasRun }));
+      this.#end(effect.nth, errored("its session did not answer", { hasRun }));
     }
   }
 
@@ -91,7 +91,8 @@ export class EvalCases {
 
   async #create(nth: number, one: SuiteCase): Promise<void> {
     const { team, problem } = this.#run;
-    if (!team) return this.#end(nth, errored(problem ?? "its team cannot run here"));
+    if (!team)
+      return this.#end(nth, errored(problem ?? "its team is not supported on this deployment"));
     const { tenant } = this.#run;
     const id = sessionOf(this.#run, nth);
     await this.#index.add({ tenant, id, createdAt: Date.now(), question: one.question });
@@ -126,7 +127,7 @@ export class EvalCases {
     await session.cancel();
     const asked = await session.turn(1);
     if (!asked.ok) return this.#giveUpUnstarted(nth);
-    const detail = `not done within ${this.#run.suite.timeout_seconds} seconds`;
+    const detail = `not completed within ${this.#run.suite.timeout_seconds} seconds`;
     const result = judge(asked.turn, one.grader);
     const wasCut = asked.turn.status === "cancelled";
     if (!result) return this.#end(nth, errored(detail, { hasRun: true }));
@@ -201,10 +202,10 @@ export class EvalCases {
 function holdReason(refusal: StartRefusal): string | null {
   switch (refusal.code) {
     case "quota_exceeded":
-      return `its tenant had ${refusal.limit} ${refusal.limit === 1 ? "turn" : "turns"} running, as many as it may`;
+      return `its tenant had ${refusal.limit} ${refusal.limit === 1 ? "turn" : "turns"} running, its limit`;
     case "spend_exceeded":
       return refusal.reservedUsd > 0
-        ? "what is left of its tenant's money of the day was reserved by running turns"
+        ? "the rest of its tenant's daily budget was reserved by running turns"
         : null;
     default:
       return null;
@@ -215,13 +216,13 @@ function holdReason(refusal: StartRefusal): string | null {
 function reasonOf(refusal: StartRefusal): string {
   switch (refusal.code) {
     case "spend_exceeded":
-      return `its tenant's money of the day (${formatUsd(refusal.limitUsd)}) is spent`;
+      return `its tenant's daily budget (${formatUsd(refusal.limitUsd)}) is exhausted`;
     case "storage_exceeded":
-      return "its tenant stores as much as it may";
+      return "its tenant's storage is full";
     case "price_unknown":
-      return `its tenant has a cap in dollars, and the price of ${refusal.agents.join(", ")} is not known`;
+      return `its tenant has a daily budget, and the price of ${refusal.agents.join(", ")} is unknown`;
     case "context_missing":
-      return `nothing is uploaded as ${refusal.names.join(", ")}`;
+      return `no context is uploaded as ${refusal.names.join(", ")}`;
     default:
       return refusal.code.replaceAll("_", " ");
   }

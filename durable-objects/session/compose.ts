@@ -110,13 +110,13 @@ function backgroundWork(options: Background) {
     settlements: new OutboxWorker({
       outbox: settlements,
       deliver: (turn) => settle(turn).then(() => "done" as const),
-      errorLabel: ["a turn's end was not told", sessionId],
+      errorLabel: ["a turn's end was not reported to the tenant", sessionId],
       now,
     }),
     files: new OutboxWorker({
       outbox: workspaces.outbox,
       deliver: (job) => workspaces.perform(job),
-      errorLabel: ["files were not brought to R2", sessionId],
+      errorLabel: ["files were not uploaded to R2", sessionId],
       now,
     }),
     containers: new OutboxWorker({

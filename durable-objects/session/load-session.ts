@@ -99,7 +99,7 @@ function partsOf(
     stored: () => contexts.stored(place, sql),
     maxReaders: Number(env.MAX_READERS) || DEFAULT_READERS,
     settle: (turn) => link.settle(turn, sql),
-    onFault: (error) => logError("internal fault", place.session, error),
+    onFault: (error) => logError("internal error", place.session, error),
   });
 }
 

@@ -130,7 +130,7 @@ export class SessionQueries {
       const summary = JSON.stringify(slim(this.#turnView(turn)));
       return summary.length <= STORE.eventRowBytes / 3 ? summary : null;
     } catch (error) {
-      logError("no summary", this.#sessionId, turn, error);
+      logError("a turn has no summary", this.#sessionId, turn, error);
       return null;
     }
   }
@@ -187,7 +187,7 @@ export class SessionQueries {
       try {
         apply(view, this.#parse(row));
       } catch (error) {
-        logError("unreadable event", this.#sessionId, row.seq, row.type, error);
+        logError("an event cannot be read", this.#sessionId, row.seq, row.type, error);
       }
     }
     return view;

@@ -122,7 +122,7 @@ export class AttachmentStore {
       throw new ProviderError(
         "transient",
         "attachment_unreadable",
-        "What came with the question could not be read.",
+        "An attachment could not be read.",
         { cause },
       );
     }

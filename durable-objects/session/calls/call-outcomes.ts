@@ -107,7 +107,7 @@ export class CallOutcomes {
       return whole;
     } catch (error) {
       // The reply must not be lost with its file: the shown text says that the rest was not kept.
-      if (!signal.aborted) logError("a long final text was not kept", sessionId, error);
+      if (!signal.aborted) logError("a long final text was not stored", sessionId, error);
       return null;
     }
   }

@@ -28,7 +28,7 @@ export function literalKeyProblem(env: KeyEnv): { literalKeyProblem?: string } {
   if (parsed.ok) return {};
   const deployed = `with \`npx wrangler secret put SEALING_KEYS\`, to what \`${GENERATOR}\` prints`;
   return {
-    literalKeyProblem: `${parsed.problem}. The operator sets it ${deployed} (locally \`npm run setup\` writes it to .dev.vars; then start the service anew).`,
+    literalKeyProblem: `${parsed.problem}. The operator sets it ${deployed} (locally \`npm run setup\` writes it to .dev.vars; then restart the service).`,
   };
 }
 
@@ -53,7 +53,7 @@ export class TeamKeys {
   seal(team: Team): Team {
     const sealing = this.#sealing;
     if (!sealing && team.agents.some(({ backend }) => backend.key.from === "literal")) {
-      throw new Error("A caller's key is not kept in clear: SEALING_KEYS is missing or malformed.");
+      throw new Error("A caller's key cannot be stored: SEALING_KEYS is missing or malformed.");
     }
     return sealing ? withKeys(team, (agent) => this.#sealed(sealing, agent)) : team;
   }
@@ -161,7 +161,7 @@ const withKeys = (team: Team, keyOf: (agent: TeamAgent) => Key): Team => ({
 export function keyMissing({ key, baseUrl }: Pick<Backend, "key" | "baseUrl">): CallFailure {
   const { host } = new URL(baseUrl);
   const name = key.from === "stored" ? key.name : "api_key";
-  const message = `The service has no ${name} for ${host} any more: set it with \`npx wrangler secret put ${name}\` (locally in .dev.vars).`;
+  const message = `${name} for ${host} is no longer set: set it with \`npx wrangler secret put ${name}\` (locally in .dev.vars).`;
   return notSent("key_missing", message);
 }
 
@@ -170,10 +170,10 @@ export function keyUnreadable(
   agent: string,
   { why, version }: Extract<OpenedSecret, { ok: false }>,
 ): CallFailure {
-  const otherwise = "or start a new session, which brings its key along";
+  const otherwise = "or start a new session with its key";
   const messages = {
-    unknown_version: `The key of ${agent} was sealed with version ${version} of SEALING_KEYS, which the service has no more: put that version back behind the first, ${otherwise}.`,
-    not_opened: `The key of ${agent} does not open: version ${version} of SEALING_KEYS is not the key it was sealed with, or what was kept has been changed. Put the right one back, ${otherwise}.`,
+    unknown_version: `The key of ${agent} was sealed with version ${version} of SEALING_KEYS, which is no longer set: add that version again after the first, ${otherwise}.`,
+    not_opened: `The key of ${agent} cannot be opened: version ${version} of SEALING_KEYS is not the key it was sealed with, or the stored key was changed. Set the right one again, ${otherwise}.`,
   };
   return notSent("key_unreadable", messages[why]);
 }

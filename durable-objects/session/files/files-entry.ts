@@ -113,6 +113,6 @@ export const inRound = (
  */
 export function withTextFile(tree: Tree, path: string | undefined, text: ResultFile | null): Tree {
   if (path === undefined) return tree;
-  if (!text) throw new Error("the whole final text did not come with its reply");
+  if (!text) throw new Error("the reply has no file for its final text");
   return new Map([...tree, [path, { hash: text.hash, size: text.bytes.byteLength }]]);
 }

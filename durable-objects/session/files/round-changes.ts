@@ -20,8 +20,8 @@ type Round = {
 };
 
 /**
- * By context name, the round's changes to the contexts that it may change; empty changes if there
- * are none.
+ * By context name, the round's changes to the contexts that it may change. Unchanged contexts have
+ * an empty entry.
  */
 export type ContextEdits = ReadonlyMap<string, TreeChanges>;
 
@@ -44,8 +44,8 @@ export class RoundChanges {
   }
 
   /**
-   * The entry at every path of the workspace that the round wrote or removed (`null`), even if it
-   * equals the entry that the round began with.
+   * The present entry of each workspace path that the round wrote; `null` for a removed path.
+   * Includes entries that equal the round's start.
    */
   of(place: RoundPlace): ReadonlyMap<string, FileEntry | null> {
     return this.#of(place).changes;

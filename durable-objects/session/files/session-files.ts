@@ -76,7 +76,8 @@ export function sessionWorkspaces({
 }: Options): Workspaces {
   // The end of the turn reports the bytes again and must succeed then. Here a failed report must
   // not stop file jobs.
-  const reported = () => stored().catch((error: unknown) => logError("stored bytes", error));
+  const reported = () =>
+    stored().catch((error: unknown) => logError("stored bytes were not reported", error));
   const { turns, ...stores } = fileStores(
     { ...places, pins: contexts.pins, stored: reported },
     {

@@ -77,9 +77,9 @@ export class SnapshotStore {
   }
 
   /**
-   * The result of a turn: the files of the final text that the turn completed with; `null` if there
-   * are none. Presentations that were rejected, or not confirmed before the turn was cancelled or
-   * failed, are no results.
+   * The result of a turn: the files of the final text that the turn completed with; `null` without
+   * such files. A presentation is no result if it was rejected, or if the turn was cancelled or
+   * failed before it was confirmed.
    */
   resultOf(turn: number): Snapshot | null {
     const attempt = this.#completedWith(turn);

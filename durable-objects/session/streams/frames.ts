@@ -37,7 +37,7 @@ export function toRow(event: SessionEvent): NewRow {
     body.length > STORE.eventRowBytes / 3 &&
     encoder.encode(body).byteLength > STORE.eventRowBytes
   ) {
-    throw new Error(`${event.type} is larger than a row may be`);
+    throw new Error(`${event.type} exceeds the size limit of a row`);
   }
   return { turn: event.turn, attempt, agent, type: event.type, at: event.at, body };
 }

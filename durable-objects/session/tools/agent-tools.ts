@@ -230,7 +230,7 @@ export class AgentTools {
       return await tool.run(args.value, context);
     } catch (error) {
       if (signal.aborted || isPlatformFault(error)) throw error;
-      logError(`the tool ${tool.spec.name} broke`, sessionId, error);
+      logError(`the tool ${tool.spec.name} failed unexpectedly`, sessionId, error);
       return toolFaultResult(tool);
     }
   }

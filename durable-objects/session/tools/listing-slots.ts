@@ -35,7 +35,7 @@ export class ListingSlots {
         first(this.#asGuest(waiting)),
       ]);
     } finally {
-      found.abort(new Error("it has a place"));
+      found.abort(new Error("a slot was acquired"));
     }
   }
 

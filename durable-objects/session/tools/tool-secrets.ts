@@ -23,7 +23,7 @@ export function toolSecrets(
     const own = await store.find(tenant, name);
     if (own === null) return operatorSecret(env, tenant, name)(use);
     if (!own.ok)
-      logError("a secret of a tenant does not open", tenant, `SEALING_KEYS version ${own.version}`);
+      logError("a tenant's secret cannot be opened", tenant, `SEALING_KEYS version ${own.version}`);
     return own.ok && maySend(own.bindings, use) ? own.value : undefined;
   };
 }

@@ -186,7 +186,7 @@ describe("a run", () => {
     });
     const page = await until(run, isDone);
     expect(page.results.map(({ detail }) => detail)).toEqual(
-      Array(3).fill("not done within 300 seconds"),
+      Array(3).fill("not completed within 300 seconds"),
     );
     const ends = await Promise.all(sessionsOf(run).map((id) => sessionOf(id).turn(1)));
     expect(ends.map((end) => end.ok && end.turn.status)).toEqual(Array(3).fill("cancelled"));
@@ -207,14 +207,13 @@ describe("a run", () => {
     await expect.poll(() => casesOf(run)).toEqual(["starting", "starting", "starting"]);
     await expect
       .poll(() => heldOf(run))
-      .toEqual(Array(3).fill("its tenant had 1 turn running, as many as it may"));
+      .toEqual(Array(3).fill("its tenant had 1 turn running, its limit"));
     await runInDurableObject(stubOf(run), async (instance, { storage }) => {
       storage.sql.exec("UPDATE cases SET state = json_set(state, '$.startedAt', 0)");
       await instance.alarm();
     });
     const page = await until(run, isDone);
-    const detail =
-      "could not start for 360 seconds: its tenant had 1 turn running, as many as it may";
+    const detail = "could not start for 360 seconds: its tenant had 1 turn running, its limit";
     expect(page.results).toMatchObject(
       Array(3).fill({ outcome: "errored", detail, erased: false }),
     );
@@ -241,7 +240,7 @@ describe("a run", () => {
     const run = { ...pricedRun("penniless"), tenant: "penniless" };
     await stubOf(run).start(run);
     const page = await until(run, isDone);
-    const detail = "its session could not start: its tenant's money of the day ($5.00) is spent";
+    const detail = "its session could not start: its tenant's daily budget ($5.00) is exhausted";
     expect(page.results).toMatchObject(Array(3).fill({ outcome: "errored", detail }));
     expect(await turnsOf(run)).toEqual({});
   });

@@ -13,6 +13,6 @@ it("a call whose key is gone says which it was, where it would have gone, and ho
     usage: null,
   });
   expect(failure.message).toBe(
-    "The service has no GROQ_API_KEY for api.groq.com any more: set it with `npx wrangler secret put GROQ_API_KEY` (locally in .dev.vars).",
+    "GROQ_API_KEY for api.groq.com is no longer set: set it with `npx wrangler secret put GROQ_API_KEY` (locally in .dev.vars).",
   );
 });

@@ -125,7 +125,7 @@ describe("a caller's key", () => {
     {
       name: "another session",
       keyOf: (run: Run) => sealedBy(2, { ...run, session_id: "session_other00" }),
-      says: "does not open",
+      says: "cannot be opened",
     },
   ])(
     "sealed with $name fails the call for good, says why, and sends nothing",

@@ -80,13 +80,13 @@ describe("a call whose caller's key does not open is not sent, and says so", () 
       name: "because its version is gone",
       keys: keysWith(NEW),
       kept: sealed,
-      says: "version 1 of SEALING_KEYS, which the service has no more",
+      says: "version 1 of SEALING_KEYS, which is no longer set",
     },
     {
       name: "because all are gone",
       keys: keysWith(""),
       kept: sealed,
-      says: "version 1 of SEALING_KEYS, which the service has no more",
+      says: "version 1 of SEALING_KEYS, which is no longer set",
     },
     {
       name: "because another key has its version",
@@ -94,18 +94,23 @@ describe("a call whose caller's key does not open is not sent, and says so", () 
       kept: sealed,
       says: "is not the key it was sealed with",
     },
-    { name: "to another origin", keys: keysWith(OLD), kept: moved, says: "has been changed" },
+    {
+      name: "to another origin",
+      keys: keysWith(OLD),
+      kept: moved,
+      says: "the stored key was changed",
+    },
     {
       name: "for another tenant",
       keys: keysWith(OLD, {}, { ...HOLDER, tenant: "other" }),
       kept: sealed,
-      says: "has been changed",
+      says: "the stored key was changed",
     },
     {
       name: "for another session",
       keys: keysWith(OLD, {}, { ...HOLDER, session: "session_two" }),
       kept: sealed,
-      says: "has been changed",
+      says: "the stored key was changed",
     },
   ])("$name", ({ keys, kept, says }) => {
     const failure = {
@@ -150,7 +155,7 @@ it.each([
     keys: "",
     says: "SEALING_KEYS is not set. The operator sets it with `npx wrangler secret put SEALING_KEYS`",
   },
-  { keys: "  ", says: "`npm run setup` writes it to .dev.vars; then start the service anew" },
+  { keys: "  ", says: "`npm run setup` writes it to .dev.vars; then restart the service" },
   {
     keys: `1:${SECRET}`,
     says: "entry 1 of SEALING_KEYS is no version with 32 bytes in base64. The operator sets it",

@@ -223,7 +223,7 @@ describe("an agent's tool calls", () => {
         outcome === "unknown" ? "The outcome is unknown" : "The tool broke: a fault of the service",
       );
       expect(told).not.toContain("hush");
-      expect(written()).toContain("the tool breaks broke");
+      expect(written()).toContain("the tool breaks failed unexpectedly");
     },
   );
 
