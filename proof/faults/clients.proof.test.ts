@@ -3,7 +3,9 @@ import { countOf } from "../counts";
 import { CLIENTS, type ClientFigures, clients } from "./clients/campaign";
 import { toClientReport } from "./clients/report";
 
-/** Clients that do not behave (robustness.md §3, the rows of SSE clients and of concurrent turns, cancels and resumes; I16). */
+/**
+ * Misbehaving clients (robustness.md §3: SSE clients; concurrent turns, cancels and resumes; I16).
+ */
 const SEED = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000);
 const HISTORIES = countOf("client_histories");
 

@@ -9,11 +9,14 @@ import { toReport } from "./kills/report";
 import { commandOf as troubleCommand } from "./troubles/campaign";
 import { toTroubleReport } from "./troubles/report";
 
-/** The lines by which reports of failures have them played again do just that, typed into a shell as they are printed. */
+/**
+ * The command that a report prints for a failure repeats exactly this failure when typed into a
+ * shell.
+ */
 const SEED = 5;
 const FAILED = { problems: ["I13: it is not over"], folder: "kept" };
 
-/** What a report of this failure tells people to type. */
+/** The command that a report prints for this failure. */
 const printedIn = (report: string): string => /^ {2}again: (.+)$/m.exec(report)?.[1] ?? "";
 
 function ofKill(kill: Kill): string {
@@ -63,7 +66,7 @@ async function typed(line: string): Promise<{ code: number | null; output: strin
   return { code: await ended, output };
 }
 
-/** The figures that a command ends with: what each is called, and what it is. */
+/** The figures at the end of a command's output, by name. */
 const figuresIn = (output: string): Record<string, string> =>
   Object.fromEntries(
     [...output.matchAll(/^(\S.*?) {2,}(.+)$/gm)].map(([, name = "", what = ""]) => [name, what]),

@@ -10,20 +10,23 @@ import { CONTROL_PATH, NOTHING_SEEN, type Orders, type Seen, STANDSTILL } from "
 
 const ENTRY = "proof/faults/build/faulty-worker.ts";
 
-/** Longer than any answer takes, also of a machine that has much else to do. */
+/** Longer than any reply takes, also on a busy machine. */
 const ANSWERS_WITHIN_MS = 30_000;
 
-/** Characters: many times what a case prints. */
+/** In characters: many times the output of a case. */
 const MOST_PRINTED = 8_000_000;
 
-/** The shipped service in the real runtime, between seams that can be told to fail and points where it can be killed. */
+/** The shipped service in the real runtime, with injectable failures and crash points. */
 export class FaultyService {
   readonly #process: ServiceProcess;
-  /** Tools that runs may call. They live as long as the service, which is told at its start which of them may be called twice. */
+  /**
+   * Tools that runs may call. They live as long as the service, which learns at its start which
+   * tools are repeatable.
+   */
   readonly tools: ToolServer;
   readonly #standing = new RegExp(`${STANDSTILL} (\\S+:\\d+)"`);
   readonly #printed = new Printed({ mark: CANARY, most: MOST_PRINTED });
-  /** When it was killed each time, Unix ms. */
+  /** Time of each kill, Unix ms. */
   readonly killedAt: number[] = [];
   #standstill = Promise.withResolvers<string>();
 
@@ -33,7 +36,7 @@ export class FaultyService {
     service.onLine = (line) => this.#hear(line);
   }
 
-  /** `variables`: beside those of a service for this machine alone. */
+  /** `variables`: in addition to those of a local service. */
   static async prepare(
     variables: PlanOptions["variables"] = {},
     more: { inspectorPort?: number } = {},
@@ -55,7 +58,10 @@ export class FaultyService {
     return this.#process.url;
   }
 
-  /** What it printed since `forgetOutput`: the last of it, and each line before with an agents' key. */
+  /**
+   * Output since `clearOutput`: the newest part, and every earlier line that contains an agents'
+   * key.
+   */
   get output(): string {
     return this.#printed.text;
   }
@@ -68,7 +74,10 @@ export class FaultyService {
     return this.#process.pid;
   }
 
-  /** Starts it; no request passes before it has its orders. Gives how long it took until it answered, in ms. */
+  /**
+   * Starts the service; no request passes before its orders. Returns the time until it answered, in
+   * ms.
+   */
   async start(orders: Orders = {}): Promise<number> {
     const ms = await this.#process.start();
     await this.order(orders);
@@ -76,8 +85,9 @@ export class FaultyService {
   }
 
   /**
-   * What was seen since the last orders. It may stand still where the new ones say before it can tell; where the old ones said it
-   * must not any more: a service with such orders is to `standDown` first.
+   * Applies new orders and returns the observations since the last ones. The service may halt at a
+   * new crash point before it answers. An old crash point must not be pending: call `cancelCrash`
+   * first.
    */
   async order(orders: Orders): Promise<Seen> {
     this.#standstill = Promise.withResolvers();
@@ -88,26 +98,30 @@ export class FaultyService {
     return seen;
   }
 
-  /** Takes its orders back: from now on it stands still nowhere. Gives the place where it does already, until it is killed; else null. */
+  /**
+   * Cancels the ordered crash. Returns the crash point if the service has already halted there,
+   * else `null`.
+   */
   standDown(): Promise<string | null> {
     return Promise.race([this.standstill(), this.#tell("", "{}").then(() => null)]);
   }
 
-  /** Resolves with the place's name once it stands still where it was last ordered to. */
+  /** Resolves with the name of the crash point when the service halts there. */
   standstill(): Promise<string> {
     return this.#standstill.promise;
   }
 
-  /** Makes a session's alarm ring, so many times at once. */
+  /** Fires a session's alarm so many times at once. */
   ring = (session: string, times = 1): Promise<string> =>
     this.#tell(`?session=${session}&rings=${times}`, "");
 
-  /** Takes a session's object down, as the platform does for a new version of the code. */
+  /** Resets a session's object, as the platform does for a new version of the code. */
   reset = (session: string): Promise<string> => this.#tell(`?session=${session}`, "");
 
   async kill(): Promise<void> {
     await this.#process.kill();
-    this.killedAt.push(Date.now()); // only now: what it still logged before it was gone is of the life that ended
+    // Only after the exit: events logged until then belong to the ended process.
+    this.killedAt.push(Date.now());
   }
 
   async stop(): Promise<void> {
@@ -115,7 +129,10 @@ export class FaultyService {
     await this.tools.close();
   }
 
-  /** What went wrong in one case shall not go wrong in the next for the same reason: a new process on the same storage. */
+  /**
+   * Restarts the service on the same storage, so that one failure does not cause another in the
+   * next case.
+   */
   async beginAgain(): Promise<void> {
     await this.kill();
     await this.start();

@@ -14,14 +14,17 @@ import { FINAL, STORY, STORY_AGENTS } from "../../tests/e2e/support/story";
 import { Watcher } from "../../tests/e2e/support/watcher";
 import { sessionPath } from "../../src/protocol/paths";
 
-/** SIGKILL of the real runtime (robustness.md §3, rows 1 to 3). `KILL_SEED=… npm test` draws the same kills. */
+/**
+ * SIGKILL of the real runtime (robustness.md §3, rows 1 to 3). `KILL_SEED=… npm test` repeats the
+ * same kills.
+ */
 const SEED = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000);
-/** At named places, some of them after a first kill; the rest at random. */
+/** Kills at named places, some after a first kill, and at random moments. */
 const KILLS = countOf("kills");
 const WANTED = rotated(PLACES, countOf("kill_places"));
-/** Of which both places are come to; about one in four that are drawn cannot be. */
+/** Pairs of which both places are reached. About one in four drawn pairs cannot be reached. */
 const PAIRS = countOf("kill_pairs");
-/** At a moment when a run was on. */
+/** At a moment when a run was active. */
 const AT_RANDOM_AT_LEAST = countOf("random_kills");
 const TIMEOUT_MS = 300_000 + KILLS * 5_000;
 
@@ -52,8 +55,9 @@ describe(`${KILLS} kills at ${WANTED.length} named places, in pairs and at rando
 
   it("let runs go on within seconds, on a busy machine too", () => {
     expect(figures.recoveryMs.length).toBeGreaterThan(KILLS / 4);
-    // The aim is 2 s, and the report says whether it was met: an idle machine takes a third of that. Most of it is the start of
-    // the runtime, which takes several times as long where ten processes wait for two cores. That must not fail the test.
+    // The aim is 2 s, and the report says whether it was met: an idle machine takes a third of
+    // that. Most of it is the start of the runtime, which takes several times as long if ten
+    // processes share two cores. That must not fail the test.
     expect(percentile(figures.recoveryMs, 0.5)).toBeLessThan(6_000);
   });
 });

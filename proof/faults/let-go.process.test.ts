@@ -10,10 +10,10 @@ import { sessionPath } from "../../src/protocol/paths";
 
 const SESSIONS = 4;
 const OVER_WITHIN_MS = 60_000;
-/** An object that does nothing any more is taken from memory after ten seconds; what the runtime held of it goes while it works. */
+/** The runtime evicts an idle object after ten seconds, and frees its references while it works. */
 const LET_GO_WITHIN_MS = 90_000;
 const LOOK_EVERY_MS = 2_000;
-/** The class of which each session's object has one. */
+/** A class with one instance per session object. */
 const HELD = "Engine";
 
 let service: FaultyService;
@@ -39,7 +39,10 @@ afterAll(async () => {
   await providers?.close();
 });
 
-/** Reads a session's stream until it ends or breaks off, and gives it; told when the first of a model's words are there. */
+/**
+ * Reads a session's stream until it ends or breaks, and returns it. Calls `onWords` at the model's
+ * first words.
+ */
 async function watch(session: string, onWords: () => void): Promise<string> {
   const response = await fetch(`${service.url}${sessionPath(session)}/events`, {
     headers: { accept: "text/event-stream" },
@@ -52,12 +55,12 @@ async function watch(session: string, onWords: () => void): Promise<string> {
       if (text.includes("event: stream.delta")) onWords();
     }
   } catch {
-    // the object went down under it
+    // The object was reset during the read.
   }
   return text;
 }
 
-/** Looks until no session's object is held any more, or the time is up; how many are then. */
+/** Waits until no session object is in memory, or the time is up. Returns the remaining number. */
 async function heldAtLast(): Promise<number> {
   const giveUpAt = performance.now() + LET_GO_WITHIN_MS;
   for (;;) {
@@ -80,7 +83,8 @@ it("a session whose object is taken down under a reader leaves nothing of it in 
   await Promise.all(readers.map(({ words }) => words));
   expect(await probe.instances(HELD)).toBe(SESSIONS);
   await Promise.all(readers.map(({ id }) => service.reset(id)));
-  for (const { broken } of readers) expect(await broken).not.toContain("turn.completed"); // it was read when its object went down
+  // The reader was connected when the object was reset.
+  for (const { broken } of readers) expect(await broken).not.toContain("turn.completed");
   for (const { id } of readers)
     expect(await client.ended(id, OVER_WITHIN_MS)).toMatchObject({ status: "completed" });
   expect(await heldAtLast()).toBe(0);

@@ -155,12 +155,15 @@ async function playSoak(seed: number, values: Values): Promise<number> {
   return shortcomings(figures).length > 0 ? 1 : 0;
 }
 
-/** `npm` hands on what the terminal has said to all by itself. */
+/**
+ * npm forwards a signal that the terminal already sent to the whole process group, so each Ctrl-C
+ * arrives twice.
+ */
 const SAID_TWICE_MS = 1_000;
 
 /**
- * From now on whoever interrupts it asks for its end; who does so again ends it. What prepared the runtime listens, too, and would exit: what
- * it has to clear away it does at any exit.
+ * Ctrl-C ends the soak gently; a second one exits at once. Removes other listeners: the runtime's
+ * own would exit immediately, and it cleans up at any exit.
  */
 function endGently(interrupted: AbortController): void {
   let firstAt = 0;
@@ -176,7 +179,7 @@ function endGently(interrupted: AbortController): void {
   for (const signal of SIGNALS) process.removeAllListeners(signal).on(signal, end);
 }
 
-/** What these mean without a number. */
+/** Values of options that are typed without a number. */
 const DEFAULTS: Readonly<Record<string, string>> = {
   "--points": "1",
   "--storage": "1",
@@ -216,6 +219,6 @@ function kindsIn(text: string): KindName[] {
 
 const isKind = (name: string): name is KindName => Object.hasOwn(KINDS, name);
 
-// Interrupted, it still takes its services down: those hear of its end only when it exits by itself.
+// An interrupted command still stops its services: they are stopped when the process exits.
 for (const signal of SIGNALS) process.on(signal, () => process.exit(1));
 await runCommand(main);

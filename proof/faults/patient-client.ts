@@ -10,13 +10,13 @@ export type Answered = { status: number; body: string; at: number; tries: number
 export type Ask = { method?: "GET" | "POST" | "DELETE"; body?: unknown; key?: string };
 
 /**
- * A client that asks until it is answered: over a new connection each time, through restarts and refusals that pass. What it
- * starts carries an idempotency key, so that asking again is the same as asking once.
+ * A client that retries until it is answered: over a new connection each time, through restarts and
+ * temporary refusals. Starts carry an idempotency key, so a retry has no further effect.
  */
 export class PatientClient {
   constructor(readonly url: string) {}
 
-  /** What the service said in the end; statuses of 500 and above are no answer. */
+  /** The final reply. Statuses of 500 and above are retried. */
   async ask(path: string, { method = "GET", body, key }: Ask = {}): Promise<Answered> {
     const giveUpAt = performance.now() + GIVE_UP_MS;
     for (let tries = 1; ; tries += 1) {

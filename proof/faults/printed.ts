@@ -1,14 +1,17 @@
-/** Of what was cut so much is kept of lines that must not be lost. */
+/** Share of `most` that marked lines of the dropped output may take. */
 const MARKED_SHARE = 0.25;
 
-/** The last of what a service printed, and before it whatever of the rest holds a mark. Bounded, however much it prints. */
+/**
+ * A bounded buffer of a service's output: the newest part, and marked lines of the part that was
+ * dropped.
+ */
 export class Printed {
   readonly #mark: string;
   readonly #most: number;
   #marked = "";
   #last = "";
 
-  /** `most`: characters, more or less a line. */
+  /** `most`: characters, give or take one line. */
   constructor({ mark, most }: { mark: string; most: number }) {
     this.#mark = mark;
     this.#most = most;
@@ -27,7 +30,7 @@ export class Printed {
     [this.#marked, this.#last] = ["", ""];
   }
 
-  /** The older half goes, after a look at each of its lines. */
+  /** Drops the older half, except for its marked lines. */
   #cut(): void {
     const from = this.#last.indexOf("\n", this.#last.length - this.#most / 2) + 1;
     const marked = this.#last

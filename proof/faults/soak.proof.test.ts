@@ -4,7 +4,10 @@ import { soak } from "./soak/campaign";
 import { type SoakFailure, type SoakFigures, shortcomings } from "./soak/figures";
 import { toSoakReport } from "./soak/report";
 
-/** A soak of half a minute (robustness.md §3), which shows that it works: what creeps takes hours to be seen. */
+/**
+ * A soak of half a minute (robustness.md §3) shows that the soak works. Slow growth takes hours to
+ * see.
+ */
 const SEED = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000);
 const SESSIONS = 4;
 
@@ -32,7 +35,7 @@ describe(`one service under load, with faults every few seconds (KILL_SEED=${SEE
 
   it("ends one session after the other", () => {
     const ended = Object.values(figures.runs).reduce((sum, count) => sum + count, 0);
-    expect(ended).toBeGreaterThan(SESSIONS); // so some were begun when others were over
+    expect(ended).toBeGreaterThan(SESSIONS); // So some sessions began after others had ended.
     expect(Object.keys(figures.runs).length).toBeGreaterThan(2);
   });
 

@@ -4,7 +4,9 @@ import { type TroubleFigures, troubles } from "./troubles/campaign";
 import { TROUBLES } from "./troubles/list";
 import { toTroubleReport } from "./troubles/report";
 
-/** Storage, alarms and clocks that go wrong (robustness.md §3, the rows of R2 and D1, of the alarm, of the clock, of eviction). */
+/**
+ * Faults of storage, the alarm and the clock (robustness.md §3: R2 and D1, alarm, clock, eviction).
+ */
 const WANTED = rotated(TROUBLES, countOf("storage_faults"));
 const ROUNDS = countOf("storage_fault_rounds");
 const SEED = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000);

@@ -2,7 +2,7 @@ import type { Env } from "../../../src/env";
 import { over } from "./context";
 import { reached, through } from "./state";
 
-/** The deployment's bindings with crash points around each call, and with the faults that were ordered. */
+/** The deployment's bindings, with crash points around each call and with the ordered failures. */
 export function faultyBindings(env: Env): Env {
   return {
     ...env,
@@ -25,7 +25,7 @@ async function around<T>(
   return result;
 }
 
-/** A wrapped statement, and the one that the database knows. */
+/** Wrapped statements with the real statement and its SQL. */
 const statements = new WeakMap<D1PreparedStatement, { real: D1PreparedStatement; sql: string }>();
 
 function faultyDatabase(real: D1Database): D1Database {
@@ -67,7 +67,7 @@ function faultyBucket(real: Env["BUCKET"]): Env["BUCKET"] {
   });
 }
 
-/** Whoever asks an object by method passes here; words of a call are its method's name. */
+/** Wraps the stubs of a Durable Object namespace. A failure matches a call by the method's name. */
 function faultyNamespace<Stub extends { get(id: DurableObjectId): object }>(
   real: Stub,
   seam: "tenant" | "object",

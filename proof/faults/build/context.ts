@@ -2,10 +2,14 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { alarmLateMs, awaits, errorOf, failureOf, reached, skewMs, through } from "./state";
 
 /**
- * A session's or tenant's storage with crash points and faults. It stands between the shipped code and the runtime, so that the
- * code has no places made for tests. Points of a commit: `begin` nothing is written · `open` rows written, transaction open ·
- * `closed` transaction closed, not on disk yet · `durable` on disk, nobody told · `told` readers told. Each also with the types
- * of the events it holds: `commit.open/vote.cast`.
+ * The storage of a session or a tenant, with crash points and failures. It sits between the shipped
+ * code and the runtime, so the shipped code needs no test hooks. Points of a commit:
+ * - `begin`: nothing is written
+ * - `open`: rows are written, the transaction is open
+ * - `closed`: the transaction is closed, not yet on disk
+ * - `durable`: on disk, readers not notified
+ * - `told`: readers notified
+ * Each point also exists per type of event in the commit: `commit.open/vote.cast`.
  */
 export function faultyContext(
   ctx: DurableObjectState,
@@ -17,8 +21,9 @@ export function faultyContext(
 }
 
 /**
- * While an object is being loaded or its alarm rings, points are also named by that: `boot.commit.open`. Nothing else comes to pass
- * while one is loaded, but an alarm waits for much, meanwhile others do what they do: only what it does itself is its own.
+ * Points passed while an object loads or its alarm runs get an extra name: `boot.commit.open`.
+ * Loading is exclusive, so a flag is enough. Other work interleaves with an alarm, so an async
+ * context marks only the alarm's own work.
  */
 let isLoading = false;
 const alarms = new AsyncLocalStorage<{ isRinging: boolean }>();
@@ -30,7 +35,7 @@ export const leaveBoot = (): void => {
   isLoading = false;
 };
 
-/** What is begun in the alarm and outlasts it is not the alarm's any more. */
+/** Work that outlives the alarm no longer counts as the alarm's. */
 export async function ringing(work: () => Promise<void>): Promise<void> {
   const alarm = { isRinging: true };
   await alarms.run(alarm, work).finally(() => {
@@ -49,7 +54,9 @@ class FaultyStorage {
   readonly proxy: DurableObjectStorage;
   readonly #real: DurableObjectStorage;
   readonly #prefix: string;
-  /** Types of the events in the transaction that is open, and in those not known to be on disk. */
+  /**
+   * Types of the events in the open transaction, and in transactions not yet known to be on disk.
+   */
   #open: string[] = [];
   #closed: string[] = [];
 
@@ -116,7 +123,10 @@ class FaultyStorage {
   }
 }
 
-/** What `real` is, with some of its members replaced. Methods of the runtime's objects want to be called on those. */
+/**
+ * A proxy of `real` with some members replaced. Other methods are bound to `real`: objects of the
+ * runtime check their `this`.
+ */
 export function over<T extends object>(real: T, replaced: object): T {
   return new Proxy(real, {
     get(target, name) {

@@ -12,8 +12,8 @@ import { crashingFetch } from "./sending";
 import { armed, obey, reached, toldNow } from "./state";
 
 /**
- * The service as it is shipped, between seams that can fail and places where it can be killed. Nothing of this is in the
- * shipped bundle, which begins at `src/worker.ts`.
+ * The shipped service with injectable failures and crash points. The shipped bundle starts at
+ * `src/worker.ts` and contains none of this.
  */
 export { EvalRunObject } from "../../../durable-objects/eval-run/eval-run";
 export { RateGateObject } from "../../../durable-objects/rate-gate/rate-gate";
@@ -30,7 +30,7 @@ export class SessionObject extends ShippedSession {
     try {
       super(faultyContext(ctx, "session"), faultyBindings(env));
     } finally {
-      leaveBoot(); // also where its storage fails, or all that comes to pass later would be called so
+      leaveBoot(); // Also if the storage fails, otherwise all later points would be named `boot.`.
     }
     if (!isKnown) return;
     reached("boot.end");
@@ -43,17 +43,17 @@ export class SessionObject extends ShippedSession {
     reached("alarm.end");
   }
 
-  /** The alarm, as often as told, all at once. */
+  /** Runs the alarm so many times concurrently. */
   async ring(times: number): Promise<void> {
     await Promise.all(Array.from({ length: times }, () => this.alarm()));
   }
 
-  /** How much of its files is not where it belongs yet. */
+  /** Number of file jobs that are not done yet. */
   async filesLeft(): Promise<number> {
     return this.ctx.storage.sql.exec("SELECT id FROM file_duties").toArray().length;
   }
 
-  /** The platform takes the object down and makes it anew, as for a new version of the code. */
+  /** Resets the object, as the platform does for a new version of the code. */
   async reset(): Promise<void> {
     this.ctx.abort("Durable Object reset because its code was updated.");
   }
@@ -65,7 +65,7 @@ export class TenantObject extends ShippedTenant {
   }
 }
 
-/** Takes an object down. Whoever does hears that it went down. */
+/** Resets an object. The caller of `reset` receives an error when that works. */
 const wentDown = (object: DurableObjectStub<SessionObject>): Promise<boolean> =>
   object.reset().then(
     () => false,
@@ -74,14 +74,17 @@ const wentDown = (object: DurableObjectStub<SessionObject>): Promise<boolean> =>
 
 type FaultyEnv = Omit<Env, "SESSIONS"> & { SESSIONS: DurableObjectNamespace<SessionObject> };
 
-/** Takes orders; with a session, makes its alarm ring, takes its object down, or tells what of its files lies in R2. */
+/**
+ * Applies orders. With a session: fires its alarm, resets its object, or reports its files in R2.
+ */
 async function control(request: Request, { SESSIONS, BUCKET }: FaultyEnv): Promise<Response> {
   const { searchParams } = new URL(request.url);
   const session = searchParams.get("session");
   if (session === null) return Response.json(obey(await request.json()));
   const object = SESSIONS.get(SESSIONS.idFromName(sessionName(null, LOCAL_TENANT, session)));
   if (searchParams.has("stored")) {
-    const left = await object.filesLeft(); // before what there is: what arrives meanwhile is then asked for again
+    // Read before the files: files that arrive in between are then requested again.
+    const left = await object.filesLeft();
     return Response.json({
       ...(await readStoredSnapshots(BUCKET, sessionPrefix(LOCAL_TENANT, session))),
       left,

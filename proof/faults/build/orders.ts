@@ -1,51 +1,54 @@
-/** What the harness tells a running test build to do wrong. Sent whole each time; what is left out is well again. */
+/**
+ * Failures that the harness orders from a running test build. Orders replace all earlier ones; an
+ * omitted field means no failure.
+ */
 export type Orders = {
-  /** Where the process shall stand still, to be killed there: when it comes to this point for the n-th time. */
+  /** The crash point at which the process halts so that the harness can kill it. */
   crash?: CrashPoint | null;
   failures?: readonly Failure[];
   /** Added to the time of day. */
   skewMs?: number;
-  /** The time of day stands still. */
+  /** The time of day does not advance. */
   isFrozen?: boolean;
-  /** How much later than asked alarms ring. */
+  /** Delay added to every alarm that is set, in ms. */
   alarmLateMs?: number;
 };
 
 export type CrashPoint = { point: string; nth: number };
 
-/** Whom the service talks to. `sql`, `sync` and `set_alarm` are a session's own storage. */
+/** Dependencies that can fail. `sql`, `sync` and `set_alarm` belong to the object's own storage. */
 export type Seam = "d1" | "r2" | "tenant" | "object" | "sql" | "sync" | "set_alarm";
 
-/** The next `times` calls of a seam whose words hold `match` go wrong. */
+/** Fails the next `times` calls of a seam whose words contain `match`. */
 export type Failure = {
   seam: Seam;
   match: string;
   times: number;
   /**
-   * `lost`: what was asked is done, and whoever asked is told that it failed. `stale`: nothing is found. `twice`: it is done twice,
-   * and the second answer is given.
+   * `lost`: the call is made, and the caller receives an error. `stale`: the call finds nothing.
+   * `twice`: the call is made twice and the second result is returned.
    */
   how: "fails" | "slow" | "lost" | "stale" | "twice";
-  /** Of the error, as the platform words it. */
+  /** The error's message, in the platform's words. */
   message?: string;
   slowMs?: number;
 };
 
-/** What the test build saw since its last orders. */
+/** Observations of the test build since its last orders. */
 export type Seen = {
-  /** How often it came to each crash point. */
+  /** How often each crash point was reached. */
   reached: Record<string, number>;
-  /** How often each of the failures that were ordered was met, in their order. */
+  /** How often each ordered failure was met, in order. */
   met: number[];
-  /** How often it was told a time of day that is not the machine's. */
+  /** How often the service read a time of day other than the machine's. */
   wrongTimes: number;
-  /** How many alarms it set that ring later than it asked for. */
+  /** How many alarms were set with a delay. */
   lateAlarms: number;
 };
 
 export const NOTHING_SEEN: Seen = { reached: {}, met: [], wrongTimes: 0, lateAlarms: 0 };
 
-/** Where the harness talks to the test build, beside the service's own addresses. */
+/** Where the harness controls the test build, beside the service's own routes. */
 export const CONTROL_PATH = "/__faults";
-/** Before the number of a point it stands still at, in what it prints. */
+/** Printed before the name of the crash point at which the process halts. */
 export const STANDSTILL = "stands still at";

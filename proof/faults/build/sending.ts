@@ -5,9 +5,13 @@ import { awaits, reached } from "./state";
 const A_WHILE_MS = 30;
 
 /**
- * `fetch` with crash points: `send.before` the intent may not be on disk · `send.intended` it is, nothing has left ·
- * `send.sent` it has left, no headers yet · `send.headers` · `send.chunk` · `send.end` the reply is whole, nothing of it settled. Of a tool's request:
- * `tool.send.before` and so on.
+ * `fetch` with crash points:
+ * - `send.before`: the intent may not be on disk yet
+ * - `send.intended`: the intent is on disk, nothing is sent
+ * - `send.sent`: sent, no headers yet
+ * - `send.headers`, `send.chunk`
+ * - `send.end`: the reply is complete, none of it is settled
+ * Requests to tools: `tool.send.before` and so on.
  */
 export function crashingFetch(real: typeof fetch): typeof fetch {
   return async (input, init) => {

@@ -7,23 +7,23 @@ import {
   type Seen,
 } from "./orders";
 
-/** The orders of this life of the process, and what came of them. All objects of a process live together, and share it. */
+/** Orders of this process and what it observed. All objects share one process and this state. */
 
-/** Kept before anything replaces it. */
+/** Saved before `Date.now` is replaced. */
 export const trueNow = Date.now.bind(Date);
 
 type Standing = Failure & { left: number };
 
 let orders: Orders = {};
 let isArmed = false;
-/** Where the time of day stands still, unix ms. */
+/** The frozen time of day, unix ms. `null` if it is not frozen. */
 let frozenAt: number | null = null;
 let failures: Standing[] = [];
 const reachedCounts = new Map<string, number>();
 let wrongTimes = 0;
 let lateAlarms = 0;
 
-/** Counting begins anew with the orders; gives what was counted until now. */
+/** Applies new orders, resets all counters, and returns the previous counts. */
 export function obey(next: Orders): Seen {
   const met = failures.map(({ times, left }) => times - left);
   const seen = { reached: Object.fromEntries(reachedCounts), met, wrongTimes, lateAlarms };
@@ -36,15 +36,21 @@ export function obey(next: Orders): Seen {
   return seen;
 }
 
-/** Nothing begins before the orders are there: a restarted process could otherwise be past the point it shall be killed at. */
+/**
+ * Resolves once orders are there. Without this wait a restarted process could pass its crash point
+ * first.
+ */
 export async function armed(): Promise<void> {
   while (!isArmed) await scheduler.wait(1);
 }
 
-/** Whether the process shall stand still at a point whose name begins like this. */
+/** Whether a crash is ordered at a point whose name starts with this prefix. */
 export const awaits = (prefix: string): boolean => orders.crash?.point.startsWith(prefix) ?? false;
 
-/** A named place. The process stands still here for good if it was told to; whoever told it ends it. */
+/**
+ * Marks a named point. If a crash is ordered here the process blocks for good, until the harness
+ * kills it.
+ */
 export function reached(point: string): void {
   const nth = (reachedCounts.get(point) ?? 0) + 1;
   reachedCounts.set(point, nth);
@@ -59,7 +65,10 @@ function standStill(point: string, nth: number): void {
   for (;;) trueNow();
 }
 
-/** The failure that this call shall meet; null for none. What cannot be `stale` meets no such failure. */
+/**
+ * The failure that this call must meet; `null` if none. `stale` applies only to calls that can find
+ * nothing.
+ */
 export function failureOf(seam: Seam, words: string, canBeStale = false): Failure | null {
   const failure = failures.find(
     (one) =>
@@ -76,7 +85,10 @@ export function failureOf(seam: Seam, words: string, canBeStale = false): Failur
 export const errorOf = ({ seam, message }: Failure): Error =>
   new Error(message ?? `${seam}: internal error`);
 
-/** A call of a seam, with what shall go wrong with it. `nothing` is what is found where nothing is. */
+/**
+ * Makes a call of a seam with the ordered failure. `nothing`: the result of a call that finds
+ * nothing.
+ */
 export async function through<T>(
   seam: Seam,
   words: string,
@@ -93,18 +105,18 @@ export async function through<T>(
   return result;
 }
 
-/** How far the service's time of day is from the machine's, in ms. */
+/** Difference between the service's time of day and the machine's, in ms. */
 export const skewMs = (): number =>
   frozenAt === null ? (orders.skewMs ?? 0) : frozenAt - trueNow();
 
-/** The time of day as the service is told it, unix ms. */
+/** The time of day that the service reads, unix ms. */
 export function toldNow(): number {
   const skew = skewMs();
   if (skew !== 0) wrongTimes += 1;
   return trueNow() + skew;
 }
 
-/** How much later than asked the alarm shall ring that is being set. */
+/** Delay of the alarm that is being set, in ms. */
 export function alarmLateMs(): number {
   const lateMs = orders.alarmLateMs ?? 0;
   if (lateMs > 0) lateAlarms += 1;

@@ -10,7 +10,7 @@ import { histories as playHistories } from "./history";
 import { strangeIds } from "./ids";
 import type { LoudFigures, World } from "./world";
 
-/** Clients that do not behave, by what they do. */
+/** Misbehaving clients, by their behaviour. */
 export const CLIENTS: readonly { name: string; play: (world: World) => Promise<string[]> }[] = [
   {
     name: `${VANISHING} connections vanish in three waves, with places for ${MOST_READERS}`,
@@ -21,15 +21,17 @@ export const CLIENTS: readonly { name: string; play: (world: World) => Promise<s
   { name: "20 read 1 kB/s of the largest session", play: slow },
 ];
 
-/** Ten minutes: several times what the longest takes of a busy machine, histories by the hundred apart. */
+/**
+ * Ten minutes: several times the longest scene on a busy machine, except for hundreds of histories.
+ */
 const SCENE_WITHIN_MS = 600_000;
 
 export type ClientFigures = {
   seed: number;
   histories: number;
-  /** How many wrote the largest session. */
+  /** Number of agents that write the largest session. */
   loudAgents: number;
-  /** `told`: figures in sentences; `folder`: where is kept what came of one that failed. */
+  /** `told`: figures in sentences. `folder`: evidence of a failed scene. */
   scenes: {
     name: string;
     problems: readonly string[];
@@ -44,14 +46,17 @@ export type ClientFigures = {
 export type ClientsOptions = {
   seed: number;
   histories: number;
-  /** How many write the largest session; absent: as many as a team may have. */
+  /** Number of agents that write the largest session. Omitted: as many as a team may have. */
   loudAgents?: number;
-  /** Only the kind of this name, or those whose names hold it. */
+  /** Only the scene of this name, or the scenes whose names contain this text. */
   only?: string;
   onScene?: (scene: ClientFigures["scenes"][number]) => void;
 };
 
-/** Plays every kind of client on one service, then so many histories. Throws `UsageError` if there is none as asked for. */
+/**
+ * Plays every kind of client on one service, then the histories. Throws `UsageError` if no scene
+ * matches.
+ */
 export async function clients({
   seed,
   histories,
@@ -104,7 +109,7 @@ export async function clients({
 type Scene = (typeof CLIENTS)[number];
 type Stage = Omit<World, "evidence" | "tell"> & Pick<ClientFigures, "histories">;
 
-/** Plays one kind of client. If something is wrong, keeps the evidence in a folder. */
+/** Plays one kind of client. Keeps the evidence in a folder if something is wrong. */
 async function playScene(
   { name, play }: Scene,
   { histories, ...stage }: Stage,
@@ -113,7 +118,7 @@ async function playScene(
   const from = performance.now();
   const [evidence, told]: [Evidence, string[]] = [new Evidence(), []];
   const tell = (line: string) => told.push(line);
-  service.forgetOutput(); // what is kept of a scene that fails is what was printed in it
+  service.forgetOutput(); // Keeps only the output of this scene as evidence.
   const played = play({ ...stage, evidence, tell });
   const problems = await within(SCENE_WITHIN_MS, "its end", played).catch((error: unknown) => [
     String(error),
@@ -128,7 +133,7 @@ async function playScene(
   return { name, problems, told, seconds, ...(folder !== undefined && { folder }) };
 }
 
-/** The command that plays one of them again. */
+/** The command that repeats one scene. */
 export function commandOf({ histories, seed, loudAgents, name }: Asked): string {
   const agents = loudAgents === LIMITS.agents ? "" : ` --agents ${loudAgents}`;
   return `npm run faults -- --clients ${histories} --seed ${seed}${agents} --only ${JSON.stringify(name)}`;

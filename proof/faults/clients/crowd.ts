@@ -17,25 +17,34 @@ import { verdictOf } from "./verdict-of";
 import type { World } from "./world";
 import { eventsPath, sessionPath } from "../../../src/protocol/paths";
 
-/** Readers of one session at a time, in the service that these clients meet. */
+/** Readers per session in the service that these clients use. */
 export const MOST_READERS = 450;
 const WAVES = 3;
-/** Beside those that watch the run, two waves have no room at a time: of the first all places must be free again by the third. */
+/**
+ * Two waves and the readers that watch the run do not fit together: the places of the first wave
+ * must be free by the third.
+ */
 const IN_A_WAVE = MOST_READERS / 2;
-/** Connections that vanish. */
+/** Number of connections that vanish. */
 export const VANISHING = WAVES * IN_A_WAVE;
 const STARTED_WITHIN_MS = 60_000;
-/** Less than a model is waited for, which stands still meanwhile. */
+/** Less than the time after which a silent model fails: the models pause during this wait. */
 const MET_WITHIN_MS = 100_000;
 const STORY_SPEED = 2.8;
 const CROWD = 500;
 const SLOW_READERS = 20;
-/** The live heap that the largest session allowed may take. */
+/** Limit of the live heap during the largest allowed session. */
 const MOST_LIVE_BYTES = 96 * 1024 * 1024;
-/** Far more than the sockets of a reader that stands still take in: who reads so slowly falls behind, and is closed. */
+/**
+ * Far more than the socket buffers of a paused reader: such a reader falls behind and is
+ * disconnected.
+ */
 const SURELY_BEHIND_BYTES = 14 * 1024 * 1024;
 
-/** Clients that go away without a word free their places, the run goes on, and those who come later get the whole log. */
+/**
+ * Clients that disconnect without closing free their places. The run continues, and later clients
+ * receive the whole log.
+ */
 export async function vanish({
   service,
   providers,
@@ -81,7 +90,10 @@ function unlikeLetIn(wave: number, { others }: Left): string[] {
     : [`of wave ${wave} ${others.length} of ${IN_A_WAVE} were not let in: ${counts.join(", ")}`];
 }
 
-/** 500 come at once: as many as may get in do, the others later, and each gets the whole log. */
+/**
+ * 500 readers connect at once: the limit admits some, the rest retry, and each receives the whole
+ * log.
+ */
 export async function crowd(world: World): Promise<string[]> {
   const { service, evidence } = world;
   const gate = Promise.withResolvers<void>();
@@ -120,7 +132,10 @@ export async function crowd(world: World): Promise<string[]> {
   }
 }
 
-/** Waits until each was let in, where it stays, or told to come later. Throws after `MET_WITHIN_MS`, when nobody stays. */
+/**
+ * Waits until each reader was admitted or told to retry. Throws after `MET_WITHIN_MS` and
+ * disconnects all.
+ */
 async function met(all: readonly Watcher[]): Promise<void> {
   const giveUpAt = performance.now() + MET_WITHIN_MS;
   for (;;) {
@@ -138,7 +153,7 @@ async function met(all: readonly Watcher[]): Promise<void> {
   }
 }
 
-/** What is wrong when all have seen the end: that not each has what one gets who comes now. */
+/** Problems after all readers saw the end: a reader's bytes differ from those of a new reader. */
 async function unlikeReplay(all: readonly Watcher[], url: string): Promise<string[]> {
   await Promise.all(all.map(({ ended }) => ended));
   const replay = new Watcher(url);
@@ -147,7 +162,10 @@ async function unlikeReplay(all: readonly Watcher[], url: string): Promise<strin
   return wrong === 0 ? [] : [`I1: ${wrong} of ${all.length} did not get the log`];
 }
 
-/** The largest session, with readers of 1 kB/s: they are closed and come again, and neither the run nor memory minds. */
+/**
+ * The largest session with readers of 1 kB/s. They are disconnected and reconnect; the run
+ * continues and memory stays bounded.
+ */
 export async function slow(world: World): Promise<string[]> {
   const { service, inspectorPort, loudAgents, evidence, onFigures } = world;
   const provider = await startLoudProvider();
@@ -178,7 +196,8 @@ export async function slow(world: World): Promise<string[]> {
     const stayed = readers.filter((reader) => reader.visits === 1).length;
     const waited = provider.mostWaiting();
     return [
-      ...(await verdictOf(id, world, () => [])), // of its provider only how many waited is known
+      // Requests are unknown here: this provider counts only how many waited.
+      ...(await verdictOf(id, world, () => [])),
       ...(waited <= MOST_AWAITING_HEADERS.models
         ? []
         : [`I14: ${waited} requests waited for headers at once`]),
@@ -194,7 +213,10 @@ export async function slow(world: World): Promise<string[]> {
   }
 }
 
-/** A whole team writes more than slow readers can fall behind; of a smaller one's session nobody can say whether they must. */
+/**
+ * A full team writes more than slow readers can buffer, so each of them must be disconnected. A
+ * smaller team's log may fit into the buffers.
+ */
 export function unclosed({
   agents,
   logBytes,

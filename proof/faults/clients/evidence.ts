@@ -8,9 +8,9 @@ import type { Run } from "../runs/run";
 
 type Content = () => string | Uint8Array;
 
-/** What is to be kept of a scene if it fails. Nothing is looked at before. */
+/** Evidence of a scene, read and written only if the scene fails. */
 export class Evidence {
-  /** Runs of a party: what is kept of them is what is kept of those under any fault. */
+  /** Runs of a group. The same evidence is kept of them as under any other fault. */
   readonly runs: Run[] = [];
   readonly #files = new Map<string, Content>();
 
@@ -22,12 +22,12 @@ export class Evidence {
     this.add(name, () => `${JSON.stringify(value(), null, 2)}\n`);
   }
 
-  /** What reached the providers, but for headers, which hold keys. */
+  /** Requests that reached the providers. Headers are left out because they hold keys. */
   addRequests(name: string, requests: () => readonly RecordedRequest[]): void {
     this.addJson(name, () => requests().map(({ headers: _, ...request }) => request));
   }
 
-  /** What each of these clients got. */
+  /** The bytes that each client received. */
   addClients(clients: readonly Watcher[]): void {
     const kept = () => told(clients.map(({ bytes }) => bytes));
     this.addJson("clients.json", () => {
@@ -43,12 +43,12 @@ export class Evidence {
     this.add("clients.sse", () => Buffer.concat(kept().texts));
   }
 
-  /** Of all whose names begin like this nothing is to be kept any more. */
+  /** Drops the files whose names start with `prefix`. */
   forget(prefix: string): void {
     for (const name of this.#files.keys()) if (name.startsWith(prefix)) this.#files.delete(name);
   }
 
-  /** Keeps it, beside what is kept of everything that fails; gives where it lies. */
+  /** Writes the evidence beside that of other failures, and returns the folder. */
   async keep(failed: Omit<Failed, "runs">, service: FaultyService): Promise<string> {
     const folder = await keepCase({ ...failed, runs: this.runs }, service);
     for (const [name, content] of this.#files) await writeFile(path.join(folder, name), content());
@@ -56,10 +56,13 @@ export class Evidence {
   }
 }
 
-/** Where a text lies among those that are kept one after the other. */
+/** Position of a text in the concatenation of kept texts. */
 export type Place = { from: number; to: number };
 
-/** Of many texts which are mostly the same, or the beginning of another, those that are neither; and where each lies in these. */
+/**
+ * Deduplicates texts that are mostly equal to each other or prefixes of each other. Returns the
+ * remaining texts and each original's position in them.
+ */
 export function told(all: readonly Buffer[]): { texts: Buffer[]; places: Place[] } {
   const texts: { text: Buffer; from: number }[] = [];
   const places = new Map<Buffer, Place>();

@@ -22,23 +22,23 @@ import type { World } from "./world";
 const CLIENTS = 20;
 const OPERATIONS_EACH = 4;
 const PAUSE_MS = 160;
-/** Who resumes comes, leaves in the middle, and comes again. */
+/** A client that resumes reads, leaves in the middle, and reads again. */
 const VISITS = 2;
-/** Who is behind nothing is sent nothing, while no model says anything. */
+/** A client that is up to date receives nothing while no model writes. */
 const QUIET_MS = 1_000;
-/** Every so many histories one in which somebody erases the session. */
+/** One of so many histories has a client that erases the session. */
 const ERASED_EACH = 3;
 
-/** Once nobody asks for anything more, its last turn is over within this (I13), and its log read again. */
+/** After the last operation, the last turn ends within this time (I13) and the log can be read. */
 const OVER_WITHIN_MS = 60_000;
-/** Of all its agents; and what that presents. */
+/** The model of all agents; `answer` is the text that it presents. */
 const MODEL = "quick";
 const { answer } = KINDS.again;
 
 const TurnSchema = z.object({ turn: z.int() });
 const isGone = (status: number): boolean => status === 404;
 
-/** So many histories, one after the other. Gives what was wrong, in sentences. */
+/** Plays histories one after the other. Returns problems in sentences. */
 export async function histories(world: World, count: number): Promise<string[]> {
   const problems: string[] = [];
   const resumed = { fromIds: 0, events: 0 };
@@ -52,12 +52,13 @@ export async function histories(world: World, count: number): Promise<string[]> 
     : [...problems, "nobody who came back with an id was given anything"];
 }
 
-/** How often clients came back with an id, and how many events they were given then. */
+/** How often clients resumed from an id, and how many events they received then. */
 type Resumed = { fromIds: number; events: number };
 
 /**
- * 20 clients ask one session for turns, cancel, read and resume at random; at times one erases it. When all are done, what they
- * were told, what is left of it and what reached the providers are looked at together. Gives what was wrong, in sentences.
+ * 20 clients ask one session for turns, cancel, read and resume at random; one may erase it. Then
+ * the responses, the remaining log and the requests to providers are checked together. Returns
+ * problems in sentences.
  */
 async function history(
   { service, providers, evidence }: World,
@@ -117,7 +118,7 @@ async function verdictOn(session: Session, requests: () => RecordedRequest[]): P
 const newMark = (): string => crypto.randomUUID();
 
 async function actAtRandom(session: Session, chance: Chance, erases: boolean): Promise<void> {
-  /** The last of what this client has been given, each time. */
+  /** Numbers of the last events that this client received. */
   const ids: number[] = [];
   for (let nth = 0; nth < OPERATIONS_EACH; nth += 1) {
     await sleep(chance.int(0, PAUSE_MS));
@@ -144,26 +145,29 @@ async function actAtRandom(session: Session, chance: Chance, erases: boolean): P
   if (erases) await session.erase();
 }
 
-/** What a client says that it has seen: the newest, or something before it as though the rest had been lost; null: nothing. */
+/**
+ * The event id that a client resumes from: the newest, or an earlier one as if the rest had been
+ * lost. `null`: from the beginning.
+ */
 function drawnOf(ids: readonly number[], chance: Chance): number | null {
   const newest = Math.max(...ids);
   if (ids.length === 0) return null;
   return chance.weighted({ newest: 3, earlier: 1 }) === "newest" ? newest : chance.int(1, newest);
 }
 
-/** One session as its clients know it together: what they were told, and every event by its number. */
+/** One session as its clients know it together: all responses, and every event by its number. */
 class Session {
   readonly operations: Operation[] = [];
   readonly problems: string[] = [];
   readonly questions: Question[];
   readonly seen = new Seen();
-  /** All of it, frame by frame, once it is at rest. */
+  /** The whole log, frame by frame, once the session is at rest. */
   log: readonly Buffer[] = [];
   readonly #resumed: Resumed;
   readonly #client: PatientClient;
   readonly #path: string;
 
-  /** `first`: what is in its first question only. */
+  /** `first`: a text that only the first question contains. */
   constructor(
     readonly url: string,
     { id, first, resumed }: { id: string; first: string; resumed: Resumed },
@@ -212,16 +216,23 @@ class Session {
 
   erase = () => this.#note(this.#path, { method: "DELETE" }, () => ({ type: "erased" }));
 
-  /** A page of events: the same as anybody else was given. Gives the number of the last, if it was given any. */
+  /**
+   * A page of events; must equal what other clients received. Returns the number of the last event,
+   * if any.
+   */
   async page(after: number): Promise<number[]> {
     const { status, body } = await this.#client.ask(`${this.#path}/events?limit=50&after=${after}`);
     if (status !== 200) return [];
-    const { data }: { data: WireEvent[] } = JSON.parse(body); // as it came: what is seen is read by its schema
+    // Parsed without a schema: `ReceivedEvents` validates the events.
+    const { data }: { data: WireEvent[] } = JSON.parse(body);
     const last = this.seen.add(data.map(toFrame), after);
     return last > after ? [last] : [];
   }
 
-  /** The stream behind this event, or from its beginning, left so long after it began. Gives the number of the last, if it was given any. */
+  /**
+   * Reads the stream after an event, or from its beginning, for `ms`. Returns the number of the
+   * last event, if any.
+   */
   async resume(from: number | null, ms: number): Promise<number[]> {
     const watcher = new Watcher(`${this.url}${this.#path}/events`, {
       turns: 1_000,
@@ -239,7 +250,7 @@ class Session {
     return frames.length > 0 ? [last] : [];
   }
 
-  /** Those of these requests that ask one of its questions. */
+  /** The requests that contain one of this session's questions. */
   own(requests: readonly RecordedRequest[]): RecordedRequest[] {
     return requests.filter(({ body }) => {
       const text = JSON.stringify(body);
@@ -247,7 +258,7 @@ class Session {
     });
   }
 
-  /** Its whole log and how it stands, once no turn runs any more. Throws if one runs too long. */
+  /** The whole log and the status once no turn runs. Throws if a turn runs too long. */
   async atRest(): Promise<NonNullable<Played["left"]>> {
     const giveUpAt = now() + OVER_WITHIN_MS;
     let status = await this.#status();
@@ -287,7 +298,7 @@ class Session {
   }
 }
 
-/** Something has come, or nothing will, or nothing does for the moment. */
+/** Resolves when something arrived, when the stream ended, or after a quiet time. */
 async function begun(watcher: Watcher): Promise<void> {
   let isOver = false;
   const over = () => {

@@ -6,7 +6,7 @@ import { verdictOf } from "./verdict-of";
 import type { World } from "./world";
 import { eventsPath, sessionPath } from "../../../src/protocol/paths";
 
-/** What a client may claim to have seen last, and how it is answered while the turn runs. */
+/** Event ids that a client may claim, and the expected reply while the turn runs. */
 const IDS: readonly { name: string; id: string; status: number; code: string }[] = [
   { name: "garbage", id: "abc", status: 400, code: "bad_event_id" },
   { name: "negative", id: "-1", status: 400, code: "bad_event_id" },
@@ -22,12 +22,12 @@ const IDS: readonly { name: string; id: string; status: number; code: string }[]
   { name: "the future", id: "1000000", status: 409, code: "event_id_ahead" },
 ];
 
-/** A stream from an id ends with the turn. */
+/** A stream from a valid id ends with the turn. */
 const ANSWERED_WITHIN_MS = 60_000;
 
 type Said = { status: number; text: string };
 
-/** Ids that no event of the run has: refused for what they are, by a run that takes no notice. */
+/** Ids that match no event of the run are refused, and the run is not affected. */
 export async function strangeIds(world: World): Promise<string[]> {
   const { service, providers, evidence } = world;
   const client = new ServiceClient(service.url);
@@ -46,7 +46,7 @@ export async function strangeIds(world: World): Promise<string[]> {
       problems.push(`${name} was answered ${got.status} ${got.text.slice(0, 200)}`);
   }
   await full.ended;
-  const requests = () => providers.requests().slice(before); // nothing else runs meanwhile
+  const requests = () => providers.requests().slice(before); // Nothing else runs in the meantime.
   return [
     ...problems,
     ...(await ofAnotherRun(url, full)),
@@ -54,7 +54,7 @@ export async function strangeIds(world: World): Promise<string[]> {
   ];
 }
 
-/** A number of another run is a number like any: what comes after it in this one is sent. */
+/** An id of another run is a plain number: the service sends the events after this number. */
 async function ofAnotherRun(url: string, full: Watcher): Promise<string[]> {
   const { text } = await ask(url, "7");
   const wanted = Buffer.concat(full.frames.slice(7)).toString();

@@ -5,27 +5,33 @@ import type { RecordedRequest } from "../../../simulated/providers/ledger";
 import { afterTheEnd, overlapping, statusIn, untrueCancel } from "../runs/judge";
 import { longestOrder, type Operation } from "./linear";
 
-/** Clients and service read clocks of their own, on one machine. */
+/** Tolerance in ms: clients and service read the same machine's time through different clocks. */
 const CLOCKS_APART_MS = 100;
 
-/** A session that many asked things of at once, as its clients and the providers know it when the last of them is done. */
+/** A session with concurrent clients, as clients and providers know it after the last operation. */
 export type Played = {
-  /** Its whole log as a new reader gets it once nothing runs, and how it says that it stands; null: it was erased. */
+  /**
+   * The whole log as a new reader receives it once nothing runs, and the session's status. `null`
+   * if erased.
+   */
   left: { log: readonly WireEvent[]; status: SessionStatus } | null;
-  /** Each event that any client was given, by its number. */
+  /** Every event that any client received, by its number. */
   seen: ReadonlyMap<number, WireEvent>;
-  /** What its clients asked and were told, in Unix ms. */
+  /** Operations of the clients with their results; times in Unix ms. */
   operations: readonly Operation[];
-  /** Each question by a text that no other has, with the turn that it began; null: it was refused. */
+  /**
+   * The questions, each with a unique text and the turn that it started. `turn` is `null` if the
+   * service refused it.
+   */
   questions: readonly Question[];
-  /** What reached the providers with any of these questions. */
+  /** Requests to the providers that contain any of these questions. */
   requests: readonly RecordedRequest[];
-  /** What its models present. */
+  /** The text that its models present. */
   answer: string;
 };
 export type Question = { mark: string; turn: number | null };
 
-/** Everything that is wrong with it, in sentences; an empty list means that nothing is. */
+/** All problems in sentences; an empty list if there are none. */
 export function judgeHistory(played: Played): string[] {
   const { left, requests } = played;
   return [
@@ -37,7 +43,7 @@ export function judgeHistory(played: Played): string[] {
   ];
 }
 
-/** Its log keeps every promise that is one of logs, and to each of its clients what it was told. */
+/** The log keeps the promises of every log, and every operation's result. */
 function judgeLeft(played: Played, { log, status }: NonNullable<Played["left"]>): string[] {
   return [
     ...misnumbered(log).map((problem) => `I2: ${problem}`),
@@ -50,7 +56,7 @@ function judgeLeft(played: Played, { log, status }: NonNullable<Played["left"]>)
   ];
 }
 
-/** What was seen of it before it went, as far as no event is missing, was right; and whoever worked for it stops. */
+/** The received events were right, up to the first gap; and after erasing the requests stop. */
 function judgeErased({ seen, operations, requests }: Played): string[] {
   const upTo = Array.from({ length: seen.size }, (_, nth) => seen.get(nth + 1));
   const firstGap = upTo.indexOf(undefined);
@@ -64,7 +70,7 @@ function judgeErased({ seen, operations, requests }: Played): string[] {
   return [...broken(log, { cancelsAsked, finished: false }), ...afterTheEnd(requests, erasedAt)];
 }
 
-/** There is an order in which one thing after another explains all that they were told. */
+/** Some sequential order of the operations explains all results. */
 function disordered({ operations }: Played): string[] {
   const reached = longestOrder(operations);
   const all = operations.length;
@@ -76,7 +82,7 @@ function disordered({ operations }: Played): string[] {
 
 const cut = (text: string): string => text.slice(0, 200);
 
-/** I2: what a client was told has happened is in the log. */
+/** I2: what an operation's result claims is in the log. */
 function untrue({ told }: Operation, log: readonly WireEvent[]): string[] {
   switch (told.type) {
     case "started":
@@ -108,7 +114,7 @@ function untrue({ told }: Operation, log: readonly WireEvent[]): string[] {
 const hasTurn = (log: readonly WireEvent[], turn: number): boolean =>
   log.some((event) => event.type === "turn.started" && event.turn === turn);
 
-/** I2: each turn is that of the client who was told of it. */
+/** I2: each turn has the question of the client that started it. */
 function misbegun(log: readonly WireEvent[], questions: readonly Question[]): string[] {
   return log.flatMap((event) => {
     if (event.type !== "turn.started") return [];
@@ -119,7 +125,7 @@ function misbegun(log: readonly WireEvent[], questions: readonly Question[]): st
   });
 }
 
-/** I3: each turn completed with what was presented, or was cancelled. */
+/** I3: each turn completed with the presented answer, or was cancelled. */
 function misended(log: readonly WireEvent[], answer: string): string[] {
   return log.flatMap((event) => {
     if (event.type === "turn.failed")
@@ -129,7 +135,10 @@ function misended(log: readonly WireEvent[], answer: string): string[] {
   });
 }
 
-/** For each turn that was cancelled, the place where it begins if somebody had asked for that by then. */
+/**
+ * For each cancelled turn, the number of its first event, if a cancel had been requested by its
+ * end.
+ */
 function cancelsIn(
   log: readonly WireEvent[],
   cancels: readonly Pick<Cancel, "turn" | "from">[],
@@ -143,7 +152,7 @@ function cancelsIn(
 
 type Cancel = { turn: number; from: number; to: number };
 
-/** Erasing ends the turn that runs, as cancelling does, and readers may still be told of it. */
+/** Erasing ends the running turn like a cancel, and readers may still receive that event. */
 function erasesOf(
   log: readonly WireEvent[],
   erases: readonly Operation[],
@@ -157,7 +166,10 @@ const cancelsOf = (operations: readonly Operation[]): Cancel[] =>
     told.type === "cancelled" && told.status === "cancelled" ? [{ turn: told.turn, from, to }] : [],
   );
 
-/** I15: once a cancel is acknowledged nothing new is asked for its turn, and what was open is closed; others go on. */
+/**
+ * I15: after a cancel is acknowledged its turn sends no new request, and open requests are closed.
+ * Other turns continue.
+ */
 function afterCancels({ operations, questions, requests }: Played): string[] {
   const turns = requests.map((request) => turnOf(request, questions));
   return [...Map.groupBy(cancelsOf(operations), ({ turn }) => turn)].flatMap(([turn, cancels]) => {
@@ -168,13 +180,16 @@ function afterCancels({ operations, questions, requests }: Played): string[] {
   });
 }
 
-/** No model is asked what the service refused to ask. */
+/** No model receives a question that the service refused. */
 function unasked({ questions, requests }: Played): string[] {
   const refused = requests.filter((request) => turnOf(request, questions) === null).length;
   return refused === 0 ? [] : [`I2: ${refused} requests are for a question that was refused`];
 }
 
-/** The turn of the last question in it: those of earlier turns are told before. null: it was refused, or there is none. */
+/**
+ * The turn of the last question in the request; questions of earlier turns come before it. `null`
+ * if the question was refused or there is none.
+ */
 function turnOf({ body }: RecordedRequest, questions: readonly Question[]): number | null {
   const text = JSON.stringify(body);
   const places = questions

@@ -1,4 +1,4 @@
-/** What one client asked of a session, when (any steadily growing clock), and what it was told. */
+/** One client's operation on a session: start and end (any monotonic clock), and its result. */
 export type Operation = { from: number; to: number; told: Told };
 export type Told =
   | { type: "started"; turn: number }
@@ -11,9 +11,10 @@ export type Told =
 type Session = { statuses: readonly string[]; sequence: number; isErased: boolean };
 
 /**
- * Whether there is an order of the operations, each at one moment between its question and its answer, in which a session that
- * does one thing after the other would have told just that. A running turn may complete at any moment. Gives how far the best
- * order came; as many as there are operations if the history is linear.
+ * Searches for an order of the operations that explains all results: each takes effect at one
+ * moment between its start and its end, and the session performs one after the other. A running
+ * turn may complete at any moment. Returns the length of the longest explained prefix; it equals
+ * the number of operations if the history is linearizable.
  */
 export function longestOrder(operations: readonly Operation[]): number {
   const seen = new Set<string>();
@@ -40,7 +41,7 @@ export function longestOrder(operations: readonly Operation[]): number {
   return longest;
 }
 
-/** Those that may come next: none that is left ended before they began. */
+/** Operations that may come next: no remaining operation ended before they began. */
 function next(sorted: readonly Operation[], done: bigint): number[] {
   const left = sorted.flatMap((operation, nth) =>
     (done >> BigInt(nth)) & 1n ? [] : [{ operation, nth }],
@@ -55,7 +56,7 @@ function completed(session: Session): Session {
     : session;
 }
 
-/** The session after it told that; null if it could not have told it. */
+/** The session after an operation with this result; `null` if the result is impossible. */
 function tell(session: Session, told: Told): Session | null {
   const { statuses, sequence, isErased } = session;
   const last = statuses.at(-1);

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import { z } from "zod";
 
-/** As much as an answer may hold, nearly. */
+/** Nearly the longest allowed answer. */
 const ANSWER_CHARS = 120_000;
 const PIECE_CHARS = 8_000;
 
@@ -22,7 +22,7 @@ const AliasesSchema = z.object({
 
 export type LoudProvider = {
   baseUrl: string;
-  /** All its models stand still, in the middle of what they write, until `goOn`. So they do at first. */
+  /** Pauses all models in the middle of their replies until `resume`. They start paused. */
   standStill(): void;
   goOn(): void;
   /** The most requests that waited for their headers at the same time. */
@@ -31,8 +31,8 @@ export type LoudProvider = {
 };
 
 /**
- * A Chat Completions endpoint whose models write answers as long as they may be for as long as they may, then vote. Its pieces
- * are large: it is the size of the session that matters, not the number of tokens.
+ * A Chat Completions endpoint whose models write the longest and the most allowed answers, then
+ * vote. Chunks are large because the size of the session matters, not the number of tokens.
  */
 export async function startLoudProvider(): Promise<LoudProvider> {
   let answers = 0;
@@ -95,7 +95,7 @@ export async function startLoudProvider(): Promise<LoudProvider> {
   };
 }
 
-/** One letter beyond Latin-1 is enough for the runtime to keep all of a text at two bytes a character. */
+/** One character beyond Latin-1 makes the runtime store the text with two bytes per character. */
 const longText = (nth: number): string =>
   `→ ${`Answer ${nth}. `.repeat(Math.ceil(ANSWER_CHARS / 12))}`.slice(0, ANSWER_CHARS);
 const pieces = (whole: string): string[] =>

@@ -10,19 +10,19 @@ const UsageSchema = z.object({
 });
 
 /**
- * Bytes: `live` on the service's heap after a collection, buffers included, or null if the inspector kept silent; `resident` of the
- * whole process.
+ * Bytes. `live`: on the service's heap after a garbage collection, buffers included; `null` if the
+ * inspector did not answer. `resident`: of the whole process.
  */
 export type MemorySample = { live: number | null; resident: number };
 
 const CONNECTED_WITHIN_MS = 20_000;
-/** Under load the inspector may drop what it was asked. */
+/** Under load the inspector may drop a request. */
 const SILENCE_MS = 5_000;
 
 /**
- * What the runtime's own objects held is let go of only when it works again, and then found by a later collection. And what the
- * service makes between a collection and the look is counted with it, though nothing holds it: of looks taken close together the
- * least is nearest to what is alive.
+ * Objects that the runtime references are released only when it works again, and freed by a later
+ * collection. Allocations between a collection and the measurement count too. So the least of
+ * several close measurements is nearest to the live size.
  */
 const LOOKS = 4;
 
@@ -31,7 +31,10 @@ const ChunkSchema = z.object({
   method: z.literal("HeapProfiler.addHeapSnapshotChunk"),
   params: z.object({ chunk: z.string() }),
 });
-/** Of V8's heap snapshots, what is needed to count: a node is as many numbers as it has fields, its name the number of a string. */
+/**
+ * The fields of V8's heap snapshot that are needed to count objects. A node is a sequence of
+ * numbers, one per field; its name is an index into the strings.
+ */
 const SnapshotSchema = z.object({
   snapshot: z.object({
     meta: z.object({
@@ -43,7 +46,7 @@ const SnapshotSchema = z.object({
   strings: z.array(z.string()),
 });
 
-/** Looks at the memory of a running workerd through its inspector. */
+/** Measures the memory of a running workerd through its inspector. */
 export class MemoryProbe {
   readonly #socket: WebSocket;
   readonly #pid: number;
@@ -94,11 +97,12 @@ export class MemoryProbe {
     resident: residentOf(this.#pid),
   });
 
-  /** Bytes on the heap after a collection, or null: the inspector kept silent. */
+  /** Bytes on the heap after a garbage collection; `null` if the inspector did not answer. */
   async live(): Promise<number | null> {
     const looks: (number | null)[] = [];
     for (let look = 1; look <= LOOKS; look += 1) {
-      void this.#ask("HeapProfiler.collectGarbage"); // not waited for: the look is to follow at once
+      // Not awaited: the measurement must follow at once.
+      void this.#ask("HeapProfiler.collectGarbage");
       const said = await this.#ask("Runtime.getHeapUsage");
       looks.push(said === null ? null : liveIn(said));
     }
@@ -106,7 +110,7 @@ export class MemoryProbe {
     return seen.length === 0 ? null : Math.min(...seen);
   }
 
-  /** How many objects of the class of that name are alive. Throws if the inspector does not give them away. */
+  /** Number of live objects of this class. Throws if the inspector returns no snapshot. */
   async instances(name: string): Promise<number> {
     const chunks: string[] = [];
     const listen = ({ data }: MessageEvent): void => {
@@ -128,7 +132,7 @@ export class MemoryProbe {
     this.#socket.close();
   }
 
-  /** What it says, or null: it kept silent. */
+  /** The inspector's response; `null` if it did not answer in time. */
   async #ask(method: string, withinMs = SILENCE_MS): Promise<string | null> {
     this.#asked += 1;
     const id = this.#asked;
@@ -140,7 +144,7 @@ export class MemoryProbe {
   }
 }
 
-/** Bytes in memory of a process. Throws if it is gone. */
+/** Resident memory of a process in bytes. Throws if the process has exited. */
 export function residentOf(pid: number): number {
   const [, kilobytes] =
     /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];

@@ -6,26 +6,27 @@ import type { Peak } from "./world";
 const EVERY_MS = 400;
 const FEWEST_SAMPLES = 5;
 const MORE_WITHIN_MS = 60_000;
-/** Less than half of what a model is waited for. */
+/** Less than half of the time after which a silent model fails. */
 const REST_MS = 30_000;
 
 type Options = {
   sample: () => Promise<MemorySample>;
-  /** Bytes that may be alive. */
+  /** The highest allowed live size, in bytes. */
   most: number;
   models: Pick<LoudProvider, "standStill" | "goOn">;
-  /** Between two looks, in ms. */
+  /** Between two measurements, in ms. */
   everyMs?: number;
-  /** Longest that the models stand still, in ms. */
+  /** The longest pause of the models, in ms. */
   restMs?: number;
-  /** Longest that more is looked for when the run is over, in ms. */
+  /** After the run, the longest time spent on missing measurements, in ms. */
   moreWithinMs?: number;
 };
 
 /**
- * The highest that memory is while a run lasts. On a busy machine what a service at work makes between a collection and the look is
- * counted as alive: so where more than `most` is found, the models stand still in the middle of the run, and the least of what is
- * found then counts. What is really held is held then, too. Throws if the service's heap could hardly be looked at.
+ * The peak memory during a run. On a busy machine, allocations between a collection and the
+ * measurement count as live. So if a measurement exceeds `most`, the models pause and the least
+ * value of that pause counts: memory that is really held stays held. Throws if there are too few
+ * measurements.
  */
 export async function peakUntil(end: Promise<void>, options: Options): Promise<Peak> {
   const {

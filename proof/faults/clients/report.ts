@@ -1,6 +1,6 @@
 import { type ClientFigures, commandOf } from "./campaign";
 
-/** What went wrong, then a line for each kind of client, the memory and the seed last. */
+/** Failures first, then one line per kind of client, the memory, and the seed. */
 export function toClientReport({
   seed,
   histories,

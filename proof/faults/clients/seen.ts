@@ -1,14 +1,17 @@
 import type { WireEvent } from "../../../src/protocol/events";
 import { toEvent } from "../../../tests/e2e/support/verdict";
 
-/** What the clients of one session were given of its log together: each event by its number, and as the bytes it came in. */
+/** The events that all clients of one session received: by number, and as bytes. */
 export class Seen {
   readonly events = new Map<number, WireEvent>();
-  /** What was given otherwise than it should be (I1, I2), in sentences. */
+  /** Received events that violate I1 or I2, in sentences. */
   readonly problems: string[] = [];
   readonly #frames = new Map<number, Buffer>();
 
-  /** Frames that were given to one who asked for what comes after this number. Gives the number of the last. */
+  /**
+   * Adds the frames of a client that asked for the events after a number. Returns the number of the
+   * last.
+   */
   add(frames: readonly Buffer[], after: number): number {
     for (const [nth, frame] of frames.entries()) {
       const event = toEvent(frame);
@@ -24,7 +27,7 @@ export class Seen {
     return after + frames.length;
   }
 
-  /** I1: whoever was given an event was given that of the log, byte for byte. */
+  /** I1: every received event equals the log's event, byte for byte. */
   unlike(log: readonly Buffer[]): string[] {
     return [...this.#frames].flatMap(([number, given]) => {
       const kept = log[number - 1];
@@ -35,7 +38,7 @@ export class Seen {
   }
 }
 
-/** The frame in which an event of a page comes on a stream: the same text, in one line. */
+/** The stream frame of an event from a page: the same JSON in one line. */
 export const toFrame = (event: WireEvent): Buffer =>
   Buffer.from(
     `event: ${event.type}\nid: ${event.sequence_number}\ndata: ${JSON.stringify(event)}\n\n`,

@@ -3,20 +3,23 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const SILENT_MS = 20_000;
 const COME_AGAIN_MS = 50;
-/** Places of those who vanished before may still be taken, but not for longer than this. */
+/** Places of earlier vanished connections may still be taken, but no longer than this. */
 const FULL_FOR_MS = 10_000;
 
 const TOO_MANY_READERS = "429";
-/** `HTTP/1.1 200`: as much as tells whether one was let in. */
+/** `HTTP/1.1 200`: enough bytes to know whether the connection was admitted. */
 const STATUS_LINE = /^HTTP\/1\.1 (\d{3})/;
 const STATUS_LINE_BYTES = 12;
 
-/** What came of connections that were to vanish. `vanished`: so many were let in, and reset. `others`: what the rest met instead. */
+/**
+ * Result of vanishing connections. `vanished`: admitted and reset. `others`: what the other
+ * connections received.
+ */
 export type Left = { vanished: number; others: string[] };
 
 /**
- * So many raw connections to a stream that are reset as soon as they are let in. Where all places are taken they come again for
- * `fullForMs`. Resolves when all are gone.
+ * Opens raw connections to a stream and resets each once it is admitted. While all places are taken
+ * they retry for `fullForMs`. Resolves when all are closed.
  */
 export async function leaveInTheMiddle(
   origin: string,
@@ -44,7 +47,7 @@ async function leavePatiently(place: Place, fullForMs: number): Promise<string> 
   }
 }
 
-/** The status that it was answered with, or why there was none. */
+/** The HTTP status of the reply, or why there was none. */
 function leaveOne({ host, port, path }: Place): Promise<string> {
   return new Promise((gone) => {
     let [head, met] = ["", "closed without an answer"];

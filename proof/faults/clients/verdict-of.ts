@@ -7,8 +7,8 @@ import type { World } from "./world";
 import { sessionPath } from "../../../src/protocol/paths";
 
 /**
- * What is wrong with a session of one turn that is to have completed, in sentences: its whole log is read again and checked, beside
- * what the service says of it and what reached its providers.
+ * Problems of a session whose single turn must have completed, in sentences. Reads its whole log
+ * again and checks it against its status and the requests that reached its providers.
  */
 export async function verdictOf(
   session: string,

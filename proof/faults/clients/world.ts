@@ -2,10 +2,10 @@ import type { Surroundings } from "../runs/kinds";
 import type { FaultyService } from "../faulty-service";
 import type { Evidence } from "./evidence";
 
-/** Bytes of memory at their highest: `live` after a collection, `resident` of the process. */
+/** Peak memory in bytes: `live` after a garbage collection, `resident` of the process. */
 export type Peak = { live: number; resident: number };
 
-/** What came of the largest session with its slow readers. */
+/** Figures of the largest session with its slow readers. */
 export type LoudFigures = {
   agents: number;
   logBytes: number;
@@ -14,17 +14,17 @@ export type LoudFigures = {
   visits: number;
 };
 
-/** What clients that misbehave meet. */
+/** What a scene of misbehaving clients works with. */
 export type World = {
   service: FaultyService;
   providers: Surroundings;
   inspectorPort: number;
   seed: number;
-  /** How many write the largest session. */
+  /** Number of agents that write the largest session. */
   loudAgents: number;
-  /** What is kept if something is wrong. */
+  /** Kept if something is wrong. */
   evidence: Evidence;
-  /** A line of figures for people. */
+  /** Adds a line of figures to the report. */
   tell: (line: string) => void;
   onFigures?: (figures: LoudFigures) => void;
 };

@@ -12,53 +12,59 @@ import { type Played, TOLD_WITHIN_MS, toPlayed, unsettled } from "../runs/tenant
 
 export type CampaignOptions = {
   seed: number;
-  /** At least so many kills at random moments of a run and at places together. */
+  /** At least so many kills, at random moments of a run and at places together. */
   kills: number;
-  /** At least so many of them at random moments; absent: as it comes. */
+  /** At least so many of them at random moments. Omitted: no minimum. */
   atRandom?: number;
-  /** How often each of the places. */
+  /** Kills at each place. */
   eachPlace: number;
-  /** The named places to kill at; absent: all of them. */
+  /** The named places to kill at. Omitted: all. */
   places?: readonly Place[];
-  /** Kills at a named place, and at another while or after the service comes back: so many, as far as they can be come to. */
+  /**
+   * So many kills at a named place and at a second place during or after recovery, as far as both
+   * can be reached.
+   */
   pairs: number;
-  /** Services side by side. */
+  /** Number of services that run side by side. */
   lanes: number;
-  /** Told of each case as it ends. */
+  /** Called at the end of each case. */
   onCase?: (outcome: Outcome) => void;
 };
 
 export type Figures = {
   seed: number;
-  /** `random`: at a moment when a run was seen to be on; `idle`: at one when none was, not yet or not any more. */
+  /** `random`: at a moment when a run was active. `idle`: at a moment when no run was active. */
   kills: { random: number; idle: number; atPlaces: number };
-  /** Kills by the name of the place. */
+  /** Kills by place name. */
   atPlace: Readonly<Record<string, number>>;
   places: { wanted: number; reached: number; missed: string[] };
-  /** Pairs of places that were tried, and those of which both places were come to. */
+  /** `tried` counts drawn pairs, `reached` pairs of which both places were reached. */
   pairs: { wanted: number; tried: number; reached: number };
   runs: Readonly<Record<string, number>>;
   healthyMs: number[];
   recoveryMs: number[];
-  /** What was wrong, and how to repeat it. */
+  /** Problems, and how to repeat each case. */
   failures: { problems: readonly string[]; folder: string; command: string }[];
-  /** Why not all that was asked for was played; null: it was. */
+  /** Why the campaign ended early; `null` if it played everything. */
   endedEarly: string | null;
   seconds: number;
 };
 
-/** Which of its visits to a place the process may be killed at. */
+/** The process is killed at one of the first visits of a place, up to this one. */
 const LATEST_VISIT = 4;
-/** What a run comes to depends a little on the machine's pace. */
+/** Which places a run reaches depends a little on the machine's speed. */
 const TRIES = 3;
-/** Pairs are drawn without knowing whether both places can be come to; three in four can. */
+/** Pairs are drawn without knowing whether both places can be reached; three in four can. */
 const TRIES_OF_A_PAIR = 6;
-/** A service on which so many cases fail is broken, and each of them keeps its evidence. */
+/** So many failed cases mean a broken service, and each keeps its evidence on disk. */
 const MOST_FAILURES = 20;
-/** Kills count only if something was on. Most plans have one that counts, and of a service that none can hit there are so many at most. */
+/**
+ * Kills count only if a run was active. Most plans have one that counts; the limit ends a campaign
+ * against a service that no kill can hit.
+ */
 const plansFor = (kills: number): number => 20 + 4 * kills;
 
-/** Plays all that was asked for. Throws only if the service cannot even be started. */
+/** Plays everything that the options ask for. Throws only if the service cannot be started. */
 export async function campaign(options: CampaignOptions): Promise<Figures> {
   const figures = noFigures(options.seed);
   const plans = plansOf(options, figures);
@@ -69,7 +75,7 @@ export async function campaign(options: CampaignOptions): Promise<Figures> {
   );
 }
 
-/** Plays one plan again, once, just as it is; `places.missed`: those of its places that it did not come to. */
+/** Repeats one plan once. `places.missed` lists its places that were not reached. */
 export async function replay(plan: Plan, onCase?: CampaignOptions["onCase"]): Promise<Figures> {
   const figures = noFigures(plan.seed);
   figures.places.wanted = plan.kills.some((kill) => "point" in kill) ? 1 : 0;
@@ -77,7 +83,7 @@ export async function replay(plan: Plan, onCase?: CampaignOptions["onCase"]): Pr
   return played(plans, { figures, onCase, command: caseCommandOf(plan), tries: 1 }, 1);
 }
 
-/** Of a campaign that has not begun. */
+/** Figures of a campaign that has not begun. */
 export const noFigures = (seed: number): Figures => ({
   seed,
   kills: { random: 0, idle: 0, atPlaces: 0 },
@@ -92,7 +98,10 @@ export const noFigures = (seed: number): Figures => ({
   seconds: 0,
 });
 
-/** What all lanes share. `command`: plays all of it again. `tries`: how often a plan is played that does not come to its places. */
+/**
+ * Shared by all lanes. `command`: repeats the campaign. `tries`: how often a plan is played if it
+ * does not reach its places.
+ */
 type Playing = {
   figures: Figures;
   onCase: CampaignOptions["onCase"];
@@ -102,7 +111,7 @@ type Playing = {
 
 async function played(plans: Iterator<Plan>, playing: Playing, lanes: number): Promise<Figures> {
   const startedAt = performance.now();
-  const services: FaultyService[] = []; // one after the other, because each takes over the environment while it is made
+  const services: FaultyService[] = []; // One after the other: `prepare` changes the environment.
   for (let made = 0; made < lanes; made += 1) services.push(await FaultyService.prepare());
   await Promise.all(services.map((service) => lane(service, plans, playing)));
   playing.figures.seconds = (performance.now() - startedAt) / 1_000;
@@ -110,8 +119,8 @@ async function played(plans: Iterator<Plan>, playing: Playing, lanes: number): P
 }
 
 /**
- * One service, which plays plan after plan until none is left. Of what is over only that is kept which its books shall tell; then it
- * lies still, and all that it has written is looked at.
+ * One service that plays plans until none is left. Keeps of finished runs only the entries that its
+ * ledger is checked against. At the end the service is stopped and everything it wrote is checked.
  */
 async function lane(
   service: FaultyService,
@@ -127,7 +136,7 @@ async function lane(
     }
     await sleep(TOLD_WITHIN_MS);
     await service.kill();
-    // First the keys: reading a database writes its log into it.
+    // Keys first: reading a database merges its write-ahead log into it.
     const problems =
       played.length > 0
         ? [...(await keysOnDisk(service.storage)), ...unsettled(service.storage, played)]
@@ -140,7 +149,10 @@ async function lane(
   }
 }
 
-/** Books are of all the runs together: so is what repeats them, as far as lanes that share the plans can. */
+/**
+ * The ledger covers all runs, so the command repeats the whole campaign, as far as lanes that share
+ * plans allow.
+ */
 export const commandOf = ({
   seed,
   kills,
@@ -153,7 +165,10 @@ export const commandOf = ({
 
 type Lane = Playing & { service: FaultyService };
 
-/** Plays a plan again if it did not come to a place that it shall, then at the first visit: not every run comes there often. */
+/**
+ * Repeats a plan that missed a required place, then at the first visit: not every run reaches the
+ * place often.
+ */
 async function playUntilThere(plan: Plan, lane: Lane): Promise<Played[]> {
   const played: Played[] = [];
   for (;;) {
@@ -174,7 +189,7 @@ async function playWithProviders(
   plan: Plan,
   { service, figures, onCase }: Lane,
 ): Promise<{ outcome: Outcome; books: Played }> {
-  const providers = await startSurroundings(); // with a record of this case alone
+  const providers = await startSurroundings(); // Its ledger records this case alone.
   try {
     const outcome = await play(plan, service, providers);
     await note(outcome, figures, service);
@@ -191,7 +206,10 @@ const atFirstVisit = (plan: Plan): Plan => ({
   kills: plan.kills.map((kill) => ("point" in kill ? { ...kill, nth: 1 } : kill)),
 });
 
-/** Plans until enough was played, or until it is plain that this will never be: then `figures.endedEarly` says why. */
+/**
+ * Yields plans until enough was played, or until that is clearly impossible: then
+ * `figures.endedEarly` says why.
+ */
 export function* plansOf(options: CampaignOptions, figures: Figures): Generator<Plan, undefined> {
   for (const plan of allPlans(options, figures)) {
     if (figures.failures.length >= MOST_FAILURES) {
@@ -203,7 +221,10 @@ export function* plansOf(options: CampaignOptions, figures: Figures): Generator<
   return undefined;
 }
 
-/** Named places first, because they are wanted all; then kills of any sort, until there are enough. */
+/**
+ * Named places first, because all of them are required; then kills of any kind, until there are
+ * enough.
+ */
 function* allPlans(
   { seed, kills, atRandom = 0, eachPlace, places = PLACES, pairs }: CampaignOptions,
   figures: Figures,
@@ -254,7 +275,7 @@ function anyPlacePlan(seed: number, chance: Chance): Plan {
 }
 
 function placePlan(seed: number, { point, kind, restarted, first }: Place, nth: number): Plan {
-  // Whoever begins again there has something to take up.
+  // So that the restarted service has a call to recover.
   const anyCall = {
     point: "commit.durable/call.started",
     nth: new Chance(seed).int(1, LATEST_VISIT),
@@ -268,7 +289,7 @@ function placePlan(seed: number, { point, kind, restarted, first }: Place, nth: 
   };
 }
 
-/** The second place is come to by the restarted service, or not at all. */
+/** The second place is reached by the restarted service, or not at all. */
 function pairPlan(seed: number, chance: Chance): Plan {
   const first = chance.pick(PLACES.filter(({ restarted }) => !restarted));
   const second = chance.pick(

@@ -7,11 +7,11 @@ import { nameOf } from "./points";
 import { Party } from "../runs/party";
 import type { Run } from "../runs/run";
 
-/** A kill some time after the last start, or where the process comes to a place for the n-th time. */
+/** A kill some time after the last start, or at the n-th visit of a crash point. */
 export type Kill = { afterMs: number } | CrashPoint;
 /**
- * What is done to the service, and to which runs; all else is drawn from the seed. `isWanted`: its places shall be come to. `isPair`:
- * it is for two places, one after the other, and counts as such only if both are.
+ * Kills of the service and the runs that it serves; the seed draws the rest. `isWanted`: its places
+ * must be reached. `isPair`: counts as a pair of places, only if both are reached.
  */
 export type Plan = {
   seed: number;
@@ -21,8 +21,8 @@ export type Plan = {
   isPair?: true;
 };
 /**
- * One kill as it was. `killedAt`: when the signal was sent; `goneAt`: when the process was known to be dead, both as `performance.now()`
- * has it. `hit`: the runs that were on. `healthyMs`: from the new start to the first answer.
+ * One kill. `killedAt`: when the signal was sent; `goneAt`: when the process had exited, both
+ * `performance.now()`. `hit`: the active runs. `healthyMs`: from the restart to the first answer.
  */
 export type Killed = {
   where: string;
@@ -39,10 +39,10 @@ export type Outcome = {
   problems: string[];
 };
 
-/** A place that is not come to is given up when the runs are over, or after this. */
+/** A place counts as missed when the runs are over, or after this. */
 const AT_PLACE_WITHIN_MS = 20_000;
 
-/** A plan of its own for each seed: two or three runs, one to three kills, mostly soon after one another. */
+/** Draws a plan from a seed: two or three runs, one to three kills, mostly close together. */
 export function randomPlan(seed: number): Plan {
   const chance = new Chance(seed);
   const kinds = Array.from({ length: chance.int(2, 3) }, () => chance.pick(DRAWN));
@@ -63,7 +63,10 @@ function momentOf(chance: Chance, nth: number): number {
   }
 }
 
-/** Plays a plan on a running service, to the end of its runs and the verdict on each. Never throws for what the service does. */
+/**
+ * Plays a plan on a running service, including the verdict on each run. Failures of the service are
+ * problems, not exceptions.
+ */
 export async function play(
   plan: Plan,
   service: FaultyService,
@@ -100,7 +103,10 @@ const whereOf = (kill: Kill): string => ("afterMs" in kill ? `${kill.afterMs} ms
 
 const ordersFor = (kill: Kill | undefined) => ({ crash: kill && "point" in kill ? kill : null });
 
-/** Waits for the moment or the place of a kill; false if the runs were over before. Then it is not waited for any more. */
+/**
+ * Waits for the moment or the place of a kill. `false` if the runs ended first; the crash is
+ * cancelled then.
+ */
 async function comeTo(kill: Kill, service: FaultyService, over: Promise<"over">): Promise<boolean> {
   if ("afterMs" in kill) {
     await sleep(kill.afterMs);
@@ -111,7 +117,8 @@ async function comeTo(kill: Kill, service: FaultyService, over: Promise<"over">)
     over,
     sleep(AT_PLACE_WITHIN_MS, undefined, { ref: false }),
   ]);
-  // It can have come there together with the end of the runs, and would come there while it is asked about them.
+  // The service may have halted there at the end of the runs. If not, it must not halt there during
+  // the checks.
   return (await service.standDown()) !== null;
 }
 

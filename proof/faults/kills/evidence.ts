@@ -3,7 +3,7 @@ import { keepCase } from "../runs/evidence";
 import type { Outcome, Plan } from "./case";
 import { nameOf } from "./points";
 
-/** Keeps what is needed to understand a case that failed and to play it again; gives where it lies, and the command. */
+/** Keeps the evidence of a failed case and returns its folder and the command that repeats it. */
 export async function keepEvidence(
   outcome: Outcome,
   service: FaultyService,
@@ -18,7 +18,9 @@ export async function keepEvidence(
   return { folder, command };
 }
 
-/** The command that plays this plan again. Moments are those of the seed; what the machine makes of them may differ. */
+/**
+ * The command that repeats a plan. Moments are the same; their effect may vary with the machine.
+ */
 export function commandOf({ seed, kinds, kills }: Plan): string {
   const at = kills.map((kill) => ("point" in kill ? nameOf(kill) : `${kill.afterMs}ms`));
   return `npm run faults -- --seed ${seed} --runs ${kinds.join(",")} --at ${at.join(",")}`;

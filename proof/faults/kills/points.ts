@@ -4,8 +4,10 @@ import type { CrashPoint } from "../build/orders";
 import type { KindName } from "../runs/kinds";
 
 /**
- * The named places where the service is killed, each with a kind of run that comes there. `restarted`: only a service that was
- * killed before does, at `first` where any other place will not do. `visits`: how often its runs surely come there. What the names mean is told where they are set (`../build/context.ts`, `sending.ts`, `bindings.ts`).
+ * A named crash point with a kind of run that reaches it. `restarted`: only a service that was
+ * killed before reaches it; `first` is the required first crash point, if any. `visits`: how often
+ * such runs reach it at least. The points are defined in `../build/context.ts`, `sending.ts` and
+ * `bindings.ts`.
  */
 export type Place = {
   point: string;
@@ -16,10 +18,13 @@ export type Place = {
 };
 
 type EventType = SessionEvent["type"];
-/** Logged of a tool's call only when a kill cut it off. */
+/** Logged for a tool call only if a kill interrupted it. */
 type CutOff = "tool.unknown" | "tool.interrupted";
 const STAGES = ["open", "durable"] as const;
-/** Whatever is logged is at some time the last thing on disk, and at some time the first that is not; of one kind of run, or of two. */
+/**
+ * Each type of event is killed once just before and once just after it is on disk, in runs of one
+ * kind or of two.
+ */
 const EVENTS: Readonly<
   Record<Exclude<EventType, CutOff>, KindName | Readonly<Record<(typeof STAGES)[number], KindName>>>
 > = {
@@ -62,7 +67,7 @@ const EVENTS: Readonly<
   "turn.cancelled": "recalled",
   "turn.failed": "hopeless",
 };
-/** First of a call that must not be repeated, then of one that may. */
+/** The first call is not repeatable, the second is. */
 const CUT_OFF: readonly (readonly [CutOff, CrashPoint])[] = [
   ["tool.unknown", { point: "tool.send.sent", nth: 1 }],
   ["tool.interrupted", { point: "tool.send.sent", nth: 2 }],
@@ -106,7 +111,7 @@ const OTHERS: Readonly<Partial<Record<KindName, readonly string[]>>> = {
   erased: ["erase.before", "erase.after", "r2.before", "r2.after", "d1.before", "d1.after"],
 };
 
-/** Pieces of replies that each run of several agents gets at least. */
+/** Chunks of replies that each run with several agents receives at least. */
 const CHUNKS = 60;
 
 const AFTER_A_RESTART = [
@@ -150,7 +155,10 @@ function entriesOf(others: typeof OTHERS): (readonly [KindName, readonly string[
   return kinds.map((kind) => [kind, others[kind] ?? []] as const);
 }
 
-/** `commit.open/vote.cast:2` as it is typed. Throws `UsageError` if it is none. */
+/**
+ * Parses a typed crash point such as `commit.open/vote.cast:2`. Throws `UsageError` if it is
+ * invalid.
+ */
 export function parsePoint(text: string): CrashPoint {
   const [, point, nth = "1"] =
     /^([a-z0-9]+(?:\.[a-z]+)+(?:\/[a-z_]+\.[a-z_]+)?)(?::(\d{1,9}))?$/.exec(text) ?? [];

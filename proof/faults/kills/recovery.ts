@@ -6,9 +6,10 @@ type Hit = { watchers: readonly Pick<Run["watchers"][number], "frames" | "cameAt
 type Blow = Pick<Killed, "killedAt" | "goneAt"> & { hit: readonly Hit[] };
 
 /**
- * How long each run that was hit took from the signal to its next useful event, as its watcher saw it, in ms. What the process still
- * logged before it was dead is none, and word that a call was interrupted is of no use to anybody. A run that was hit again before
- * it said anything gives no figure for the first kill.
+ * For each interrupted run, the time from the signal to its next useful event, as its watcher saw
+ * it, in ms. Events that the process logged before it died do not count, nor does the report of an
+ * interrupted call. A run that was interrupted again before that gives no figure for the first
+ * kill.
  */
 export function recoveryTimes(killed: readonly Blow[]): number[] {
   return killed.flatMap(({ hit, ...blow }, nth) => {
@@ -25,7 +26,7 @@ function firstEventAfter(
   const [full] = watchers;
   if (!full) return [];
   const goneUnix = performance.timeOrigin + goneAt;
-  // What was logged before may arrive a little after.
+  // Events logged before the exit may arrive a little later.
   const at = full.cameAt.findIndex((cameAt, nth) => {
     const frame = full.frames[nth];
     if (cameAt <= goneAt || !frame) return false;

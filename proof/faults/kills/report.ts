@@ -1,16 +1,16 @@
 import type { Figures } from "./campaign";
 
-/** A service that mostly comes back within this is hardly missed. */
+/** Aim for the median recovery. */
 const AIM_MS = 2_000;
 
-/** Whether all that was asked for was played, and nothing went wrong. */
+/** Whether everything was played and nothing went wrong. */
 export const isSound = ({ failures, places, pairs, endedEarly }: Figures): boolean =>
   failures.length === 0 &&
   places.missed.length === 0 &&
   pairs.reached >= pairs.wanted &&
   endedEarly === null;
 
-/** What went wrong, then the figures. */
+/** Failures first, then the figures. */
 export function toReport(figures: Figures): string {
   const {
     kills,
@@ -61,7 +61,7 @@ export function toReport(figures: Figures): string {
   ].join("\n");
 }
 
-/** Places together that differ by the event in a commit only. */
+/** Sums places that differ only by the type of event in a commit. */
 function byStage(atPlace: Figures["atPlace"]): Record<string, number> {
   const stages = Map.groupBy(Object.entries(atPlace), ([name]) => name.split("/")[0] ?? name);
   return Object.fromEntries(
@@ -88,7 +88,7 @@ const failureLines = ({ problems, folder, command }: Figures["failures"][number]
   "",
 ];
 
-/** Of few values the 99th of a hundred is the highest. */
+/** For few values, a high percentile is the maximum. */
 export const percentile = (values: readonly number[], share: number): number => {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;

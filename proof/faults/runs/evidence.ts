@@ -4,7 +4,7 @@ import type { Run } from "./run";
 
 const EVIDENCE = "node_modules/.cache/massgen-edge/faults";
 
-/** Something that failed. `story`: what was done, as far as the command does not say it. */
+/** A failed case. `story`: details that the command does not contain. */
 export type Failed = {
   name: string;
   command: string;
@@ -13,7 +13,9 @@ export type Failed = {
   story?: object;
 };
 
-/** Keeps what is needed to understand it and to play it again; gives where it lies. `output`: what the service printed. */
+/**
+ * Keeps the evidence of a failed case and returns its folder. `output`: what the service printed.
+ */
 export async function keepCase(
   { name, runs, story, ...said }: Failed,
   { output }: { output: string },
@@ -30,7 +32,10 @@ export async function keepCase(
   return folder;
 }
 
-/** Keeps all that a service has written, where that is wrong as a whole; gives where it lies, and the command. */
+/**
+ * Keeps everything that a service wrote. Returns the folder, and the command that repeats the
+ * campaign.
+ */
 export async function keepStorage(
   problems: readonly string[],
   { storage, seed, command }: { storage: string; seed: number; command: string },
@@ -38,7 +43,8 @@ export async function keepStorage(
   const folder = folderOf(`storage-${seed}`);
   const copy = path.join(folder, "storage");
   await cp(storage, copy, { recursive: true }).catch(async (error: unknown) => {
-    await rm(copy, { recursive: true, force: true }); // half of it tells nothing, and may have filled the disk
+    // An incomplete copy is useless and may have filled the disk.
+    await rm(copy, { recursive: true, force: true });
     throw error;
   });
   await writeFile(
@@ -51,7 +57,10 @@ export async function keepStorage(
 const folderOf = (name: string): string =>
   path.resolve(EVIDENCE, name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-"));
 
-/** What each of its clients got, the log as it is now if there still is one, and what reached the providers and the tools. */
+/**
+ * Keeps the bytes that each client received, the current log if it exists, and the requests to
+ * providers and tools.
+ */
 async function keepRun(prefix: string, run: Run): Promise<void> {
   for (const [nth, watcher] of run.watchers.entries())
     await writeFile(`${prefix}-client-${nth}.sse`, watcher.bytes);

@@ -22,13 +22,16 @@ import { missshown } from "./shown";
 import { reachedTools, type ToolRequest, toolProblems } from "./tool-witness";
 import { trailProblems } from "./trail";
 
-/** The platform lets six requests of an object wait for headers: four are calls, one is whatever else tool servers are asked (I14). */
+/**
+ * The platform lets six requests of an object wait for headers. Four are model calls, one is any
+ * other request to a tool server (I14).
+ */
 export const MOST_AWAITING_HEADERS = { models: 4, inAll: 5 } as const;
-/** A request that was on its way when the cancel was acknowledged. */
+/** A request may have been in flight when the cancel was acknowledged. */
 const UNDER_WAY_MS = 150;
 const CLOSED_WITHIN_MS = 2_000;
 
-/** What is looked at of a run that is over, which clients played and others can tell of. */
+/** A finished run as the checks see it. */
 export type Judged = Pick<Run, Fact | Look> & { watchers: readonly Reader[] };
 type Fact =
   | "kind"
@@ -53,7 +56,7 @@ type Look =
   | "toolRequests";
 type Reader = Pick<Watcher, "frames" | "bytes">;
 
-/** Everything that is wrong with a run that is over, in sentences; an empty list means that nothing is. */
+/** All problems of a finished run, in sentences; an empty list if there are none. */
 export async function judgeRun(run: Judged): Promise<string[]> {
   await letGo(run);
   if (run.kind.deed === "erases it") return judgeErased(run);
@@ -90,7 +93,10 @@ export async function judgeRun(run: Judged): Promise<string[]> {
   ];
 }
 
-/** Waits until nothing of it is open at a provider or a tool, or should no longer be. */
+/**
+ * Waits until no request of the run is open at a provider or a tool, or the time for closing them
+ * is over.
+ */
 export async function letGo(
   run: Pick<Judged, "requests"> & Partial<Pick<Judged, "toolRequests">>,
 ): Promise<void> {
@@ -102,7 +108,7 @@ export async function letGo(
   while (isOpen() && performance.now() < giveUpAt) await sleep(20);
 }
 
-/** It is gone, and everything it did before it went was right. */
+/** The session is gone, and everything it did before was right. */
 async function judgeErased(run: Judged): Promise<string[]> {
   const [full] = run.watchers;
   const seen = (full?.frames ?? []).map(toEvent);
@@ -116,13 +122,13 @@ async function judgeErased(run: Judged): Promise<string[]> {
     ...(status === 404 ? [] : [`the erased session answers ${status}`]),
     ...(listed.length === 0 ? [] : ["the erased session is listed"]),
     ...afterTheEnd([...run.requests(), ...run.toolRequests()], run.erasedAt),
-    // The rest of its log is gone, so that nobody knows when an agent gave its first answer.
+    // The rest of the log is gone, so the time of an agent's first answer is unknown.
     ...missshown(seen, run.requests(), { canary: run.canary, isClockRight: false }),
     ...leaked(full?.frames ?? [], run.canary),
   ];
 }
 
-/** I1: what each client pieced together is the log, byte for byte. */
+/** I1: each client's stream equals the log, byte for byte. */
 function unlike(run: Judged, log: readonly Buffer[]): string[] {
   const firstTurn = log.slice(1, log.findIndex((frame) => isTerminal(toEvent(frame).type)) + 1);
   const summary = firstTurn.filter((frame) => toEvent(frame).type !== "stream.delta");
@@ -142,8 +148,8 @@ const text = (frame: Buffer | undefined): string =>
   frame?.toString().trim().slice(0, 300) ?? "nothing";
 
 /**
- * I10: the turn's result has the winner's files, each as it was written, every call of a file tool is on record once, and what
- * lies in R2 is what the answers have.
+ * I10: the turn's result has the winner's files as written, every call of a file tool is recorded
+ * once, and R2 holds exactly the files of the answers.
  */
 async function misfiled(run: Judged, events: readonly WireEvent[]): Promise<string[]> {
   const { files } = run.kind;
@@ -160,12 +166,14 @@ async function misfiled(run: Judged, events: readonly WireEvent[]): Promise<stri
 
 type Answer = Extract<WireEvent, { type: "answer.submitted" | "presentation.completed" }>;
 
-/** Whether it has a snapshot of its own. */
+/** Whether the answer has a snapshot of its own. */
 const isFrozen = (event: WireEvent): event is Answer =>
   event.type === "presentation.completed" ||
   (event.type === "answer.submitted" && event.snapshot === event.label);
 
-/** I10: every snapshot is in R2, whole, with the files that the API gives, and there is nothing else to be done about files. */
+/**
+ * I10: every snapshot is complete in R2 and equals the files of the API, and no file job is left.
+ */
 async function misstored(run: Judged, events: readonly WireEvent[]): Promise<string[]> {
   const { trees, problems, left } = await run.stored();
   const listed = events.filter(isFrozen).map(async ({ turn, attempt, label }) => {
@@ -182,7 +190,7 @@ async function misstored(run: Judged, events: readonly WireEvent[]): Promise<str
   ];
 }
 
-/** I3, I4: each turn has one end, of a kind this run may have, and the answer it must have. */
+/** I3, I4: each turn has one end, of a kind and with an answer that this run allows. */
 function misended(events: readonly WireEvent[], { kind, turns }: Judged): string[] {
   const ends = events.filter(({ type }) => isTerminal(type));
   const wrong = ends.filter(({ type }) => !kind.ends.some((end) => end === type));
@@ -206,7 +214,7 @@ function misended(events: readonly WireEvent[], { kind, turns }: Judged): string
   ];
 }
 
-/** I11: what the provider charged never passed the cap, at no moment. */
+/** I11: at no moment had the provider charged more than the cap. */
 function overspent(
   events: readonly WireEvent[],
   requests: readonly RecordedRequest[],
@@ -228,13 +236,13 @@ function overspent(
   return spent <= capUsd + 1e-9 ? [] : [`I11: $${spent} was charged under a cap of $${capUsd}`];
 }
 
-/** A cap that shall bind does, from the first call on. One that nobody came up against was not tried. */
+/** I11: a cap that must have an effect deferred at least one call. Otherwise it was not tested. */
 const unfelt = (events: readonly WireEvent[], { kind, capUsd }: Judged): string[] =>
   !kind.isCapped || events.some(({ type }) => type === "call.deferred")
     ? []
     : [`I11: no call had to wait under a cap of $${capUsd}`];
 
-/** I11, of tokens. */
+/** I11, in tokens. */
 function overtaken(requests: readonly RecordedRequest[], cap: number | undefined): string[] {
   const taken = charges(requests).reduce(
     (sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens,
@@ -245,7 +253,7 @@ function overtaken(requests: readonly RecordedRequest[], cap: number | undefined
     : [`I11: ${taken} tokens were charged under a cap of ${cap}`];
 }
 
-/** I14: of models' requests alone, and of all together. */
+/** I14: model requests alone, and all requests together. */
 export function overlapping(
   models: readonly RecordedRequest[],
   tools: readonly ToolRequest[] = [],
@@ -265,8 +273,9 @@ export function overlapping(
 }
 
 /**
- * I15: once a cancel or an erase is acknowledged (Unix ms; null: neither was) nothing new begins, and what was open is let go of soon. A
- * tool server is told so, which is a request too, and what it has to tell by itself is heard for as long as the connection rests.
+ * I15: after a cancel or an erase is acknowledged (`at`: Unix ms, `null` if neither was) no request
+ * begins, and open ones are closed soon. Exceptions are cancel messages to tool servers, and the
+ * listening request that stays open as long as the connection.
  */
 export function afterTheEnd(
   requests: readonly (RecordedRequest | ToolRequest)[],
@@ -292,13 +301,13 @@ const isLeaving = (request: object): boolean =>
 const isListening = (request: object): boolean =>
   "purpose" in request && request.purpose === "listening";
 
-/** I15: to cancel twice is to cancel once. */
+/** I15: a repeated cancel has the same reply. */
 const unequal = (answers: readonly string[]): string[] =>
   answers.every((answer) => answer === answers[0])
     ? []
     : [`I15: cancels were answered ${answers.join(" and then ")}`];
 
-/** I2: what a cancel was answered is of this session, and true of its log. */
+/** I2: the reply to a cancel names this session and agrees with its log. */
 function misacknowledged(answer: string, log: readonly WireEvent[], { session }: Judged): string[] {
   const told = cancelledOf(answer);
   if (told === null) return [`I2: a cancel was answered ${JSON.stringify(answer.slice(0, 300))}`];
@@ -314,11 +323,11 @@ function cancelledOf(answer: string): z.infer<typeof CancelledSchema> | null {
   try {
     return CancelledSchema.safeParse(JSON.parse(answer)).data ?? null;
   } catch {
-    return null; // no JSON
+    return null; // Not JSON.
   }
 }
 
-/** I2: a turn has ended in the log as a cancel was told that it had. */
+/** I2: the log has the status of the turn that the cancel's reply claims. */
 export function untrueCancel(
   { turn, status }: { turn: number; status: string },
   log: readonly WireEvent[],
@@ -329,20 +338,23 @@ export function untrueCancel(
     : [`I2: turn ${turn} was acknowledged as ${status} and is ${logged} in the log`];
 }
 
-/** How a turn ended; null: it did not, or there is none. */
+/** How a turn ended; `null` if it did not, or does not exist. */
 export const statusIn = (log: readonly WireEvent[], turn: number): string | null =>
   log.find((event) => event.turn === turn && isTerminal(event.type))?.type.slice("turn.".length) ??
   null;
 
-/** Where the log ended each time that the process died. */
+/** The length of the log at each death of the process. */
 const deathsIn = (events: readonly WireEvent[], killedAt: readonly number[]): number[] =>
   killedAt.map((death) => events.findLastIndex(({ at }) => at <= death) + 1);
 
-/** I17: keys are in no frame. What the service prints is looked at for all runs together. */
+/** I17: no frame contains a key. The service's output is checked for all runs together. */
 const leaked = (log: readonly Buffer[], canary: string): string[] =>
   log.some((frame) => frame.includes(canary)) ? ["I17: the agents' key is in an event"] : [];
 
-/** I21: labels say who wrote what, and in which order. Names that no text holds by chance are looked for elsewhere. */
+/**
+ * I21: labels reveal authors and order, so no request contains one. Distinctive names are checked
+ * elsewhere.
+ */
 function labelled(requests: readonly RecordedRequest[]): string[] {
   const labels = requests.flatMap(
     ({ body }) => /\bagent\d+\.(\d|final)/.exec(JSON.stringify(body))?.[0] ?? [],
@@ -350,7 +362,7 @@ function labelled(requests: readonly RecordedRequest[]): string[] {
   return [...new Set(labels)].map((label) => `I21: a model was sent the label ${label}`);
 }
 
-/** I2, A15: however often it was asked for, it is there once. */
+/** I2, A15: repeated starts create one session. */
 const twice = (listed: readonly string[], { session }: Judged): string[] =>
   listed.length === 1 && listed[0] === session
     ? []

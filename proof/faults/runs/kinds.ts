@@ -7,23 +7,23 @@ import type { ReachedCall } from "../../../simulated/providers/tool-server";
 import { BUILT, DIALECTS, HEAP, SEARCHING, YES } from "./models";
 import type { ToolRequest } from "./tool-witness";
 
-/** What runs reach: providers with the models of all kinds, and a tool server. */
+/** Simulated providers with the models of all kinds, and tool servers. */
 export type Surroundings = SimulatedProviders & {
-  /** Of the tool server. */
+  /** Address of the tool server. */
   toolsUrl: string;
-  /** Of one that tells how far it is and then asks a person. */
+  /** Address of a server that reports progress and then asks a person. */
   askingUrl: string;
-  /** Of one that answers no call. */
+  /** Address of a server that answers no call. */
   silentUrl: string;
-  /** Each call that reached any of them, in order. */
+  /** Each call that reached any of the servers, in order. */
   toolCalls(): readonly ReachedCall[];
-  /** Every request that reached one of them at an address that ends with this mark. */
+  /** Every request that reached a server at an address that ends with this mark. */
   toolRequests(mark: string): readonly ToolRequest[];
 };
 
 type Agent = { id: string; model: string; backend: Readonly<Record<string, unknown>> };
 
-/** What somebody does to the run beside watching it. */
+/** What a client does to the run besides watching it. */
 export type Deed =
   | "cancels it"
   | "cancels it once it waits"
@@ -31,26 +31,26 @@ export type Deed =
   | "erases it"
   | "asks again";
 
-/** A kind of run, and what must come of it however often the service is killed. */
+/** A kind of run, and its required result, however often the service is killed. */
 export type Kind = {
   agents: (providers: Surroundings) => readonly Agent[];
   config?: Readonly<Record<string, unknown>>;
-  /** Whether it may cost only so much that it matters. */
+  /** Whether the run has a tight cost cap. */
   isCapped?: boolean;
-  /** The tokens it may take, where that matters. */
+  /** A token cap that matters. */
   maxTokens?: number;
   deed?: Deed;
   /** How its last turn may end. */
   ends: readonly ("turn.completed" | "turn.failed" | "turn.cancelled")[];
-  /** What its coordination always ends by. Absent: whatever it may. */
+  /** What must settle its last attempt. Omitted: anything. */
   endedBy?: EndedBy;
-  /** The answer of a turn that completed; null: any. */
+  /** The answer of a completed turn; `null`: any. */
   answer: string | null;
-  /** The files of a turn that completed: text by path. Absent: its agents have none. */
+  /** The files of a completed turn: text by path. Omitted: its agents have no files. */
   files?: Readonly<Record<string, string>>;
-  /** Played only where it is asked for by name: it is about another fault than kills. */
+  /** Played only by name, because it tests a fault other than kills. */
   isAskedFor?: true;
-  /** What its agents have: tools over HTTP, or those of the tool server, which keep their own record. Absent: neither. */
+  /** Tools of its agents: over HTTP, or on the recording tool servers. Omitted: none. */
   tools?: "http" | "mcp" | "both";
 };
 
@@ -62,7 +62,7 @@ const chat =
     backend: backendOf("openai-chat", providers),
   });
 const story = STORY_AGENTS.map(({ id, model }) => chat(id, model));
-/** Of models that nobody sells. */
+/** Models without a known price. */
 const unpriced = STORY_AGENTS.map(({ id }) => chat(id, `unpriced-${id}`));
 const mixed = STORY_AGENTS.map(({ id }) => (providers: Surroundings): Agent => {
   const format = DIALECTS[id];
@@ -85,7 +85,7 @@ const withServers = (player: Player, servers: readonly (keyof typeof SERVERS)[])
   };
 };
 
-/** The second call of a key, of which each agent has its own, waits for the next minute. */
+/** Each agent has its own key, whose second call waits for the next minute. */
 const withRates = (player: Player): Player => {
   return (providers) => {
     const { backend, ...agent } = player(providers);
@@ -132,7 +132,7 @@ export const KINDS = {
     ends: ["turn.completed", "turn.failed"],
     answer: null,
   },
-  /** Its time is up in the middle of the story. */
+  /** Its deadline passes in the middle of the story. */
   hurried: {
     agents: all(story),
     config: { timeout_settings: { orchestrator_timeout_seconds: 1 } },
@@ -140,7 +140,7 @@ export const KINDS = {
     ends: ["turn.completed", "turn.failed"],
     answer: null,
   },
-  /** Its second agent says nothing until its time is up, and nothing else happens meanwhile. */
+  /** Its second agent is silent until the round times out, and nothing else happens meanwhile. */
   hushed: {
     agents: all([chat("one", "quick"), chat("two", "mute")]),
     config: {
@@ -150,7 +150,7 @@ export const KINDS = {
     ends: ["turn.completed"],
     answer: YES,
   },
-  /** It has half an hour, which a clock may leap over. */
+  /** It has half an hour, which a clock jump can exceed. */
   overtaken: {
     agents: all(story),
     endedBy: "deadline",
@@ -220,7 +220,7 @@ export const KINDS = {
     ends: ["turn.completed"],
     answer: YES,
   },
-  /** The first call of one leaves too little for the other's, until it is over. */
+  /** The first call leaves too few tokens for the other agent's call until it ends. */
   scarce: {
     agents: all([chat("one", "quick"), chat("two", "quick")]),
     maxTokens: 12_000,
@@ -248,14 +248,16 @@ export const KINDS = {
     ends: ["turn.completed"],
     answer: YES,
   },
-  /** It costs nothing: what it did cost nobody could compare with what its tenant was charged. */
+  /**
+   * It costs nothing: after erasing, its cost could no longer be compared with the tenant's charge.
+   */
   erased: { agents: all(unpriced), deed: "erases it", ends: [], answer: null },
 } as const satisfies Record<string, Kind>;
 export type KindName = keyof typeof KINDS;
 
 export const kindOf = (name: KindName): Kind => KINDS[name];
 
-/** Those that are drawn where none is asked for by name: they are over by themselves soon, whatever else goes on. */
+/** Kinds that may be drawn: they end soon by themselves, whatever else happens. */
 export const DRAWN: readonly KindName[] = Object.keys(KINDS)
   .filter((name): name is KindName => name in KINDS)
   .filter((name) => !kindOf(name).isAskedFor);

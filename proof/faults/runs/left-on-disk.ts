@@ -1,19 +1,22 @@
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 
-/** What failures are called that are of all that was written together. */
+/** Name of failures that concern everything on disk. */
 export const DISK = "what lies on disk";
 
-/** How the key of each run's agents begins. Nothing else has a text like it. */
+/** Prefix of every agent's key. No other text contains it. */
 export const CANARY = "canary-key-";
 
-/** A session's id, which databases of every kind hold: where none is found, keys would not be found either. */
+/**
+ * Prefix of session ids, which every kind of database holds. If none is found, the search would not
+ * find keys either.
+ */
 const SESSION = "session_";
 const WITH_SESSIONS = ["d1", "do"] as const;
 
 /**
- * I17, from everything that a service which lies still has written: databases with their logs, and what R2 holds. No key is in any
- * of it, for they are sealed before they are stored. Gives sentences; none means that nothing is wrong.
+ * I17: no key is in anything that a stopped service wrote, databases with their logs and R2,
+ * because keys are sealed before they are stored. Returns problems in sentences.
  */
 export async function keysOnDisk(storage: string): Promise<string[]> {
   const entries = await readdir(storage, { recursive: true, withFileTypes: true });
@@ -23,7 +26,7 @@ export async function keysOnDisk(storage: string): Promise<string[]> {
   const problems: string[] = [];
   const known = new Set<string>();
   for (const file of files) {
-    const bytes = await readFile(file); // one at a time: a campaign leaves hundreds
+    const bytes = await readFile(file); // One at a time: a campaign leaves hundreds of files.
     const name = path.relative(storage, file);
     if (bytes.includes(CANARY)) problems.push(`I17: an agents' key is in ${name}`);
     if (bytes.includes(SESSION)) known.add(name.split(path.sep)[0] ?? name);

@@ -15,9 +15,9 @@ import {
   vote,
 } from "../../../simulated/providers/scripts";
 
-/** The models that the agents of all kinds of runs call, and what their runs hand over. */
+/** The models of all kinds of runs, and the results of those runs. */
 
-/** The story is over in about two seconds. */
+/** The story lasts about two seconds. */
 const SPEED = 2.8;
 export const YES = "Yes, at 100 °C.";
 const SOUGHT = "At 100 °C, as may be read.";
@@ -28,9 +28,12 @@ const rejecting = paced({ ttftMs: 60, tokensPerSecond: 300 }, rejects(NOT_YET, q
 
 export const DIALECTS = { swift: "openai-responses", steady: "anthropic", slow: "gemini" } as const;
 
-/** What the winner of the team with files hands over. */
+/** The files of the winner in a team with files. */
 export const BUILT = { "NOTES.md": "Run src/boil.sh.\n", "src/boil.sh": "echo $((50 * 2))\n" };
-/** It writes a script, runs it, looks at its peers' files before it votes, and adds notes when it presents. */
+/**
+ * Writes a script, runs it, reads its peers' files before the vote, and adds notes in its
+ * presentation.
+ */
 const builder = worksOnFiles({
   first: [
     ["write_file", { path: "src/boil.sh", content: BUILT["src/boil.sh"] }],
@@ -45,7 +48,7 @@ const looker = worksOnFiles({
   answer: YES,
   beforeVote: [["read_file", { path: "/peers/{best}/src/boil.sh" }]],
 });
-/** 1.2 MB: too large for a row, so that it lies in R2 before its answer is given. */
+/** 1.2 MB: too large for a row, so the file is in R2 before the answer is submitted. */
 export const HEAP = {
   heap: `${Array.from({ length: 9_000 }, (_, nth) => nth + 1).join("\n")}\n`.repeat(28),
 };
@@ -61,7 +64,7 @@ const hoarder = worksOnFiles({
   ],
   answer: "At 100 °C, which is among all the numbers of the heap.",
 });
-/** It orders and takes notes before it answers, votes and presents. */
+/** Orders and takes notes before its answer, its vote and its presentation. */
 const buyer = worksOnFiles({
   first: [
     ["place_order", { text: "a pot" }],
@@ -72,7 +75,7 @@ const buyer = worksOnFiles({
   beforeVote: [["write_note", { text: "voted" }]],
   last: [["place_order", { text: "water" }]],
 });
-/** Does each thing that is refused or has to be asked for again, once, and then what it should. */
+/** Makes each mistake once that is refused or nudged, and then does the right thing. */
 const clumsy = byStage({
   answering: ({ callIndex }) => {
     if (callIndex === 0) return { text: "Let me see." };
@@ -82,7 +85,7 @@ const clumsy = byStage({
     situation.callIndex === 0 ? vote(situation, { voteFor: () => "agent9" }) : vote(situation),
   presenting: () => ({ text: YES }),
 });
-/** Looks things up before it presents, and says where it found them. */
+/** Searches before its presentation and cites the source. */
 const searcher = byStage({
   answering: () => newAnswer(SOUGHT),
   deciding: (situation) => vote(situation),
@@ -92,16 +95,16 @@ const searcher = byStage({
     citations: [{ url: "https://example.com/water", title: "Water" }],
   }),
 });
-/** Its conversation outgrows its model twice. */
+/** Its conversation exceeds the model's context twice. */
 const lengthy = refusesOver(12_000, worksAtLength({ steps: 6, size: 8_000, answer: "At 100 °C." }));
 
-/** Has something added up before it answers and when it presents: by a tool that nobody knows to be safe. */
+/** Calls a tool that is not known to be repeatable, before its answer and in its presentation. */
 const adder = worksOnFiles({
   first: [["mcp__box__add", { a: 50, b: 50 }]],
   answer: "At 100 °C, which a tool has added up of twice fifty.",
   last: [["mcp__box__add", { a: 99, b: 1 }]],
 });
-/** The same, by a server that asks a person before it goes on, which nobody answers. */
+/** Also calls a server that asks a person, and receives no answer. */
 const asker = worksOnFiles({
   first: [
     ["mcp__box__add", { a: 50, b: 50 }],
@@ -109,7 +112,7 @@ const asker = worksOnFiles({
   ],
   answer: "At 100 °C, for all that the desk would not say.",
 });
-/** They wait for what does not come, one for a tool over HTTP, one for a tool server. */
+/** These two wait in vain: one for a tool over HTTP, one for a tool server. */
 const NOTHING_CAME = "At 100 °C, though nothing came.";
 const waiter = worksOnFiles({
   first: [["await_delivery", { text: "a pot" }]],
@@ -118,7 +121,10 @@ const waiter = worksOnFiles({
 const queuer = worksOnFiles({ first: [["mcp__queue__wait", {}]], answer: NOTHING_CAME });
 
 const look = (): [string, Record<string, unknown>] => ["list_directory", {}];
-/** Looks at its files for as long as it may, and never votes. It presents if the other has voted for it. */
+/**
+ * Lists its files until the limit of calls and never votes. Presents if the other agent voted for
+ * it.
+ */
 const restless = worksOnFiles({
   answer: YES,
   beforeVote: Array.from({ length: LIMITS.callsPerRound + 1 }, look),

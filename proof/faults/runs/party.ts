@@ -8,20 +8,20 @@ import { judgeRun } from "./judge";
 import { Run } from "./run";
 
 /**
- * Once nothing goes wrong any more every run ends within this (I13): a watchdog's 10 s, a call's back-off, and the run itself. In all,
- * and from whatever came of it last.
+ * Once no fault is active, every run ends within this (I13): a watchdog's 10 s, a call's back-off,
+ * and the run itself. Applies in total and since the run's last event.
  */
 export const PATIENCE: Patience = { inAllMs: 60_000, quietMs: 60_000 };
 const LOOK_EVERY_MS = 200;
-/** To read its log again and ask what became of it. */
+/** To read the log again and check the run. */
 const JUDGED_WITHIN_MS = 60_000;
 
-/** What runs need of a service. */
+/** The part of a service that runs need. */
 export type Host = Pick<FaultyService, "url" | "tools" | "killedAt" | "output" | "forgetOutput">;
 
 /**
- * How long runs may take, and for how long nothing may come of one of them, in ms. `since`: both count from then, `performance.now()`,
- * and not from when the verdict was asked for, if that was before.
+ * The longest duration of a run and the longest time without an event, in ms. Both count from
+ * `since` (`performance.now()`), or from the call of `verdict` if that is later.
  */
 export type Patience = { inAllMs: number; quietMs: number; since?: number };
 
@@ -29,25 +29,25 @@ type Options = {
   service: Host;
   providers: Surroundings;
   seed: number;
-  /** Whether nothing but kills can cut off what runs do. */
+  /** Whether nothing but kills can interrupt the runs. */
   isOnlyKilled?: boolean;
-  /** Asked again and again, for it may change. Absent: that for runs around which nothing goes wrong any more. */
+  /** Called repeatedly, because it may change. Omitted: `PATIENCE`. */
   patience?: () => Patience;
 };
 
-/** Some runs under fire together, from their start to the verdict on each. */
+/** Runs that execute together under faults, from their start to the verdict on each. */
 export class Party {
   readonly runs: readonly Run[];
-  /** What was wrong, in sentences. */
+  /** Problems in sentences. */
   readonly problems: string[] = [];
-  /** Those that may go on in the service when the verdict is given. */
+  /** Runs that may still be active in the service when the verdict is given. */
   unfinished: readonly Run[] = [];
-  /** Resolves when all of them have ended, or failed to. */
+  /** Resolves when all runs have ended or failed. */
   readonly over: Promise<"over">;
   readonly #service: Host;
   readonly #patience: () => Patience;
 
-  /** They start at once. */
+  /** Starts the runs at once. */
   constructor(
     kinds: readonly KindName[],
     { service, providers, seed, isOnlyKilled = false, patience }: Options,
@@ -67,13 +67,13 @@ export class Party {
     this.over = Promise.all(driven).then(() => "over" as const);
   }
 
-  /** Waits for the end of all, and looks at what came of each. Gives all problems there were. */
+  /** Waits for the end of all runs and checks each. Returns all problems. */
   async verdict(): Promise<string[]> {
     const lateness = await this.#lateness();
     if (lateness !== null) {
       const late = this.runs.filter(({ isRunning, session }) => isRunning || session === "");
       for (const run of late) this.#note(run, [`I13: it is not over after ${lateness}`]);
-      // A cancel, or whoever asks again, can be left without an answer when the run itself is seen to be over.
+      // A cancel or a second turn may lack a reply although the run itself has ended.
       if (late.length === 0)
         this.problems.push(`I13: something that was asked of it has no answer after ${lateness}`);
     }
@@ -88,7 +88,9 @@ export class Party {
     return this.problems;
   }
 
-  /** Waits for the end of all; null: it came in time. Else what was waited for, in words. */
+  /**
+   * Waits for the end of all runs. `null` if they ended in time, else the exceeded limit in words.
+   */
   async #lateness(): Promise<string | null> {
     const askedAt = performance.now();
     for (;;) {

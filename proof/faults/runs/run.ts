@@ -16,16 +16,19 @@ import { CANARY } from "./left-on-disk";
 import { keyOf } from "./shown";
 import type { ToolRequest } from "./tool-witness";
 
-/** Caps under which the third of the first three calls has to wait at once; of the least nothing is left before the story is over. */
+/**
+ * Under each of these caps the third of the first three calls must wait. The smallest is spent
+ * before the story ends.
+ */
 const CAPS_USD = [0.002, 0.005, 0.01, 0.015, 0.02] as const;
 const DEED_WITHIN_MS = 1_400;
-/** R2 that failed is asked again after a second, two, four and eight. */
+/** After failures, R2 is retried after one, two, four and eight seconds. */
 const STORED_WITHIN_MS = 30_000;
 
-/** A session's time in the list is told in whole seconds. What is more than one is room: to read on costs a page at most. */
+/** The list has whole seconds. The rest is tolerance: it costs at most one more page. */
 const A_CLOCKS_ERROR_MS = 5_000;
 
-/** Of a run that is cancelled once its tools work, before it is. */
+/** A run that is cancelled during its tool calls waits for so many of them. */
 const TOOLS_AT_WORK = 2;
 
 type Options = {
@@ -33,22 +36,24 @@ type Options = {
   providers: Surroundings;
   tools: ToolServer;
   chance: Chance;
-  /** When the service was killed, Unix ms; null: other things may cut off what it does, and nobody knows when. */
+  /**
+   * When the service was killed, Unix ms; `null` if other faults may interrupt it at unknown times.
+   */
   killedAt: readonly number[] | null;
 };
 
-/** One run under fire: it is started, watched, and perhaps cancelled or erased, by clients that do not give up. */
+/** One run under faults. Clients that retry start it, watch it, and perhaps cancel or erase it. */
 export class Run {
   readonly kind: Kind;
   readonly mark = crypto.randomUUID();
-  /** How each agent's key begins: it must never be seen again. */
+  /** Prefix of each agent's key, which must never appear again. */
   readonly canary = `${CANARY}${this.mark}`;
   readonly capUsd: number | null;
   session = "";
   watchers: Watcher[] = [];
   /** When its cancel was first acknowledged, Unix ms. */
   cancelledAt: number | null = null;
-  /** What each of its cancels was answered. */
+  /** The reply to each cancel. */
   readonly cancelled: string[] = [];
   erasedAt: number | null = null;
   readonly #options: Options;
@@ -76,32 +81,32 @@ export class Run {
     return this.kind.deed === "asks again" ? 2 : 1;
   }
 
-  /** Whether it has been seen to run. */
+  /** Whether a client has seen an event of it. */
   get hasBegun(): boolean {
     return (this.watchers[0]?.frames.length ?? 0) > 0;
   }
 
-  /** Whether it has been seen to run, and not to end. */
+  /** Whether a client has seen it begin, and not end. */
   get isRunning(): boolean {
     return this.hasBegun && !this.isOver;
   }
 
-  /** Whether its end was seen. */
+  /** Whether a client has seen its end. */
   get isOver(): boolean {
     return this.watchers[0]?.isOver ?? false;
   }
 
-  /** When something of it was last seen, `performance.now()`; 0: nothing was yet. */
+  /** When its last event was seen, `performance.now()`; 0 if none was. */
   get heardAt(): number {
     return this.watchers[0]?.cameAt.at(-1) ?? 0;
   }
 
-  /** Whether its cancel or its erasing was acknowledged. */
+  /** Whether its cancel or its erase was acknowledged. */
   get isAcknowledged(): boolean {
     return this.cancelledAt !== null || this.erasedAt !== null;
   }
 
-  /** From its start to what its watchers saw last. Throws if it is refused. */
+  /** From its start to the end of its watchers. Throws if the start is refused. */
   async drive(): Promise<void> {
     const { client } = this.#options;
     const started = await client.ask("/api/runs", {
@@ -112,13 +117,14 @@ export class Run {
     if (started.status !== 202)
       throw new Error(`the start was answered ${started.status}: ${started.body}`);
     this.session = RunResponseSchema.parse(JSON.parse(started.body)).session_id;
-    if (this.#isStopped) return this.erase(); // nobody waits for it any more
+    if (this.#isStopped) return this.erase(); // The verdict was already given.
     this.watchers = this.#watch();
-    if (this.kind.deed === "erases it") return this.#act(); // its watchers end wherever they are
+    // Its watchers end at an arbitrary event.
+    if (this.kind.deed === "erases it") return this.#act();
     await Promise.all([this.#act(), ...this.watchers.map(({ ended }) => ended)]);
   }
 
-  /** All that reached the providers for it. What came since the last look is looked through, and nothing twice. */
+  /** All requests of this run that reached the providers. Each request is searched only once. */
   requests(): readonly RecordedRequest[] {
     const all = this.#options.providers.requests();
     this.#requests.push(
@@ -128,7 +134,10 @@ export class Run {
     return this.#requests;
   }
 
-  /** All that reached its tools: a call brings a key that begins with its session. One that brings none may be anybody's. */
+  /**
+   * All calls that reached its tools: their keys begin with its session. Calls without a key may
+   * belong to any run and are included.
+   */
   toolCalls(): ReachedCall[] {
     const { tools, providers } = this.#options;
     const reached = [
@@ -138,7 +147,7 @@ export class Run {
     return reached.filter(({ key }) => key === "" || key.startsWith(`${this.session}_`));
   }
 
-  /** Every request of it that reached a tool's server, with its times. */
+  /** Every request of this run that reached a tool's server, with its times. */
   toolRequests(): ToolRequest[] {
     const { tools, providers } = this.#options;
     const overHttp = tools.reached().filter(({ key }) => key.startsWith(`${this.session}_`));
@@ -153,7 +162,7 @@ export class Run {
     return SessionStatusSchema.parse(JSON.parse(body));
   }
 
-  /** Its whole log, as a new reader gets it. */
+  /** Its whole log, as a new reader receives it. */
   async replay(): Promise<readonly Buffer[]> {
     const watcher = new Watcher(`${this.#options.client.url}${sessionPath(this.session)}/events`, {
       turns: this.turns,
@@ -162,12 +171,12 @@ export class Run {
     return watcher.frames;
   }
 
-  /** The start of its log as pages have it, for people. */
+  /** The start of its log as pages, for people. */
   async log(): Promise<string> {
     return (await this.#options.client.ask(`${sessionPath(this.session)}/events?limit=1000`)).body;
   }
 
-  /** The sessions of the list that begin with its question, of all that were made since it was. */
+  /** Ids of listed sessions that begin with its question, among sessions created since then. */
   async listed(): Promise<string[]> {
     const found: string[] = [];
     for (let after = ""; ; ) {
@@ -200,7 +209,9 @@ export class Run {
     return Object.fromEntries(await Promise.all(texts));
   }
 
-  /** The files of an answer of its first turn, or of a final, as the API gives them: `{sha256} {size}` by path. */
+  /**
+   * The files of an answer or a final of its first turn, from the API: `{sha256} {size}` by path.
+   */
   async answerFiles(attempt: number, label: string): Promise<Record<string, string>> {
     const { client } = this.#options;
     const below = `${sessionPath(this.session)}/turns/1/answers/${label}/files`;
@@ -217,7 +228,9 @@ export class Run {
     return Object.fromEntries(await Promise.all(read));
   }
 
-  /** What of its files lies in R2, once all of them should; `left`: what is still not there after a while. */
+  /**
+   * Its snapshots in R2 once no file job is left. `left`: number of jobs that remain after a while.
+   */
   async stored(): Promise<StoredSnapshots & { left: number }> {
     const giveUpAt = performance.now() + STORED_WITHIN_MS;
     for (;;) {
@@ -230,16 +243,18 @@ export class Run {
     }
   }
 
-  /** What an erased session's address answers. */
+  /** The reply of an erased session's address. */
   look = (): Promise<Answered> => this.#options.client.ask(sessionPath(this.session));
 
-  /** Nobody waits for it any more. */
+  /** Called after the verdict. */
   stop(): void {
     this.#isStopped = true;
     for (const watcher of this.watchers) watcher.leave();
   }
 
-  /** Lets nothing of it go on, also if its start was not answered but made. Throws if the service does not answer. */
+  /**
+   * Ends the session, also one whose start was not answered. Throws if the service does not answer.
+   */
   async erase(): Promise<void> {
     if (this.session === "") this.session = (await this.listed())[0] ?? "";
     if (this.session !== "")
@@ -269,7 +284,10 @@ export class Run {
     };
   }
 
-  /** One that is there again at once, one that comes late, and one that leaves even without a kill. */
+  /**
+   * One watcher reconnects at once, one late, one also disconnects by itself, and one reads the
+   * summary.
+   */
   #watch(): Watcher[] {
     const { url } = this.#options.client;
     const session = `${url}${sessionPath(this.session)}/events`;
@@ -282,7 +300,7 @@ export class Run {
     ];
   }
 
-  /** Until its log says this of it, or it is over. */
+  /** Waits until its log has so many events of this type, or it is over. */
   async #sees(type: string, times: number): Promise<void> {
     const [full] = this.watchers;
     const seen = () =>
@@ -326,7 +344,7 @@ export class Run {
   }
 }
 
-/** Tool servers, by addresses that only this run asks. */
+/** The tool servers, at addresses that only this run uses. */
 const addressedBy = (
   mark: string,
   { toolsUrl, askingUrl, silentUrl, ...others }: Surroundings,

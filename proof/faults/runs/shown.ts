@@ -3,21 +3,24 @@ import type { RecordedRequest } from "../../../simulated/providers/ledger";
 import { type Situation, toSituation } from "../../../simulated/providers/situation";
 
 /**
- * What agents were shown and what counted of them, by the requests that reached their providers: the log's own word for it counts for
- * nothing. Each rule gives sentences; none means that it was kept.
+ * A run for checks of what agents were shown. The requests that reached the providers are the
+ * evidence; the log's own claims do not count. Each check returns problems in sentences.
  */
 export type Witnessed = {
   events: readonly WireEvent[];
-  /** What reached the providers, by the agent that asked, in order of arrival. */
+  /** Requests to the providers by agent, in order of arrival. */
   asked: ReadonlyMap<string, readonly RecordedRequest[]>;
-  /** Whether the service was told the time that the providers go by. Where its clock jumps, no request is known to be before an event. */
+  /**
+   * Whether service and providers share a clock. If the service's clock jumps, no request is known
+   * to precede an event.
+   */
   isClockRight: boolean;
 };
 
-/** The key of one agent of a run, by which its requests are known whatever model it has. */
+/** The key of one agent of a run. It identifies the agent's requests, whatever its model is. */
 export const keyOf = (canary: string, agent: string): string => `${canary}-${agent}`;
 
-/** Requests by the agent whose key they bring. Those that bring nobody's are under `null`. */
+/** Requests by the agent whose key they carry. Requests without a known key are under `null`. */
 export function byAgent(
   requests: readonly RecordedRequest[],
   canary: string,
@@ -33,7 +36,7 @@ export function byAgent(
   });
 }
 
-/** All rules, of the requests of a run; none if its team was never seen. */
+/** Problems of all checks; none if the team is unknown. */
 export function missshown(
   events: readonly WireEvent[],
   requests: readonly RecordedRequest[],
@@ -59,7 +62,7 @@ export function missshown(
   ];
 }
 
-/** By so much two clocks of one machine may differ, in ms. */
+/** Tolerance between two clocks of one machine, in ms. */
 const APART_MS = 10;
 
 const offers = ({ asked }: RecordedRequest, name: string): boolean =>
@@ -70,14 +73,14 @@ type Answer = Extract<WireEvent, { type: "answer.submitted" }>;
 const answersIn = (events: readonly WireEvent[]): Answer[] =>
   events.flatMap((event) => (event.type === "answer.submitted" ? [event] : []));
 
-/** The last of an agent's requests that had come by then. */
+/** The agent's last request that had arrived by then. */
 const lastBy = (requests: readonly RecordedRequest[], at: number): RecordedRequest | undefined =>
   requests.findLast(({ startedAt }) => startedAt <= at + APART_MS);
 
 /**
- * I5: the request that a vote came of showed the answer voted for, under its author's alias and as its newest. It is the last one
- * before the vote that offered to vote: after a kill, what an earlier one showed is known to nobody. Where the service's clock
- * was wrong, one of them did.
+ * I5: the request that led to a vote showed the chosen answer, under its author's alias and as its
+ * newest. This is the last request before the vote that offered to vote; after a kill, earlier ones
+ * may not count. If the service's clock was wrong, any of them counts.
  */
 export function unshown({ events, asked, isClockRight }: Witnessed): string[] {
   return events.flatMap((vote) => {
@@ -103,9 +106,9 @@ export function unshown({ events, asked, isClockRight }: Witnessed): string[] {
 }
 
 /**
- * I22: what an agent was sent until it had an answer of its own in an attempt holds nobody's answer: no block of one, and nowhere the
- * text of another's. Requests that offer to answer and not to vote are such by themselves; where the service's clock was
- * right, so is each that came before the answer.
+ * I22: until an agent has its own answer in an attempt, no request to it contains another's answer,
+ * neither as a block nor as text. Such requests offer to answer and not to vote. If the service's
+ * clock was right, all requests before the answer are checked too.
  */
 export function peeked({ events, asked, isClockRight }: Witnessed): string[] {
   return [...asked].flatMap(([agent, requests]) => {
@@ -127,7 +130,7 @@ export function peeked({ events, asked, isClockRight }: Witnessed): string[] {
   });
 }
 
-/** From when until when an agent had no answer, in each attempt, Unix ms. */
+/** The intervals in which an agent had no answer, per attempt, Unix ms. */
 function withoutAnswer(
   events: readonly WireEvent[],
   agent: string,
@@ -147,8 +150,8 @@ function withoutAnswer(
 }
 
 /**
- * Texts that an agent may know of its peers alone, and of no attempt but the one they are of: not what it wrote itself, and, where
- * there is more than one attempt, no part of what an earlier one came to, which is shown to all.
+ * Texts that only peers of this agent wrote, in one attempt only. Excludes its own texts, and with
+ * several attempts any part of an earlier result, which all agents are shown.
  */
 function strange(events: readonly WireEvent[], agent: string): string[] {
   const isRepeated = events.filter(({ type }) => type === "attempt.started").length > 1;
@@ -162,15 +165,15 @@ function strange(events: readonly WireEvent[], agent: string): string[] {
   );
 }
 
-/** Every text in a value of JSON, however deep. */
+/** All strings in a JSON value. */
 function stringsIn(value: unknown): string[] {
   if (typeof value === "string") return [value];
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(stringsIn) : [];
 }
 
 /**
- * Nothing of a cut reply counts: an answer and a vote come of the agent's last request before them, and its provider sent the reply to
- * it to its end. Nobody knows which that was where the service's clock was wrong.
+ * A cut reply never counts: the provider sent the whole reply to the last request before an answer
+ * or a vote. Unknown if the service's clock was wrong.
  */
 export function halfSaid({ events, asked, isClockRight }: Witnessed): string[] {
   if (!isClockRight) return [];

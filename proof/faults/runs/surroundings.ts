@@ -9,7 +9,7 @@ import { MODELS } from "./models";
 import { toolPorts } from "./tool-ports";
 import { purposeOf } from "./tool-witness";
 
-/** On loopback, until they are closed. */
+/** Starts all servers on loopback. */
 export async function startSurroundings(): Promise<Surroundings> {
   const server = await modernServer({ legacy: true });
   const asking = await askingServer();

@@ -6,25 +6,28 @@ import { isTerminal } from "../../../src/protocol/events";
 import { toEvent } from "../../../tests/e2e/support/verdict";
 import type { Run } from "./run";
 
-/** What failures are called that are of all runs together. */
+/** Name of failures that concern all runs together. */
 export const BOOKS = "the tenant's books";
 
 /**
- * A turn's end is seen before the tenant is told of it, in ms: who looks into the books gives the last run so long. Each telling
- * takes a few syncs of the disk, which a busy one may take seconds for.
+ * Clients see the end of a turn before the tenant does. The last run gets so long, in ms, before
+ * its ledger is read: each settlement takes a few syncs of a possibly busy disk.
  */
 export const TOLD_WITHIN_MS = 8_000;
 
-/** The ends of a run's turns, as the first of its clients saw them. */
+/** The ends of a run's turns, as its first client saw them. */
 type Ended = { session: string; ends: readonly { turn: number; usd: number }[] };
-/** Runs that are over, and whether anything was wrong with them. */
+/** Finished runs, and whether all of them were right. */
 export type Played = { runs: readonly Ended[]; isSound: boolean };
 
 type Watched = Pick<Run, "session"> & {
   watchers: readonly Pick<Run["watchers"][number], "frames">[];
 };
 
-/** What the books are to tell of runs that are over. It holds nothing else of them: they may be many. */
+/**
+ * The part of finished runs that the ledger is checked against. Keeps nothing else: there may be
+ * many runs.
+ */
 export function toPlayed({
   runs,
   problems,
@@ -33,7 +36,7 @@ export function toPlayed({
   problems: readonly string[];
 }): Played {
   const isSound = problems.length === 0;
-  // Of one that something was wrong with its ends are not asked for, and its frames may be none that anybody could read.
+  // The ends of a failed run are not needed, and its frames may be unreadable.
   const ends = ({ watchers: [full] }: Watched) => (isSound ? endsIn(full?.frames ?? []) : []);
   return { runs: runs.map((run) => ({ session: run.session, ends: ends(run) })), isSound };
 }
@@ -48,17 +51,18 @@ function endsIn(frames: readonly Buffer[]): { turn: number; usd: number }[] {
     );
 }
 
-/** A sum of many cents in another order. */
+/** For sums of many cents in another order. */
 const TOLERANCE_USD = 1e-6;
 
 /**
- * I12, from the databases of a service that lies still: no tenant keeps the place of a turn that is over, each turn was charged
- * once, and no session has anything left to tell. Sessions that something was wrong with already are not told of again, and where
- * there is one, sums are not compared. Runs that are erased must cost nothing: nobody could read any more what they did.
+ * I12, from the databases of a stopped service: no tenant keeps the lease of a finished turn, each
+ * turn was charged once, and no session has an undelivered message. Failed sessions are not
+ * reported again, and with any of them sums are not compared. Erased runs must cost nothing: their
+ * cost can no longer be read.
  */
 export function unsettled(storage: string, played: readonly Played[]): string[] {
   const unsound = played.filter(({ isSound }) => !isSound);
-  // A start that was never answered has no id; every word that is owed would hold the empty one.
+  // A start without a reply has no id, and every message contains the empty string.
   const failed = new Set(
     unsound
       .flatMap(({ runs }) => runs.map(({ session }) => session))
@@ -110,7 +114,10 @@ const endsOf = ({ runs }: Played): { key: string; usd: number }[] =>
 
 type Asked = { className: string; table: string; sql: string };
 
-/** What the databases of a class say that have a table of this name: one at a time, for there may be thousands. */
+/**
+ * The rows of all databases of a class that have this table. One database at a time, because there
+ * may be thousands.
+ */
 function inDatabases(
   storage: string,
   { className, table, sql }: Asked,
@@ -129,7 +136,8 @@ function inDatabases(
       const database = new DatabaseSync(file);
       const has = rows(database, `SELECT 1 FROM sqlite_master WHERE name = '${table}'`).length > 0;
       const found = has ? rows(database, sql) : [];
-      database.close(); // whoever leaves that to the collector has files go while others read them
+      // Garbage collection would close it later and remove files during other reads.
+      database.close();
       return found;
     });
 }

@@ -6,12 +6,12 @@ import type { ReachedCall } from "../../../simulated/providers/tool-server";
 import { callOf } from "./trail";
 
 /**
- * A request that reached a tool's server, a call or not. `leaving`: it says that a call or the connection is over, and nothing
- * more. `listening`: it is for whatever the server has to tell, and is open for as long as the connection, whatever runs.
+ * A request that reached a tool's server. `leaving`: only reports that a call or the connection has
+ * ended. `listening`: receives the server's messages and stays open as long as the connection.
  */
 export type ToolRequest = RequestTimes & { purpose: "work" | "leaving" | "listening" };
 
-/** What a message to a tool server is for. */
+/** The purpose of a message to a tool server. */
 export function purposeOf({
   method,
   body,
@@ -22,10 +22,13 @@ export function purposeOf({
   return method === "GET" || message === "subscriptions/listen" ? "listening" : "work";
 }
 
-/** How a key ends: turn, attempt, the agent's place, round, and the model's own id of the call. */
+/** The end of a key: turn, attempt, the agent's position, round, and the model's own call id. */
 const KEY = /_tool_(\d+)_(\d+)_(\d+)_(\d+)_(.+)$/;
 
-/** What reached the tools, by the places in the log that its keys tell: what the checks of I8 and I9 look at. */
+/**
+ * Calls that reached the tools, with their place in the log as encoded in the key. Input of the
+ * checks of I8 and I9.
+ */
 export function reachedTools(
   calls: readonly ReachedCall[],
   events: readonly WireEvent[],
@@ -45,12 +48,13 @@ export function reachedTools(
   });
 }
 
-/** What is said of a call that may be anybody's. */
+/** Problem of a call that may belong to any run. */
 export const KEYLESS = "reached its server without a key";
 
 /**
- * Why the checks of I8 and I9 would look at nothing: a call that the log says was answered did reach its tool, every call that
- * reached one says which it is, and there were calls at all, unless somebody may have cancelled before there were (`mayBeNone`).
+ * Why the checks of I8 and I9 would have too little evidence. Each answered call of the log must
+ * have reached its tool, each call must carry a key, and there must be calls. `mayBeNone`: the run
+ * may have been cancelled before its first call.
  */
 export function toolProblems(
   calls: readonly ReachedCall[],

@@ -4,11 +4,11 @@ import { fileTools } from "../../../src/tools/files";
 const FILE_TOOLS = new Set(fileTools().map(({ spec }) => spec.name));
 const PLACE = ["turn", "attempt", "agent", "round", "tool_call"];
 
-/** Which call of which agent an event is about, as one text. */
+/** Identifies the tool call of an event. */
 export const callOf = (event: object): string =>
   JSON.stringify(PLACE.map((field) => Reflect.get(event, field)));
 
-/** What is wrong with the trail of files: each call of a file tool that went well is in it, and no call is twice. */
+/** Problems of the recorded file accesses: each successful call of a file tool is recorded once. */
 export function trailProblems(events: readonly WireEvent[]): string[] {
   const calls = events.filter(({ type }) => type === "files.accessed").map(callOf);
   const told = new Set(calls);

@@ -10,14 +10,14 @@ type Options = {
   service: Pick<FaultyService, "kill" | "storage">;
   books: Pick<BooksLog, "added" | "all">;
   seed: number;
-  /** Plays all of it again. */
+  /** Repeats the soak. */
   command: string;
 };
 type Found = Pick<SoakFailure, "name" | "problems">;
 
 /**
- * Ends the service, and gives what is wrong with all that it has written, which is kept then, once. Never throws: whatever cannot be looked
- * at is a failure, too, and not to cost the figures of hours.
+ * Ends the service and checks everything that it wrote, which is kept if something is wrong. Never
+ * throws: a failed check is a failure too, and must not lose the figures of hours.
  */
 export async function lookedAtWhole({
   service,
@@ -35,10 +35,11 @@ export async function lookedAtWhole({
 
 async function wrongWith(service: Options["service"], books: Options["books"]): Promise<Found[]> {
   const alive = await orWhyNot(service.kill().then(() => []));
-  if (alive.length > 0) return [{ name: "the end of the service", problems: alive }]; // what it still writes is not to be read
+  // A running service still writes, so its files cannot be checked.
+  if (alive.length > 0) return [{ name: "the end of the service", problems: alive }];
   if (books.added === 0) return [];
   const { storage } = service;
-  // First the keys: reading a database writes its log into it.
+  // Keys first: reading a database merges its write-ahead log into it.
   const disk = { name: DISK, problems: await orWhyNot(keysOnDisk(storage)) };
   const settled = books.all().then((played) => unsettled(storage, played));
   return [disk, { name: BOOKS, problems: await orWhyNot(settled) }];

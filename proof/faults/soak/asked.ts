@@ -1,16 +1,16 @@
 import { UsageError, wholeNumber } from "../../../local/command-line";
 
-/** How many at a time, where nothing else is typed. */
+/** Default number of concurrent sessions. */
 export const SESSIONS = 50;
-/** A week. Node's timers end at once that are to run for longer than 24 days. */
+/** A week. Node's timers fire at once if their delay exceeds 24 days. */
 const MOST_MINUTES = 7 * 24 * 60;
 const TAKEN: readonly string[] = ["soak", "sessions", "seed"];
 
 type Typed = { readonly soak?: string | undefined; readonly sessions?: string | undefined };
 
 /**
- * What was typed for a soak, options by name: for how long and how many at a time. Throws `UsageError` for what it would not heed, and for
- * a time that is not from a minute to a week.
+ * Parses the options of a soak, by name. Throws `UsageError` for options that a soak ignores, and
+ * for a duration outside one minute to one week.
  */
 export function soakAsked(values: Typed): { minutes: number; sessions: number } {
   const others = Object.keys(values).filter((name) => !TAKEN.includes(name));

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Played } from "../runs/tenant-books";
 
-/** What the books are to tell of runs that are over, kept on disk: a long soak has a great many. */
+/** Finished runs that the ledger is checked against, on disk because a long soak has many. */
 export class BooksLog {
   readonly #file: string;
   readonly #leaveNothing = () => rmSync(path.dirname(this.#file), { recursive: true, force: true });
@@ -21,7 +21,7 @@ export class BooksLog {
     return new BooksLog(file);
   }
 
-  /** How many were to be added, whether or not that went well. */
+  /** Number of calls of `add`, including failed ones. */
   get added(): number {
     return this.#added;
   }
@@ -31,7 +31,9 @@ export class BooksLog {
     await appendFile(this.#file, `${JSON.stringify(played)}\n`);
   }
 
-  /** All that was added, in order. Throws unless all of it is there: books that are held against less look wrong, or right. */
+  /**
+   * All entries in order. Throws unless all are there: a check against fewer runs would be wrong.
+   */
   async all(): Promise<Played[]> {
     const lines = (await readFile(this.#file, "utf8")).split("\n").filter((line) => line !== "");
     if (lines.length !== this.#added)

@@ -18,42 +18,51 @@ import { rest, Striker } from "./striker";
 export type SoakOptions = {
   seed: number;
   minutes: number;
-  /** How many at a time. */
+  /** Number of concurrent sessions. */
   sessions: number;
-  /** From one fault to the next, in ms; absent: ten seconds. */
+  /** Between two faults, in ms. Omitted: ten seconds. */
   faultEveryMs?: number;
-  /** Ends it early; its figures are those so far. */
+  /** Ends the soak early, with the figures so far. */
   interrupted?: AbortSignal;
-  /** Told when the first sessions are about to begin. */
+  /** Called before the first sessions start. */
   onStarted?: () => void;
   onSample?: (sample: Sample) => void;
-  /** Told of each look with nothing on. */
+  /** Called for each sample at rest. */
   onRest?: (sample: RestSample) => void;
   onFailure?: (failure: SoakFailure) => void;
 };
 
 const FAULT_EVERY_MS = 10_000;
-/** What grows is seen in many looks: in a soak of minutes they come closer together. */
+/** Growth shows in many samples, so a soak of minutes takes them more often. */
 const LOOK_EVERY_MS = { long: 60_000, short: 15_000 } as const;
 const SHORT_MINUTES = 5;
-/** So often in a soak, but not so often that it does little else, nobody is served for a while, and the heap is looked at. */
+/**
+ * How often a soak pauses all sessions to sample the heap at rest. Bounded, so that most of the
+ * time goes to sessions.
+ */
 const RESTS = 10;
 const REST_EVERY_MS = { least: 240_000, most: 1_800_000 } as const;
 /**
- * What a tenant could not be told of at once it is told of again after a second, two, four and eight; and an object that does nothing any
- * more is taken from memory after ten seconds.
+ * A tenant's settlement is retried after one, two, four and eight seconds, and the runtime evicts
+ * an idle object after ten.
  */
 const AT_REST_WITHIN_MS = 40_000;
-/** Of each is kept what came of it, and whatever breaks promises so often would fill the disk by the morning: these are enough to look into. */
+/**
+ * Each failure keeps its evidence, which could fill the disk overnight. So many are enough to
+ * investigate.
+ */
 const MOST_FAILURES = 20;
-/** Sessions of a night take more. But with less not even what is kept of the last failures has room. */
+/**
+ * The sessions of a night take more. With less, even the evidence of the last failures does not
+ * fit.
+ */
 const LEAST_DISK_BYTES = 1_000_000_000;
 
 /**
- * One service, never started again, with so many sessions at a time for so many minutes, while something goes wrong every ten seconds.
- * Each run that ends is judged, and nothing of it kept but what the books shall tell. Then no more are begun, those that are on end
- * without further faults, and all that was written is looked at. Throws only if the service cannot be started, and `UsageError` if the disk
- * is nearly full.
+ * Runs sessions on one service without a restart, while a fault strikes every ten seconds. Each
+ * finished run is judged; only its ledger entries are kept. Then no session starts, the active ones
+ * end without further faults, and everything on disk is checked. Throws if the service cannot be
+ * started, and `UsageError` if the disk is nearly full.
  */
 export async function soak(options: SoakOptions): Promise<SoakFigures> {
   await refuseFullDisk(tmpdir(), LEAST_DISK_BYTES);
@@ -75,7 +84,7 @@ export async function soak(options: SoakOptions): Promise<SoakFigures> {
       return { ...played, failures: [...played.failures, ...failures] };
     } finally {
       await service.stop().catch((error: unknown) => {
-        // Told, and no more: the figures of hours are worth more than a folder that was not cleared away.
+        // Reported as a failure: the figures of hours are worth more than a folder that remains.
         options.onFailure?.({
           name: "clearing away",
           problems: [String(error)],
@@ -89,7 +98,7 @@ export async function soak(options: SoakOptions): Promise<SoakFigures> {
   }
 }
 
-/** The command that plays it again, as far as the machine keeps its pace. */
+/** The command that repeats the soak, as far as the machine keeps its speed. */
 export const commandOf = ({
   seed,
   minutes,
@@ -97,7 +106,7 @@ export const commandOf = ({
 }: Pick<SoakOptions, "seed" | "minutes" | "sessions">): string =>
   `npm run faults -- --soak ${Math.max(1, Math.ceil(minutes))} --sessions ${sessions} --seed ${seed}`;
 
-/** `probe`: gives a new one to look through, for one that keeps silent. */
+/** `probe` opens a new probe after one stops answering. */
 type Parts = {
   options: SoakOptions;
   service: FaultyService;
@@ -165,7 +174,7 @@ class Soak {
     await clock;
     const minutes = (performance.now() - startedAt) / 60_000;
     await Promise.all(all);
-    // However it ended: what is still owed of the last sessions would be taken for what was never told.
+    // However the soak ended: messages still due for the last sessions would count as undelivered.
     await rest(AT_REST_WITHIN_MS, new AbortController().signal);
     await this.#lookAtRest(startedAt);
     this.#looks.close();
@@ -186,7 +195,7 @@ class Soak {
     };
   }
 
-  /** With sessions on, garbage that the runtime still holds hides what stays. */
+  /** With active sessions, garbage that the runtime still holds hides the growth. */
   async #restUntilOver(startedAt: number): Promise<void> {
     const { least, most } = REST_EVERY_MS;
     const everyMs = Math.min(most, Math.max(least, (this.#parts.options.minutes * 60_000) / RESTS));
@@ -207,7 +216,7 @@ class Soak {
     this.#parts.options.onRest?.(seen);
   }
 
-  /** Whoever cannot go on ends it: the service is gone, or takes no orders. */
+  /** A part that fails ends the soak: the service is gone or rejects orders. */
   async #watched(name: string, work: Promise<void>): Promise<void> {
     try {
       await work;

@@ -16,36 +16,41 @@ type Options = {
   books: Pick<BooksLog, "add">;
   seed: number;
   sessions: number;
-  /** Plays all of it again. */
+  /** Repeats the soak. */
   command: string;
-  /** What struck lately. */
+  /** The latest faults. */
   lately: () => readonly object[];
-  /** Since when nothing is wrong any more, `performance.now()`; null: it is not so yet. */
+  /** Since when no fault is active, `performance.now()`; `null` if one may be. */
   calmSince: () => number | null;
   onFailure: (failure: SoakFailure) => void;
-  /** What a session talks to, its own alone; absent: providers and tool servers on loopback. */
+  /**
+   * Starts the servers of one session. Omitted: simulated providers and tool servers on loopback.
+   */
   surroundings?: () => Promise<Surroundings>;
 };
 
 /**
- * While something is always wrong a run is put off again and again, and a machine that has much else to do has it take its time: it is not
- * to stand still. What waits for its rate limit does so for a minute.
+ * Limits while faults are active. Calls are delayed again and again on a busy machine, but a run
+ * must produce an event in time. A call may wait a minute for its rate limit.
  */
 const UNDER_FIRE: Patience = { inAllMs: 1_800_000, quietMs: 150_000 };
 /**
- * Once nothing is wrong any more none may stand still for longer than in the other campaigns (I13). But in those a few runs are on, which
- * take two seconds then, and here all of them at once ask for the one machine: for each there is as much more time until the last is over.
+ * After the last fault the limits of the other campaigns apply (I13). There a few runs take two
+ * seconds; here all sessions share the machine, so each adds to the total.
  */
 const MORE_FOR_EACH_MS = 5_000;
 const HEARD_EVERY_MS = 1_000;
-/** What a failure is called that no session is to be blamed for. */
+/** Name of a failure that concerns no single session. */
 const PRINTED = "what the service prints";
 
-/** `output`: what the service printed; absent: what is still known of that. */
+/** `output`: what the service printed. Omitted: the current output buffer. */
 type Wrong = Pick<Failed, "name" | "problems"> &
   Partial<Pick<Failed, "runs">> & { output?: string };
 
-/** So many sessions at a time, a new one as soon as one is over. Of those that are over nothing is kept but a count. */
+/**
+ * Keeps a number of sessions active: starts a new one when one ends. Of finished sessions only a
+ * count remains.
+ */
 export class Crew {
   readonly #options: Options;
   readonly #host: Host;
@@ -60,7 +65,7 @@ export class Crew {
   constructor(options: Options) {
     this.#options = options;
     const { url, tools, killedAt } = options.service;
-    // What it prints is of all of them together, and looked at here.
+    // The output belongs to all sessions together, and `checkOutput` reads it.
     this.#host = { url, tools, killedAt, output: "", forgetOutput: () => undefined };
   }
 
@@ -77,7 +82,7 @@ export class Crew {
     return [...this.#runs.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  /** Begins sessions until it is over, and sees those that are on then to their ends, all of them. */
+  /** Starts sessions until `over`, then waits for the end of all active ones. */
   async playUntil(over: AbortSignal): Promise<void> {
     const listening = setInterval(() => void this.hear(), HEARD_EVERY_MS);
     const lane = async () => {
@@ -97,12 +102,12 @@ export class Crew {
     }
   }
 
-  /** Whether it begins none now. */
+  /** Whether no session may start now. */
   get isResting(): boolean {
     return this.#isResting;
   }
 
-  /** Sees those that are on to their ends, and begins no other until this is done. */
+  /** Waits for the end of all active sessions, runs the callback, and then allows new sessions. */
   async rest(whileNoneIsOn: () => Promise<void>): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#mayBegin = promise;
@@ -116,12 +121,12 @@ export class Crew {
     }
   }
 
-  /** I17, of what the service printed since it was last looked at. */
+  /** I17: the output since the last check contains no key. */
   async hear(): Promise<void> {
     const { service } = this.#options;
     const { output } = service;
     if (!output.includes(CANARY)) return;
-    service.forgetOutput(); // or it would be told of again each time
+    service.forgetOutput(); // Otherwise each check would report it again.
     await this.fail({
       name: PRINTED,
       problems: ["I17: the service printed an agents' key"],
@@ -129,7 +134,9 @@ export class Crew {
     });
   }
 
-  /** Something is wrong, of a session or of none. It is told even where nothing can be kept of it. */
+  /**
+   * Records a failure, of a session or of none. It is reported even if its evidence cannot be kept.
+   */
   async fail({
     name,
     problems: found,
@@ -150,7 +157,7 @@ export class Crew {
     onFailure({ name, problems, command, folder });
   }
 
-  /** One that cannot be played is a failure of its own: the others go on. */
+  /** A session that cannot be played is a failure; the others continue. */
   async #playNext(): Promise<void> {
     const nth = this.#begun;
     this.#begun += 1;
@@ -163,7 +170,8 @@ export class Crew {
 
   async #play(name: string, { kind, seed }: ReturnType<typeof sessionDraw>): Promise<void> {
     const { service, books, surroundings = startSurroundings } = this.#options;
-    const providers = await surroundings(); // with a record of this session alone, which goes with it
+    // Record requests of this session alone and are closed with it.
+    const providers = await surroundings();
     const party = new Party([kind], {
       service: this.#host,
       providers,
@@ -186,7 +194,10 @@ export class Crew {
     }
   }
 
-  /** Tells of what went wrong, and then has nothing of it go on that could be taken for another session's. */
+  /**
+   * Reports the problems of a session, then ends its runs so that nothing of them is taken for
+   * another session's.
+   */
   async #tell(name: string, { runs, problems, unfinished }: Party): Promise<void> {
     await this.fail({ name, problems, runs });
     if (problems.some((problem) => problem.includes(KEYLESS)))
@@ -207,5 +218,5 @@ export class Crew {
   }
 }
 
-/** What is told in place of a folder where nothing could be kept. */
+/** Reported instead of a folder if the evidence could not be kept. */
 export const nowhere = (error: unknown): string => `no folder: ${String(error)}`;

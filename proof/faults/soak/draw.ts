@@ -2,18 +2,21 @@ import { Chance } from "../../../simulated/chance";
 import { DRAWN, type KindName } from "../runs/kinds";
 import { STRIKES, type Strike } from "./strikes";
 
-/** Most sessions that one strike is aimed at. */
+/** The most sessions that one fault strikes. */
 const MOST_TARGETS = 5;
-/** Sessions' draws and strikes' have nothing to do with each other. */
+/** Makes the draws of faults independent of the draws of sessions. */
 const OF_STRIKES = 0x51de;
 
-/** What the session of this number is; its own draws come from its seed. */
+/** Draws the kind of the n-th session, and the seed of its own draws. */
 export function sessionDraw(seed: number, nth: number): { kind: KindName; seed: number } {
   const own = mixed(seed, nth);
   return { kind: new Chance(own).pick(DRAWN), seed: own };
 }
 
-/** What strikes as the fault of this number, and how many sessions, if it is aimed at any. `chance`: picks them. */
+/**
+ * Draws the n-th fault and the number of sessions that it strikes, if it targets sessions. `chance`
+ * picks them.
+ */
 export function strikeDraw(
   seed: number,
   nth: number,
@@ -22,7 +25,7 @@ export function strikeDraw(
   return { strike: chance.pick(STRIKES), targets: chance.int(1, MOST_TARGETS), chance };
 }
 
-/** So many of them, or all if they are fewer; each once. */
+/** So many distinct items, or all if there are fewer. */
 export function someOf<One>(all: readonly One[], count: number, chance: Chance): One[] {
   const left = [...all];
   const some: One[] = [];
@@ -31,6 +34,6 @@ export function someOf<One>(all: readonly One[], count: number, chance: Chance):
   return some;
 }
 
-/** Seeds that follow one another would begin with draws that do. */
+/** Successive seeds would begin with correlated draws. */
 const mixed = (seed: number, nth: number): number =>
   (Math.imul(seed, 0x9e3779b1) ^ Math.imul(nth + 1, 0x85ebca6b)) >>> 0;

@@ -1,21 +1,24 @@
 import { type Slope, theilSen } from "./slope";
 
-/** What was seen at one moment, with sessions on. Bytes; `live`: on the service's heap after a collection, null: the inspector kept silent. */
+/**
+ * A sample taken with active sessions, in bytes. `live`: on the service's heap after a garbage
+ * collection; `null` if the inspector did not answer.
+ */
 export type Sample = {
   minutes: number;
   live: number | null;
-  /** Of the service's process, and of this command's own. */
+  /** Resident memory of the service's process, and of this command. */
   resident: number;
   own: number;
   disk: number;
-  /** Sessions that were over. */
+  /** Sessions that had ended. */
   ended: number;
 };
 
-/** The same of a service that has nothing to do. */
+/** The same for an idle service. */
 export type RestSample = Pick<Sample, "minutes" | "live" | "resident">;
 
-/** A fault, how often it was drawn and how often something met it. */
+/** A fault: how often it was drawn, and how often something met it. */
 export type Struck = { name: string; tried: number; met: number };
 
 export type SoakFailure = {
@@ -27,39 +30,39 @@ export type SoakFailure = {
 
 export type SoakFigures = {
   seed: number;
-  /** How many at a time. */
+  /** Number of concurrent sessions. */
   sessions: number;
-  /** From the first session's start until no more were begun. */
+  /** From the start of the first session until no more were started. */
   minutes: number;
   /** Sessions that ended, by kind. */
   runs: Readonly<Record<string, number>>;
   struck: readonly Struck[];
   failures: readonly SoakFailure[];
   samples: readonly Sample[];
-  /** Before the first session, whenever all that were on were seen to their ends in between, and when nothing was owed any more. */
+  /** Samples before the first session, at each pause, and after everything was settled. */
   atRest: readonly RestSample[];
-  /** Why it ended before its time; null: it did not. */
+  /** Why the soak ended early; `null` if it did not. */
   endedEarly: string | null;
 };
 
-/** What may be said of a service that was used so long; `null`: too little was seen. */
+/** Growth over the soak; `null` if there are too few samples. */
 export type Creep = {
-  /** At rest, in MB an hour. */
+  /** At rest, in MB per hour. */
   heap: Slope | null;
   resident: Slope | null;
-  /** This command's own memory, in MB an hour. */
+  /** This command's own memory, in MB per hour. */
   own: Slope | null;
   disk: DiskUse | null;
 };
 
-/** Bytes that a session takes on disk, and by how many more for every thousand that are there already. */
+/** Bytes on disk per session, and by how much that grows per thousand sessions. */
 export type DiskUse = { each: number; growth: Slope | null };
 
 const MB = 1_000_000;
-/** What grows at first is what was not there yet: code that is compiled when it is used, caches. */
+/** Early growth is one-off: compiled code and caches. */
 const WARM_UP = 0.1;
 
-/** How it went on, without the first tenth of the time. */
+/** Growth without the first tenth of the time. */
 export function creepOf({
   samples,
   atRest,
@@ -83,7 +86,7 @@ function perHour<Seen extends { minutes: number }>(
   return theilSen(points.flatMap(({ x, bytes }) => (bytes === null ? [] : [{ x, y: bytes / MB }])));
 }
 
-/** From one look to the next, each for itself: what lies there in all is a sum, whose slope chance bends at will. */
+/** From each sample to the next. The total is a running sum, whose slope depends on chance. */
 function diskUseOf(samples: readonly Sample[]): DiskUse | null {
   const [first, last] = [samples[0], samples.at(-1)];
   if (first === undefined || last === undefined || first.ended === last.ended) return null;
@@ -96,18 +99,18 @@ function diskUseOf(samples: readonly Sample[]): DiskUse | null {
   return { each: (last.disk - first.disk) / (last.ended - first.ended), growth: theilSen(points) };
 }
 
-/** From here on what grows is no success. */
+/** From this duration on, growth is a failure. */
 export const TELLING_MINUTES = 30;
-/** From here on it must be seen that nothing grows: before, chance may hide it. */
+/** From this duration on, absence of growth must be shown; before, chance may hide it. */
 const SURE_MINUTES = 240;
-/** MB an hour that the live heap may grow by. */
+/** Allowed growth of the live heap, in MB per hour. */
 export const MOST_HEAP_GROWTH = 1;
-/** Who was drawn so often must have met something. */
+/** A fault that was drawn so often must have met something. */
 const SURELY_MET = 5;
-/** Why it ended early that is no fault of anybody's. */
+/** The reason of an early end that is no failure. */
 export const INTERRUPTED = "interrupted";
 
-/** Why it was no success, in sentences; none: it was. */
+/** Why the soak failed, in sentences; empty if it passed. */
 export function shortcomings(figures: SoakFigures): string[] {
   const { failures, runs, struck, endedEarly } = figures;
   const broken = failures.reduce((sum, { problems }) => sum + problems.length, 0);
@@ -127,7 +130,7 @@ function unmet(struck: readonly Struck[]): string[] {
   return never.map(({ name, tried }) => `nothing met this, ${tried} times: ${name}`);
 }
 
-/** It grows where even the low end of the spread is too much. */
+/** Fails if even the low end of the interval is too high. */
 function heapShortcomings(figures: SoakFigures): string[] {
   const { heap } = creepOf(figures);
   const seen = figures.atRest.filter(({ live }) => live !== null).length;

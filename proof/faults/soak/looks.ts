@@ -11,17 +11,17 @@ import { rest } from "./striker";
 type Probe = Pick<MemoryProbe, "live" | "close">;
 
 type Options = {
-  /** Gives what the heap is seen through; rejects while the inspector is deaf. */
+  /** Opens a probe of the heap; rejects while the inspector does not answer. */
   connect: () => Promise<Probe>;
-  /** Of the service: its address, its process, and where all lies that it writes. */
+  /** Address, process id and storage folder of the service. */
   url: string;
   pid: number;
   storage: string;
   everyMs: number;
-  /** How many sessions have ended. */
+  /** Number of sessions that have ended. */
   ended: () => number;
   onSample?: ((sample: Sample) => void) | undefined;
-  /** Told when less than this is left of the disk. */
+  /** `onFull` is called if the disk has less space left. */
   leastDiskBytes: number;
   onFull: () => void;
 };
@@ -29,7 +29,7 @@ type Options = {
 const LOOKS_AT_REST = 8;
 const BETWEEN_LOOKS_MS = 500;
 
-/** Looks again and again at how much memory and disk a service takes. */
+/** Samples the memory and the disk use of a service. */
 export class Looks {
   readonly samples: Sample[] = [];
   readonly #options: Options;
@@ -41,8 +41,9 @@ export class Looks {
   }
 
   /**
-   * Looks until `over`. An inspector that is deaf is one whose heap was not seen; throws only if the service's process is gone.
-   * `startedAt`: `performance.now()` of the beginning.
+   * Samples until `over`. If the inspector does not answer, the heap is missing in the sample.
+   * Throws only if the service's process is gone. `startedAt`: `performance.now()` of the
+   * beginning.
    */
   async lookUntil(over: AbortSignal, startedAt: number): Promise<void> {
     const { everyMs, storage, leastDiskBytes, onSample, onFull } = this.#options;
@@ -55,19 +56,20 @@ export class Looks {
         await rest(startedAt + nth * everyMs - performance.now(), over);
       }
     } catch (error) {
-      if (!over.aborted) throw error; // what ended the soak may have ended the look, of which nothing depends any more
+      // The event that ended the soak may also have broken this sample, which no figure needs.
+      if (!over.aborted) throw error;
     }
   }
 
-  /** No look is taken after this. */
+  /** Call after the last sample. */
   close(): void {
     this.#probe?.close();
   }
 
   /**
-   * What is alive in a service that has nothing to do: the least of some looks. Between two of them the service is asked something, for
-   * only while it works does it let go of what the runtime held for sessions that are gone. Null: its process is gone, of which those
-   * who need it tell.
+   * Live memory of an idle service: the least of several measurements. A request comes before each,
+   * because the runtime frees references to evicted objects only while it works. `null` if the
+   * process is gone, which other parts report.
    */
   async lookAtRest(startedAt: number): Promise<RestSample | null> {
     const minutes = (performance.now() - startedAt) / 60_000;
@@ -91,7 +93,7 @@ export class Looks {
 
   async #look(startedAt: number): Promise<Sample> {
     const { storage, pid, ended: endedSoFar } = this.#options;
-    // Together, for one is divided by the other: to see the heap may take a while.
+    // Read together because one is divided by the other; measuring the heap may take a while.
     const [disk, ended] = [await bytesOnDisk(storage), endedSoFar()];
     const minutes = (performance.now() - startedAt) / 60_000;
     const live = await this.#live();
@@ -105,7 +107,9 @@ export class Looks {
     };
   }
 
-  /** One after the other, through one connection: with a second one the inspector falls silent on both. */
+  /**
+   * One at a time, through one connection: the inspector stops answering on both if there are two.
+   */
   #live(): Promise<number | null> {
     const look = this.#looking.then(() => this.#lookAtHeap());
     this.#looking = look.catch(() => undefined);
@@ -117,14 +121,14 @@ export class Looks {
     const live = (await this.#probe?.live().catch(() => null)) ?? null;
     if (live !== null) return live;
     this.#probe?.close();
-    this.#probe = null; // a new connection may be heard
+    this.#probe = null; // A new connection may get answers.
     return null;
   }
 }
 
 /**
- * What the files below take of the disk. Some go while they are counted, of which `du` complains, and counts the others. It is in a process
- * group of its own: Ctrl-C in a terminal goes to the whole group of the command.
+ * Bytes of the files below a folder. Files may vanish meanwhile: `du` complains and counts the
+ * others. It runs in its own process group, because Ctrl-C reaches the whole group of the command.
  */
 async function bytesOnDisk(folder: string): Promise<number> {
   const du = spawn("du", ["-sk", folder], { detached: true, stdio: ["ignore", "pipe", "ignore"] });
@@ -134,13 +138,15 @@ async function bytesOnDisk(folder: string): Promise<number> {
   return Number(kilobytes) * 1_024;
 }
 
-/** Bytes that are left on the disk on which this lies. */
+/** Free bytes on the disk of this folder. */
 async function bytesLeft(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);
   return bavail * bsize;
 }
 
-/** Throws `UsageError` if less than so many bytes are left where this lies: it would end as soon as it began. */
+/**
+ * Throws `UsageError` if the disk of this folder has less space left: the soak would end at once.
+ */
 export async function refuseFullDisk(folder: string, leastBytes: number): Promise<void> {
   const left = await bytesLeft(folder);
   if (left >= leastBytes) return;

@@ -10,7 +10,7 @@ import {
 } from "./figures";
 import type { Slope } from "./slope";
 
-/** What went wrong, then the figures, and last why it was no success, if it was none. */
+/** Failures, then the figures, and at the end why the soak failed, if it did. */
 export function toSoakReport(figures: SoakFigures): string {
   const { seed, sessions, minutes, runs, struck, failures, samples, atRest, endedEarly } = figures;
   const creep = creepOf(figures);
@@ -53,11 +53,11 @@ export function toSoakReport(figures: SoakFigures): string {
   ].join("\n");
 }
 
-/** A look at the service, in one line. */
+/** A sample in one line. */
 export const toSampleLine = ({ minutes, live, resident, disk, ended }: Sample): string =>
   `${minutes.toFixed(1)} min: ${live === null ? "heap not seen" : `${megabytes(live)} live`}, ${megabytes(resident)} in all, ${megabytes(disk)} on disk, ${ended} sessions ended`;
 
-/** The same with nothing on. */
+/** A sample at rest in one line. */
 export const toRestLine = ({ minutes, live, resident }: RestSample): string =>
   `${minutes.toFixed(1)} min, at rest: ${live === null ? "heap not seen" : `${megabytes(live)} live`}, ${megabytes(resident)} in all`;
 
@@ -84,7 +84,7 @@ const megabytesOr = (bytes: number | null | undefined): string =>
 
 const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;
 
-/** The first and the last that was seen. */
+/** The first and the last value. */
 function ends<Seen extends Sample | RestSample>(
   samples: readonly Seen[],
   of: (sample: Seen) => number | null,

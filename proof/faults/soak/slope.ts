@@ -2,19 +2,19 @@ import { quantile } from "../../bench/arithmetic";
 
 export type Point = { x: number; y: number };
 
-/** How much `y` grows for each `x`, and between what it lies in 19 of 20 such series. */
+/** Growth of `y` per `x`, and its 95 % interval. */
 export type Slope = { each: number; low: number; high: number; points: number };
 
-/** Two points have a slope, too, but nothing that it could be compared with. */
+/** Two points have a slope but no interval. */
 const FEWEST = 3;
-/** Of a normal distribution's deviations, what 95 % lie within. */
+/** 95 % of a normal distribution lies within so many standard deviations. */
 const DEVIATIONS = 1.96;
 
 /**
- * The median of the slopes between all pairs (Theil and Sen), which a third of the points may be off for, and Sen's own interval around
- * it: between the slopes of the ranks that chance seldom passes. Where there are too few points for that it is all that was found. The
- * points must err each for itself: of a sum that goes on and on, neighbours err alike, and the interval is far too narrow.
- * Points of one `x` say nothing of a slope; null: the others are too few.
+ * The Theil-Sen estimator: the median of the slopes between all pairs, robust against a third of
+ * outliers, with Sen's confidence interval. With few points the interval is the full range. The
+ * errors of the points must be independent: in a running sum neighbours err alike, and the interval
+ * is too narrow. Pairs with equal `x` are ignored. `null` if too few points remain.
  */
 export function theilSen(points: readonly Point[]): Slope | null {
   const slopes = points

@@ -9,33 +9,36 @@ import type { Struck } from "./figures";
 import type { Strike } from "./strikes";
 import { sessionPath } from "../../../src/protocol/paths";
 
-/** A run that is on, with the providers that are its own. */
+/** An active run and its own providers. */
 export type Target = { run: Run; providers: Surroundings };
 
 type Options = {
   service: Pick<FaultyService, "url" | "order" | "ring" | "reset">;
   seed: number;
-  /** From one strike to the next, in ms. */
+  /** Between two faults, in ms. */
   everyMs: number;
   targets: () => readonly Target[];
-  /** Whether no session is begun now, and those that are on are seen to their ends. */
+  /** Whether no session may start now and the active ones run to their ends. */
   isResting: () => boolean;
 };
 
-/** For how much of the time between two strikes something stays wrong. */
+/** The share of the time between two faults during which orders are in force. */
 const IN_FORCE = 0.6;
-/** With what is wrong with a run it is kept what struck before: so many of the last. */
+/** A failed run's evidence contains so many of the latest faults. */
 const REMEMBERED = 60;
-/** A busy machine may be late for an order, and a session over before it is struck: whoever fails so often in a row is not there. */
+/**
+ * A busy machine may be late for an order, and a session may end before a fault reaches it. So many
+ * failures in a row mean that the service is gone.
+ */
 const MOST_FAILED = 5;
 const ASK_AGAIN_MS = 500;
 const LOOK_EVERY_MS = 10;
 
-/** Lets something go wrong again and again, drawn from the seed, until it is told to stop. */
+/** Injects drawn faults at regular times until it is stopped. */
 export class Striker {
   readonly #options: Options;
   readonly #struck = new Map<string, Struck>();
-  /** What struck lately, and when, Unix ms. */
+  /** The latest faults; times in Unix ms. */
   readonly lately: { at: number; name: string; met: number; failed?: string }[] = [];
 
   #calmSince: number | null = null;
@@ -48,12 +51,16 @@ export class Striker {
     return [...this.#struck.values()];
   }
 
-  /** Since when nothing is wrong any more and nothing will be, `performance.now()`; null: it is not so yet. */
+  /**
+   * Since when no fault is active and none will follow, `performance.now()`; `null` before that.
+   */
   get calmSince(): number | null {
     return this.#calmSince;
   }
 
-  /** Strikes until `over`; then nothing is wrong any more. Throws if the service takes no orders again and again. */
+  /**
+   * Injects faults until `over`, then clears them. Throws if the service rejects orders repeatedly.
+   */
   async strikeUntil(over: AbortSignal): Promise<void> {
     const { everyMs, seed } = this.#options;
     const startedAt = performance.now();
@@ -61,7 +68,7 @@ export class Striker {
     for (let nth = 0; ; nth += 1) {
       await rest(startedAt + (nth + 1) * everyMs - performance.now(), over);
       if (over.aborted) break;
-      if (this.#options.isResting()) continue; // a fault that meets nothing shows nothing
+      if (this.#options.isResting()) continue; // A fault that meets nothing shows nothing.
       const { strike, targets, chance } = strikeDraw(seed, nth);
       const at = Date.now();
       try {
@@ -78,7 +85,10 @@ export class Striker {
     this.#calmSince = performance.now();
   }
 
-  /** Takes back what was ordered: one answer that is late must not leave it in force. Throws if it is not taken again and again. */
+  /**
+   * Clears all orders. Retries, because one late reply must not leave them in force. Throws if the
+   * service rejects them repeatedly.
+   */
   async #calm(): Promise<Seen> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -92,7 +102,7 @@ export class Striker {
 
   #runningNow = (): Target[] => this.#options.targets().filter(({ run }) => run.isRunning);
 
-  /** Gives how much was met by it. */
+  /** Returns how many calls, alarms or sessions met the fault. */
   async #do(strike: Strike, targets: readonly Target[], over: AbortSignal): Promise<number> {
     const { service, everyMs } = this.#options;
     switch (strike.does) {
@@ -102,7 +112,7 @@ export class Striker {
           await service.order(strike.orders);
           await rest(everyMs * IN_FORCE, over);
         } finally {
-          seen = await this.#calm(); // also if the answer was late: the order may be taken yet
+          seen = await this.#calm(); // Also if the reply was late: the order may still be applied.
         }
         const { met, lateAlarms } = seen;
         return met.reduce((sum, times) => sum + times, lateAlarms);
@@ -125,7 +135,7 @@ export class Striker {
     }
   }
 
-  /** As soon as there is something to be cut: between two requests of a session nothing is. */
+  /** Waits for an open connection: between two requests of a session there is none. */
   async #cut(targets: readonly Target[], over: AbortSignal): Promise<number> {
     const giveUpAt = performance.now() + this.#options.everyMs * IN_FORCE;
     for (;;) {
@@ -144,6 +154,6 @@ export class Striker {
   }
 }
 
-/** Sleeps so long, or until it is over. */
+/** Sleeps for `ms`, or until `over`. */
 export const rest = (ms: number, over: AbortSignal): Promise<void> =>
   sleep(Math.max(0, ms), undefined, { signal: over }).catch(() => undefined);

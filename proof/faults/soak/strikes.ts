@@ -3,14 +3,14 @@ import { kindOf } from "../runs/kinds";
 import { TROUBLES } from "../troubles/list";
 import type { Trouble } from "../troubles/trouble";
 
-/** One thing that goes wrong for a moment, around a service that is not started again for it. */
+/** One temporary fault that needs no restart of the service. */
 export type Strike = { name: string } & (
   | { does: "orders"; orders: Orders }
-  /** Some sessions' alarms ring, so many times at once. */
+  /** Fires the alarms of some sessions so many times at once. */
   | { does: "rings"; times: number }
-  /** The platform takes some sessions' objects down. */
+  /** The platform resets the objects of some sessions. */
   | { does: "resets" }
-  /** So many more readers of some sessions come, and go without a word. */
+  /** More readers of some sessions connect and vanish. */
   | { does: "vanishes"; readers: number }
   /** The providers of some sessions lose every connection. */
   | { does: "cuts" }
@@ -20,7 +20,7 @@ const LATE_MS = 5_000;
 const READERS = 25;
 
 const OTHERS: readonly Strike[] = [
-  // Not by ten minutes, as those that are on their own: what is owed then would be owed for as long.
+  // Not ten minutes, as in the single fault: everything due would be delayed by that.
   { name: "alarms ring five seconds late", does: "orders", orders: { alarmLateMs: LATE_MS } },
   { name: "alarms ring three times at once", does: "rings", times: 3 },
   { name: "objects are taken down", does: "resets" },
@@ -28,7 +28,9 @@ const OTHERS: readonly Strike[] = [
   { name: "providers lose every connection", does: "cuts" },
 ];
 
-/** Of the troubles those that nobody has to be killed for, that leave the clock alone, and that runs which are drawn may meet. */
+/**
+ * The storage faults that need no kill, do not change the clock, and can meet drawn kinds of runs.
+ */
 export const STRIKES: readonly Strike[] = [
   ...TROUBLES.filter(isForAnyTime).flatMap(toStrikes),
   ...OTHERS,

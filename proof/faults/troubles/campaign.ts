@@ -11,7 +11,7 @@ import { playTrouble, type Trouble, type Troubled } from "./trouble";
 export type TroubleFigures = {
   seed: number;
   rows: { row: string; troubles: number; runs: number; problems: number }[];
-  /** What was wrong, how to repeat it, and where what came of it is kept. */
+  /** Problems, how to repeat each fault, and where its evidence is. */
   failures: TroubleFailure[];
   seconds: number;
 };
@@ -25,21 +25,21 @@ type TroubleFailure = {
 
 export type TroublesOptions = {
   seed: number;
-  /** How often each of them. */
+  /** How often each fault is played. */
   each: number;
-  /** Only the one of this name, or those whose names contain it. */
+  /** Only the fault of this name, or the faults whose names contain this text. */
   only?: string;
-  /** The troubles to choose from; absent: all of them. */
+  /** The faults to choose from. Omitted: all. */
   from?: readonly Trouble[];
   onTrouble?: (troubled: Troubled) => void;
 };
 
-/** Longer than any trouble stays, and less than a tenant remembers which turns it was charged for. */
+/** Longer than any other fault lasts, and less than a tenant remembers charged turns. */
 const DAY_MS = 86_400_000;
 
 /**
- * Those that take the clock days ahead, and the others. Played first, the former leave the books whole: a tenant forgets by the time
- * of a turn's end which turns it was charged for long before.
+ * Faults that set the clock days ahead, and the others. The former must come first: a tenant
+ * forgets charged turns by the time of their end, so a later jump would corrupt its ledger.
  */
 export function byDaysAhead(some: readonly Trouble[]): { ahead: Trouble[]; others: Trouble[] } {
   const isAhead = ({ from, steps = [] }: Trouble): boolean =>
@@ -49,7 +49,10 @@ export function byDaysAhead(some: readonly Trouble[]): { ahead: Trouble[]; other
   return { ahead: some.filter(isAhead), others: some.filter((trouble) => !isAhead(trouble)) };
 }
 
-/** Plays every trouble on one service, and then looks into its books. Throws `UsageError` if there is none as asked for. */
+/**
+ * Plays every fault on one service and then checks its ledger. Throws `UsageError` if no fault
+ * matches.
+ */
 export async function troubles({
   seed,
   each,
@@ -68,7 +71,7 @@ export async function troubles({
     for (let nth = 0; nth < some.length * each; nth += 1) {
       const trouble = some[nth % some.length];
       if (!trouble) continue;
-      // Of its round alone, so that a trouble by itself is what it was among the others.
+      // The seed depends on the round only, so a fault played alone equals the one among others.
       const troubled = await playTrouble(
         trouble,
         service,
@@ -109,7 +112,7 @@ export async function troubles({
   }
 }
 
-/** What is wrong with all that the service has written, which is kept then. */
+/** Keeps everything that the service wrote if there are problems. */
 async function ofAll(
   name: string,
   problems: readonly string[],
@@ -125,7 +128,7 @@ async function ofAll(
   ];
 }
 
-/** Keeps what came of one that failed. */
+/** Keeps the evidence of a failed fault. */
 async function kept(
   { trouble: { name }, seed, problems, runs }: Troubled,
   service: FaultyService,
@@ -138,7 +141,7 @@ async function kept(
   return { name, problems, command, folder };
 }
 
-/** The command that plays all of a round again, or one of it. */
+/** The command that repeats a round, or one fault of it. */
 export const commandOf = (seed: number, name?: string): string =>
   `npm run faults -- --storage --seed ${seed}${name === undefined ? "" : ` --only ${JSON.stringify(name)}`}`;
 

@@ -1,13 +1,16 @@
 import type { Orders, Seen } from "../build/orders";
 
-/** What the orders of one trouble came to: those that nothing met have tried nothing. */
+/** Checks that the orders of one fault had an effect: orders that nothing met tested nothing. */
 export class Effects {
   readonly #unmet: string[] = [];
-  /** Of wrong clocks and late alarms it counts whether any was met: some orders are in force for a moment only. */
+  /**
+   * For wrong clocks and late alarms one effect is enough: some orders are in force only for a
+   * moment.
+   */
   readonly #wanted = { wrongTimes: false, lateAlarms: false };
   readonly #seen = { wrongTimes: 0, lateAlarms: 0 };
 
-  /** What was seen while these orders were in force. */
+  /** Records the observations made while these orders were in force. */
   see(orders: Orders, { met, wrongTimes, lateAlarms }: Seen): void {
     this.#unmet.push(...unmetOf(orders, met));
     this.#wanted.wrongTimes ||= orders.isFrozen === true || (orders.skewMs ?? 0) !== 0;
@@ -16,7 +19,7 @@ export class Effects {
     this.#seen.lateAlarms += lateAlarms;
   }
 
-  /** Those that nothing met, in sentences. */
+  /** The orders that nothing met, in sentences. */
   problems(): string[] {
     const isUnmet = (what: "wrongTimes" | "lateAlarms") =>
       this.#wanted[what] && this.#seen[what] === 0;

@@ -1,7 +1,7 @@
 import type { Failure, Orders, Seam } from "../build/orders";
 import type { Trouble } from "./trouble";
 
-/** In the words of the platform, as far as they are known. */
+/** Error messages in the platform's words, as far as they are known. */
 const WORDS: Readonly<Partial<Record<Seam, string>>> = {
   d1: "D1_ERROR: D1 DB storage operation exceeded timeout which caused object to be reset.",
   r2: "list: We encountered an internal error. Please try again. (10001)",
@@ -10,7 +10,7 @@ const WORDS: Readonly<Partial<Record<Seam, string>>> = {
   sql: "database or disk is full: SQLITE_FULL",
 };
 
-/** What R2 says with a 429. */
+/** R2's message of a 429. */
 const TOO_OFTEN = "put: Reduce your concurrent request rate for the same object. (10058)";
 
 const failing = (seam: Seam, how: Failure["how"], more: Partial<Failure> = {}): Failure => {
@@ -23,10 +23,10 @@ const HOUR_MS = 3_600_000;
 const TEN_MINUTES_MS = 600_000;
 /** Seconds since 1970 no longer fit into 31 bits. */
 const IN_2038 = Date.UTC(2038, 0, 19, 3, 14, 7) - Date.now();
-/** Often enough to meet every call a start makes. */
+/** Often enough to meet every call of a start. */
 const EVER = 1_000;
 
-/** What can go wrong with what the service keeps, with its alarm and with its clock. */
+/** Faults of the service's storage, alarm and clock. */
 export const TROUBLES: readonly Trouble[] = [
   {
     row: "R2 and D1",
@@ -105,7 +105,7 @@ export const TROUBLES: readonly Trouble[] = [
     name: "R2 is away while files are brought there, and the service is killed",
     kinds: ["files"],
     from: withFailures(failing("r2", "fails", { match: "put", times: EVER })),
-    steps: [{ afterMs: 6_000, kills: true }], // a busy machine comes to its files late
+    steps: [{ afterMs: 6_000, kills: true }], // A busy machine writes its files late.
   },
   {
     row: "R2 and D1",
@@ -200,7 +200,7 @@ export const TROUBLES: readonly Trouble[] = [
   {
     row: "Alarm",
     name: "every alarm rings ten minutes late",
-    kinds: ["hushed", "rejected"], // nothing but a timer goes on with one of them
+    kinds: ["hushed", "rejected"], // In one of them nothing but a timer makes progress.
     from: { alarmLateMs: TEN_MINUTES_MS },
   },
   {
@@ -255,7 +255,7 @@ export const TROUBLES: readonly Trouble[] = [
     row: "Clock",
     name: "the clock jumps an hour ahead",
     kinds: ["overtaken", "overtaken"],
-    once: "running", // a run that begins when the clock has jumped has its half hour
+    once: "running", // A run that begins after the jump has its full half hour.
     steps: [{ afterMs: 300, orders: { skewMs: HOUR_MS } }],
   },
   {

@@ -1,6 +1,6 @@
 import type { TroubleFigures } from "./campaign";
 
-/** What went wrong, then a line for each row of faults. */
+/** Failures first, then one line per row of faults. */
 export function toTroubleReport({ seed, rows, failures, seconds }: TroubleFigures): string {
   const wrong = failures.flatMap(({ name, problems, folder, command }) => [
     ...problems.map((problem) => `✗ ${name}: ${problem}`),

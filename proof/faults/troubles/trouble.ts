@@ -6,36 +6,39 @@ import { Party } from "../runs/party";
 import type { Run } from "../runs/run";
 import { Effects } from "./effects";
 
-/** What is done to runs under way, so long after the step before it. */
+/** An action on active runs, so long after the previous step. */
 export type Step = { afterMs: number } & (
   | { orders: Orders }
-  /** The alarm of each run rings, so many times at once; with `asking`, while the session is asked things. */
+  /**
+   * Fires the alarm of each run so many times at once; with `asking`, while the session receives
+   * requests.
+   */
   | { rings: number; asking?: boolean }
-  /** The platform takes each run's object down and makes it anew. */
+  /** The platform resets each run's object. */
   | { resets: true }
-  /** `stays`: what was wrong is wrong from the first moment of the next life too. */
+  /** `stays`: the orders apply from the start of the next process too. */
   | { kills: true; stays?: true }
 );
 
-/** Something around the service that goes wrong while it serves runs, each of which must end as its kind says all the same. */
+/** A fault around the service while it serves runs. Each run must still end as its kind says. */
 export type Trouble = {
   /** The row of robustness.md §3. */
   row: "R2 and D1" | "Alarm" | "Clock" | "Storage" | "Eviction";
   name: string;
   kinds: readonly KindName[];
-  /** What is wrong from before the first request. */
+  /** Orders in force before the first request. */
   from?: Orders;
   steps?: readonly Step[];
   /**
-   * What the first step waits for. `running`: all runs have been seen to run; then one of the steps must come while one still does.
-   * `acknowledged`: what was asked of each, its cancel or its erasing, was.
+   * What the first step waits for. `running`: all runs have begun; then a step must come while one
+   * is still active. `acknowledged`: each run's cancel or erase was acknowledged.
    */
   once?: "running" | "acknowledged";
 };
 
 const READY_WITHIN_MS = 30_000;
 
-/** What came of one. */
+/** The result of one fault. */
 export type Troubled = {
   trouble: Trouble;
   seed: number;
@@ -43,7 +46,7 @@ export type Troubled = {
   problems: readonly string[];
 };
 
-/** Plays one. Each failure that was ordered and met by nobody is a problem too. */
+/** Plays one fault. An ordered failure that nothing met is a problem too. */
 export async function playTrouble(
   trouble: Trouble,
   service: FaultyService,
@@ -66,9 +69,9 @@ async function troubled(
 ): Promise<string[]> {
   let inForce = from;
   const effects = new Effects();
-  /** Runs that were on at one of the steps. */
+  /** Runs that were active at one of the steps. */
   let hit = 0;
-  /** What was in force is over: was it met? */
+  /** Ends the orders in force and records whether they were met. */
   const succeed = async (next: Orders): Promise<void> => {
     effects.see(inForce, await service.order(next));
     inForce = next;
@@ -81,7 +84,7 @@ async function troubled(
     if ("orders" in step) await succeed(step.orders);
     else if ("kills" in step) {
       const next = step.stays ? inForce : {};
-      await succeed(inForce); // nothing is well before it is gone
+      await succeed(inForce); // The orders stay in force until the process is gone.
       await service.kill();
       await service.start(next);
       inForce = next;
@@ -112,7 +115,7 @@ async function take(
   await Promise.all([...hits, ...asked]);
 }
 
-/** Throws if it does not hold in time. */
+/** Throws if the condition does not hold in time. */
 async function until(withinMs: number, what: string, holds: () => boolean): Promise<void> {
   const giveUpAt = performance.now() + withinMs;
   while (!holds()) {
