@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "/vitest";
 import { countOf } from "../counts";
 import { CLIENTS, type ClientFigures, clients } from "./clients/campaign";
 import { toClientReport } from "./clients/report";
@@ -9,7 +9,7 @@ import { toClientReport } from "./clients/report";
 const SEED = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000);
 const HISTORIES = countOf("client_histories");
 
-describe(`the real service minds nothing of it (KILL_SEED=${SEED})`, () => {
+describe(`the real service withstands misbehaving clients (KILL_SEED=${SEED})`, () => {
   let figures: ClientFigures;
   beforeAll(async () => {
     figures = await clients({ seed: SEED, histories: HISTORIES });

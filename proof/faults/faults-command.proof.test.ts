@@ -1,20 +1,20 @@
-import { spawn } from "node:child_process";
+import { spawn } from "/node:child_process";
 import { text } from "node:stream/consumers";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it } from "/vitest";
 import { CLIENTS, commandOf as clientsCommand } from "./clients/campaign";
 import { toClientReport } from "./clients/report";
 import type { Kill } from "./kills/case";
 import { commandOf } from "./kills/evidence";
 import { toReport } from "./kills/report";
-import { commandOf as troubleCommand } from "./troubles/campaign";
-import { toTroubleReport } from "./troubles/report";
+import { commandOf as storageFaultCommand } from "./storage-faults/campaign";
+import { toStorageFaultReport } from "./storage-faults/report";
 
 /**
  * The command that a report prints for a failure repeats exactly this failure when typed into a
  * shell.
  */
 const SEED = 5;
-const FAILED = { problems: ["I13: it is not over"], folder: "kept" };
+const FAILED = { problems: ["I13: not finished"], folder: "kept" };
 
 /** The command that a report prints for this failure. */
 const printedIn = (report: string): string => /^ {2}again: (.+)$/m.exec(report)?.[1] ?? "";
@@ -38,12 +38,12 @@ function ofKill(kill: Kill): string {
   );
 }
 
-const ofTrouble = (name: string): string =>
+const ofStorageFault = (name: string): string =>
   printedIn(
-    toTroubleReport({
+    toStorageFaultReport({
       seed: 1,
       rows: [],
-      failures: [{ ...FAILED, name, command: troubleCommand(SEED, name) }],
+      failures: [{ ...FAILED, name, command: storageFaultCommand(SEED, name) }],
       seconds: 1,
     }),
   );
@@ -53,7 +53,7 @@ const ofClients = (name: string): string =>
   printedIn(
     toClientReport({
       ...OF_CLIENTS,
-      scenes: [{ name, problems: ["I1"], told: [], seconds: 1 }],
+      scenes: [{ name, problems: ["I1"], notes: [], seconds: 1 }],
       loud: null,
       seconds: 1,
     }),
@@ -72,14 +72,14 @@ const figuresIn = (output: string): Record<string, string> =>
     [...output.matchAll(/^(\S.*?) {2,}(.+)$/gm)].map(([, name = "", what = ""]) => [name, what]),
   );
 
-describe("a failure is played again by the line that its report prints:", () => {
+describe("the command that a report prints repeats the failure:", () => {
   it("a kill at a place", async () => {
     const line = ofKill({ point: "send.sent", nth: 1 });
     expect(line).toBe(`npm run faults -- --seed ${SEED} --runs story --at send.sent:1`);
     const { code, output } = await typed(line);
     expect(figuresIn(output), output).toMatchObject({
       Kills: "1: 0 at random moments of runs, 1 at named places",
-      "Places come to": "1 of 1",
+      "Places reached": "1 of 1",
       Runs: "1: 1 story",
       "Broken promises": "0",
     });
@@ -87,25 +87,25 @@ describe("a failure is played again by the line that its report prints:", () => 
     expect(code).toBe(0);
   });
 
-  it("a kill after a while", async () => {
+  it("a kill at a random moment", async () => {
     const { code, output } = await typed(ofKill({ afterMs: 700 }));
     const { Runs, "Broken promises": broken, ...others } = figuresIn(output);
     expect({ Runs, broken }, output).toEqual({ Runs: "1: 1 story", broken: "0" });
-    expect(others).not.toHaveProperty("Places come to");
+    expect(others).not.toHaveProperty("Places reached");
     expect(code).toBe(0);
   });
 
-  it("a kill at a place that it does not come to, which is no success", async () => {
+  it("a kill at a place that is not reached ends with 1", async () => {
     const { code, output } = await typed(ofKill({ point: "send.sent", nth: 999 }));
     expect(figuresIn(output), output).toMatchObject({
-      "Places come to": "0 of 1; not come to: send.sent:999",
+      "Places reached": "0 of 1; not reached: send.sent:999",
       "Broken promises": "0",
     });
     expect(code).toBe(1);
   });
 
-  it("a trouble, and no other whose name begins like it", async () => {
-    const { code, output } = await typed(ofTrouble("the clock jumps an hour back"));
+  it("a storage fault, and no other whose name has the same beginning", async () => {
+    const { code, output } = await typed(ofStorageFault("the clock jumps an hour back"));
     expect(figuresIn(output), output).toMatchObject({
       Clock: expect.stringMatching(/^1 faults, \d+ runs, 0 wrong$/),
     });
@@ -113,7 +113,7 @@ describe("a failure is played again by the line that its report prints:", () => 
     expect(code).toBe(0);
   });
 
-  it("a kind of clients", async () => {
+  it("a kind of client", async () => {
     const [name = ""] = CLIENTS.flatMap((one) => (one.name.startsWith("ids ") ? [one.name] : []));
     expect(ofClients(name)).toBe(clientsCommand({ ...OF_CLIENTS, name }));
     const { code, output } = await typed(ofClients(name));

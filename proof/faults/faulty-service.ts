@@ -4,9 +4,15 @@ import type { PlanOptions } from "../../local/service-plan";
 import { ServiceProcess } from "../../simulated/service/service-process";
 import { within } from "../../simulated/service/within";
 import { startToolServer, type ToolServer } from "../../simulated/providers/tool-server";
-import { Printed } from "./printed";
+import { OutputBuffer } from "./output-buffer";
 import { CANARY } from "./runs/left-on-disk";
-import { CONTROL_PATH, NOTHING_SEEN, type Orders, type Seen, STANDSTILL } from "./build/orders";
+import {
+  CONTROL_PATH,
+  NO_OBSERVATIONS,
+  type Orders,
+  type Observations,
+  HALTED,
+} from "./build/orders";
 
 const ENTRY = "proof/faults/build/faulty-worker.ts";
 
@@ -24,16 +30,16 @@ export class FaultyService {
    * tools are repeatable.
    */
   readonly tools: ToolServer;
-  readonly #standing = new RegExp(`${STANDSTILL} (\\S+:\\d+)"`);
-  readonly #printed = new Printed({ mark: CANARY, most: MOST_PRINTED });
+  readonly #haltedLine = new RegExp(`${HALTED} (\\S+:\\d+)"`);
+  readonly #output = new OutputBuffer({ mark: CANARY, most: MOST_PRINTED });
   /** Time of each kill, Unix ms. */
   readonly killedAt: number[] = [];
-  #standstill = Promise.withResolvers<string>();
+  #halted = Promise.withResolvers<string>();
 
   private constructor(service: ServiceProcess, tools: ToolServer) {
     this.#process = service;
     this.tools = tools;
-    service.onLine = (line) => this.#hear(line);
+    service.onLine = (line) => this.#onLine(line);
   }
 
   /** `variables`: in addition to those of a local service. */
@@ -63,7 +69,7 @@ export class FaultyService {
    * key.
    */
   get output(): string {
-    return this.#printed.text;
+    return this.#output.text;
   }
 
   get storage(): string {
@@ -89,11 +95,11 @@ export class FaultyService {
    * new crash point before it answers. An old crash point must not be pending: call `cancelCrash`
    * first.
    */
-  async order(orders: Orders): Promise<Seen> {
-    this.#standstill = Promise.withResolvers();
-    const standing = this.standstill().then(() => JSON.stringify(NOTHING_SEEN));
-    const seen: Seen = JSON.parse(
-      await Promise.race([standing, this.#tell("", JSON.stringify(orders))]),
+  async order(orders: Orders): Promise<Observations> {
+    this.#halted = Promise.withResolvers();
+    const haltedFirst = this.halted().then(() => JSON.stringify(NO_OBSERVATIONS));
+    const seen: Observations = JSON.parse(
+      await Promise.race([haltedFirst, this.#send("", JSON.stringify(orders))]),
     );
     return seen;
   }
@@ -102,21 +108,21 @@ export class FaultyService {
    * Cancels the ordered crash. Returns the crash point if the service has already halted there,
    * else `null`.
    */
-  standDown(): Promise<string | null> {
-    return Promise.race([this.standstill(), this.#tell("", "{}").then(() => null)]);
+  cancelCrash(): Promise<string | null> {
+    return Promise.race([this.halted(), this.#send("", "{}").then(() => null)]);
   }
 
   /** Resolves with the name of the crash point when the service halts there. */
-  standstill(): Promise<string> {
-    return this.#standstill.promise;
+  halted(): Promise<string> {
+    return this.#halted.promise;
   }
 
   /** Fires a session's alarm so many times at once. */
-  ring = (session: string, times = 1): Promise<string> =>
-    this.#tell(`?session=${session}&rings=${times}`, "");
+  fireAlarm = (session: string, times = 1): Promise<string> =>
+    this.#send(`?session=${session}&alarms=${times}`, "");
 
   /** Resets a session's object, as the platform does for a new version of the code. */
-  reset = (session: string): Promise<string> => this.#tell(`?session=${session}`, "");
+  reset = (session: string): Promise<string> => this.#send(`?session=${session}`, "");
 
   async kill(): Promise<void> {
     await this.#process.kill();
@@ -133,19 +139,19 @@ export class FaultyService {
    * Restarts the service on the same storage, so that one failure does not cause another in the
    * next case.
    */
-  async beginAgain(): Promise<void> {
+  async restart(): Promise<void> {
     await this.kill();
     await this.start();
   }
 
-  forgetOutput(): void {
-    this.#printed.forget();
+  clearOutput(): void {
+    this.#output.clear();
   }
 
-  #tell(query: string, body: string): Promise<string> {
+  #send(query: string, body: string): Promise<string> {
     return within(
       ANSWERS_WITHIN_MS,
-      `the test build to take the order ${query}${body}`,
+      `the test build to apply the order ${query}${body}`,
       this.#ask(query, body),
     );
   }
@@ -162,9 +168,9 @@ export class FaultyService {
     return text;
   }
 
-  #hear(line: string): void {
-    this.#printed.add(line);
-    const [, place] = this.#standing.exec(line) ?? [];
-    if (place !== undefined) this.#standstill.resolve(place);
+  #onLine(line: string): void {
+    this.#output.add(line);
+    const [, place] = this.#haltedLine.exec(line) ?? [];
+    if (place !== undefined) this.#halted.resolve(place);
   }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "/vitest";
 import { countOf, rotated } from "../counts";
 import { type Figures, campaign } from "./kills/campaign";
 import { PLACES } from "./kills/points";
@@ -44,16 +44,16 @@ describe(`${KILLS} kills at ${WANTED.length} named places, in pairs and at rando
     expect(figures.kills.random).toBeGreaterThanOrEqual(AT_RANDOM_AT_LEAST);
   });
 
-  it("come to two places one after the other", () => {
+  it("reach two places one after the other", () => {
     expect(figures.pairs.reached).toBeGreaterThanOrEqual(PAIRS);
   });
 
-  it("come to every place that was wanted", () => {
+  it("reach every required place", () => {
     expect(figures.places.wanted).toBe(WANTED.length * countOf("kills_at_each_place"));
     expect(figures.places.missed).toEqual([]);
   });
 
-  it("let runs go on within seconds, on a busy machine too", () => {
+  it("let runs continue within seconds, also on a busy machine", () => {
     expect(figures.recoveryMs.length).toBeGreaterThan(KILLS / 4);
     // The aim is 2 s, and the report says whether it was met: an idle machine takes a third of
     // that. Most of it is the start of the runtime, which takes several times as long if ten
@@ -62,7 +62,7 @@ describe(`${KILLS} kills at ${WANTED.length} named places, in pairs and at rando
   });
 });
 
-describe("the service as it is shipped", () => {
+describe("the shipped service", () => {
   let service: ServiceProcess;
   let providers: SimulatedProviders;
   let client: ServiceClient;
@@ -81,7 +81,7 @@ describe("the service as it is shipped", () => {
     await providers?.close();
   });
 
-  it("tells, left alone, the story that the kills shall break", async () => {
+  it("plays the whole story without kills", async () => {
     const { session_id: id } = await client.start({
       baseUrl: providers.baseUrl,
       agents: STORY_AGENTS,
@@ -96,12 +96,12 @@ describe("the service as it is shipped", () => {
     expect((await client.turn(id)).answer).toBe(FINAL);
   });
 
-  it("keeps every run whose POST was answered, and ends it", async () => {
+  it("keeps and completes every run whose POST was answered", async () => {
     const acknowledged: string[] = [];
     for (let kill = 0; kill < 3; kill += 1) {
-      let goOn = true;
+      let isPosting = true;
       const posting = Array.from({ length: 3 }, async () => {
-        while (goOn) {
+        while (isPosting) {
           const run = await client
             .start({ baseUrl: providers.baseUrl, agents: [{ id: "quick", model: "quick" }] })
             .catch(() => null);
@@ -115,7 +115,7 @@ describe("the service as it is shipped", () => {
         .toBeGreaterThanOrEqual(enough);
       await sleep(chance.int(0, 250));
       await service.kill();
-      goOn = false;
+      isPosting = false;
       await Promise.all(posting);
       await service.start();
     }

@@ -1,4 +1,4 @@
-import { parseArgs } from "node:util";
+import { parseArgs } from "/node:util";
 import { LIMITS } from "../../src/coordination";
 import { nothingMatches, runCommand, UsageError, wholeNumber } from "../../local/command-line";
 import { clients } from "./clients/campaign";
@@ -8,37 +8,37 @@ import type { Kill, Outcome, Plan } from "./kills/case";
 import { KINDS, type KindName } from "./runs/kinds";
 import { parsePoint } from "./kills/points";
 import { isSound, toReport } from "./kills/report";
-import { SESSIONS, soakAsked } from "./soak/asked";
+import { SESSIONS, parseSoakArguments } from "./soak/soak-arguments";
 import { soak } from "./soak/campaign";
 import { shortcomings } from "./soak/figures";
 import { toRestLine, toSampleLine, toSoakReport } from "./soak/report";
-import { troubles } from "./troubles/campaign";
-import { toTroubleReport } from "./troubles/report";
+import { storageFaults } from "./storage-faults/campaign";
+import { toStorageFaultReport } from "./storage-faults/report";
 
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 const USAGE = `npm run faults -- [what] [--seed S]
 
-  --kills N            SIGKILL of the real runtime at N random moments and places, with clients watching (100)
-  --at-random N        of them at random moments of a run at least N (0)
-  --points [N]         first at every named place, N times each (1)
-  --pairs N            then at N pairs of places, the second while the service comes back
-  --lanes N            services side by side (2)
-  --runs A,B --at X,Y  one case: kills at places (commit.open/vote.cast:2) or after a while (350ms)
-                       Ends with 1 if a promise was broken, a place or so many pairs were not come to, or it ended early:
-                       after 20 failed cases, or where kills find nothing to hit.
+  --kills N            kill the real runtime (SIGKILL) at N random moments and places, with clients connected (100)
+  --at-random N        at least N of them at random moments of a run (0)
+  --points [N]         first kill at every named place, N times each (1)
+  --pairs N            then kill at N pairs of places, the second one during recovery
+  --lanes N            number of services that run side by side (2)
+  --runs A,B --at X,Y  one case: kills at places (commit.open/vote.cast:2) or after a time (350ms)
+                       Exit code 1: a promise was broken, a place or too many pairs were not reached, or it
+                       ended early, after 20 failed cases or because no run was active at the kills.
 
-  --clients [N]        clients that vanish, crowd, read slowly or claim strange ids; N histories of 20 on one session (10)
-  --agents N           how many write the largest session for the slow readers (${LIMITS.agents}, which is all that a team may have)
-  --storage [N]        storage, tenant and D1 failing, slow or ambiguous, alarms and clocks gone wrong, N times each (1)
-  --only TEXT          only those whose name holds this
+  --clients [N]        clients that vanish, connect at once, read slowly or send wrong ids; N histories of 20 clients on one session (10)
+  --agents N           agents that write the largest session for the slow readers (${LIMITS.agents}, the largest team)
+  --storage [N]        faults of storage, tenant, D1, alarms and clock, N times each (1)
+  --only TEXT          only clients or faults whose name contains TEXT
 
-  --soak MINUTES       one service under load for so long, never started again, while something goes wrong every ten seconds; memory and
-                       disk are looked at every minute. Ctrl-C begins no more, sees what is on to its end, which takes minutes (up to
-                       half an hour of a service that cannot be told to be well again), and gives the figures so far
-  --sessions N         so many at a time (${SESSIONS})
+  --soak MINUTES       run one service under load without a restart, with a fault every ten seconds; memory and
+                       disk are measured every minute. Ctrl-C starts no more sessions, waits for the active ones (minutes, up to
+                       half an hour if the faults cannot be cleared), and prints the figures so far
+  --sessions N         number of concurrent sessions (${SESSIONS})
 
-The exit code is 1 if anything was broken, and 2 if what was typed cannot be meant.`;
+The exit code is 1 if anything was broken, and 2 if the arguments are invalid.`;
 
 const OPTIONS = {
   kills: { type: "string" },
@@ -72,7 +72,7 @@ async function main(): Promise<number> {
   }
   if (values.soak !== undefined) return playSoak(seed, values);
   if (values.sessions !== undefined) throw new UsageError("--sessions goes with --soak.");
-  if (values.storage !== undefined) return playTroubles(seed, values);
+  if (values.storage !== undefined) return playStorageFaults(seed, values);
   if (values.clients !== undefined) return playClients(seed, values);
   if (values.at !== undefined)
     return playOne({ seed, ...caseOf(values.runs ?? "story", values.at) });
@@ -104,21 +104,21 @@ async function playKills(
     seed,
     ...asked,
     lanes: wholeNumber("lanes", lanes, 1) ?? 2,
-    onCase: tell,
+    onCase: printOutcome,
   });
   process.stdout.write(toReport(figures));
   return isSound(figures) ? 0 : 1;
 }
 
-async function playTroubles(seed: number, { storage, only }: Values): Promise<number> {
-  const figures = await troubles({
+async function playStorageFaults(seed: number, { storage, only }: Values): Promise<number> {
+  const figures = await storageFaults({
     seed,
     each: wholeNumber("storage", storage, 1) ?? 1,
     ...(only === undefined ? {} : { only }),
-    onTrouble: ({ trouble, problems }) =>
-      process.stderr.write(`${problems.length === 0 ? "✓" : "✗"} ${trouble.name}\n`),
+    onFault: ({ fault, problems }) =>
+      process.stderr.write(`${problems.length === 0 ? "✓" : "✗"} ${fault.name}\n`),
   });
-  process.stdout.write(toTroubleReport(figures));
+  process.stdout.write(toStorageFaultReport(figures));
   return figures.failures.length > 0 ? 1 : 0;
 }
 
@@ -139,7 +139,7 @@ async function playClients(
 }
 
 async function playSoak(seed: number, values: Values): Promise<number> {
-  const asked = soakAsked(values);
+  const asked = parseSoakArguments(values);
   const interrupted = new AbortController();
   const figures = await soak({
     seed,
@@ -159,7 +159,7 @@ async function playSoak(seed: number, values: Values): Promise<number> {
  * npm forwards a signal that the terminal already sent to the whole process group, so each Ctrl-C
  * arrives twice.
  */
-const SAID_TWICE_MS = 1_000;
+const REPEATED_SIGNAL_MS = 1_000;
 
 /**
  * Ctrl-C ends the soak gently; a second one exits at once. Removes other listeners: the runtime's
@@ -169,12 +169,10 @@ function endGently(interrupted: AbortController): void {
   let firstAt = 0;
   const end = () => {
     if (interrupted.signal.aborted)
-      return performance.now() - firstAt < SAID_TWICE_MS ? undefined : process.exit(1);
+      return performance.now() - firstAt < REPEATED_SIGNAL_MS ? undefined : process.exit(1);
     firstAt = performance.now();
     interrupted.abort();
-    process.stderr.write(
-      "No more is begun; what is on is seen to its end. Once more ends it at once.\n",
-    );
+    process.stderr.write("Waiting for the active sessions. Press Ctrl-C again to stop at once.\n");
   };
   for (const signal of SIGNALS) process.removeAllListeners(signal).on(signal, end);
 }
@@ -192,14 +190,14 @@ function withDefault(arg: string, nth: number, all: readonly string[]): string[]
 }
 
 async function playOne(plan: Plan): Promise<number> {
-  const figures = await replay(plan, tell);
+  const figures = await replay(plan, printOutcome);
   process.stdout.write(toReport(figures));
   return isSound(figures) ? 0 : 1;
 }
 
-function tell({ plan, killed, missed, problems }: Outcome): void {
+function printOutcome({ plan, killed, missed, problems }: Outcome): void {
   const places = killed.map(({ where }) => where).join(", ");
-  const rest = missed.length === 0 ? "" : `; never came to ${missed.join(", ")}`;
+  const rest = missed.length === 0 ? "" : `; not reached: ${missed.join(", ")}`;
   process.stderr.write(
     `${problems.length === 0 ? "✓" : "✗"} ${plan.seed} ${plan.kinds.join("+")}: ${places}${rest}\n`,
   );

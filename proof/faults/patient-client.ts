@@ -6,7 +6,7 @@ const ONE_TRY_MS = 30_000;
 /** Longer than any restart. */
 const GIVE_UP_MS = 60_000;
 
-export type Answered = { status: number; body: string; at: number; tries: number };
+export type Reply = { status: number; body: string; at: number; tries: number };
 export type Ask = { method?: "GET" | "POST" | "DELETE"; body?: unknown; key?: string };
 
 /**
@@ -17,7 +17,7 @@ export class PatientClient {
   constructor(readonly url: string) {}
 
   /** The final reply. Statuses of 500 and above are retried. */
-  async ask(path: string, { method = "GET", body, key }: Ask = {}): Promise<Answered> {
+  async ask(path: string, { method = "GET", body, key }: Ask = {}): Promise<Reply> {
     const giveUpAt = performance.now() + GIVE_UP_MS;
     for (let tries = 1; ; tries += 1) {
       const answered = await this.once(path, {
@@ -36,7 +36,7 @@ export class PatientClient {
   async once(
     path: string,
     { method = "GET", body, key }: Ask,
-  ): Promise<Omit<Answered, "tries"> | null> {
+  ): Promise<Omit<Reply, "tries"> | null> {
     const call = {
       method,
       path,

@@ -12,7 +12,7 @@ import { SessionFilesSchema } from "../../src/protocol/api/files";
 import { runAt } from "../../tests/cli/commands/terminal";
 import { PUSHED_AS, runnableSamples } from "../../tests/config/samples";
 import { startEverything } from "../../tests/tools/mcp/everything";
-import { startLookout } from "../../simulated/tool-servers/lookout";
+import { startRecordingToolServer } from "../../simulated/tool-servers/recording-tool-server";
 import { LOCAL } from "../../tests/e2e/support/local";
 import { FINAL, GIVEN, LEFT, REPORT, usesWhatItHas } from "./sample-models";
 import {
@@ -33,7 +33,7 @@ const TOKEN = "a-token-of-the-bridge-0123456789";
 const ENDS_WITHIN_MS = 60_000;
 
 let everything: Awaited<ReturnType<typeof startEverything>>;
-let tools: Awaited<ReturnType<typeof startLookout>>;
+let tools: Awaited<ReturnType<typeof startRecordingToolServer>>;
 let providers: SimulatedProviders;
 let service: ServiceProcess;
 let folder = "";
@@ -43,7 +43,7 @@ describe.skipIf(RUNNABLE.length === 0)(
   () => {
     beforeAll(async () => {
       everything = await startEverything();
-      tools = await startLookout(everything.url);
+      tools = await startRecordingToolServer(everything.url);
       providers = await startSimulatedProviders({
         models: modelsOfSamples(RUNNABLE, usesWhatItHas),
       });

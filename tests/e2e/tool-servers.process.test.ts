@@ -8,7 +8,7 @@ import { type SimulatedProviders, startSimulatedProviders } from "../../simulate
 import type { WireEvent } from "../../src/protocol/events";
 import { CALL_KEY } from "../../src/tools/mcp/schema";
 import { startEverything } from "../tools/mcp/everything";
-import { startLookout } from "../../simulated/tool-servers/lookout";
+import { startRecordingToolServer } from "../../simulated/tool-servers/recording-tool-server";
 import {
   reply,
   type Script,
@@ -60,8 +60,8 @@ let service: ServiceProcess;
 let providers: SimulatedProviders;
 let client: ServiceClient;
 let everything: Awaited<ReturnType<typeof startEverything>>;
-let lookout: Awaited<ReturnType<typeof startLookout>>;
-let trusted: Awaited<ReturnType<typeof startLookout>>;
+let recorder: Awaited<ReturnType<typeof startRecordingToolServer>>;
+let trusted: Awaited<ReturnType<typeof startRecordingToolServer>>;
 /** Servers of one test each; the service knows the origins of all tool servers from its start. */
 let changing: Awaited<ReturnType<typeof scriptedServer>>;
 let resting: Awaited<ReturnType<typeof scriptedServer>>;
@@ -72,18 +72,18 @@ const changingScript: Script = {
 
 beforeAll(async () => {
   everything = await startEverything();
-  lookout = await startLookout(everything.url);
-  trusted = await startLookout(everything.url);
+  recorder = await startRecordingToolServer(everything.url);
+  trusted = await startRecordingToolServer(everything.url);
   changing = await scriptedServer(changingScript);
   resting = await scriptedServer({ tools: [tool("act")], session: "one" });
   providers = await startSimulatedProviders({ models: MODELS });
   service = await ServiceProcess.prepare({
     ...LOCAL,
-    ALLOWED_TOOL_ORIGINS: [everything, lookout, trusted, changing, resting]
+    ALLOWED_TOOL_ORIGINS: [everything, recorder, trusted, changing, resting]
       .map(({ url }) => new URL(url).origin)
       .join(","),
     MCP_SAFE_TOOLS: `idempotent ${trusted.url}#trigger-*`,
-    TOOL_SECRETS: `BOX_KEY=${new URL(lookout.url).origin}`,
+    TOOL_SECRETS: `BOX_KEY=${new URL(recorder.url).origin}`,
     BOX_KEY: KEY,
   });
   await service.start();
@@ -92,7 +92,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await service?.stop();
   await Promise.all(
-    [providers, lookout, trusted, changing, resting].map((server) => server?.close()),
+    [providers, recorder, trusted, changing, resting].map((server) => server?.close()),
   );
   await everything?.kill();
 });
@@ -138,7 +138,7 @@ const ends = (events: readonly WireEvent[]): string[] =>
   });
 
 it("three agents use a server's tools, answer, vote, and the winner uses them to present", async () => {
-  const id = await start(["echoer", "adder", "both"], lookout.url, { "X-Key": "${BOX_KEY}" });
+  const id = await start(["echoer", "adder", "both"], recorder.url, { "X-Key": "${BOX_KEY}" });
   const turn = await client.ended(id, 60_000);
   expect(turn).toMatchObject({
     status: "completed",
@@ -162,24 +162,26 @@ it("three agents use a server's tools, answer, vote, and the winner uses them to
     "echoer mcp__box__echo ok",
   ]);
   expect(events.filter(({ type }) => type === "vote.cast").length).toBeGreaterThanOrEqual(3);
-  const sent = lookout.received.map(({ body }) => JSON.stringify(body));
+  const sent = recorder.received.map(({ body }) => JSON.stringify(body));
   expect(
     sent.filter((message) => message.includes('"initialize"')).length,
     "one connection for the team",
   ).toBe(1);
-  expect(new Set(lookout.received.map(({ headers }) => headers["x-key"]))).toEqual(new Set([KEY]));
+  expect(new Set(recorder.received.map(({ headers }) => headers["x-key"]))).toEqual(new Set([KEY]));
   expect(JSON.stringify([events, providers.requests().map(({ body }) => body)])).not.toContain(KEY);
 });
 
 it("the service is killed in the middle of a call: it is not repeated, and the agent is told that nobody knows", async () => {
-  const before = lookout.calls().length;
-  const id = await start(["patient", "plain"], lookout.url);
+  const before = recorder.calls().length;
+  const id = await start(["patient", "plain"], recorder.url);
   await logged(id, "tool.started");
-  await expect.poll(() => lookout.calls().length, { timeout: 10_000 }).toBe(before + 1);
+  await expect.poll(() => recorder.calls().length, { timeout: 10_000 }).toBe(before + 1);
   await service.kill();
   await service.start();
   expect(await client.ended(id, 60_000)).toMatchObject({ status: "completed" });
-  expect(lookout.calls().slice(before)).toMatchObject([{ name: "trigger-long-running-operation" }]);
+  expect(recorder.calls().slice(before)).toMatchObject([
+    { name: "trigger-long-running-operation" },
+  ]);
   expect(ends(await client.events(id))).toEqual([`patient ${LONG[0]} tool.unknown`]);
 });
 
@@ -199,14 +201,14 @@ it("where operator and server call the tool safe, it is repeated", async () => {
 });
 
 it("a cancelled run cancels the call at the server", async () => {
-  const before = lookout.calls().length;
-  const id = await start(["patient", "plain"], lookout.url);
+  const before = recorder.calls().length;
+  const id = await start(["patient", "plain"], recorder.url);
   await logged(id, "tool.started");
-  await expect.poll(() => lookout.calls().length, { timeout: 10_000 }).toBe(before + 1);
+  await expect.poll(() => recorder.calls().length, { timeout: 10_000 }).toBe(before + 1);
   await client.cancel(id);
   const giveUpAt = performance.now() + 30_000; // only against waiting for ever
   const told = () =>
-    lookout.received.some(({ body }) => JSON.stringify(body).includes("notifications/cancelled"));
+    recorder.received.some(({ body }) => JSON.stringify(body).includes("notifications/cancelled"));
   while (!told() && performance.now() < giveUpAt) await sleep(20);
   expect(told()).toBe(true);
 });
@@ -246,12 +248,12 @@ it("connections are left soon after the work, and the server is told", async () 
 });
 
 it("the server is killed in the middle of a call: the others go on, and so does its agent", async () => {
-  const before = lookout.calls().length;
-  const id = await start(["patient", "adder", "plain"], lookout.url);
+  const before = recorder.calls().length;
+  const id = await start(["patient", "adder", "plain"], recorder.url);
   await expect
     .poll(async () => ends(await client.events(id)).length, { timeout: 30_000 })
     .toBeGreaterThan(0);
-  await expect.poll(() => lookout.calls().length, { timeout: 10_000 }).toBe(before + 2);
+  await expect.poll(() => recorder.calls().length, { timeout: 10_000 }).toBe(before + 2);
   await everything.kill();
   const turn = await client.ended(id, 60_000);
   expect(turn).toMatchObject({ status: "completed" });

@@ -1,5 +1,5 @@
-import { AsyncLocalStorage } from "node:async_hooks";
-import { alarmLateMs, awaits, errorOf, failureOf, reached, skewMs, through } from "./state";
+import { AsyncLocalStorage } from "/node:async_hooks";
+import { alarmLateMs, crashesAt, errorOf, failureOf, reached, skewMs, through } from "./state";
 
 /**
  * The storage of a session or a tenant, with crash points and failures. It sits between the shipped
@@ -26,7 +26,7 @@ export function faultyContext(
  * context marks only the alarm's own work.
  */
 let isLoading = false;
-const alarms = new AsyncLocalStorage<{ isRinging: boolean }>();
+const alarms = new AsyncLocalStorage<{ isRunning: boolean }>();
 
 export const enterBoot = (): void => {
   isLoading = true;
@@ -36,16 +36,16 @@ export const leaveBoot = (): void => {
 };
 
 /** Work that outlives the alarm no longer counts as the alarm's. */
-export async function ringing(work: () => Promise<void>): Promise<void> {
-  const alarm = { isRinging: true };
+export async function duringAlarm(work: () => Promise<void>): Promise<void> {
+  const alarm = { isRunning: true };
   await alarms.run(alarm, work).finally(() => {
-    alarm.isRinging = false;
+    alarm.isRunning = false;
   });
 }
 
 const circumstances = (): string[] => [
   ...(isLoading ? ["boot"] : []),
-  ...(alarms.getStore()?.isRinging ? ["alarm"] : []),
+  ...(alarms.getStore()?.isRunning ? ["alarm"] : []),
 ];
 
 const INSERT_EVENT = "INSERT INTO events ";
@@ -99,7 +99,8 @@ class FaultyStorage {
     this.#closed = [];
     await through("sync", types.join(" "), () => this.#real.sync());
     this.#at("commit.durable", types);
-    if (awaits(`${this.#prefix}commit.told`)) setTimeout(() => this.#at("commit.told", types), 1);
+    if (crashesAt(`${this.#prefix}commit.told`))
+      setTimeout(() => this.#at("commit.told", types), 1);
   }
 
   async #setAlarm(at: number, options?: DurableObjectSetAlarmOptions): Promise<void> {

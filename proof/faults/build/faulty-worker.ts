@@ -6,10 +6,10 @@ import worker from "../../../src/worker";
 import { LOCAL_TENANT, sessionName } from "../../../src/tenancy/principal";
 import { readStoredSnapshots } from "../../../simulated/stored-snapshots";
 import { faultyBindings } from "./bindings";
-import { enterBoot, faultyContext, leaveBoot, ringing } from "./context";
+import { enterBoot, faultyContext, leaveBoot, duringAlarm } from "./context";
 import { CONTROL_PATH } from "./orders";
 import { crashingFetch } from "./sending";
-import { armed, obey, reached, toldNow } from "./state";
+import { ordersReceived, applyOrders, reached, serviceNow } from "./state";
 
 /**
  * The shipped service with injectable failures and crash points. The shipped bundle starts at
@@ -19,7 +19,7 @@ export { EvalRunObject } from "../../../durable-objects/eval-run/eval-run";
 export { RateGateObject } from "../../../durable-objects/rate-gate/rate-gate";
 
 globalThis.fetch = crashingFetch(globalThis.fetch.bind(globalThis));
-Date.now = toldNow;
+Date.now = serviceNow;
 
 export class SessionObject extends ShippedSession {
   constructor(ctx: DurableObjectState, env: Env) {
@@ -39,12 +39,12 @@ export class SessionObject extends ShippedSession {
 
   override async alarm(): Promise<void> {
     reached("alarm.begin");
-    await ringing(() => super.alarm());
+    await duringAlarm(() => super.alarm());
     reached("alarm.end");
   }
 
   /** Runs the alarm so many times concurrently. */
-  async ring(times: number): Promise<void> {
+  async fireAlarm(times: number): Promise<void> {
     await Promise.all(Array.from({ length: times }, () => this.alarm()));
   }
 
@@ -66,7 +66,7 @@ export class TenantObject extends ShippedTenant {
 }
 
 /** Resets an object. The caller of `reset` receives an error when that works. */
-const wentDown = (object: DurableObjectStub<SessionObject>): Promise<boolean> =>
+const resetObject = (object: DurableObjectStub<SessionObject>): Promise<boolean> =>
   object.reset().then(
     () => false,
     () => true,
@@ -80,7 +80,7 @@ type FaultyEnv = Omit<Env, "SESSIONS"> & { SESSIONS: DurableObjectNamespace<Sess
 async function control(request: Request, { SESSIONS, BUCKET }: FaultyEnv): Promise<Response> {
   const { searchParams } = new URL(request.url);
   const session = searchParams.get("session");
-  if (session === null) return Response.json(obey(await request.json()));
+  if (session === null) return Response.json(applyOrders(await request.json()));
   const object = SESSIONS.get(SESSIONS.idFromName(sessionName(null, LOCAL_TENANT, session)));
   if (searchParams.has("stored")) {
     // Read before the files: files that arrive in between are then requested again.
@@ -90,10 +90,10 @@ async function control(request: Request, { SESSIONS, BUCKET }: FaultyEnv): Promi
       left,
     });
   }
-  const rings = searchParams.get("rings");
-  if (rings !== null) await object.ring(Number(rings));
-  else if (!(await wentDown(object)))
-    return Response.json("it was not taken down", { status: 500 });
+  const alarms = searchParams.get("alarms");
+  if (alarms !== null) await object.fireAlarm(Number(alarms));
+  else if (!(await resetObject(object)))
+    return Response.json("The object was not reset.", { status: 500 });
   return Response.json({});
 }
 
@@ -102,7 +102,7 @@ export default {
   async fetch(request, env, ctx) {
     const { pathname } = new URL(request.url);
     if (pathname.startsWith(CONTROL_PATH)) return control(request, env);
-    if (pathname !== "/healthz") await armed();
+    if (pathname !== "/healthz") await ordersReceived();
     return worker.fetch(request, faultyBindings(env), ctx);
   },
   scheduled: (controller, env, ctx) => worker.scheduled(controller, faultyBindings(env), ctx),

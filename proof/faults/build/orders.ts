@@ -35,7 +35,7 @@ export type Failure = {
 };
 
 /** Observations of the test build since its last orders. */
-export type Seen = {
+export type Observations = {
   /** How often each crash point was reached. */
   reached: Record<string, number>;
   /** How often each ordered failure was met, in order. */
@@ -46,9 +46,9 @@ export type Seen = {
   lateAlarms: number;
 };
 
-export const NOTHING_SEEN: Seen = { reached: {}, met: [], wrongTimes: 0, lateAlarms: 0 };
+export const NO_OBSERVATIONS: Observations = { reached: {}, met: [], wrongTimes: 0, lateAlarms: 0 };
 
 /** Where the harness controls the test build, beside the service's own routes. */
 export const CONTROL_PATH = "/__faults";
-/** Printed before the name of the crash point at which the process halts. */
-export const STANDSTILL = "stands still at";
+/** OutputBuffer before the name of the crash point at which the process halts. */
+export const HALTED = "halted at";

@@ -1,5 +1,5 @@
 import { TOOL_PATH } from "../../../simulated/providers/tool-path";
-import { awaits, reached } from "./state";
+import { crashesAt, reached } from "./state";
 
 /** Long enough for a commit to reach the disk, and for a request to reach the provider. */
 const A_WHILE_MS = 30;
@@ -17,15 +17,17 @@ export function crashingFetch(real: typeof fetch): typeof fetch {
   return async (input, init) => {
     const point = `${isTool(input) ? "tool." : ""}send`;
     reached(`${point}.before`);
-    if (awaits(`${point}.intended`)) await scheduler.wait(A_WHILE_MS);
+    if (crashesAt(`${point}.intended`)) await scheduler.wait(A_WHILE_MS);
     reached(`${point}.intended`);
-    const sent = awaits(`${point}.sent`)
+    const sent = crashesAt(`${point}.sent`)
       ? setTimeout(() => reached(`${point}.sent`), A_WHILE_MS)
       : undefined;
     const response = await real(input, init);
     clearTimeout(sent);
     reached(`${point}.headers`);
-    return awaits(`${point}.chunk`) || awaits(`${point}.end`) ? watched(response, point) : response;
+    return crashesAt(`${point}.chunk`) || crashesAt(`${point}.end`)
+      ? watched(response, point)
+      : response;
   };
 }
 

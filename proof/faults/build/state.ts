@@ -3,36 +3,36 @@ import {
   type Failure,
   type Orders,
   type Seam,
-  STANDSTILL,
-  type Seen,
+  HALTED,
+  type Observations,
 } from "./orders";
 
 /** Orders of this process and what it observed. All objects share one process and this state. */
 
 /** Saved before `Date.now` is replaced. */
-export const trueNow = Date.now.bind(Date);
+export const machineNow = Date.now.bind(Date);
 
-type Standing = Failure & { left: number };
+type PendingFailure = Failure & { left: number };
 
 let orders: Orders = {};
-let isArmed = false;
+let hasOrders = false;
 /** The frozen time of day, unix ms. `null` if it is not frozen. */
 let frozenAt: number | null = null;
-let failures: Standing[] = [];
+let failures: PendingFailure[] = [];
 const reachedCounts = new Map<string, number>();
 let wrongTimes = 0;
 let lateAlarms = 0;
 
 /** Applies new orders, resets all counters, and returns the previous counts. */
-export function obey(next: Orders): Seen {
+export function applyOrders(next: Orders): Observations {
   const met = failures.map(({ times, left }) => times - left);
   const seen = { reached: Object.fromEntries(reachedCounts), met, wrongTimes, lateAlarms };
   reachedCounts.clear();
   [wrongTimes, lateAlarms] = [0, 0];
-  frozenAt = next.isFrozen ? trueNow() : null;
+  frozenAt = next.isFrozen ? machineNow() : null;
   orders = next;
   failures = (next.failures ?? []).map((failure) => ({ ...failure, left: failure.times }));
-  isArmed = true;
+  hasOrders = true;
   return seen;
 }
 
@@ -40,12 +40,13 @@ export function obey(next: Orders): Seen {
  * Resolves once orders are there. Without this wait a restarted process could pass its crash point
  * first.
  */
-export async function armed(): Promise<void> {
-  while (!isArmed) await scheduler.wait(1);
+export async function ordersReceived(): Promise<void> {
+  while (!hasOrders) await scheduler.wait(1);
 }
 
 /** Whether a crash is ordered at a point whose name starts with this prefix. */
-export const awaits = (prefix: string): boolean => orders.crash?.point.startsWith(prefix) ?? false;
+export const crashesAt = (prefix: string): boolean =>
+  orders.crash?.point.startsWith(prefix) ?? false;
 
 /**
  * Marks a named point. If a crash is ordered here the process blocks for good, until the harness
@@ -54,15 +55,15 @@ export const awaits = (prefix: string): boolean => orders.crash?.point.startsWit
 export function reached(point: string): void {
   const nth = (reachedCounts.get(point) ?? 0) + 1;
   reachedCounts.set(point, nth);
-  if (isAt(orders.crash, point, nth)) standStill(point, nth);
+  if (isAt(orders.crash, point, nth)) halt(point, nth);
 }
 
 const isAt = (crash: CrashPoint | null | undefined, point: string, nth: number): boolean =>
   crash?.point === point && crash.nth === nth;
 
-function standStill(point: string, nth: number): void {
-  console.log(`${STANDSTILL} ${point}:${nth}`);
-  for (;;) trueNow();
+function halt(point: string, nth: number): void {
+  console.log(`${HALTED} ${point}:${nth}`);
+  for (;;) machineNow();
 }
 
 /**
@@ -107,13 +108,13 @@ export async function through<T>(
 
 /** Difference between the service's time of day and the machine's, in ms. */
 export const skewMs = (): number =>
-  frozenAt === null ? (orders.skewMs ?? 0) : frozenAt - trueNow();
+  frozenAt === null ? (orders.skewMs ?? 0) : frozenAt - machineNow();
 
 /** The time of day that the service reads, unix ms. */
-export function toldNow(): number {
+export function serviceNow(): number {
   const skew = skewMs();
   if (skew !== 0) wrongTimes += 1;
-  return trueNow() + skew;
+  return machineNow() + skew;
 }
 
 /** Delay of the alarm that is being set, in ms. */

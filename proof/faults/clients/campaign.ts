@@ -3,7 +3,7 @@ import { matching } from "../../../local/command-line";
 import { within } from "../../../simulated/service/within";
 import { freePort } from "../../../simulated/service/loopback";
 import { FaultyService } from "../faulty-service";
-import { startSurroundings } from "../runs/surroundings";
+import { startRunServers } from "../runs/run-servers";
 import { crowd, MOST_READERS, slow, VANISHING, vanish } from "./crowd";
 import { Evidence } from "./evidence";
 import { histories as playHistories } from "./history";
@@ -13,12 +13,12 @@ import type { LoudFigures, World } from "./world";
 /** Misbehaving clients, by their behaviour. */
 export const CLIENTS: readonly { name: string; play: (world: World) => Promise<string[]> }[] = [
   {
-    name: `${VANISHING} connections vanish in three waves, with places for ${MOST_READERS}`,
+    name: `${VANISHING} connections vanish in three waves, with a limit of ${MOST_READERS}`,
     play: vanish,
   },
-  { name: `500 come at once, with places for ${MOST_READERS}`, play: crowd },
+  { name: `500 readers connect at once, with a limit of ${MOST_READERS}`, play: crowd },
   { name: "ids from the future, of another run, and no ids at all", play: strangeIds },
-  { name: "20 read 1 kB/s of the largest session", play: slow },
+  { name: "20 readers read the largest session at 1 kB/s", play: slow },
 ];
 
 /**
@@ -31,11 +31,11 @@ export type ClientFigures = {
   histories: number;
   /** Number of agents that write the largest session. */
   loudAgents: number;
-  /** `told`: figures in sentences. `folder`: evidence of a failed scene. */
+  /** `notes`: figures in sentences. `folder`: evidence of a failed scene. */
   scenes: {
     name: string;
     problems: readonly string[];
-    told: readonly string[];
+    notes: readonly string[];
     seconds: number;
     folder?: string;
   }[];
@@ -67,7 +67,7 @@ export async function clients({
   const startedAt = performance.now();
   const scenes = matching([...CLIENTS, ...historyScene(histories)], only, ({ name }) => name);
   const inspectorPort = await freePort();
-  const providers = await startSurroundings();
+  const providers = await startRunServers();
   const service = await FaultyService.prepare(
     { MAX_READERS: String(MOST_READERS) },
     { inspectorPort },
@@ -107,7 +107,7 @@ export async function clients({
 }
 
 type Scene = (typeof CLIENTS)[number];
-type Stage = Omit<World, "evidence" | "tell"> & Pick<ClientFigures, "histories">;
+type Stage = Omit<World, "evidence" | "note"> & Pick<ClientFigures, "histories">;
 
 /** Plays one kind of client. Keeps the evidence in a folder if something is wrong. */
 async function playScene(
@@ -116,10 +116,10 @@ async function playScene(
 ): Promise<ClientFigures["scenes"][number]> {
   const { service, seed, loudAgents } = stage;
   const from = performance.now();
-  const [evidence, told]: [Evidence, string[]] = [new Evidence(), []];
-  const tell = (line: string) => told.push(line);
-  service.forgetOutput(); // Keeps only the output of this scene as evidence.
-  const played = play({ ...stage, evidence, tell });
+  const [evidence, notes]: [Evidence, string[]] = [new Evidence(), []];
+  const note = (line: string) => notes.push(line);
+  service.clearOutput(); // Keeps only the output of this scene as evidence.
+  const played = play({ ...stage, evidence, note });
   const problems = await within(SCENE_WITHIN_MS, "its end", played).catch((error: unknown) => [
     String(error),
   ]);
@@ -130,19 +130,19 @@ async function playScene(
   };
   const folder = problems.length > 0 ? await evidence.keep(failed, service) : undefined;
   const seconds = (performance.now() - from) / 1_000;
-  return { name, problems, told, seconds, ...(folder !== undefined && { folder }) };
+  return { name, problems, notes, seconds, ...(folder !== undefined && { folder }) };
 }
 
 /** The command that repeats one scene. */
-export function commandOf({ histories, seed, loudAgents, name }: Asked): string {
+export function commandOf({ histories, seed, loudAgents, name }: SceneArguments): string {
   const agents = loudAgents === LIMITS.agents ? "" : ` --agents ${loudAgents}`;
   return `npm run faults -- --clients ${histories} --seed ${seed}${agents} --only ${JSON.stringify(name)}`;
 }
 
-type Asked = Pick<ClientFigures, "histories" | "seed" | "loudAgents"> & { name: string };
+type SceneArguments = Pick<ClientFigures, "histories" | "seed" | "loudAgents"> & { name: string };
 
 function historyScene(histories: number): typeof CLIENTS {
   if (histories === 0) return [];
-  const name = `${histories} histories of 20 clients who ask, cancel, read, resume and erase`;
+  const name = `${histories} histories of 20 clients that ask, cancel, read, resume and erase`;
   return [{ name, play: (world) => playHistories(world, histories) }];
 }

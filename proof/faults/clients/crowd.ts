@@ -7,12 +7,12 @@ import { within } from "../../../simulated/service/within";
 import type { Script } from "../../../simulated/providers/reply";
 import { startSimulatedProviders } from "../../../simulated/providers/server";
 import { MOST_AWAITING_HEADERS } from "../runs/judge";
-import { Party } from "../runs/party";
+import { RunGroup } from "../runs/run-group";
 import type { Run } from "../runs/run";
 import { type LoudProvider, startLoudProvider } from "./loud-provider";
 import { MemoryProbe } from "./memory";
 import { peakUntil } from "./peak";
-import { type Left, leaveInTheMiddle } from "./sockets";
+import { type ResetCounts, connectAndReset } from "./sockets";
 import { verdictOf } from "./verdict-of";
 import type { World } from "./world";
 import { eventsPath, sessionPath } from "../../../src/protocol/paths";
@@ -29,7 +29,7 @@ const IN_A_WAVE = MOST_READERS / 2;
 export const VANISHING = WAVES * IN_A_WAVE;
 const STARTED_WITHIN_MS = 60_000;
 /** Less than the time after which a silent model fails: the models pause during this wait. */
-const MET_WITHIN_MS = 100_000;
+const ADMITTED_WITHIN_MS = 100_000;
 const STORY_SPEED = 2.8;
 const CROWD = 500;
 const SLOW_READERS = 20;
@@ -50,44 +50,46 @@ export async function vanish({
   providers,
   seed,
   evidence,
-  tell,
+  note,
 }: World): Promise<string[]> {
-  const party = new Party(["story", "rejected"], { service, providers, seed });
-  evidence.runs.push(...party.runs);
-  const run = await within(STARTED_WITHIN_MS, "a run to begin", begunOf(party));
+  const group = new RunGroup(["story", "rejected"], { service, providers, seed });
+  evidence.runs.push(...group.runs);
+  const run = await within(STARTED_WITHIN_MS, "a run to begin", firstBegunRun(group));
   const url = `${service.url}${sessionPath(run.session)}/events`;
   const problems: string[] = [];
   let [vanished, meanwhile] = [0, 0];
   for (let wave = 1; wave <= WAVES; wave += 1) {
     const isOn = run.isRunning;
-    const left = await leaveInTheMiddle(service.url, new URL(url).pathname, IN_A_WAVE);
+    const left = await connectAndReset(service.url, new URL(url).pathname, IN_A_WAVE);
     vanished += left.vanished;
     if (isOn) meanwhile += left.vanished;
-    problems.push(...unlikeLetIn(wave, left));
+    problems.push(...admissionProblems(wave, left));
   }
-  tell(
-    `${vanished} were let in and vanished, ${meanwhile} of them in waves that began while the run was on`,
+  note(
+    `${vanished} readers connected and vanished, ${meanwhile} of them in waves that began during the run`,
   );
-  if (meanwhile === 0) problems.push("nobody vanished while the run was on");
-  problems.push(...(await party.verdict()));
+  if (meanwhile === 0) problems.push("no reader vanished during the run");
+  problems.push(...(await group.verdict()));
   const others = watchers(url, MOST_READERS - 50);
   evidence.addClients(others);
-  return [...problems, ...(await unlikeReplay(others, url))];
+  return [...problems, ...(await replayProblems(others, url))];
 }
 
-async function begunOf({ runs: [run], problems }: Party): Promise<Run> {
+async function firstBegunRun({ runs: [run], problems }: RunGroup): Promise<Run> {
   while (run && !run.hasBegun && problems.length === 0) await sleep(10);
   if (!run?.hasBegun) throw new Error(`no run began: ${problems.join("; ")}`);
   return run;
 }
 
-function unlikeLetIn(wave: number, { others }: Left): string[] {
+function admissionProblems(wave: number, { others }: ResetCounts): string[] {
   const counts = Object.entries(Object.groupBy(others, (one) => one)).map(
-    ([met, some = []]) => `${some.length} met ${met}`,
+    ([reply, some = []]) => `${some.length} received ${reply}`,
   );
   return counts.length === 0
     ? []
-    : [`of wave ${wave} ${others.length} of ${IN_A_WAVE} were not let in: ${counts.join(", ")}`];
+    : [
+        `wave ${wave}: ${others.length} of ${IN_A_WAVE} readers were not admitted: ${counts.join(", ")}`,
+      ];
 }
 
 /**
@@ -97,7 +99,7 @@ function unlikeLetIn(wave: number, { others }: Left): string[] {
 export async function crowd(world: World): Promise<string[]> {
   const { service, evidence } = world;
   const gate = Promise.withResolvers<void>();
-  const held = (script: Script): Script => {
+  const gated = (script: Script): Script => {
     return async (situation) => {
       await gate.promise;
       return script(situation);
@@ -105,7 +107,7 @@ export async function crowd(world: World): Promise<string[]> {
   };
   const models = Object.entries(storyModels(STORY_SPEED)).map(([model, script]) => [
     model,
-    held(script),
+    gated(script),
   ]);
   const providers = await startSimulatedProviders({ models: Object.fromEntries(models) });
   try {
@@ -116,16 +118,16 @@ export async function crowd(world: World): Promise<string[]> {
     const url = `${service.url}${eventsPath(id, 1)}`;
     const all = watchers(url, CROWD);
     evidence.addClients(all);
-    await met(all);
+    await waitForAdmission(all);
     const refused = all.filter(({ refusals }) => refusals > 0).length;
     gate.resolve();
     const fewest = CROWD - MOST_READERS;
     return [
-      ...(await unlikeReplay(all, url)),
+      ...(await replayProblems(all, url)),
       ...(await verdictOf(id, world, () => providers.requests())),
       ...(refused >= fewest
         ? []
-        : [`${refused} of ${CROWD} were told to come later, with places for ${MOST_READERS}`]),
+        : [`only ${refused} of ${CROWD} readers had to retry, with a limit of ${MOST_READERS}`]),
     ];
   } finally {
     await providers.close();
@@ -133,11 +135,11 @@ export async function crowd(world: World): Promise<string[]> {
 }
 
 /**
- * Waits until each reader was admitted or told to retry. Throws after `MET_WITHIN_MS` and
+ * Waits until each reader was admitted or asked to retry. Throws after `ADMITTED_WITHIN_MS` and
  * disconnects all.
  */
-async function met(all: readonly Watcher[]): Promise<void> {
-  const giveUpAt = performance.now() + MET_WITHIN_MS;
+async function waitForAdmission(all: readonly Watcher[]): Promise<void> {
+  const giveUpAt = performance.now() + ADMITTED_WITHIN_MS;
   for (;;) {
     const waiting = all.filter(
       ({ frames, refusals }) => frames.length === 0 && refusals === 0,
@@ -146,7 +148,7 @@ async function met(all: readonly Watcher[]): Promise<void> {
     if (performance.now() > giveUpAt) {
       for (const watcher of all) watcher.leave();
       throw new Error(
-        `${waiting} of ${all.length} readers were neither let in nor told to come later.`,
+        `${waiting} of ${all.length} readers were neither admitted nor asked to retry.`,
       );
     }
     await sleep(20);
@@ -154,12 +156,12 @@ async function met(all: readonly Watcher[]): Promise<void> {
 }
 
 /** Problems after all readers saw the end: a reader's bytes differ from those of a new reader. */
-async function unlikeReplay(all: readonly Watcher[], url: string): Promise<string[]> {
+async function replayProblems(all: readonly Watcher[], url: string): Promise<string[]> {
   await Promise.all(all.map(({ ended }) => ended));
   const replay = new Watcher(url);
   await replay.ended;
   const wrong = all.filter(({ bytes }) => !bytes.equals(replay.bytes)).length;
-  return wrong === 0 ? [] : [`I1: ${wrong} of ${all.length} did not get the log`];
+  return wrong === 0 ? [] : [`I1: ${wrong} of ${all.length} did not receive the log`];
 }
 
 /**
@@ -179,9 +181,9 @@ export async function slow(world: World): Promise<string[]> {
       () => new Watcher(url, { bytesPerSecond: 1_000 }),
     );
     evidence.addClients([fast, ...readers]);
-    await met([fast, ...readers]);
+    await waitForAdmission([fast, ...readers]);
     const startedAt = performance.now();
-    provider.goOn();
+    provider.resume();
     const peak = await peakUntil(fast.ended, {
       sample: () => probe.sample(),
       most: MOST_LIVE_BYTES,
@@ -201,8 +203,10 @@ export async function slow(world: World): Promise<string[]> {
       ...(waited <= MOST_AWAITING_HEADERS.models
         ? []
         : [`I14: ${waited} requests waited for headers at once`]),
-      ...(wrong === 0 ? [] : [`I1: ${wrong} of ${SLOW_READERS} slow readers did not get the log`]),
-      ...unclosed({ agents: loudAgents, logBytes: fast.bytes.length, stayed }),
+      ...(wrong === 0
+        ? []
+        : [`I1: ${wrong} of ${SLOW_READERS} slow readers did not receive the log`]),
+      ...slowReaderProblems({ agents: loudAgents, logBytes: fast.bytes.length, stayed }),
       ...(peak.live <= MOST_LIVE_BYTES
         ? []
         : [`I16: ${Math.round(peak.live / 2 ** 20)} MiB were live`]),
@@ -217,7 +221,7 @@ export async function slow(world: World): Promise<string[]> {
  * A full team writes more than slow readers can buffer, so each of them must be disconnected. A
  * smaller team's log may fit into the buffers.
  */
-export function unclosed({
+export function slowReaderProblems({
   agents,
   logBytes,
   stayed,
@@ -227,10 +231,12 @@ export function unclosed({
   stayed: number;
 }): string[] {
   if (logBytes >= SURELY_BEHIND_BYTES)
-    return stayed === 0 ? [] : [`${stayed} of ${SLOW_READERS} slow readers were never closed`];
+    return stayed === 0
+      ? []
+      : [`${stayed} of ${SLOW_READERS} slow readers were never disconnected`];
   return agents < LIMITS.agents
     ? []
-    : [`the largest session has only ${logBytes} bytes of log: nobody had to fall behind`];
+    : [`the largest session has only ${logBytes} bytes of log: no reader had to fall behind`];
 }
 
 async function startLoud(url: string, { baseUrl }: LoudProvider, count: number): Promise<string> {

@@ -1,9 +1,9 @@
 import { writeFile } from "node:fs/promises";
-import path from "node:path";
+import path from "/node:path";
 import type { Watcher } from "../../../tests/e2e/support/watcher";
 import type { RecordedRequest } from "../../../simulated/providers/ledger";
 import type { FaultyService } from "../faulty-service";
-import { type Failed, keepCase } from "../runs/evidence";
+import { type FailedCase, keepCase } from "../runs/evidence";
 import type { Run } from "../runs/run";
 
 type Content = () => string | Uint8Array;
@@ -29,7 +29,7 @@ export class Evidence {
 
   /** The bytes that each client received. */
   addClients(clients: readonly Watcher[]): void {
-    const kept = () => told(clients.map(({ bytes }) => bytes));
+    const kept = () => mergeTexts(clients.map(({ bytes }) => bytes));
     this.addJson("clients.json", () => {
       const { places } = kept();
       return clients.map(({ visits, losses, refusals, isOver }, nth) => ({
@@ -49,7 +49,7 @@ export class Evidence {
   }
 
   /** Writes the evidence beside that of other failures, and returns the folder. */
-  async keep(failed: Omit<Failed, "runs">, service: FaultyService): Promise<string> {
+  async keep(failed: Omit<FailedCase, "runs">, service: FaultyService): Promise<string> {
     const folder = await keepCase({ ...failed, runs: this.runs }, service);
     for (const [name, content] of this.#files) await writeFile(path.join(folder, name), content());
     return folder;
@@ -63,7 +63,7 @@ export type Place = { from: number; to: number };
  * Deduplicates texts that are mostly equal to each other or prefixes of each other. Returns the
  * remaining texts and each original's position in them.
  */
-export function told(all: readonly Buffer[]): { texts: Buffer[]; places: Place[] } {
+export function mergeTexts(all: readonly Buffer[]): { texts: Buffer[]; places: Place[] } {
   const texts: { text: Buffer; from: number }[] = [];
   const places = new Map<Buffer, Place>();
   let end = 0;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { z } from "zod";
+import { z } from "/zod";
 import { SessionStatusSchema } from "../../../src/protocol/api";
 import type { WireEvent } from "../../../src/protocol/events";
 import { CancelledSchema } from "../../../src/protocol/api/listings";
@@ -12,11 +12,11 @@ import { within } from "../../../simulated/service/within";
 import type { RecordedRequest } from "../../../simulated/providers/ledger";
 import { now } from "../../../simulated/providers/play";
 import { PatientClient } from "../patient-client";
-import { letGo } from "../runs/judge";
+import { waitForClosedRequests } from "../runs/judge";
 import { KINDS } from "../runs/kinds";
-import { judgeHistory, type Played, type Question } from "./judge-history";
-import type { Operation, Told } from "./linear";
-import { Seen, toFrame } from "./seen";
+import { judgeHistory, type PlayedHistory, type Question } from "./judge-history";
+import type { Operation, OperationResult } from "./linear";
+import { ReceivedEvents, toFrame } from "./received-events";
 import type { World } from "./world";
 
 const CLIENTS = 20;
@@ -44,16 +44,14 @@ export async function histories(world: World, count: number): Promise<string[]> 
   const resumed = { fromIds: 0, events: 0 };
   for (let nth = 0; nth < count; nth += 1)
     problems.push(...(await history(world, world.seed + nth, resumed)));
-  world.tell(
-    `clients came back with the id of what they had seen ${resumed.fromIds} times, and were given ${resumed.events} events`,
+  world.note(
+    `clients resumed from an id ${resumed.fromIds} times and received ${resumed.events} events`,
   );
-  return resumed.events > 0
-    ? problems
-    : [...problems, "nobody who came back with an id was given anything"];
+  return resumed.events > 0 ? problems : [...problems, "no client that resumed received an event"];
 }
 
 /** How often clients resumed from an id, and how many events they received then. */
-type Resumed = { fromIds: number; events: number };
+type ResumeCounts = { fromIds: number; events: number };
 
 /**
  * 20 clients ask one session for turns, cancel, read and resume at random; one may erase it. Then
@@ -63,7 +61,7 @@ type Resumed = { fromIds: number; events: number };
 async function history(
   { service, providers, evidence }: World,
   seed: number,
-  resumed: Resumed,
+  resumed: ResumeCounts,
 ): Promise<string[]> {
   const chance = new Chance(seed);
   const agents = ["one", "two"].map((id) => ({ id, model: MODEL }));
@@ -99,9 +97,9 @@ async function history(
 
 async function verdictOn(session: Session, requests: () => RecordedRequest[]): Promise<string[]> {
   const left = session.isErased ? null : await session.atRest();
-  await letGo({ requests });
+  await waitForClosedRequests({ requests });
   const { seen, operations, questions } = session;
-  const given = [...seen.problems, ...(left === null ? [] : seen.unlike(session.log))];
+  const given = [...seen.problems, ...(left === null ? [] : seen.differencesFrom(session.log))];
   return [
     ...given,
     ...judgeHistory({
@@ -137,7 +135,7 @@ async function actAtRandom(session: Session, chance: Chance, erases: boolean): P
         break;
       case "resume":
         for (let visit = 1; visit <= VISITS; visit += 1) {
-          ids.push(...(await session.resume(drawnOf(ids, chance), chance.int(5, 120))));
+          ids.push(...(await session.resume(drawId(ids, chance), chance.int(5, 120))));
         }
         break;
     }
@@ -149,7 +147,7 @@ async function actAtRandom(session: Session, chance: Chance, erases: boolean): P
  * The event id that a client resumes from: the newest, or an earlier one as if the rest had been
  * lost. `null`: from the beginning.
  */
-function drawnOf(ids: readonly number[], chance: Chance): number | null {
+function drawId(ids: readonly number[], chance: Chance): number | null {
   const newest = Math.max(...ids);
   if (ids.length === 0) return null;
   return chance.weighted({ newest: 3, earlier: 1 }) === "newest" ? newest : chance.int(1, newest);
@@ -160,17 +158,17 @@ class Session {
   readonly operations: Operation[] = [];
   readonly problems: string[] = [];
   readonly questions: Question[];
-  readonly seen = new Seen();
+  readonly seen = new ReceivedEvents();
   /** The whole log, frame by frame, once the session is at rest. */
   log: readonly Buffer[] = [];
-  readonly #resumed: Resumed;
+  readonly #resumed: ResumeCounts;
   readonly #client: PatientClient;
   readonly #path: string;
 
   /** `first`: a text that only the first question contains. */
   constructor(
     readonly url: string,
-    { id, first, resumed }: { id: string; first: string; resumed: Resumed },
+    { id, first, resumed }: { id: string; first: string; resumed: ResumeCounts },
   ) {
     this.#resumed = resumed;
     this.#client = new PatientClient(url);
@@ -179,34 +177,34 @@ class Session {
   }
 
   get isErased(): boolean {
-    return this.operations.some(({ told }) => told.type === "erased");
+    return this.operations.some(({ result }) => result.type === "erased");
   }
 
   async ask(): Promise<void> {
     const mark = newMark();
     const body = { question: `And then? ${mark}` };
-    const told = await this.#note(
+    const result = await this.#note(
       `${this.#path}/turns`,
       { method: "POST", body },
-      (status, said) =>
+      (status, reply) =>
         status === 202
-          ? { type: "started", ...turnIn(said) }
+          ? { type: "started", ...turnIn(reply) }
           : status === 409
-            ? { type: "refused", ...turnIn(said) }
+            ? { type: "refused", ...turnIn(reply) }
             : null,
     );
-    this.questions.push({ mark, turn: told?.type === "started" ? told.turn : null });
+    this.questions.push({ mark, turn: result?.type === "started" ? result.turn : null });
   }
 
   cancel = () =>
-    this.#note(`${this.#path}/cancel`, { method: "POST", body: {} }, (_, said) => {
-      const { turn, status } = CancelledSchema.parse(said);
+    this.#note(`${this.#path}/cancel`, { method: "POST", body: {} }, (_, reply) => {
+      const { turn, status } = CancelledSchema.parse(reply);
       return { type: "cancelled", turn, status };
     });
 
   read = () =>
-    this.#note(this.#path, {}, (_, said) => {
-      const { turns, meta } = SessionStatusSchema.parse(said);
+    this.#note(this.#path, {}, (_, reply) => {
+      const { turns, meta } = SessionStatusSchema.parse(reply);
       return {
         type: "read",
         statuses: turns.map(({ status }) => status),
@@ -238,7 +236,7 @@ class Session {
       turns: 1_000,
       ...(from !== null && { after: from }),
     });
-    await begun(watcher);
+    await firstFrameOrQuiet(watcher);
     await sleep(ms);
     watcher.leave();
     const { frames } = watcher;
@@ -259,11 +257,11 @@ class Session {
   }
 
   /** The whole log and the status once no turn runs. Throws if a turn runs too long. */
-  async atRest(): Promise<NonNullable<Played["left"]>> {
+  async atRest(): Promise<NonNullable<PlayedHistory["left"]>> {
     const giveUpAt = now() + OVER_WITHIN_MS;
     let status = await this.#status();
     while (status.turns.at(-1)?.status === "running") {
-      if (now() > giveUpAt) throw new Error(`I13: it is not over after ${OVER_WITHIN_MS} ms`);
+      if (now() > giveUpAt) throw new Error(`I13: a turn still runs after ${OVER_WITHIN_MS} ms`);
       await sleep(50);
       status = await this.#status();
     }
@@ -280,8 +278,8 @@ class Session {
   async #note(
     path: string,
     ask: { method?: "POST" | "DELETE"; body?: unknown },
-    toTold: (status: number, said: unknown) => Told | null,
-  ): Promise<Told | null> {
+    toResult: (status: number, reply: unknown) => OperationResult | null,
+  ): Promise<OperationResult | null> {
     const from = now();
     const answered = await this.#client.once(path, ask);
     const to = now();
@@ -290,16 +288,18 @@ class Session {
       return null;
     }
     const { status, body } = answered;
-    const said: unknown = body === "" ? null : JSON.parse(body);
-    const told: Told | null = isGone(status) ? { type: "gone" } : toTold(status, said);
-    if (told) this.operations.push({ from, to, told });
+    const reply: unknown = body === "" ? null : JSON.parse(body);
+    const result: OperationResult | null = isGone(status)
+      ? { type: "gone" }
+      : toResult(status, reply);
+    if (result) this.operations.push({ from, to, result });
     else this.problems.push(`${path} was answered ${status}: ${body.slice(0, 200)}`);
-    return told;
+    return result;
   }
 }
 
 /** Resolves when something arrived, when the stream ended, or after a quiet time. */
-async function begun(watcher: Watcher): Promise<void> {
+async function firstFrameOrQuiet(watcher: Watcher): Promise<void> {
   let isOver = false;
   const over = () => {
     isOver = true;
@@ -309,4 +309,4 @@ async function begun(watcher: Watcher): Promise<void> {
   while (watcher.frames.length === 0 && !isOver && now() < giveUpAt) await sleep(5);
 }
 
-const turnIn = (said: unknown): { turn: number } => ({ turn: TurnSchema.parse(said).turn });
+const turnIn = (reply: unknown): { turn: number } => ({ turn: TurnSchema.parse(reply).turn });

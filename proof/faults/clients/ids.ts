@@ -13,7 +13,7 @@ const IDS: readonly { name: string; id: string; status: number; code: string }[]
   { name: "a number in another notation", id: "1e3", status: 400, code: "bad_event_id" },
   { name: "a fraction", id: "1.5", status: 400, code: "bad_event_id" },
   {
-    name: "more than a number can tell",
+    name: "beyond the safe integers",
     id: "9007199254740992",
     status: 400,
     code: "bad_event_id",
@@ -25,7 +25,7 @@ const IDS: readonly { name: string; id: string; status: number; code: string }[]
 /** A stream from a valid id ends with the turn. */
 const ANSWERED_WITHIN_MS = 60_000;
 
-type Said = { status: number; text: string };
+type HttpReply = { status: number; text: string };
 
 /** Ids that match no event of the run are refused, and the run is not affected. */
 export async function strangeIds(world: World): Promise<string[]> {
@@ -60,13 +60,13 @@ async function ofAnotherRun(url: string, full: Watcher): Promise<string[]> {
   const wanted = Buffer.concat(full.frames.slice(7)).toString();
   return text.endsWith(wanted) && text.startsWith("retry:")
     ? []
-    : ["an id of another run was not taken as a number of this one"];
+    : ["an id of another run was not treated as a number of this run"];
 }
 
-const ask = (url: string, id: string): Promise<Said> =>
+const ask = (url: string, id: string): Promise<HttpReply> =>
   within(ANSWERED_WITHIN_MS, `the answer to the id ${id.slice(0, 20)}`, fetchFrom(url, id));
 
-async function fetchFrom(url: string, id: string): Promise<Said> {
+async function fetchFrom(url: string, id: string): Promise<HttpReply> {
   const response = await fetch(url, {
     headers: { accept: "text/event-stream", "last-event-id": id, connection: "close" },
   });

@@ -1,6 +1,6 @@
 /** One client's operation on a session: start and end (any monotonic clock), and its result. */
-export type Operation = { from: number; to: number; told: Told };
-export type Told =
+export type Operation = { from: number; to: number; result: OperationResult };
+export type OperationResult =
   | { type: "started"; turn: number }
   | { type: "refused"; turn: number }
   | { type: "cancelled"; turn: number; status: string }
@@ -31,9 +31,11 @@ export function longestOrder(operations: readonly Operation[]): number {
     if (seen.has(key)) continue;
     seen.add(key);
     for (const nth of next(sorted, done)) {
-      const told = sorted[nth]?.told;
-      if (!told) continue;
-      for (const after of [session, completed(session)].flatMap((now) => tell(now, told) ?? [])) {
+      const result = sorted[nth]?.result;
+      if (!result) continue;
+      for (const after of [session, completed(session)].flatMap(
+        (now) => sessionAfter(now, result) ?? [],
+      )) {
         stack.push({ done: done | (1n << BigInt(nth)), count: count + 1, session: after });
       }
     }
@@ -57,29 +59,29 @@ function completed(session: Session): Session {
 }
 
 /** The session after an operation with this result; `null` if the result is impossible. */
-function tell(session: Session, told: Told): Session | null {
+function sessionAfter(session: Session, result: OperationResult): Session | null {
   const { statuses, sequence, isErased } = session;
   const last = statuses.at(-1);
-  if (isErased && told.type !== "erased" && told.type !== "gone") return null;
-  switch (told.type) {
+  if (isErased && result.type !== "erased" && result.type !== "gone") return null;
+  switch (result.type) {
     case "erased":
       return { ...session, isErased: true };
     case "gone":
       return isErased ? session : null;
     case "started":
-      return last !== "running" && told.turn === statuses.length + 1
+      return last !== "running" && result.turn === statuses.length + 1
         ? { ...session, statuses: [...statuses, "running"] }
         : null;
     case "refused":
-      return last === "running" && told.turn === statuses.length ? session : null;
+      return last === "running" && result.turn === statuses.length ? session : null;
     case "cancelled": {
       const status = last === "running" ? "cancelled" : last;
-      if (told.turn !== statuses.length || told.status !== status) return null;
+      if (result.turn !== statuses.length || result.status !== status) return null;
       return { ...session, statuses: [...statuses.slice(0, -1), status] };
     }
     case "read":
-      return told.statuses.join() === statuses.join() && told.sequence >= sequence
-        ? { ...session, sequence: told.sequence }
+      return result.statuses.join() === statuses.join() && result.sequence >= sequence
+        ? { ...session, sequence: result.sequence }
         : null;
   }
 }

@@ -1,7 +1,7 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
+import { once } from "/node:events";
+import { createServer } from "/node:http";
 import { text } from "node:stream/consumers";
-import { z } from "zod";
+import { z } from "/zod";
 
 /** Nearly the longest allowed answer. */
 const ANSWER_CHARS = 120_000;
@@ -23,8 +23,8 @@ const AliasesSchema = z.object({
 export type LoudProvider = {
   baseUrl: string;
   /** Pauses all models in the middle of their replies until `resume`. They start paused. */
-  standStill(): void;
-  goOn(): void;
+  pause(): void;
+  resume(): void;
   /** The most requests that waited for their headers at the same time. */
   mostWaiting(): number;
   close(): Promise<void>;
@@ -81,10 +81,10 @@ export async function startLoudProvider(): Promise<LoudProvider> {
   const address = server.address();
   return {
     baseUrl: `http://127.0.0.1:${address && typeof address === "object" ? address.port : 0}/v1`,
-    standStill() {
+    pause() {
       gate = Promise.withResolvers();
     },
-    goOn: () => gate.resolve(),
+    resume: () => gate.resolve(),
     mostWaiting: () => mostWaiting,
     async close() {
       gate.resolve();

@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
+import { readFileSync } from "/node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { z } from "zod";
+import { z } from "/zod";
 import { within } from "../../../simulated/service/within";
 
 const TargetsSchema = z.array(z.object({ id: z.string(), webSocketDebuggerUrl: z.string() }));
@@ -50,16 +50,16 @@ const SnapshotSchema = z.object({
 export class MemoryProbe {
   readonly #socket: WebSocket;
   readonly #pid: number;
-  readonly #waiting = new Map<number, (said: string) => void>();
-  #asked = 0;
+  readonly #waiting = new Map<number, (response: string) => void>();
+  #requests = 0;
 
   private constructor(socket: WebSocket, pid: number) {
     this.#socket = socket;
     this.#pid = pid;
     socket.addEventListener("message", ({ data }) => {
-      const said = String(data);
-      const [, id] = /^\{"id":(\d+),/.exec(said) ?? [];
-      this.#waiting.get(Number(id))?.(said);
+      const response = String(data);
+      const [, id] = /^\{"id":(\d+),/.exec(response) ?? [];
+      this.#waiting.get(Number(id))?.(response);
     });
   }
 
@@ -73,7 +73,7 @@ export class MemoryProbe {
     const service = TargetsSchema.parse(await response.json()).find(
       ({ id }) => id === "core:user:massgen-edge",
     );
-    if (!service) throw new Error("The inspector does not know the service.");
+    if (!service) throw new Error("The inspector does not list the service.");
     const socket = new WebSocket(service.webSocketDebuggerUrl);
     const opened = new Promise((open, failed) => {
       socket.addEventListener("open", open, { once: true });
@@ -103,8 +103,8 @@ export class MemoryProbe {
     for (let look = 1; look <= LOOKS; look += 1) {
       // Not awaited: the measurement must follow at once.
       void this.#ask("HeapProfiler.collectGarbage");
-      const said = await this.#ask("Runtime.getHeapUsage");
-      looks.push(said === null ? null : liveIn(said));
+      const response = await this.#ask("Runtime.getHeapUsage");
+      looks.push(response === null ? null : liveIn(response));
     }
     const seen = looks.filter((live) => live !== null);
     return seen.length === 0 ? null : Math.min(...seen);
@@ -114,9 +114,9 @@ export class MemoryProbe {
   async instances(name: string): Promise<number> {
     const chunks: string[] = [];
     const listen = ({ data }: MessageEvent): void => {
-      const said = String(data);
-      if (said.startsWith('{"method":"HeapProfiler.addHeap'))
-        chunks.push(ChunkSchema.parse(JSON.parse(said)).params.chunk);
+      const response = String(data);
+      if (response.startsWith('{"method":"HeapProfiler.addHeap'))
+        chunks.push(ChunkSchema.parse(JSON.parse(response)).params.chunk);
     };
     this.#socket.addEventListener("message", listen);
     try {
@@ -134,13 +134,13 @@ export class MemoryProbe {
 
   /** The inspector's response; `null` if it did not answer in time. */
   async #ask(method: string, withinMs = SILENCE_MS): Promise<string | null> {
-    this.#asked += 1;
-    const id = this.#asked;
+    this.#requests += 1;
+    const id = this.#requests;
     const answer = new Promise<string>((resolve) => this.#waiting.set(id, resolve));
     this.#socket.send(JSON.stringify({ id, method }));
-    const said = await Promise.race([answer, sleep(withinMs, null, { ref: false })]);
+    const response = await Promise.race([answer, sleep(withinMs, null, { ref: false })]);
     this.#waiting.delete(id);
-    return said;
+    return response;
   }
 }
 
@@ -148,13 +148,12 @@ export class MemoryProbe {
 export function residentOf(pid: number): number {
   const [, kilobytes] =
     /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-  if (kilobytes === undefined)
-    throw new Error(`Process ${pid} has no memory any more: it is over.`);
+  if (kilobytes === undefined) throw new Error(`Process ${pid} has exited.`);
   return Number(kilobytes) * 1_024;
 }
 
-function liveIn(said: string): number {
-  const { usedSize, backingStorageSize } = UsageSchema.parse(JSON.parse(said)).result;
+function liveIn(response: string): number {
+  const { usedSize, backingStorageSize } = UsageSchema.parse(JSON.parse(response)).result;
   return usedSize + backingStorageSize;
 }
 

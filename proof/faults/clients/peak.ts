@@ -13,7 +13,7 @@ type Options = {
   sample: () => Promise<MemorySample>;
   /** The highest allowed live size, in bytes. */
   most: number;
-  models: Pick<LoudProvider, "standStill" | "goOn">;
+  models: Pick<LoudProvider, "pause" | "resume">;
   /** Between two measurements, in ms. */
   everyMs?: number;
   /** The longest pause of the models, in ms. */
@@ -50,12 +50,12 @@ export async function peakUntil(end: Promise<void>, options: Options): Promise<P
   const leastAtRest = async (found: number): Promise<number> => {
     const until = performance.now() + restMs;
     let least = found;
-    models.standStill();
+    models.pause();
     while (least > most && performance.now() < until) {
       await sleep(everyMs);
       least = Math.min(least, (await sample()).live ?? least);
     }
-    models.goOn();
+    models.resume();
     return least;
   };
   const isOver = end.then(() => true);
@@ -64,6 +64,6 @@ export async function peakUntil(end: Promise<void>, options: Options): Promise<P
   const until = performance.now() + moreWithinMs;
   while (samples < FEWEST_SAMPLES && performance.now() < until) await look();
   if (samples < FEWEST_SAMPLES)
-    throw new Error(`The memory could be looked at only ${samples} times.`);
+    throw new Error(`The memory could be measured only ${samples} times.`);
   return peak;
 }

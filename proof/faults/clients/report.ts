@@ -17,14 +17,14 @@ export function toClientReport({
       `  again: ${commandOf({ histories, seed, loudAgents, name })}`,
       "",
     ]);
-  const lines = scenes.flatMap(({ name, problems, told, seconds: took }) => [
+  const lines = scenes.flatMap(({ name, problems, notes, seconds: took }) => [
     `${problems.length === 0 ? "✓" : "✗"} ${name} (${took.toFixed(1)} s)`,
-    ...told.map((line) => `  ${line}`),
+    ...notes.map((line) => `  ${line}`),
   ]);
   const memory = loud
     ? [
-        `Largest session    ${mebibytes(loud.logBytes)} of log by ${loud.agents} agents in ${loud.seconds.toFixed(1)} s; its slow readers came ${loud.visits} times`,
-        `Memory meanwhile   live heap ${mebibytes(loud.peak.live)} at most after collection (aim: 96 MiB), process ${mebibytes(loud.peak.resident)}`,
+        `Largest session    ${mebibytes(loud.logBytes)} of log by ${loud.agents} agents in ${loud.seconds.toFixed(1)} s; its slow readers connected ${loud.visits} times`,
+        `Peak memory        live heap ${mebibytes(loud.peak.live)} at most after collection (aim: 96 MiB), process ${mebibytes(loud.peak.resident)}`,
       ]
     : [];
   return [

@@ -1,8 +1,8 @@
-import { connect } from "node:net";
+import { connect } from "/node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const SILENT_MS = 20_000;
-const COME_AGAIN_MS = 50;
+const RETRY_MS = 50;
 /** Places of earlier vanished connections may still be taken, but no longer than this. */
 const FULL_FOR_MS = 10_000;
 
@@ -15,21 +15,21 @@ const STATUS_LINE_BYTES = 12;
  * Result of vanishing connections. `vanished`: admitted and reset. `others`: what the other
  * connections received.
  */
-export type Left = { vanished: number; others: string[] };
+export type ResetCounts = { vanished: number; others: string[] };
 
 /**
  * Opens raw connections to a stream and resets each once it is admitted. While all places are taken
  * they retry for `fullForMs`. Resolves when all are closed.
  */
-export async function leaveInTheMiddle(
+export async function connectAndReset(
   origin: string,
   path: string,
   count: number,
   fullForMs = FULL_FOR_MS,
-): Promise<Left> {
+): Promise<ResetCounts> {
   const { hostname, port } = new URL(origin);
   const leaving = Array.from({ length: count }, () =>
-    leavePatiently({ host: hostname, port: Number(port), path }, fullForMs),
+    resetWithRetries({ host: hostname, port: Number(port), path }, fullForMs),
   );
   const met = await Promise.all(leaving);
   const others = met.filter((one) => one !== "200");
@@ -38,17 +38,17 @@ export async function leaveInTheMiddle(
 
 type Place = { host: string; port: number; path: string };
 
-async function leavePatiently(place: Place, fullForMs: number): Promise<string> {
+async function resetWithRetries(place: Place, fullForMs: number): Promise<string> {
   const giveUpAt = performance.now() + fullForMs;
   for (;;) {
-    const met = await leaveOne(place);
+    const met = await resetOne(place);
     if (met !== TOO_MANY_READERS || performance.now() > giveUpAt) return met;
-    await sleep(COME_AGAIN_MS);
+    await sleep(RETRY_MS);
   }
 }
 
-/** The HTTP status of the reply, or why there was none. */
-function leaveOne({ host, port, path }: Place): Promise<string> {
+/** The HTTP status of the reply, or why no reply arrived. */
+function resetOne({ host, port, path }: Place): Promise<string> {
   return new Promise((gone) => {
     let [head, met] = ["", "closed without an answer"];
     const socket = connect(port, host, () =>

@@ -2,7 +2,7 @@ import { ServiceClient } from "../../../tests/e2e/support/service-client";
 import { judge } from "../../../tests/e2e/support/verdict";
 import { Watcher } from "../../../tests/e2e/support/watcher";
 import type { RecordedRequest } from "../../../simulated/providers/ledger";
-import { letGo, overlapping } from "../runs/judge";
+import { waitForClosedRequests, concurrencyProblems } from "../runs/judge";
 import type { World } from "./world";
 import { sessionPath } from "../../../src/protocol/paths";
 
@@ -19,11 +19,11 @@ export async function verdictOf(
   evidence.add("log.sse", () => log.bytes);
   evidence.addRequests("requests.json", requests);
   await log.ended;
-  await letGo({ requests });
+  await waitForClosedRequests({ requests });
   const status = await new ServiceClient(url).status(session);
   evidence.addJson("status.json", () => status);
   return [
     ...judge({ frames: log.frames, status, requests: requests() }),
-    ...overlapping(requests()),
+    ...concurrencyProblems(requests()),
   ];
 }

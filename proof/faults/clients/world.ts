@@ -1,4 +1,4 @@
-import type { Surroundings } from "../runs/kinds";
+import type { RunServers } from "../runs/kinds";
 import type { FaultyService } from "../faulty-service";
 import type { Evidence } from "./evidence";
 
@@ -17,7 +17,7 @@ export type LoudFigures = {
 /** What a scene of misbehaving clients works with. */
 export type World = {
   service: FaultyService;
-  providers: Surroundings;
+  providers: RunServers;
   inspectorPort: number;
   seed: number;
   /** Number of agents that write the largest session. */
@@ -25,6 +25,6 @@ export type World = {
   /** Kept if something is wrong. */
   evidence: Evidence;
   /** Adds a line of figures to the report. */
-  tell: (line: string) => void;
+  note: (line: string) => void;
   onFigures?: (figures: LoudFigures) => void;
 };

@@ -5,10 +5,15 @@ import { type Outcome, type Plan, play, randomPlan } from "./case";
 import { keepStorage } from "../runs/evidence";
 import { keysOnDisk } from "../runs/left-on-disk";
 import { commandOf as caseCommandOf, keepEvidence } from "./evidence";
-import { startSurroundings } from "../runs/surroundings";
+import { startRunServers } from "../runs/run-servers";
 import { PLACES, type Place } from "./points";
 import { recoveryTimes } from "./recovery";
-import { type Played, TOLD_WITHIN_MS, toPlayed, unsettled } from "../runs/tenant-books";
+import {
+  type FinishedRuns,
+  SETTLED_WITHIN_MS,
+  toFinishedRuns,
+  ledgerProblems,
+} from "../runs/tenant-ledger";
 
 export type CampaignOptions = {
   seed: number;
@@ -59,7 +64,7 @@ const TRIES_OF_A_PAIR = 6;
 /** So many failed cases mean a broken service, and each keeps its evidence on disk. */
 const MOST_FAILURES = 20;
 /**
- * Kills count only if a run was active. Most plans have one that counts; the limit ends a campaign
+ * Kills count only if a run was active. Most plans have such a kill; the limit ends a campaign
  * against a service that no kill can hit.
  */
 const plansFor = (kills: number): number => 20 + 4 * kills;
@@ -68,7 +73,7 @@ const plansFor = (kills: number): number => 20 + 4 * kills;
 export async function campaign(options: CampaignOptions): Promise<Figures> {
   const figures = noFigures(options.seed);
   const plans = plansOf(options, figures);
-  return played(
+  return playPlans(
     plans,
     { figures, onCase: options.onCase, command: commandOf(options), tries: TRIES },
     options.lanes,
@@ -80,7 +85,7 @@ export async function replay(plan: Plan, onCase?: CampaignOptions["onCase"]): Pr
   const figures = noFigures(plan.seed);
   figures.places.wanted = plan.kills.some((kill) => "point" in kill) ? 1 : 0;
   const plans = [{ ...plan, isWanted: true }].values();
-  return played(plans, { figures, onCase, command: caseCommandOf(plan), tries: 1 }, 1);
+  return playPlans(plans, { figures, onCase, command: caseCommandOf(plan), tries: 1 }, 1);
 }
 
 /** Figures of a campaign that has not begun. */
@@ -109,11 +114,11 @@ type Playing = {
   tries: number;
 };
 
-async function played(plans: Iterator<Plan>, playing: Playing, lanes: number): Promise<Figures> {
+async function playPlans(plans: Iterator<Plan>, playing: Playing, lanes: number): Promise<Figures> {
   const startedAt = performance.now();
   const services: FaultyService[] = []; // One after the other: `prepare` changes the environment.
   for (let made = 0; made < lanes; made += 1) services.push(await FaultyService.prepare());
-  await Promise.all(services.map((service) => lane(service, plans, playing)));
+  await Promise.all(services.map((service) => playLane(service, plans, playing)));
   playing.figures.seconds = (performance.now() - startedAt) / 1_000;
   return playing.figures;
 }
@@ -122,7 +127,7 @@ async function played(plans: Iterator<Plan>, playing: Playing, lanes: number): P
  * One service that plays plans until none is left. Keeps of finished runs only the entries that its
  * ledger is checked against. At the end the service is stopped and everything it wrote is checked.
  */
-async function lane(
+async function playLane(
   service: FaultyService,
   plans: Iterator<Plan>,
   playing: Playing,
@@ -130,16 +135,16 @@ async function lane(
   const { figures, command } = playing;
   try {
     await service.start();
-    const played: Played[] = [];
+    const played: FinishedRuns[] = [];
     for (let next = plans.next(); !next.done; next = plans.next()) {
       played.push(...(await playUntilThere(next.value, { ...playing, service })));
     }
-    await sleep(TOLD_WITHIN_MS);
+    await sleep(SETTLED_WITHIN_MS);
     await service.kill();
     // Keys first: reading a database merges its write-ahead log into it.
     const problems =
       played.length > 0
-        ? [...(await keysOnDisk(service.storage)), ...unsettled(service.storage, played)]
+        ? [...(await keysOnDisk(service.storage)), ...ledgerProblems(service.storage, played)]
         : [];
     const again = { storage: service.storage, seed: figures.seed, command };
     if (problems.length > 0)
@@ -169,17 +174,17 @@ type Lane = Playing & { service: FaultyService };
  * Repeats a plan that missed a required place, then at the first visit: not every run reaches the
  * place often.
  */
-async function playUntilThere(plan: Plan, lane: Lane): Promise<Played[]> {
-  const played: Played[] = [];
+async function playUntilThere(plan: Plan, playLane: Lane): Promise<FinishedRuns[]> {
+  const played: FinishedRuns[] = [];
   for (;;) {
-    const { outcome, books } = await playWithProviders(
+    const { outcome, ledger } = await playWithProviders(
       played.length === 0 ? plan : atFirstVisit(plan),
-      lane,
+      playLane,
     );
-    played.push(books);
+    played.push(ledger);
     if (!plan.isWanted || outcome.missed.length === 0) return played;
-    if (played.length === lane.tries) {
-      lane.figures.places.missed.push(...outcome.missed);
+    if (played.length === playLane.tries) {
+      playLane.figures.places.missed.push(...outcome.missed);
       return played;
     }
   }
@@ -188,14 +193,14 @@ async function playUntilThere(plan: Plan, lane: Lane): Promise<Played[]> {
 async function playWithProviders(
   plan: Plan,
   { service, figures, onCase }: Lane,
-): Promise<{ outcome: Outcome; books: Played }> {
-  const providers = await startSurroundings(); // Its ledger records this case alone.
+): Promise<{ outcome: Outcome; ledger: FinishedRuns }> {
+  const providers = await startRunServers(); // Its ledger records this case alone.
   try {
     const outcome = await play(plan, service, providers);
-    await note(outcome, figures, service);
+    await record(outcome, figures, service);
     onCase?.(outcome);
-    if (outcome.problems.length > 0) await service.beginAgain();
-    return { outcome, books: toPlayed(outcome) };
+    if (outcome.problems.length > 0) await service.restart();
+    return { outcome, ledger: toFinishedRuns(outcome) };
   } finally {
     await providers.close();
   }
@@ -252,7 +257,7 @@ function* allPlans(
   for (let left = plansFor(atRandom); left > 0 && atMoments() < atRandom; left -= 1)
     yield randomPlan(seed + nth++);
   if (inAll() < kills || atMoments() < atRandom) {
-    figures.endedEarly = `${nth} cases came to ${inAll()} of ${kills} kills, ${atMoments()} of ${atRandom} at random moments`;
+    figures.endedEarly = `${nth} cases reached ${inAll()} of ${kills} kills, ${atMoments()} of ${atRandom} at random moments`;
   }
   return undefined;
 }
@@ -309,7 +314,7 @@ function pairPlan(seed: number, chance: Chance): Plan {
   };
 }
 
-async function note(outcome: Outcome, figures: Figures, service: FaultyService): Promise<void> {
+async function record(outcome: Outcome, figures: Figures, service: FaultyService): Promise<void> {
   const { plan, killed, missed, problems, runs } = outcome;
   const points = plan.kills
     .slice(0, killed.length)

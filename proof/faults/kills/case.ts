@@ -2,9 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Chance } from "../../../simulated/chance";
 import type { CrashPoint } from "../build/orders";
 import type { FaultyService } from "../faulty-service";
-import { DRAWN, type KindName, type Surroundings } from "../runs/kinds";
+import { DRAWN, type KindName, type RunServers } from "../runs/kinds";
 import { nameOf } from "./points";
-import { Party } from "../runs/party";
+import { RunGroup } from "../runs/run-group";
 import type { Run } from "../runs/run";
 
 /** A kill some time after the last start, or at the n-th visit of a crash point. */
@@ -24,7 +24,7 @@ export type Plan = {
  * One kill. `killedAt`: when the signal was sent; `goneAt`: when the process had exited, both
  * `performance.now()`. `hit`: the active runs. `healthyMs`: from the restart to the first answer.
  */
-export type Killed = {
+export type KillRecord = {
   where: string;
   killedAt: number;
   goneAt: number;
@@ -34,7 +34,7 @@ export type Killed = {
 export type Outcome = {
   plan: Plan;
   runs: readonly Run[];
-  killed: Killed[];
+  killed: KillRecord[];
   missed: string[];
   problems: string[];
 };
@@ -70,15 +70,20 @@ function momentOf(chance: Chance, nth: number): number {
 export async function play(
   plan: Plan,
   service: FaultyService,
-  providers: Surroundings,
+  providers: RunServers,
 ): Promise<Outcome> {
   await service.order(ordersFor(plan.kills[0]));
-  const party = new Party(plan.kinds, { service, providers, seed: plan.seed, isOnlyKilled: true });
-  const { runs, problems } = party;
+  const group = new RunGroup(plan.kinds, {
+    service,
+    providers,
+    seed: plan.seed,
+    isOnlyKilled: true,
+  });
+  const { runs, problems } = group;
   const outcome: Outcome = { plan, runs, killed: [], missed: [], problems };
   try {
-    await killEach(outcome, service, party.over);
-    await party.verdict();
+    await killEach(outcome, service, group.over);
+    await group.verdict();
   } catch (error) {
     problems.push(String(error));
   }
@@ -91,7 +96,7 @@ async function killEach(
   over: Promise<"over">,
 ): Promise<void> {
   for (const [nth, kill] of plan.kills.entries()) {
-    if (!(await comeTo(kill, service, over))) {
+    if (!(await waitForKill(kill, service, over))) {
       missed.push(whereOf(kill));
       return;
     }
@@ -107,24 +112,28 @@ const ordersFor = (kill: Kill | undefined) => ({ crash: kill && "point" in kill 
  * Waits for the moment or the place of a kill. `false` if the runs ended first; the crash is
  * cancelled then.
  */
-async function comeTo(kill: Kill, service: FaultyService, over: Promise<"over">): Promise<boolean> {
+async function waitForKill(
+  kill: Kill,
+  service: FaultyService,
+  over: Promise<"over">,
+): Promise<boolean> {
   if ("afterMs" in kill) {
     await sleep(kill.afterMs);
     return true;
   }
   await Promise.race([
-    service.standstill(),
+    service.halted(),
     over,
     sleep(AT_PLACE_WITHIN_MS, undefined, { ref: false }),
   ]);
   // The service may have halted there at the end of the runs. If not, it must not halt there during
   // the checks.
-  return (await service.standDown()) !== null;
+  return (await service.cancelCrash()) !== null;
 }
 
 type Restart = { service: FaultyService; runs: readonly Run[]; next: Kill | undefined };
 
-async function killAndRestart(kill: Kill, { service, runs, next }: Restart): Promise<Killed> {
+async function killAndRestart(kill: Kill, { service, runs, next }: Restart): Promise<KillRecord> {
   const hit = runs.filter(({ isRunning }) => isRunning);
   const killedAt = performance.now();
   await service.kill();

@@ -19,14 +19,17 @@ export type Place = {
 
 type EventType = SessionEvent["type"];
 /** Logged for a tool call only if a kill interrupted it. */
-type CutOff = "tool.unknown" | "tool.interrupted";
+type InterruptionEvent = "tool.unknown" | "tool.interrupted";
 const STAGES = ["open", "durable"] as const;
 /**
  * Each type of event is killed once just before and once just after it is on disk, in runs of one
  * kind or of two.
  */
 const EVENTS: Readonly<
-  Record<Exclude<EventType, CutOff>, KindName | Readonly<Record<(typeof STAGES)[number], KindName>>>
+  Record<
+    Exclude<EventType, InterruptionEvent>,
+    KindName | Readonly<Record<(typeof STAGES)[number], KindName>>
+  >
 > = {
   "session.created": "story",
   "attempt.started": "story",
@@ -68,7 +71,7 @@ const EVENTS: Readonly<
   "turn.failed": "hopeless",
 };
 /** The first call is not repeatable, the second is. */
-const CUT_OFF: readonly (readonly [CutOff, CrashPoint])[] = [
+const INTERRUPTIONS: readonly (readonly [InterruptionEvent, CrashPoint])[] = [
   ["tool.unknown", { point: "tool.send.sent", nth: 1 }],
   ["tool.interrupted", { point: "tool.send.sent", nth: 2 }],
 ];
@@ -131,7 +134,7 @@ export const PLACES: readonly Place[] = [
       restarted: false,
     })),
   ),
-  ...CUT_OFF.flatMap(([event, first]) =>
+  ...INTERRUPTIONS.flatMap(([event, first]) =>
     STAGES.map((stage) => ({
       point: `commit.${stage}/${event}`,
       kind: "tools" as const,

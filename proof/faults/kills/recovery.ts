@@ -1,9 +1,9 @@
 import { toEvent } from "../../../tests/e2e/support/verdict";
-import type { Killed } from "./case";
+import type { KillRecord } from "./case";
 import type { Run } from "../runs/run";
 
-type Hit = { watchers: readonly Pick<Run["watchers"][number], "frames" | "cameAt">[] };
-type Blow = Pick<Killed, "killedAt" | "goneAt"> & { hit: readonly Hit[] };
+type InterruptedRun = { watchers: readonly Pick<Run["watchers"][number], "frames" | "cameAt">[] };
+type KillTimes = Pick<KillRecord, "killedAt" | "goneAt"> & { hit: readonly InterruptedRun[] };
 
 /**
  * For each interrupted run, the time from the signal to its next useful event, as its watcher saw
@@ -11,16 +11,16 @@ type Blow = Pick<Killed, "killedAt" | "goneAt"> & { hit: readonly Hit[] };
  * interrupted call. A run that was interrupted again before that gives no figure for the first
  * kill.
  */
-export function recoveryTimes(killed: readonly Blow[]): number[] {
-  return killed.flatMap(({ hit, ...blow }, nth) => {
+export function recoveryTimes(killed: readonly KillTimes[]): number[] {
+  return killed.flatMap(({ hit, ...times }, nth) => {
     const until = killed[nth + 1]?.killedAt ?? Number.POSITIVE_INFINITY;
-    return hit.flatMap((run) => firstEventAfter(run, blow, until));
+    return hit.flatMap((run) => firstEventAfter(run, times, until));
   });
 }
 
 function firstEventAfter(
-  { watchers }: Hit,
-  { killedAt, goneAt }: Omit<Blow, "hit">,
+  { watchers }: InterruptedRun,
+  { killedAt, goneAt }: Omit<KillTimes, "hit">,
   until: number,
 ): number[] {
   const [full] = watchers;

@@ -32,16 +32,11 @@ export function toReport(figures: Figures): string {
     ],
     ...(kills.idle === 0
       ? []
-      : [["Not among them", `${kills.idle} at moments when no run was seen to be on`]]),
-    ...(places.wanted === 0 ? [] : [["Places come to", comeTo(places)]]),
+      : [["Not counted", `${kills.idle} at moments without an active run`]]),
+    ...(places.wanted === 0 ? [] : [["Places reached", reachedPlaces(places)]]),
     ...(pairs.tried === 0
       ? []
-      : [
-          [
-            "Pairs of places",
-            `${pairs.reached} of ${pairs.tried} that were tried${wantedOf(pairs)}`,
-          ],
-        ]),
+      : [["Pairs of places", `${pairs.reached} of ${pairs.tried} tried${wantedOf(pairs)}`]]),
     ...(kills.atPlaces === 0 ? [] : [["Of them at", list(byStage(atPlace))]]),
     ["Runs", `${total}: ${list(runs)}`],
     ["Broken promises", `${failures.length}`],
@@ -75,11 +70,11 @@ const list = (counts: Readonly<Record<string, number>>): string =>
     .map(([name, count]) => `${count} ${name}`)
     .join(", ");
 
-const comeTo = ({ reached, wanted, missed }: Figures["places"]): string =>
-  `${reached} of ${wanted}${missed.length === 0 ? "" : `; not come to: ${missed.join(", ")}`}`;
+const reachedPlaces = ({ reached, wanted, missed }: Figures["places"]): string =>
+  `${reached} of ${wanted}${missed.length === 0 ? "" : `; not reached: ${missed.join(", ")}`}`;
 
 const wantedOf = ({ reached, wanted }: Figures["pairs"]): string =>
-  reached < wanted ? `, and ${wanted} were asked for` : "";
+  reached < wanted ? `, ${wanted} requested` : "";
 
 const failureLines = ({ problems, folder, command }: Figures["failures"][number]): string[] => [
   ...problems.map((problem) => `✗ ${problem}`),

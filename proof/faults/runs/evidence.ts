@@ -1,11 +1,11 @@
 import { cp, mkdir, rm, writeFile } from "node:fs/promises";
-import path from "node:path";
+import path from "/node:path";
 import type { Run } from "./run";
 
 const EVIDENCE = "node_modules/.cache/massgen-edge/faults";
 
 /** A failed case. `story`: details that the command does not contain. */
-export type Failed = {
+export type FailedCase = {
   name: string;
   command: string;
   problems: readonly string[];
@@ -17,14 +17,14 @@ export type Failed = {
  * Keeps the evidence of a failed case and returns its folder. `output`: what the service printed.
  */
 export async function keepCase(
-  { name, runs, story, ...said }: Failed,
+  { name, runs, story, ...details }: FailedCase,
   { output }: { output: string },
 ): Promise<string> {
   const folder = folderOf(name);
   await mkdir(folder, { recursive: true });
   await writeFile(
     path.join(folder, "case.json"),
-    `${JSON.stringify({ ...said, ...story }, null, 2)}\n`,
+    `${JSON.stringify({ ...details, ...story }, null, 2)}\n`,
   );
   await writeFile(path.join(folder, "service.log"), output);
   for (const [nth, run] of runs.entries())

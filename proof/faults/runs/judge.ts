@@ -1,6 +1,6 @@
-import { isDeepStrictEqual } from "node:util";
+import { isDeepStrictEqual } from "/node:util";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { z } from "zod";
+import type { z } from "/zod";
 import { isTerminal, type WireEvent } from "../../../src/protocol/events";
 import { CancelledSchema } from "../../../src/protocol/api/listings";
 import { check } from "../../../checker";
@@ -18,9 +18,9 @@ import {
   type RecordedRequest,
 } from "../../../simulated/providers/ledger";
 import type { Run } from "./run";
-import { missshown } from "./shown";
-import { reachedTools, type ToolRequest, toolProblems } from "./tool-witness";
-import { trailProblems } from "./trail";
+import { exposureProblems } from "./exposure";
+import { reachedTools, type ToolRequest, toolProblems } from "./tool-records";
+import { fileAccessProblems } from "./file-accesses";
 
 /**
  * The platform lets six requests of an object wait for headers. Four are model calls, one is any
@@ -32,7 +32,7 @@ const UNDER_WAY_MS = 150;
 const CLOSED_WITHIN_MS = 2_000;
 
 /** A finished run as the checks see it. */
-export type Judged = Pick<Run, Fact | Look> & { watchers: readonly Reader[] };
+export type FinishedRun = Pick<Run, Fact | Look> & { watchers: readonly Reader[] };
 type Fact =
   | "kind"
   | "session"
@@ -56,17 +56,17 @@ type Look =
   | "toolRequests";
 type Reader = Pick<Watcher, "frames" | "bytes">;
 
-/** All problems of a finished run, in sentences; an empty list if there are none. */
-export async function judgeRun(run: Judged): Promise<string[]> {
-  await letGo(run);
-  if (run.kind.deed === "erases it") return judgeErased(run);
+/** All problems of a finished run, in sentences; empty if everything is right. */
+export async function judgeRun(run: FinishedRun): Promise<string[]> {
+  await waitForClosedRequests(run);
+  if (run.kind.userAction === "erase") return judgeErased(run);
   const log = await run.replay();
   const events = log.map(toEvent);
   const requests = run.requests();
   const toTools = run.toolRequests();
-  const isCancelled = run.kind.deed?.startsWith("cancels") ?? false;
+  const isCancelled = run.kind.userAction?.startsWith("cancel") ?? false;
   return [
-    ...unlike(run, log),
+    ...streamProblems(run, log),
     ...misnumbered(events),
     ...broken(events, {
       ...(run.kind.tools && { tools: reachedTools(run.toolCalls(), events) }),
@@ -74,22 +74,25 @@ export async function judgeRun(run: Judged): Promise<string[]> {
       ...(run.killedAt && { diedAfter: deathsIn(events, run.killedAt) }),
     }),
     ...(run.kind.tools ? toolProblems(run.toolCalls(), events, isCancelled) : []),
-    ...misended(events, run),
+    ...endProblems(events, run),
     ...misfolded(events, await run.status()),
     ...undercharged(events, requests),
-    ...overspent(events, requests, run.capUsd),
-    ...unfelt(events, run),
-    ...overtaken(requests, run.kind.maxTokens),
-    ...overlapping(requests, toTools),
-    ...afterTheEnd([...requests, ...toTools], run.cancelledAt),
-    ...unequal(run.cancelled),
+    ...costProblems(events, requests, run.capUsd),
+    ...unusedCapProblems(events, run),
+    ...tokenProblems(requests, run.kind.maxTokens),
+    ...concurrencyProblems(requests, toTools),
+    ...requestsAfterEnd([...requests, ...toTools], run.cancelledAt),
+    ...repeatedCancelProblems(run.cancelled),
     ...(isCancelled && run.cancelled.length === 0 ? ["I15: no cancel was acknowledged"] : []),
-    ...run.cancelled.flatMap((answer) => misacknowledged(answer, events, run)),
-    ...leaked(log, run.canary),
-    ...labelled(requests),
-    ...missshown(events, requests, { canary: run.canary, isClockRight: run.killedAt !== null }),
-    ...twice(await run.listed(), run),
-    ...(await misfiled(run, events)),
+    ...run.cancelled.flatMap((answer) => cancelReplyProblems(answer, events, run)),
+    ...keyLeaks(log, run.canary),
+    ...labelLeaks(requests),
+    ...exposureProblems(events, requests, {
+      canary: run.canary,
+      isClockRight: run.killedAt !== null,
+    }),
+    ...listingProblems(await run.listed(), run),
+    ...(await fileProblems(run, events)),
   ];
 }
 
@@ -97,8 +100,8 @@ export async function judgeRun(run: Judged): Promise<string[]> {
  * Waits until no request of the run is open at a provider or a tool, or the time for closing them
  * is over.
  */
-export async function letGo(
-  run: Pick<Judged, "requests"> & Partial<Pick<Judged, "toolRequests">>,
+export async function waitForClosedRequests(
+  run: Pick<FinishedRun, "requests"> & Partial<Pick<FinishedRun, "toolRequests">>,
 ): Promise<void> {
   const giveUpAt = performance.now() + CLOSED_WITHIN_MS;
   const isOpen = () =>
@@ -109,7 +112,7 @@ export async function letGo(
 }
 
 /** The session is gone, and everything it did before was right. */
-async function judgeErased(run: Judged): Promise<string[]> {
+async function judgeErased(run: FinishedRun): Promise<string[]> {
   const [full] = run.watchers;
   const seen = (full?.frames ?? []).map(toEvent);
   const { status } = await run.look();
@@ -121,15 +124,15 @@ async function judgeErased(run: Judged): Promise<string[]> {
     ),
     ...(status === 404 ? [] : [`the erased session answers ${status}`]),
     ...(listed.length === 0 ? [] : ["the erased session is listed"]),
-    ...afterTheEnd([...run.requests(), ...run.toolRequests()], run.erasedAt),
+    ...requestsAfterEnd([...run.requests(), ...run.toolRequests()], run.erasedAt),
     // The rest of the log is gone, so the time of an agent's first answer is unknown.
-    ...missshown(seen, run.requests(), { canary: run.canary, isClockRight: false }),
-    ...leaked(full?.frames ?? [], run.canary),
+    ...exposureProblems(seen, run.requests(), { canary: run.canary, isClockRight: false }),
+    ...keyLeaks(full?.frames ?? [], run.canary),
   ];
 }
 
 /** I1: each client's stream equals the log, byte for byte. */
-function unlike(run: Judged, log: readonly Buffer[]): string[] {
+function streamProblems(run: FinishedRun, log: readonly Buffer[]): string[] {
   const firstTurn = log.slice(1, log.findIndex((frame) => isTerminal(toEvent(frame).type)) + 1);
   const summary = firstTurn.filter((frame) => toEvent(frame).type !== "stream.delta");
   return run.watchers.flatMap((watcher, nth) => {
@@ -151,7 +154,7 @@ const text = (frame: Buffer | undefined): string =>
  * I10: the turn's result has the winner's files as written, every call of a file tool is recorded
  * once, and R2 holds exactly the files of the answers.
  */
-async function misfiled(run: Judged, events: readonly WireEvent[]): Promise<string[]> {
+async function fileProblems(run: FinishedRun, events: readonly WireEvent[]): Promise<string[]> {
   const { files } = run.kind;
   if (!files) return [];
   const found = await run.files();
@@ -159,8 +162,8 @@ async function misfiled(run: Judged, events: readonly WireEvent[]): Promise<stri
     ...(isDeepStrictEqual(found, files)
       ? []
       : [`I10: the result has the files ${JSON.stringify(found)}`]),
-    ...trailProblems(events).map((problem) => `I10: ${problem}`),
-    ...(await misstored(run, events)),
+    ...fileAccessProblems(events).map((problem) => `I10: ${problem}`),
+    ...(await storedFileProblems(run, events)),
   ];
 }
 
@@ -174,7 +177,10 @@ const isFrozen = (event: WireEvent): event is Answer =>
 /**
  * I10: every snapshot is complete in R2 and equals the files of the API, and no file job is left.
  */
-async function misstored(run: Judged, events: readonly WireEvent[]): Promise<string[]> {
+async function storedFileProblems(
+  run: FinishedRun,
+  events: readonly WireEvent[],
+): Promise<string[]> {
   const { trees, problems, left } = await run.stored();
   const listed = events.filter(isFrozen).map(async ({ turn, attempt, label }) => {
     return [`${turn}/${attempt}/${label}`, await run.answerFiles(attempt, label)] as const;
@@ -182,16 +188,16 @@ async function misstored(run: Judged, events: readonly WireEvent[]): Promise<str
   const wanted = Object.fromEntries(await Promise.all(listed));
   const isThere = isDeepStrictEqual(trees, wanted);
   return [
-    ...(left === 0 ? [] : [`I10: ${left} things are still to be done about its files`]),
+    ...(left === 0 ? [] : [`I10: ${left} file jobs are still pending`]),
     ...(isThere
       ? []
-      : [`I10: in R2 there is ${JSON.stringify(trees)} instead of ${JSON.stringify(wanted)}`]),
+      : [`I10: R2 holds ${JSON.stringify(trees)} instead of ${JSON.stringify(wanted)}`]),
     ...problems.map((problem) => `I10: ${problem}`),
   ];
 }
 
 /** I3, I4: each turn has one end, of a kind and with an answer that this run allows. */
-function misended(events: readonly WireEvent[], { kind, turns }: Judged): string[] {
+function endProblems(events: readonly WireEvent[], { kind, turns }: FinishedRun): string[] {
   const ends = events.filter(({ type }) => isTerminal(type));
   const wrong = ends.filter(({ type }) => !kind.ends.some((end) => end === type));
   const own = ends.filter((event) => event.type === "turn.failed" && event.code === "internal");
@@ -201,11 +207,11 @@ function misended(events: readonly WireEvent[], { kind, turns }: Judged): string
   );
   return [
     ...(ends.length === turns ? [] : [`I4: ${ends.length} turns ended instead of ${turns}`]),
-    ...wrong.map((end) => `I3: it ended with ${JSON.stringify(end)}`),
-    ...own.map((end) => `I3: a fault of the service itself ended turn ${end.turn}`),
+    ...wrong.map((end) => `I3: a turn ended with ${JSON.stringify(end)}`),
+    ...own.map((end) => `I3: an internal error ended turn ${end.turn}`),
     ...(!kind.endedBy || settled?.ended_by === kind.endedBy
       ? []
-      : [`I6: it was settled by ${settled?.ended_by ?? "nothing"}`]),
+      : [`I6: the attempt was settled by ${settled?.ended_by ?? "nothing"}`]),
     ...answers.flatMap((answer) =>
       kind.answer === null || answer === kind.answer
         ? []
@@ -215,7 +221,7 @@ function misended(events: readonly WireEvent[], { kind, turns }: Judged): string
 }
 
 /** I11: at no moment had the provider charged more than the cap. */
-function overspent(
+function costProblems(
   events: readonly WireEvent[],
   requests: readonly RecordedRequest[],
   capUsd: number | null,
@@ -237,13 +243,16 @@ function overspent(
 }
 
 /** I11: a cap that must have an effect deferred at least one call. Otherwise it was not tested. */
-const unfelt = (events: readonly WireEvent[], { kind, capUsd }: Judged): string[] =>
+const unusedCapProblems = (
+  events: readonly WireEvent[],
+  { kind, capUsd }: FinishedRun,
+): string[] =>
   !kind.isCapped || events.some(({ type }) => type === "call.deferred")
     ? []
     : [`I11: no call had to wait under a cap of $${capUsd}`];
 
 /** I11, in tokens. */
-function overtaken(requests: readonly RecordedRequest[], cap: number | undefined): string[] {
+function tokenProblems(requests: readonly RecordedRequest[], cap: number | undefined): string[] {
   const taken = charges(requests).reduce(
     (sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens,
     0,
@@ -254,7 +263,7 @@ function overtaken(requests: readonly RecordedRequest[], cap: number | undefined
 }
 
 /** I14: model requests alone, and all requests together. */
-export function overlapping(
+export function concurrencyProblems(
   models: readonly RecordedRequest[],
   tools: readonly ToolRequest[] = [],
 ): string[] {
@@ -277,7 +286,7 @@ export function overlapping(
  * begins, and open ones are closed soon. Exceptions are cancel messages to tool servers, and the
  * listening request that stays open as long as the connection.
  */
-export function afterTheEnd(
+export function requestsAfterEnd(
   requests: readonly (RecordedRequest | ToolRequest)[],
   at: number | null,
 ): string[] {
@@ -302,20 +311,24 @@ const isListening = (request: object): boolean =>
   "purpose" in request && request.purpose === "listening";
 
 /** I15: a repeated cancel has the same reply. */
-const unequal = (answers: readonly string[]): string[] =>
+const repeatedCancelProblems = (answers: readonly string[]): string[] =>
   answers.every((answer) => answer === answers[0])
     ? []
     : [`I15: cancels were answered ${answers.join(" and then ")}`];
 
 /** I2: the reply to a cancel names this session and agrees with its log. */
-function misacknowledged(answer: string, log: readonly WireEvent[], { session }: Judged): string[] {
-  const told = cancelledOf(answer);
-  if (told === null) return [`I2: a cancel was answered ${JSON.stringify(answer.slice(0, 300))}`];
+function cancelReplyProblems(
+  answer: string,
+  log: readonly WireEvent[],
+  { session }: FinishedRun,
+): string[] {
+  const reply = cancelledOf(answer);
+  if (reply === null) return [`I2: a cancel was answered ${JSON.stringify(answer.slice(0, 300))}`];
   return [
-    ...(told.session_id === session
+    ...(reply.session_id === session
       ? []
-      : [`I2: a cancel of ${session} was answered for ${told.session_id}`]),
-    ...untrueCancel(told, log),
+      : [`I2: a cancel of ${session} was answered for ${reply.session_id}`]),
+    ...cancelStatusProblems(reply, log),
   ];
 }
 
@@ -328,7 +341,7 @@ function cancelledOf(answer: string): z.infer<typeof CancelledSchema> | null {
 }
 
 /** I2: the log has the status of the turn that the cancel's reply claims. */
-export function untrueCancel(
+export function cancelStatusProblems(
   { turn, status }: { turn: number; status: string },
   log: readonly WireEvent[],
 ): string[] {
@@ -348,14 +361,14 @@ const deathsIn = (events: readonly WireEvent[], killedAt: readonly number[]): nu
   killedAt.map((death) => events.findLastIndex(({ at }) => at <= death) + 1);
 
 /** I17: no frame contains a key. The service's output is checked for all runs together. */
-const leaked = (log: readonly Buffer[], canary: string): string[] =>
+const keyLeaks = (log: readonly Buffer[], canary: string): string[] =>
   log.some((frame) => frame.includes(canary)) ? ["I17: the agents' key is in an event"] : [];
 
 /**
  * I21: labels reveal authors and order, so no request contains one. Distinctive names are checked
  * elsewhere.
  */
-function labelled(requests: readonly RecordedRequest[]): string[] {
+function labelLeaks(requests: readonly RecordedRequest[]): string[] {
   const labels = requests.flatMap(
     ({ body }) => /\bagent\d+\.(\d|final)/.exec(JSON.stringify(body))?.[0] ?? [],
   );
@@ -363,7 +376,7 @@ function labelled(requests: readonly RecordedRequest[]): string[] {
 }
 
 /** I2, A15: repeated starts create one session. */
-const twice = (listed: readonly string[], { session }: Judged): string[] =>
+const listingProblems = (listed: readonly string[], { session }: FinishedRun): string[] =>
   listed.length === 1 && listed[0] === session
     ? []
     : [`I2: ${session} is listed as ${JSON.stringify(listed)}`];

@@ -5,10 +5,10 @@ import { LIMITS } from "../../../src/coordination/limits";
 import type { SimulatedProviders } from "../../../simulated/providers/server";
 import type { ReachedCall } from "../../../simulated/providers/tool-server";
 import { BUILT, DIALECTS, HEAP, SEARCHING, YES } from "./models";
-import type { ToolRequest } from "./tool-witness";
+import type { ToolRequest } from "./tool-records";
 
 /** Simulated providers with the models of all kinds, and tool servers. */
-export type Surroundings = SimulatedProviders & {
+export type RunServers = SimulatedProviders & {
   /** Address of the tool server. */
   toolsUrl: string;
   /** Address of a server that reports progress and then asks a person. */
@@ -24,22 +24,22 @@ export type Surroundings = SimulatedProviders & {
 type Agent = { id: string; model: string; backend: Readonly<Record<string, unknown>> };
 
 /** What a client does to the run besides watching it. */
-export type Deed =
-  | "cancels it"
-  | "cancels it once it waits"
-  | "cancels it once its tools work"
-  | "erases it"
-  | "asks again";
+export type UserAction =
+  | "cancel"
+  | "cancel while rate-limited"
+  | "cancel during tool calls"
+  | "erase"
+  | "second turn";
 
 /** A kind of run, and its required result, however often the service is killed. */
 export type Kind = {
-  agents: (providers: Surroundings) => readonly Agent[];
+  agents: (providers: RunServers) => readonly Agent[];
   config?: Readonly<Record<string, unknown>>;
   /** Whether the run has a tight cost cap. */
   isCapped?: boolean;
   /** A token cap that matters. */
   maxTokens?: number;
-  deed?: Deed;
+  userAction?: UserAction;
   /** How its last turn may end. */
   ends: readonly ("turn.completed" | "turn.failed" | "turn.cancelled")[];
   /** What must settle its last attempt. Omitted: anything. */
@@ -49,14 +49,14 @@ export type Kind = {
   /** The files of a completed turn: text by path. Omitted: its agents have no files. */
   files?: Readonly<Record<string, string>>;
   /** Played only by name, because it tests a fault other than kills. */
-  isAskedFor?: true;
+  isOnlyByName?: true;
   /** Tools of its agents: over HTTP, or on the recording tool servers. Omitted: none. */
   tools?: "http" | "mcp" | "both";
 };
 
 const chat =
   (id: string, model: string) =>
-  (providers: Surroundings): Agent => ({
+  (providers: RunServers): Agent => ({
     id,
     model,
     backend: backendOf("openai-chat", providers),
@@ -64,7 +64,7 @@ const chat =
 const story = STORY_AGENTS.map(({ id, model }) => chat(id, model));
 /** Models without a known price. */
 const unpriced = STORY_AGENTS.map(({ id }) => chat(id, `unpriced-${id}`));
-const mixed = STORY_AGENTS.map(({ id }) => (providers: Surroundings): Agent => {
+const mixed = STORY_AGENTS.map(({ id }) => (providers: RunServers): Agent => {
   const format = DIALECTS[id];
   return { id, model: modelOf(format, `story-${id}`), backend: backendOf(format, providers) };
 });
@@ -99,8 +99,8 @@ const withSearch: Player = (providers) => ({
   backend: { ...backendOf("anthropic", providers), enable_web_search: true },
 });
 
-type Player = (providers: Surroundings) => Agent;
-const all = (players: readonly Player[]) => (providers: Surroundings) =>
+type Player = (providers: RunServers) => Agent;
+const all = (players: readonly Player[]) => (providers: RunServers) =>
   players.map((player) => player(providers));
 
 export const KINDS = {
@@ -146,7 +146,7 @@ export const KINDS = {
     config: {
       timeout_settings: { initial_round_timeout_seconds: 4, round_timeout_grace_seconds: 0 },
     },
-    isAskedFor: true,
+    isOnlyByName: true,
     ends: ["turn.completed"],
     answer: YES,
   },
@@ -154,19 +154,19 @@ export const KINDS = {
   overtaken: {
     agents: all(story),
     endedBy: "deadline",
-    isAskedFor: true,
+    isOnlyByName: true,
     ends: ["turn.completed", "turn.failed"],
     answer: null,
   },
   cancelled: {
     agents: all(story),
-    deed: "cancels it",
+    userAction: "cancel",
     ends: ["turn.completed", "turn.cancelled"],
     answer: FINAL,
   },
   again: {
     agents: all([chat("one", "quick"), chat("two", "quick")]),
-    deed: "asks again",
+    userAction: "second turn",
     ends: ["turn.completed"],
     answer: YES,
   },
@@ -181,7 +181,7 @@ export const KINDS = {
     ends: ["turn.completed"],
     answer: null,
     files: HEAP,
-    isAskedFor: true,
+    isOnlyByName: true,
   },
   tools: {
     agents: all([chat("one", "buyer"), chat("two", "quick")]),
@@ -210,7 +210,7 @@ export const KINDS = {
   recalled: {
     agents: all([chat("one", "waiter"), withServers(chat("two", "queuer"), ["silentUrl"])]),
     tools: "both",
-    deed: "cancels it once its tools work",
+    userAction: "cancel during tool calls",
     ends: ["turn.completed", "turn.cancelled"],
     answer: null,
   },
@@ -229,7 +229,7 @@ export const KINDS = {
   },
   rated: {
     agents: all([withRates(chat("one", "quick")), withRates(chat("two", "quick"))]),
-    deed: "cancels it once it waits",
+    userAction: "cancel while rate-limited",
     ends: ["turn.cancelled"],
     answer: null,
   },
@@ -251,13 +251,13 @@ export const KINDS = {
   /**
    * It costs nothing: after erasing, its cost could no longer be compared with the tenant's charge.
    */
-  erased: { agents: all(unpriced), deed: "erases it", ends: [], answer: null },
+  erased: { agents: all(unpriced), userAction: "erase", ends: [], answer: null },
 } as const satisfies Record<string, Kind>;
 export type KindName = keyof typeof KINDS;
 
 export const kindOf = (name: KindName): Kind => KINDS[name];
 
-/** Kinds that may be drawn: they end soon by themselves, whatever else happens. */
+/** Kinds that may be drawn: they end soon by themselves, also under faults. */
 export const DRAWN: readonly KindName[] = Object.keys(KINDS)
   .filter((name): name is KindName => name in KINDS)
-  .filter((name) => !kindOf(name).isAskedFor);
+  .filter((name) => !kindOf(name).isOnlyByName);

@@ -1,8 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
-import path from "node:path";
+import path from "/node:path";
 
 /** Name of failures that concern everything on disk. */
-export const DISK = "what lies on disk";
+export const DISK = "files on disk";
 
 /** Prefix of every agent's key. No other text contains it. */
 export const CANARY = "canary-key-";

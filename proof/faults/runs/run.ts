@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash } from "/node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { RunResponseSchema, SessionStatusSchema } from "../../../src/protocol/api";
 import { SessionFilesSchema } from "../../../src/protocol/api/files";
@@ -10,18 +10,18 @@ import type { RecordedRequest } from "../../../simulated/providers/ledger";
 import type { ReachedCall, ToolServer } from "../../../simulated/providers/tool-server";
 import type { StoredSnapshots } from "../../../simulated/stored-snapshots";
 import { CONTROL_PATH } from "../build/orders";
-import type { Answered, PatientClient } from "../patient-client";
-import { type Kind, type KindName, kindOf, type Surroundings } from "./kinds";
+import type { Reply, PatientClient } from "../patient-client";
+import { type Kind, type KindName, kindOf, type RunServers } from "./kinds";
 import { CANARY } from "./left-on-disk";
-import { keyOf } from "./shown";
-import type { ToolRequest } from "./tool-witness";
+import { keyOf } from "./exposure";
+import type { ToolRequest } from "./tool-records";
 
 /**
  * Under each of these caps the third of the first three calls must wait. The smallest is spent
  * before the story ends.
  */
 const CAPS_USD = [0.002, 0.005, 0.01, 0.015, 0.02] as const;
-const DEED_WITHIN_MS = 1_400;
+const ACTION_WITHIN_MS = 1_400;
 /** After failures, R2 is retried after one, two, four and eight seconds. */
 const STORED_WITHIN_MS = 30_000;
 
@@ -33,7 +33,7 @@ const TOOLS_AT_WORK = 2;
 
 type Options = {
   client: PatientClient;
-  providers: Surroundings;
+  providers: RunServers;
   tools: ToolServer;
   chance: Chance;
   /**
@@ -60,7 +60,7 @@ export class Run {
   readonly #requests: RecordedRequest[] = [];
   #lookedAt = 0;
   #isStopped = false;
-  readonly #deedAfterMs: number;
+  readonly #actionAfterMs: number;
   readonly #madeAt = Date.now();
 
   constructor(
@@ -70,7 +70,7 @@ export class Run {
     this.kind = kindOf(name);
     this.#options = options;
     this.capUsd = this.kind.isCapped ? options.chance.pick(CAPS_USD) : null;
-    this.#deedAfterMs = options.chance.int(0, DEED_WITHIN_MS);
+    this.#actionAfterMs = options.chance.int(0, ACTION_WITHIN_MS);
   }
 
   get killedAt(): readonly number[] | null {
@@ -78,7 +78,7 @@ export class Run {
   }
 
   get turns(): number {
-    return this.kind.deed === "asks again" ? 2 : 1;
+    return this.kind.userAction === "second turn" ? 2 : 1;
   }
 
   /** Whether a client has seen an event of it. */
@@ -97,7 +97,7 @@ export class Run {
   }
 
   /** When its last event was seen, `performance.now()`; 0 if none was. */
-  get heardAt(): number {
+  get lastEventAt(): number {
     return this.watchers[0]?.cameAt.at(-1) ?? 0;
   }
 
@@ -120,7 +120,7 @@ export class Run {
     if (this.#isStopped) return this.erase(); // The verdict was already given.
     this.watchers = this.#watch();
     // Its watchers end at an arbitrary event.
-    if (this.kind.deed === "erases it") return this.#act();
+    if (this.kind.userAction === "erase") return this.#act();
     await Promise.all([this.#act(), ...this.watchers.map(({ ended }) => ended)]);
   }
 
@@ -244,7 +244,7 @@ export class Run {
   }
 
   /** The reply of an erased session's address. */
-  look = (): Promise<Answered> => this.#options.client.ask(sessionPath(this.session));
+  look = (): Promise<Reply> => this.#options.client.ask(sessionPath(this.session));
 
   /** Called after the verdict. */
   stop(): void {
@@ -310,14 +310,15 @@ export class Run {
 
   async #act(): Promise<void> {
     const { client } = this.#options;
-    switch (this.kind.deed) {
+    switch (this.kind.userAction) {
       case undefined:
         return;
-      case "cancels it":
-      case "cancels it once its tools work":
-      case "cancels it once it waits": {
-        if (this.kind.deed === "cancels it") await sleep(this.#deedAfterMs);
-        else if (this.kind.deed === "cancels it once it waits") await this.#sees("call.waiting", 1);
+      case "cancel":
+      case "cancel during tool calls":
+      case "cancel while rate-limited": {
+        if (this.kind.userAction === "cancel") await sleep(this.#actionAfterMs);
+        else if (this.kind.userAction === "cancel while rate-limited")
+          await this.#sees("call.waiting", 1);
         else await this.#sees("tool.started", TOOLS_AT_WORK);
         const path = `${sessionPath(this.session)}/cancel`;
         for (let times = 0; times < 2; times += 1) {
@@ -327,11 +328,11 @@ export class Run {
         }
         return;
       }
-      case "erases it":
-        await sleep(this.#deedAfterMs);
+      case "erase":
+        await sleep(this.#actionAfterMs);
         this.erasedAt = (await client.ask(sessionPath(this.session), { method: "DELETE" })).at;
         return;
-      case "asks again": {
+      case "second turn": {
         await this.watchers.at(-1)?.ended;
         const body = { question: `And in the mountains? ${this.mark}` };
         const path = `${sessionPath(this.session)}/turns`;
@@ -347,8 +348,8 @@ export class Run {
 /** The tool servers, at addresses that only this run uses. */
 const addressedBy = (
   mark: string,
-  { toolsUrl, askingUrl, silentUrl, ...others }: Surroundings,
-): Surroundings => ({
+  { toolsUrl, askingUrl, silentUrl, ...others }: RunServers,
+): RunServers => ({
   ...others,
   toolsUrl: `${toolsUrl}/${mark}`,
   askingUrl: `${askingUrl}/${mark}`,

@@ -1,10 +1,10 @@
-import { tmpdir } from "node:os";
+import { tmpdir } from "/node:os";
 import { MemoryProbe } from "../clients/memory";
 import { freePort } from "../../../simulated/service/loopback";
 import { FaultyService } from "../faulty-service";
-import { lookedAtWhole } from "./afterwards";
-import { BooksLog } from "./books-log";
-import { Crew } from "./crew";
+import { checkStorage } from "./storage-check";
+import { LedgerLog } from "./ledger-log";
+import { SessionPool } from "./session-pool";
 import {
   INTERRUPTED,
   type RestSample,
@@ -12,8 +12,8 @@ import {
   type SoakFailure,
   type SoakFigures,
 } from "./figures";
-import { Looks, refuseFullDisk } from "./looks";
-import { rest, Striker } from "./striker";
+import { ResourceSampler, refuseFullDisk } from "./resource-sampler";
+import { rest, FaultInjector } from "./fault-injector";
 
 export type SoakOptions = {
   seed: number;
@@ -66,17 +66,17 @@ const LEAST_DISK_BYTES = 1_000_000_000;
  */
 export async function soak(options: SoakOptions): Promise<SoakFigures> {
   await refuseFullDisk(tmpdir(), LEAST_DISK_BYTES);
-  const books = await BooksLog.open();
+  const ledger = await LedgerLog.open();
   try {
     const inspectorPort = await freePort();
     const service = await FaultyService.prepare({}, { inspectorPort });
     try {
       await service.start();
       const probe = () => MemoryProbe.connect(inspectorPort, service.pid ?? 0);
-      const played = await new Soak({ options, service, books, probe }).play();
-      const failures = await lookedAtWhole({
+      const played = await new Soak({ options, service, ledger, probe }).play();
+      const failures = await checkStorage({
         service,
-        books,
+        ledger,
         seed: options.seed,
         command: commandOf(options),
       });
@@ -86,7 +86,7 @@ export async function soak(options: SoakOptions): Promise<SoakFigures> {
       await service.stop().catch((error: unknown) => {
         // Reported as a failure: the figures of hours are worth more than a folder that remains.
         options.onFailure?.({
-          name: "clearing away",
+          name: "cleanup",
           problems: [String(error)],
           folder: "no folder",
           command: commandOf(options),
@@ -94,7 +94,7 @@ export async function soak(options: SoakOptions): Promise<SoakFigures> {
       });
     }
   } finally {
-    await books.close();
+    await ledger.close();
   }
 }
 
@@ -110,15 +110,15 @@ export const commandOf = ({
 type Parts = {
   options: SoakOptions;
   service: FaultyService;
-  books: BooksLog;
+  ledger: LedgerLog;
   probe: () => Promise<MemoryProbe>;
 };
 
 class Soak {
   readonly #parts: Parts;
-  readonly #crew: Crew;
-  readonly #striker: Striker;
-  readonly #looks: Looks;
+  readonly #pool: SessionPool;
+  readonly #injector: FaultInjector;
+  readonly #sampler: ResourceSampler;
   readonly #over = new AbortController();
   readonly #failures: SoakFailure[] = [];
   readonly #atRest: RestSample[] = [];
@@ -126,23 +126,23 @@ class Soak {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    const { options, service, books, probe } = parts;
+    const { options, service, ledger, probe } = parts;
     const { seed, sessions, faultEveryMs: everyMs = FAULT_EVERY_MS } = options;
-    this.#striker = new Striker({
+    this.#injector = new FaultInjector({
       service,
       seed,
       everyMs,
-      targets: () => this.#crew.targets,
-      isResting: () => this.#crew.isResting,
+      targets: () => this.#pool.targets,
+      isResting: () => this.#pool.isResting,
     });
-    this.#crew = new Crew({
-      ...{ service, books, seed, sessions },
+    this.#pool = new SessionPool({
+      ...{ service, ledger, seed, sessions },
       command: commandOf(options),
-      lately: () => this.#striker.lately,
-      calmSince: () => this.#striker.calmSince,
+      recentFaults: () => this.#injector.recentFaults,
+      quietSince: () => this.#injector.quietSince,
       onFailure: (failure) => this.#fail(failure),
     });
-    this.#looks = new Looks({
+    this.#sampler = new ResourceSampler({
       ...{
         connect: probe,
         url: service.url,
@@ -151,7 +151,7 @@ class Soak {
         onSample: options.onSample,
       },
       everyMs: options.minutes < SHORT_MINUTES ? LOOK_EVERY_MS.short : LOOK_EVERY_MS.long,
-      ended: () => this.#crew.ended,
+      ended: () => this.#pool.ended,
       leastDiskBytes: LEAST_DISK_BYTES,
       onFull: () => this.#endEarly("less than 1 GB is left on the disk"),
     });
@@ -161,33 +161,37 @@ class Soak {
     const { seed, sessions, minutes: wanted, interrupted, onStarted } = this.#parts.options;
     interrupted?.addEventListener("abort", () => this.#endEarly(INTERRUPTED), { once: true });
     if (interrupted?.aborted) this.#endEarly(INTERRUPTED);
-    await this.#lookAtRest(performance.now());
+    await this.#sampleAtRest(performance.now());
     onStarted?.();
     const startedAt = performance.now();
     const clock = rest(wanted * 60_000, this.#over.signal).then(() => this.#over.abort());
     const all = [
-      this.#watched("the sessions", this.#crew.playUntil(this.#over.signal)),
-      this.#watched("the faults", this.#striker.strikeUntil(this.#over.signal)),
-      this.#watched("the looks", this.#looks.lookUntil(this.#over.signal, startedAt)),
-      this.#watched("the looks at rest", this.#restUntilOver(startedAt)),
+      this.#watched("the sessions", this.#pool.playUntil(this.#over.signal)),
+      this.#watched("the faults", this.#injector.injectUntil(this.#over.signal)),
+      this.#watched("the samples", this.#sampler.sampleUntil(this.#over.signal, startedAt)),
+      this.#watched("the samples at rest", this.#restUntilOver(startedAt)),
     ];
     await clock;
     const minutes = (performance.now() - startedAt) / 60_000;
     await Promise.all(all);
     // However the soak ended: messages still due for the last sessions would count as undelivered.
     await rest(AT_REST_WITHIN_MS, new AbortController().signal);
-    await this.#lookAtRest(startedAt);
-    this.#looks.close();
+    await this.#sampleAtRest(startedAt);
+    this.#sampler.close();
     const atRest = [...this.#atRest];
-    await this.#crew.hear();
-    const [runs, struck, samples] = [this.#crew.runs, this.#striker.struck, this.#looks.samples];
+    await this.#pool.checkOutput();
+    const [runs, faultCounts, samples] = [
+      this.#pool.runs,
+      this.#injector.faultCounts,
+      this.#sampler.samples,
+    ];
     const failures = [...this.#failures];
     return {
       seed,
       sessions,
       minutes,
       runs,
-      struck,
+      faultCounts,
       failures,
       samples,
       atRest,
@@ -202,15 +206,15 @@ class Soak {
     for (;;) {
       await rest(everyMs, this.#over.signal);
       if (this.#over.signal.aborted) return;
-      await this.#crew.rest(async () => {
+      await this.#pool.rest(async () => {
         await rest(AT_REST_WITHIN_MS, this.#over.signal);
-        if (!this.#over.signal.aborted) await this.#lookAtRest(startedAt);
+        if (!this.#over.signal.aborted) await this.#sampleAtRest(startedAt);
       });
     }
   }
 
-  async #lookAtRest(startedAt: number): Promise<void> {
-    const seen = await this.#looks.lookAtRest(startedAt);
+  async #sampleAtRest(startedAt: number): Promise<void> {
+    const seen = await this.#sampler.sampleAtRest(startedAt);
     if (seen === null) return;
     this.#atRest.push(seen);
     this.#parts.options.onRest?.(seen);
@@ -221,16 +225,15 @@ class Soak {
     try {
       await work;
     } catch (error) {
-      await this.#crew.fail({ name, problems: [String(error)] });
-      this.#endEarly(`${name} could not go on`);
+      await this.#pool.fail({ name, problems: [String(error)] });
+      this.#endEarly(`${name} failed`);
     }
   }
 
   #fail(failure: SoakFailure): void {
     this.#failures.push(failure);
     this.#parts.options.onFailure?.(failure);
-    if (this.#failures.length >= MOST_FAILURES)
-      this.#endEarly(`${MOST_FAILURES} things broke promises`);
+    if (this.#failures.length >= MOST_FAILURES) this.#endEarly(`${MOST_FAILURES} failures`);
   }
 
   #endEarly(why: string): void {

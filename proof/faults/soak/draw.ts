@@ -1,11 +1,11 @@
 import { Chance } from "../../../simulated/chance";
 import { DRAWN, type KindName } from "../runs/kinds";
-import { STRIKES, type Strike } from "./strikes";
+import { SOAK_FAULTS, type SoakFault } from "./soak-faults";
 
 /** The most sessions that one fault strikes. */
 const MOST_TARGETS = 5;
 /** Makes the draws of faults independent of the draws of sessions. */
-const OF_STRIKES = 0x51de;
+const OF_FAULTS = 0x51de;
 
 /** Draws the kind of the n-th session, and the seed of its own draws. */
 export function sessionDraw(seed: number, nth: number): { kind: KindName; seed: number } {
@@ -17,12 +17,12 @@ export function sessionDraw(seed: number, nth: number): { kind: KindName; seed: 
  * Draws the n-th fault and the number of sessions that it strikes, if it targets sessions. `chance`
  * picks them.
  */
-export function strikeDraw(
+export function faultDraw(
   seed: number,
   nth: number,
-): { strike: Strike; targets: number; chance: Chance } {
-  const chance = new Chance(mixed(seed ^ OF_STRIKES, nth));
-  return { strike: chance.pick(STRIKES), targets: chance.int(1, MOST_TARGETS), chance };
+): { fault: SoakFault; targets: number; chance: Chance } {
+  const chance = new Chance(mixed(seed ^ OF_FAULTS, nth));
+  return { fault: chance.pick(SOAK_FAULTS), targets: chance.int(1, MOST_TARGETS), chance };
 }
 
 /** So many distinct items, or all if there are fewer. */

@@ -19,7 +19,7 @@ export type Sample = {
 export type RestSample = Pick<Sample, "minutes" | "live" | "resident">;
 
 /** A fault: how often it was drawn, and how often something met it. */
-export type Struck = { name: string; tried: number; met: number };
+export type FaultCount = { name: string; tried: number; met: number };
 
 export type SoakFailure = {
   name: string;
@@ -36,7 +36,7 @@ export type SoakFigures = {
   minutes: number;
   /** Sessions that ended, by kind. */
   runs: Readonly<Record<string, number>>;
-  struck: readonly Struck[];
+  faultCounts: readonly FaultCount[];
   failures: readonly SoakFailure[];
   samples: readonly Sample[];
   /** Samples before the first session, at each pause, and after everything was settled. */
@@ -46,7 +46,7 @@ export type SoakFigures = {
 };
 
 /** Growth over the soak; `null` if there are too few samples. */
-export type Creep = {
+export type SoakGrowth = {
   /** At rest, in MB per hour. */
   heap: Slope | null;
   resident: Slope | null;
@@ -63,11 +63,11 @@ const MB = 1_000_000;
 const WARM_UP = 0.1;
 
 /** Growth without the first tenth of the time. */
-export function creepOf({
+export function growthOf({
   samples,
   atRest,
   minutes,
-}: Pick<SoakFigures, "samples" | "atRest" | "minutes">): Creep {
+}: Pick<SoakFigures, "samples" | "atRest" | "minutes">): SoakGrowth {
   const isWarm = (seen: { minutes: number }) => seen.minutes >= minutes * WARM_UP;
   const [warm, restedWarm] = [samples.filter(isWarm), atRest.filter(isWarm)];
   return {
@@ -100,7 +100,7 @@ function diskUseOf(samples: readonly Sample[]): DiskUse | null {
 }
 
 /** From this duration on, growth is a failure. */
-export const TELLING_MINUTES = 30;
+export const MEANINGFUL_MINUTES = 30;
 /** From this duration on, absence of growth must be shown; before, chance may hide it. */
 const SURE_MINUTES = 240;
 /** Allowed growth of the live heap, in MB per hour. */
@@ -112,30 +112,30 @@ export const INTERRUPTED = "interrupted";
 
 /** Why the soak failed, in sentences; empty if it passed. */
 export function shortcomings(figures: SoakFigures): string[] {
-  const { failures, runs, struck, endedEarly } = figures;
+  const { failures, runs, faultCounts, endedEarly } = figures;
   const broken = failures.reduce((sum, { problems }) => sum + problems.length, 0);
   return [
     ...(broken === 0 ? [] : [`${broken} promises were broken`]),
     ...(endedEarly === null || endedEarly === INTERRUPTED ? [] : [`it ended early: ${endedEarly}`]),
     ...(Object.keys(runs).length > 0 ? [] : ["no session ended"]),
-    ...unmet(struck),
-    ...(figures.minutes >= TELLING_MINUTES ? heapShortcomings(figures) : []),
+    ...unmet(faultCounts),
+    ...(figures.minutes >= MEANINGFUL_MINUTES ? heapShortcomings(figures) : []),
   ];
 }
 
-function unmet(struck: readonly Struck[]): string[] {
-  if (struck.length > 0 && !struck.some(({ met }) => met > 0))
+function unmet(faultCounts: readonly FaultCount[]): string[] {
+  if (faultCounts.length > 0 && !faultCounts.some(({ met }) => met > 0))
     return ["nothing met any of the faults"];
-  const never = struck.filter(({ tried, met }) => tried >= SURELY_MET && met === 0);
+  const never = faultCounts.filter(({ tried, met }) => tried >= SURELY_MET && met === 0);
   return never.map(({ name, tried }) => `nothing met this, ${tried} times: ${name}`);
 }
 
 /** Fails if even the low end of the interval is too high. */
 function heapShortcomings(figures: SoakFigures): string[] {
-  const { heap } = creepOf(figures);
+  const { heap } = growthOf(figures);
   const seen = figures.atRest.filter(({ live }) => live !== null).length;
   if (heap === null || seen < figures.atRest.length / 2)
-    return ["the heap could hardly be looked at"];
+    return ["the heap was measured too rarely"];
   if (heap.low > MOST_HEAP_GROWTH)
     return [
       `the heap grew by ${heap.each.toFixed(1)} MB an hour, by ${heap.low.toFixed(1)} at least`,

@@ -1,25 +1,26 @@
 import {
-  creepOf,
+  growthOf,
   type DiskUse,
   MOST_HEAP_GROWTH,
   type RestSample,
   type Sample,
   type SoakFigures,
   shortcomings,
-  TELLING_MINUTES,
+  MEANINGFUL_MINUTES,
 } from "./figures";
 import type { Slope } from "./slope";
 
 /** Failures, then the figures, and at the end why the soak failed, if it did. */
 export function toSoakReport(figures: SoakFigures): string {
-  const { seed, sessions, minutes, runs, struck, failures, samples, atRest, endedEarly } = figures;
-  const creep = creepOf(figures);
+  const { seed, sessions, minutes, runs, faultCounts, failures, samples, atRest, endedEarly } =
+    figures;
+  const soakGrowth = growthOf(figures);
   const total = Object.values(runs).reduce((sum, count) => sum + count, 0);
-  const tried = struck.reduce((sum, one) => sum + one.tried, 0);
-  const met = struck.reduce((sum, one) => sum + one.met, 0);
+  const tried = faultCounts.reduce((sum, one) => sum + one.tried, 0);
+  const met = faultCounts.reduce((sum, one) => sum + one.met, 0);
   const broken = failures.reduce((sum, { problems }) => sum + problems.length, 0);
   const little =
-    minutes < TELLING_MINUTES ? `; of less than ${TELLING_MINUTES} minutes it means little` : "";
+    minutes < MEANINGFUL_MINUTES ? `; below ${MEANINGFUL_MINUTES} minutes it means little` : "";
   const lines: string[][] = [
     [
       "Minutes",
@@ -27,21 +28,24 @@ export function toSoakReport(figures: SoakFigures): string {
     ],
     ["Sessions", `${total}, ${sessions} at a time: ${list(runs)}`],
     ["Faults", `${met} of ${tried} were met by something`],
-    ...struck
+    ...faultCounts
       .toSorted((a, b) => a.name.localeCompare(b.name))
       .map(({ name, ...one }): string[] => ["", `${one.met} of ${one.tried}: ${name}`]),
     ["Broken promises", String(broken)],
     [
       "Heap at rest",
-      `${ends(atRest.slice(1), ({ live }) => live)}; ${growth(creep.heap)} (aim: ${MOST_HEAP_GROWTH} at most${little})`,
+      `${ends(atRest.slice(1), ({ live }) => live)}; ${growth(soakGrowth.heap)} (aim: ${MOST_HEAP_GROWTH} at most${little})`,
     ],
     [
       "",
-      `${megabytesOr(atRest[0]?.live)} before the first session; ${most(samples)} with sessions on, garbage counted`,
+      `${megabytesOr(atRest[0]?.live)} before the first session; ${most(samples)} with active sessions, garbage included`,
     ],
-    ["Process", `${ends(atRest.slice(1), ({ resident }) => resident)}; ${growth(creep.resident)}`],
-    ["This command", `${ends(samples, ({ own }) => own)}; ${growth(creep.own)}`],
-    ["On disk", `${ends(samples, ({ disk }) => disk)}; ${diskUse(creep.disk)}`],
+    [
+      "Process",
+      `${ends(atRest.slice(1), ({ resident }) => resident)}; ${growth(soakGrowth.resident)}`,
+    ],
+    ["This command", `${ends(samples, ({ own }) => own)}; ${growth(soakGrowth.own)}`],
+    ["On disk", `${ends(samples, ({ disk }) => disk)}; ${diskUse(soakGrowth.disk)}`],
     ["Seed", String(seed)],
   ];
   const width = Math.max(...lines.map(([name = ""]) => name.length));
@@ -103,15 +107,15 @@ function most(samples: readonly Sample[]): string {
 
 const growth = (slope: Slope | null): string =>
   slope === null
-    ? "too few looks for a slope"
-    : `${slope.each.toFixed(2)} MB an hour (${slope.low.toFixed(2)} to ${slope.high.toFixed(2)}, of ${slope.points} looks)`;
+    ? "too few samples for a slope"
+    : `${slope.each.toFixed(2)} MB an hour (${slope.low.toFixed(2)} to ${slope.high.toFixed(2)}, of ${slope.points} samples)`;
 
 function diskUse(use: DiskUse | null): string {
   if (use === null) return "too few sessions ended";
   const { each, growth: more } = use;
   const grows =
     more === null
-      ? "too few looks to tell whether that grows"
+      ? "too few samples to know whether that grows"
       : `for every thousand ${kilobytes(more)} more`;
   return `${(each / 1_000).toFixed(0)} kB for each session that ended, ${grows}`;
 }

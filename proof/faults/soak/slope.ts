@@ -7,7 +7,7 @@ export type Slope = { each: number; low: number; high: number; points: number };
 
 /** Two points have a slope but no interval. */
 const FEWEST = 3;
-/** 95 % of a normal distribution lies within so many standard deviations. */
+/** 95 % of a normal distribution is within so many standard deviations. */
 const DEVIATIONS = 1.96;
 
 /**

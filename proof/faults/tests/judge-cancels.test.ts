@@ -1,78 +1,82 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it } from "/vitest";
 import { judgeRun } from "../runs/judge";
 import { KINDS, kindOf } from "../runs/kinds";
-import { acknowledged, CANCELLED, judged, ofKind, SESSION, telling } from "./recorded-run";
+import { acknowledged, CANCELLED, recordedRun, ofKind, SESSION, withLog } from "./recorded-run";
 
-/** What judges the runs of the faults campaigns holds the word on a cancel against the log. */
+/** Checks of the reply to a cancel against the log. */
 const KINDS_THAT_CANCEL = Object.keys(KINDS)
   .filter((name): name is keyof typeof KINDS => name in KINDS)
-  .filter((name) => kindOf(name).deed?.startsWith("cancels"));
-const told = (...answers: string[]) => ({ ...ofKind("cancelled"), cancelled: answers });
+  .filter((name) => kindOf(name).userAction?.startsWith("cancel"));
+const cancelled = (...answers: string[]) => ({ ...ofKind("cancelled"), cancelled: answers });
 
 it("three kinds of runs are cancelled", () =>
   expect(KINDS_THAT_CANCEL).toEqual(["cancelled", "recalled", "rated"]));
 
 it.each([
   {
-    name: "when it was over, and told so",
-    changed: told(acknowledged("completed"), acknowledged("completed")),
+    name: "after its end, with that status",
+    changed: cancelled(acknowledged("completed"), acknowledged("completed")),
   },
   {
-    name: "in time, and told so twice",
+    name: "in time, with two equal replies",
     changed: {
-      ...told(acknowledged("cancelled"), acknowledged("cancelled")),
-      ...telling(CANCELLED),
+      ...cancelled(acknowledged("cancelled"), acknowledged("cancelled")),
+      ...withLog(CANCELLED),
     },
   },
-])("a run breaks no promise that was cancelled $name", async ({ changed }) => {
-  expect(await judgeRun(judged(changed))).toEqual([]);
+])("a run breaks no promise if it was cancelled $name", async ({ changed }) => {
+  expect(await judgeRun(recordedRun(changed))).toEqual([]);
 });
 
 it.each(KINDS_THAT_CANCEL)(
-  "of a run of the kind %s it sees a cancel that was acknowledged and is not in the log",
+  "in a run of kind %s, finds an acknowledged cancel that is not in the log",
   async (kind) => {
     const changed = {
       ...ofKind(kind),
       cancelled: [acknowledged("cancelled"), acknowledged("cancelled")],
     };
-    expect(await judgeRun(judged(changed))).toContain(
+    expect(await judgeRun(recordedRun(changed))).toContain(
       "I2: turn 1 was acknowledged as cancelled and is completed in the log",
     );
   },
 );
 
-describe("a run that was cancelled is wrong with", () => {
+describe("in a cancelled run, finds", () => {
   it.each([
     {
-      name: "a cancel that was answered as one that came too late, and did not",
-      changed: { ...told(acknowledged("completed")), ...telling(CANCELLED) },
+      name: "a cancel in time whose reply says it was too late",
+      changed: { ...cancelled(acknowledged("completed")), ...withLog(CANCELLED) },
       wrong: ["I2: turn 1 was acknowledged as completed and is cancelled in the log"],
     },
     {
-      name: "a cancel of a turn that there is not",
-      changed: told(acknowledged("cancelled", { turn: 2 })),
+      name: "a cancel of a missing turn",
+      changed: cancelled(acknowledged("cancelled", { turn: 2 })),
       wrong: ["I2: turn 2 was acknowledged as cancelled and is null in the log"],
     },
     {
-      name: "a cancel that was answered for another session",
-      changed: told(acknowledged("completed", { session_id: "session_02" })),
+      name: "a reply for another session",
+      changed: cancelled(acknowledged("completed", { session_id: "session_02" })),
       wrong: [`I2: a cancel of ${SESSION} was answered for session_02`],
     },
     {
-      name: "an answer that says nothing",
-      changed: told("{}"),
+      name: "an empty reply",
+      changed: cancelled("{}"),
       wrong: ['I2: a cancel was answered "{}"'],
     },
     {
-      name: "a second cancel that is answered otherwise",
-      changed: told(acknowledged("completed"), ""),
+      name: "a second cancel with another reply",
+      changed: cancelled(acknowledged("completed"), ""),
       wrong: [
         `I15: cancels were answered ${acknowledged("completed")} and then `,
         'I2: a cancel was answered ""',
       ],
     },
-    { name: "no answer to a cancel", changed: told(), wrong: ["I15: no cancel was acknowledged"] },
+    {
+      name: "a cancel without a reply",
+      changed: cancelled(),
+      wrong: ["I15: no cancel was acknowledged"],
+    },
   ])("$name", async ({ changed, wrong }) => {
-    expect(await judgeRun(judged(changed))).toEqual(wrong);
+    expect(await judgeRun(recordedRun(changed))).toEqual(wrong);
   });
 });

@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
-import path from "node:path";
-import { describe, expect, it } from "vitest";
-import { judgeHistory, type Played } from "../clients/judge-history";
-import type { Operation, Told } from "../clients/linear";
+import { readFileSync } from "/node:fs";
+import path from "/node:path";
+import { describe, expect, it } from "/vitest";
+import { judgeHistory, type PlayedHistory } from "../clients/judge-history";
+import type { Operation, OperationResult } from "../clients/linear";
 import { newRecord, type RecordedRequest } from "../../../simulated/providers/ledger";
 import type { SessionStatus } from "../../../src/protocol/api";
 import { type WireEvent, WireEventSchema } from "../../../src/protocol/events";
@@ -10,12 +10,12 @@ import { toStatus } from "../../../src/protocol/view/status";
 import { apply, emptyView } from "../../../src/protocol/view";
 
 /**
- * What judges the histories of the clients' campaign sees: a session of two recorded turns, the first cancelled, told as its clients
- * and providers would tell of it, breaks no promise, and with one thing changed it breaks the one that is about that.
+ * A session of two recorded turns, the first cancelled, as its clients and providers see it, breaks
+ * no promise. With one thing changed it breaks the promise about that.
  */
 const FIRST = "mark-of-the-first";
 const SECOND = "mark-of-the-second";
-const REFUSED = "mark-of-one-refused";
+const REFUSED = "mark-of-the-refused";
 
 function recorded(name: string): WireEvent[] {
   const file = path.join(import.meta.dirname, `../../golden/v2/${name}.jsonl`);
@@ -23,7 +23,7 @@ function recorded(name: string): WireEvent[] {
   return lines.map((line) => WireEventSchema.parse({ ...JSON.parse(line), session_id: "ses_1" }));
 }
 
-/** As the turn after, which begins so much later. */
+/** The event as part of the next turn, so much later. */
 function asSecond(event: WireEvent, laterMs: number): WireEvent {
   const moved = {
     ...event,
@@ -39,14 +39,14 @@ function asSecond(event: WireEvent, laterMs: number): WireEvent {
 
 const numbered = (events: readonly WireEvent[]): WireEvent[] =>
   events.map((event, nth) => ({ ...event, sequence_number: nth + 1 }));
-const asked = (event: WireEvent): WireEvent =>
+const withQuestion = (event: WireEvent): WireEvent =>
   event.type === "turn.started" ? { ...event, question: event.turn === 1 ? FIRST : SECOND } : event;
 
 const ONE = recorded("cancel");
 const CANCELLED_AT = ONE.at(-1)?.at ?? 0;
 const TWO = recorded("consensus-at-once").slice(1);
 const LATER_MS = CANCELLED_AT + 1_000 - (TWO[0]?.at ?? 0);
-const LOG = numbered([...ONE, ...TWO.map((event) => asSecond(event, LATER_MS))].map(asked));
+const LOG = numbered([...ONE, ...TWO.map((event) => asSecond(event, LATER_MS))].map(withQuestion));
 const END = LOG.at(-1);
 const ANSWER = END?.type === "turn.completed" ? END.answer : "";
 const SECOND_AT = LOG[ONE.length]?.at ?? 0;
@@ -76,30 +76,41 @@ const requestOf = (
   endedAt,
   outcome: "completed",
 });
-/** What the first agent asked: in each turn for its answer, and in the second, whose prompts tell of the first, for its vote. */
+/**
+ * Requests of the first agent: one per turn for its answer, and one in the second turn for its
+ * vote, whose prompt contains the first question.
+ */
 const REQUESTS = [
   requestOf(FIRST, CANCELLED_AT - 500, CANCELLED_AT + 100),
   requestOf(SECOND, SECOND_AT, SECOND_AT + 100),
   requestOf(`${FIRST}, then ${SECOND}`, SECOND_AT + 200, SECOND_AT + 300),
 ];
 
-const told = (from: number, what: Told, to = from + 10): Operation => ({ from, to, told: what });
+const operation = (from: number, what: OperationResult, to = from + 10): Operation => ({
+  from,
+  to,
+  operation: what,
+});
 const cancelled = (from: number): Operation =>
-  told(from, { type: "cancelled", turn: 1, status: "cancelled" });
+  operation(from, { type: "cancelled", turn: 1, status: "cancelled" });
 const OPERATIONS: readonly Operation[] = [
-  told(CANCELLED_AT - 300, { type: "refused", turn: 1 }),
+  operation(CANCELLED_AT - 300, { type: "refused", turn: 1 }),
   cancelled(CANCELLED_AT - 5),
   cancelled(CANCELLED_AT + 50),
-  told(SECOND_AT - 5, { type: "started", turn: 2 }),
-  told(END_AT + 10, { type: "read", statuses: ["cancelled", "completed"], sequence: LOG.length }),
+  operation(SECOND_AT - 5, { type: "started", turn: 2 }),
+  operation(END_AT + 10, {
+    type: "read",
+    statuses: ["cancelled", "completed"],
+    sequence: LOG.length,
+  }),
 ];
-const ERASED = told(END_AT + 30, { type: "erased" });
+const ERASED = operation(END_AT + 30, { type: "erased" });
 
-const seenIn = (events: readonly WireEvent[]): Played["seen"] =>
+const seenIn = (events: readonly WireEvent[]): PlayedHistory["seen"] =>
   new Map(events.map((event) => [event.sequence_number, event]));
 
-/** The session, with what a row changes. */
-const played = (changed: Partial<Played>): Played => ({
+/** The session with the changes of a row. */
+const history = (changed: Partial<PlayedHistory>): PlayedHistory => ({
   left: { log: LOG, status: statusOf(LOG) },
   seen: seenIn(LOG.slice(0, 20)),
   operations: OPERATIONS,
@@ -113,8 +124,8 @@ const played = (changed: Partial<Played>): Played => ({
   ...changed,
 });
 
-/** What a new reader is told instead, and its fold; `seen` and the rest are as they were. */
-const telling = (events: readonly WireEvent[]): Partial<Played> => ({
+/** Another log for new readers, and its status. */
+const withLog = (events: readonly WireEvent[]): Partial<PlayedHistory> => ({
   left: { log: events, status: statusOf(events) },
 });
 const lastOf = (type: WireEvent["type"]): number =>
@@ -122,25 +133,28 @@ const lastOf = (type: WireEvent["type"]): number =>
 const without = (type: WireEvent["type"]): WireEvent[] => numbered(LOG.toSpliced(lastOf(type), 1));
 const twice = (type: WireEvent["type"]): WireEvent[] =>
   numbered(LOG.toSpliced(lastOf(type), 0, ...LOG.slice(lastOf(type)).slice(0, 1)));
-/** Every event of this type in the second turn, with other fields. */
+/** Changes fields of every event of this type in the second turn. */
 const changing = (type: WireEvent["type"], fields: object): WireEvent[] =>
   LOG.map((event) =>
     event.type === type && event.turn === 2
       ? WireEventSchema.parse({ ...event, ...fields })
       : event,
   );
-const operations = (...more: Operation[]): Partial<Played> => ({
+const operations = (...more: Operation[]): Partial<PlayedHistory> => ({
   operations: [...OPERATIONS, ...more],
 });
-const requests = (...more: RecordedRequest[]): Partial<Played> => ({
+const requests = (...more: RecordedRequest[]): Partial<PlayedHistory> => ({
   requests: [...REQUESTS, ...more],
 });
-const erased = (changed: Partial<Played>): Partial<Played> => ({
+const erased = (changed: Partial<PlayedHistory>): Partial<PlayedHistory> => ({
   ...operations(ERASED),
   left: null,
   ...changed,
 });
-/** They begin at once, long after everything else, and are over before the cancel's two seconds, or the erasing's. */
+/**
+ * Requests that begin at once, long after the others, and end before the two seconds after a cancel
+ * or an erase.
+ */
 const waiting = (count: number): RecordedRequest[] =>
   Array.from({ length: count }, () => ({
     ...requestOf(SECOND, END_AT - 9, END_AT),
@@ -148,31 +162,33 @@ const waiting = (count: number): RecordedRequest[] =>
     model: "another",
   }));
 
-/** The place of the nth event of this type in the second turn, from 1. */
+/** Index of the n-th event of this type in the second turn, from 1. */
 const placeOf = (type: WireEvent["type"], nth = 1): number =>
   LOG.flatMap((event, place) => (event.type === type && event.turn === 2 ? [place] : []))[
     nth - 1
   ] ?? -1;
-const laid = (place: number): WireEvent => {
+const eventAt = (place: number): WireEvent => {
   const event = LOG[place];
-  if (!event) throw new Error("the recorded log has no such event");
+  if (!event) throw new Error("the recorded log does not have this event");
   return event;
 };
-/** The second agent of the second turn begins its first round once more, when the first has answered. */
-const BEGUN_ANEW = numbered(
+/**
+ * The second agent of the second turn begins its first round again after the first agent's answer.
+ */
+const RESTARTED_ROUND = numbered(
   LOG.toSpliced(placeOf("call.completed", 2), 0, {
-    ...laid(placeOf("round.started", 2)),
-    at: laid(placeOf("answer.submitted")).at,
+    ...eventAt(placeOf("round.started", 2)),
+    at: eventAt(placeOf("answer.submitted")).at,
   }),
 );
-/** An agent of the second turn is shown an answer before it has one. */
+/** An agent of the second turn is shown an answer before it has its own. */
 const SHOWN_EARLY = LOG.map((event) =>
   event.type === "round.started" && event.turn === 2 && event.labels.length === 0
     ? { ...event, labels: ["agent1.1"] }
     : event,
 );
 
-/** It ends as after a fault of the service's own. */
+/** The turn ends as after an internal error. */
 const FAILED = WireEventSchema.parse({
   ...END,
   type: "turn.failed",
@@ -181,14 +197,14 @@ const FAILED = WireEventSchema.parse({
   agents: [],
 });
 
-const SOUND: readonly { name: string; changed: Partial<Played> }[] = [
-  { name: "as it was recorded", changed: {} },
+const SOUND: readonly { name: string; changed: Partial<PlayedHistory> }[] = [
+  { name: "as recorded", changed: {} },
   {
-    name: "erased while a request was on its way",
+    name: "erased while a request was in flight",
     changed: erased(requests(requestOf(SECOND, END_AT + 100, END_AT + 1_900))),
   },
   {
-    name: "erased in its first turn, which clients were told is cancelled by that",
+    name: "erased in its first turn, which is thereby cancelled",
     changed: {
       ...{
         left: null,
@@ -196,84 +212,84 @@ const SOUND: readonly { name: string; changed: Partial<Played> }[] = [
         questions: [{ mark: FIRST, turn: 1 }],
       },
       ...{
-        operations: [told(CANCELLED_AT - 5, { type: "erased" })],
+        operations: [operation(CANCELLED_AT - 5, { type: "erased" })],
         requests: REQUESTS.slice(0, 1),
       },
     },
   },
   {
-    name: "erased when its clients had seen some of its events",
+    name: "erased after its clients had received some events",
     changed: erased({ seen: seenIn(LOG.slice(0, 30)) }),
   },
   {
-    name: "erased when they had seen its first events and some later ones",
+    name: "erased after they had received its first and some later events",
     changed: erased({ seen: seenIn([...LOG.slice(0, 10), ...LOG.slice(40)]) }),
   },
   {
-    name: "cancelled, and what was open closed within two seconds",
+    name: "cancelled, with open requests closed within two seconds",
     changed: requests(requestOf(FIRST, CANCELLED_AT - 9, CANCELLED_AT + 1_900)),
   },
-  { name: "with four requests that wait at once", changed: requests(...waiting(4)) },
+  { name: "with four waiting requests at once", changed: requests(...waiting(4)) },
 ];
 
-const ROWS: readonly { name: string; changed: Partial<Played>; wrong: string }[] = [
+const ROWS: readonly { name: string; changed: Partial<PlayedHistory>; wrong: string }[] = [
   {
     name: "a gap in the numbers",
-    changed: telling(LOG.toSpliced(lastOf("vote.cast"), 1)),
+    changed: withLog(LOG.toSpliced(lastOf("vote.cast"), 1)),
     wrong: "I2",
   },
   {
-    name: "a turn that was acknowledged and is not there",
-    changed: telling(LOG.slice(0, ONE.length)),
+    name: "an acknowledged turn that is missing",
+    changed: withLog(LOG.slice(0, ONE.length)),
     wrong: "I2: turn 2 was acknowledged and is not in the log",
   },
   {
-    name: "a cancel that was acknowledged and is not there",
-    changed: operations(told(END_AT, { type: "cancelled", turn: 2, status: "cancelled" })),
+    name: "an acknowledged cancel that is missing",
+    changed: operations(operation(END_AT, { type: "cancelled", turn: 2, status: "cancelled" })),
     wrong: "I2: turn 2 was acknowledged as cancelled and is completed",
   },
   {
-    name: "more events read of than there are",
+    name: "a status with more events than the log",
     changed: operations(
-      told(END_AT + 40, {
+      operation(END_AT + 40, {
         type: "read",
         statuses: ["cancelled", "completed"],
         sequence: LOG.length + 1,
       }),
     ),
-    wrong: `I2: ${LOG.length + 1} events were read of`,
+    wrong: `I2: ${LOG.length + 1} events are in a status`,
   },
   {
     name: "a turn with another client's question",
-    changed: telling(changing("turn.started", { question: REFUSED })),
+    changed: withLog(changing("turn.started", { question: REFUSED })),
     wrong: "I2: turn 2 has another question",
   },
   {
-    name: "a request for a question that was refused",
+    name: "a request for a refused question",
     changed: requests(requestOf(REFUSED, SECOND_AT, SECOND_AT + 9)),
     wrong: "I2: 1 requests are for a question that was refused",
   },
-  { name: "two final texts", changed: telling(twice("presentation.completed")), wrong: "I3 at" },
+  { name: "two final texts", changed: withLog(twice("presentation.completed")), wrong: "I3 at" },
   {
-    name: "another answer than its models present",
+    name: "an answer that its models did not present",
     changed: { answer: "No." },
     wrong: "I3: the answer of turn 2 is",
   },
   {
     name: "a turn that failed",
-    changed: telling(LOG.with(-1, FAILED)),
+    changed: withLog(LOG.with(-1, FAILED)),
     wrong: "I3: turn 2 failed",
   },
   {
     name: "an event after the end",
-    changed: telling(numbered([...LOG, ...LOG.slice(lastOf("vote.cast")).slice(0, 1)])),
+    changed: withLog(numbered([...LOG, ...LOG.slice(lastOf("vote.cast")).slice(0, 1)])),
     wrong: "I4 at",
   },
-  { name: "no end", changed: telling(LOG.slice(0, -1)), wrong: "I4 at" },
+  { name: "no end", changed: withLog(LOG.slice(0, -1)), wrong: "I4 at" },
   {
-    name: "an end that was read otherwise",
+    name: "a status with another end",
     changed: operations(
-      told(END_AT + 40, {
+      operation(END_AT + 40, {
         type: "read",
         statuses: ["completed", "completed"],
         sequence: LOG.length,
@@ -282,38 +298,42 @@ const ROWS: readonly { name: string; changed: Partial<Played>; wrong: string }[]
     wrong: "I4: turn 1 was read as completed and is cancelled",
   },
   {
-    name: "a vote for an answer that there is not",
-    changed: telling(changing("vote.cast", { label: "agent2.7" })),
+    name: "a vote for a missing answer",
+    changed: withLog(changing("vote.cast", { label: "agent2.7" })),
     wrong: "I5 at",
   },
   {
     name: "another winner",
-    changed: telling(changing("attempt.settled", { winner: "ada", label: "agent1.1" })),
+    changed: withLog(changing("attempt.settled", { winner: "ada", label: "agent1.1" })),
     wrong: "I5-winner at",
   },
   {
     name: "agreement before the last vote",
-    changed: telling(without("vote.cast")),
+    changed: withLog(without("vote.cast")),
     wrong: "I6 at",
   },
   {
-    name: "a first round begun anew for another's answer",
-    changed: telling(BEGUN_ANEW),
+    name: "a first round restarted for another's answer",
+    changed: withLog(RESTARTED_ROUND),
     wrong: "I7 at",
   },
-  { name: "an answer shown to who has none", changed: telling(SHOWN_EARLY), wrong: "I22 at" },
   {
-    name: "a status that the log does not say",
+    name: "an answer shown to an agent without one",
+    changed: withLog(SHOWN_EARLY),
+    wrong: "I22 at",
+  },
+  {
+    name: "a status that differs from the log",
     changed: { left: { log: LOG, status: statusOf(LOG.slice(0, -1)) } },
     wrong: "I19: the service says",
   },
   {
-    name: "a request that the log does not account for",
+    name: "a request that is not in the log",
     changed: requests(...REQUESTS, ...REQUESTS),
     wrong: "requests for model-1 arrived, the log started",
   },
   {
-    name: "five requests that wait at once",
+    name: "five waiting requests at once",
     changed: requests(...waiting(5)),
     wrong: "I14: 5 requests",
   },
@@ -328,50 +348,52 @@ const ROWS: readonly { name: string; changed: Partial<Played>; wrong: string }[]
     wrong: "I15: 1 requests were open 2 s after the end was acknowledged (turn 1)",
   },
   {
-    name: "a turn that was cancelled before anybody asked",
+    name: "a turn cancelled before any request for that",
     changed: {
       operations: OPERATIONS.map((one) =>
-        one.told.type === "cancelled" ? cancelled(CANCELLED_AT + 150) : one,
+        one.operation.type === "cancelled" ? cancelled(CANCELLED_AT + 150) : one,
       ),
     },
     wrong: "cancelled although nobody asked for it",
   },
   {
-    name: "no order that explains it",
-    changed: operations(told(END_AT + 40, { type: "refused", turn: 2 })),
+    name: "results that no order explains",
+    changed: operations(operation(END_AT + 40, { type: "refused", turn: 2 })),
     wrong: "no order of the 6 operations",
   },
   {
-    name: "a promise broken before it was erased",
+    name: "a promise broken before the erase",
     changed: erased({ seen: seenIn(without("vote.cast")) }),
     wrong: "I6 at",
   },
   {
-    name: "a turn that was cancelled before anybody erased it",
+    name: "a turn cancelled before the erase",
     changed: erased({
-      operations: OPERATIONS.filter(({ told: { type } }) => type !== "cancelled").concat(ERASED),
+      operations: OPERATIONS.filter(({ operation: { type } }) => type !== "cancelled").concat(
+        ERASED,
+      ),
       seen: seenIn(LOG.slice(0, ONE.length)),
     }),
     wrong: "cancelled although nobody asked for it",
   },
   {
-    name: "a request that began after it was erased",
+    name: "a request that began after the erase",
     changed: erased(requests(requestOf(SECOND, END_AT + 200, END_AT + 210))),
     wrong: "I15: 1 requests began",
   },
   {
-    name: "a request that was open two seconds after it was erased",
+    name: "a request that was open two seconds after the erase",
     changed: erased(requests(requestOf(SECOND, END_AT, END_AT + 2_100))),
     wrong: "I15: 1 requests were open",
   },
 ];
 
-describe("a session that many used at once breaks no promise", () => {
-  it.each(SOUND)("$name", ({ changed }) => expect(judgeHistory(played(changed))).toEqual([]));
+describe("a session with concurrent clients breaks no promise", () => {
+  it.each(SOUND)("$name", ({ changed }) => expect(judgeHistory(history(changed))).toEqual([]));
 });
 
-describe("a session that many used at once is wrong with", () => {
+describe("in a session with concurrent clients, finds", () => {
   it.each(ROWS)("$name", ({ changed, wrong }) =>
-    expect(judgeHistory(played(changed)).join("\n")).toContain(wrong),
+    expect(judgeHistory(history(changed)).join("\n")).toContain(wrong),
   );
 });

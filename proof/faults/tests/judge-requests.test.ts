@@ -1,15 +1,15 @@
-import { describe, expect, it } from "vitest";
-import { type Judged, judgeRun } from "../runs/judge";
-import { purposeOf, type ToolRequest } from "../runs/tool-witness";
-import { END_AT, judged, ofKind, REQUESTS, requestOf } from "./recorded-run";
+import { describe, expect, it } from "/vitest";
+import { type FinishedRun, judgeRun } from "../runs/judge";
+import { purposeOf, type ToolRequest } from "../runs/tool-records";
+import { END_AT, recordedRun, ofKind, REQUESTS, requestOf } from "./recorded-run";
 
-/** Requests that are open at the same time, or after a run was cancelled or erased. */
+/** Concurrent requests, and requests after a cancel or an erase. */
 
 const together = (count: number) =>
   Array.from({ length: count }, () =>
     requestOf("another", { startedAt: 1, firstByteAt: 9, endedAt: 10 }),
   );
-/** As many at tool servers, which began a little later. */
+/** Concurrent requests to tool servers, which begin a little later. */
 const toolsTogether = (count: number) =>
   Array.from({ length: count }, () => ({
     startedAt: 2,
@@ -17,7 +17,10 @@ const toolsTogether = (count: number) =>
     endedAt: 10,
     purpose: "work" as const,
   }));
-/** One at a tool server, from so long after the end until it ends; null: for ever. */
+/**
+ * A request to a tool server. `fromMs`: its start after the end of the run. `endedAt`: `null` if it
+ * never ends.
+ */
 const atTool = (
   fromMs: number,
   endedAt: number | null,
@@ -29,24 +32,24 @@ const openAfter = (ms: number) => [
 const begunAfter = (ms: number) => [
   requestOf("another", { startedAt: END_AT + ms, firstByteAt: END_AT + ms, endedAt: END_AT + ms }),
 ];
-const RIGHT: readonly { name: string; changed: Partial<Judged> }[] = [
+const RIGHT: readonly { name: string; changed: Partial<FinishedRun> }[] = [
   {
-    name: "cancelled when it was over, what was open closed within two seconds",
+    name: "cancelled after its end, with open requests closed within two seconds",
     changed: { cancelledAt: END_AT },
   },
   {
-    name: "with four requests that wait at once",
+    name: "with four waiting requests at once",
     changed: { requests: () => [...REQUESTS, ...together(4)] },
   },
   {
-    name: "with one at a tool server besides",
+    name: "with a fifth one at a tool server",
     changed: {
       requests: () => [...REQUESTS, ...together(4)],
       toolRequests: () => toolsTogether(1),
     },
   },
   {
-    name: "cancelled, and its tool servers told so, one of which may go on telling things",
+    name: "cancelled, with a message to its tool servers and a listening connection",
     changed: {
       cancelledAt: END_AT,
       toolRequests: () => [
@@ -57,7 +60,7 @@ const RIGHT: readonly { name: string; changed: Partial<Judged> }[] = [
     },
   },
   {
-    name: "erased while a request was on its way",
+    name: "erased while a request was in flight",
     changed: {
       ...ofKind("erased"),
       erasedAt: END_AT,
@@ -67,14 +70,14 @@ const RIGHT: readonly { name: string; changed: Partial<Judged> }[] = [
   },
 ];
 
-const WRONG: readonly { name: string; changed: Partial<Judged>; wrong: string }[] = [
+const WRONG: readonly { name: string; changed: Partial<FinishedRun>; wrong: string }[] = [
   {
-    name: "five requests that wait at once",
+    name: "five waiting requests at once",
     changed: { requests: () => together(5) },
     wrong: "I14: 5 requests",
   },
   {
-    name: "six requests that wait at once, some of them at tool servers",
+    name: "six waiting requests at once, some of them at tool servers",
     changed: { requests: () => together(4), toolRequests: () => toolsTogether(2) },
     wrong: "I14: 6 requests in all",
   },
@@ -84,12 +87,12 @@ const WRONG: readonly { name: string; changed: Partial<Judged>; wrong: string }[
     wrong: "I15: 1 requests began",
   },
   {
-    name: "a tool's request that stays open for ever after the cancel",
+    name: "a tool's request that stays open forever after the cancel",
     changed: { cancelledAt: END_AT, toolRequests: () => atTool(-10, null) },
     wrong: "I15: 1 requests were open",
   },
   {
-    name: "word to a tool server that a call is over, which it never takes",
+    name: "a cancel message that a tool server never accepts",
     changed: { cancelledAt: END_AT, toolRequests: () => atTool(10, null, "leaving") },
     wrong: "I15: 1 requests were open",
   },
@@ -125,15 +128,15 @@ const WRONG: readonly { name: string; changed: Partial<Judged>; wrong: string }[
   },
 ];
 
-describe("a run that is over breaks no promise", () => {
+describe("a finished run breaks no promise", () => {
   it.each(RIGHT)("$name", async ({ changed }) =>
-    expect(await judgeRun(judged(changed))).toEqual([]),
+    expect(await judgeRun(recordedRun(changed))).toEqual([]),
   );
 });
 
-describe("a run that is over is wrong with", () => {
+describe("in a finished run, finds", () => {
   it.each(WRONG)("$name", async ({ changed, wrong }) => {
-    expect((await judgeRun(judged(changed))).join("\n")).toContain(wrong);
+    expect((await judgeRun(recordedRun(changed))).join("\n")).toContain(wrong);
   });
 });
 

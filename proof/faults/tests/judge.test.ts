@@ -1,27 +1,27 @@
-import { describe, expect, it } from "vitest";
-import { type Judged, judgeRun } from "../runs/judge";
+import { describe, expect, it } from "/vitest";
+import { type FinishedRun, judgeRun } from "../runs/judge";
 import type { WireEvent } from "../../../src/protocol/events";
 import {
   acknowledged,
   CANARY,
   CANCELLED,
   EVENTS,
-  judged,
+  recordedRun,
   ofKind,
   readerOf,
   readersOf,
   REQUESTS,
   SESSION,
   statusOf,
-  telling,
+  withLog,
   toFrame,
   TOOL_CALL,
   TREE,
 } from "./recorded-run";
 
 /**
- * What judges the runs of the faults campaigns sees: a recorded run, told as clients, providers and tools would tell of it, breaks
- * no promise, and with one thing changed it breaks the one that is about that.
+ * A recorded run as clients, providers and tools see it breaks no promise. With one thing changed
+ * it breaks the promise about that.
  */
 const WITH_FILES = ofKind("story", { files: { "a.txt": "abc" } });
 const WITH_TOOLS = ofKind("served");
@@ -40,7 +40,7 @@ const without = (type: WireEvent["type"]): WireEvent[] =>
 const withKey = EVENTS.map((event) =>
   event.type === "answer.submitted" ? { ...event, content: CANARY } : event,
 );
-/** The audit trail's record of the tool's call, where it belongs. */
+/** The log with the tool call's record of file accesses. */
 const [toolEnd] = EVENTS.flatMap((event) => (event.type === "tool.completed" ? [event] : []));
 function withTrail(times: number): WireEvent[] {
   if (!toolEnd) throw new Error("the recorded log has no tool");
@@ -52,15 +52,15 @@ function withTrail(times: number): WireEvent[] {
     ...Array.from({ length: times }, () => record),
   );
 }
-/** The tool's end is not known. */
+/** The tool's outcome is unknown. */
 const FORGOTTEN = EVENTS.map((event): WireEvent => {
   if (event.type !== "tool.completed") return event;
   const { outcome: _, ...place } = event;
   return { ...place, type: "tool.unknown" };
 });
-/** When its tool was at work. */
+/** During its tool call. */
 const KILLED_AT = EVENTS.find(({ type }) => type === "tool.started")?.at ?? 0;
-/** It ends as after a fault that no rule knows. */
+/** The turn ends as after an internal error. */
 const BROKEN_DOWN = EVENTS.map((event): WireEvent => {
   if (event.type !== "turn.completed") return event;
   const { at, turn, session_id, sequence_number, usage, cost_usd } = event;
@@ -77,53 +77,53 @@ const BROKEN_DOWN = EVENTS.map((event): WireEvent => {
     agents: [],
   };
 });
-const filesWith = (changed: Partial<Judged>): Partial<Judged> => ({
+const filesWith = (changed: Partial<FinishedRun>): Partial<FinishedRun> => ({
   ...WITH_FILES,
-  ...telling(withTrail(1)),
+  ...withLog(withTrail(1)),
   ...changed,
 });
 
-const dearer = REQUESTS.map((request) => ({
+const expensive = REQUESTS.map((request) => ({
   ...request,
   reported: { inputTokens: 9_000, outputTokens: 9_000 },
 }));
 
-const SOUND: readonly { name: string; changed: Partial<Judged> }[] = [
-  { name: "as it was recorded", changed: {} },
+const SOUND: readonly { name: string; changed: Partial<FinishedRun> }[] = [
+  { name: "as recorded", changed: {} },
   { name: "with a tool whose server was called once", changed: WITH_TOOLS },
-  { name: "with files that are where they belong", changed: filesWith({}) },
+  { name: "with all files in R2", changed: filesWith({}) },
   {
-    name: "with a tool's call that was cut off, which nobody may repeat",
-    changed: { ...WITH_TOOLS, ...telling(FORGOTTEN), killedAt: [KILLED_AT] },
+    name: "with an interrupted call of a tool that is not repeatable",
+    changed: { ...WITH_TOOLS, ...withLog(FORGOTTEN), killedAt: [KILLED_AT] },
   },
   {
-    name: "under caps that it kept",
+    name: "within its caps",
     changed: { capUsd: 1, ...ofKind("story", { maxTokens: 1_000_000 }) },
   },
   {
     name: "cancelled before any tool was called",
     changed: {
       ...ofKind("recalled", { ends: ["turn.completed"] }),
-      ...telling(FORGOTTEN),
+      ...withLog(FORGOTTEN),
       toolCalls: () => [],
       cancelled: [acknowledged("completed")],
     },
   },
 ];
 
-const ROWS: readonly { name: string; changed: Partial<Judged>; wrong: string }[] = [
+const ROWS: readonly { name: string; changed: Partial<FinishedRun>; wrong: string }[] = [
   {
-    name: "a client that was not sent an event",
+    name: "a client that missed an event",
     changed: { watchers: [readerOf(without("vote.cast")), ...readersOf(EVENTS)] },
     wrong: "I1: watcher 0 got",
   },
   {
-    name: "an event that lost its number",
+    name: "a gap in the numbers",
     changed: { replay: async () => without("vote.cast").map(toFrame) },
     wrong: "I2",
   },
   {
-    name: "a model that was sent an answer's label",
+    name: "an answer's label in a request",
     changed: { requests: () => labelled },
     wrong: "I21: a model was sent the label agent2.1",
   },
@@ -133,7 +133,7 @@ const ROWS: readonly { name: string; changed: Partial<Judged>; wrong: string }[]
     wrong: "I2",
   },
   {
-    name: "another answer than the team's",
+    name: "an answer that is not the team's",
     changed: ofKind("story", { answer: "No." }),
     wrong: "I3: the answer is",
   },
@@ -142,14 +142,14 @@ const ROWS: readonly { name: string; changed: Partial<Judged>; wrong: string }[]
     changed: { turns: 2 },
     wrong: "I4: 1 turns ended instead of 2",
   },
-  { name: "a vote that nobody logged", changed: telling(without("vote.cast")), wrong: "I6 at" },
+  { name: "a missing vote", changed: withLog(without("vote.cast")), wrong: "I6 at" },
   {
     name: "a tool's call that reached its server twice",
     changed: { ...WITH_TOOLS, toolCalls: () => [TOOL_CALL, TOOL_CALL] },
     wrong: "I8",
   },
   {
-    name: "a tool's call that reached its server and is in no journal",
+    name: "a tool's call that reached its server and is not in the log",
     changed: {
       ...WITH_TOOLS,
       toolCalls: () => [
@@ -160,19 +160,19 @@ const ROWS: readonly { name: string; changed: Partial<Judged>; wrong: string }[]
     wrong: "I8 at #47: other reached its server and is not in the journal",
   },
   {
-    name: "a tool's call whose server saw no key",
+    name: "a tool's call without a key",
     changed: { ...WITH_TOOLS, toolCalls: () => [{ name: "read_file", key: "", answered: true }] },
     wrong: "I8: a call of read_file reached its server without a key",
   },
   {
-    name: "a team with tools that called none",
-    changed: { ...WITH_TOOLS, ...telling(FORGOTTEN), toolCalls: () => [] },
+    name: "a team with tools and no call",
+    changed: { ...WITH_TOOLS, ...withLog(FORGOTTEN), toolCalls: () => [] },
     wrong: "I8: no tool was called",
   },
   {
-    name: "a turn that a fault of the service's own ended",
-    changed: { ...ofKind("hopeless"), ...telling(BROKEN_DOWN) },
-    wrong: "I3: a fault of the service itself ended turn 1",
+    name: "a turn that ended by an internal error",
+    changed: { ...ofKind("hopeless"), ...withLog(BROKEN_DOWN) },
+    wrong: "I3: an internal error ended turn 1",
   },
   {
     name: "a tool's call that never reached its server",
@@ -185,12 +185,12 @@ const ROWS: readonly { name: string; changed: Partial<Judged>; wrong: string }[]
     wrong: "I10: the result has the files",
   },
   {
-    name: "a file that R2 does not have",
+    name: "a file that is missing in R2",
     changed: filesWith({ stored: async () => ({ trees: {}, problems: [], left: 0 }) }),
-    wrong: "I10: in R2 there is",
+    wrong: "I10: R2 holds",
   },
   {
-    name: "a snapshot in R2 that is not whole",
+    name: "an incomplete snapshot in R2",
     changed: filesWith({
       stored: async () => ({
         trees: { "1/1/agent2.final": TREE },
@@ -201,30 +201,34 @@ const ROWS: readonly { name: string; changed: Partial<Judged>; wrong: string }[]
     wrong: "I10: a pack is torn",
   },
   {
-    name: "a file that was never brought to R2",
+    name: "a file that was never stored in R2",
     changed: filesWith({
       stored: async () => ({ trees: { "1/1/agent2.final": TREE }, problems: [], left: 1 }),
     }),
-    wrong: "I10: 1 things are still to be done",
-  },
-  { name: "a file tool's call that is not in the trail", changed: { ...WITH_FILES }, wrong: "I10" },
-  {
-    name: "a file tool's call that is twice in the trail",
-    changed: filesWith(telling(withTrail(2))),
-    wrong: "I10: a call is twice",
+    wrong: "I10: 1 file jobs are still pending",
   },
   {
-    name: "an answered call of a tool that nobody knows of, though nothing died",
-    changed: { ...WITH_TOOLS, killedAt: [], ...telling(FORGOTTEN) },
+    name: "a file tool's call without a record of accesses",
+    changed: { ...WITH_FILES },
+    wrong: "I10",
+  },
+  {
+    name: "a file tool's call with two records of accesses",
+    changed: filesWith(withLog(withTrail(2))),
+    wrong: "I10: a call has two records",
+  },
+  {
+    name: "an unknown outcome of an answered call, although nothing was killed",
+    changed: { ...WITH_TOOLS, killedAt: [], ...withLog(FORGOTTEN) },
     wrong: "is unknown although nothing cut it off",
   },
   {
-    name: "another end than its time",
+    name: "an end other than the deadline",
     changed: ofKind("story", { endedBy: "deadline" }),
-    wrong: "I6: it was settled by consensus",
+    wrong: "I6: the attempt was settled by consensus",
   },
   {
-    name: "a cap that made no call wait",
+    name: "a cap that deferred no call",
     changed: { ...ofKind("capped"), capUsd: 1 },
     wrong: "I11: no call had to wait under a cap",
   },
@@ -235,28 +239,28 @@ const ROWS: readonly { name: string; changed: Partial<Judged>; wrong: string }[]
     wrong: "tokens were charged under a cap of 1",
   },
   {
-    name: "charges that the log does not account for",
-    changed: { requests: () => dearer },
+    name: "charges that are not in the log",
+    changed: { requests: () => expensive },
     wrong: "I11: model-1 charged",
   },
   {
-    name: "a request that the log does not account for",
+    name: "a request that is not in the log",
     changed: { requests: () => [...REQUESTS, ...REQUESTS] },
     wrong: "requests for model-1 arrived, the log started",
   },
   {
-    name: "a cancel that nobody asked for",
-    changed: telling(CANCELLED),
+    name: "a cancel without a request",
+    changed: withLog(CANCELLED),
     wrong: "cancelled although nobody asked for it",
   },
-  { name: "the agents' key in an answer", changed: telling(withKey), wrong: "I17" },
+  { name: "the agents' key in an answer", changed: withLog(withKey), wrong: "I17" },
   {
-    name: "a status that the log does not say",
+    name: "a status that differs from the log",
     changed: { status: async () => statusOf(EVENTS.slice(0, -1)) },
     wrong: "the service says",
   },
   {
-    name: "an erased session that is still there",
+    name: "an erased session that still exists",
     changed: {
       ...ofKind("erased"),
       listed: async () => [],
@@ -271,14 +275,14 @@ const ROWS: readonly { name: string; changed: Partial<Judged>; wrong: string }[]
   },
 ];
 
-describe("a run that is over breaks no promise", () => {
+describe("a finished run breaks no promise", () => {
   it.each(SOUND)("$name", async ({ changed }) =>
-    expect(await judgeRun(judged(changed))).toEqual([]),
+    expect(await judgeRun(recordedRun(changed))).toEqual([]),
   );
 });
 
-describe("a run that is over is wrong with", () => {
+describe("in a finished run, finds", () => {
   it.each(ROWS)("$name", async ({ changed, wrong }) => {
-    expect((await judgeRun(judged(changed))).join("\n")).toContain(wrong);
+    expect((await judgeRun(recordedRun(changed))).join("\n")).toContain(wrong);
   });
 });

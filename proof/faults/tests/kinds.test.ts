@@ -1,18 +1,18 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Kind, KINDS, kindOf, type Surroundings } from "../runs/kinds";
-import { startSurroundings } from "../runs/surroundings";
+import { afterAll, beforeAll, expect, it } from "/vitest";
+import { type Kind, KINDS, kindOf, type RunServers } from "../runs/kinds";
+import { startRunServers } from "../runs/run-servers";
 import { parseTeam } from "../../../src/config/parse-team";
 import type { TeamRules } from "../../../src/protocol/team";
 import { FULL_CONTEXT } from "../../../tests/config/teams";
 
-let surroundings: Surroundings;
+let servers: RunServers;
 beforeAll(async () => {
-  surroundings = await startSurroundings();
+  servers = await startRunServers();
 });
-afterAll(() => surroundings.close());
+afterAll(() => servers.close());
 
 function rulesOf({ agents, config = {} }: Kind): TeamRules {
-  const team = agents(surroundings).map(({ id, model, backend }) => ({
+  const team = agents(servers).map(({ id, model, backend }) => ({
     id,
     backend: { ...backend, model, api_key: "some-key" },
   }));
@@ -22,9 +22,9 @@ function rulesOf({ agents, config = {} }: Kind): TeamRules {
   return result.team.rules;
 }
 
-const ERASED = Object.values(KINDS).filter((kind: Kind) => kind.deed === "erases it");
+const ERASED = Object.values(KINDS).filter((kind: Kind) => kind.userAction === "erase");
 
-it("what is erased can cost nothing, so that the tenant's books of all other runs can be held to the cent", () => {
+it("erased runs cost nothing, so that the tenant's ledger can be checked to the cent", () => {
   expect(ERASED).not.toEqual([]);
   for (const kind of ERASED) {
     const { agents } = rulesOf(kind);
@@ -34,6 +34,6 @@ it("what is erased can cost nothing, so that the tenant's books of all other run
   }
 });
 
-it("what is charged to a tenant can be told from nothing", () => {
+it("other runs cost something", () => {
   expect(rulesOf(kindOf("story")).agents.every(({ price }) => price !== null)).toBe(true);
 });

@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "/node:fs";
+import { tmpdir } from "/node:os";
+import path from "/node:path";
+import { DatabaseSync } from "/node:sqlite";
+import { afterEach, beforeEach, expect, it } from "/vitest";
 import { CANARY, keysOnDisk } from "../runs/left-on-disk";
 
 const KEY = `${CANARY}0b2f1c9e`;
@@ -12,7 +12,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(storage, { recursive: true }));
 
-/** A database in which a session is named, and this besides; it is left open, so that all of it lies in its log. */
+/**
+ * A database that contains a session id and this text. It stays open, so that all content is in the
+ * write-ahead log.
+ */
 function database(file: string, text: string): DatabaseSync {
   mkdirSync(path.dirname(path.join(storage, file)), { recursive: true });
   const open = new DatabaseSync(path.join(storage, file));
@@ -22,7 +25,7 @@ function database(file: string, text: string): DatabaseSync {
 }
 
 it.each([
-  { name: "nothing where no key was left", wrong: [] },
+  { name: "nothing if there is no key", wrong: [] },
   {
     name: "a key in an object's log",
     inObject: KEY,
@@ -39,7 +42,7 @@ it.each([
     wrong: ["I17: an agents' key is in r2/files/blobs/1"],
   },
 ])(
-  "of what a service has written is told $name",
+  "in the files of a service, finds $name",
   async ({ inObject = "", inD1 = "", inR2 = "", wrong }) => {
     const open = [
       database("do/sessions/1.sqlite", inObject),
@@ -52,7 +55,7 @@ it.each([
   },
 );
 
-it("where no session is found no key would be, and that is told", async () => {
+it("reports folders without a session id, where keys would not be found either", async () => {
   database("do/sessions/1.sqlite", "").close();
   expect(await keysOnDisk(storage)).toEqual([
     "I17: nothing under d1 names a session, so no key could be found there",

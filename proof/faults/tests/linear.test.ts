@@ -1,30 +1,30 @@
-import { describe, expect, it } from "vitest";
-import { longestOrder, type Operation, type Told } from "../clients/linear";
+import { describe, expect, it } from "/vitest";
+import { longestOrder, type Operation, type OperationResult } from "../clients/linear";
 
-const at = (from: number, to: number, told: Told): Operation => ({ from, to, told });
-const started = (turn: number): Told => ({ type: "started", turn });
-const refused = (turn: number): Told => ({ type: "refused", turn });
-const cancelled = (turn: number, status = "cancelled"): Told => ({
+const at = (from: number, to: number, result: OperationResult): Operation => ({ from, to, result });
+const started = (turn: number): OperationResult => ({ type: "started", turn });
+const refused = (turn: number): OperationResult => ({ type: "refused", turn });
+const cancelled = (turn: number, status = "cancelled"): OperationResult => ({
   type: "cancelled",
   turn,
   status,
 });
-const read = (sequence: number, ...statuses: string[]): Told => ({
+const read = (sequence: number, ...statuses: string[]): OperationResult => ({
   type: "read",
   statuses,
   sequence,
 });
-const erased: Told = { type: "erased" };
-const gone: Told = { type: "gone" };
+const erased: OperationResult = { type: "erased" };
+const gone: OperationResult = { type: "gone" };
 
 describe("a history has an order", () => {
   it.each([
     {
-      name: "of one after the other",
+      name: "of sequential operations",
       operations: [at(0, 1, cancelled(1)), at(2, 3, started(2)), at(4, 5, refused(2))],
     },
     {
-      name: "that is not that of the questions",
+      name: "that differs from the order of the starts",
       operations: [at(0, 9, refused(2)), at(1, 8, started(2)), at(2, 7, cancelled(1))],
     },
     {
@@ -32,7 +32,7 @@ describe("a history has an order", () => {
       operations: [at(0, 1, refused(1)), at(2, 3, read(5, "completed")), at(4, 5, started(2))],
     },
     {
-      name: "with an end",
+      name: "that ends with an erase",
       operations: [
         at(0, 1, read(5, "running")),
         at(2, 9, erased),
@@ -41,7 +41,7 @@ describe("a history has an order", () => {
       ],
     },
   ])("$name", ({ operations }) => {
-    // A turn has to be over before the next: it may have completed at any moment.
+    // A turn must end before the next starts: it may complete at any moment.
     expect(longestOrder(operations)).toBe(operations.length);
   });
 });
@@ -49,15 +49,15 @@ describe("a history has an order", () => {
 describe("a history has no order", () => {
   it.each([
     {
-      name: "if two are given the same turn",
+      name: "if two starts return the same turn",
       operations: [at(0, 5, started(2)), at(1, 6, started(2))],
     },
     {
-      name: "if a turn is refused that was over before",
+      name: "if a start is refused although the turn had ended",
       operations: [at(0, 1, cancelled(1)), at(2, 3, refused(1))],
     },
     {
-      name: "if a read forgets what another had seen",
+      name: "if a read returns fewer events than an earlier one",
       operations: [at(0, 1, read(9, "running")), at(2, 3, read(8, "running"))],
     },
     {
@@ -65,11 +65,11 @@ describe("a history has no order", () => {
       operations: [at(0, 1, cancelled(1)), at(2, 3, read(9, "completed"))],
     },
     {
-      name: "if what is erased comes back",
+      name: "if an erased session can be read",
       operations: [at(0, 1, erased), at(2, 3, read(9, "completed"))],
     },
     {
-      name: "if it is gone before anybody erased it",
+      name: "if the session is gone before the erase",
       operations: [at(0, 1, gone), at(2, 3, erased)],
     },
   ])("$name", ({ operations }) => {

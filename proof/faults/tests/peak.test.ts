@@ -1,14 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, it } from "vitest";
+import { expect, it } from "/vitest";
 import { peakUntil } from "../clients/peak";
 
 const MOST = 96;
 
 type Case = {
   name: string;
-  /** What each look finds while the models work, the last again and again; null: the inspector kept silent. */
+  /**
+   * Live bytes of each sample while the models work; the last value repeats. `null`: the inspector
+   * did not answer.
+   */
   working: (number | null)[];
-  /** The same while they stand still. */
+  /** The same while the models pause. */
   resting: number[];
   peak: number;
   rests: number;
@@ -16,35 +19,35 @@ type Case = {
 
 it.each<Case>([
   {
-    name: "is the highest of all looks",
+    name: "is the highest sample",
     working: [40, 52, 30, 45, 50],
     resting: [99],
     peak: 52,
     rests: 0,
   },
   {
-    name: "leaves out what nothing holds",
+    name: "does not count garbage",
     working: [40, 140, 60, 50, 50],
     resting: [130, 100, 49],
     peak: 60,
     rests: 1,
   },
   {
-    name: "tells what is held while nothing goes on",
+    name: "counts memory that is held during a pause",
     working: [40, 140, 60, 50, 50],
     resting: [130, 100, 99],
     peak: 99,
     rests: 1,
   },
   {
-    name: "is told with one rest",
+    name: "needs only one pause",
     working: [140, 150, 60, 50, 50],
     resting: [98],
     peak: 150,
     rests: 1,
   },
   {
-    name: "is looked for where the inspector kept silent",
+    name: "continues when the inspector does not answer",
     working: [null, null, 52, 40],
     resting: [99],
     peak: 52,
@@ -57,15 +60,16 @@ it.each<Case>([
     found.length > 1 ? (found.shift() ?? null) : (found[0] ?? null);
   const over = Promise.withResolvers<void>();
   const sample = async () => {
-    if (!isResting && working.length === 1) over.resolve(); // the run lasts until all of it was looked at
+    // The run lasts until all values were sampled.
+    if (!isResting && working.length === 1) over.resolve();
     return { live: next(isResting ? resting : working), resident: 1 };
   };
   const models = {
-    standStill: () => {
+    pause: () => {
       isResting = true;
       rested += 1;
     },
-    goOn: () => {
+    resume: () => {
       isResting = false;
     },
   };
@@ -80,11 +84,11 @@ it.each<Case>([
   expect([rested, isResting]).toEqual([rests, false]);
 });
 
-it("the peak of memory is not told of a heap that nobody could look at", async () => {
+it("the peak of memory is unknown if the heap could not be measured", async () => {
   const silent = {
     sample: async () => ({ live: null, resident: 1 }),
     most: MOST,
-    models: { standStill() {}, goOn() {} },
+    models: { pause() {}, resume() {} },
   };
   await expect(peakUntil(sleep(5), { ...silent, everyMs: 5, moreWithinMs: 20 })).rejects.toThrow(
     "only 0 times",

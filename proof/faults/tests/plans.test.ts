@@ -1,8 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it } from "/vitest";
 import { type Figures, noFigures, plansOf } from "../kills/campaign";
 import { PLACES } from "../kills/points";
 
-/** How many cases a campaign of kills has, by what its service does with each. */
+/** Number of cases of a campaign of kills, by the results of the cases. */
 
 const NOTHING = { seed: 7, kills: 0, eachPlace: 0, pairs: 0, lanes: 1 };
 
@@ -23,7 +23,7 @@ const hits = ({ kills }: Figures): void => {
   kills.random += 1;
 };
 const fails = ({ failures }: Figures): void =>
-  void failures.push({ problems: ["it is not over"], folder: "", command: "" });
+  void failures.push({ problems: ["not finished"], folder: "", command: "" });
 const meetsNothing = ({ kills }: Figures): void => {
   kills.idle += 1;
 };
@@ -31,11 +31,11 @@ const isPaired = ({ pairs }: Figures): void => {
   pairs.reached += 1;
 };
 
-describe("a campaign of kills goes on", () => {
+describe("a campaign of kills continues", () => {
   it.each([
-    { name: "until enough were hit", asked: { kills: 30 }, comes: hits, cases: 30, why: null },
+    { name: "until enough runs were hit", asked: { kills: 30 }, comes: hits, cases: 30, why: null },
     {
-      name: "until enough were hit at random moments",
+      name: "until enough runs were hit at random moments",
       asked: { atRandom: 30 },
       comes: hits,
       cases: 30,
@@ -56,31 +56,31 @@ describe("a campaign of kills goes on", () => {
       why: "20 cases failed",
     },
     {
-      name: "no longer for places",
+      name: "also at places, until 20 cases have failed",
       asked: { eachPlace: 1 },
       comes: fails,
       cases: 20,
       why: "20 cases failed",
     },
     {
-      name: "until it is plain that nothing is hit",
+      name: "until it is clear that no run is hit",
       asked: { kills: 10 },
       comes: meetsNothing,
       cases: 60,
-      why: "60 cases came to 0 of 10 kills, 0 of 0 at random moments",
+      why: "60 cases reached 0 of 10 kills, 0 of 0 at random moments",
     },
     {
-      name: "until it is plain that nothing is hit at random moments",
+      name: "until it is clear that no run is hit at random moments",
       asked: { atRandom: 10 },
       comes: meetsNothing,
       cases: 60,
-      why: "60 cases came to 0 of 0 kills, 0 of 10 at random moments",
+      why: "60 cases reached 0 of 0 kills, 0 of 10 at random moments",
     },
   ])("$name", ({ asked, comes, cases, why }) => {
     expect(played(asked, comes)).toMatchObject({ cases, endedEarly: why });
   });
 
-  it("until so many pairs were come to, or tried six times as often", () => {
+  it("until so many pairs were reached, or six times as many were tried", () => {
     expect(played({ pairs: 3 }, meetsNothing)).toMatchObject({
       cases: 18,
       pairs: { wanted: 3, reached: 0 },

@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
-import path from "node:path";
-import type { Judged } from "../runs/judge";
+import { readFileSync } from "/node:fs";
+import path from "/node:path";
+import type { FinishedRun } from "../runs/judge";
 import { type Kind, kindOf } from "../runs/kinds";
-import { keyOf } from "../runs/shown";
+import { keyOf } from "../runs/exposure";
 import { nothingAsked } from "../../../simulated/providers/asked";
 import { newRecord, type RecordedRequest } from "../../../simulated/providers/ledger";
 import type { SessionStatus } from "../../../src/protocol/api";
@@ -11,7 +11,10 @@ import { toStatus } from "../../../src/protocol/view/status";
 import { apply, emptyView } from "../../../src/protocol/view";
 import { answersBlock } from "../../../src/prompts/newer-answers";
 
-/** A recorded run, told as clients, providers and tools would tell of it: it breaks no promise, and a test changes one thing. */
+/**
+ * A recorded run as clients, providers and tools see it. It breaks no promise; a test changes one
+ * thing.
+ */
 export const SESSION = "session_01";
 export const CANARY = "canary-key-1";
 const RECORDED = path.join(
@@ -23,7 +26,7 @@ export const EVENTS: readonly WireEvent[] = readFileSync(RECORDED, "utf8")
   .split("\n")
   .map((line) => WireEventSchema.parse({ ...JSON.parse(line), session_id: SESSION }));
 export const END_AT = EVENTS.at(-1)?.at ?? 0;
-/** Of the one call of a tool in it: the first agent's, in its second round. */
+/** The run's only tool call: the first agent's, in its second round. */
 export const TOOL_CALL = {
   name: "read_file",
   key: `${SESSION}_tool_1_1_1_2_call_1_1_1_2_1_1_use`,
@@ -61,7 +64,7 @@ export const requestOf = (
   ...times,
   outcome: "completed",
 });
-/** What a model is sent that may use these tools and is shown these answers. */
+/** The request to a model that may use these tools and is shown these answers. */
 export function sending(
   labels: readonly string[],
   offers: readonly string[],
@@ -83,7 +86,7 @@ export function sending(
     asked: { ...nothingAsked("any"), messages: [{ role: "user", text }], tools },
   };
 }
-/** The answers that an agent's round had shown when the log stood there. */
+/** The answers that an agent's round had been shown before this event. */
 const shownBy = (agent: string, round: number, sequence: number): string[] =>
   EVENTS.flatMap((event) =>
     (event.type === "round.started" || event.type === "answers.injected") &&
@@ -93,14 +96,15 @@ const shownBy = (agent: string, round: number, sequence: number): string[] =>
       ? event.labels
       : [],
   );
-/** What reached the providers: each call that completed, for what the log says it cost. */
+/** The requests that reached the providers: one per completed call, with the usage from the log. */
 export const REQUESTS = EVENTS.flatMap((event) => {
   const started = EVENTS.find(
     (one) => one.type === "call.started" && "call" in event && one.call === event.call,
   );
   if (event.type !== "call.completed" || started?.type !== "call.started") return [];
   const { input_tokens, cached_tokens, output_tokens: outputTokens } = event.usage;
-  const inputTokens = input_tokens - cached_tokens; // which have a lower price, and the witness knows but one
+  // Cached tokens have a lower price, and the ledger has only one.
+  const inputTokens = input_tokens - cached_tokens;
   const times = { startedAt: started.at, firstByteAt: started.at, endedAt: event.at };
   const { agent, round, offers, sequence_number } = started;
   const sent = sending(shownBy(agent, round, sequence_number), offers);
@@ -112,7 +116,7 @@ export const REQUESTS = EVENTS.flatMap((event) => {
 export const ofKind = (
   name: Parameters<typeof kindOf>[0],
   more: Partial<Kind> = {},
-): Pick<Judged, "kind"> => ({
+): Pick<FinishedRun, "kind"> => ({
   kind: { ...kindOf(name), answer: null, ...more },
 });
 export function statusOf(events: readonly WireEvent[]): SessionStatus {
@@ -121,8 +125,8 @@ export function statusOf(events: readonly WireEvent[]): SessionStatus {
   return status;
 }
 
-/** The recorded run, with what a row changes. */
-export const judged = (changed: Partial<Judged>): Judged => ({
+/** The recorded run with the changes of a row. */
+export const recordedRun = (changed: Partial<FinishedRun>): FinishedRun => ({
   ...ofKind("story"),
   session: SESSION,
   turns: 1,
@@ -146,10 +150,10 @@ export const judged = (changed: Partial<Judged>): Judged => ({
   ...changed,
 });
 
-/** What clients and new readers are told instead, numbered anew. */
-export function telling(
+/** Another log for clients and new readers, renumbered. */
+export function withLog(
   events: readonly WireEvent[],
-): Pick<Judged, "watchers" | "replay" | "status"> {
+): Pick<FinishedRun, "watchers" | "replay" | "status"> {
   const log = events.map((event, nth) => ({ ...event, sequence_number: nth + 1 }));
   return {
     watchers: readersOf(log),
@@ -158,7 +162,7 @@ export function telling(
   };
 }
 
-/** It ends as if somebody had cancelled it. */
+/** The run ends as if it had been cancelled. */
 export const CANCELLED = EVENTS.map((event): WireEvent => {
   if (event.type !== "turn.completed") return event;
   const { at, turn, session_id, sequence_number, usage, cost_usd, winner } = event;
@@ -180,8 +184,8 @@ export const CANCELLED = EVENTS.map((event): WireEvent => {
   };
 });
 
-/** What a cancel of it is answered where the turn stands so. */
+/** The reply to a cancel if the turn has this status. */
 export const acknowledged = (
   status: string,
-  told: { turn?: number; session_id?: string } = {},
-): string => JSON.stringify({ session_id: SESSION, turn: 1, status, ...told });
+  more: { turn?: number; session_id?: string } = {},
+): string => JSON.stringify({ session_id: SESSION, turn: 1, status, ...more });

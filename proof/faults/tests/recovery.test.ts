@@ -1,14 +1,17 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it } from "/vitest";
 import { recoveryTimes } from "../kills/recovery";
 import type { WireEvent } from "../../../src/protocol/events";
 import { toFrame } from "./recorded-run";
 
-/** How long a watcher waited after a kill: from the signal to the first useful word of the new process. All times are ms after the signal. */
+/**
+ * The time from a kill's signal to the first useful event of the new process. All times are ms
+ * after the signal.
+ */
 
-type Seen = { type: "round.nudged" | "call.failed"; loggedAt: number; cameAt: number };
+type LoggedEvent = { type: "round.nudged" | "call.failed"; loggedAt: number; cameAt: number };
 const KILLED_AT = 5_000;
 
-function runThatSaw(seen: readonly Seen[]) {
+function runWith(seen: readonly LoggedEvent[]) {
   const frames = seen.map(({ type, loggedAt }, nth) => {
     const place = {
       turn: 1,
@@ -40,7 +43,7 @@ function runThatSaw(seen: readonly Seen[]) {
   return { watchers: [{ frames, cameAt: seen.map(({ cameAt }) => KILLED_AT + cameAt) }] };
 }
 
-const word = (loggedAt: number, cameAt: number): Seen => ({
+const event = (loggedAt: number, cameAt: number): LoggedEvent => ({
   type: "round.nudged",
   loggedAt,
   cameAt,
@@ -49,39 +52,39 @@ const word = (loggedAt: number, cameAt: number): Seen => ({
 describe("the time from a kill to the next event", () => {
   it.each([
     {
-      name: "is counted from the signal, not from the death",
-      seen: [word(300, 310)],
+      name: "counts from the signal, not from the exit",
+      seen: [event(300, 310)],
       times: [310],
     },
     {
-      name: "is not that of what came before the signal",
-      seen: [word(-20, -10), word(300, 310)],
+      name: "ignores events before the signal",
+      seen: [event(-20, -10), event(300, 310)],
       times: [310],
     },
     {
-      name: "is not that of what the process said before it was dead",
-      seen: [word(10, 20), word(300, 310)],
+      name: "ignores events that the process logged before its exit",
+      seen: [event(10, 20), event(300, 310)],
       times: [310],
     },
     {
-      name: "is not that of what it had said and came late",
-      seen: [word(10, 60), word(300, 310)],
+      name: "ignores earlier events that arrive late",
+      seen: [event(10, 60), event(300, 310)],
       times: [310],
     },
     {
-      name: "is not that of word that a call was cut off",
-      seen: [{ type: "call.failed" as const, loggedAt: 200, cameAt: 210 }, word(300, 310)],
+      name: "ignores the report of an interrupted call",
+      seen: [{ type: "call.failed" as const, loggedAt: 200, cameAt: 210 }, event(300, 310)],
       times: [310],
     },
-    { name: "is nothing if no event came", seen: [word(-20, -10)], times: [] },
+    { name: "is missing if no event came", seen: [event(-20, -10)], times: [] },
   ])("$name", ({ seen, times }) => {
     expect(
-      recoveryTimes([{ killedAt: KILLED_AT, goneAt: KILLED_AT + 50, hit: [runThatSaw(seen)] }]),
+      recoveryTimes([{ killedAt: KILLED_AT, goneAt: KILLED_AT + 50, hit: [runWith(seen)] }]),
     ).toEqual(times);
   });
 
-  it("is nothing for a run that was hit again before", () => {
-    const hit = [runThatSaw([word(300, 310)])];
+  it("is missing for a run that was interrupted again", () => {
+    const hit = [runWith([event(300, 310)])];
     const again = { killedAt: KILLED_AT + 200, goneAt: KILLED_AT + 250, hit };
     expect(recoveryTimes([{ killedAt: KILLED_AT, goneAt: KILLED_AT + 50, hit }, again])).toEqual([
       110,

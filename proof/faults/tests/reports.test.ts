@@ -1,21 +1,21 @@
-import { execFileSync } from "node:child_process";
-import { describe, expect, it } from "vitest";
+import { execFileSync } from "/node:child_process";
+import { describe, expect, it } from "/vitest";
 import { LIMITS } from "../../../src/coordination";
-import { unclosed } from "../clients/crowd";
+import { slowReaderProblems } from "../clients/crowd";
 import { toClientReport } from "../clients/report";
-import { NOTHING_SEEN } from "../build/orders";
+import { NO_OBSERVATIONS } from "../build/orders";
 import { commandOf as killsCommand, type Figures } from "../kills/campaign";
 import { commandOf } from "../kills/evidence";
 import { parsePoint } from "../kills/points";
 import { isSound, toReport } from "../kills/report";
-import { commandOf as troubleCommand } from "../troubles/campaign";
-import { TROUBLES } from "../troubles/list";
-import { toTroubleReport } from "../troubles/report";
-import { Effects } from "../troubles/effects";
+import { commandOf as storageFaultCommand } from "../storage-faults/campaign";
+import { STORAGE_FAULTS } from "../storage-faults/list";
+import { toStorageFaultReport } from "../storage-faults/report";
+import { Effects } from "../storage-faults/effects";
 
 const linesOf = (report: string): string[] => report.split("\n").map((line) => line.trim());
 
-describe("what failed is shown with the command that plays it again", () => {
+describe("failures are printed with the command that repeats them", () => {
   it("a case of kills, at its moments and places", () => {
     const kills = [{ afterMs: 40 }, parsePoint("commit.open/vote.cast:2")];
     expect(commandOf({ seed: 5, kinds: ["story", "erased"], kills, isWanted: false })).toBe(
@@ -23,7 +23,7 @@ describe("what failed is shown with the command that plays it again", () => {
     );
   });
 
-  it("the books of a campaign of kills, with all that its plans are made from", () => {
+  it("the ledger of a campaign of kills, with all options of its plans", () => {
     const options = { seed: 5, kills: 174, eachPlace: 1, pairs: 6, lanes: 2 };
     expect(killsCommand({ ...options, atRandom: 10 })).toBe(
       "npm run faults -- --seed 5 --kills 174 --at-random 10 --points 1 --pairs 6 --lanes 2",
@@ -33,22 +33,22 @@ describe("what failed is shown with the command that plays it again", () => {
     );
   });
 
-  it("one trouble with the seed of its round, and the books with all of them", () => {
+  it("one storage fault with the seed of its round, and the ledger with all of them", () => {
     const failures = [
       {
         name: "2038",
-        problems: ["I13: it is not over"],
+        problems: ["I13: not finished"],
         folder: "a",
-        command: troubleCommand(8, "it is the year 2038"),
+        command: storageFaultCommand(8, "it is the year 2038"),
       },
       {
-        name: "the tenant's books",
+        name: "the tenant's ledger",
         problems: ["I12: $1 were charged"],
         folder: "b",
-        command: troubleCommand(7),
+        command: storageFaultCommand(7),
       },
     ];
-    const lines = linesOf(toTroubleReport({ seed: 7, rows: [], failures, seconds: 1 }));
+    const lines = linesOf(toStorageFaultReport({ seed: 7, rows: [], failures, seconds: 1 }));
     expect(lines).toContain("kept in a");
     expect(lines).toContain(
       'again: npm run faults -- --storage --seed 8 --only "it is the year 2038"',
@@ -56,21 +56,21 @@ describe("what failed is shown with the command that plays it again", () => {
     expect(lines).toContain("again: npm run faults -- --storage --seed 7");
   });
 
-  it("each trouble as a shell understands its name", () => {
-    const names = TROUBLES.map(({ name }) => name);
+  it("each storage fault, with its name quoted for the shell", () => {
+    const names = STORAGE_FAULTS.map(({ name }) => name);
     const words = names
-      .map((name) => troubleCommand(7, name).replace("npm run faults --", "printf '%s\\n'"))
+      .map((name) => storageFaultCommand(7, name).replace("npm run faults --", "printf '%s\\n'"))
       .join("\n");
     const lines = execFileSync("sh", ["-c", words], { encoding: "utf8" }).trimEnd().split("\n");
     expect(lines).toEqual(names.flatMap((name) => ["--storage", "--seed", "7", "--only", name]));
   });
 
-  it("one kind of client, histories by their number", () => {
+  it("one kind of client, with the number of histories", () => {
     const scenes = [
       {
         name: "3 histories",
         problems: ["I1: event 4"],
-        told: ["9 came back"],
+        notes: ["9 came back"],
         seconds: 1,
         folder: "c",
       },
@@ -104,7 +104,7 @@ const OF_KILLS: Figures = {
   seconds: 1,
 };
 
-describe("of the failures that were ordered, those count that nothing met", () => {
+describe("ordered failures that nothing met are problems", () => {
   const failures = (["fails", "lost"] as const).map((how) => ({
     seam: "d1" as const,
     match: "DELETE",
@@ -112,57 +112,61 @@ describe("of the failures that were ordered, those count that nothing met", () =
     how,
   }));
   it.each([
-    { name: "none, if each was met once at least", met: [2, 1], unmet: [] },
+    { name: "none, if each was met at least once", met: [2, 1], unmet: [] },
     {
-      name: "each that was not, whatever the others met",
+      name: "each unmet one, independently of the others",
       met: [2, 0],
       unmet: ['d1 "DELETE" lost'],
     },
-    { name: "all, if nobody can tell", met: [], unmet: ['d1 "DELETE" fails', 'd1 "DELETE" lost'] },
+    {
+      name: "all, if the counts are missing",
+      met: [],
+      unmet: ['d1 "DELETE" fails', 'd1 "DELETE" lost'],
+    },
   ])("$name", ({ met, unmet }) => {
     const effects = new Effects();
-    effects.see({ failures }, { ...NOTHING_SEEN, met });
+    effects.record({ failures }, { ...NO_OBSERVATIONS, met });
     expect(effects.problems()).toEqual(
-      unmet.map((what) => `nothing met the failure that was ordered: ${what}`),
+      unmet.map((what) => `nothing met the ordered failure: ${what}`),
     );
   });
 
   it.each([
     {
-      name: "a clock that nobody looked at",
+      name: "a wrong clock that was never read",
       orders: [{ skewMs: 5 }],
       seen: {},
-      problems: ["nobody asked for the time while it was wrong"],
+      problems: ["the time was not read while it was wrong"],
     },
     {
-      name: "one that stood still, the same",
+      name: "a stopped clock that was never read",
       orders: [{ isFrozen: true }],
       seen: {},
-      problems: ["nobody asked for the time while it was wrong"],
+      problems: ["the time was not read while it was wrong"],
     },
     {
-      name: "alarms of which none was set",
+      name: "late alarms, none of which was set",
       orders: [{ alarmLateMs: 5 }],
       seen: {},
-      problems: ["no alarm was set that rings late"],
+      problems: ["no late alarm was set"],
     },
     {
-      name: "no clock that was looked at in one of its moments",
+      name: "no wrong clock that was read once",
       orders: [{ skewMs: 5 }, { skewMs: 6 }],
       seen: { wrongTimes: 1 },
       problems: [],
     },
     {
-      name: "no alarms of which one was set",
+      name: "no late alarms, one of which was set",
       orders: [{ alarmLateMs: 5 }],
       seen: { lateAlarms: 1 },
       problems: [],
     },
-    { name: "nothing where nothing was ordered", orders: [{}], seen: {}, problems: [] },
+    { name: "nothing without orders", orders: [{}], seen: {}, problems: [] },
   ])("$name", ({ orders, seen, problems }) => {
     const effects = new Effects();
     for (const [nth, one] of orders.entries())
-      effects.see(one, { ...NOTHING_SEEN, ...(nth === 0 && seen) });
+      effects.record(one, { ...NO_OBSERVATIONS, ...(nth === 0 && seen) });
     expect(effects.problems()).toEqual(problems);
   });
 });
@@ -170,32 +174,32 @@ describe("of the failures that were ordered, those count that nothing met", () =
 it.each([
   { name: "met", recoveryMs: [500, 1_999, 5_000], said: "aim: a median under 2000 ms, met)" },
   { name: "missed", recoveryMs: [500, 2_000, 2_100], said: "aim: a median under 2000 ms, missed)" },
-  { name: "not looked at", recoveryMs: [], said: "aim: a median under 2000 ms)" },
+  { name: "not measured", recoveryMs: [], said: "aim: a median under 2000 ms)" },
 ])("the report of kills says whether their aim was $name", ({ recoveryMs, said }) => {
   expect(toReport({ ...OF_KILLS, recoveryMs })).toContain(said);
 });
 
 it.each([
   {
-    name: "kills at moments when nothing ran apart",
+    name: "kills without an active run separately",
     figures: { kills: { random: 3, idle: 2, atPlaces: 4 } },
     said: [
       "Kills 7: 3 at random moments of runs, 4 at named places",
-      "Not among them 2 at moments when no run was seen to be on",
+      "Not counted 2 at moments without an active run",
     ],
   },
   {
-    name: "pairs by how many were come to",
+    name: "reached pairs",
     figures: { pairs: { wanted: 6, tried: 8, reached: 6 } },
-    said: ["Pairs of places 6 of 8 that were tried"],
+    said: ["Pairs of places 6 of 8 tried"],
   },
   {
-    name: "pairs by how many were asked for, if fewer were come to",
+    name: "requested pairs, if fewer were reached",
     figures: { pairs: { wanted: 7, tried: 8, reached: 6 } },
-    said: ["Pairs of places 6 of 8 that were tried, and 7 were asked for"],
+    said: ["Pairs of places 6 of 8 tried, 7 requested"],
   },
   {
-    name: "nothing that was not played",
+    name: "only played cases",
     figures: { endedEarly: "20 cases failed" },
     said: ["Ended early 20 cases failed"],
   },
@@ -206,23 +210,23 @@ it.each([
   for (const line of said) expect(lines).toContain(line);
 });
 
-describe("kills end well", () => {
-  const failure = { problems: ["I13: it is not over"], folder: "a", command: "b" };
+describe("a campaign of kills is sound", () => {
+  const failure = { problems: ["I13: not finished"], folder: "a", command: "b" };
   it.each([
     { name: "if nothing went wrong", figures: {}, ends: true },
     {
-      name: "if more pairs than asked for were come to",
+      name: "if more pairs than requested were reached",
       figures: { pairs: { wanted: 1, tried: 2, reached: 2 } },
       ends: true,
     },
     { name: "not if a promise was broken", figures: { failures: [failure] }, ends: false },
     {
-      name: "not if a place was not come to",
+      name: "not if a place was not reached",
       figures: { places: { wanted: 1, reached: 0, missed: ["send.sent:1"] } },
       ends: false,
     },
     {
-      name: "not if a pair was not come to",
+      name: "not if a pair was not reached",
       figures: { pairs: { wanted: 2, tried: 6, reached: 1 } },
       ends: false,
     },
@@ -234,41 +238,41 @@ describe("slow readers of the largest session", () => {
   const [many, few] = [20 * 2 ** 20, 2 ** 20];
   it.each([
     {
-      name: "must each be closed",
+      name: "must each be disconnected",
       agents: LIMITS.agents,
       logBytes: many,
       stayed: 1,
-      wrong: "1 of 20 slow readers were never closed",
+      wrong: "1 of 20 slow readers were never disconnected",
     },
     {
-      name: "must have had to fall behind",
+      name: "must have fallen behind",
       agents: LIMITS.agents,
       logBytes: few,
       stayed: 0,
-      wrong: "nobody had to fall behind",
+      wrong: "no reader had to fall behind",
     },
     {
-      name: "must each be closed by a smaller team that writes as much",
+      name: "must each be disconnected if a smaller team writes as much",
       agents: 8,
       logBytes: many,
       stayed: 2,
       wrong: "2 of 20",
     },
     {
-      name: "may all stay where a smaller team writes less",
+      name: "may all stay if a smaller team writes less",
       agents: 8,
       logBytes: few,
       stayed: 20,
       wrong: "",
     },
     {
-      name: "are as they should where all were closed",
+      name: "are right if all were disconnected",
       agents: LIMITS.agents,
       logBytes: many,
       stayed: 0,
       wrong: "",
     },
   ])("$name", ({ wrong, ...met }) =>
-    expect(unclosed(met).join()).toMatch(wrong === "" ? /^$/ : wrong),
+    expect(slowReaderProblems(met).join()).toMatch(wrong === "" ? /^$/ : wrong),
   );
 });

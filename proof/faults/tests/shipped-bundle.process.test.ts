@@ -1,11 +1,11 @@
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { expect, it } from "vitest";
+import { tmpdir } from "/node:os";
+import path from "/node:path";
+import { expect, it } from "/vitest";
 import { wranglerQuietly } from "../../../local/bundle/wrangler";
-import { CONTROL_PATH, STANDSTILL } from "../build/orders";
+import { CONTROL_PATH, HALTED } from "../build/orders";
 
-const MARKS = [CONTROL_PATH, STANDSTILL, "faultyContext", "commit.durable", "crashingFetch"];
+const MARKS = [CONTROL_PATH, HALTED, "faultyContext", "commit.durable", "crashingFetch"];
 
 async function bundled(...entry: string[]): Promise<string> {
   const dir = await mkdtemp(path.join(tmpdir(), "massgen-bundle-"));
@@ -28,7 +28,7 @@ async function bundled(...entry: string[]): Promise<string> {
   }
 }
 
-it("the bundle that is deployed holds no place to be killed at, and takes no orders", async () => {
+it("the deployed bundle has no crash points and accepts no orders", async () => {
   const shipped = await bundled();
   expect(MARKS.filter((mark) => shipped.includes(mark))).toEqual([]);
   const faulty = await bundled("proof/faults/build/faulty-worker.ts");

@@ -1,89 +1,89 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it } from "/vitest";
 import { DRAWN, type Kind, KINDS } from "../runs/kinds";
-import { sessionDraw, someOf, strikeDraw } from "../soak/draw";
-import { STRIKES } from "../soak/strikes";
-import { TROUBLES } from "../troubles/list";
+import { sessionDraw, someOf, faultDraw } from "../soak/draw";
+import { SOAK_FAULTS } from "../soak/soak-faults";
+import { STORAGE_FAULTS } from "../storage-faults/list";
 import { Chance } from "../../../simulated/chance";
 
 const first = <One>(count: number, draw: (nth: number) => One): One[] =>
   Array.from({ length: count }, (_, nth) => draw(nth));
 const kinds = (seed: number) => first(500, (nth) => sessionDraw(seed, nth).kind);
-const strikes = (seed: number) => first(500, (nth) => strikeDraw(seed, nth).strike.name);
+const faultNames = (seed: number) => first(500, (nth) => faultDraw(seed, nth).fault.name);
 
-describe("what is drawn from a seed", () => {
+describe("draws from a seed", () => {
   it.each([
     { what: "sessions", of: kinds },
-    { what: "faults", of: strikes },
-  ])("are $what: the same of the same, others of another", ({ of }) => {
+    { what: "faults", of: faultNames },
+  ])("are $what: equal for equal seeds, different for others", ({ of }) => {
     expect(of(5)).toEqual(of(5));
     expect(of(5)).not.toEqual(of(6));
-    expect(of(5).slice(1)).not.toEqual(of(6).slice(0, -1)); // nor the same, one later
+    expect(of(5).slice(1)).not.toEqual(of(6).slice(0, -1)); // Nor the same draws shifted by one.
   });
 
-  it("are sessions of every kind that is not played by name only, each with chances of its own", () => {
+  it("are sessions of every drawn kind, each with its own seed", () => {
     expect(new Set(kinds(5))).toEqual(new Set(DRAWN));
     const all: [string, Kind][] = Object.entries(KINDS);
-    expect(DRAWN).toEqual(all.flatMap(([name, { isAskedFor }]) => (isAskedFor ? [] : [name])));
+    expect(DRAWN).toEqual(all.flatMap(([name, { isOnlyByName }]) => (isOnlyByName ? [] : [name])));
     expect(new Set(first(500, (nth) => sessionDraw(5, nth).seed)).size).toBe(500);
   });
 
-  it("are all the faults, aimed at one to five sessions", () => {
-    expect(new Set(strikes(5))).toEqual(new Set(STRIKES.map(({ name }) => name)));
-    expect(new Set(first(500, (nth) => strikeDraw(5, nth).targets))).toEqual(
+  it("are all faults, each for one to five sessions", () => {
+    expect(new Set(faultNames(5))).toEqual(new Set(SOAK_FAULTS.map(({ name }) => name)));
+    expect(new Set(first(500, (nth) => faultDraw(5, nth).targets))).toEqual(
       new Set([1, 2, 3, 4, 5]),
     );
   });
 });
 
-describe("of those that are on", () => {
+describe("of the active sessions", () => {
   it.each([
-    { name: "as many as are asked for", count: 3, found: 3 },
-    { name: "all, where they are fewer", count: 9, found: 5 },
-    { name: "none, where none is asked for", count: 0, found: 0 },
-  ])("$name are struck, each once", ({ count, found }) => {
+    { name: "as many as requested", count: 3, found: 3 },
+    { name: "all, if there are fewer", count: 9, found: 5 },
+    { name: "none, if none is requested", count: 0, found: 0 },
+  ])("$name are chosen, each once", ({ count, found }) => {
     const some = someOf([1, 2, 3, 4, 5], count, new Chance(3));
     expect(new Set(some).size).toBe(found);
     expect(some).toHaveLength(found);
   });
 });
 
-describe("what strikes", () => {
-  it("has a name of its own", () => {
-    expect(new Set(STRIKES.map(({ name }) => name)).size).toBe(STRIKES.length);
+describe("faults of a soak", () => {
+  it("have unique names", () => {
+    expect(new Set(SOAK_FAULTS.map(({ name }) => name)).size).toBe(SOAK_FAULTS.length);
   });
 
-  it("is well again without a new process: nothing kills, and the clock is right", () => {
-    const orders = STRIKES.flatMap((strike) => (strike.does === "orders" ? [strike.orders] : []));
+  it("need no new process: nothing kills or changes the clock", () => {
+    const orders = SOAK_FAULTS.flatMap((fault) => (fault.does === "orders" ? [fault.orders] : []));
     expect(orders.length).toBeGreaterThan(20);
     expect(orders.filter(({ crash, skewMs, isFrozen }) => crash || skewMs || isFrozen)).toEqual([]);
     expect(orders.filter(({ alarmLateMs = 0 }) => alarmLateMs > 10_000)).toEqual([]);
   });
 
   it.each(["d1", "r2", "tenant", "object", "sql", "sync", "set_alarm"] as const)(
-    "is also %s",
+    "include %s",
     (seam) => {
-      const struck = STRIKES.filter(
-        (strike) =>
-          strike.does === "orders" && strike.orders.failures?.some((one) => one.seam === seam),
+      const faultCounts = SOAK_FAULTS.filter(
+        (fault) =>
+          fault.does === "orders" && fault.orders.failures?.some((one) => one.seam === seam),
       );
-      expect(struck).not.toEqual([]);
+      expect(faultCounts).not.toEqual([]);
     },
   );
 
-  it.each(["rings", "resets", "vanishes", "cuts"] as const)(
-    "does what no order can: it %s",
+  it.each(["alarms", "resets", "vanishes", "cuts"] as const)(
+    "include faults that need no orders: %s",
     (does) => {
-      expect(STRIKES.filter((strike) => strike.does === does)).toHaveLength(1);
+      expect(SOAK_FAULTS.filter((fault) => fault.does === does)).toHaveLength(1);
     },
   );
 
-  it("is every trouble of R2, D1 and storage but those that take a kill, or a run that is not drawn", () => {
-    const left = TROUBLES.filter(({ row }) => row === "R2 and D1" || row === "Storage").filter(
-      ({ name }) => !STRIKES.some((strike) => strike.name === name),
-    );
+  it("include every fault of R2, D1 and storage except those with a kill or a kind that is not drawn", () => {
+    const left = STORAGE_FAULTS.filter(
+      ({ row }) => row === "R2 and D1" || row === "Storage",
+    ).filter(({ name }) => !SOAK_FAULTS.some((fault) => fault.name === name));
     expect(left.map(({ name }) => name)).toEqual([
-      "R2 is away while files are brought there, and the service is killed",
-      "R2 fails, loses its word, then is slow, while it is asked what is there",
+      "R2 is unavailable while files are stored, and the service is killed",
+      "R2 fails, loses a reply, then is slow, while stored files are checked",
     ]);
   });
 });

@@ -1,6 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it } from "/vitest";
 import {
-  creepOf,
+  growthOf,
   type RestSample,
   type Sample,
   type SoakFigures,
@@ -9,7 +9,7 @@ import {
 import { toRestLine, toSampleLine, toSoakReport } from "../soak/report";
 import { theilSen } from "../soak/slope";
 
-/** Up and down by turns, so that neighbours say nothing of where it goes. */
+/** Alternates, so that neighbours show no trend. */
 const noise = (at: number): number => ((at * 7) % 11) / 11 - 0.5;
 
 describe("a slope by Theil and Sen", () => {
@@ -18,20 +18,20 @@ describe("a slope by Theil and Sen", () => {
 
   it.each([
     { name: "is that of a line", points: line(20, (x) => 2 * x + 5), each: 2, low: 2, high: 2 },
-    { name: "is none where nothing grows", points: line(20, () => 5), each: 0, low: 0, high: 0 },
+    { name: "is zero without growth", points: line(20, () => 5), each: 0, low: 0, high: 0 },
     {
-      name: "is not bent by a few that are far off",
+      name: "is robust against outliers",
       points: line(21, (x) => (x % 7 === 3 ? 10_000 : 2 * x)),
       each: 2,
     },
     {
-      name: "leaves out pairs of one place",
+      name: "ignores pairs with equal x",
       points: [...line(5, (x) => x), { x: 0, y: 0 }],
       each: 1,
     },
-    // Of four points every order is likely enough: all that was found is the interval.
+    // With four points every order is likely, so the interval is the full range.
     {
-      name: "of few points lies anywhere between all that were found",
+      name: "has the full range as interval for few points",
       points: line(4, (x) => x * x),
       each: 3,
       low: 1,
@@ -43,12 +43,12 @@ describe("a slope by Theil and Sen", () => {
 
   it.each([
     { name: "two points", points: line(2, (x) => x) },
-    { name: "points of one place", points: line(9, (y) => y).map(({ y }) => ({ x: 1, y })) },
-  ])("is nothing of $name", ({ points }) => {
+    { name: "points with equal x", points: line(9, (y) => y).map(({ y }) => ({ x: 1, y })) },
+  ])("is unknown for $name", ({ points }) => {
     expect(theilSen(points)).toBeNull();
   });
 
-  it("has a spread that holds what is true, and gets narrower", () => {
+  it("has an interval that contains the true slope and gets narrower", () => {
     const width = (count: number) => {
       const slope = theilSen(line(count, (x) => 0.5 * x + 20 * noise(x)));
       expect(slope?.low).toBeLessThan(0.5);
@@ -58,8 +58,9 @@ describe("a slope by Theil and Sen", () => {
     expect(width(200)).toBeLessThan(width(30) / 5);
   });
 
-  // By the tables for Kendall's S: of ten points chance passes 21 pairs more one way than the other in one of twenty.
-  it("has Sen's spread, as far from one end as from the other", () => {
+  // From the tables of Kendall's S: for ten points, 21 more pairs in one direction than in the
+  // other occur by chance in one of twenty cases.
+  it("has Sen's symmetric interval", () => {
     const slopes = Array.from({ length: 10 }, (_, x) => ({ x, y: x + 3 * noise(x) }));
     const all = slopes.flatMap((one, at) =>
       slopes.slice(at + 1).map((two) => (two.y - one.y) / (two.x - one.x)),
@@ -77,7 +78,7 @@ type Shape = {
   kbEach?: (ended: number) => number;
 };
 
-/** Of a look at the service every minute. */
+/** One sample per minute. */
 function samplesOf({ minutes, kbEach = () => 100 }: Shape): Sample[] {
   let disk = 0;
   return Array.from({ length: minutes + 1 }, (_, at) => {
@@ -93,7 +94,7 @@ function samplesOf({ minutes, kbEach = () => 100 }: Shape): Sample[] {
   });
 }
 
-/** And of one when nothing is on, twelve times in all. */
+/** Twelve samples at rest. */
 function restsOf({ minutes, heapPerHour = 0, jitter = 0.2 }: Shape): RestSample[] {
   const warm = Array.from({ length: 12 }, (_, at) => ({
     minutes: ((at + 1) * minutes) / 12,
@@ -108,8 +109,8 @@ const figuresOf = (shape: Shape, more: Partial<SoakFigures> = {}): SoakFigures =
   sessions: 50,
   minutes: shape.minutes,
   runs: { story: 3_000, erased: 600 },
-  struck: [
-    { name: "objects are taken down", tried: 4, met: 4 },
+  faultCounts: [
+    { name: "objects are reset", tried: 4, met: 4 },
     { name: "alarms cannot be set", tried: 3, met: 1 },
   ],
   failures: [],
@@ -119,7 +120,7 @@ const figuresOf = (shape: Shape, more: Partial<SoakFigures> = {}): SoakFigures =
   ...more,
 });
 
-const MET = { name: "objects are taken down", tried: 4, met: 4 };
+const MET = { name: "objects are reset", tried: 4, met: 4 };
 const BROKEN = [
   {
     name: "session 5 (story)",
@@ -129,10 +130,10 @@ const BROKEN = [
   },
 ];
 
-describe("a soak is a success", () => {
+describe("a soak passes", () => {
   const HOUR = { minutes: 60 };
   it.each([
-    { name: "if nothing was broken and nothing grew", figures: figuresOf(HOUR), because: [] },
+    { name: "if no promise was broken and nothing grew", figures: figuresOf(HOUR), because: [] },
     {
       name: "not if a promise was broken",
       figures: figuresOf(HOUR, { failures: BROKEN }),
@@ -145,12 +146,12 @@ describe("a soak is a success", () => {
     },
     {
       name: "not if nothing met any fault",
-      figures: figuresOf(HOUR, { struck: [{ name: "objects are taken down", tried: 9, met: 0 }] }),
+      figures: figuresOf(HOUR, { faultCounts: [{ name: "objects are reset", tried: 9, met: 0 }] }),
       because: ["nothing met any of the faults"],
     },
     {
       name: "if it ended before the first fault",
-      figures: figuresOf(HOUR, { struck: [] }),
+      figures: figuresOf(HOUR, { faultCounts: [] }),
       because: [],
     },
     {
@@ -166,24 +167,24 @@ describe("a soak is a success", () => {
       ],
     },
     {
-      name: "if its heap seemed to grow by more, but to and fro by far more yet",
+      name: "if its heap seems to grow by more, with far larger noise",
       figures: figuresOf({ ...HOUR, heapPerHour: 4, jitter: 20 }),
       because: [],
     },
     {
-      name: "not after hours in which it cannot be told whether its heap grew",
+      name: "not after hours without a clear result about its heap",
       figures: figuresOf({ minutes: 240, heapPerHour: 1, jitter: 20 }),
       because: [
         expect.stringMatching(/^the heap may have grown by as much as \d+\.\d MB an hour$/),
       ],
     },
     {
-      name: "after hours in which it surely did not",
+      name: "after hours in which its heap did not grow",
       figures: figuresOf({ minutes: 240, heapPerHour: 0.5 }),
       because: [],
     },
     {
-      name: "if it was too short for its slope to tell",
+      name: "if it was too short for a meaningful slope",
       figures: figuresOf({ minutes: 29, heapPerHour: 400 }),
       because: [],
     },
@@ -193,28 +194,28 @@ describe("a soak is a success", () => {
       because: [expect.stringMatching(/^the heap grew by \d/)],
     },
     {
-      name: "not if hardly anybody saw its heap",
+      name: "not if its heap was rarely measured",
       figures: figuresOf(HOUR, {
         atRest: restsOf(HOUR).map((seen, at) => (at % 3 === 0 ? seen : { ...seen, live: null })),
       }),
-      because: ["the heap could hardly be looked at"],
+      because: ["the heap was measured too rarely"],
     },
     {
-      name: "not if something was never met that was drawn again and again",
+      name: "not if a fault that was drawn often met nothing",
       figures: figuresOf(HOUR, {
-        struck: [MET, { name: "alarms cannot be set", tried: 5, met: 0 }],
+        faultCounts: [MET, { name: "alarms cannot be set", tried: 5, met: 0 }],
       }),
       because: ["nothing met this, 5 times: alarms cannot be set"],
     },
     {
-      name: "if something was never met that was hardly drawn",
+      name: "if a fault that was drawn rarely met nothing",
       figures: figuresOf(HOUR, {
-        struck: [MET, { name: "alarms cannot be set", tried: 4, met: 0 }],
+        faultCounts: [MET, { name: "alarms cannot be set", tried: 4, met: 0 }],
       }),
       because: [],
     },
     {
-      name: "if whoever began it had enough",
+      name: "if it was interrupted",
       figures: figuresOf({ minutes: 2 }, { endedEarly: "interrupted" }),
       because: [],
     },
@@ -233,13 +234,13 @@ describe("a soak is a success", () => {
   });
 });
 
-describe("what creeps", () => {
-  it("is told without what comes in the first tenth", () => {
+describe("growth", () => {
+  it("ignores the first tenth of the time", () => {
     const atRest = restsOf({ minutes: 60, jitter: 0 });
     const [cold, warming, ...warm] = atRest;
     const early = { minutes: 5, live: 25 * MB, resident: 160 * MB };
     expect(warming?.minutes).toBe(5);
-    const { heap } = creepOf({
+    const { heap } = growthOf({
       samples: [],
       atRest: [...(cold ? [cold] : []), early, ...warm],
       minutes: 60,
@@ -247,8 +248,8 @@ describe("what creeps", () => {
     expect(heap).toEqual({ each: 0, low: 0, high: 0, points: 11 });
   });
 
-  // Each session takes what chance gives it, so that the sum goes astray though nothing grows: seeds, not luck, say how often that is taken
-  // for growth.
+  // The disk use per session is random, so the sum drifts although nothing grows. Fixed seeds
+  // decide how often that counts as growth.
   const chanceOf = (seed: number) => {
     let state = seed * 2_654_435_761 + 1;
     return () => {
@@ -263,30 +264,30 @@ describe("what creeps", () => {
   const grew = (of: (ended: number) => number) =>
     Array.from(
       { length: 200 },
-      (_, seed) => creepOf(figuresOf({ minutes: 60, kbEach: someKb(seed, of) })).disk,
+      (_, seed) => growthOf(figuresOf({ minutes: 60, kbEach: someKb(seed, of) })).disk,
     ).map((disk) => ({
       each: disk?.each ?? 0,
       growth: disk?.growth ?? { low: 0, high: 0 },
     }));
 
-  it("on disk is seldom called growth where a session takes as much at the end as at the beginning", () => {
+  it("on disk is rarely reported if sessions take the same space throughout", () => {
     const all = grew(() => 100);
     expect(all.filter(({ growth }) => growth.low > 0 || growth.high < 0).length).toBeLessThan(20); // one of twenty, of 200
     for (const { each } of all) expect(Math.abs(each - 100_000)).toBeLessThan(8_000);
   });
 
-  it("on disk is called growth where a session takes ever more", () => {
+  it("on disk is reported if sessions take more and more space", () => {
     const all = grew((ended) => 70 + ended / 60); // from 70 to 130 kB
     expect(all.filter(({ growth }) => growth.low > 0).length).toBeGreaterThan(195);
   });
 
-  it("on disk is nothing of which could be told where no session ended", () => {
+  it("on disk is unknown if no session ended", () => {
     const samples = samplesOf({ minutes: 9 }).map((sample) => ({ ...sample, ended: 0 }));
-    expect(creepOf({ samples, atRest: [], minutes: 9 }).disk).toBeNull();
+    expect(growthOf({ samples, atRest: [], minutes: 9 }).disk).toBeNull();
   });
 });
 
-describe("its report", () => {
+describe("the report", () => {
   it("has the figures", () => {
     const figures = figuresOf({ minutes: 60, jitter: 0, heapPerHour: 0.5 });
     expect(toSoakReport(figures).split("\n")).toEqual([
@@ -294,19 +295,19 @@ describe("its report", () => {
       "Sessions         3600, 50 at a time: 600 erased, 3000 story",
       "Faults           5 of 7 were met by something",
       "                 1 of 3: alarms cannot be set",
-      "                 4 of 4: objects are taken down",
+      "                 4 of 4: objects are reset",
       "Broken promises  0",
-      "Heap at rest     from 30.0 MB to 30.5 MB; 0.50 MB an hour (0.50 to 0.50, of 11 looks) (aim: 1 at most)",
-      "                 20.0 MB before the first session; at most 48.2 MB with sessions on, garbage counted",
-      "Process          from 200.0 MB to 200.0 MB; 0.00 MB an hour (0.00 to 0.00, of 11 looks)",
-      "This command     from 300.0 MB to 300.0 MB; 0.00 MB an hour (0.00 to 0.00, of 55 looks)",
+      "Heap at rest     from 30.0 MB to 30.5 MB; 0.50 MB an hour (0.50 to 0.50, of 11 samples) (aim: 1 at most)",
+      "                 20.0 MB before the first session; at most 48.2 MB with active sessions, garbage included",
+      "Process          from 200.0 MB to 200.0 MB; 0.00 MB an hour (0.00 to 0.00, of 11 samples)",
+      "This command     from 300.0 MB to 300.0 MB; 0.00 MB an hour (0.00 to 0.00, of 55 samples)",
       "On disk          from 0.0 MB to 360.0 MB; 100 kB for each session that ended, for every thousand 0.0 kB (0.0 to 0.0) more",
       "Seed             7",
       "",
     ]);
   });
 
-  it("says what was broken first, where it lies and how to try again", () => {
+  it("has failures first, with their evidence and command", () => {
     const lines = toSoakReport(
       figuresOf({ minutes: 3 }, { failures: BROKEN, endedEarly: "interrupted" }),
     ).split("\n");
@@ -319,21 +320,21 @@ describe("its report", () => {
       "Minutes          3.0, then it ended: interrupted",
     ]);
     expect(lines.find((line) => line.startsWith("Heap at rest"))).toContain(
-      "of less than 30 minutes it means little",
+      "below 30 minutes it means little",
     );
   });
 
-  it("says what nobody saw", () => {
+  it("names missing figures", () => {
     const report = toSoakReport(figuresOf({ minutes: 1 }, { samples: [], atRest: [] }));
-    expect(report).toContain("Heap at rest     never seen; too few looks for a slope");
-    expect(report).toContain("not seen before the first session; never seen with sessions on");
+    expect(report).toContain("Heap at rest     never seen; too few samples for a slope");
+    expect(report).toContain("not seen before the first session; never seen with active sessions");
     expect(report).toContain("On disk          never seen; too few sessions ended");
   });
 
   it.each([
     { live: 31 * MB, says: "6.0 min, at rest: 31.0 MB live, 200.0 MB in all" },
     { live: null, says: "6.0 min, at rest: heap not seen, 200.0 MB in all" },
-  ])("has a line for each rest: $says", ({ live, says }) => {
+  ])("has a line for each sample at rest: $says", ({ live, says }) => {
     expect(toRestLine({ minutes: 6, live, resident: 200 * MB })).toBe(says);
   });
 
@@ -346,7 +347,7 @@ describe("its report", () => {
       live: null,
       says: "2.0 min: heap not seen, 200.0 MB in all, 12.0 MB on disk, 120 sessions ended",
     },
-  ])("has a line for each look: $says", ({ live, says }) => {
+  ])("has a line for each sample: $says", ({ live, says }) => {
     expect(
       toSampleLine({ minutes: 2, live, resident: 200 * MB, own: 0, disk: 12 * MB, ended: 120 }),
     ).toBe(says);

@@ -1,28 +1,28 @@
-import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:http";
-import { tmpdir } from "node:os";
-import path from "node:path";
+import { once } from "/node:events";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "/node:fs";
+import { createServer } from "/node:http";
+import { tmpdir } from "/node:os";
+import path from "/node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { NOTHING_SEEN, type Orders } from "../build/orders";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "/vitest";
+import { NO_OBSERVATIONS, type Orders } from "../build/orders";
 import { CANARY } from "../runs/left-on-disk";
-import { lookedAtWhole } from "../soak/afterwards";
-import { BooksLog } from "../soak/books-log";
-import { Crew } from "../soak/crew";
+import { checkStorage } from "../soak/storage-check";
+import { LedgerLog } from "../soak/ledger-log";
+import { SessionPool } from "../soak/session-pool";
 import type { Sample, SoakFailure } from "../soak/figures";
-import { Looks } from "../soak/looks";
-import { Striker } from "../soak/striker";
+import { ResourceSampler } from "../soak/resource-sampler";
+import { FaultInjector } from "../soak/fault-injector";
 import { startToolServer, type ToolServer } from "../../../simulated/providers/tool-server";
 
 const URL = "http://127.0.0.1:1";
 let folder = "";
 let tools: ToolServer;
-let books: BooksLog;
+let ledger: LedgerLog;
 const kept = new Set<string>();
 beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), "massgen-soak-parts-"));
-  [tools, books] = [await startToolServer(), await BooksLog.open()];
+  [tools, ledger] = [await startToolServer(), await LedgerLog.open()];
 });
 afterEach(() => {
   for (const one of kept) rmSync(one, { recursive: true, force: true });
@@ -30,102 +30,102 @@ afterEach(() => {
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true });
-  await Promise.all([tools.close(), books.close()]);
+  await Promise.all([tools.close(), ledger.close()]);
 });
 
-describe("sessions of which none can be played", () => {
-  /** There is nothing that they could talk to. */
+describe("sessions that cannot be played", () => {
+  /** Their servers cannot be started. */
   async function played(mostFailures: number) {
     const over = new AbortController();
     const failures: SoakFailure[] = [];
     const service = {
       ...{ url: URL, tools, killedAt: [], output: `key ${CANARY}1 of ${"old ".repeat(60_000)}` },
-      forgetOutput() {
+      clearOutput() {
         service.output = "";
       },
     };
-    const crew = new Crew({
+    const pool = new SessionPool({
       ...{
         service,
-        books,
+        ledger,
         seed: 3,
         sessions: 3,
         command: "again 3",
-        lately: () => [],
-        calmSince: () => null,
+        recentFaults: () => [],
+        quietSince: () => null,
       },
-      surroundings: () => Promise.reject(new Error("no port is free")),
+      startServers: () => Promise.reject(new Error("no port is free")),
       onFailure: (failure) => {
         failures.push(failure);
         kept.add(failure.folder);
         if (failures.length >= mostFailures) over.abort();
       },
     });
-    await crew.playUntil(over.signal);
-    return { crew, service, failures };
+    await pool.playUntil(over.signal);
+    return { pool, service, failures };
   }
 
-  it("are failures of their own, one after the other, until it is over", async () => {
-    const { crew, failures } = await played(7);
+  it("are separate failures until the end", async () => {
+    const { pool, failures } = await played(7);
     expect(failures.length).toBeGreaterThanOrEqual(7);
-    expect(failures.length).toBeLessThan(7 + 3); // each of three lanes ends the one that it is at
+    expect(failures.length).toBeLessThan(7 + 3); // Each of three lanes ends its current session.
     expect(new Set(failures.map(({ name }) => name)).size).toBe(failures.length);
     for (const { problems } of failures) expect(problems).toEqual(["Error: no port is free"]);
-    expect(crew.ended).toBe(0);
-    expect(crew.targets).toEqual([]);
+    expect(pool.ended).toBe(0);
+    expect(pool.targets).toEqual([]);
   });
 
-  it("leave a key that was printed in what is kept of it, and nowhere else", async () => {
-    const { crew, service, failures } = await played(1);
-    await crew.hear();
-    const told = failures.at(-1);
-    expect(told).toMatchObject({
-      name: "what the service prints",
+  it("leave a printed key only in the evidence", async () => {
+    const { pool, service, failures } = await played(1);
+    await pool.checkOutput();
+    const reported = failures.at(-1);
+    expect(reported).toMatchObject({
+      name: "service output",
       problems: ["I17: the service printed an agents' key"],
     });
-    expect(readFileSync(path.join(told?.folder ?? "", "service.log"), "utf8")).toContain(
+    expect(readFileSync(path.join(reported?.folder ?? "", "service.log"), "utf8")).toContain(
       `${CANARY}1`,
     );
     expect(service.output).not.toContain(CANARY);
     const before = failures.length;
-    await crew.hear();
+    await pool.checkOutput();
     expect(failures).toHaveLength(before);
   });
 });
 
-describe("a rest", () => {
-  it("comes when those that are on are over, and no session begins before it is", async () => {
+describe("a pause", () => {
+  it("starts after the active sessions, and no session begins during it", async () => {
     const over = new AbortController();
-    const told: string[] = [];
+    const failed: string[] = [];
     let begun = 0;
-    const service = { url: URL, tools, killedAt: [], output: "", forgetOutput: () => undefined };
-    const crew = new Crew({
+    const service = { url: URL, tools, killedAt: [], output: "", clearOutput: () => undefined };
+    const pool = new SessionPool({
       ...{
         service,
-        books,
+        ledger,
         seed: 3,
         sessions: 3,
         command: "again 3",
-        lately: () => [],
-        calmSince: () => null,
+        recentFaults: () => [],
+        quietSince: () => null,
       },
-      surroundings: async () => {
+      startServers: async () => {
         begun += 1;
         await sleep(30);
         throw new Error("no port is free");
       },
       onFailure: ({ name, folder: one }) => {
-        told.push(name);
+        failed.push(name);
         kept.add(one);
       },
     });
-    const playing = crew.playUntil(over.signal);
+    const playing = pool.playUntil(over.signal);
     while (begun < 4) await sleep(1);
     const seen: { begun: number; over: number }[] = [];
-    await crew.rest(async () => {
-      seen.push({ begun, over: told.length });
+    await pool.rest(async () => {
+      seen.push({ begun, over: failed.length });
       await sleep(100);
-      seen.push({ begun, over: told.length });
+      seen.push({ begun, over: failed.length });
     });
     while (begun < 12) await sleep(1);
     over.abort();
@@ -133,27 +133,27 @@ describe("a rest", () => {
     const [first, last] = seen;
     expect(first?.over).toBe(first?.begun);
     expect(last).toEqual(first);
-    expect(told).toHaveLength(begun);
+    expect(failed).toHaveLength(begun);
   });
 });
 
-it("a failure is told of which nothing can be kept", async () => {
+it("a failure without evidence is reported", async () => {
   const failures: SoakFailure[] = [];
-  const service = { url: URL, tools, killedAt: [], output: "", forgetOutput: () => undefined };
-  const crew = new Crew({
+  const service = { url: URL, tools, killedAt: [], output: "", clearOutput: () => undefined };
+  const pool = new SessionPool({
     ...{
       service,
-      books,
+      ledger,
       seed: 3,
       sessions: 1,
       command: "again 3",
-      lately: () => [],
-      calmSince: () => null,
+      recentFaults: () => [],
+      quietSince: () => null,
     },
     onFailure: (failure) => failures.push(failure),
   });
-  await crew.fail({
-    name: "of a name that no folder may have: ".repeat(20),
+  await pool.fail({
+    name: "a name that is too long for a folder:  ".repeat(20),
     problems: ["it broke"],
   });
   expect(failures).toMatchObject([
@@ -161,10 +161,13 @@ it("a failure is told of which nothing can be kept", async () => {
   ]);
 });
 
-describe("orders that are late", () => {
+describe("late orders", () => {
   type Answer = "taken" | "late";
-  /** Strikes until so many orders were given at least. `answers`: of the first, and all others are taken. */
-  async function struck(answers: readonly Answer[], least = 2) {
+  /**
+   * Injects faults until so many orders were given. `answers`: of the first orders; all others are
+   * applied.
+   */
+  async function faultCounts(answers: readonly Answer[], least = 2) {
     const taken: Orders[] = [];
     const over = new AbortController();
     let asked = 0;
@@ -172,80 +175,86 @@ describe("orders that are late", () => {
       asked += 1;
       taken.push(orders);
       if (answers[asked - 1] === "late")
-        throw new Error("Waited in vain for an order to be taken.");
-      return NOTHING_SEEN;
+        throw new Error("Waited in vain for an order to be applied.");
+      return NO_OBSERVATIONS;
     };
     const nothing = async () => "";
-    const service = { url: URL, order, ring: nothing, reset: nothing };
-    const striker = new Striker({
+    const service = { url: URL, order, fireAlarm: nothing, reset: nothing };
+    const injector = new FaultInjector({
       service,
       seed: 1,
       everyMs: 20,
       targets: () => [],
       isResting: () => false,
     });
-    const striking = striker.strikeUntil(over.signal);
+    const striking = injector.injectUntil(over.signal);
     while (taken.length < least) await sleep(5);
     over.abort();
-    return { striking, striker, taken };
+    return { striking, injector, taken };
   }
 
   it.each([
-    { name: "one that lets something go wrong", answers: ["late"] },
-    { name: "one that has all be well again", answers: ["taken", "late"] },
+    { name: "an order of a fault", answers: ["late"] },
+    { name: "an order that clears the faults", answers: ["taken", "late"] },
     { name: "several of them", answers: ["taken", "late", "late", "late"] },
-  ] as const)("are given again until all is well: $name", async ({ answers }) => {
-    const { striking, striker, taken } = await struck(answers);
+  ] as const)("are repeated until the faults are cleared: $name", async ({ answers }) => {
+    const { striking, injector, taken } = await faultCounts(answers);
     await striking;
     expect(taken.length).toBeGreaterThan(answers.length);
     expect(taken.at(-1)).toEqual({});
-    expect(striker.calmSince).toBeLessThanOrEqual(performance.now());
+    expect(injector.quietSince).toBeLessThanOrEqual(performance.now());
   });
 
-  it("are not given at all while no session is begun: a fault that meets nothing shows nothing", async () => {
+  it("are not given during a pause: a fault that meets nothing shows nothing", async () => {
     const taken: Orders[] = [];
     const order = async (orders: Orders) => {
       taken.push(orders);
-      return NOTHING_SEEN;
+      return NO_OBSERVATIONS;
     };
     const [over, looks] = [new AbortController(), { times: 0 }];
     const isResting = () => {
       looks.times += 1;
       return looks.times <= 10;
     };
-    const service = { url: URL, order, ring: async () => "", reset: async () => "" };
-    const striker = new Striker({ service, seed: 1, everyMs: 20, targets: () => [], isResting });
-    const striking = striker.strikeUntil(over.signal);
+    const service = { url: URL, order, fireAlarm: async () => "", reset: async () => "" };
+    const injector = new FaultInjector({
+      service,
+      seed: 1,
+      everyMs: 20,
+      targets: () => [],
+      isResting,
+    });
+    const striking = injector.injectUntil(over.signal);
     while (looks.times < 10) expect([await sleep(5), taken]).toEqual([undefined, []]);
     while (taken.length === 0) await sleep(5);
     over.abort();
     await striking;
   });
 
-  it("are given again at the end, before which nothing struck", async () => {
-    const { striking, striker, taken } = await struck(["late"], 0);
+  it("are repeated at the end, also if there was no fault", async () => {
+    const { striking, injector, taken } = await faultCounts(["late"], 0);
     await striking;
     expect(taken).toEqual([{}, {}]);
-    expect(striker.calmSince).not.toBeNull();
+    expect(injector.quietSince).not.toBeNull();
   });
 
-  it("end the faults where they are never taken", async () => {
-    const { striking, striker } = await struck([
+  it("end the faults if they are never applied", async () => {
+    const { striking, injector } = await faultCounts([
       "taken",
       ...Array.from({ length: 99 }, () => "late" as const),
     ]);
     await expect(striking).rejects.toThrow("in vain");
-    expect(striker.calmSince).toBeNull();
+    expect(injector.quietSince).toBeNull();
   }, 20_000);
 });
 
-describe("looks", () => {
-  const deaf = () => Promise.reject(new Error("The inspector keeps silent."));
-  const looks = (more: Partial<ConstructorParameters<typeof Looks>[0]>) =>
-    new Looks({
+describe("samples", () => {
+  const silent = () => Promise.reject(new Error("The inspector does not answer."));
+  const sampler = (more: Partial<ConstructorParameters<typeof ResourceSampler>[0]>) =>
+    new ResourceSampler({
       ...{
         url: URL,
-        connect: deaf,
+        connect: silent,
         pid: process.pid,
         storage: folder,
         everyMs: 5,
@@ -256,40 +265,40 @@ describe("looks", () => {
       ...more,
     });
 
-  it("go on where the inspector is deaf, without the heap", async () => {
+  it("continue without the heap if the inspector does not answer", async () => {
     const over = new AbortController();
     const seen: Sample[] = [];
-    const all = looks({
+    const all = sampler({
       onSample: (sample) => (seen.push(sample) === 3 ? over.abort() : undefined),
     });
-    await all.lookUntil(over.signal, performance.now());
+    await all.sampleUntil(over.signal, performance.now());
     expect(all.samples).toEqual(seen);
     expect(seen).toHaveLength(3);
     for (const sample of seen) expect(sample).toMatchObject({ live: null, ended: 4 });
     for (const { resident, disk } of seen) expect(Math.min(resident, disk)).toBeGreaterThan(1_000);
   });
 
-  it("tell of a disk that is nearly full", async () => {
+  it("report a nearly full disk", async () => {
     const over = new AbortController();
-    const all = looks({ leastDiskBytes: 1e18, onFull: () => over.abort(), everyMs: 60_000 });
-    await all.lookUntil(over.signal, performance.now());
+    const all = sampler({ leastDiskBytes: 1e18, onFull: () => over.abort(), everyMs: 60_000 });
+    await all.sampleUntil(over.signal, performance.now());
     expect(all.samples).toHaveLength(1);
   });
 
   it.each([
-    { name: "whose process is gone", gone: { pid: 2 ** 30 }, told: "ENOENT" },
+    { name: "whose process is gone", gone: { pid: 2 ** 30 }, message: "ENOENT" },
     {
       name: "whose folder is gone",
       gone: { storage: "/nowhere" },
-      told: "du could not tell how much lies in /nowhere",
+      message: "du reported no size of /nowhere",
     },
-  ])("end with a service $name", async ({ gone, told }) => {
+  ])("end with a service $name", async ({ gone, message }) => {
     await expect(
-      looks(gone).lookUntil(new AbortController().signal, performance.now()),
-    ).rejects.toThrow(told);
+      sampler(gone).sampleUntil(new AbortController().signal, performance.now()),
+    ).rejects.toThrow(message);
   });
 
-  it("share one connection, also those at rest: with a second one the inspector falls silent on both", async () => {
+  it("share one connection, also at rest: with two the inspector answers neither", async () => {
     const idle = createServer((_, res) => res.end("{}")).listen(0, "127.0.0.1");
     await once(idle, "listening");
     const address = idle.address();
@@ -305,9 +314,9 @@ describe("looks", () => {
       return { live: async () => (connections.open === 1 ? 7 : null), close };
     };
     const over = new AbortController();
-    const all = looks({ url, connect });
-    const looking = all.lookUntil(over.signal, performance.now());
-    expect(await all.lookAtRest(performance.now())).toMatchObject({ live: 7 });
+    const all = sampler({ url, connect });
+    const looking = all.sampleUntil(over.signal, performance.now());
+    expect(await all.sampleAtRest(performance.now())).toMatchObject({ live: 7 });
     over.abort();
     await looking;
     all.close();
@@ -315,56 +324,56 @@ describe("looks", () => {
     idle.close();
   }, 20_000);
 
-  it("that are on when it ends cost nothing if they fail", async () => {
+  it("that fail at the end are ignored", async () => {
     const over = new AbortController();
-    const looking = looks({ storage: "/nowhere" }).lookUntil(over.signal, performance.now());
+    const looking = sampler({ storage: "/nowhere" }).sampleUntil(over.signal, performance.now());
     over.abort();
     await looking;
   });
 });
 
-describe("what is to be told of the tenant's books", () => {
+describe("the log of finished runs", () => {
   const PLAYED = { runs: [{ session: "s", ends: [{ turn: 1, usd: 0.5 }] }], isSound: true };
 
-  it("is all that was added, in order, and nothing if nothing was", async () => {
-    const log = await BooksLog.open();
+  it("returns all added entries in order", async () => {
+    const log = await LedgerLog.open();
     expect(await log.all()).toEqual([]);
     for (const isSound of [true, false]) await log.add({ ...PLAYED, isSound });
     expect(await log.all()).toEqual([PLAYED, { ...PLAYED, isSound: false }]);
     await log.close();
   });
 
-  it("is not told where it cannot be read, or only by half", async () => {
-    const log = await BooksLog.open();
+  it("throws if it cannot be read completely", async () => {
+    const log = await LedgerLog.open();
     await log.add(PLAYED);
-    await log.close(); // with its file
+    await log.close(); // Also removes its file.
     await expect(log.all()).rejects.toThrow("ENOENT");
     await expect(log.add(PLAYED)).rejects.toThrow("ENOENT");
     expect(log.added).toBe(2);
   });
 });
 
-describe("the last look at all that was written", () => {
+describe("the check of everything on disk", () => {
   const at = { seed: 3, command: "again 3" };
 
-  it("is several failures where it cannot be taken, and ends with what they are", async () => {
-    const log = await BooksLog.open();
+  it("returns its own errors as failures", async () => {
+    const log = await LedgerLog.open();
     await log.add({ runs: [], isSound: true });
     await log.close();
-    const failures = await lookedAtWhole({
+    const failures = await checkStorage({
       ...at,
       service: { kill: async () => {}, storage: "/nowhere" },
-      books: log,
+      ledger: log,
     });
     expect(failures).toEqual([
       {
-        name: "what lies on disk",
+        name: "files on disk",
         problems: [expect.stringContaining("ENOENT")],
         command: "again 3",
         folder: NOT_KEPT,
       },
       {
-        name: "the tenant's books",
+        name: "the tenant's ledger",
         problems: [expect.stringContaining("ENOENT")],
         command: "again 3",
         folder: NOT_KEPT,
@@ -372,9 +381,9 @@ describe("the last look at all that was written", () => {
     ]);
   });
 
-  it("is not taken of a service that does not end", async () => {
+  it("is skipped if the service does not end", async () => {
     const service = { kill: () => Promise.reject(new Error("it lives")), storage: "/nowhere" };
-    expect(await lookedAtWhole({ ...at, service, books })).toEqual([
+    expect(await checkStorage({ ...at, service, ledger })).toEqual([
       {
         name: "the end of the service",
         problems: ["Error: it lives"],
@@ -384,10 +393,10 @@ describe("the last look at all that was written", () => {
     ]);
   });
 
-  it("finds nothing wrong where no session ended", async () => {
-    expect(books.added).toBe(0);
+  it("finds nothing if no session ended", async () => {
+    expect(ledger.added).toBe(0);
     expect(
-      await lookedAtWhole({ ...at, service: { kill: async () => {}, storage: "/nowhere" }, books }),
+      await checkStorage({ ...at, service: { kill: async () => {}, storage: "/nowhere" }, ledger }),
     ).toEqual([]);
     expect(existsSync("/nowhere")).toBe(false);
   });

@@ -1,16 +1,16 @@
-import { once } from "node:events";
-import { createServer, type Server, type Socket } from "node:net";
-import { afterEach, expect, it } from "vitest";
-import { leaveInTheMiddle } from "../clients/sockets";
+import { once } from "/node:events";
+import { createServer, type Server, type Socket } from "/node:net";
+import { afterEach, expect, it } from "/vitest";
+import { connectAndReset } from "../clients/sockets";
 
-/** Whether connections are said to have vanished only if they were let in before. */
-const LET_IN = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\nretry: 1000\n\n";
+/** Connections count as vanished only if they were admitted. */
+const ADMITTED = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\nretry: 1000\n\n";
 const FULL = "HTTP/1.1 429 Too Many Requests\r\ncontent-length: 0\r\n\r\n";
 
 let server: Server;
 afterEach(() => server.close());
 
-/** A server that answers the nth connection, from 1, like this. */
+/** A server that answers the n-th connection, from 1, in this way. */
 async function serverOf(answer: (nth: number, socket: Socket) => void): Promise<string> {
   let nth = 0;
   server = createServer((socket) => {
@@ -34,54 +34,51 @@ type Case = {
 };
 
 it.each<Case>([
-  { name: "who was let in", answer: (_, socket) => socket.write(LET_IN), vanished: 3, others: [] },
+  { name: "admitted ones", answer: (_, socket) => socket.write(ADMITTED), vanished: 3, others: [] },
   {
-    name: "who was told to come later and then let in",
-    answer: (nth, socket) => socket.write(nth <= 3 ? FULL : LET_IN),
+    name: "those admitted after a retry",
+    answer: (nth, socket) => socket.write(nth <= 3 ? FULL : ADMITTED),
     vanished: 3,
     others: [],
   },
   {
-    name: "not who was told so for longer than a place may stay taken",
+    name: "not those that retried for too long",
     answer: (_, socket) => socket.write(FULL),
     fullForMs: 200,
     vanished: 0,
     others: ["429", "429", "429"],
   },
   {
-    name: "not who was told that there is nothing",
-    answer: (nth, socket) => socket.write(nth === 1 ? "HTTP/1.1 404 Not Found\r\n\r\n" : LET_IN),
+    name: "not those that received another status",
+    answer: (nth, socket) => socket.write(nth === 1 ? "HTTP/1.1 404 Not Found\r\n\r\n" : ADMITTED),
     vanished: 2,
     others: ["404"],
   },
   {
-    name: "not who was told nothing",
-    answer: (nth, socket) => (nth === 1 ? socket.end() : socket.write(LET_IN)),
+    name: "not those that received no reply",
+    answer: (nth, socket) => (nth === 1 ? socket.end() : socket.write(ADMITTED)),
     vanished: 2,
     others: ["closed without an answer"],
   },
   {
-    name: "who was let in piece by piece",
+    name: "those whose reply came in parts",
     answer: (_, socket) => {
       socket.write("HTTP/1.");
-      setTimeout(() => socket.write(LET_IN.slice("HTTP/1.".length)), 20);
+      setTimeout(() => socket.write(ADMITTED.slice("HTTP/1.".length)), 20);
     },
     vanished: 3,
     others: [],
   },
-])(
-  "of connections that leave in the middle counts $name",
-  async ({ answer, fullForMs, vanished, others }) => {
-    const origin = await serverOf(answer);
-    expect(await leaveInTheMiddle(origin, "/events", 3, fullForMs)).toEqual({ vanished, others });
-  },
-);
+])("counts as vanished $name", async ({ answer, fullForMs, vanished, others }) => {
+  const origin = await serverOf(answer);
+  expect(await connectAndReset(origin, "/events", 3, fullForMs)).toEqual({ vanished, others });
+});
 
-it("nobody vanishes from where nobody listens", async () => {
+it("no connection vanishes if the server is closed", async () => {
   const origin = await serverOf(() => undefined);
   server.close();
   await once(server, "close");
-  const { vanished, others } = await leaveInTheMiddle(origin, "/events", 2);
+  const { vanished, others } = await connectAndReset(origin, "/events", 2);
   expect(vanished).toBe(0);
   expect(others.join()).toContain("ECONNREFUSED");
 });

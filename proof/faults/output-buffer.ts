@@ -5,7 +5,7 @@ const MARKED_SHARE = 0.25;
  * A bounded buffer of a service's output: the newest part, and marked lines of the part that was
  * dropped.
  */
-export class Printed {
+export class OutputBuffer {
   readonly #mark: string;
   readonly #most: number;
   #marked = "";
@@ -26,7 +26,7 @@ export class Printed {
     if (this.#last.length > this.#most) this.#cut();
   }
 
-  forget(): void {
+  clear(): void {
     [this.#marked, this.#last] = ["", ""];
   }
 

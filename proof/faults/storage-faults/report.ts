@@ -1,7 +1,12 @@
-import type { TroubleFigures } from "./campaign";
+import type { StorageFaultFigures } from "./campaign";
 
 /** Failures first, then one line per row of faults. */
-export function toTroubleReport({ seed, rows, failures, seconds }: TroubleFigures): string {
+export function toStorageFaultReport({
+  seed,
+  rows,
+  failures,
+  seconds,
+}: StorageFaultFigures): string {
   const wrong = failures.flatMap(({ name, problems, folder, command }) => [
     ...problems.map((problem) => `✗ ${name}: ${problem}`),
     `  kept in ${folder}`,
@@ -10,8 +15,8 @@ export function toTroubleReport({ seed, rows, failures, seconds }: TroubleFigure
   ]);
   const width = Math.max(...rows.map(({ row }) => row.length), "Seed, time".length);
   const lines = rows.map(
-    ({ row, troubles, runs, problems }) =>
-      `${row.padEnd(width)}  ${troubles} faults, ${runs} runs, ${problems} wrong`,
+    ({ row, faults, runs, problems }) =>
+      `${row.padEnd(width)}  ${faults} faults, ${runs} runs, ${problems} wrong`,
   );
   return [
     ...wrong,

@@ -1,26 +1,26 @@
-import { existsSync, readdirSync } from "node:fs";
-import path from "node:path";
-import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
+import { existsSync, readdirSync } from "/node:fs";
+import path from "/node:path";
+import { DatabaseSync, type SQLOutputValue } from "/node:sqlite";
 import { knownUsd } from "../../../src/protocol/cost";
 import { isTerminal } from "../../../src/protocol/events";
 import { toEvent } from "../../../tests/e2e/support/verdict";
 import type { Run } from "./run";
 
 /** Name of failures that concern all runs together. */
-export const BOOKS = "the tenant's books";
+export const LEDGER = "the tenant's ledger";
 
 /**
  * Clients see the end of a turn before the tenant does. The last run gets so long, in ms, before
  * its ledger is read: each settlement takes a few syncs of a possibly busy disk.
  */
-export const TOLD_WITHIN_MS = 8_000;
+export const SETTLED_WITHIN_MS = 8_000;
 
 /** The ends of a run's turns, as its first client saw them. */
-type Ended = { session: string; ends: readonly { turn: number; usd: number }[] };
+type RunEnds = { session: string; ends: readonly { turn: number; usd: number }[] };
 /** Finished runs, and whether all of them were right. */
-export type Played = { runs: readonly Ended[]; isSound: boolean };
+export type FinishedRuns = { runs: readonly RunEnds[]; isSound: boolean };
 
-type Watched = Pick<Run, "session"> & {
+type WatchedRun = Pick<Run, "session"> & {
   watchers: readonly Pick<Run["watchers"][number], "frames">[];
 };
 
@@ -28,16 +28,16 @@ type Watched = Pick<Run, "session"> & {
  * The part of finished runs that the ledger is checked against. Keeps nothing else: there may be
  * many runs.
  */
-export function toPlayed({
+export function toFinishedRuns({
   runs,
   problems,
 }: {
-  runs: readonly Watched[];
+  runs: readonly WatchedRun[];
   problems: readonly string[];
-}): Played {
+}): FinishedRuns {
   const isSound = problems.length === 0;
   // The ends of a failed run are not needed, and its frames may be unreadable.
-  const ends = ({ watchers: [full] }: Watched) => (isSound ? endsIn(full?.frames ?? []) : []);
+  const ends = ({ watchers: [full] }: WatchedRun) => (isSound ? endsIn(full?.frames ?? []) : []);
   return { runs: runs.map((run) => ({ session: run.session, ends: ends(run) })), isSound };
 }
 
@@ -56,42 +56,42 @@ const TOLERANCE_USD = 1e-6;
 
 /**
  * I12, from the databases of a stopped service: no tenant keeps the lease of a finished turn, each
- * turn was charged once, and no session has an undelivered message. Failed sessions are not
+ * turn was charged once, and no session has an undelivered message. FailedCase sessions are not
  * reported again, and with any of them sums are not compared. Erased runs must cost nothing: their
  * cost can no longer be read.
  */
-export function unsettled(storage: string, played: readonly Played[]): string[] {
-  const unsound = played.filter(({ isSound }) => !isSound);
+export function ledgerProblems(storage: string, finished: readonly FinishedRuns[]): string[] {
+  const unsound = finished.filter(({ isSound }) => !isSound);
   // A start without a reply has no id, and every message contains the empty string.
   const failed = new Set(
     unsound
       .flatMap(({ runs }) => runs.map(({ session }) => session))
       .filter((session) => session !== ""),
   );
-  const { leases, settled, spentUsd, untold } = booksIn(storage);
-  const ends = played.filter(({ isSound }) => isSound).flatMap(endsOf);
+  const { leases, settled, spentUsd, undelivered } = readLedger(storage);
+  const ends = finished.filter(({ isSound }) => isSound).flatMap(endsOf);
   const charged = new Set(settled.map(key));
   return [
     ...leases
       .filter(({ session }) => !failed.has(String(session)))
-      .map((row) => `I12: the place of turn ${key(row)} is still kept`),
-    ...untold
+      .map((row) => `I12: the lease of turn ${key(row)} is still held`),
+    ...undelivered
       .filter((body) => ![...failed].some((session) => body.includes(session)))
-      .map((body) => `I12: the tenant was not told of ${body}`),
+      .map((body) => `I12: the tenant never received ${body}`),
     ...ends
       .filter((end) => !charged.has(end.key))
       .map((end) => `I12: turn ${end.key} was never charged`),
-    ...(unsound.length === 0 ? miscounted(spentUsd, ends) : []),
+    ...(unsound.length === 0 ? sumProblems(spentUsd, ends) : []),
   ];
 }
 
-function miscounted(spentUsd: number, ends: readonly { usd: number }[]): string[] {
+function sumProblems(spentUsd: number, ends: readonly { usd: number }[]): string[] {
   const wantedUsd = ends.reduce((sum, { usd }) => sum + usd, 0);
   if (Math.abs(spentUsd - wantedUsd) < TOLERANCE_USD) return [];
   return [`I12: $${spentUsd} were charged for turns of $${wantedUsd}`];
 }
 
-function booksIn(storage: string) {
+function readLedger(storage: string) {
   const ofTenants = (sql: string) =>
     inDatabases(storage, { className: "TenantObject", table: "settled", sql });
   const ofSessions = (sql: string) =>
@@ -100,19 +100,19 @@ function booksIn(storage: string) {
     leases: ofTenants("SELECT session, turn FROM leases"),
     settled: ofTenants("SELECT session, turn FROM settled"),
     spentUsd: ofTenants("SELECT usd FROM spend").reduce((sum, { usd }) => sum + Number(usd), 0),
-    untold: ofSessions("SELECT body FROM outbox").map(({ body }) => String(body)),
+    undelivered: ofSessions("SELECT body FROM outbox").map(({ body }) => String(body)),
   };
 }
 
 const key = ({ session, turn }: Readonly<Record<string, unknown>>): string =>
   `${turn} of ${session}`;
 
-const endsOf = ({ runs }: Played): { key: string; usd: number }[] =>
+const endsOf = ({ runs }: FinishedRuns): { key: string; usd: number }[] =>
   runs.flatMap(({ session, ends }) =>
     ends.map(({ turn, usd }) => ({ key: key({ session, turn }), usd })),
   );
 
-type Asked = { className: string; table: string; sql: string };
+type DatabaseQuery = { className: string; table: string; sql: string };
 
 /**
  * The rows of all databases of a class that have this table. One database at a time, because there
@@ -120,7 +120,7 @@ type Asked = { className: string; table: string; sql: string };
  */
 function inDatabases(
   storage: string,
-  { className, table, sql }: Asked,
+  { className, table, sql }: DatabaseQuery,
 ): Record<string, SQLOutputValue>[] {
   const folders = readdirSync(path.join(storage, "do")).filter((name) =>
     name.endsWith(`-${className}`),

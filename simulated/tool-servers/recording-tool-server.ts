@@ -13,7 +13,7 @@ const CallSchema = z.looseObject({
  * A recording proxy: another address of a server, and all its sub-paths, where every message is
  * recorded.
  */
-export async function startLookout(url: string, ports?: readonly number[]) {
+export async function startRecordingToolServer(url: string, ports?: readonly number[]) {
   const raw = await startRawServer(ports);
   const answered = new WeakSet<ReceivedRequest>();
   const requests: (RequestTimes & { received: ReceivedRequest })[] = [];

@@ -1,5 +1,5 @@
-import { expect, it } from "vitest";
-import { trailProblems } from "../runs/trail";
+import { expect, it } from "/vitest";
+import { fileAccessProblems } from "../runs/file-accesses";
 import type { WireEvent } from "../../../src/protocol/events";
 
 const base = {
@@ -20,31 +20,31 @@ const ended = (tool_call: string, name: string, outcome: "ok" | "error" = "ok"):
 
 it.each<{ name: string; events: WireEvent[]; problems: string[] }>([
   {
-    name: "that tells each call once",
+    name: "have each call once",
     events: [record("a"), ended("a", "write_file"), record("b"), ended("b", "grep")],
     problems: [],
   },
   {
-    name: "of calls of one id in two rounds",
+    name: "have calls with the same id in two rounds",
     events: [record("a", 1), record("a", 2)],
     problems: [],
   },
-  { name: "without a call that touched no file", events: [ended("a", "look_up")], problems: [] },
+  { name: "have no call that touched no file", events: [ended("a", "look_up")], problems: [] },
   {
-    name: "without a call that went wrong before it touched one",
+    name: "have no call that failed before it touched a file",
     events: [ended("a", "write_file", "error")],
     problems: [],
   },
   {
-    name: "without a call that did",
+    name: "miss a call that touched a file",
     events: [record("a"), ended("a", "write_file"), ended("b", "read_file")],
-    problems: ['[1,1,"one",1,"b"] is not in the trail of files'],
+    problems: ['[1,1,"one",1,"b"] has no record of file accesses'],
   },
   {
-    name: "with a call twice",
+    name: "have a call twice",
     events: [record("a"), record("a")],
-    problems: ["a call is twice in the trail of files"],
+    problems: ["a call has two records of file accesses"],
   },
-])("a trail of files $name", ({ events, problems }) =>
-  expect(trailProblems(events)).toEqual(problems),
+])("recorded file accesses $name", ({ events, problems }) =>
+  expect(fileAccessProblems(events)).toEqual(problems),
 );

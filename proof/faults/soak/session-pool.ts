@@ -1,32 +1,37 @@
 import type { FaultyService } from "../faulty-service";
-import { type Failed, keepCase } from "../runs/evidence";
-import type { Surroundings } from "../runs/kinds";
+import { type FailedCase, keepCase } from "../runs/evidence";
+import type { RunServers } from "../runs/kinds";
 import { CANARY } from "../runs/left-on-disk";
-import { type Host, PATIENCE as AFTER_THE_LAST_FAULT, Party, type Patience } from "../runs/party";
-import { startSurroundings } from "../runs/surroundings";
-import { toPlayed } from "../runs/tenant-books";
-import { KEYLESS } from "../runs/tool-witness";
-import type { BooksLog } from "./books-log";
+import {
+  type Host,
+  PATIENCE as AFTER_THE_LAST_FAULT,
+  RunGroup,
+  type Patience,
+} from "../runs/run-group";
+import { startRunServers } from "../runs/run-servers";
+import { toFinishedRuns } from "../runs/tenant-ledger";
+import { KEYLESS } from "../runs/tool-records";
+import type { LedgerLog } from "./ledger-log";
 import { sessionDraw } from "./draw";
 import type { SoakFailure } from "./figures";
-import type { Target } from "./striker";
+import type { Target } from "./fault-injector";
 
 type Options = {
-  service: Pick<FaultyService, "url" | "tools" | "killedAt" | "output" | "forgetOutput">;
-  books: Pick<BooksLog, "add">;
+  service: Pick<FaultyService, "url" | "tools" | "killedAt" | "output" | "clearOutput">;
+  ledger: Pick<LedgerLog, "add">;
   seed: number;
   sessions: number;
   /** Repeats the soak. */
   command: string;
   /** The latest faults. */
-  lately: () => readonly object[];
+  recentFaults: () => readonly object[];
   /** Since when no fault is active, `performance.now()`; `null` if one may be. */
-  calmSince: () => number | null;
+  quietSince: () => number | null;
   onFailure: (failure: SoakFailure) => void;
   /**
    * Starts the servers of one session. Omitted: simulated providers and tool servers on loopback.
    */
-  surroundings?: () => Promise<Surroundings>;
+  startServers?: () => Promise<RunServers>;
 };
 
 /**
@@ -39,19 +44,19 @@ const UNDER_FIRE: Patience = { inAllMs: 1_800_000, quietMs: 150_000 };
  * seconds; here all sessions share the machine, so each adds to the total.
  */
 const MORE_FOR_EACH_MS = 5_000;
-const HEARD_EVERY_MS = 1_000;
+const OUTPUT_CHECK_MS = 1_000;
 /** Name of a failure that concerns no single session. */
-const PRINTED = "what the service prints";
+const PRINTED = "service output";
 
 /** `output`: what the service printed. Omitted: the current output buffer. */
-type Wrong = Pick<Failed, "name" | "problems"> &
-  Partial<Pick<Failed, "runs">> & { output?: string };
+type FailureReport = Pick<FailedCase, "name" | "problems"> &
+  Partial<Pick<FailedCase, "runs">> & { output?: string };
 
 /**
  * Keeps a number of sessions active: starts a new one when one ends. Of finished sessions only a
  * count remains.
  */
-export class Crew {
+export class SessionPool {
   readonly #options: Options;
   readonly #host: Host;
   readonly #targets = new Set<Target>();
@@ -66,7 +71,7 @@ export class Crew {
     this.#options = options;
     const { url, tools, killedAt } = options.service;
     // The output belongs to all sessions together, and `checkOutput` reads it.
-    this.#host = { url, tools, killedAt, output: "", forgetOutput: () => undefined };
+    this.#host = { url, tools, killedAt, output: "", clearOutput: () => undefined };
   }
 
   get targets(): readonly Target[] {
@@ -84,7 +89,7 @@ export class Crew {
 
   /** Starts sessions until `over`, then waits for the end of all active ones. */
   async playUntil(over: AbortSignal): Promise<void> {
-    const listening = setInterval(() => void this.hear(), HEARD_EVERY_MS);
+    const listening = setInterval(() => void this.checkOutput(), OUTPUT_CHECK_MS);
     const lane = async () => {
       for (;;) {
         await this.#mayBegin;
@@ -122,11 +127,11 @@ export class Crew {
   }
 
   /** I17: the output since the last check contains no key. */
-  async hear(): Promise<void> {
+  async checkOutput(): Promise<void> {
     const { service } = this.#options;
     const { output } = service;
     if (!output.includes(CANARY)) return;
-    service.forgetOutput(); // Otherwise each check would report it again.
+    service.clearOutput(); // Otherwise each check would report it again.
     await this.fail({
       name: PRINTED,
       problems: ["I17: the service printed an agents' key"],
@@ -142,8 +147,8 @@ export class Crew {
     problems: found,
     runs = [],
     output = this.#options.service.output,
-  }: Wrong): Promise<void> {
-    const { seed, command, lately, onFailure } = this.#options;
+  }: FailureReport): Promise<void> {
+    const { seed, command, recentFaults, onFailure } = this.#options;
     const problems = [...found];
     this.#failed += 1;
     const failed = {
@@ -151,9 +156,9 @@ export class Crew {
       command,
       problems,
       runs,
-      story: { lately: lately() },
+      story: { recentFaults: recentFaults() },
     };
-    const folder = await keepCase(failed, { output }).catch(nowhere);
+    const folder = await keepCase(failed, { output }).catch(notKept);
     onFailure({ name, problems, command, folder });
   }
 
@@ -169,21 +174,21 @@ export class Crew {
   }
 
   async #play(name: string, { kind, seed }: ReturnType<typeof sessionDraw>): Promise<void> {
-    const { service, books, surroundings = startSurroundings } = this.#options;
+    const { service, ledger, startServers = startRunServers } = this.#options;
     // Record requests of this session alone and are closed with it.
-    const providers = await surroundings();
-    const party = new Party([kind], {
+    const providers = await startServers();
+    const group = new RunGroup([kind], {
       service: this.#host,
       providers,
       seed,
       patience: () => this.#patience(),
     });
-    const targets = party.runs.map((run) => ({ run, providers }));
+    const targets = group.runs.map((run) => ({ run, providers }));
     for (const target of targets) this.#targets.add(target);
     try {
-      const problems = await party.verdict();
-      if (problems.length > 0) await this.#tell(name, party);
-      await books.add(toPlayed(party));
+      const problems = await group.verdict();
+      if (problems.length > 0) await this.#report(name, group);
+      await ledger.add(toFinishedRuns(group));
       this.#runs.set(kind, (this.#runs.get(kind) ?? 0) + 1);
     } finally {
       for (const target of targets) {
@@ -198,7 +203,7 @@ export class Crew {
    * Reports the problems of a session, then ends its runs so that nothing of them is taken for
    * another session's.
    */
-  async #tell(name: string, { runs, problems, unfinished }: Party): Promise<void> {
+  async #report(name: string, { runs, problems, unfinished }: RunGroup): Promise<void> {
     await this.fail({ name, problems, runs });
     if (problems.some((problem) => problem.includes(KEYLESS)))
       this.#options.service.tools.forgetKeyless();
@@ -211,7 +216,7 @@ export class Crew {
   }
 
   #patience(): Patience {
-    const since = this.#options.calmSince();
+    const since = this.#options.quietSince();
     if (since === null) return UNDER_FIRE;
     const { inAllMs, quietMs } = AFTER_THE_LAST_FAULT;
     return { inAllMs: inAllMs + this.#options.sessions * MORE_FOR_EACH_MS, quietMs, since };
@@ -219,4 +224,4 @@ export class Crew {
 }
 
 /** Reported instead of a folder if the evidence could not be kept. */
-export const nowhere = (error: unknown): string => `no folder: ${String(error)}`;
+export const notKept = (error: unknown): string => `no folder: ${String(error)}`;

@@ -1,11 +1,11 @@
-import { rmSync } from "node:fs";
+import { rmSync } from "/node:fs";
 import { appendFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import type { Played } from "../runs/tenant-books";
+import { tmpdir } from "/node:os";
+import path from "/node:path";
+import type { FinishedRuns } from "../runs/tenant-ledger";
 
 /** Finished runs that the ledger is checked against, on disk because a long soak has many. */
-export class BooksLog {
+export class LedgerLog {
   readonly #file: string;
   readonly #leaveNothing = () => rmSync(path.dirname(this.#file), { recursive: true, force: true });
   #added = 0;
@@ -15,10 +15,10 @@ export class BooksLog {
     process.once("exit", this.#leaveNothing);
   }
 
-  static async open(): Promise<BooksLog> {
-    const file = path.join(await mkdtemp(path.join(tmpdir(), "massgen-soak-")), "played.jsonl");
+  static async open(): Promise<LedgerLog> {
+    const file = path.join(await mkdtemp(path.join(tmpdir(), "massgen-soak-")), "runs.jsonl");
     await writeFile(file, "");
-    return new BooksLog(file);
+    return new LedgerLog(file);
   }
 
   /** Number of calls of `add`, including failed ones. */
@@ -26,19 +26,19 @@ export class BooksLog {
     return this.#added;
   }
 
-  async add(played: Played): Promise<void> {
+  async add(runs: FinishedRuns): Promise<void> {
     this.#added += 1;
-    await appendFile(this.#file, `${JSON.stringify(played)}\n`);
+    await appendFile(this.#file, `${JSON.stringify(runs)}\n`);
   }
 
   /**
    * All entries in order. Throws unless all are there: a check against fewer runs would be wrong.
    */
-  async all(): Promise<Played[]> {
+  async all(): Promise<FinishedRuns[]> {
     const lines = (await readFile(this.#file, "utf8")).split("\n").filter((line) => line !== "");
     if (lines.length !== this.#added)
       throw new Error(
-        `Of ${this.#added} runs ${lines.length} were noted, so the tenant's books cannot be checked.`,
+        `Only ${lines.length} of ${this.#added} runs were recorded, so the tenant's ledger cannot be checked.`,
       );
     return lines.map((line) => JSON.parse(line));
   }

@@ -1,24 +1,24 @@
 import { CALL_KEY } from "../../../src/tools/mcp/schema";
 import { askingServer } from "../../../simulated/tool-servers/asking-server";
-import { startLookout } from "../../../simulated/tool-servers/lookout";
+import { startRecordingToolServer } from "../../../simulated/tool-servers/recording-tool-server";
 import { modernServer } from "../../../simulated/tool-servers/modern-server";
 import { scriptedServer, tool } from "../../../simulated/tool-servers/scripted-server";
 import { startSimulatedProviders } from "../../../simulated/providers/server";
-import type { Surroundings } from "./kinds";
+import type { RunServers } from "./kinds";
 import { MODELS } from "./models";
 import { toolPorts } from "./tool-ports";
-import { purposeOf } from "./tool-witness";
+import { purposeOf } from "./tool-records";
 
 /** Starts all servers on loopback. */
-export async function startSurroundings(): Promise<Surroundings> {
+export async function startRunServers(): Promise<RunServers> {
   const server = await modernServer({ legacy: true });
   const asking = await askingServer();
   const silent = await scriptedServer({ tools: [tool("wait")], call: () => undefined });
   const servers = [server, asking, silent] as const;
   const lookouts = [
-    await startLookout(server.url, toolPorts()),
-    await startLookout(asking.url, toolPorts()),
-    await startLookout(silent.url, toolPorts()),
+    await startRecordingToolServer(server.url, toolPorts()),
+    await startRecordingToolServer(asking.url, toolPorts()),
+    await startRecordingToolServer(silent.url, toolPorts()),
   ] as const;
   const providers = await startSimulatedProviders({ models: MODELS });
   return {

@@ -1,4 +1,4 @@
-import type { Orders, Seen } from "../build/orders";
+import type { Orders, Observations } from "../build/orders";
 
 /** Checks that the orders of one fault had an effect: orders that nothing met tested nothing. */
 export class Effects {
@@ -11,7 +11,7 @@ export class Effects {
   readonly #seen = { wrongTimes: 0, lateAlarms: 0 };
 
   /** Records the observations made while these orders were in force. */
-  see(orders: Orders, { met, wrongTimes, lateAlarms }: Seen): void {
+  record(orders: Orders, { met, wrongTimes, lateAlarms }: Observations): void {
     this.#unmet.push(...unmetOf(orders, met));
     this.#wanted.wrongTimes ||= orders.isFrozen === true || (orders.skewMs ?? 0) !== 0;
     this.#wanted.lateAlarms ||= (orders.alarmLateMs ?? 0) > 0;
@@ -25,8 +25,8 @@ export class Effects {
       this.#wanted[what] && this.#seen[what] === 0;
     return [
       ...this.#unmet,
-      ...(isUnmet("wrongTimes") ? ["nobody asked for the time while it was wrong"] : []),
-      ...(isUnmet("lateAlarms") ? ["no alarm was set that rings late"] : []),
+      ...(isUnmet("wrongTimes") ? ["the time was not read while it was wrong"] : []),
+      ...(isUnmet("lateAlarms") ? ["no late alarm was set"] : []),
     ];
   }
 }
@@ -37,5 +37,5 @@ const unmetOf = ({ failures = [] }: Orders, met: readonly number[]): string[] =>
     .filter((_, nth) => !met[nth])
     .map(
       ({ seam, how, match }) =>
-        `nothing met the failure that was ordered: ${seam}${match && ` "${match}"`} ${how}`,
+        `nothing met the ordered failure: ${seam}${match && ` "${match}"`} ${how}`,
     );

@@ -1,37 +1,37 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { matching } from "../../../local/command-line";
 import { FaultyService } from "../faulty-service";
-import { startSurroundings } from "../runs/surroundings";
+import { startRunServers } from "../runs/run-servers";
 import { keepCase, keepStorage } from "../runs/evidence";
 import { DISK, keysOnDisk } from "../runs/left-on-disk";
-import { BOOKS, TOLD_WITHIN_MS, toPlayed, unsettled } from "../runs/tenant-books";
-import { TROUBLES } from "./list";
-import { playTrouble, type Trouble, type Troubled } from "./trouble";
+import { LEDGER, SETTLED_WITHIN_MS, toFinishedRuns, ledgerProblems } from "../runs/tenant-ledger";
+import { STORAGE_FAULTS } from "./list";
+import { playStorageFault, type StorageFault, type StorageFaultOutcome } from "./storage-fault";
 
-export type TroubleFigures = {
+export type StorageFaultFigures = {
   seed: number;
-  rows: { row: string; troubles: number; runs: number; problems: number }[];
+  rows: { row: string; faults: number; runs: number; problems: number }[];
   /** Problems, how to repeat each fault, and where its evidence is. */
-  failures: TroubleFailure[];
+  failures: StorageFaultFailure[];
   seconds: number;
 };
 
-type TroubleFailure = {
+type StorageFaultFailure = {
   name: string;
   problems: readonly string[];
   command: string;
   folder: string;
 };
 
-export type TroublesOptions = {
+export type StorageFaultOptions = {
   seed: number;
   /** How often each fault is played. */
   each: number;
   /** Only the fault of this name, or the faults whose names contain this text. */
   only?: string;
   /** The faults to choose from. Omitted: all. */
-  from?: readonly Trouble[];
-  onTrouble?: (troubled: Troubled) => void;
+  from?: readonly StorageFault[];
+  onFault?: (outcome: StorageFaultOutcome) => void;
 };
 
 /** Longer than any other fault lasts, and less than a tenant remembers charged turns. */
@@ -41,65 +41,72 @@ const DAY_MS = 86_400_000;
  * Faults that set the clock days ahead, and the others. The former must come first: a tenant
  * forgets charged turns by the time of their end, so a later jump would corrupt its ledger.
  */
-export function byDaysAhead(some: readonly Trouble[]): { ahead: Trouble[]; others: Trouble[] } {
-  const isAhead = ({ from, steps = [] }: Trouble): boolean =>
+export function byDaysAhead(some: readonly StorageFault[]): {
+  ahead: StorageFault[];
+  others: StorageFault[];
+} {
+  const isAhead = ({ from, steps = [] }: StorageFault): boolean =>
     [from, ...steps.map((step) => ("orders" in step ? step.orders : {}))].some(
       (orders) => (orders?.skewMs ?? 0) > DAY_MS,
     );
-  return { ahead: some.filter(isAhead), others: some.filter((trouble) => !isAhead(trouble)) };
+  return { ahead: some.filter(isAhead), others: some.filter((fault) => !isAhead(fault)) };
 }
 
 /**
  * Plays every fault on one service and then checks its ledger. Throws `UsageError` if no fault
  * matches.
  */
-export async function troubles({
+export async function storageFaults({
   seed,
   each,
   only = "",
-  from = TROUBLES,
-  onTrouble,
-}: TroublesOptions): Promise<TroubleFigures> {
+  from = STORAGE_FAULTS,
+  onFault,
+}: StorageFaultOptions): Promise<StorageFaultFigures> {
   const startedAt = performance.now();
   const wanted = matching(from, only, ({ name }) => name);
   const { ahead, others } = byDaysAhead(wanted);
-  const providers = await startSurroundings();
+  const providers = await startRunServers();
   const service = await FaultyService.prepare();
-  const played: Troubled[] = [];
-  const failures: TroubleFailure[] = [];
-  const playAll = async (some: readonly Trouble[]) => {
+  const played: StorageFaultOutcome[] = [];
+  const failures: StorageFaultFailure[] = [];
+  const playAll = async (some: readonly StorageFault[]) => {
     for (let nth = 0; nth < some.length * each; nth += 1) {
-      const trouble = some[nth % some.length];
-      if (!trouble) continue;
+      const fault = some[nth % some.length];
+      if (!fault) continue;
       // The seed depends on the round only, so a fault played alone equals the one among others.
-      const troubled = await playTrouble(
-        trouble,
+      const outcome = await playStorageFault(
+        fault,
         service,
         providers,
         seed + Math.floor(nth / some.length),
       );
-      onTrouble?.(troubled);
-      played.push(troubled);
-      if (troubled.problems.length === 0) continue;
-      failures.push(await kept(troubled, service));
-      await service.beginAgain();
+      onFault?.(outcome);
+      played.push(outcome);
+      if (outcome.problems.length === 0) continue;
+      failures.push(await keepFailure(outcome, service));
+      await service.restart();
     }
   };
   try {
     await service.start();
     await playAll(ahead);
     await playAll(others);
-    await sleep(TOLD_WITHIN_MS);
+    await sleep(SETTLED_WITHIN_MS);
     await service.kill();
-    const books = await ofAll(BOOKS, unsettled(service.storage, played.map(toPlayed)), {
-      service,
-      seed,
-    });
+    const ledger = await ofAll(
+      LEDGER,
+      ledgerProblems(service.storage, played.map(toFinishedRuns)),
+      {
+        service,
+        seed,
+      },
+    );
     const disk =
       played.length > 0
         ? await ofAll(DISK, await keysOnDisk(service.storage), { service, seed })
         : [];
-    failures.push(...books, ...disk);
+    failures.push(...ledger, ...disk);
     return {
       seed,
       rows: rowsOf(played),
@@ -117,7 +124,7 @@ async function ofAll(
   name: string,
   problems: readonly string[],
   { service: { storage }, seed }: { service: FaultyService; seed: number },
-): Promise<TroubleFailure[]> {
+): Promise<StorageFaultFailure[]> {
   if (problems.length === 0) return [];
   return [
     {
@@ -129,13 +136,13 @@ async function ofAll(
 }
 
 /** Keeps the evidence of a failed fault. */
-async function kept(
-  { trouble: { name }, seed, problems, runs }: Troubled,
+async function keepFailure(
+  { fault: { name }, seed, problems, runs }: StorageFaultOutcome,
   service: FaultyService,
-): Promise<TroubleFailure> {
+): Promise<StorageFaultFailure> {
   const command = commandOf(seed, name);
   const folder = await keepCase(
-    { name: `trouble-${seed}-${name}`, command, problems, runs },
+    { name: `fault-${seed}-${name}`, command, problems, runs },
     service,
   );
   return { name, problems, command, folder };
@@ -145,10 +152,10 @@ async function kept(
 export const commandOf = (seed: number, name?: string): string =>
   `npm run faults -- --storage --seed ${seed}${name === undefined ? "" : ` --only ${JSON.stringify(name)}`}`;
 
-function rowsOf(played: readonly Troubled[]): TroubleFigures["rows"] {
-  return [...Map.groupBy(played, ({ trouble }) => trouble.row)].map(([row, some]) => ({
+function rowsOf(played: readonly StorageFaultOutcome[]): StorageFaultFigures["rows"] {
+  return [...Map.groupBy(played, ({ fault }) => fault.row)].map(([row, some]) => ({
     row,
-    troubles: some.length,
+    faults: some.length,
     runs: some.reduce((sum, { runs }) => sum + runs.length, 0),
     problems: some.filter(({ problems }) => problems.length > 0).length,
   }));

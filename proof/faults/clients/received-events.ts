@@ -2,7 +2,7 @@ import type { WireEvent } from "../../../src/protocol/events";
 import { toEvent } from "../../../tests/e2e/support/verdict";
 
 /** The events that all clients of one session received: by number, and as bytes. */
-export class Seen {
+export class ReceivedEvents {
   readonly events = new Map<number, WireEvent>();
   /** Received events that violate I1 or I2, in sentences. */
   readonly problems: string[] = [];
@@ -20,20 +20,22 @@ export class Seen {
       this.#frames.set(number, known);
       this.events.set(number, event);
       if (number !== after + 1 + nth)
-        this.problems.push(`I2: event ${number} came where ${after + 1 + nth} was due`);
+        this.problems.push(`I2: received event ${number} instead of ${after + 1 + nth}`);
       if (!known.equals(frame))
-        this.problems.push(`I1: event ${number} is ${cut(frame)} here and ${cut(known)} there`);
+        this.problems.push(`I1: event ${number} has two versions: ${cut(frame)} and ${cut(known)}`);
     }
     return after + frames.length;
   }
 
   /** I1: every received event equals the log's event, byte for byte. */
-  unlike(log: readonly Buffer[]): string[] {
+  differencesFrom(log: readonly Buffer[]): string[] {
     return [...this.#frames].flatMap(([number, given]) => {
       const kept = log[number - 1];
       return kept?.equals(given)
         ? []
-        : [`I1: event ${number} was given as ${cut(given)} and is ${cut(kept ?? "nowhere")}`];
+        : [
+            `I1: event ${number} was received as ${cut(given)}, the log has ${cut(kept ?? "nothing")}`,
+          ];
     });
   }
 }

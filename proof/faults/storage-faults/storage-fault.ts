@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { KindName, Surroundings } from "../runs/kinds";
+import type { KindName, RunServers } from "../runs/kinds";
 import type { Orders } from "../build/orders";
 import type { FaultyService } from "../faulty-service";
-import { Party } from "../runs/party";
+import { RunGroup } from "../runs/run-group";
 import type { Run } from "../runs/run";
 import { Effects } from "./effects";
 
@@ -13,7 +13,7 @@ export type Step = { afterMs: number } & (
    * Fires the alarm of each run so many times at once; with `asking`, while the session receives
    * requests.
    */
-  | { rings: number; asking?: boolean }
+  | { alarms: number; asking?: boolean }
   /** The platform resets each run's object. */
   | { resets: true }
   /** `stays`: the orders apply from the start of the next process too. */
@@ -21,7 +21,7 @@ export type Step = { afterMs: number } & (
 );
 
 /** A fault around the service while it serves runs. Each run must still end as its kind says. */
-export type Trouble = {
+export type StorageFault = {
   /** The row of robustness.md §3. */
   row: "R2 and D1" | "Alarm" | "Clock" | "Storage" | "Eviction";
   name: string;
@@ -39,33 +39,33 @@ export type Trouble = {
 const READY_WITHIN_MS = 30_000;
 
 /** The result of one fault. */
-export type Troubled = {
-  trouble: Trouble;
+export type StorageFaultOutcome = {
+  fault: StorageFault;
   seed: number;
   runs: readonly Run[];
   problems: readonly string[];
 };
 
 /** Plays one fault. An ordered failure that nothing met is a problem too. */
-export async function playTrouble(
-  trouble: Trouble,
+export async function playStorageFault(
+  fault: StorageFault,
   service: FaultyService,
-  providers: Surroundings,
+  providers: RunServers,
   seed: number,
-): Promise<Troubled> {
-  const { kinds, from = {} } = trouble;
+): Promise<StorageFaultOutcome> {
+  const { kinds, from = {} } = fault;
   await service.order(from);
-  const party = new Party(kinds, { service, providers, seed });
-  const problems = await troubled(trouble, service, party).catch((error: unknown) => [
+  const group = new RunGroup(kinds, { service, providers, seed });
+  const problems = await playSteps(fault, service, group).catch((error: unknown) => [
     String(error),
   ]);
-  return { trouble, seed, runs: party.runs, problems };
+  return { fault, seed, runs: group.runs, problems };
 }
 
-async function troubled(
-  { from = {}, steps = [], once }: Trouble,
+async function playSteps(
+  { from = {}, steps = [], once }: StorageFault,
   service: FaultyService,
-  party: Party,
+  group: RunGroup,
 ): Promise<string[]> {
   let inForce = from;
   const effects = new Effects();
@@ -73,14 +73,14 @@ async function troubled(
   let hit = 0;
   /** Ends the orders in force and records whether they were met. */
   const succeed = async (next: Orders): Promise<void> => {
-    effects.see(inForce, await service.order(next));
+    effects.record(inForce, await service.order(next));
     inForce = next;
   };
   if (once)
-    await until(READY_WITHIN_MS, `all runs to be ${once}`, () => party.runs.every(IS_READY[once]));
+    await until(READY_WITHIN_MS, `all runs to be ${once}`, () => group.runs.every(IS_READY[once]));
   for (const step of steps) {
     await sleep(step.afterMs);
-    hit += party.runs.filter(({ isRunning }) => isRunning).length;
+    hit += group.runs.filter(({ isRunning }) => isRunning).length;
     if ("orders" in step) await succeed(step.orders);
     else if ("kills" in step) {
       const next = step.stays ? inForce : {};
@@ -88,11 +88,11 @@ async function troubled(
       await service.kill();
       await service.start(next);
       inForce = next;
-    } else await take(step, service, party);
+    } else await strike(step, service, group);
   }
-  const problems = [...(await party.verdict())];
+  const problems = [...(await group.verdict())];
   await succeed({});
-  const ofRuns = once === "running" && hit === 0 ? ["no step came while a run was on"] : [];
+  const ofRuns = once === "running" && hit === 0 ? ["no step came while a run was active"] : [];
   return [...problems, ...effects.problems(), ...ofRuns];
 }
 
@@ -101,15 +101,15 @@ const IS_READY = {
   acknowledged: ({ isAcknowledged }: Run) => isAcknowledged,
 };
 
-async function take(
-  step: Extract<Step, { rings: number } | { resets: true }>,
+async function strike(
+  step: Extract<Step, { alarms: number } | { resets: true }>,
   service: FaultyService,
-  { runs }: Party,
+  { runs }: RunGroup,
 ): Promise<void> {
   const begun = () => runs.filter(({ session }) => session !== "");
-  await until(READY_WITHIN_MS, "a session to be struck", () => begun().length > 0);
+  await until(READY_WITHIN_MS, "a session to strike", () => begun().length > 0);
   const hits = begun().map((run) =>
-    "rings" in step ? service.ring(run.session, step.rings) : service.reset(run.session),
+    "alarms" in step ? service.fireAlarm(run.session, step.alarms) : service.reset(run.session),
   );
   const asked = "asking" in step && step.asking ? begun().map((run) => run.look()) : [];
   await Promise.all([...hits, ...asked]);

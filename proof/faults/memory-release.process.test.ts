@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "/vitest";
 import { MemoryProbe } from "./clients/memory";
 import { FaultyService } from "./faulty-service";
 import { freePort } from "../../simulated/service/loopback";
@@ -11,10 +11,10 @@ import { sessionPath } from "../../src/protocol/paths";
 const SESSIONS = 4;
 const OVER_WITHIN_MS = 60_000;
 /** The runtime evicts an idle object after ten seconds, and frees its references while it works. */
-const LET_GO_WITHIN_MS = 90_000;
+const RELEASED_WITHIN_MS = 90_000;
 const LOOK_EVERY_MS = 2_000;
 /** A class with one instance per session object. */
-const HELD = "Engine";
+const CLASS_NAME = "Engine";
 
 let service: FaultyService;
 let providers: SimulatedProviders;
@@ -61,17 +61,17 @@ async function watch(session: string, onWords: () => void): Promise<string> {
 }
 
 /** Waits until no session object is in memory, or the time is up. Returns the remaining number. */
-async function heldAtLast(): Promise<number> {
-  const giveUpAt = performance.now() + LET_GO_WITHIN_MS;
+async function remainingObjects(): Promise<number> {
+  const giveUpAt = performance.now() + RELEASED_WITHIN_MS;
   for (;;) {
     await (await fetch(`${service.url}/healthz`)).text();
-    const held = await probe.instances(HELD);
+    const held = await probe.instances(CLASS_NAME);
     if (held === 0 || performance.now() > giveUpAt) return held;
     await sleep(LOOK_EVERY_MS);
   }
 }
 
-it("a session whose object is taken down under a reader leaves nothing of it in memory", async () => {
+it("after a reset with a connected reader, a session object does not stay in memory", async () => {
   const team = ["one", "two"].map((id) => ({ id, model: "slow" }));
   const readers = await Promise.all(
     Array.from({ length: SESSIONS }, async () => {
@@ -81,11 +81,11 @@ it("a session whose object is taken down under a reader leaves nothing of it in 
     }),
   );
   await Promise.all(readers.map(({ words }) => words));
-  expect(await probe.instances(HELD)).toBe(SESSIONS);
+  expect(await probe.instances(CLASS_NAME)).toBe(SESSIONS);
   await Promise.all(readers.map(({ id }) => service.reset(id)));
   // The reader was connected when the object was reset.
   for (const { broken } of readers) expect(await broken).not.toContain("turn.completed");
   for (const { id } of readers)
     expect(await client.ended(id, OVER_WITHIN_MS)).toMatchObject({ status: "completed" });
-  expect(await heldAtLast()).toBe(0);
+  expect(await remainingObjects()).toBe(0);
 });

@@ -3,7 +3,7 @@ import type { ReachedTool } from "../../../checker/types";
 import type { ReceivedRequest } from "../../../simulated/raw-server";
 import type { RequestTimes } from "../../../simulated/providers/ledger";
 import type { ReachedCall } from "../../../simulated/providers/tool-server";
-import { callOf } from "./trail";
+import { callOf } from "./file-accesses";
 
 /**
  * A request that reached a tool's server. `leaving`: only reports that a call or the connection has
@@ -44,7 +44,7 @@ export function reachedTools(
       round: Number(round),
       tool_call: call ?? "none",
     };
-    return { ...place, agent: agents[Number(nth) - 1]?.id ?? "nobody", name, key, answered };
+    return { ...place, agent: agents[Number(nth) - 1]?.id ?? "unknown", name, key, answered };
   });
 }
 

@@ -1,8 +1,8 @@
 import type { Failure, Orders, Seam } from "../build/orders";
-import type { Trouble } from "./trouble";
+import type { StorageFault } from "./storage-fault";
 
 /** Error messages in the platform's words, as far as they are known. */
-const WORDS: Readonly<Partial<Record<Seam, string>>> = {
+const MESSAGES: Readonly<Partial<Record<Seam, string>>> = {
   d1: "D1_ERROR: D1 DB storage operation exceeded timeout which caused object to be reset.",
   r2: "list: We encountered an internal error. Please try again. (10001)",
   tenant: "Network connection lost.",
@@ -14,7 +14,7 @@ const WORDS: Readonly<Partial<Record<Seam, string>>> = {
 const TOO_OFTEN = "put: Reduce your concurrent request rate for the same object. (10058)";
 
 const failing = (seam: Seam, how: Failure["how"], more: Partial<Failure> = {}): Failure => {
-  const message = WORDS[seam];
+  const message = MESSAGES[seam];
   return { seam, how, match: "", times: 1, ...(message === undefined ? {} : { message }), ...more };
 };
 const withFailures = (...failures: Failure[]): Orders => ({ failures });
@@ -24,10 +24,10 @@ const TEN_MINUTES_MS = 600_000;
 /** Seconds since 1970 no longer fit into 31 bits. */
 const IN_2038 = Date.UTC(2038, 0, 19, 3, 14, 7) - Date.now();
 /** Often enough to meet every call of a start. */
-const EVER = 1_000;
+const ALWAYS = 1_000;
 
 /** Faults of the service's storage, alarm and clock. */
-export const TROUBLES: readonly Trouble[] = [
+export const STORAGE_FAULTS: readonly StorageFault[] = [
   {
     row: "R2 and D1",
     name: "D1 fails three times while runs are started",
@@ -42,13 +42,13 @@ export const TROUBLES: readonly Trouble[] = [
   },
   {
     row: "R2 and D1",
-    name: "D1 has written a claim and says that it failed",
+    name: "D1 writes a claim and reports a failure",
     kinds: ["story", "again"],
     from: withFailures(failing("d1", "lost", { match: "INSERT INTO start_claims", times: 3 })),
   },
   {
     row: "R2 and D1",
-    name: "D1 reads what was before the claim, when a start is asked for again",
+    name: "D1 reads the state before the claim when a start is retried",
     kinds: ["story", "again"],
     from: withFailures(
       failing("object", "lost", { match: "create", times: 2 }),
@@ -57,16 +57,16 @@ export const TROUBLES: readonly Trouble[] = [
   },
   {
     row: "R2 and D1",
-    name: "D1 does not take the word that a session has started",
+    name: "D1 rejects the update that a session has started",
     kinds: ["story", "cancelled"],
     from: withFailures(failing("d1", "fails", { match: "SET state = 'started'", times: 2 })),
   },
   {
     row: "R2 and D1",
-    name: "D1 is away while runs are on",
+    name: "D1 is unavailable while runs are active",
     kinds: ["story", "again", "rejected"],
     steps: [
-      { afterMs: 300, orders: withFailures(failing("d1", "fails", { times: EVER })) },
+      { afterMs: 300, orders: withFailures(failing("d1", "fails", { times: ALWAYS })) },
       { afterMs: 6_000, orders: {} },
     ],
   },
@@ -92,7 +92,7 @@ export const TROUBLES: readonly Trouble[] = [
   },
   {
     row: "R2 and D1",
-    name: "R2 fails, loses its word, then is slow, while files are brought there",
+    name: "R2 fails, loses a reply, then is slow, while files are stored",
     kinds: ["files", "files"],
     from: withFailures(
       failing("r2", "fails", { match: "put", times: 4 }),
@@ -102,26 +102,26 @@ export const TROUBLES: readonly Trouble[] = [
   },
   {
     row: "R2 and D1",
-    name: "R2 is away while files are brought there, and the service is killed",
+    name: "R2 is unavailable while files are stored, and the service is killed",
     kinds: ["files"],
-    from: withFailures(failing("r2", "fails", { match: "put", times: EVER })),
+    from: withFailures(failing("r2", "fails", { match: "put", times: ALWAYS })),
     steps: [{ afterMs: 6_000, kills: true }], // A busy machine writes its files late.
   },
   {
     row: "R2 and D1",
-    name: "R2 says that it is asked too often, while files are brought there",
+    name: "R2 answers 429 while files are stored",
     kinds: ["files", "files"],
     from: withFailures(failing("r2", "fails", { match: "put", times: 6, message: TOO_OFTEN })),
   },
   {
     row: "R2 and D1",
-    name: "R2 is given things twice, and answers that its condition is not met",
+    name: "R2 receives each write twice and reports a failed condition",
     kinds: ["files", "files"],
-    from: withFailures(failing("r2", "twice", { match: "put", times: EVER })),
+    from: withFailures(failing("r2", "twice", { match: "put", times: ALWAYS })),
   },
   {
     row: "R2 and D1",
-    name: "R2 fails, loses its word, then is slow, while it is asked what is there",
+    name: "R2 fails, loses a reply, then is slow, while stored files are checked",
     kinds: ["heavy", "heavy"],
     from: withFailures(
       failing("r2", "fails", { match: "head" }),
@@ -132,7 +132,7 @@ export const TROUBLES: readonly Trouble[] = [
   },
   {
     row: "R2 and D1",
-    name: "R2 fails, loses its word, then is slow, while files are read back",
+    name: "R2 fails, loses a reply, then is slow, while files are read back",
     kinds: ["files", "files"],
     from: withFailures(
       failing("r2", "fails", { match: "get", times: 2 }),
@@ -143,7 +143,7 @@ export const TROUBLES: readonly Trouble[] = [
   },
   {
     row: "Storage",
-    name: "the answer to a start is lost on its way from the object",
+    name: "the object's reply to a start is lost",
     kinds: ["story", "again"],
     from: withFailures(
       failing("object", "lost", { match: "create", times: 2 }),
@@ -161,7 +161,7 @@ export const TROUBLES: readonly Trouble[] = [
   },
   {
     row: "Storage",
-    name: "the tenant does not hear of turns that ended, then hears twice",
+    name: "the tenant misses the ends of turns, then receives them twice",
     kinds: ["story", "cancelled", "capped"],
     from: withFailures(
       failing("tenant", "fails", { match: "endTurn", times: 2 }),
@@ -169,7 +169,7 @@ export const TROUBLES: readonly Trouble[] = [
     ),
   },
   ...["INSERT INTO events", "INSERT INTO deltas", "INSERT INTO calls", "INSERT INTO outbox"].map(
-    (match): Trouble => ({
+    (match): StorageFault => ({
       row: "Storage",
       name: `the disk is full at an ${match.replace("INSERT", "insert")}`,
       kinds: ["story", "mixed"],
@@ -178,13 +178,13 @@ export const TROUBLES: readonly Trouble[] = [
   ),
   {
     row: "Storage",
-    name: "a commit's word does not come back from the disk",
+    name: "the disk does not confirm a commit",
     kinds: ["story", "mixed"],
     steps: [{ afterMs: 400, orders: withFailures(failing("sync", "fails", { times: 3 })) }],
   },
   {
     row: "Storage",
-    name: "the last commit's word does not come back from the disk",
+    name: "the disk does not confirm the last commit",
     kinds: ["story", "hopeless"],
     from: withFailures(
       failing("sync", "fails", { match: "turn.completed" }),
@@ -195,17 +195,17 @@ export const TROUBLES: readonly Trouble[] = [
     row: "Storage",
     name: "alarms cannot be set",
     kinds: ["story", "rejected"],
-    from: withFailures(failing("set_alarm", "fails", { times: EVER })),
+    from: withFailures(failing("set_alarm", "fails", { times: ALWAYS })),
   },
   {
     row: "Alarm",
-    name: "every alarm rings ten minutes late",
-    kinds: ["hushed", "rejected"], // In one of them nothing but a timer makes progress.
+    name: "every alarm is ten minutes late",
+    kinds: ["hushed", "rejected"], // In one of them only a timer makes progress.
     from: { alarmLateMs: TEN_MINUTES_MS },
   },
   {
     row: "Alarm",
-    name: "every alarm rings ten minutes late, and the service is killed",
+    name: "every alarm is ten minutes late, and the service is killed",
     kinds: ["story", "rejected"],
     from: { alarmLateMs: TEN_MINUTES_MS },
     once: "running",
@@ -213,40 +213,40 @@ export const TROUBLES: readonly Trouble[] = [
   },
   {
     row: "Alarm",
-    name: "the alarm rings three times at once, again and again",
+    name: "the alarm fires three times at once, repeatedly",
     kinds: ["story", "mixed"],
     once: "running",
-    steps: [200, 300, 300, 300, 300].map((afterMs) => ({ afterMs, rings: 3 })),
+    steps: [200, 300, 300, 300, 300].map((afterMs) => ({ afterMs, alarms: 3 })),
   },
   {
     row: "Alarm",
-    name: "the alarm rings while the session is asked things",
+    name: "the alarm fires while the session receives requests",
     kinds: ["story", "cancelled"],
     once: "running",
-    steps: [200, 200, 200, 200, 200, 200].map((afterMs) => ({ afterMs, rings: 2, asking: true })),
+    steps: [200, 200, 200, 200, 200, 200].map((afterMs) => ({ afterMs, alarms: 2, asking: true })),
   },
   {
     row: "Alarm",
-    name: "the alarm rings after a cancel, and after erasing",
+    name: "the alarm fires after a cancel, and after erasing",
     kinds: ["cancelled", "recalled", "erased"],
     once: "acknowledged",
-    steps: [0, 100, 1_000].map((afterMs) => ({ afterMs, rings: 2 })),
+    steps: [0, 100, 1_000].map((afterMs) => ({ afterMs, alarms: 2 })),
   },
   {
     row: "Alarm",
-    name: "the alarm rings as soon as a killed service is back",
+    name: "the alarm fires as soon as a killed service is back",
     kinds: ["story", "mixed"],
     once: "running",
     steps: [
       { afterMs: 500, kills: true },
-      { afterMs: 0, rings: 2 },
+      { afterMs: 0, alarms: 2 },
       { afterMs: 400, kills: true },
-      { afterMs: 0, rings: 2, asking: true },
+      { afterMs: 0, alarms: 2, asking: true },
     ],
   },
   {
     row: "Eviction",
-    name: "objects are taken down again and again",
+    name: "objects are reset repeatedly",
     kinds: ["story", "mixed", "again"],
     once: "running",
     steps: [300, 300, 250, 400].map((afterMs) => ({ afterMs, resets: true })),
@@ -282,7 +282,7 @@ export const TROUBLES: readonly Trouble[] = [
   },
   {
     row: "Clock",
-    name: "the clock stands still for two seconds",
+    name: "the clock stops for two seconds",
     kinds: ["story", "rejected"],
     once: "running",
     steps: [

@@ -1,22 +1,22 @@
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, expect, it } from "vitest";
-import { toPlayed, unsettled } from "../runs/tenant-books";
+import { mkdirSync, mkdtempSync, rmSync } from "/node:fs";
+import { tmpdir } from "/node:os";
+import path from "/node:path";
+import { DatabaseSync } from "/node:sqlite";
+import { afterEach, beforeEach, expect, it } from "/vitest";
+import { toFinishedRuns, ledgerProblems } from "../runs/tenant-ledger";
 
-/** A run that completed for half a dollar. */
+/** A completed run for half a dollar. */
 const run = (session: string) => ({ session, ends: [{ turn: 1, usd: 0.5 }] });
-/** One that was erased before anybody saw its end. */
+/** A run that was erased before its end was seen. */
 const GONE = { session: "gone", ends: [] };
 const LEASE_OF = (session: string) => `INSERT INTO leases VALUES ('${session}', 1)`;
 const CHARGED = (session: string, usd = 0.5) =>
   `INSERT INTO settled VALUES ('${session}', 1); INSERT INTO spend VALUES ('${session}', ${usd})`;
-const TOLD_NOT_YET = (session: string) => `INSERT INTO outbox VALUES ('{"session":"${session}"}')`;
+const UNDELIVERED = (session: string) => `INSERT INTO outbox VALUES ('{"session":"${session}"}')`;
 
 let storage = "";
 beforeEach(() => {
-  storage = mkdtempSync(path.join(tmpdir(), "massgen-books-"));
+  storage = mkdtempSync(path.join(tmpdir(), "massgen-ledger-"));
 });
 afterEach(() => rmSync(storage, { recursive: true }));
 
@@ -31,9 +31,9 @@ function write(className: string, tables: string, sql: string): void {
 it.each([
   { name: "nothing if each turn was charged once", tenant: CHARGED("s"), wrong: [] },
   {
-    name: "a place that is still kept",
+    name: "a lease that is still held",
     tenant: `${CHARGED("s")}; ${LEASE_OF("s")}`,
-    wrong: ["the place of turn 1 of s is still kept"],
+    wrong: ["the lease of turn 1 of s is still held"],
   },
   {
     name: "a turn that was not charged",
@@ -46,61 +46,61 @@ it.each([
     wrong: ["$1 were charged for turns of $0.5"],
   },
   {
-    name: "word that the tenant has not been given",
+    name: "an undelivered message",
     tenant: CHARGED("s"),
-    session: TOLD_NOT_YET("s"),
-    wrong: ['the tenant was not told of {"session":"s"}'],
+    session: UNDELIVERED("s"),
+    wrong: ['the tenant never received {"session":"s"}'],
   },
   {
-    name: "nothing more of a run that went wrong",
+    name: "nothing of a failed run",
     tenant: LEASE_OF("s"),
-    session: TOLD_NOT_YET("s"),
+    session: UNDELIVERED("s"),
     isSound: false,
     wrong: [],
   },
   {
-    name: "word that was not given, beside a run whose start was never answered",
+    name: "an undelivered message beside a start without a reply",
     tenant: CHARGED("s"),
-    session: TOLD_NOT_YET("s"),
+    session: UNDELIVERED("s"),
     failed: [{ session: "", ends: [] }],
-    wrong: ['the tenant was not told of {"session":"s"}'],
+    wrong: ['the tenant never received {"session":"s"}'],
   },
   {
-    name: "nothing of what is erased, which costs nothing",
+    name: "nothing of an erased run, which costs nothing",
     tenant: `${CHARGED("s")}; INSERT INTO settled VALUES ('gone', 1)`,
     others: [GONE],
     wrong: [],
   },
   {
-    name: "less than was spent, beside what is erased",
+    name: "a sum that is too low, beside an erased run",
     tenant: CHARGED("s", 0.1),
     others: [GONE],
     wrong: ["$0.1 were charged for turns of $0.5"],
   },
   {
-    name: "a turn that was charged twice, beside what is erased",
+    name: "a turn that was charged twice, beside an erased run",
     tenant: CHARGED("s", 1),
     others: [GONE],
     wrong: ["$1 were charged for turns of $0.5"],
   },
 ])(
-  "a tenant's books tell of $name",
+  "in a tenant's ledger, finds $name",
   ({ tenant, session = "", isSound = true, others = [], failed = [], wrong }) => {
     const tables =
       "CREATE TABLE leases (session, turn); CREATE TABLE settled (session, turn); CREATE TABLE spend (day, usd)";
     write("TenantObject", tables, tenant);
     write("SessionObject", "CREATE TABLE outbox (body)", session);
-    const played = [
+    const finished = [
       { runs: [run("s"), ...others], isSound },
       { runs: failed, isSound: failed.length === 0 },
     ];
-    expect(unsettled(storage, played)).toEqual(wrong.map((problem) => `I12: ${problem}`));
+    expect(ledgerProblems(storage, finished)).toEqual(wrong.map((problem) => `I12: ${problem}`));
   },
 );
 
-it("the books are not asked for the ends of a run with a frame that nobody can read", () => {
+it("the ends of a run with an unreadable frame are not needed", () => {
   const runs = [{ session: "s", watchers: [{ frames: [Buffer.from("event: x\n\n")] }] }];
-  expect(toPlayed({ runs, problems: ["I1: a frame"] })).toEqual({
+  expect(toFinishedRuns({ runs, problems: ["I1: a frame"] })).toEqual({
     runs: [{ session: "s", ends: [] }],
     isSound: false,
   });

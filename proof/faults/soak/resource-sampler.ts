@@ -1,12 +1,12 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
+import { spawn } from "/node:child_process";
+import { once } from "/node:events";
 import { statfs } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { UsageError } from "../../../local/command-line";
 import { type MemoryProbe, residentOf } from "../clients/memory";
 import type { RestSample, Sample } from "./figures";
-import { rest } from "./striker";
+import { rest } from "./fault-injector";
 
 type Probe = Pick<MemoryProbe, "live" | "close">;
 
@@ -26,11 +26,11 @@ type Options = {
   onFull: () => void;
 };
 
-const LOOKS_AT_REST = 8;
-const BETWEEN_LOOKS_MS = 500;
+const SAMPLES_AT_REST = 8;
+const BETWEEN_SAMPLES_MS = 500;
 
 /** Samples the memory and the disk use of a service. */
-export class Looks {
+export class ResourceSampler {
   readonly samples: Sample[] = [];
   readonly #options: Options;
   #probe: Probe | null = null;
@@ -45,7 +45,7 @@ export class Looks {
    * Throws only if the service's process is gone. `startedAt`: `performance.now()` of the
    * beginning.
    */
-  async lookUntil(over: AbortSignal, startedAt: number): Promise<void> {
+  async sampleUntil(over: AbortSignal, startedAt: number): Promise<void> {
     const { everyMs, storage, leastDiskBytes, onSample, onFull } = this.#options;
     try {
       for (let nth = 1; !over.aborted; nth += 1) {
@@ -71,13 +71,13 @@ export class Looks {
    * because the runtime frees references to evicted objects only while it works. `null` if the
    * process is gone, which other parts report.
    */
-  async lookAtRest(startedAt: number): Promise<RestSample | null> {
+  async sampleAtRest(startedAt: number): Promise<RestSample | null> {
     const minutes = (performance.now() - startedAt) / 60_000;
     const seen: number[] = [];
     try {
-      for (let nth = 0; nth < LOOKS_AT_REST; nth += 1) {
+      for (let nth = 0; nth < SAMPLES_AT_REST; nth += 1) {
         await (await fetch(`${this.#options.url}/api/sessions?limit=1`)).text();
-        await sleep(BETWEEN_LOOKS_MS);
+        await sleep(BETWEEN_SAMPLES_MS);
         const live = await this.#live();
         if (live !== null) seen.push(live);
       }
@@ -111,12 +111,12 @@ export class Looks {
    * One at a time, through one connection: the inspector stops answering on both if there are two.
    */
   #live(): Promise<number | null> {
-    const look = this.#looking.then(() => this.#lookAtHeap());
+    const look = this.#looking.then(() => this.#measureHeap());
     this.#looking = look.catch(() => undefined);
     return look;
   }
 
-  async #lookAtHeap(): Promise<number | null> {
+  async #measureHeap(): Promise<number | null> {
     this.#probe ??= await this.#options.connect().catch(() => null);
     const live = (await this.#probe?.live().catch(() => null)) ?? null;
     if (live !== null) return live;
@@ -134,7 +134,7 @@ async function bytesOnDisk(folder: string): Promise<number> {
   const du = spawn("du", ["-sk", folder], { detached: true, stdio: ["ignore", "pipe", "ignore"] });
   const [said] = await Promise.all([text(du.stdout), once(du, "close")]);
   const [, kilobytes] = /^(\d+)\s/.exec(said) ?? [];
-  if (kilobytes === undefined) throw new Error(`du could not tell how much lies in ${folder}.`);
+  if (kilobytes === undefined) throw new Error(`du reported no size of ${folder}.`);
   return Number(kilobytes) * 1_024;
 }
 
@@ -152,6 +152,6 @@ export async function refuseFullDisk(folder: string, leastBytes: number): Promis
   if (left >= leastBytes) return;
   const gigabytes = (bytes: number) => `${(bytes / 1_000_000_000).toFixed(1)} GB`;
   throw new UsageError(
-    `A soak needs ${gigabytes(leastBytes)} of disk at least, and ${gigabytes(left)} are left where ${folder} lies. Make room, or name a folder on another disk with TMPDIR.`,
+    `A soak needs at least ${gigabytes(leastBytes)} of free disk space; the disk of ${folder} has ${gigabytes(left)}. Free some space, or set TMPDIR to a folder on another disk.`,
   );
 }

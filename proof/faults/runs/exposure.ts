@@ -6,7 +6,7 @@ import { type Situation, toSituation } from "../../../simulated/providers/situat
  * A run for checks of what agents were shown. The requests that reached the providers are the
  * evidence; the log's own claims do not count. Each check returns problems in sentences.
  */
-export type Witnessed = {
+export type ExposureRecord = {
   events: readonly WireEvent[];
   /** Requests to the providers by agent, in order of arrival. */
   asked: ReadonlyMap<string, readonly RecordedRequest[]>;
@@ -17,7 +17,7 @@ export type Witnessed = {
   isClockRight: boolean;
 };
 
-/** The key of one agent of a run. It identifies the agent's requests, whatever its model is. */
+/** The key of one agent of a run. It identifies the agent's requests independently of its model. */
 export const keyOf = (canary: string, agent: string): string => `${canary}-${agent}`;
 
 /** Requests by the agent whose key they carry. Requests without a known key are under `null`. */
@@ -37,7 +37,7 @@ export function byAgent(
 }
 
 /** Problems of all checks; none if the team is unknown. */
-export function missshown(
+export function exposureProblems(
   events: readonly WireEvent[],
   requests: readonly RecordedRequest[],
   { canary, isClockRight }: { canary: string; isClockRight: boolean },
@@ -48,17 +48,17 @@ export function missshown(
   if (agents.length === 0) return [];
   const all = byAgent(requests, canary, agents);
   const asked = new Map(agents.map((agent) => [agent, all.get(agent) ?? []]));
-  const nobodys = all.get(null)?.length ?? 0;
-  const witnessed = { events, asked, isClockRight };
+  const unknownCount = all.get(null)?.length ?? 0;
+  const record = { events, asked, isClockRight };
   return [
-    ...(nobodys === 0
+    ...(unknownCount === 0
       ? []
       : [
-          `I5: ${nobodys} requests brought no agent's key, so nobody knows what their agents were shown`,
+          `I5: ${unknownCount} requests carried no agent's key, so it is unknown what their agents were shown`,
         ]),
-    ...unshown(witnessed),
-    ...peeked(witnessed),
-    ...halfSaid(witnessed),
+    ...votesForUnseen(record),
+    ...earlyExposures(record),
+    ...decisionsFromCutReplies(record),
   ];
 }
 
@@ -82,7 +82,7 @@ const lastBy = (requests: readonly RecordedRequest[], at: number): RecordedReque
  * newest. This is the last request before the vote that offered to vote; after a kill, earlier ones
  * may not count. If the service's clock was wrong, any of them counts.
  */
-export function unshown({ events, asked, isClockRight }: Witnessed): string[] {
+export function votesForUnseen({ events, asked, isClockRight }: ExposureRecord): string[] {
   return events.flatMap((vote) => {
     if (vote.type !== "vote.cast") return [];
     const answer = answersIn(events).find(
@@ -110,7 +110,7 @@ export function unshown({ events, asked, isClockRight }: Witnessed): string[] {
  * neither as a block nor as text. Such requests offer to answer and not to vote. If the service's
  * clock was right, all requests before the answer are checked too.
  */
-export function peeked({ events, asked, isClockRight }: Witnessed): string[] {
+export function earlyExposures({ events, asked, isClockRight }: ExposureRecord): string[] {
   return [...asked].flatMap(([agent, requests]) => {
     const times = isClockRight ? withoutAnswer(events, agent) : [];
     const texts = strange(events, agent);
@@ -175,7 +175,7 @@ function stringsIn(value: unknown): string[] {
  * A cut reply never counts: the provider sent the whole reply to the last request before an answer
  * or a vote. Unknown if the service's clock was wrong.
  */
-export function halfSaid({ events, asked, isClockRight }: Witnessed): string[] {
+export function decisionsFromCutReplies({ events, asked, isClockRight }: ExposureRecord): string[] {
   if (!isClockRight) return [];
   return events.flatMap((event) => {
     const isSaid =
@@ -183,9 +183,9 @@ export function halfSaid({ events, asked, isClockRight }: Witnessed): string[] {
     if (!isSaid) return [];
     const what = `cut: ${event.type === "vote.cast" ? "a vote" : "an answer"} of ${event.agent}`;
     const reply = (asked.get(event.agent) ?? []).findLast(({ startedAt }) => startedAt < event.at);
-    if (!reply) return [`${what}, whose model was asked nothing`];
+    if (!reply) return [`${what}, whose model received no request`];
     return reply.outcome === "completed"
       ? []
-      : [`${what} came of a reply that was ${reply.outcome} at its provider`];
+      : [`${what} is based on a reply that was ${reply.outcome} at its provider`];
   });
 }

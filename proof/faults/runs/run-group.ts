@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Chance } from "../../../simulated/chance";
-import type { KindName, Surroundings } from "./kinds";
+import type { KindName, RunServers } from "./kinds";
 import { within } from "../../../simulated/service/within";
 import type { FaultyService } from "../faulty-service";
 import { PatientClient } from "../patient-client";
@@ -17,7 +17,7 @@ const LOOK_EVERY_MS = 200;
 const JUDGED_WITHIN_MS = 60_000;
 
 /** The part of a service that runs need. */
-export type Host = Pick<FaultyService, "url" | "tools" | "killedAt" | "output" | "forgetOutput">;
+export type Host = Pick<FaultyService, "url" | "tools" | "killedAt" | "output" | "clearOutput">;
 
 /**
  * The longest duration of a run and the longest time without an event, in ms. Both count from
@@ -27,16 +27,16 @@ export type Patience = { inAllMs: number; quietMs: number; since?: number };
 
 type Options = {
   service: Host;
-  providers: Surroundings;
+  providers: RunServers;
   seed: number;
-  /** Whether nothing but kills can interrupt the runs. */
+  /** Whether only kills can interrupt the runs. */
   isOnlyKilled?: boolean;
   /** Called repeatedly, because it may change. Omitted: `PATIENCE`. */
   patience?: () => Patience;
 };
 
 /** Runs that execute together under faults, from their start to the verdict on each. */
-export class Party {
+export class RunGroup {
   readonly runs: readonly Run[];
   /** Problems in sentences. */
   readonly problems: string[] = [];
@@ -56,7 +56,7 @@ export class Party {
     const client = new PatientClient(service.url);
     this.#service = service;
     this.#patience = patience ?? (() => PATIENCE);
-    service.forgetOutput();
+    service.clearOutput();
     const killedAt = isOnlyKilled ? service.killedAt : null;
     this.runs = kinds.map(
       (kind) => new Run(kind, { client, providers, tools: service.tools, chance, killedAt }),
@@ -72,10 +72,10 @@ export class Party {
     const lateness = await this.#lateness();
     if (lateness !== null) {
       const late = this.runs.filter(({ isRunning, session }) => isRunning || session === "");
-      for (const run of late) this.#note(run, [`I13: it is not over after ${lateness}`]);
+      for (const run of late) this.#note(run, [`I13: not finished after ${lateness}`]);
       // A cancel or a second turn may lack a reply although the run itself has ended.
       if (late.length === 0)
-        this.problems.push(`I13: something that was asked of it has no answer after ${lateness}`);
+        this.problems.push(`I13: a request to it has no reply after ${lateness}`);
     }
     this.unfinished = this.runs.filter(({ isOver, erasedAt }) => !isOver && erasedAt === null);
     for (const run of this.runs) run.stop();
@@ -103,8 +103,8 @@ export class Party {
       const [at, since] = [performance.now(), Math.max(askedAt, from)];
       if (at - since > inAllMs) return `${inAllMs} ms`;
       const on = this.runs.filter(({ isOver }) => !isOver);
-      const quietest = Math.min(...on.map(({ heardAt }) => Math.max(since, heardAt)));
-      if (at - quietest > quietMs) return `${quietMs} ms in which nothing came of it`;
+      const quietest = Math.min(...on.map(({ lastEventAt }) => Math.max(since, lastEventAt)));
+      if (at - quietest > quietMs) return `${quietMs} ms without an event`;
     }
   }
 

@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { leaveInTheMiddle } from "../clients/sockets";
-import { NOTHING_SEEN, type Seen } from "../build/orders";
+import { connectAndReset } from "../clients/sockets";
+import { NO_OBSERVATIONS, type Observations } from "../build/orders";
 import type { FaultyService } from "../faulty-service";
-import type { Surroundings } from "../runs/kinds";
+import type { RunServers } from "../runs/kinds";
 import type { Run } from "../runs/run";
-import { someOf, strikeDraw } from "./draw";
-import type { Struck } from "./figures";
-import type { Strike } from "./strikes";
+import { someOf, faultDraw } from "./draw";
+import type { FaultCount } from "./figures";
+import type { SoakFault } from "./soak-faults";
 import { sessionPath } from "../../../src/protocol/paths";
 
 /** An active run and its own providers. */
-export type Target = { run: Run; providers: Surroundings };
+export type Target = { run: Run; providers: RunServers };
 
 type Options = {
-  service: Pick<FaultyService, "url" | "order" | "ring" | "reset">;
+  service: Pick<FaultyService, "url" | "order" | "fireAlarm" | "reset">;
   seed: number;
   /** Between two faults, in ms. */
   everyMs: number;
@@ -35,33 +35,33 @@ const ASK_AGAIN_MS = 500;
 const LOOK_EVERY_MS = 10;
 
 /** Injects drawn faults at regular times until it is stopped. */
-export class Striker {
+export class FaultInjector {
   readonly #options: Options;
-  readonly #struck = new Map<string, Struck>();
+  readonly #faultCounts = new Map<string, FaultCount>();
   /** The latest faults; times in Unix ms. */
-  readonly lately: { at: number; name: string; met: number; failed?: string }[] = [];
+  readonly recentFaults: { at: number; name: string; met: number; failed?: string }[] = [];
 
-  #calmSince: number | null = null;
+  #quietSince: number | null = null;
 
   constructor(options: Options) {
     this.#options = options;
   }
 
-  get struck(): readonly Struck[] {
-    return [...this.#struck.values()];
+  get faultCounts(): readonly FaultCount[] {
+    return [...this.#faultCounts.values()];
   }
 
   /**
    * Since when no fault is active and none will follow, `performance.now()`; `null` before that.
    */
-  get calmSince(): number | null {
-    return this.#calmSince;
+  get quietSince(): number | null {
+    return this.#quietSince;
   }
 
   /**
    * Injects faults until `over`, then clears them. Throws if the service rejects orders repeatedly.
    */
-  async strikeUntil(over: AbortSignal): Promise<void> {
+  async injectUntil(over: AbortSignal): Promise<void> {
     const { everyMs, seed } = this.#options;
     const startedAt = performance.now();
     let failed = 0;
@@ -69,27 +69,27 @@ export class Striker {
       await rest(startedAt + (nth + 1) * everyMs - performance.now(), over);
       if (over.aborted) break;
       if (this.#options.isResting()) continue; // A fault that meets nothing shows nothing.
-      const { strike, targets, chance } = strikeDraw(seed, nth);
+      const { fault, targets, chance } = faultDraw(seed, nth);
       const at = Date.now();
       try {
-        const met = await this.#do(strike, someOf(this.#runningNow(), targets, chance), over);
-        this.#note({ at, name: strike.name, met });
+        const met = await this.#inject(fault, someOf(this.#runningNow(), targets, chance), over);
+        this.#note({ at, name: fault.name, met });
         failed = 0;
       } catch (error) {
         failed += 1;
-        this.#note({ at, name: strike.name, met: 0, failed: String(error) });
+        this.#note({ at, name: fault.name, met: 0, failed: String(error) });
         if (failed === MOST_FAILED) throw error;
       }
     }
-    await this.#calm();
-    this.#calmSince = performance.now();
+    await this.#clearOrders();
+    this.#quietSince = performance.now();
   }
 
   /**
    * Clears all orders. Retries, because one late reply must not leave them in force. Throws if the
    * service rejects them repeatedly.
    */
-  async #calm(): Promise<Seen> {
+  async #clearOrders(): Promise<Observations> {
     for (let tries = 1; ; tries += 1) {
       try {
         return await this.#options.service.order({});
@@ -103,22 +103,22 @@ export class Striker {
   #runningNow = (): Target[] => this.#options.targets().filter(({ run }) => run.isRunning);
 
   /** Returns how many calls, alarms or sessions met the fault. */
-  async #do(strike: Strike, targets: readonly Target[], over: AbortSignal): Promise<number> {
+  async #inject(fault: SoakFault, targets: readonly Target[], over: AbortSignal): Promise<number> {
     const { service, everyMs } = this.#options;
-    switch (strike.does) {
+    switch (fault.does) {
       case "orders": {
-        let seen = NOTHING_SEEN;
+        let seen = NO_OBSERVATIONS;
         try {
-          await service.order(strike.orders);
+          await service.order(fault.orders);
           await rest(everyMs * IN_FORCE, over);
         } finally {
-          seen = await this.#calm(); // Also if the reply was late: the order may still be applied.
+          seen = await this.#clearOrders(); // Also if the reply was late: the order may still be applied.
         }
         const { met, lateAlarms } = seen;
         return met.reduce((sum, times) => sum + times, lateAlarms);
       }
-      case "rings":
-        await Promise.all(targets.map(({ run }) => service.ring(run.session, strike.times)));
+      case "alarms":
+        await Promise.all(targets.map(({ run }) => service.fireAlarm(run.session, fault.times)));
         return targets.length;
       case "resets":
         await Promise.all(targets.map(({ run }) => service.reset(run.session)));
@@ -126,7 +126,7 @@ export class Striker {
       case "vanishes":
         await Promise.all(
           targets.map(({ run }) =>
-            leaveInTheMiddle(service.url, `${sessionPath(run.session)}/events`, strike.readers),
+            connectAndReset(service.url, `${sessionPath(run.session)}/events`, fault.readers),
           ),
         );
         return targets.length;
@@ -135,7 +135,7 @@ export class Striker {
     }
   }
 
-  /** Waits for an open connection: between two requests of a session there is none. */
+  /** Waits for an open connection: between two requests a session has no connection. */
   async #cut(targets: readonly Target[], over: AbortSignal): Promise<number> {
     const giveUpAt = performance.now() + this.#options.everyMs * IN_FORCE;
     for (;;) {
@@ -145,12 +145,16 @@ export class Striker {
     }
   }
 
-  #note(strike: Striker["lately"][number]): void {
-    const { name, met } = strike;
-    const before = this.#struck.get(name) ?? { name, tried: 0, met: 0 };
-    this.#struck.set(name, { name, tried: before.tried + 1, met: before.met + (met > 0 ? 1 : 0) });
-    this.lately.push(strike);
-    if (this.lately.length > REMEMBERED) this.lately.shift();
+  #note(fault: FaultInjector["recentFaults"][number]): void {
+    const { name, met } = fault;
+    const before = this.#faultCounts.get(name) ?? { name, tried: 0, met: 0 };
+    this.#faultCounts.set(name, {
+      name,
+      tried: before.tried + 1,
+      met: before.met + (met > 0 ? 1 : 0),
+    });
+    this.recentFaults.push(fault);
+    if (this.recentFaults.length > REMEMBERED) this.recentFaults.shift();
   }
 }
 
